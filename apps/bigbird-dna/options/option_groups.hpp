@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that mean the same in every command, declared once.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "bigbird/core/files.hpp"
+
+namespace bigbird::cli {
+
+struct OutputOptions {
+    std::filesystem::path output;
+    bool force = false;
+    Overwrite overwrite() const { return force ? Overwrite::allow : Overwrite::refuse; }
+};
+/// --output (required, `what` describes it) and --force.
+void add_output_options(CLI::App& command, OutputOptions& options, const std::string& what);
+
+/// --reference FASTA... (at least one where required).
+CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem::path>& references, bool required = true);
+
+/// --threads, 0 = all available.
+void add_threads_option(CLI::App& command, int& threads);
+
+/// --seed.
+void add_seed_option(CLI::App& command, std::uint64_t& seed);
+
+/// --device auto|cpu|cuda|cuda:N.
+void add_device_option(CLI::App& command, std::string& device);
+
+}  // namespace bigbird::cli

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/hand_over.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+
+namespace bigbird::cli {
+
+void exec_tensor_program(char** argv) {
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "bigbird-dna-tensors";
+    ::execv(program.c_str(), argv);
+    throw std::runtime_error(program.string() + " cannot be started: " + std::strerror(errno));
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/program.hpp"
+
+#include <cstdio>
+#include <new>
+
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/version.hpp"
+
+namespace bigbird::cli {
+
+namespace {
+
+constexpr const char* about =
+    "BigBird for DNA: from a FASTA to promoter and chromatin scores on BED regions.\n"
+    "Zaheer et al., Big Bird: Transformers for Longer Sequences, NeurIPS 2020.";
+
+constexpr const char* footer =
+    "Each command has its own --help. Data go to standard output or --output, all else to standard error.\n"
+    "Exit codes: 0 whole output, 2 usage, 3 bad input, 4 device, 70 bug, 74 write failed, 75 stopped early and\n"
+    "resumable, 130 SIGINT, 143 SIGTERM.";
+
+int exit_code(ExitCode code) {
+    return static_cast<int>(code);
+}
+
+}  // namespace
+
+Program::Program() : app_(about, "bigbird-dna") {
+    app_.footer(footer);
+    app_.require_subcommand(1);
+    app_.set_version_flag("--version", std::string("bigbird-dna ") + std::string(version()), "Print the version and exit");
+    app_.get_formatter()->column_width(34);
+}
+
+CLI::App& Program::add_command(const std::string& name, const std::string& group, const std::string& description, std::function<int()> run) {
+    CLI::App* command = app_.add_subcommand(name, description);
+    command->group(group);
+    command->get_formatter()->column_width(34);
+    command->option_defaults()->always_capture_default();
+    CLI::Option* quiet = command->add_flag("--quiet", quiet_, "Only warnings and errors on standard error")->group("Messages");
+    command->add_flag("--verbose", verbose_, "More of what happens on standard error")->group("Messages")->excludes(quiet);
+    command->callback([this, run = std::move(run)] { chosen_ = run; });
+    return *command;
+}
+
+int Program::main(int argc, char** argv) {
+    install_signal_handlers();
+    set_up_log(Verbosity::normal);
+    int code = exit_code(ExitCode::bug);
+    try {
+        code = parse_and_run(argc, argv);
+    } catch (const Stopped& stopped) {
+        log_warning("{}", stopped.what());
+        code = exit_code(stopped.code());
+    } catch (const Error& error) {
+        log_error("{}", error.what());
+        code = exit_code(error.code());
+    } catch (const std::bad_alloc&) {
+        log_error("out of memory; use fewer --threads or a smaller --batch-size");
+    } catch (const std::exception& error) {
+        log_error("unexpected failure, a bug in bigbird-dna: {}", error.what());
+    }
+    if (std::fflush(stdout) != 0 && code == 0) {
+        log_error("standard output cannot be written");
+        code = exit_code(ExitCode::write_failed);
+    }
+    return code;
+}
+
+int Program::parse_and_run(int argc, char** argv) {
+    check_descriptions();
+    try {
+        app_.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) {  // --help, --version
+            return app_.exit(error);
+        }
+        const auto parsed = app_.get_subcommands();
+        const std::string command = parsed.empty() ? "bigbird-dna" : "bigbird-dna " + parsed.front()->get_name();
+        log_error("{}; see '{} --help'", error.what(), command);
+        return exit_code(ExitCode::usage);
+    }
+    set_up_log(quiet_ ? Verbosity::quiet : verbose_ ? Verbosity::verbose : Verbosity::normal);
+    return chosen_();
+}
+
+void Program::check_descriptions() const {
+    for (const CLI::App* command : app_.get_subcommands([](const CLI::App*) { return true; })) {
+        BIGBIRD_EXPECTS(!command->get_description().empty(), "a command without a description: " + command->get_name());
+        for (const CLI::Option* option : command->get_options()) {
+            BIGBIRD_EXPECTS(!option->get_description().empty(), "an option without a description: " + command->get_name() + " " + option->get_name());
+        }
+    }
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace bigbird::cli {
+
+/// Does a command's work with its options and returns the exit code; errors leave as exceptions (core/error.hpp).
+template <typename Options>
+using Runner = std::function<int(const Options&)>;
+
+/// The command line: commands in groups, the options that all share, and what errors turn into.
+class Program {
+public:
+    Program();
+
+    /// Adds a command; the caller then adds options that write into *options. --quiet and --verbose come by themselves.
+    template <typename Options>
+    CLI::App& add(const std::string& name, const std::string& group, const std::string& description, std::shared_ptr<Options> options,
+                  Runner<Options> run) {
+        return add_command(name, group, description, [options = std::move(options), run = std::move(run)] { return run(*options); });
+    }
+
+    /// Parses and runs; every error becomes one sentence on standard error and its exit code. Flushes and checks standard output.
+    int main(int argc, char** argv);
+
+private:
+    CLI::App& add_command(const std::string& name, const std::string& group, const std::string& description, std::function<int()> run);
+    int parse_and_run(int argc, char** argv);
+    void check_descriptions() const;
+
+    CLI::App app_;
+    bool quiet_ = false, verbose_ = false;
+    std::function<int()> chosen_;
+};
+
+}  // namespace bigbird::cli

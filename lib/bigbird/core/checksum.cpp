@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/checksum.hpp"
+
+#include <openssl/evp.h>
+#include <spdlog/fmt/fmt.h>
+
+#include <array>
+#include <fstream>
+#include <memory>
+#include <vector>
+
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+
+namespace bigbird {
+
+namespace {
+
+class Sha256 {
+public:
+    Sha256() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
+        BIGBIRD_EXPECTS(context_ && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1, "SHA-256 is not available");
+    }
+    void add(const char* data, std::size_t size) { EVP_DigestUpdate(context_.get(), data, size); }
+    std::string hex() {
+        std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+        unsigned int size = 0;
+        EVP_DigestFinal_ex(context_.get(), digest.data(), &size);
+        std::string text;
+        for (unsigned int i = 0; i < size; ++i) {
+            text += fmt::format("{:02x}", digest[i]);
+        }
+        return text;
+    }
+
+private:
+    std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
+};
+
+}  // namespace
+
+std::string sha256_of_file(const std::filesystem::path& path) {
+    require_readable(path);
+    std::ifstream in(path, std::ios::binary);
+    Sha256 sum;
+    std::vector<char> buffer(1 << 20);
+    while (in) {
+        in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+        sum.add(buffer.data(), static_cast<std::size_t>(in.gcount()));
+    }
+    if (in.bad()) {
+        throw InputError("reading failed", path);
+    }
+    return sum.hex();
+}
+
+std::string sha256_of_text(std::string_view text) {
+    Sha256 sum;
+    sum.add(text.data(), text.size());
+    return sum.hex();
+}
+
+}  // namespace bigbird

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/progress.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "bigbird/core/log.hpp"
+
+namespace bigbird {
+
+namespace {
+
+constexpr double terminal_interval = 0.2, plain_interval = 30.0;  // seconds
+
+double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
+    return std::chrono::duration<double>(to - from).count();
+}
+
+}  // namespace
+
+Progress::Progress(std::string label, std::string unit, std::int64_t total)
+    : label_(std::move(label)),
+      unit_(std::move(unit)),
+      total_(total),
+      start_(Clock::now()),
+      shown_(start_),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      quiet_(log_verbosity() == Verbosity::quiet) {}
+
+Progress::~Progress() {
+    if (terminal_ && !quiet_ && !finished_ && started_at_ >= 0) {
+        std::fputc('\n', stderr);  // leave the half-done line readable
+    }
+}
+
+void Progress::update(std::int64_t done, const std::string& note) {
+    if (started_at_ < 0) {
+        started_at_ = done;  // resumed work does not count into the rate
+    }
+    done_ = done;
+    note_ = note;
+    const double since = seconds_between(shown_, Clock::now());
+    if (!quiet_ && since >= (terminal_ ? terminal_interval : plain_interval)) {
+        show(false);
+        shown_ = Clock::now();
+    }
+}
+
+void Progress::finish() {
+    if (!finished_ && !quiet_) {
+        show(true);
+    }
+    finished_ = true;
+}
+
+std::string Progress::duration(double seconds) {
+    const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+    if (seconds < 60) {
+        return fmt::format("{:.1f} s", seconds);
+    }
+    if (whole < 3600) {
+        return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+    }
+    return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
+
+void Progress::show(bool last) {
+    const double elapsed = seconds_between(start_, Clock::now());
+    const double rate = elapsed > 0 ? static_cast<double>(done_ - (started_at_ < 0 ? 0 : started_at_)) / elapsed : 0;
+    std::string line = label_ + ": " + std::to_string(done_) + (total_ > 0 && !last ? "/" + std::to_string(total_) : "") + " " + unit_;
+    if (rate > 0) {
+        line += fmt::format(", {:.{}f} {}/s", rate, rate < 10 ? 2 : 0, unit_);
+    }
+    if (last) {
+        line += ", " + duration(elapsed);
+    } else if (total_ > 0 && rate > 0) {
+        line += ", " + duration(static_cast<double>(total_ - done_) / rate) + " left";
+    }
+    if (!note_.empty()) {
+        line += ", " + note_;
+    }
+    if (terminal_) {
+        std::fprintf(stderr, "\r\033[K%s%s", line.c_str(), last ? "\n" : "");
+        std::fflush(stderr);
+    } else {
+        log_info("{}", line);
+    }
+}
+
+}  // namespace bigbird

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace bigbird {
+
+/// Tells how far long work is: a line that renews itself on a terminal, a plain line every half minute elsewhere, nothing when quiet.
+/// One thread updates it. Writes to standard error only.
+class Progress {
+public:
+    /// `total` 0 means unknown. `unit` is what is counted: "documents", "windows", "steps".
+    Progress(std::string label, std::string unit, std::int64_t total);
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    /// `done` so far, and a note shown behind it ("loss 2.31"). Cheap: shows at most a few times a second.
+    void update(std::int64_t done, const std::string& note = {});
+    /// Ends the line; says the total, the time and the rate once.
+    void finish();
+
+    /// "12.3 s", "4 min 05 s", "3 h 07 min".
+    static std::string duration(double seconds);
+
+private:
+    using Clock = std::chrono::steady_clock;
+    void show(bool last);
+
+    std::string label_, unit_, note_;
+    std::int64_t total_, done_ = 0, started_at_ = -1;
+    Clock::time_point start_, shown_;
+    bool terminal_, quiet_, finished_ = false;
+};
+
+}  // namespace bigbird

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace bigbird {
+
+/// A splittable random generator: the n-th value of a stream is a fixed function of (seed, the names and numbers it was split by, n). So any
+/// sentence, sample or mask can be made alone, on any thread, in any order. SplitMix64 over a keyed counter; the values are part of the
+/// file formats' meaning and never change within a major version. Cheap to copy; a copy goes on from the same place.
+class Rng {
+public:
+    explicit Rng(std::uint64_t seed);
+
+    /// An independent stream named by text or by a number.
+    Rng split(std::string_view stream) const;
+    Rng split(std::uint64_t stream) const;
+
+    std::uint64_t next();
+    /// Uniform in [low, high], both included, without bias. Needs low <= high.
+    std::int64_t between(std::int64_t low, std::int64_t high);
+    /// Uniform in [0, 1), 53 bits.
+    double uniform();
+    /// Standard normal (Box-Muller, one value a call).
+    double normal();
+
+    /// The stream's key: for seeding another generator from this one.
+    std::uint64_t key() const { return key_; }
+
+private:
+    std::uint64_t key_;
+    std::uint64_t counter_ = 0;
+};
+
+}  // namespace bigbird

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Documents as in the paper, appendix F.1: for each contig, `passes` times, a start drawn from start_offset, then documents of consecutive
+// sentences until the contig ends.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "bigbird/genome/interval.hpp"
+
+namespace bigbird::corpus {
+
+/// Both ends included.
+struct Range {
+    std::int64_t low = 0, high = 0;
+};
+
+struct DocumentSpec {
+    int passes = 10;
+    Range sentences{50, 100};          ///< a document
+    Range sentence_length{500, 1000};  ///< bases
+    Range start_offset{0, 5000};       ///< bases
+    std::uint64_t seed = 0;
+    /// Throws ConfigError naming the option that is out of range.
+    void validate() const;
+};
+
+/// Half-open stretches of one contig, consecutive, in order; the last of a contig may be cut short by its end.
+struct DocumentPlan {
+    std::vector<std::pair<std::int64_t, std::int64_t>> sentences;
+};
+
+/// The documents of one pass over one contig. A function of (spec, contig name and length, pass) alone, so order and threads never matter.
+std::vector<DocumentPlan> plan_documents(const genome::Contig& contig, const DocumentSpec& spec, int pass);
+
+}  // namespace bigbird::corpus

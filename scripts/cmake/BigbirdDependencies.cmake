@@ -1,0 +1,29 @@
+# Finds every dependency; downloads nothing. Debian/Ubuntu packages come through pkg-config or CMake configs, LibTorch from BIGBIRD_LIBTORCH.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(CLI11 REQUIRED CONFIG)
+find_package(spdlog REQUIRED CONFIG)
+find_package(nlohmann_json REQUIRED CONFIG)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+pkg_check_modules(htslib REQUIRED IMPORTED_TARGET htslib)
+pkg_check_modules(sentencepiece REQUIRED IMPORTED_TARGET sentencepiece)
+
+# LibTorch without find_package(Torch), which wants a CUDA toolkit at configure time and changes the caller's CUDA flags. Only the CPU
+# libraries are linked; libtorch_cuda.so is opened at run time where there is a driver (bigbird/model/device.hpp).
+function(bigbird_find_libtorch)
+  find_path(include_dir NAMES torch/torch.h PATHS ${BIGBIRD_LIBTORCH}/include ${BIGBIRD_LIBTORCH}/include/torch/csrc/api/include
+            PATH_SUFFIXES torch/csrc/api/include NO_DEFAULT_PATH NO_CACHE)
+  find_library(torch_cpu NAMES torch_cpu PATHS ${BIGBIRD_LIBTORCH}/lib NO_DEFAULT_PATH NO_CACHE)
+  find_library(c10 NAMES c10 PATHS ${BIGBIRD_LIBTORCH}/lib NO_DEFAULT_PATH NO_CACHE)
+  if(NOT include_dir OR NOT torch_cpu OR NOT c10)
+    message(FATAL_ERROR "LibTorch not found in BIGBIRD_LIBTORCH='${BIGBIRD_LIBTORCH}': run scripts/setup, or set it to a LibTorch 2.11 folder with include/ and lib/")
+  endif()
+  add_library(bigbird_torch INTERFACE)
+  add_library(bigbird::torch ALIAS bigbird_torch)
+  target_include_directories(bigbird_torch SYSTEM INTERFACE ${BIGBIRD_LIBTORCH}/include ${BIGBIRD_LIBTORCH}/include/torch/csrc/api/include)
+  target_link_libraries(bigbird_torch INTERFACE ${torch_cpu} ${c10} Threads::Threads)
+  # libtorch_cpu.so names CUDA libraries that only run time needs to find.
+  target_link_options(bigbird_torch INTERFACE -Wl,--unresolved-symbols=ignore-in-shared-libs -Wl,-rpath,${BIGBIRD_LIBTORCH}/lib)
+endfunction()
+bigbird_find_libtorch()
