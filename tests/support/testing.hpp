@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only file that includes doctest. Long macro names alone (DOCTEST_CHECK …), because LibTorch defines CHECK to abort.
+// The only file that includes doctest. Long macro names alone (DOCTEST_CHECK …), because LibTorch defines
+// CHECK to abort.
 #pragma once
 
 #ifndef DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES

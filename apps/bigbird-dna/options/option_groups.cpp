@@ -8,25 +8,32 @@ void add_output_options(CLI::App& command, OutputOptions& options, const std::st
     command.add_flag("--force", options.force, "Replace an output that exists")->group("Output");
 }
 
-CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem::path>& references, bool required) {
-    return command.add_option("--reference", references, "Reference genome: FASTA, plain, bgzip or gzip; several make one genome")
+CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem::path>& references,
+                                  bool required) {
+    return command
+        .add_option("--reference", references,
+                    "Reference genome: FASTA, plain, bgzip or gzip; several make one genome")
         ->required(required)
         ->type_name("FASTA");
 }
 
 void add_threads_option(CLI::App& command, int& threads) {
-    command.add_option("--threads", threads, "Threads; 0: all that this process may use. Never changes a result")
+    command
+        .add_option("--threads", threads, "Threads; 0: all that this process may use. Never changes a result")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->group("Resources");
 }
 
 void add_seed_option(CLI::App& command, std::uint64_t& seed) {
-    command.add_option("--seed", seed, "Seed of all that is random; same inputs and seed, same bytes")->type_name("N");
+    command.add_option("--seed", seed, "Seed of all that is random; same inputs and seed, same bytes")
+        ->type_name("N");
 }
 
 void add_device_option(CLI::App& command, std::string& device) {
-    command.add_option("--device", device, "auto (a GPU where there is one), cpu, cuda or cuda:N")->type_name("DEVICE")->group("Resources");
+    command.add_option("--device", device, "auto (a GPU where there is one), cpu, cuda or cuda:N")
+        ->type_name("DEVICE")
+        ->group("Resources");
 }
 
 }  // namespace bigbird::cli

@@ -2,13 +2,14 @@
 // Options that mean the same in every command, declared once.
 #pragma once
 
+#include "bigbird/core/files.hpp"
+
 #include <CLI/CLI.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
-
-#include "bigbird/core/files.hpp"
 
 namespace bigbird::cli {
 
@@ -21,7 +22,8 @@ struct OutputOptions {
 void add_output_options(CLI::App& command, OutputOptions& options, const std::string& what);
 
 /// --reference FASTA... (at least one where required).
-CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem::path>& references, bool required = true);
+CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem::path>& references,
+                                  bool required = true);
 
 /// --threads, 0 = all available.
 void add_threads_option(CLI::App& command, int& threads);

@@ -11,7 +11,8 @@
 namespace bigbird::cli {
 
 void exec_tensor_program(char** argv) {
-    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "bigbird-dna-tensors";
+    const std::filesystem::path program =
+        std::filesystem::read_symlink("/proc/self/exe").parent_path() / "bigbird-dna-tensors";
     ::execv(program.c_str(), argv);
     throw std::runtime_error(program.string() + " cannot be started: " + std::strerror(errno));
 }

@@ -3,7 +3,8 @@
 
 namespace bigbird::cli {
 
-/// Replaces this process by bigbird-dna-tensors (beside this program) with the same arguments. Returns only by exception.
+/// Replaces this process by bigbird-dna-tensors (beside this program) with the same arguments. Returns only
+/// by exception.
 [[noreturn]] void exec_tensor_program(char** argv);
 
 /// The runner, in bigbird-dna, of a command that needs LibTorch.

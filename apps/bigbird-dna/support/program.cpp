@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/program.hpp"
 
-#include <cstdio>
-#include <new>
-
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/version.hpp"
+
+#include <cstdio>
+#include <new>
 
 namespace bigbird::cli {
 
@@ -20,7 +20,8 @@ constexpr const char* about =
 
 constexpr const char* footer =
     "Each command has its own --help. Data go to standard output or --output, all else to standard error.\n"
-    "Exit codes: 0 whole output, 2 usage, 3 bad input, 4 device, 70 bug, 74 write failed, 75 stopped early and\n"
+    "Exit codes: 0 whole output, 2 usage, 3 bad input, 4 device, 70 bug, 74 write failed, 75 stopped early "
+    "and\n"
     "resumable, 130 SIGINT, 143 SIGTERM.";
 
 int exit_code(ExitCode code) {
@@ -32,17 +33,22 @@ int exit_code(ExitCode code) {
 Program::Program() : app_(about, "bigbird-dna") {
     app_.footer(footer);
     app_.require_subcommand(1);
-    app_.set_version_flag("--version", std::string("bigbird-dna ") + std::string(version()), "Print the version and exit");
+    app_.set_version_flag("--version", std::string("bigbird-dna ") + std::string(version()),
+                          "Print the version and exit");
     app_.get_formatter()->column_width(34);
 }
 
-CLI::App& Program::add_command(const std::string& name, const std::string& group, const std::string& description, std::function<int()> run) {
+CLI::App& Program::add_command(const std::string& name, const std::string& group,
+                               const std::string& description, std::function<int()> run) {
     CLI::App* command = app_.add_subcommand(name, description);
     command->group(group);
     command->get_formatter()->column_width(34);
     command->option_defaults()->always_capture_default();
-    CLI::Option* quiet = command->add_flag("--quiet", quiet_, "Only warnings and errors on standard error")->group("Messages");
-    command->add_flag("--verbose", verbose_, "More of what happens on standard error")->group("Messages")->excludes(quiet);
+    CLI::Option* quiet =
+        command->add_flag("--quiet", quiet_, "Only warnings and errors on standard error")->group("Messages");
+    command->add_flag("--verbose", verbose_, "More of what happens on standard error")
+        ->group("Messages")
+        ->excludes(quiet);
     command->callback([this, run = std::move(run)] { chosen_ = run; });
     return *command;
 }
@@ -79,20 +85,33 @@ int Program::parse_and_run(int argc, char** argv) {
         if (error.get_exit_code() == 0) {  // --help, --version
             return app_.exit(error);
         }
-        const auto parsed = app_.get_subcommands();
-        const std::string command = parsed.empty() ? "bigbird-dna" : "bigbird-dna " + parsed.front()->get_name();
-        log_error("{}; see '{} --help'", error.what(), command);
+        log_error("{}", usage_error(error, argc, argv));
         return exit_code(ExitCode::usage);
     }
     set_up_log(quiet_ ? Verbosity::quiet : verbose_ ? Verbosity::verbose : Verbosity::normal);
     return chosen_();
 }
 
+std::string Program::usage_error(const CLI::ParseError& error, int argc, char** argv) const {
+    const auto parsed = app_.get_subcommands();
+    if (!parsed.empty()) {
+        return fmt::format("{}; see 'bigbird-dna {} --help'", error.what(), parsed.front()->get_name());
+    }
+    const std::string first = argc > 1 ? argv[1] : "";
+    if (first.empty() || first.front() == '-') {
+        return fmt::format("{}; see 'bigbird-dna --help'", argc > 1 ? error.what() : "a command is needed");
+    }
+    return fmt::format("there is no command '{}'; see 'bigbird-dna --help'", first);
+}
+
 void Program::check_descriptions() const {
     for (const CLI::App* command : app_.get_subcommands([](const CLI::App*) { return true; })) {
-        BIGBIRD_EXPECTS(!command->get_description().empty(), "a command without a description: " + command->get_name());
+        BIGBIRD_EXPECTS(!command->get_description().empty(),
+                        "a command without a description: " + command->get_name());
         for (const CLI::Option* option : command->get_options()) {
-            BIGBIRD_EXPECTS(!option->get_description().empty(), "an option without a description: " + command->get_name() + " " + option->get_name());
+            BIGBIRD_EXPECTS(
+                !option->get_description().empty(),
+                "an option without a description: " + command->get_name() + " " + option->get_name());
         }
     }
 }

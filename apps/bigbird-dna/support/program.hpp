@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,7 +10,8 @@
 
 namespace bigbird::cli {
 
-/// Does a command's work with its options and returns the exit code; errors leave as exceptions (core/error.hpp).
+/// Does a command's work with its options and returns the exit code; errors leave as exceptions
+/// (core/error.hpp).
 template <typename Options>
 using Runner = std::function<int(const Options&)>;
 
@@ -18,19 +20,24 @@ class Program {
 public:
     Program();
 
-    /// Adds a command; the caller then adds options that write into *options. --quiet and --verbose come by themselves.
+    /// Adds a command; the caller then adds options that write into *options. --quiet and --verbose come by
+    /// themselves.
     template <typename Options>
-    CLI::App& add(const std::string& name, const std::string& group, const std::string& description, std::shared_ptr<Options> options,
-                  Runner<Options> run) {
-        return add_command(name, group, description, [options = std::move(options), run = std::move(run)] { return run(*options); });
+    CLI::App& add(const std::string& name, const std::string& group, const std::string& description,
+                  std::shared_ptr<Options> options, Runner<Options> run) {
+        return add_command(name, group, description,
+                           [options = std::move(options), run = std::move(run)] { return run(*options); });
     }
 
-    /// Parses and runs; every error becomes one sentence on standard error and its exit code. Flushes and checks standard output.
+    /// Parses and runs; every error becomes one sentence on standard error and its exit code. Flushes and
+    /// checks standard output.
     int main(int argc, char** argv);
 
 private:
-    CLI::App& add_command(const std::string& name, const std::string& group, const std::string& description, std::function<int()> run);
+    CLI::App& add_command(const std::string& name, const std::string& group, const std::string& description,
+                          std::function<int()> run);
     int parse_and_run(int argc, char** argv);
+    std::string usage_error(const CLI::ParseError& error, int argc, char** argv) const;
     void check_descriptions() const;
 
     CLI::App app_;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/checksum.hpp"
 
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+
 #include <openssl/evp.h>
 #include <spdlog/fmt/fmt.h>
 
@@ -9,10 +13,6 @@
 #include <memory>
 #include <vector>
 
-#include "bigbird/core/check.hpp"
-#include "bigbird/core/error.hpp"
-#include "bigbird/core/files.hpp"
-
 namespace bigbird {
 
 namespace {
@@ -20,7 +20,8 @@ namespace {
 class Sha256 {
 public:
     Sha256() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
-        BIGBIRD_EXPECTS(context_ && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1, "SHA-256 is not available");
+        BIGBIRD_EXPECTS(context_ && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1,
+                        "SHA-256 is not available");
     }
     void add(const char* data, std::size_t size) { EVP_DigestUpdate(context_.get(), data, size); }
     std::string hex() {

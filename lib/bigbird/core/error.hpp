@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exceptions that end an operation. what() is one sentence that a user can act on; the program maps each type to an exit code.
+// The exceptions that end an operation. what() is one sentence that a user can act on; the program maps each
+// type to an exit code.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +13,14 @@ namespace bigbird {
 /// The codes with which the program ends.
 enum class ExitCode : int {
     success = 0,
-    usage = 2,            ///< wrong options, or an output that exists or cannot be made
-    bad_input = 3,        ///< an input file is missing, malformed or does not fit the others
-    device = 4,           ///< the accelerator asked for is missing or failed
-    bug = 70,             ///< anything unexpected
-    write_failed = 74,    ///< writing broke off: disk full, quota, lost file system
-    stopped_early = 75,   ///< stopped by --max-hours; run again to go on
-    interrupted = 130,    ///< SIGINT
-    terminated = 143,     ///< SIGTERM
+    usage = 2,           ///< wrong options, or an output that exists or cannot be made
+    bad_input = 3,       ///< an input file is missing, malformed or does not fit the others
+    device = 4,          ///< the accelerator asked for is missing or failed
+    bug = 70,            ///< anything unexpected
+    write_failed = 74,   ///< writing broke off: disk full, quota, lost file system
+    stopped_early = 75,  ///< stopped by --max-hours; run again to go on
+    interrupted = 130,   ///< SIGINT
+    terminated = 143,    ///< SIGTERM
 };
 
 /// Base of all errors that a user can cause; never thrown itself.
@@ -38,7 +39,8 @@ private:
 class InputError : public Error {
 public:
     InputError(const std::string& what, const std::filesystem::path& file, std::int64_t line = 0)
-        : Error(file.string() + (line > 0 ? ":" + std::to_string(line) : "") + ": " + what, ExitCode::bad_input) {}
+        : Error(file.string() + (line > 0 ? ":" + std::to_string(line) : "") + ": " + what,
+                ExitCode::bad_input) {}
     /// For a fault that lies between inputs rather than in one file.
     explicit InputError(const std::string& what) : Error(what, ExitCode::bad_input) {}
 };

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/files.hpp"
 
+#include "bigbird/core/error.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-
-#include "bigbird/core/error.hpp"
 
 namespace bigbird {
 namespace fs = std::filesystem;
@@ -45,7 +45,8 @@ fs::path without_trailing_slash(fs::path path) {
 void prepare_output(const fs::path& target, Overwrite overwrite) {
     std::error_code error;
     if (overwrite == Overwrite::refuse && fs::exists(target, error)) {
-        throw ConfigError(target.string() + ": exists already; give another --output, or --force to replace it");
+        throw ConfigError(target.string() +
+                          ": exists already; give another --output, or --force to replace it");
     }
     const fs::path parent = parent_of(target);
     fs::create_directories(parent, error);
@@ -60,7 +61,8 @@ void prepare_output(const fs::path& target, Overwrite overwrite) {
 PendingOutput::PendingOutput(fs::path target, Overwrite overwrite, bool directory)
     : target_(without_trailing_slash(std::move(target))), overwrite_(overwrite) {
     prepare_output(target_, overwrite);
-    temporary_ = parent_of(target_) / ("." + target_.filename().string() + ".tmp." + std::to_string(::getpid()));
+    temporary_ =
+        parent_of(target_) / ("." + target_.filename().string() + ".tmp." + std::to_string(::getpid()));
     std::error_code ignored;
     fs::remove_all(temporary_, ignored);
     if (directory && !fs::create_directory(temporary_, ignored)) {
@@ -81,7 +83,9 @@ void PendingOutput::commit() {
     fs::path replaced;
     if (fs::is_directory(target_, error)) {  // rename() replaces files, and only empty folders
         if (overwrite_ == Overwrite::refuse) {
-            throw ConfigError(target_.string() + ": appeared while this was being written; give another --output, or --force to replace it");
+            throw ConfigError(
+                target_.string() +
+                ": appeared while this was being written; give another --output, or --force to replace it");
         }
         replaced = temporary_;
         replaced += ".old";
@@ -98,7 +102,8 @@ void PendingOutput::commit() {
     sync_one(parent_of(target_));
 }
 
-void write_atomically(const fs::path& target, Overwrite overwrite, const std::function<void(std::ostream&)>& body) {
+void write_atomically(const fs::path& target, Overwrite overwrite,
+                      const std::function<void(std::ostream&)>& body) {
     PendingOutput pending(target, overwrite);
     {
         std::ofstream out(pending.path(), std::ios::binary);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/interrupt.hpp"
 
+#include "bigbird/core/error.hpp"
+
 #include <atomic>
 #include <csignal>
-
-#include "bigbird/core/error.hpp"
 
 namespace bigbird {
 

@@ -3,7 +3,8 @@
 
 namespace bigbird {
 
-/// Turns SIGINT and SIGTERM into a flag that long work looks at; a second signal ends the program at once. SIGPIPE is ignored.
+/// Turns SIGINT and SIGTERM into a flag that long work looks at; a second signal ends the program at once.
+/// SIGPIPE is ignored.
 void install_signal_handlers();
 
 /// The signal that came in, or 0. Async-signal-safe, thread-safe.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/json_file.hpp"
 
+#include "bigbird/core/error.hpp"
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-
-#include "bigbird/core/error.hpp"
 
 namespace bigbird {
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
+#include "bigbird/core/files.hpp"
+
 #include <nlohmann/json.hpp>
 
-#include "bigbird/core/files.hpp"
+#include <filesystem>
 
 namespace bigbird {
 

@@ -16,19 +16,24 @@ Verbosity current = Verbosity::normal;
 class LevelPrefix : public spdlog::custom_flag_formatter {
 public:
     void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
-        const std::string_view prefix = message.level == spdlog::level::warn   ? "warning: "
+        const std::string_view prefix = message.level == spdlog::level::warn  ? "warning: "
                                         : message.level == spdlog::level::err ? "error: "
-                                                                               : "";
+                                                                              : "";
         out.append(prefix.data(), prefix.data() + prefix.size());
     }
-    std::unique_ptr<spdlog::custom_flag_formatter> clone() const override { return std::make_unique<LevelPrefix>(); }
+    std::unique_ptr<spdlog::custom_flag_formatter> clone() const override {
+        return std::make_unique<LevelPrefix>();
+    }
 };
 
 spdlog::level::level_enum level_of(Verbosity verbosity) {
     switch (verbosity) {
-        case Verbosity::quiet: return spdlog::level::warn;
-        case Verbosity::normal: return spdlog::level::info;
-        case Verbosity::verbose: return spdlog::level::debug;
+        case Verbosity::quiet:
+            return spdlog::level::warn;
+        case Verbosity::normal:
+            return spdlog::level::info;
+        case Verbosity::verbose:
+            return spdlog::level::debug;
     }
     return spdlog::level::info;
 }

@@ -10,7 +10,8 @@ namespace bigbird {
 
 enum class Verbosity { quiet, normal, verbose };
 
-/// Sets up the log once, at start: "bigbird-dna: message", warnings and errors marked. quiet keeps warnings and errors.
+/// Sets up the log once, at start: "bigbird-dna: message", warnings and errors marked. quiet keeps warnings
+/// and errors.
 void set_up_log(Verbosity verbosity);
 Verbosity log_verbosity();
 

@@ -17,11 +17,13 @@ namespace bigbird {
 /// `requested`, or the processors available to this process (respecting affinity) where it is 0.
 int resolve_threads(int requested);
 
-/// Calls body(i) for each i in [0, count) on up to `threads` threads; returns when all are done. The first exception is thrown on.
+/// Calls body(i) for each i in [0, count) on up to `threads` threads; returns when all are done. The first
+/// exception is thrown on.
 void parallel_for(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body);
 
-/// Makes items 0..count-1 by make(i) on up to `threads` threads and hands them to consume(item) in order, on the calling thread. At most
-/// a few items a thread are held, so memory is bounded. The first exception of either is thrown on.
+/// Makes items 0..count-1 by make(i) on up to `threads` threads and hands them to consume(item) in order, on
+/// the calling thread. At most a few items a thread are held, so memory is bounded. The first exception of
+/// either is thrown on.
 template <typename Item>
 void ordered_pipeline(std::int64_t count, int threads, const std::function<Item(std::int64_t)>& make,
                       const std::function<void(Item&&)>& consume) {
@@ -40,7 +42,9 @@ void ordered_pipeline(std::int64_t count, int threads, const std::function<Item(
     auto work = [&] {
         std::unique_lock lock(mutex);
         while (true) {
-            changed.wait(lock, [&] { return failure || next_to_make >= count || next_to_make < next_to_consume + window; });
+            changed.wait(lock, [&] {
+                return failure || next_to_make >= count || next_to_make < next_to_consume + window;
+            });
             if (failure || next_to_make >= count) {
                 return;
             }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/progress.hpp"
 
+#include "bigbird/core/log.hpp"
+
 #include <unistd.h>
 
 #include <cstdio>
-
-#include "bigbird/core/log.hpp"
 
 namespace bigbird {
 
@@ -67,8 +67,10 @@ std::string Progress::duration(double seconds) {
 
 void Progress::show(bool last) {
     const double elapsed = seconds_between(start_, Clock::now());
-    const double rate = elapsed > 0 ? static_cast<double>(done_ - (started_at_ < 0 ? 0 : started_at_)) / elapsed : 0;
-    std::string line = label_ + ": " + std::to_string(done_) + (total_ > 0 && !last ? "/" + std::to_string(total_) : "") + " " + unit_;
+    const double rate =
+        elapsed > 0 ? static_cast<double>(done_ - (started_at_ < 0 ? 0 : started_at_)) / elapsed : 0;
+    std::string line = label_ + ": " + std::to_string(done_) +
+                       (total_ > 0 && !last ? "/" + std::to_string(total_) : "") + " " + unit_;
     if (rate > 0) {
         line += fmt::format(", {:.{}f} {}/s", rate, rate < 10 ? 2 : 0, unit_);
     }

@@ -7,8 +7,8 @@
 
 namespace bigbird {
 
-/// Tells how far long work is: a line that renews itself on a terminal, a plain line every half minute elsewhere, nothing when quiet.
-/// One thread updates it. Writes to standard error only.
+/// Tells how far long work is: a line that renews itself on a terminal, a plain line every half minute
+/// elsewhere, nothing when quiet. One thread updates it. Writes to standard error only.
 class Progress {
 public:
     /// `total` 0 means unknown. `unit` is what is counted: "documents", "windows", "steps".

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/rng.hpp"
 
+#include "bigbird/core/check.hpp"
+
 #include <cmath>
 #include <numbers>
-
-#include "bigbird/core/check.hpp"
 
 namespace bigbird {
 

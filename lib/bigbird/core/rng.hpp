@@ -6,9 +6,10 @@
 
 namespace bigbird {
 
-/// A splittable random generator: the n-th value of a stream is a fixed function of (seed, the names and numbers it was split by, n). So any
-/// sentence, sample or mask can be made alone, on any thread, in any order. SplitMix64 over a keyed counter; the values are part of the
-/// file formats' meaning and never change within a major version. Cheap to copy; a copy goes on from the same place.
+/// A splittable random generator: the n-th value of a stream is a fixed function of (seed, the names and
+/// numbers it was split by, n). So any sentence, sample or mask can be made alone, on any thread, in any
+/// order. SplitMix64 over a keyed counter; the values are part of the file formats' meaning and never change
+/// within a major version. Cheap to copy; a copy goes on from the same place.
 class Rng {
 public:
     explicit Rng(std::uint64_t seed);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/files.hpp"
 
-#include <ostream>
-
-#include "bigbird/core/error.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
+#include <ostream>
 
 using namespace bigbird;
 namespace fs = std::filesystem;
@@ -20,7 +21,8 @@ std::size_t entries(const fs::path& folder) {
 
 DOCTEST_TEST_CASE("files: a whole file appears, in a folder made for it, and nothing else stays") {
     const testing::TempDir folder;
-    write_atomically(folder / "new/deep/out.txt", Overwrite::refuse, [](std::ostream& out) { out << "text"; });
+    write_atomically(folder / "new/deep/out.txt", Overwrite::refuse,
+                     [](std::ostream& out) { out << "text"; });
     DOCTEST_CHECK(testing::read_file(folder / "new/deep/out.txt") == "text");
     DOCTEST_CHECK(entries(folder / "new/deep") == 1);
 }
@@ -28,10 +30,12 @@ DOCTEST_TEST_CASE("files: a whole file appears, in a folder made for it, and not
 DOCTEST_TEST_CASE("files: a failing writer leaves the old file and no other") {
     const testing::TempDir folder;
     testing::write_file(folder / "out", "old");
-    DOCTEST_CHECK_THROWS_AS(write_atomically(folder / "out", Overwrite::allow, [](std::ostream& out) {
-        out << "half";
-        throw InputError("broken");
-    }), InputError);
+    DOCTEST_CHECK_THROWS_AS(write_atomically(folder / "out", Overwrite::allow,
+                                             [](std::ostream& out) {
+                                                 out << "half";
+                                                 throw InputError("broken");
+                                             }),
+                            InputError);
     DOCTEST_CHECK(testing::read_file(folder / "out") == "old");
     DOCTEST_CHECK(entries(folder.path()) == 1);
 }
@@ -39,8 +43,10 @@ DOCTEST_TEST_CASE("files: a failing writer leaves the old file and no other") {
 DOCTEST_TEST_CASE("files: an existing output is refused without force and replaced with it") {
     const testing::TempDir folder;
     testing::write_file(folder / "out", "old");
-    const std::string message = testing::message_of<ConfigError>([&] { prepare_output(folder / "out", Overwrite::refuse); });
-    DOCTEST_CHECK(message.find("exists already; give another --output, or --force to replace it") != std::string::npos);
+    const std::string message =
+        testing::message_of<ConfigError>([&] { prepare_output(folder / "out", Overwrite::refuse); });
+    DOCTEST_CHECK(message.find("exists already; give another --output, or --force to replace it") !=
+                  std::string::npos);
     write_atomically(folder / "out", Overwrite::allow, [](std::ostream& out) { out << "new"; });
     DOCTEST_CHECK(testing::read_file(folder / "out") == "new");
 }
@@ -72,7 +78,8 @@ DOCTEST_TEST_CASE("files: a parent that is a file is a clear refusal") {
 
 DOCTEST_TEST_CASE("files: a missing input and a folder are named") {
     const testing::TempDir folder;
-    DOCTEST_CHECK(testing::message_of<InputError>([&] { require_readable(folder / "x"); }) == (folder / "x").string() + ": no such file");
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { require_readable(folder / "x"); }) ==
+                  (folder / "x").string() + ": no such file");
     DOCTEST_CHECK_THROWS_AS(require_readable(folder.path()), InputError);
     DOCTEST_CHECK_NOTHROW(require_readable("-"));
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/interrupt.hpp"
 
-#include <csignal>
+#include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "support/testing.hpp"
+
+#include <csignal>
 
 using namespace bigbird;
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/parallel.hpp"
 
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
 #include <atomic>
 #include <numeric>
 #include <string>
-
-#include "bigbird/core/error.hpp"
-#include "support/testing.hpp"
 
 using namespace bigbird;
 
@@ -14,24 +15,33 @@ DOCTEST_TEST_CASE("parallel: every index is visited once, on any number of threa
     for (const int threads : {1, 2, 7}) {
         std::vector<std::atomic<int>> visits(1000);
         parallel_for(1000, threads, [&](std::int64_t i) { ++visits[static_cast<std::size_t>(i)]; });
-        DOCTEST_CHECK(std::all_of(visits.begin(), visits.end(), [](const auto& count) { return count == 1; }));
+        DOCTEST_CHECK(
+            std::all_of(visits.begin(), visits.end(), [](const auto& count) { return count == 1; }));
     }
 }
 
 DOCTEST_TEST_CASE("parallel: a pipeline keeps the order and passes errors on") {
     for (const int threads : {1, 2, 5}) {
         std::vector<std::string> seen;
-        ordered_pipeline<std::string>(200, threads, [](std::int64_t i) { return std::to_string(i); },
-                                      [&](std::string&& item) { seen.push_back(std::move(item)); });
+        ordered_pipeline<std::string>(
+            200, threads, [](std::int64_t i) { return std::to_string(i); },
+            [&](std::string&& item) { seen.push_back(std::move(item)); });
         DOCTEST_REQUIRE(seen.size() == 200);
         DOCTEST_CHECK(seen[137] == "137");
         DOCTEST_CHECK(seen[199] == "199");
         const auto failing = [&] {
-            ordered_pipeline<int>(100, threads, [](std::int64_t i) { return i == 50 ? throw InputError("fifty") : static_cast<int>(i); }, [](int&&) {});
+            ordered_pipeline<int>(
+                100, threads,
+                [](std::int64_t i) { return i == 50 ? throw InputError("fifty") : static_cast<int>(i); },
+                [](int&&) {});
         };
         DOCTEST_CHECK_THROWS_AS(failing(), InputError);
         const auto refusing = [&] {
-            ordered_pipeline<int>(100, threads, [](std::int64_t i) { return static_cast<int>(i); }, [](int&& i) { if (i == 50) throw InputError("fifty"); });
+            ordered_pipeline<int>(
+                100, threads, [](std::int64_t i) { return static_cast<int>(i); },
+                [](int&& i) {
+                    if (i == 50) throw InputError("fifty");
+                });
         };
         DOCTEST_CHECK_THROWS_AS(refusing(), InputError);
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/rng.hpp"
 
+#include "support/testing.hpp"
+
 #include <array>
 #include <set>
-
-#include "support/testing.hpp"
 
 using bigbird::Rng;
 

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what a compiler does not: who includes whom, sizes, mirrored tests, unfinished words. One line a finding; exit 1 if any."""
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+RULES = tomllib.loads((Path(__file__).parent / "architecture.toml").read_text())
+INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
+UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b")
+SWITCHED_OFF = re.compile(r"doctest::(skip|may_fail|should_fail)|DISABLED_")
+TOP_LEVEL = {"apps", "lib", "scripts", "test_data", "tests", "CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff"}
+findings = []
+
+
+def tracked(*patterns):
+    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", *patterns], cwd=ROOT, capture_output=True, check=True)
+    return [Path(name) for name in names.stdout.decode().split("\0") if name and (ROOT / name).exists()]
+
+
+def find(path, message):
+    findings.append(f"{path}: {message}")
+
+
+def check_module_includes(path, text):
+    module = path.parts[2]
+    rule = RULES["module"].get(module)
+    if rule is None:
+        find(path, f"module '{module}' is not in architecture.toml")
+        return
+    foreign = {name for other in RULES["module"].values() for name in other["third_party"]} | {"CLI"}
+    for _, name in INCLUDE.findall(text):
+        head = name.split("/")[0]
+        if head == "bigbird":
+            used = name.split("/")[1]
+            if used != module and used not in rule["uses"]:
+                find(path, f"{module} must not include {name}")
+        elif head in foreign:
+            allowed = rule["public"] if path.suffix == ".hpp" else rule["third_party"]
+            if head not in allowed:
+                find(path, f"{head} does not belong into {'a public header of ' if path.suffix == '.hpp' else ''}{module}")
+        if name.startswith("torch/torch.h"):
+            find(path, "include the narrow LibTorch headers, not <torch/torch.h>")
+
+
+def check_text(path, text):
+    lines = text.count("\n")
+    limit = RULES["limits"]["header_lines" if path.suffix in {".hpp", ".cuh", ".h"} else "source_lines"]
+    if lines > limit:
+        find(path, f"{lines} lines, the limit is {limit}")
+    if "SPDX-License-Identifier" not in text[:300] and path.suffix in {".cpp", ".hpp", ".cu"}:
+        find(path, "no SPDX line at the top")
+    for number, line in enumerate(text.splitlines(), 1):
+        if UNFINISHED.search(line) and path.name != "architecture.py":
+            find(f"{path}:{number}", "unfinished work in a comment")
+        if SWITCHED_OFF.search(line) and path.name != "architecture.py":
+            find(f"{path}:{number}", "a test that is switched off")
+        if re.match(r"\s*using namespace", line) and path.suffix == ".hpp":
+            find(f"{path}:{number}", "using namespace in a header")
+
+
+def check_doctest(path, text):
+    if path != Path("tests/support/testing.hpp") and path != Path("tests/support/main.cpp") and "doctest/doctest.h" in text:
+        find(path, "only tests/support/testing.hpp includes doctest")
+
+
+def check_lib_manners(path, text):
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.search(r"std::(cout|cerr)\b|\bprintf\(|\b(std::)?(exit|abort)\(", line) and path.parts[2] != "core":
+            find(f"{path}:{number}", "a library neither prints nor ends the program")
+
+
+def check_mirrors():
+    for path in tracked("lib/bigbird"):
+        if path.suffix == ".cpp" and len(path.parts) == 4:
+            test = Path("tests/unit") / path.parts[2] / f"{path.stem}_test.cpp"
+            if not (ROOT / test).exists() and path.stem != "log":
+                find(path, f"has no {test}")
+
+
+def check_test_data():
+    total = 0
+    for path in tracked("test_data"):
+        size = (ROOT / path).stat().st_size
+        total += size
+        if size > RULES["limits"]["test_data_file_bytes"]:
+            find(path, f"{size} bytes, over the limit of a file")
+    if total > RULES["limits"]["test_data_bytes"]:
+        find("test_data", f"{total} bytes, over the limit")
+
+
+def check_top_level():
+    for name in {path.parts[0] for path in tracked()}:
+        if name not in TOP_LEVEL and not name.startswith("."):
+            find(name, "does not belong at the top level")
+
+
+def main():
+    for path in tracked("apps", "lib", "tests", "scripts"):
+        if path.suffix not in {".cpp", ".hpp", ".cu", ".cuh", ".py", ".cmake"} and path.suffix:
+            continue
+        text = (ROOT / path).read_text(errors="replace")
+        check_text(path, text)
+        if path.suffix in {".cpp", ".hpp"}:
+            check_doctest(path, text)
+        if path.parts[0] == "lib" and path.suffix in {".cpp", ".hpp"}:
+            check_module_includes(path, text)
+            check_lib_manners(path, text)
+    check_mirrors()
+    check_test_data()
+    check_top_level()
+    print("\n".join(findings) if findings else "architecture: nothing to report")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

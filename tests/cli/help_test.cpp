@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_program.hpp"
+#include "support/testing.hpp"
+
+using bigbird::testing::run_program;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("help: goes to standard output and names the exit codes") {
+    const auto result = run_program({"--help"});
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(contains(result.out, "Exit codes: 0 whole output, 2 usage, 3 bad input"));
+    DOCTEST_CHECK(result.err.empty());
+}
+
+DOCTEST_TEST_CASE("help: a wrong command line is one sentence on standard error and code 2") {
+    const auto result = run_program({"no-such-command"});
+    DOCTEST_CHECK(result.code == 2);
+    DOCTEST_CHECK(result.out.empty());
+    DOCTEST_CHECK(result.err == "bigbird-dna: error: there is no command 'no-such-command'; see 'bigbird-dna --help'\n");
+    DOCTEST_CHECK(run_program({}).err == "bigbird-dna: error: a command is needed; see 'bigbird-dna --help'\n");
+}
+
+DOCTEST_TEST_CASE("help: --version is one line that a program can read") {
+    const auto result = run_program({"--version"});
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(result.out.rfind("bigbird-dna 0.", 0) == 0);
+}
