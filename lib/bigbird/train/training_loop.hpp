@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop that every training shares: schedule, optimizer, metrics, checkpoints, resuming and stopping. A
+// run directory holds
+//   lock  config.resolved.json  metrics.jsonl  checkpoints/step-…/  and, once the run is whole, model/.
+#pragma once
+
+#include "bigbird/core/json_file.hpp"
+#include "bigbird/train/optimizer.hpp"
+#include "bigbird/train/schedule.hpp"
+
+#include <torch/nn.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bigbird::train {
+
+/// What one step did. Tensors are 0-dim, any floating type, on any device; the loop reads them all with one
+/// transfer.
+struct StepStats {
+    at::Tensor loss;  ///< of the global batch, detached
+    std::vector<std::pair<std::string, at::Tensor>>
+        metrics;              ///< more for metrics.jsonl, in this order: "mlm_loss", …
+    std::int64_t tokens = 0;  ///< real tokens of the global batch, without padding
+    std::int64_t sequences = 0;
+};
+
+/// What is trained. Everything that a step draws must follow from its number (and the seeds), so that a run
+/// resumes exactly; what does not goes through state() and restore(). Called from one thread.
+class TrainingTask {
+public:
+    virtual ~TrainingTask() = default;
+
+    virtual torch::nn::Module& module() = 0;
+    /// Forward and backward over the global batch of `step` (from 1), in as many micro-batches as needed.
+    /// Gradients are undefined before; after it .grad holds those of a loss normalised over the whole global
+    /// batch. Sets the training mode itself.
+    virtual StepStats accumulate(std::int64_t step) = 0;
+    /// Metrics on held-out data, as an object with "eval_loss"; called every LoopSpec::evaluate_every steps
+    /// and after the last one.
+    virtual Json evaluate() { return Json::object(); }
+    /// Writes the model folder's files (config.json, model.safetensors …) into an existing folder.
+    virtual void write_model(const std::filesystem::path& directory) = 0;
+    virtual Json state() const { return Json::object(); }
+    virtual void restore(const Json& state) { static_cast<void>(state); }
+    /// Loads model.safetensors of a checkpoint into module(), exactly. The loop calls it on resuming; the
+    /// default reads all named parameters and buffers by their names.
+    virtual void read_model(const std::filesystem::path& directory);
+};
+
+/// Chooses the best evaluation: its checkpoint is kept and becomes model/. Without it model/ is the last
+/// step's.
+struct Selection {
+    std::string metric = "eval_loss";
+    bool higher_is_better = false;
+    std::int64_t patience = 0;  ///< stop after this many evaluations without a better one; 0: never
+};
+
+struct LoopSpec {
+    LearningRateSpec learning_rate;  ///< total_steps is the run's length
+    OptimizerSpec optimizer;
+    std::int64_t checkpoint_every = 1000;  ///< steps; one more is written at the end and on stopping
+    int keep = 3;                          ///< checkpoints
+    std::int64_t evaluate_every = 0;       ///< steps; 0: never
+    std::optional<Selection> selection;
+    double max_hours = 0;         ///< of this process; 0: no limit
+    std::string resume = "auto";  ///< "auto", "never", or a checkpoint or run folder
+    bool force = false;           ///< with "never": discard the run that is there
+    /// What changes the result, by the option's name ("--batch-size": 8, "--documents": its sha256): goes
+    /// into config.resolved.json and must be the same on resuming. Neither paths nor threads nor devices.
+    Json fixed_options = Json::object();
+    /// What does not ("--keep", "--checkpoint-every"): recorded only.
+    Json free_options = Json::object();
+};
+
+struct LoopResult {
+    std::int64_t steps = 0;          ///< made in all, by this and earlier processes
+    std::int64_t skipped_steps = 0;  ///< of them, left out because loss or gradient was not finite
+    bool finished_before = false;    ///< the run was whole already; nothing was done
+    double last_loss = 0;
+    std::optional<std::int64_t> best_step;
+    std::filesystem::path model;  ///< RUN/model
+};
+
+/// Call it before expensive preparations: takes no lock, throws ConfigError where run_training() would refuse
+/// at once (existing run with "never", changed options, resume path missing), and says whether the run is
+/// finished, so that the data need not be read.
+bool run_is_finished(const std::filesystem::path& run_directory, const LoopSpec& spec);
+
+/// Trains to the end. With the same task, spec and threads an interrupted and resumed run equals an
+/// uninterrupted one bit for bit on the CPU. Throws Stopped after writing a checkpoint (signal: 130 or 143;
+/// max_hours: 75), ConfigError (run locked, options changed, output refused, twenty steps in a row not
+/// finite), InputError (checkpoint damaged), WriteError.
+LoopResult run_training(TrainingTask& task, const LoopSpec& spec, const std::filesystem::path& run_directory);
+
+}  // namespace bigbird::train
