@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures of merit of scores against 0/1 labels. Definitions are scikit-learn's; undefined values are
+// std::nullopt, never a substitute.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace bigbird::tasks {
+
+/// A 95 % confidence interval.
+struct ConfidenceInterval {
+    double low = 0, high = 0;
+};
+
+/// Area under the ROC curve, ties counted half. Undefined without a positive or without a negative. Scores
+/// must not be NaN. O(n log n).
+std::optional<double> roc_auc(std::span<const float> scores, std::span<const std::uint8_t> labels);
+
+/// Average precision: sum over thresholds of (recall step) x precision, tied scores one threshold. Undefined
+/// without a positive.
+std::optional<double> average_precision(std::span<const float> scores, std::span<const std::uint8_t> labels);
+
+/// DeLong's interval on the logit scale (DeLong et al. 1988, Sun & Xu 2014); undefined as roc_auc, or with
+/// fewer than two of either class. Where the variance is 0 (perfect separation) the interval is that one
+/// point.
+std::optional<ConfidenceInterval> roc_auc_interval(std::span<const float> scores,
+                                                   std::span<const std::uint8_t> labels);
+
+/// Percentile interval of average_precision over `resamples` bootstrap samples of rows, stratified by label;
+/// a fixed function of the seed.
+std::optional<ConfidenceInterval> average_precision_interval(std::span<const float> scores,
+                                                             std::span<const std::uint8_t> labels,
+                                                             int resamples, std::uint64_t seed);
+
+/// Counts at a threshold: predicted positive where score >= threshold.
+struct Confusion {
+    std::int64_t true_positives = 0, false_positives = 0, true_negatives = 0, false_negatives = 0;
+
+    double accuracy() const;
+    std::optional<double> precision() const;  ///< undefined where nothing is predicted positive
+    std::optional<double> recall() const;     ///< undefined where nothing is positive
+    std::optional<double> f1() const;         ///< undefined where nothing is or is predicted positive
+    std::optional<double> mcc() const;        ///< undefined where a margin of the table is 0
+};
+Confusion confusion(std::span<const float> scores, std::span<const std::uint8_t> labels, double threshold);
+
+/// Mean and median of the values that are defined.
+struct Summary {
+    std::int64_t total = 0, defined = 0;
+    std::optional<double> mean, median;
+};
+Summary summarise(std::span<const std::optional<double>> values);
+
+}  // namespace bigbird::tasks
