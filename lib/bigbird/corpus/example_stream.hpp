@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pretraining examples (Devlin et al. 2019; BigBird, appendix F.1): masked tokens and, by option,
+// next-sentence prediction.
+//
+// A document of T tokens is cut into ceil(T / W) windows of W tokens, W = sequence_length - 3 (- 2 without
+// NSP); they overlap a little where T is no multiple of W, elsewhere in every epoch. Without NSP an epoch
+// holds every window once. With NSP it holds every window twice: once with its true continuation, cut in two
+// at a sentence's end ([CLS] A [SEP] B [SEP], label 0), once with its first part alone, followed by a run of
+// sentences from another document (label 1). So each epoch covers the corpus and is exactly balanced; its
+// order is a permutation.
+#pragma once
+
+#include "bigbird/corpus/token_corpus.hpp"
+#include "bigbird/tokenizer/tokenizer.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace bigbird::corpus {
+
+/// Of the tokens that spell A C G T alone, `rate` are chosen; of these `mask` become [MASK], `random` a
+/// random such piece, the rest stay.
+struct MaskingSpec {
+    double rate = 0.15, mask = 0.8, random = 0.1;
+};
+
+struct ExampleSpec {
+    std::int32_t sequence_length = 512;  ///< tokens, [CLS] and [SEP] included
+    bool nsp = true;
+    MaskingSpec masking;
+    std::uint64_t seed = 0;
+    /// Throws ConfigError naming the option that is out of range.
+    void validate() const;
+};
+
+struct Example {
+    std::vector<std::int32_t> ids;    ///< (length), after masking; not padded, length <= sequence_length
+    std::vector<std::uint8_t> types;  ///< (length), 0 for [CLS] A [SEP], 1 for B [SEP]
+    std::vector<std::int32_t> masked_positions;  ///< (masked), rising
+    std::vector<std::int32_t> masked_labels;     ///< (masked), the original ids there
+    std::int32_t next_sentence = -1;  ///< 0: B follows A; 1: B comes from another document; -1 without NSP
+};
+
+/// Examples by index: a pure function of (corpus, spec, index), so that any rank makes any example and
+/// training resumes at any step. Thread-safe.
+class ExampleSource {
+public:
+    /// Throws InputError where the corpus is empty, or has one document where NSP needs two; ConfigError from
+    /// validate().
+    ExampleSource(TokenCorpus corpus, tokenizer::DnaTokenizer tokenizer, ExampleSpec spec);
+
+    /// Examples of one epoch. Index i belongs to epoch i / epoch_size().
+    std::int64_t epoch_size() const;
+    /// Any index >= 0; epochs follow one another without end.
+    Example get(std::int64_t index) const;
+
+    /// Share of padding if every example is padded to sequence_length, over one epoch.
+    double padding_share() const;
+    const ExampleSpec& spec() const { return spec_; }
+    const TokenCorpus& corpus() const { return corpus_; }
+
+private:
+    struct Window {
+        std::int64_t document, begin, end;  ///< tokens of the flat array
+    };
+    Window window(std::int64_t number, std::int64_t epoch) const;
+
+    TokenCorpus corpus_;
+    tokenizer::DnaTokenizer tokenizer_;
+    ExampleSpec spec_;
+    std::int64_t room_ = 0;                   ///< tokens a window
+    std::vector<std::int64_t> window_ends_;   ///< windows up to and including each document
+    std::vector<std::int32_t> plain_pieces_;  ///< ids that spell A C G T alone
+    std::vector<bool> maskable_;              ///< by id
+};
+
+}  // namespace bigbird::corpus
