@@ -67,6 +67,14 @@ def check_doctest(path, text):
         find(path, "only tests/support/testing.hpp includes doctest")
 
 
+def check_own_header_first(path, text):
+    """The own header comes first, so that every header is known to compile alone."""
+    own = Path(*path.parts[1:]).with_suffix(".hpp").as_posix()
+    includes = INCLUDE.findall(text)
+    if (ROOT / "lib" / own).exists() and includes and includes[0][1] != own:
+        find(path, f"include {own} first")
+
+
 def check_lib_manners(path, text):
     for number, line in enumerate(text.splitlines(), 1):
         if re.search(r"std::(cout|cerr)\b|\bprintf\(|\b(std::)?(exit|abort)\(", line) and path.parts[2] != "core":
@@ -109,6 +117,8 @@ def main():
         if path.parts[0] == "lib" and path.suffix in {".cpp", ".hpp"}:
             check_module_includes(path, text)
             check_lib_manners(path, text)
+        if path.parts[0] == "lib" and path.suffix == ".cpp":
+            check_own_header_first(path, text)
     check_mirrors()
     check_test_data()
     check_top_level()
