@@ -6,6 +6,7 @@
 #include "bigbird/core/json_file.hpp"
 #include "bigbird/genome/interval.hpp"
 #include "bigbird/tasks/label_table.hpp"
+#include "bigbird/tasks/window.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -25,9 +26,9 @@ std::string_view to_string(Split split);
 /// Throws ConfigError naming the three.
 Split parse_split(std::string_view text);
 
-/// What is scored in one row. A promoter row is its whole window, on its strand; a synthetic negative carries
-/// the place of the promoter that it was made from, and that promoter's name with ".negative" behind it. A
-/// chromatin row is its bin; its window is centred on it.
+/// What is scored in one row. A promoter row is its TSS base, with its strand, the window lies about it by
+/// the manifest's bounds; a synthetic negative carries the place of the promoter that it was made from, and
+/// that promoter's name with ".negative" behind it. A chromatin row is its bin, the window is centred on it.
 struct ExampleRow {
     genome::Interval where;  ///< contig spelt as in the reference
     std::string name = ".";
@@ -47,8 +48,9 @@ public:
 
     Task task() const;
     std::int64_t size() const;
-    /// Bases of every window.
-    std::int64_t window() const;
+    /// Where a window lies about a row: about the TSS base, or from the middle of the bin. bounds().size()
+    /// bases.
+    const WindowBounds& bounds() const;
     /// One label, "promoter", for Task::promoter.
     const LabelTable& label_table() const;
     /// Parameters, checksums of inputs, counts, contigs of the reference (FORMAT.md).
@@ -68,8 +70,8 @@ public:
     /// Rows of a split that have a label.
     std::int64_t positives(std::size_t label, Split split) const;
 
-    /// The window's normalised sequence (A C G T N), window() letters, reverse-complemented for rows on the
-    /// minus strand.
+    /// The window's normalised sequence (A C G T N), bounds().size() letters, reverse-complemented for rows
+    /// on the minus strand.
     std::string sequence(std::int64_t row) const;
 
 private:

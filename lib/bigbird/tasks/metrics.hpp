@@ -10,11 +10,6 @@
 
 namespace bigbird::tasks {
 
-/// A 95 % confidence interval.
-struct ConfidenceInterval {
-    double low = 0, high = 0;
-};
-
 /// Area under the ROC curve, ties counted half. Undefined without a positive or without a negative. Scores
 /// must not be NaN. O(n log n).
 std::optional<double> roc_auc(std::span<const float> scores, std::span<const std::uint8_t> labels);
@@ -22,18 +17,6 @@ std::optional<double> roc_auc(std::span<const float> scores, std::span<const std
 /// Average precision: sum over thresholds of (recall step) x precision, tied scores one threshold. Undefined
 /// without a positive.
 std::optional<double> average_precision(std::span<const float> scores, std::span<const std::uint8_t> labels);
-
-/// DeLong's interval on the logit scale (DeLong et al. 1988, Sun & Xu 2014); undefined as roc_auc, or with
-/// fewer than two of either class. Where the variance is 0 (perfect separation) the interval is that one
-/// point.
-std::optional<ConfidenceInterval> roc_auc_interval(std::span<const float> scores,
-                                                   std::span<const std::uint8_t> labels);
-
-/// Percentile interval of average_precision over `resamples` bootstrap samples of rows, stratified by label;
-/// a fixed function of the seed.
-std::optional<ConfidenceInterval> average_precision_interval(std::span<const float> scores,
-                                                             std::span<const std::uint8_t> labels,
-                                                             int resamples, std::uint64_t seed);
 
 /// Counts at a threshold: predicted positive where score >= threshold.
 struct Confusion {

@@ -28,11 +28,12 @@ std::int64_t tss_of(const genome::Interval& where, genome::Strand strand);
 genome::Interval window_about_tss(const std::string& contig, std::int64_t tss, genome::Strand strand,
                                   const WindowBounds& bounds);
 
-/// What of a BED row a window is laid about. `centre`: the middle, genome::window_around with the window's
-/// size, on either strand; a row as long as the window is the window. `tss`: tss_of and the bounds. `summit`:
-/// begin + narrowPeak's column 10, or the centre without one.
-enum class Anchor : std::uint8_t { centre, tss, summit };
-/// "centre" (or "center"), "tss", "summit". Throws ConfigError.
+/// What of a BED row a window is laid about. `automatic`: `tss` for rows of one base, else `centre`.
+/// `centre`: the middle, as genome::window_around with the window's size, on either strand; a row as long as
+/// the window is the window. `tss`: tss_of and the bounds. `summit`: begin + narrowPeak's column 10 in place
+/// of the middle, or the middle without one.
+enum class Anchor : std::uint8_t { automatic, centre, tss, summit };
+/// "auto", "centre" (or "center"), "tss", "summit". Throws ConfigError.
 Anchor parse_anchor(std::string_view text);
 
 genome::Interval window_of(const genome::BedRecord& record, Anchor anchor, const WindowBounds& bounds);
