@@ -22,7 +22,7 @@ usage_error() {
 }
 
 # A script's help is the comment at its head, between its first line and the first line that is no comment.
-print_help() { sed -n '2,/^[^#]/{/^# \{0,1\}/s///p}' "$0"; }
+print_help() { sed -n '2,/^\([^#]\|$\)/{/^# \{0,1\}/s///p}' "$0"; }
 
 # The LibTorch that the build uses: $LIBTORCH where the caller has one, else the one that setup unpacks.
 libtorch_folder() { printf '%s\n' "${LIBTORCH:-$libtorch_prefix/torch}"; }
