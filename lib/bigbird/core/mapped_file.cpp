@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/mapped_file.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace bigbird {
+
+MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
+    require_readable(path);
+    const auto failed = [&] {
+        return InputError(std::string("cannot be read: ") + std::strerror(errno), path);
+    };
+    const int handle = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (handle < 0) {
+        throw failed();
+    }
+    struct ::stat status {};
+    void* address = nullptr;
+    std::size_t size = 0;
+    bool ok = ::fstat(handle, &status) == 0;
+    if (ok && status.st_size > 0) {  // an empty file cannot be mapped
+        size = static_cast<std::size_t>(status.st_size);
+        address = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, handle, 0);
+        ok = address != MAP_FAILED;
+    }
+    const int reason = errno;
+    ::close(handle);
+    if (!ok) {
+        errno = reason;
+        throw failed();
+    }
+    bytes_ = {static_cast<const std::byte*>(address), size};
+}
+
+MappedFile::~MappedFile() {
+    if (!bytes_.empty()) {
+        ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+    }
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+}
+
+}  // namespace bigbird

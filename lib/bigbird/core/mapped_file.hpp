@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+
+namespace bigbird {
+
+/// A whole file, read-only in memory; pages come in when they are looked at. The file must not be shortened
+/// meanwhile. Const calls are thread-safe.
+class MappedFile {
+public:
+    /// Throws InputError where the file is missing or cannot be read.
+    explicit MappedFile(const std::filesystem::path& path);
+    ~MappedFile();
+    MappedFile(MappedFile&& other) noexcept;
+    MappedFile& operator=(MappedFile&& other) noexcept;
+
+    std::span<const std::byte> bytes() const { return bytes_; }
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+    std::span<const std::byte> bytes_;
+};
+
+}  // namespace bigbird
