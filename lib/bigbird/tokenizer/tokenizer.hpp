@@ -19,12 +19,18 @@ inline constexpr std::int32_t pad = 0, unk = 1, cls = 2, sep = 3, mask = 4, coun
 /// A DNA byte-pair encoding in a SentencePiece model. Immutable, cheap to copy (shared), thread-safe.
 class DnaTokenizer {
 public:
-    /// Throws InputError: missing or corrupt model, or one whose special pieces are not [PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4.
+    /// Throws InputError: missing or corrupt model; one whose special pieces are not [PAD] 0, [UNK] 1, [CLS]
+    /// 2, [SEP] 3, [MASK] 4; one whose other pieces do not spell A C G T N, or lack one of the five; one that
+    /// adds blanks of its own.
     static DnaTokenizer load(const std::filesystem::path& model);
+    /// From a .model file's bytes; `origin` is the file that errors name.
+    static DnaTokenizer from_serialized(std::string bytes, const std::filesystem::path& origin);
 
-    /// Ids of a sequence, without [CLS] and [SEP]. The sequence is normalised first; any length.
+    /// Ids of a sequence, without [CLS] and [SEP]. The sequence is normalised first (lower case, U, IUPAC
+    /// letters); any length. The ids are SentencePiece's own for the normalised sequence; none is [UNK].
     std::vector<std::int32_t> encode(std::string_view dna) const;
-    /// The sequence spelt; special pieces spell nothing.
+    /// The sequence spelt; special pieces spell nothing. Throws ConfigError where an id lies outside the
+    /// vocabulary.
     std::string decode(std::span<const std::int32_t> ids) const;
 
     std::int32_t vocab_size() const;
@@ -35,6 +41,9 @@ public:
     const std::string& piece(std::int32_t id) const;
     /// The .model file's bytes, for copying into model directories.
     const std::string& serialized() const;
+    /// The .vocab file that belongs to the model, as spm_export_vocab writes it: piece, tab, score, one a
+    /// line.
+    std::string vocabulary_text() const;
 
 private:
     struct State;

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/train.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/tokenizer/tokenizer.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+
+using namespace bigbird;
+using namespace bigbird::testing;
+using tokenizer::DnaTokenizer;
+using tokenizer::TrainSpec;
+
+namespace {
+
+std::function<std::optional<std::string>()> stream_of(std::vector<std::string> sentences) {
+    return [sentences = std::move(sentences), next = std::size_t{0}]() mutable -> std::optional<std::string> {
+        return next < sentences.size() ? std::optional(sentences[next++]) : std::nullopt;
+    };
+}
+
+std::vector<std::string> real_sentences() {
+    std::vector<std::string> sentences;
+    std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
+    for (std::string line; std::getline(lines, line);) {
+        sentences.push_back(line);
+    }
+    return sentences;
+}
+
+std::string vocabulary_after(const TrainSpec& spec, std::vector<std::string> sentences) {
+    const TempDir folder;
+    tokenizer::train_tokenizer(spec, stream_of(std::move(sentences)), folder / "t.model", Overwrite::refuse);
+    return read_file(folder / "t.vocab");
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("tokenizer/train: the pieces and scores that Python's sentencepiece trains") {
+    const TempDir folder;
+    const auto report = tokenizer::train_tokenizer({.vocab_size = 512}, stream_of(real_sentences()),
+                                                   folder / "t.model", Overwrite::refuse);
+    DOCTEST_CHECK(read_file(folder / "t.vocab") == read_file(test_data("tokenizer/small.vocab")));
+    DOCTEST_CHECK(report.sentences == 143);
+    DOCTEST_CHECK(report.bases == 100'000);
+    DOCTEST_CHECK(report.measured_bases == 100'000);
+    DOCTEST_CHECK(report.vocab_size == 512);
+    DOCTEST_CHECK(report.bases_per_token() == doctest::Approx(4.3).epsilon(0.1));
+    const std::string window = real_sentences().at(7);
+    DOCTEST_CHECK(DnaTokenizer::load(folder / "t.model").encode(window) ==
+                  DnaTokenizer::load(test_data("tokenizer/small.model")).encode(window));
+}
+
+DOCTEST_TEST_CASE("tokenizer/train: spm_encode opens the model and gives the same ids") {
+    const TempDir folder;
+    tokenizer::train_tokenizer({.vocab_size = 300}, stream_of(real_sentences()), folder / "t.model",
+                               Overwrite::refuse);
+    const std::string window = real_sentences().at(11);
+    write_file(folder / "in.txt", window + "\n");
+    const std::string command = "spm_encode --model=" + (folder / "t.model").string() +
+                                " --output_format=id < " + (folder / "in.txt").string() + " > " +
+                                (folder / "out.txt").string() + " 2> /dev/null";
+    DOCTEST_REQUIRE(std::system(command.c_str()) == 0);
+    std::string ours;
+    for (const std::int32_t id : DnaTokenizer::load(folder / "t.model").encode(window)) {
+        ours += (ours.empty() ? "" : " ") + std::to_string(id);
+    }
+    DOCTEST_CHECK(read_file(folder / "out.txt") == ours + "\n");
+}
+
+DOCTEST_TEST_CASE("tokenizer/train: threads, lower case and runs of N change nothing") {
+    auto sentences = real_sentences();
+    sentences.resize(40);
+    const std::string plain = vocabulary_after({.vocab_size = 200}, sentences);
+    DOCTEST_CHECK(vocabulary_after({.vocab_size = 200, .threads = 4}, sentences) == plain);
+    for (std::string& sentence : sentences) {
+        std::transform(sentence.begin(), sentence.end(), sentence.begin(),
+                       [](char base) { return base == 'T' ? 'u' : base; });
+        sentence = std::string(500, 'N') + sentence + "nnnn";
+    }
+    DOCTEST_CHECK(vocabulary_after({.vocab_size = 200}, sentences) == plain);
+    DOCTEST_CHECK(plain.ends_with("\nN\t-194\n"));
+}
+
+DOCTEST_TEST_CASE("tokenizer/train: a chromosome on one line is split, not skipped and not fatal") {
+    std::string chromosome;
+    for (const std::string& sentence : real_sentences()) {
+        chromosome += sentence;
+    }
+    const TempDir folder;
+    const auto report = tokenizer::train_tokenizer({.vocab_size = 512}, stream_of({chromosome}),
+                                                   folder / "t.model", Overwrite::refuse);
+    DOCTEST_CHECK(report.sentences == 1);
+    DOCTEST_CHECK(report.bases == 100'000);
+}
+
+DOCTEST_TEST_CASE("tokenizer/train: the longest piece is as asked") {
+    const std::vector<std::string> repeats(50, std::string(400, 'A') + "CGTT");
+    const auto longest = [&](std::int32_t limit) {
+        const TempDir folder;
+        tokenizer::train_tokenizer({.vocab_size = 18, .max_piece_length = limit}, stream_of(repeats),
+                                   folder / "t.model", Overwrite::refuse);
+        const auto tokenizer = DnaTokenizer::load(folder / "t.model");
+        std::int32_t length = 0;
+        for (std::int32_t id = 0; id < tokenizer.vocab_size(); ++id) {
+            length = std::max(length, tokenizer.piece_length(id));
+        }
+        return length;
+    };
+    DOCTEST_CHECK(longest(4) == 4);
+    DOCTEST_CHECK(longest(16) == 16);
+}
+
+DOCTEST_TEST_CASE("tokenizer/train: letters that never occur are pieces all the same") {
+    const TempDir folder;
+    tokenizer::train_tokenizer({.vocab_size = 12}, stream_of({"AAAATTTTAAAATTTT"}), folder / "t.model",
+                               Overwrite::refuse);
+    const auto tokenizer = DnaTokenizer::load(folder / "t.model");
+    DOCTEST_CHECK(tokenizer.decode(tokenizer.encode("GATTACAN")) == "GATTACAN");
+}
+
+DOCTEST_TEST_CASE("tokenizer/train: a sample depends on the seed alone and is of the size asked for") {
+    const TempDir folder;
+    const TrainSpec spec{.vocab_size = 100, .max_sentences = 20, .seed = 5};
+    const auto report =
+        tokenizer::train_tokenizer(spec, stream_of(real_sentences()), folder / "t.model", Overwrite::refuse);
+    DOCTEST_CHECK(report.sentences == 20);
+    DOCTEST_CHECK(vocabulary_after(spec, real_sentences()) == read_file(folder / "t.vocab"));
+    DOCTEST_CHECK(vocabulary_after({.vocab_size = 100, .max_sentences = 20, .seed = 6}, real_sentences()) !=
+                  read_file(folder / "t.vocab"));
+    DOCTEST_CHECK(vocabulary_after({.vocab_size = 100, .max_sentences = 143}, real_sentences()) ==
+                  vocabulary_after({.vocab_size = 100}, real_sentences()));
+}
+
+DOCTEST_TEST_CASE("tokenizer/train: errors say what to do and leave no file behind") {
+    const TempDir folder;
+    const auto message = [&](const TrainSpec& spec, std::vector<std::string> sentences) {
+        return message_of<Error>([&] {
+            tokenizer::train_tokenizer(spec, stream_of(sentences), folder / "t.model", Overwrite::refuse);
+        });
+    };
+    DOCTEST_CHECK(message({.vocab_size = 512}, {}) ==
+                  "the corpus holds no sentence, so there is nothing to train a tokenizer on");
+    DOCTEST_CHECK(message({.vocab_size = 512}, {"NNNN", "nnn"}) ==
+                  "the corpus holds N alone, so there is nothing to train a tokenizer on");
+    DOCTEST_CHECK(message({.vocab_size = 9}, {"ACGT"}) ==
+                  "--vocab-size must be at least 10, 5 special pieces and A C G T N");
+    DOCTEST_CHECK(
+        message({.vocab_size = 512}, {"ACGTACGTAC"}).starts_with("the corpus of 10 bases gives at most 1"));
+    DOCTEST_CHECK(std::filesystem::is_empty(folder.path()));
+    DOCTEST_CHECK_FALSE(vocabulary_after({.vocab_size = 21}, {"ACGTACGTAC"}).empty());
+    write_file(folder / "t.vocab", "kept");
+    DOCTEST_CHECK(message({.vocab_size = 100}, real_sentences()).find("t.vocab: exists already") !=
+                  std::string::npos);
+    DOCTEST_CHECK(read_file(folder / "t.vocab") == "kept");
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "t.model"));
+    tokenizer::train_tokenizer({.vocab_size = 100}, stream_of(real_sentences()), folder / "t.model",
+                               Overwrite::allow);
+    DOCTEST_CHECK(read_file(folder / "t.vocab") != "kept");
+}
