@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/genome/interval.hpp"
+
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -9,12 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "bigbird/genome/interval.hpp"
-
 namespace bigbird::genome {
 
-/// Finds contigs by any of their usual names: the exact one first, else one alias (`chr1`/`1`, `chrM`/`M`/`MT`) if just one contig fits.
-/// Says once on standard error which kind of alias it used. Thread-safe.
+/// Finds contigs by any of their usual names: the exact one first, else one alias (`chr1`/`1`,
+/// `chrM`/`M`/`MT`) if just one contig fits. Says once on standard error which kind of alias it used.
+/// Thread-safe.
 class ContigNames {
 public:
     explicit ContigNames(std::span<const Contig> contigs);

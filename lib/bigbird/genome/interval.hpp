@@ -16,7 +16,8 @@ struct Contig {
 
 enum class Strand : char { forward = '+', reverse = '-', none = '.' };
 
-/// [begin, end) on a contig. begin may be negative and end may lie past the contig for windows that hang over its ends.
+/// [begin, end) on a contig. begin may be negative and end may lie past the contig for windows that hang over
+/// its ends.
 struct Interval {
     std::string contig;
     std::int64_t begin = 0, end = 0;
@@ -25,8 +26,8 @@ struct Interval {
     auto operator<=>(const Interval&) const = default;
 };
 
-/// Reads a samtools region, 1-based and closed: "22", "22:16050001", "22:16,050,001-17,000,000". Without an end, end is max int64.
-/// Throws ConfigError.
+/// Reads a samtools region, 1-based and closed: "22", "22:16050001", "22:16,050,001-17,000,000". Without an
+/// end, end is max int64. Throws ConfigError.
 Interval parse_region(std::string_view text);
 
 /// `width` bases around the middle: [c - width/2, c - width/2 + width) with c = floor((begin + end) / 2).

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/genome/interval.hpp"
+
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -10,8 +12,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "bigbird/genome/interval.hpp"
 
 namespace bigbird::genome {
 
@@ -24,13 +24,14 @@ public:
     virtual std::span<const Contig> contigs() const = 0;
     /// The contig's index by its name or an alias (ContigNames).
     virtual std::optional<std::size_t> find(std::string_view contig) const = 0;
-    /// Normalised sequence (A C G T N) of exactly where.size() letters, N outside the contig. Throws InputError where the contig is unknown
-    /// or the file cannot be read.
+    /// Normalised sequence (A C G T N) of exactly where.size() letters, N outside the contig. Throws
+    /// InputError where the contig is unknown or the file cannot be read.
     virtual std::string fetch(const Interval& where) const = 0;
 };
 
-/// Opens FASTA files as one genome: plain, bgzip (random access by .fai/.gzi, read if fresh, else made in memory, never written) or plain gzip
-/// (held in memory). Throws InputError: missing or empty file, no header, truncated, a contig name that occurs twice.
+/// Opens FASTA files as one genome: plain, bgzip (random access by .fai/.gzi, read if fresh, else made in
+/// memory, never written) or plain gzip (held in memory). Throws InputError: missing or empty file, no
+/// header, truncated, a contig name that occurs twice.
 std::unique_ptr<ReferenceGenome> open_references(std::span<const std::filesystem::path> fastas);
 std::unique_ptr<ReferenceGenome> open_reference(const std::filesystem::path& fasta);
 
