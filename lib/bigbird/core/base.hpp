@@ -1,33 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table of sequence letters: upper-case A C G T stay, U is T, every other letter is N.
 #pragma once
-
-#include <array>
-#include <cstddef>
 
 namespace bigbird {
 
-namespace detail {
-
-constexpr std::array<char, 256> make_base_table() {
-    std::array<char, 256> table{};
-    for (char& entry : table) {
-        entry = 'N';
-    }
-    constexpr char from[] = "ACGTUacgtu", to[] = "ACGTTACGTT";
-    for (std::size_t i = 0; i + 1 < sizeof from; ++i) {
-        table[static_cast<unsigned char>(from[i])] = to[i];
-    }
-    return table;
-}
-
-inline constexpr std::array<char, 256> base_table = make_base_table();
-
-}  // namespace detail
-
-/// A, C, G, T or N.
+/// The one rule for sequence letters: A C G T in either case are upper case, U is T, every other letter is N.
+/// Comparisons and selections only, no table: compilers turn loops over it into vector code.
 constexpr char normalised_base(char letter) {
-    return detail::base_table[static_cast<unsigned char>(letter)];
+    const char upper = static_cast<char>(letter & 0xDF);  // maps a-z, and no other letter of interest, on A-Z
+    char result = 'N';
+    result = upper == 'A' ? 'A' : result;
+    result = upper == 'C' ? 'C' : result;
+    result = upper == 'G' ? 'G' : result;
+    result = upper == 'T' || upper == 'U' ? 'T' : result;
+    return result;
 }
 
 }  // namespace bigbird

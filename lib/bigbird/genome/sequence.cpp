@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/genome/sequence.hpp"
 
+#include "bigbird/core/base.hpp"
+
 #include <algorithm>
 
 namespace bigbird::genome {
 
 namespace {
-
-/// Comparisons and selections only, no table: compilers turn loops over it into vector code.
-constexpr char normalised(char letter) {
-    const char upper = static_cast<char>(letter & 0xDF);  // maps a-z, and no other letter of interest, on A-Z
-    char result = 'N';
-    result = upper == 'A' ? 'A' : result;
-    result = upper == 'C' ? 'C' : result;
-    result = upper == 'G' ? 'G' : result;
-    result = upper == 'T' || upper == 'U' ? 'T' : result;
-    return result;
-}
 
 constexpr char complement(char letter) {
     char result = 'N';
@@ -33,7 +24,7 @@ void normalise(std::string& dna) {
     char* const letters = dna.data();
     const std::size_t size = dna.size();
     for (std::size_t i = 0; i < size; ++i) {
-        letters[i] = normalised(letters[i]);
+        letters[i] = normalised_base(letters[i]);
     }
 }
 

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/corpus/markov.hpp"
+
+#include "bigbird/core/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace bigbird::corpus {
+
+namespace {
+
+constexpr int highest_order = 12;
+
+int base_index(char base) {
+    switch (base) {
+        case 'A':
+            return 0;
+        case 'C':
+            return 1;
+        case 'G':
+            return 2;
+        case 'T':
+            return 3;
+        default:
+            return -1;
+    }
+}
+
+// Calls visit(context, length, base) for each A C G T; context holds the `length` <= order bases before it,
+// two bits each.
+template <typename Visit>
+std::int64_t walk(std::string_view dna, int order, Visit visit) {
+    const std::uint32_t mask = (std::uint32_t{1} << (2 * order)) - 1;
+    std::uint32_t context = 0;
+    int length = 0;
+    std::int64_t bases = 0;
+    for (const char letter : dna) {
+        const int base = base_index(letter);
+        if (base < 0) {
+            length = 0;
+            context = 0;
+            continue;
+        }
+        visit(context, length, base);
+        context = ((context << 2) | static_cast<std::uint32_t>(base)) & mask;
+        length = std::min(length + 1, order);
+        ++bases;
+    }
+    return bases;
+}
+
+}  // namespace
+
+MarkovModel::MarkovModel(int order) : order_(order) {
+    if (order < 0 || order > highest_order) {
+        throw ConfigError("the order of a Markov model must be 0 to " + std::to_string(highest_order) +
+                          ", not " + std::to_string(order));
+    }
+    for (int k = 0; k <= order; ++k) {
+        counts_.emplace_back(std::size_t{1} << (2 * (k + 1)));
+    }
+}
+
+void MarkovModel::add(std::string_view dna) {
+    walk(dna, order_, [this](std::uint32_t context, int length, int base) {
+        for (int k = 0; k <= length; ++k) {
+            const std::uint32_t suffix = context & ((std::uint32_t{1} << (2 * k)) - 1);
+            ++counts_[static_cast<std::size_t>(k)]
+                     [(std::size_t{suffix} << 2) + static_cast<std::size_t>(base)];
+        }
+    });
+}
+
+// Witten-Bell: p_k(b|h) = (c(h b) + t(h) p_{k-1}(b|h')) / (c(h) + t(h)), t(h) the number of different bases
+// seen after h; p_{-1} is uniform.
+double MarkovModel::probability(std::uint32_t context, int length, int base) const {
+    double p = 0.25;
+    for (int k = 0; k <= length; ++k) {
+        const std::uint32_t suffix = context & ((std::uint32_t{1} << (2 * k)) - 1);
+        const std::uint64_t* counts =
+            counts_[static_cast<std::size_t>(k)].data() + (std::size_t{suffix} << 2);
+        const std::uint64_t total = counts[0] + counts[1] + counts[2] + counts[3];
+        if (total == 0) {
+            break;  // longer contexts were not seen either
+        }
+        const auto kinds =
+            static_cast<double>((counts[0] > 0) + (counts[1] > 0) + (counts[2] > 0) + (counts[3] > 0));
+        p = (static_cast<double>(counts[base]) + kinds * p) / (static_cast<double>(total) + kinds);
+    }
+    return p;
+}
+
+CodeLength MarkovModel::score(std::string_view dna) const {
+    CodeLength length;
+    length.bases = walk(dna, order_, [&](std::uint32_t context, int known, int base) {
+        length.bits -= std::log2(probability(context, known, base));
+    });
+    return length;
+}
+
+}  // namespace bigbird::corpus

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/corpus/token_corpus.hpp"
+
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/parallel.hpp"
+
+#include <limits>
+
+namespace bigbird::corpus {
+
+namespace {
+constexpr std::int64_t bases_a_batch = 8'000'000;
+constexpr std::int32_t largest_narrow_vocabulary = std::numeric_limits<std::uint16_t>::max() + 1;
+}  // namespace
+
+struct TokenCorpus::State {
+    bool narrow = true;
+    std::vector<std::uint16_t> narrow_ids;
+    std::vector<std::uint32_t> wide_ids;
+    std::vector<std::int64_t> sentence_ends, document_ends;
+    std::int64_t bases = 0;
+
+    std::int64_t tokens() const {
+        return static_cast<std::int64_t>(narrow ? narrow_ids.size() : wide_ids.size());
+    }
+
+    void add_sentence(const std::vector<std::int32_t>& ids, std::size_t length) {
+        if (ids.empty()) {
+            return;
+        }
+        if (narrow) {
+            narrow_ids.insert(narrow_ids.end(), ids.begin(), ids.end());
+        } else {
+            wide_ids.insert(wide_ids.end(), ids.begin(), ids.end());
+        }
+        sentence_ends.push_back(tokens());
+        bases += static_cast<std::int64_t>(length);
+    }
+
+    void end_document() {
+        if (sentences() > (document_ends.empty() ? 0 : document_ends.back())) {
+            document_ends.push_back(sentences());
+        }
+    }
+
+    std::int64_t sentences() const { return static_cast<std::int64_t>(sentence_ends.size()); }
+};
+
+TokenCorpus TokenCorpus::from_documents(const std::function<std::optional<Document>()>& next_document,
+                                        const tokenizer::DnaTokenizer& tokenizer, int threads) {
+    auto state = std::make_shared<State>();
+    state->narrow = tokenizer.vocab_size() <= largest_narrow_vocabulary;
+    for (bool more = true; more;) {
+        stop_if_asked();
+        std::vector<Document> batch;
+        for (std::int64_t bases = 0; more && bases < bases_a_batch;) {
+            std::optional<Document> document = next_document();
+            more = document.has_value();
+            if (document) {
+                for (const std::string& sentence : document->sentences) {
+                    bases += static_cast<std::int64_t>(sentence.size());
+                }
+                batch.push_back(std::move(*document));
+            }
+        }
+        std::vector<std::vector<std::vector<std::int32_t>>> ids(
+            batch.size());  // (documents, sentences, tokens)
+        parallel_for(static_cast<std::int64_t>(batch.size()), threads, [&](std::int64_t i) {
+            const auto at = static_cast<std::size_t>(i);
+            for (const std::string& sentence : batch[at].sentences) {
+                ids[at].push_back(tokenizer.encode(sentence));
+            }
+        });
+        for (std::size_t d = 0; d < batch.size(); ++d) {
+            for (std::size_t s = 0; s < ids[d].size(); ++s) {
+                state->add_sentence(ids[d][s], batch[d].sentences[s].size());
+            }
+            state->end_document();
+        }
+    }
+    return TokenCorpus(std::move(state));
+}
+
+TokenCorpus TokenCorpus::from_file(DocumentReader& documents, const tokenizer::DnaTokenizer& tokenizer,
+                                   int threads) {
+    return from_documents([&documents] { return documents.next(); }, tokenizer, threads);
+}
+
+std::int64_t TokenCorpus::tokens() const {
+    return state_->tokens();
+}
+
+std::int64_t TokenCorpus::bases() const {
+    return state_->bases;
+}
+
+std::span<const std::int64_t> TokenCorpus::sentence_ends() const {
+    return state_->sentence_ends;
+}
+
+std::span<const std::int64_t> TokenCorpus::document_ends() const {
+    return state_->document_ends;
+}
+
+void TokenCorpus::append_ids(std::int64_t begin, std::int64_t end, std::vector<std::int32_t>& out) const {
+    BIGBIRD_EXPECTS(begin >= 0 && begin <= end && end <= tokens(), "tokens outside the corpus");
+    if (state_->narrow) {
+        out.insert(out.end(), state_->narrow_ids.begin() + begin, state_->narrow_ids.begin() + end);
+    } else {
+        out.insert(out.end(), state_->wide_ids.begin() + begin, state_->wide_ids.begin() + end);
+    }
+}
+
+}  // namespace bigbird::corpus
