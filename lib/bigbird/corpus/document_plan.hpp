@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents as in the paper, appendix F.1: for each contig, `passes` times, a start drawn from start_offset, then documents of consecutive
-// sentences until the contig ends.
+// Documents as in the paper, appendix F.1: for each contig, `passes` times, a start drawn from start_offset,
+// then documents of consecutive sentences until the contig ends.
 #pragma once
+
+#include "bigbird/genome/interval.hpp"
 
 #include <cstdint>
 #include <utility>
 #include <vector>
-
-#include "bigbird/genome/interval.hpp"
 
 namespace bigbird::corpus {
 
@@ -26,12 +26,18 @@ struct DocumentSpec {
     void validate() const;
 };
 
-/// Half-open stretches of one contig, consecutive, in order; the last of a contig may be cut short by its end.
+/// Half-open stretches of one contig, consecutive, in order.
 struct DocumentPlan {
     std::vector<std::pair<std::int64_t, std::int64_t>> sentences;
 };
 
-/// The documents of one pass over one contig. A function of (spec, contig name and length, pass) alone, so order and threads never matter.
+/// The documents of one pass (from 0) over one contig, each starting where the one before it ends; together
+/// they cover the contig from the start drawn to its end. A function of (spec, contig name and length, pass)
+/// alone, so order and threads never matter.
+///
+/// At the contig's end the last sentence is cut, however short that leaves it, and the last document holds as
+/// many sentences as there are. On a contig too short for it the start is drawn from what leaves at least the
+/// shortest sentence, so that every contig of one base or more gives a document.
 std::vector<DocumentPlan> plan_documents(const genome::Contig& contig, const DocumentSpec& spec, int pass);
 
 }  // namespace bigbird::corpus

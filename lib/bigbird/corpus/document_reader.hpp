@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/genome/reference_genome.hpp"
+
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "bigbird/genome/reference_genome.hpp"
 
 namespace bigbird::corpus {
 
@@ -15,12 +15,23 @@ struct Document {
     std::vector<std::string> sentences;  ///< normalised sequence
 };
 
-/// Reads documents that build-documents wrote: text (one sentence a line, a blank line between documents; gz too) or coordinates (BED, with the
-/// genome they point into). Throws InputError with file and line. Not thread-safe.
+/// Reads documents that build-documents wrote, or that users made likewise; which form it is shows in the
+/// first line
+/// ("-" is standard input, gzip and bgzip are told by content):
+///   text         one sentence a line, one or more blank lines between documents; letters alone, normalised
+///   on reading coordinates  BED6: contig, start, end, document, sentence, strand; rows with the same
+///   document that follow one
+///                another make a document, "-" is read from the other strand; lines that begin with # are
+///                skipped
+/// Not thread-safe.
 class DocumentReader {
 public:
-    explicit DocumentReader(const std::filesystem::path& path, const genome::ReferenceGenome* genome = nullptr);
+    /// Coordinates need `genome`, which must outlive the reader. Throws InputError: no such file.
+    explicit DocumentReader(const std::filesystem::path& path,
+                            const genome::ReferenceGenome* genome = nullptr);
     ~DocumentReader();
+    /// Nothing at the end; never a document without a sentence. Throws InputError with file and line: what is
+    /// neither form, coordinates without a genome, a contig that it lacks, an interval past its end.
     std::optional<Document> next();
 
 private:

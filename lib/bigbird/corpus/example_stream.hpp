@@ -3,13 +3,15 @@
 // next-sentence prediction.
 //
 // A document of T tokens is cut into ceil(T / W) windows of W tokens, W = sequence_length - 3 (- 2 without
-// NSP); they overlap a little where T is no multiple of W, elsewhere in every epoch. Without NSP an epoch
-// holds every window once. With NSP it holds every window twice: once with its true continuation, cut in two
-// at a sentence's end ([CLS] A [SEP] B [SEP], label 0), once with its first part alone, followed by a run of
-// sentences from another document (label 1). So each epoch covers the corpus and is exactly balanced; its
-// order is a permutation.
+// NSP); they overlap a little where T is no multiple of W, by other amounts in every epoch. Without NSP an
+// epoch holds every window once: [CLS] A [SEP]. With NSP it holds every window twice, cut in two at a
+// sentence's end: once whole
+// ([CLS] A [SEP] B [SEP], label 0), once with its first part alone, followed by a run of sentences from
+// another document up to the full length (label 1). So each epoch covers the corpus and is exactly balanced;
+// its order is a permutation.
 #pragma once
 
+#include "bigbird/core/rng.hpp"
 #include "bigbird/corpus/token_corpus.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 
@@ -18,8 +20,8 @@
 
 namespace bigbird::corpus {
 
-/// Of the tokens that spell A C G T alone, `rate` are chosen; of these `mask` become [MASK], `random` a
-/// random such piece, the rest stay.
+/// Of the tokens that spell A C G T alone, `rate` are chosen (at least one); of these `mask` become [MASK],
+/// `random` a random such piece, the rest stay.
 struct MaskingSpec {
     double rate = 0.15, mask = 0.8, random = 0.1;
 };
@@ -27,9 +29,9 @@ struct MaskingSpec {
 struct ExampleSpec {
     std::int32_t sequence_length = 512;  ///< tokens, [CLS] and [SEP] included
     bool nsp = true;
-    MaskingSpec masking;
+    MaskingSpec masking{};
     std::uint64_t seed = 0;
-    /// Throws ConfigError naming the option that is out of range.
+    /// Throws ConfigError naming the value that is out of range.
     void validate() const;
 };
 
@@ -42,7 +44,7 @@ struct Example {
 };
 
 /// Examples by index: a pure function of (corpus, spec, index), so that any rank makes any example and
-/// training resumes at any step. Thread-safe.
+/// training resumes at any step. Const calls are thread-safe.
 class ExampleSource {
 public:
     /// Throws InputError where the corpus is empty, or has one document where NSP needs two; ConfigError from
@@ -54,16 +56,24 @@ public:
     /// Any index >= 0; epochs follow one another without end.
     Example get(std::int64_t index) const;
 
-    /// Share of padding if every example is padded to sequence_length, over one epoch.
+    /// Share of padding over an epoch where every example is padded to sequence_length: documents shorter
+    /// than a window.
     double padding_share() const;
     const ExampleSpec& spec() const { return spec_; }
     const TokenCorpus& corpus() const { return corpus_; }
 
 private:
-    struct Window {
-        std::int64_t document, begin, end;  ///< tokens of the flat array
+    /// Tokens [begin, end) of the corpus, a part of a document.
+    struct Run {
+        std::int64_t document = 0, begin = 0, end = 0;
+        std::int64_t size() const { return end - begin; }
     };
-    Window window(std::int64_t number, std::int64_t epoch) const;
+    std::int64_t windows() const { return window_ends_.empty() ? 0 : window_ends_.back(); }
+    Run document_tokens(std::int64_t document) const;
+    Run window(std::int64_t number, std::int64_t epoch) const;
+    std::int64_t draw_cut(const Run& window, Rng& rng) const;
+    Run draw_elsewhere(std::int64_t document, std::int64_t tokens, bool inside, Rng& rng) const;
+    void mask(Example& example, Rng& rng) const;
 
     TokenCorpus corpus_;
     tokenizer::DnaTokenizer tokenizer_;
@@ -71,7 +81,7 @@ private:
     std::int64_t room_ = 0;                   ///< tokens a window
     std::vector<std::int64_t> window_ends_;   ///< windows up to and including each document
     std::vector<std::int32_t> plain_pieces_;  ///< ids that spell A C G T alone
-    std::vector<bool> maskable_;              ///< by id
+    std::vector<bool> plain_;                 ///< by id
 };
 
 }  // namespace bigbird::corpus

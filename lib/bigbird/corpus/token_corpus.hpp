@@ -19,8 +19,8 @@ namespace bigbird::corpus {
 /// crosses a sentence's end.
 class TokenCorpus {
 public:
-    /// Tokenises on up to `threads` threads; the result does not depend on their number. Documents without a
-    /// token are left out.
+    /// Tokenises on up to `threads` threads; the result does not depend on their number. Sentences and
+    /// documents without a token are left out.
     static TokenCorpus from_documents(const std::function<std::optional<Document>()>& next_document,
                                       const tokenizer::DnaTokenizer& tokenizer, int threads);
     static TokenCorpus from_file(DocumentReader& documents, const tokenizer::DnaTokenizer& tokenizer,

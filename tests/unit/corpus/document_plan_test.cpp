@@ -80,8 +80,14 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("corpus/document_plan: the values that files of this version rest on") {
+    using Stretch = std::pair<std::int64_t, std::int64_t>;
     const auto documents = plan_documents({"22", 120'000}, {.seed = 1}, 0);
-    for(auto&d:documents) printf("%zu %ld-%ld %ld-%ld\n",d.sentences.size(),d.sentences[0].first,d.sentences[0].second,d.sentences.back().first,d.sentences.back().second);
+    DOCTEST_REQUIRE(documents.size() == 2);
+    DOCTEST_CHECK(documents[0].sentences.size() == 64);
+    DOCTEST_CHECK(documents[0].sentences.front() == Stretch{2843, 3657});
+    DOCTEST_CHECK(documents[1].sentences.size() == 90);
+    DOCTEST_CHECK(documents[1].sentences.front() == Stretch{52'284, 52'855});
+    DOCTEST_CHECK(documents[1].sentences.back() == Stretch{119'739, 120'000});
 }
 
 DOCTEST_TEST_CASE("corpus/document_plan: contigs shorter than the start offset still give a document") {
