@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/attention/attention.hpp"
+
+#include "bigbird/attention/backends.hpp"
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/error.hpp"
+
+#include <ATen/ATen.h>
+
+namespace bigbird::attention {
+
+Backend backend_from_name(const std::string& name) {
+    if (name == "automatic") return Backend::automatic;
+    if (name == "reference") return Backend::reference;
+    if (name == "blocked") return Backend::blocked;
+    throw ConfigError("no attention backend is named '" + name + "': choose automatic, reference or blocked");
+}
+
+at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                            const at::Tensor& key_mask, const LayerLayout& layout, Backend backend,
+                            const at::Tensor& probability_mask) {
+    BIGBIRD_EXPECTS(q.dim() == 4 && q.size(1) == layout.heads &&
+                        q.size(2) == std::int64_t{layout.blocks} * layout.block_size,
+                    "q does not fit the layout");
+    BIGBIRD_EXPECTS(k.sizes() == q.sizes() && v.sizes() == q.sizes(), "q, k and v differ in shape");
+    BIGBIRD_EXPECTS(key_mask.dim() == 2 && key_mask.size(0) == q.size(0) && key_mask.size(1) == q.size(2) &&
+                        key_mask.scalar_type() == at::kBool,
+                    "key_mask must be (batch, length) bool");
+    BIGBIRD_EXPECTS(layout.full || !probability_mask.defined(),
+                    "sparse attention has no dropout on its probabilities");
+    if (backend == Backend::reference) {
+        return reference_attention(q, k, v, key_mask, layout, probability_mask);
+    }
+    return layout.full ? full_attention(q, k, v, key_mask, probability_mask)
+                       : blocked_attention(q, k, v, key_mask, layout);
+}
+
+at::Tensor key_padding_bias(const at::Tensor& key_mask, at::ScalarType type) {
+    return at::where(key_mask, at::scalar_tensor(0.0, key_mask.options().dtype(type)),
+                     at::scalar_tensor(padding_bias, key_mask.options().dtype(type)));
+}
+
+}  // namespace bigbird::attention

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The front door of attention: any layout, any backend, differentiable.
+#pragma once
+
+#include "bigbird/attention/layer_layout.hpp"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string>
+
+namespace bigbird::attention {
+
+/// reference: dense scores, readable, the oracle. blocked: only the blocks that the layout names; memory
+/// grows linearly with the length (full layouts go to LibTorch's fused attention). automatic: blocked.
+enum class Backend : std::uint8_t { automatic, reference, blocked };
+
+/// Throws ConfigError listing the names.
+Backend backend_from_name(const std::string& name);
+
+/// softmax(q k^T / sqrt(head_dim) + ln multiplicity, over the real keys) v, (batch, heads, length, head_dim).
+/// Padded keys get no weight. As in transformers, padded queries give 0 in sparse layouts and are computed
+/// like others in full ones. q, k, v: (batch, heads, length, head_dim), any strides, length = blocks *
+/// block_size; key_mask: (batch, length) bool, true = real. probability_mask: (batch, heads, length, length)
+/// factors on the probabilities (dropout), full layouts only; undefined for none.
+at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                            const at::Tensor& key_mask, const LayerLayout& layout,
+                            Backend backend = Backend::automatic, const at::Tensor& probability_mask = {});
+
+}  // namespace bigbird::attention

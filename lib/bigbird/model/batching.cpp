@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/batching.hpp"
+
+#include "bigbird/core/check.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace bigbird::model {
+
+namespace {
+
+std::int64_t block_count(const TokenSequence& sequence, int block_size) {
+    const auto length = static_cast<std::int64_t>(sequence.ids.size());
+    return std::max<std::int64_t>(1, (length + block_size - 1) / block_size);
+}
+
+}  // namespace
+
+EncoderInput make_input(std::span<const TokenSequence> sequences, const BigBirdConfig& config,
+                        const at::Device& device) {
+    BIGBIRD_EXPECTS(!sequences.empty(), "a batch holds at least one sequence");
+    const std::int64_t blocks = block_count(sequences.front(), config.pattern.block_size);
+    const std::int64_t length = blocks * config.pattern.block_size,
+                       batch = static_cast<std::int64_t>(sequences.size());
+    EncoderInput input{at::full({batch, length}, config.pad_token_id, at::kLong),
+                       at::zeros({batch, length}, at::kLong), at::zeros({batch, length}, at::kBool)};
+    for (std::int64_t row = 0; row < batch; ++row) {
+        const TokenSequence& sequence = sequences[static_cast<std::size_t>(row)];
+        BIGBIRD_EXPECTS(block_count(sequence, config.pattern.block_size) == blocks,
+                        "the sequences of a batch differ in their number of blocks");
+        BIGBIRD_EXPECTS(sequence.types.empty() || sequence.types.size() == sequence.ids.size(),
+                        "token types and ids differ in number");
+        std::ranges::copy(sequence.ids, input.input_ids.mutable_data_ptr<std::int64_t>() + row * length);
+        std::ranges::copy(sequence.types,
+                          input.token_type_ids.mutable_data_ptr<std::int64_t>() + row * length);
+        std::fill_n(input.attention_mask.mutable_data_ptr<bool>() + row * length, sequence.ids.size(), true);
+    }
+    return {input.input_ids.to(device), input.token_type_ids.to(device), input.attention_mask.to(device)};
+}
+
+std::vector<std::vector<std::size_t>> group_by_blocks(std::span<const TokenSequence> sequences,
+                                                      int block_size, std::int64_t max_tokens) {
+    std::map<std::int64_t, std::vector<std::size_t>> by_blocks;
+    for (std::size_t i = 0; i < sequences.size(); ++i) {
+        by_blocks[block_count(sequences[i], block_size)].push_back(i);
+    }
+    std::vector<std::vector<std::size_t>> groups;
+    for (const auto& [blocks, members] : by_blocks) {
+        const auto most =
+            static_cast<std::size_t>(std::max<std::int64_t>(1, max_tokens / (blocks * block_size)));
+        for (std::size_t begin = 0; begin < members.size(); begin += most) {
+            const std::size_t end = std::min(members.size(), begin + most);
+            groups.emplace_back(members.begin() + static_cast<std::ptrdiff_t>(begin),
+                                members.begin() + static_cast<std::ptrdiff_t>(end));
+        }
+    }
+    return groups;
+}
+
+}  // namespace bigbird::model

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/encoder.hpp"
+
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/model/dropout.hpp"
+
+#include <cmath>
+
+namespace bigbird::model {
+
+namespace {
+
+using Place = DropoutSite::Place;
+
+/// A nameless step of a dotted parameter name.
+std::shared_ptr<torch::nn::Module> group(torch::nn::Module& parent, const std::string& name) {
+    return parent.register_module(name, std::make_shared<torch::nn::Module>(name));
+}
+
+}  // namespace
+
+EmbeddingsImpl::EmbeddingsImpl(const BigBirdConfig& config)
+    : dropout_(config.hidden_dropout_prob),
+      word_scale_(config.rescale_embeddings ? std::sqrt(static_cast<double>(config.hidden_size)) : 1.0) {
+    word_embeddings = register_module("word_embeddings",
+                                      Embedding(config.vocab_size, config.hidden_size, config.pad_token_id));
+    position_embeddings =
+        register_module("position_embeddings", Embedding(config.max_position_embeddings, config.hidden_size));
+    token_type_embeddings =
+        register_module("token_type_embeddings", Embedding(config.type_vocab_size, config.hidden_size));
+    norm_ = register_module("LayerNorm", LayerNorm(config.hidden_size, config.layer_norm_eps));
+}
+
+at::Tensor EmbeddingsImpl::forward(const EncoderInput& input, const DropoutKey& key) const {
+    at::Tensor x = word_embeddings->forward(input.input_ids);  // (batch, length, hidden)
+    if (word_scale_ != 1.0) {
+        x = x * word_scale_;
+    }
+    x = x + token_type_embeddings->forward(input.token_type_ids) +
+        position_embeddings->weight.narrow(0, 0, x.size(1));
+    return norm_->forward(is_training() ? dropout(x, dropout_, key, {Place::embeddings}) : x);
+}
+
+EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer,
+                                   std::shared_ptr<attention::LayoutCache> layouts)
+    : layouts_(std::move(layouts)),
+      activation_(config.hidden_act),
+      dropout_(config.hidden_dropout_prob),
+      probability_dropout_(config.attention_probs_dropout_prob),
+      heads_(config.num_attention_heads),
+      layer_(layer) {
+    const std::int64_t hidden = config.hidden_size;
+    const auto attention = group(*this, "attention");
+    const auto self = group(*attention, "self");
+    query_ = self->register_module("query", Linear(hidden, hidden, config.use_bias));
+    key_ = self->register_module("key", Linear(hidden, hidden, config.use_bias));
+    value_ = self->register_module("value", Linear(hidden, hidden, config.use_bias));
+    const auto attention_output = group(*attention, "output");
+    attention_output_ = attention_output->register_module("dense", Linear(hidden, hidden));
+    attention_norm_ =
+        attention_output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
+    intermediate_ =
+        group(*this, "intermediate")->register_module("dense", Linear(hidden, config.intermediate_size));
+    const auto output = group(*this, "output");
+    output_ = output->register_module("dense", Linear(config.intermediate_size, hidden));
+    output_norm_ = output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
+}
+
+at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const PassContext& pass) const {
+    const std::int64_t batch = x.size(0), length = x.size(1), hidden = x.size(2);
+    const auto layout = layouts_->get(pass.blocks, layer_, x.device());
+    const auto by_head = [&](const at::Tensor& y) {
+        return y.view({batch, length, heads_, hidden / heads_}).transpose(1, 2);
+    };
+    at::Tensor factors;
+    if (is_training() && layout->full && probability_dropout_ > 0) {
+        factors = dropout_factors({batch, heads_, length, length}, x.options().requires_grad(false),
+                                  probability_dropout_, pass.key, {Place::attention_probabilities, layer_});
+    }
+    const at::Tensor context = attention::sparse_attention(
+        by_head(query_->forward(x)), by_head(key_->forward(x)), by_head(value_->forward(x)), pass.mask,
+        *layout, pass.backend, factors);  // (batch, heads, length, head_dim)
+    return attention_output_->forward(context.transpose(1, 2).reshape({batch, length, hidden}));
+}
+
+at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const PassContext& pass) const {
+    const auto drop = [&](const at::Tensor& y, Place place) {
+        return is_training() ? dropout(y, dropout_, pass.key, {place, layer_}) : y;
+    };
+    const at::Tensor attended = attention_norm_->forward(drop(attend(x, pass), Place::attention_output) + x);
+    const at::Tensor expanded =
+        activation(activation_, intermediate_->forward(attended));  // (batch, length, intermediate)
+    return output_norm_->forward(drop(output_->forward(expanded), Place::output) + attended);
+}
+
+BigBirdModelImpl::BigBirdModelImpl(const BigBirdConfig& config) : config_(config) {
+    config_.validate();
+    embeddings_ = register_module("embeddings", Embeddings(config_));
+    const auto layouts = std::make_shared<attention::LayoutCache>(
+        config_.pattern, static_cast<int>(config_.num_attention_heads));
+    const auto list = group(*group(*this, "encoder"), "layer");
+    for (int layer = 0; layer < config_.num_hidden_layers; ++layer) {
+        layers_.push_back(
+            list->register_module(std::to_string(layer), EncoderLayer(config_, layer, layouts)));
+    }
+    pooler_ = register_module("pooler", Linear(config_.hidden_size, config_.hidden_size));
+}
+
+EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidden_states,
+                                        const DropoutKey& key) {
+    const std::int64_t length = input.input_ids.size(1);
+    BIGBIRD_EXPECTS(length % config_.pattern.block_size == 0,
+                    "the length must be a multiple of the block size");
+    if (length > config_.max_position_embeddings) {
+        throw InputError("a sequence of " + std::to_string(length) + " tokens is longer than the model's " +
+                         std::to_string(config_.max_position_embeddings) + " positions");
+    }
+    PassContext pass{input.attention_mask, key, backend_,
+                     static_cast<int>(length / config_.pattern.block_size)};
+    if (is_training() && config_.pattern.random_source == attention::RandomSource::hf &&
+        !config_.pattern.is_full(pass.blocks)) {
+        throw ConfigError("random_blocks_source hf is for evaluation: train with sequences of at most " +
+                          std::to_string(config_.pattern.full_up_to_blocks() * config_.pattern.block_size) +
+                          " tokens, or set random_blocks_source to uniform in config.json");
+    }
+    EncoderOutput out;
+    at::Tensor x = embeddings_->forward(input, key);
+    for (const EncoderLayer& layer : layers_) {
+        if (all_hidden_states) {
+            out.hidden_states.push_back(x);
+        }
+        x = layer->forward(x, pass);
+    }
+    if (all_hidden_states) {
+        out.hidden_states.push_back(x);
+    }
+    out.hidden = x;
+    return out;
+}
+
+at::Tensor BigBirdModelImpl::pool(const at::Tensor& hidden) const {
+    return at::tanh(pooler_->forward(hidden.select(1, 0)));
+}
+
+}  // namespace bigbird::model

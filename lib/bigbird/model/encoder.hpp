@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// "bert.": embeddings, post-norm encoder layers, pooler. (batch, length, hidden) throughout.
+#pragma once
+
+#include "bigbird/attention/attention.hpp"
+#include "bigbird/model/bigbird.hpp"
+#include "bigbird/model/layers.hpp"
+
+#include <torch/nn.h>
+
+#include <memory>
+#include <vector>
+
+namespace bigbird::model {
+
+/// Word, position and token type embeddings; dropout before LayerNorm, as in transformers' BigBird and unlike
+/// its BERT.
+class EmbeddingsImpl : public torch::nn::Module {
+public:
+    explicit EmbeddingsImpl(const BigBirdConfig& config);
+    at::Tensor forward(const EncoderInput& input, const DropoutKey& key) const;
+
+    Embedding word_embeddings{nullptr}, position_embeddings{nullptr}, token_type_embeddings{nullptr};
+
+private:
+    LayerNorm norm_{nullptr};
+    double dropout_;
+    double word_scale_;
+};
+TORCH_MODULE(Embeddings);
+
+/// What all layers of one forward pass share.
+struct PassContext {
+    at::Tensor mask;  // (batch, length) bool
+    DropoutKey key;
+    attention::Backend backend = attention::Backend::automatic;
+    int blocks = 0;
+};
+
+/// Attention and feed-forward, each followed by dropout, residual and LayerNorm.
+class EncoderLayerImpl : public torch::nn::Module {
+public:
+    EncoderLayerImpl(const BigBirdConfig& config, int layer, std::shared_ptr<attention::LayoutCache> layouts);
+    at::Tensor forward(const at::Tensor& x, const PassContext& pass) const;
+
+private:
+    at::Tensor attend(const at::Tensor& x, const PassContext& pass) const;
+
+    Linear query_{nullptr}, key_{nullptr}, value_{nullptr}, attention_output_{nullptr},
+        intermediate_{nullptr}, output_{nullptr};
+    LayerNorm attention_norm_{nullptr}, output_norm_{nullptr};
+    std::shared_ptr<attention::LayoutCache> layouts_;
+    std::string activation_;
+    double dropout_, probability_dropout_;
+    std::int64_t heads_;
+    int layer_;
+};
+TORCH_MODULE(EncoderLayer);
+
+/// BigBirdModel.
+class BigBirdModelImpl : public torch::nn::Module {
+public:
+    explicit BigBirdModelImpl(const BigBirdConfig& config);
+    /// Throws InputError where the length is above max_position_embeddings, ConfigError where a sparse pass
+    /// is to train with the pattern `hf`.
+    EncoderOutput forward(const EncoderInput& input, bool all_hidden_states, const DropoutKey& key);
+    /// tanh of a linear layer on the first position: (batch, length, hidden) -> (batch, hidden).
+    at::Tensor pool(const at::Tensor& hidden) const;
+
+    const BigBirdConfig& config() const { return config_; }
+    const at::Tensor& word_embeddings() const {
+        return embeddings_->word_embeddings->weight;
+    }  // (vocab, hidden)
+    void set_attention_backend(attention::Backend backend) { backend_ = backend; }
+
+private:
+    BigBirdConfig config_;
+    Embeddings embeddings_{nullptr};
+    std::vector<EncoderLayer> layers_;
+    Linear pooler_{nullptr};
+    attention::Backend backend_ = attention::Backend::automatic;
+};
+TORCH_MODULE(BigBirdModel);
+
+}  // namespace bigbird::model

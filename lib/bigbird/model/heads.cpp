@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/heads.hpp"
+
+#include "bigbird/model/dropout.hpp"
+
+namespace bigbird::model {
+
+using Place = DropoutSite::Place;
+
+PreTrainingHeadsImpl::PreTrainingHeadsImpl(const BigBirdConfig& config) : activation_(config.hidden_act) {
+    const auto predictions =
+        register_module("predictions", std::make_shared<torch::nn::Module>("predictions"));
+    bias_ = predictions->register_parameter("bias", at::zeros({config.vocab_size}));
+    const auto transform =
+        predictions->register_module("transform", std::make_shared<torch::nn::Module>("transform"));
+    dense_ = transform->register_module("dense", Linear(config.hidden_size, config.hidden_size));
+    norm_ = transform->register_module("LayerNorm", LayerNorm(config.hidden_size, config.layer_norm_eps));
+    seq_relationship_ = register_module("seq_relationship", Linear(config.hidden_size, 2));
+}
+
+at::Tensor PreTrainingHeadsImpl::predictions(const at::Tensor& hidden,
+                                             const at::Tensor& word_embeddings) const {
+    return at::linear(norm_->forward(activation(activation_, dense_->forward(hidden))), word_embeddings,
+                      bias_);
+}
+
+at::Tensor PreTrainingHeadsImpl::seq_relationship(const at::Tensor& pooled) const {
+    return seq_relationship_->forward(pooled);
+}
+
+ClassificationHeadImpl::ClassificationHeadImpl(const BigBirdConfig& config)
+    : activation_(config.hidden_act),
+      dropout_(config.classifier_dropout.value_or(config.hidden_dropout_prob)) {
+    if (config.classifier_head == "classification") {
+        dense_ = register_module("dense", Linear(config.hidden_size, config.hidden_size));
+    }
+    out_proj_ = register_module("out_proj", Linear(config.hidden_size, config.num_labels));
+}
+
+at::Tensor ClassificationHeadImpl::forward(const at::Tensor& features, const DropoutKey& key) const {
+    const auto drop = [&](const at::Tensor& x, Place place) {
+        return is_training() ? dropout(x, dropout_, key, {place}) : x;
+    };
+    at::Tensor x = drop(features, Place::classifier_input);
+    if (!is_linear()) {
+        x = drop(activation(activation_, dense_->forward(x)), Place::classifier_middle);
+    }
+    return out_proj_->forward(x);
+}
+
+}  // namespace bigbird::model

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands on the encoder: masked-token and next-sentence prediction, sequence classification.
+#pragma once
+
+#include "bigbird/model/bigbird.hpp"
+#include "bigbird/model/layers.hpp"
+
+#include <torch/nn.h>
+
+namespace bigbird::model {
+
+/// "cls.": predictions (dense, activation, LayerNorm, tied decoder) and seq_relationship.
+class PreTrainingHeadsImpl : public torch::nn::Module {
+public:
+    explicit PreTrainingHeadsImpl(const BigBirdConfig& config);
+    at::Tensor predictions(const at::Tensor& hidden,
+                           const at::Tensor& word_embeddings) const;  // (…, hidden) -> (…, vocab)
+    at::Tensor seq_relationship(const at::Tensor& pooled) const;      // (batch, hidden) -> (batch, 2)
+
+private:
+    std::string activation_;
+    at::Tensor bias_;  // (vocab)
+    Linear dense_{nullptr}, seq_relationship_{nullptr};
+    LayerNorm norm_{nullptr};
+};
+TORCH_MODULE(PreTrainingHeads);
+
+/// "classifier.": dropout, dense, activation, dropout, out_proj on the raw first position; with
+/// classifier_head "linear" dropout and out_proj.
+class ClassificationHeadImpl : public torch::nn::Module {
+public:
+    explicit ClassificationHeadImpl(const BigBirdConfig& config);
+    at::Tensor forward(const at::Tensor& features,
+                       const DropoutKey& key) const;  // (batch, hidden) -> (batch, labels)
+    bool is_linear() const { return !dense_; }
+
+private:
+    std::string activation_;
+    double dropout_;
+    Linear dense_{nullptr}, out_proj_{nullptr};
+};
+TORCH_MODULE(ClassificationHead);
+
+}  // namespace bigbird::model

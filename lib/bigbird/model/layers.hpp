@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The smallest modules: parameters with Hugging Face's names and shapes. Made of zeros; weights are loaded or
+// initialised afterwards, so nothing is drawn twice (torch::nn's own draw from a global generator).
+#pragma once
+
+#include <torch/nn.h>
+
+#include <string>
+
+namespace bigbird::model {
+
+/// y = x W^T + b. weight (out, in), bias (out).
+class LinearImpl : public torch::nn::Module {
+public:
+    LinearImpl(std::int64_t in, std::int64_t out, bool with_bias = true);
+    at::Tensor forward(const at::Tensor& x) const;  // (…, in) -> (…, out)
+
+    at::Tensor weight, bias;
+};
+TORCH_MODULE(Linear);
+
+/// weight and bias (size).
+class LayerNormImpl : public torch::nn::Module {
+public:
+    LayerNormImpl(std::int64_t size, double epsilon);
+    at::Tensor forward(const at::Tensor& x) const;  // (…, size), same shape
+
+    at::Tensor weight, bias;
+
+private:
+    std::int64_t size_;
+    double epsilon_;
+};
+TORCH_MODULE(LayerNorm);
+
+/// weight (count, size). The row `padding` (-1: none) gets no gradient from look-ups.
+class EmbeddingImpl : public torch::nn::Module {
+public:
+    EmbeddingImpl(std::int64_t count, std::int64_t size, std::int64_t padding = -1);
+    at::Tensor forward(const at::Tensor& ids) const;  // (…) int64 -> (…, size)
+
+    at::Tensor weight;
+
+private:
+    std::int64_t padding_;
+};
+TORCH_MODULE(Embedding);
+
+/// hidden_act by its Hugging Face name: gelu, gelu_new, gelu_pytorch_tanh, relu, silu (swish).
+at::Tensor activation(const std::string& name, const at::Tensor& x);
+
+}  // namespace bigbird::model

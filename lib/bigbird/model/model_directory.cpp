@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/model_directory.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/model/weights.hpp"
+
+#include <ostream>
+
+namespace bigbird::model {
+namespace fs = std::filesystem;
+
+namespace {
+
+template <typename Model>
+void write(const Model& model, const std::string& architecture, const tokenizer::DnaTokenizer* tokenizer,
+           const fs::path& directory) {
+    write_json(directory / "config.json", config_to_json(model->config(), architecture), Overwrite::allow);
+    write_safetensors(parameters_of(*model), directory / "model.safetensors");
+    if (tokenizer != nullptr) {
+        write_atomically(directory / "tokenizer.model", Overwrite::allow,
+                         [&](std::ostream& out) { out << tokenizer->serialized(); });
+    }
+}
+
+void require_directory(const fs::path& directory) {
+    if (!fs::exists(directory)) {
+        throw InputError("no such model folder", directory);
+    }
+    if (!fs::is_directory(directory)) {
+        throw InputError("is a file; a model is a folder with config.json and model.safetensors", directory);
+    }
+}
+
+}  // namespace
+
+BigBirdConfig read_config(const fs::path& directory) {
+    require_directory(directory);
+    return config_from_json(read_json(directory / "config.json"), directory / "config.json");
+}
+
+tokenizer::DnaTokenizer read_tokenizer(const fs::path& directory, const BigBirdConfig& config) {
+    require_directory(directory);
+    auto tokenizer = tokenizer::DnaTokenizer::load(directory / "tokenizer.model");
+    if (tokenizer.vocab_size() != config.vocab_size) {
+        throw InputError("has " + std::to_string(tokenizer.vocab_size()) +
+                             " pieces, the model's embeddings " + std::to_string(config.vocab_size) +
+                             ": this tokenizer belongs to another model",
+                         directory / "tokenizer.model");
+    }
+    return tokenizer;
+}
+
+PreTrainingModel load_pretraining_model(const fs::path& directory, const at::Device& device) {
+    PreTrainingModel model(read_config(directory));
+    initialise(*model, model->config(), 0, "cls.seq_relationship");
+    fill_parameters(*model, read_weights(directory),
+                    {.optional_prefix = "cls.seq_relationship", .only_prefix = {}},
+                    directory / "model.safetensors");
+    model->to(device);
+    model->eval();
+    return model;
+}
+
+SequenceClassifier load_classifier(const fs::path& directory, const at::Device& device) {
+    const BigBirdConfig config = read_config(directory);
+    if (config.num_labels < 1) {
+        throw InputError(
+            "has no num_labels: this is no task model; make one with finetune-promoter or finetune-chromatin",
+            directory / "config.json");
+    }
+    SequenceClassifier model(config);
+    fill_parameters(*model, read_weights(directory), {}, directory / "model.safetensors");
+    model->to(device);
+    model->eval();
+    return model;
+}
+
+SequenceClassifier classifier_from_pretrained(const fs::path& directory, BigBirdConfig config,
+                                              std::uint64_t seed, const at::Device& device) {
+    require_directory(directory);
+    SequenceClassifier model(config);
+    initialise(*model, config, seed, "classifier.");
+    fill_parameters(*model, read_weights(directory), {.optional_prefix = {}, .only_prefix = "bert."},
+                    directory / "model.safetensors");
+    model->to(device);
+    model->eval();
+    return model;
+}
+
+void write_model(const PreTrainingModel& model, const tokenizer::DnaTokenizer* tokenizer,
+                 const fs::path& directory) {
+    write(model, "BigBirdForPreTraining", tokenizer, directory);
+}
+
+void write_model(const SequenceClassifier& model, const tokenizer::DnaTokenizer* tokenizer,
+                 const fs::path& directory) {
+    write(model, "BigBirdForSequenceClassification", tokenizer, directory);
+}
+
+}  // namespace bigbird::model

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/safetensors.hpp"
+
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/json_file.hpp"
+#include "bigbird/model/safetensors_header.hpp"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <ostream>
+
+namespace bigbird::model {
+
+namespace {
+
+constexpr std::array<std::pair<const char*, at::ScalarType>, 10> types{{{"F64", at::kDouble},
+                                                                        {"F32", at::kFloat},
+                                                                        {"F16", at::kHalf},
+                                                                        {"BF16", at::kBFloat16},
+                                                                        {"I64", at::kLong},
+                                                                        {"I32", at::kInt},
+                                                                        {"I16", at::kShort},
+                                                                        {"I8", at::kChar},
+                                                                        {"U8", at::kByte},
+                                                                        {"BOOL", at::kBool}}};
+
+at::ScalarType scalar_type(const std::string& name) {
+    const auto* known = std::ranges::find_if(types, [&](const auto& type) { return type.first == name; });
+    BIGBIRD_EXPECTS(known != types.end(), "the header's reader lets only known types pass");
+    return known->second;
+}
+
+std::string type_name(at::ScalarType type) {
+    const auto* known = std::ranges::find_if(types, [&](const auto& item) { return item.second == type; });
+    BIGBIRD_EXPECTS(known != types.end(), std::string("safetensors has no type for ") + at::toString(type));
+    return known->first;
+}
+
+/// Where each tensor's bytes go: wide elements first, so that all stand aligned; keys of one width in byte
+/// order.
+std::vector<std::string> data_order(const TensorMap& tensors) {
+    std::vector<std::string> order;
+    for (const auto& item : tensors) {
+        order.push_back(item.first);
+    }
+    std::ranges::stable_sort(order, std::greater<>(),
+                             [&](const std::string& key) { return tensors.at(key).element_size(); });
+    return order;
+}
+
+std::string header_text(const TensorMap& tensors, const std::vector<std::string>& order,
+                        const std::map<std::string, std::string>& metadata) {
+    std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> offsets;
+    std::uint64_t offset = 0;
+    for (const std::string& key : order) {
+        const auto bytes = static_cast<std::uint64_t>(tensors.at(key).nbytes());
+        offsets[key] = {offset, offset + bytes};
+        offset += bytes;
+    }
+    std::map<std::string, std::string> all = metadata;
+    all.emplace("format", "pt");
+    Json header;
+    header["__metadata__"] = all;
+    for (const auto& [key, tensor] : tensors) {
+        header[key] = {{"dtype", type_name(tensor.scalar_type())},
+                       {"shape", tensor.sizes().vec()},
+                       {"data_offsets", {offsets[key].first, offsets[key].second}}};
+    }
+    std::string text = header.dump();
+    text.append((8 - text.size() % 8) % 8, ' ');
+    return text;
+}
+
+}  // namespace
+
+TensorMap read_safetensors(const std::filesystem::path& path) {
+    const SafetensorsHeader header = read_safetensors_header(path);
+    std::ifstream in(path, std::ios::binary);
+    TensorMap tensors;
+    for (const auto& [key, entry] : header.tensors) {
+        at::Tensor tensor = at::empty(entry.shape, scalar_type(entry.type));
+        in.seekg(static_cast<std::streamoff>(entry.begin));
+        in.read(static_cast<char*>(tensor.mutable_data_ptr()),
+                static_cast<std::streamsize>(entry.end - entry.begin));
+        if (!in) {
+            throw InputError("tensor '" + key + "' cannot be read", path);
+        }
+        tensors.emplace(key, std::move(tensor));
+    }
+    return tensors;
+}
+
+void write_safetensors(const TensorMap& tensors, const std::filesystem::path& path,
+                       const std::map<std::string, std::string>& metadata) {
+    const std::vector<std::string> order = data_order(tensors);
+    const std::string header = header_text(tensors, order, metadata);
+    write_atomically(path, Overwrite::allow, [&](std::ostream& out) {
+        const auto length = static_cast<std::uint64_t>(header.size());
+        out.write(reinterpret_cast<const char*>(&length), sizeof(length));
+        out << header;
+        for (const std::string& key : order) {
+            const at::Tensor tensor = tensors.at(key).detach().cpu().contiguous();
+            out.write(static_cast<const char*>(tensor.const_data_ptr()),
+                      static_cast<std::streamsize>(tensor.nbytes()));
+        }
+    });
+}
+
+}  // namespace bigbird::model

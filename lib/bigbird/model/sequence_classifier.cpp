@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/error.hpp"
+#include "bigbird/model/bigbird.hpp"
+#include "bigbird/model/encoder.hpp"
+#include "bigbird/model/heads.hpp"
+
+namespace bigbird::model {
+
+struct SequenceClassifierImpl::Parts {
+    explicit Parts(const BigBirdConfig& config) : bert(config), classifier(config) {}
+    BigBirdModel bert;
+    ClassificationHead classifier;
+};
+
+SequenceClassifierImpl::SequenceClassifierImpl(const BigBirdConfig& config) {
+    if (config.num_labels < 1) {
+        throw ConfigError("model configuration: num_labels must be at least 1 for a classifier");
+    }
+    parts_ = std::make_shared<Parts>(config);
+    register_module("bert", parts_->bert);
+    register_module("classifier", parts_->classifier);
+}
+
+at::Tensor SequenceClassifierImpl::forward(const EncoderInput& input, const DropoutKey& key) {
+    return predict(encode(input, false, key).hidden, key);
+}
+
+EncoderOutput SequenceClassifierImpl::encode(const EncoderInput& input, bool all_hidden_states,
+                                             const DropoutKey& key) {
+    return parts_->bert->forward(input, all_hidden_states, key);
+}
+
+at::Tensor SequenceClassifierImpl::predict(const at::Tensor& hidden, const DropoutKey& key) {
+    const ClassificationHead& head = parts_->classifier;
+    return head->forward(head->is_linear() ? parts_->bert->pool(hidden) : hidden.select(1, 0), key);
+}
+
+const BigBirdConfig& SequenceClassifierImpl::config() const {
+    return parts_->bert->config();
+}
+
+void SequenceClassifierImpl::set_attention_backend(attention::Backend backend) {
+    parts_->bert->set_attention_backend(backend);
+}
+
+}  // namespace bigbird::model

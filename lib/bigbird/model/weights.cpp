@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/weights.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/log.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <sstream>
+
+namespace bigbird::model {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::array<const char*, 2> buffers{"bert.embeddings.position_ids",
+                                             "bert.embeddings.token_type_ids"};
+
+std::string shape_text(const at::Tensor& tensor) {
+    std::ostringstream text;
+    text << tensor.sizes();
+    return text.str();
+}
+
+void add_prefix_of_bare_model(TensorMap& tensors) {
+    if (!tensors.contains("embeddings.word_embeddings.weight")) {
+        return;
+    }
+    TensorMap renamed;
+    for (auto& [key, tensor] : tensors) {
+        renamed.emplace("bert." + key, std::move(tensor));
+    }
+    tensors = std::move(renamed);
+}
+
+/// transformers ties the decoder to the word embeddings and writes it only in some versions.
+void take_tied_decoder(TensorMap& tensors, const fs::path& where) {
+    const std::string weight = "cls.predictions.decoder.weight", bias = "cls.predictions.decoder.bias";
+    const auto tied = [&](const std::string& decoder, const std::string& source) {
+        const auto found = tensors.find(decoder), origin = tensors.find(source);
+        if (found == tensors.end()) {
+            return;
+        }
+        if (origin != tensors.end() && !at::equal(found->second, origin->second)) {
+            throw InputError("tensor '" + decoder + "' differs from '" + source +
+                                 "': models without tied weights cannot be used",
+                             where);
+        }
+        if (origin == tensors.end()) {
+            tensors.emplace(source, found->second);
+        }
+        tensors.erase(decoder);
+    };
+    tied(weight, "bert.embeddings.word_embeddings.weight");
+    tied(bias, "cls.predictions.bias");
+}
+
+void fill_one(const std::string& key, at::Tensor& parameter, const at::Tensor& tensor,
+              const fs::path& where) {
+    if (tensor.sizes() != parameter.sizes()) {
+        throw InputError("tensor '" + key + "' has the shape " + shape_text(tensor) +
+                             ", config.json asks for " + shape_text(parameter),
+                         where);
+    }
+    if (!tensor.is_floating_point()) {
+        throw InputError(std::string("tensor '") + key + "' holds " + at::toString(tensor.scalar_type()) +
+                             " numbers, weights are expected",
+                         where);
+    }
+    parameter.copy_(tensor);
+}
+
+}  // namespace
+
+TensorMap read_weights(const fs::path& directory) {
+    const fs::path whole = directory / "model.safetensors",
+                   index = directory / "model.safetensors.index.json";
+    if (fs::exists(whole) || !fs::exists(index)) {
+        if (!fs::exists(whole) && fs::exists(directory / "pytorch_model.bin")) {
+            throw InputError(
+                "holds only pytorch_model.bin; save it with transformers' save_pretrained as "
+                "model.safetensors",
+                directory);
+        }
+        return read_safetensors(whole);
+    }
+    const Json json = read_json(index);
+    if (!json.contains("weight_map") || !json.at("weight_map").is_object()) {
+        throw InputError("has no weight_map", index);
+    }
+    std::set<std::string> parts;
+    for (const auto& [key, part] : json.at("weight_map").items()) {
+        const std::string name = part.is_string() ? part.get<std::string>() : "";
+        if (name.empty() || fs::path(name).has_parent_path()) {
+            throw InputError("names no file beside it for '" + key + "'", index);
+        }
+        parts.insert(name);
+    }
+    TensorMap tensors;
+    for (const std::string& part : parts) {
+        tensors.merge(read_safetensors(directory / part));
+    }
+    return tensors;
+}
+
+void fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRules& rules,
+                     const fs::path& where) {
+    const torch::NoGradGuard no_gradient;
+    add_prefix_of_bare_model(tensors);
+    take_tied_decoder(tensors, where);
+    for (const char* buffer : buffers) {
+        tensors.erase(buffer);
+    }
+    bool told = false;
+    for (auto& item : module.named_parameters()) {
+        const std::string& key = item.key();
+        if (!key.starts_with(rules.only_prefix)) {
+            continue;
+        }
+        const auto found = tensors.find(key);
+        if (found != tensors.end()) {
+            fill_one(key, item.value(), found->second, where);
+            tensors.erase(found);
+        } else if (rules.optional_prefix.empty() || !key.starts_with(rules.optional_prefix)) {
+            throw InputError("tensor '" + key + "' is missing", where);
+        } else if (!std::exchange(told, true)) {
+            log_warning("{}: has no {}; it is left as initialised", where.string(), rules.optional_prefix);
+        }
+    }
+    if (!tensors.empty() && rules.only_prefix.empty()) {
+        throw InputError("tensor '" + tensors.begin()->first + "' has no place in this model", where);
+    }
+}
+
+TensorMap parameters_of(const torch::nn::Module& module) {
+    TensorMap tensors;
+    for (const auto& item : module.named_parameters()) {
+        tensors.emplace(item.key(), item.value().detach());
+    }
+    return tensors;
+}
+
+}  // namespace bigbird::model

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters from and to tensors by their Hugging Face keys.
+#pragma once
+
+#include "bigbird/model/safetensors.hpp"
+
+#include <torch/nn.h>
+
+#include <filesystem>
+#include <string>
+
+namespace bigbird::model {
+
+/// All tensors of a model directory: model.safetensors, or the parts that model.safetensors.index.json names.
+/// Throws InputError.
+TensorMap read_weights(const std::filesystem::path& directory);
+
+/// What a network may do without, or leave lying, when it is filled.
+struct LoadRules {
+    std::string optional_prefix;  ///< parameters that may be missing; they stay as they are, with a warning
+    std::string only_prefix;      ///< fill these parameters alone, and ignore other tensors
+};
+
+/// Fills the module's parameters, whatever their type and device. Accepts what Hugging Face files hold
+/// besides: a bare BigBirdModel without "bert.", the tied decoder, position_ids. Throws InputError naming the
+/// key (and both shapes) that is missing, unexpected or of another shape; `where` names the file in it. The
+/// module is unspecified after an error.
+void fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRules& rules,
+                     const std::filesystem::path& where);
+
+/// The module's parameters, detached, where they are.
+TensorMap parameters_of(const torch::nn::Module& module);
+
+}  // namespace bigbird::model

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/attention/attention.hpp"
+
+#include "support/tensors.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
+using namespace bigbird::attention;
+
+DOCTEST_TEST_CASE("attention: backends are chosen by name") {
+    DOCTEST_CHECK(backend_from_name("automatic") == Backend::automatic);
+    DOCTEST_CHECK(backend_from_name("reference") == Backend::reference);
+    DOCTEST_CHECK(backend_from_name("blocked") == Backend::blocked);
+    const std::string message =
+        bigbird::testing::message_of<bigbird::ConfigError>([] { backend_from_name("fast"); });
+    DOCTEST_CHECK(message == "no attention backend is named 'fast': choose automatic, reference or blocked");
+}
+
+DOCTEST_TEST_CASE("attention: shapes that do not fit the layout are a programmer's mistake") {
+    const LayerLayout layout = stack_layouts({make_layout(PatternSpec{}, 12, 0, 0)}, 64, at::kCPU);
+    const at::Tensor x = at::zeros({1, 1, 64, 8}), mask = at::ones({1, 64}, at::kBool);
+    DOCTEST_CHECK_THROWS_AS(sparse_attention(x, x, x, mask, layout), std::logic_error);
+}
