@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network, with Hugging Face's parameter names (bigbird.md, 1.2): named_parameters() gives the keys of model.safetensors.
+// The network, with Hugging Face's parameter names (bigbird.md, 1.2): named_parameters() gives the keys of
+// model.safetensors. Parameters start at zero: initialise() or the functions of model_directory.hpp fill
+// them. module->train() and eval() choose whether there is dropout.
 #pragma once
+
+#include "bigbird/attention/attention.hpp"
+#include "bigbird/model/config.hpp"
 
 #include <torch/nn.h>
 
-#include "bigbird/model/config.hpp"
-
 namespace bigbird::model {
 
-/// A batch whose sequences all have the same number of blocks, so that a result never depends on what else is in it (batching.hpp makes such
-/// batches). length is a multiple of the block size; what is padded has mask 0.
+/// A batch whose sequences all have the same number of blocks, so that a result never depends on what else is
+/// in it (batching.hpp makes such batches). length is a multiple of the block size; what is padded has mask
+/// 0.
 struct EncoderInput {
     at::Tensor input_ids;       // (batch, length) int64
     at::Tensor token_type_ids;  // (batch, length) int64
     at::Tensor attention_mask;  // (batch, length) bool, true = real token
 };
 
-/// Fixes the dropout masks of one forward pass: the same key, the same masks. Not used in eval mode.
+/// Fixes the dropout masks of one forward pass: the same key, the same masks. Row r of the batch is sample
+/// first_sample + r. Not used in eval mode.
 struct DropoutKey {
     std::uint64_t seed = 0;
     std::int64_t step = 0, first_sample = 0;
@@ -27,21 +32,26 @@ struct EncoderOutput {
     std::vector<at::Tensor> hidden_states;  // embeddings and every layer, only where asked for
 };
 
-class BigBirdModelImpl;  // "bert.": embeddings, encoder, pooler (encoder.hpp)
-
 struct PreTrainingOutput {
     at::Tensor prediction_logits;        // (chosen, vocab) of the chosen positions, or (batch, length, vocab)
     at::Tensor seq_relationship_logits;  // (batch, 2); 0 = true next
 };
 
-/// BigBirdForPreTraining: bert + MLM head (decoder tied to the word embeddings) + NSP head.
+/// BigBirdForPreTraining: bert + MLM head (decoder tied to the word embeddings) + NSP head. Calls throw
+/// InputError where a sequence is longer than max_position_embeddings, ConfigError where a sparse pass is to
+/// train with the pattern `hf`.
 class PreTrainingModelImpl : public torch::nn::Module {
 public:
     explicit PreTrainingModelImpl(const BigBirdConfig& config);
     /// `positions`: (chosen) int64 indices into batch * length, or undefined for all.
-    PreTrainingOutput forward(const EncoderInput& input, const at::Tensor& positions = {}, const DropoutKey& key = {});
-    EncoderOutput encode(const EncoderInput& input, bool all_hidden_states = false, const DropoutKey& key = {});
+    PreTrainingOutput forward(const EncoderInput& input, const at::Tensor& positions = {},
+                              const DropoutKey& key = {});
+    EncoderOutput encode(const EncoderInput& input, bool all_hidden_states = false,
+                         const DropoutKey& key = {});
+    /// The heads alone, on encode()'s hidden: (batch, length, hidden).
+    PreTrainingOutput predict(const at::Tensor& hidden, const at::Tensor& positions = {});
     const BigBirdConfig& config() const;
+    void set_attention_backend(attention::Backend backend);
 
 private:
     struct Parts;
@@ -49,13 +59,18 @@ private:
 };
 TORCH_MODULE(PreTrainingModel);
 
-/// BigBirdForSequenceClassification's form and keys (`--head linear`: one layer, `classifier.out_proj`, on the tanh pooler's output).
+/// BigBirdForSequenceClassification's form and keys (`--head linear`: one layer, `classifier.out_proj`, on
+/// the tanh pooler's output).
 class SequenceClassifierImpl : public torch::nn::Module {
 public:
     explicit SequenceClassifierImpl(const BigBirdConfig& config);
     at::Tensor forward(const EncoderInput& input, const DropoutKey& key = {});  // (batch, labels) logits
-    EncoderOutput encode(const EncoderInput& input, bool all_hidden_states = false, const DropoutKey& key = {});
+    EncoderOutput encode(const EncoderInput& input, bool all_hidden_states = false,
+                         const DropoutKey& key = {});
+    /// The head alone, on encode()'s hidden: (batch, length, hidden) -> (batch, labels).
+    at::Tensor predict(const at::Tensor& hidden, const DropoutKey& key = {});
     const BigBirdConfig& config() const;
+    void set_attention_backend(attention::Backend backend);
 
 private:
     struct Parts;
@@ -63,7 +78,9 @@ private:
 };
 TORCH_MODULE(SequenceClassifier);
 
-/// N(0, initializer_range), biases 0, LayerNorm 1/0, [PAD]'s row 0; a function of the seed alone.
-void initialise(torch::nn::Module& module, const BigBirdConfig& config, std::uint64_t seed);
+/// N(0, initializer_range), biases 0, LayerNorm 1/0, [PAD]'s row 0; a function of the seed and the
+/// parameter's name alone, on any device. `prefix` restricts it to parameters whose name starts so.
+void initialise(torch::nn::Module& module, const BigBirdConfig& config, std::uint64_t seed,
+                const std::string& prefix = {});
 
 }  // namespace bigbird::model

@@ -7,8 +7,9 @@
 
 namespace bigbird::model {
 
-/// "auto" (a GPU where there is one, said on standard error), "cpu", "cuda", "cuda:N". Opens libtorch_cuda.so on first use. Throws DeviceError
-/// where the GPU asked for is missing, ConfigError for another word.
+/// "auto" (a GPU where there is one), "cpu", "cuda", "cuda:N"; the choice is said on standard error. Opens
+/// libtorch_cuda.so on first use, which must come before anything else asks LibTorch about GPUs. Throws
+/// DeviceError saying what is missing where the GPU asked for cannot be used, ConfigError for another word.
 at::Device open_device(const std::string& choice);
 
 /// Sets LibTorch's CPU threads (0: all available).

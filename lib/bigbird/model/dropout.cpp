@@ -5,6 +5,7 @@
 
 #include <ATen/Context.h>
 #include <ATen/Dispatch.h>
+#include <ATen/OpMathType.h>
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -35,17 +36,18 @@ std::uint64_t random_bits(std::uint64_t key, std::uint64_t counter) {
 template <typename Scalar>
 void drop_pairs(const Scalar* in, Scalar* out, std::int64_t first_pair, std::int64_t last_pair,
                 std::int64_t size, std::uint64_t key, double probability) {
+    using Wide = at::opmath_type<Scalar>;
     const auto threshold = static_cast<std::uint32_t>(probability * 0x1p32);
-    const auto scale = static_cast<Scalar>(1.0 / (1.0 - probability));
+    const auto scale = static_cast<Wide>(1.0 / (1.0 - probability));
+    const auto one = [&](std::uint32_t bits, Scalar x) {
+        return bits >= threshold ? static_cast<Scalar>(static_cast<Wide>(x) * scale) : Scalar(0);
+    };
     for (std::int64_t pair = first_pair; pair < last_pair; ++pair) {
         const std::uint64_t bits = random_bits(key, static_cast<std::uint64_t>(pair));
         const std::int64_t i = 2 * pair;
-        out[i] =
-            static_cast<std::uint32_t>(bits) >= threshold ? static_cast<Scalar>(in[i] * scale) : Scalar(0);
+        out[i] = one(static_cast<std::uint32_t>(bits), in[i]);
         if (i + 1 < size) {
-            out[i + 1] = static_cast<std::uint32_t>(bits >> 32) >= threshold
-                             ? static_cast<Scalar>(in[i + 1] * scale)
-                             : Scalar(0);
+            out[i + 1] = one(static_cast<std::uint32_t>(bits >> 32), in[i + 1]);
         }
     }
 }

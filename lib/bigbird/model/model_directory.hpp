@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model is a folder: config.json + model.safetensors (Hugging Face keys and shapes) + tokenizer.model, and for task models labels.tsv.
+// A model is a folder: config.json + model.safetensors (Hugging Face keys and shapes) + tokenizer.model, and
+// for task models labels.tsv.
 #pragma once
-
-#include <filesystem>
-#include <optional>
 
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
+
+#include <filesystem>
 
 namespace bigbird::model {
 
 /// Throws InputError where files are missing or corrupt, or the tokenizer does not fit the embeddings.
 BigBirdConfig read_config(const std::filesystem::path& directory);
 tokenizer::DnaTokenizer read_tokenizer(const std::filesystem::path& directory, const BigBirdConfig& config);
+
+/// Networks in eval mode, fp32. Throw InputError naming the tensor that is missing, unexpected or of another
+/// shape than config.json says. A file without seq_relationship (BigBirdForMaskedLM) is accepted with a
+/// warning.
 PreTrainingModel load_pretraining_model(const std::filesystem::path& directory, const at::Device& device);
 SequenceClassifier load_classifier(const std::filesystem::path& directory, const at::Device& device);
 
-/// Starts a classifier from a pretrained model's `bert.` weights; the head is initialised from `seed`. `config` gives the head's shape.
-SequenceClassifier classifier_from_pretrained(const std::filesystem::path& directory, BigBirdConfig config, std::uint64_t seed, const at::Device& device);
+/// Starts a classifier from a pretrained model's `bert.` weights; the head is initialised from `seed`.
+/// `config` gives the head's shape.
+SequenceClassifier classifier_from_pretrained(const std::filesystem::path& directory, BigBirdConfig config,
+                                              std::uint64_t seed, const at::Device& device);
 
-/// Writes config.json, model.safetensors and tokenizer.model into an existing folder (a PendingOutput's).
-void write_model(const PreTrainingModel& model, const tokenizer::DnaTokenizer* tokenizer, const std::filesystem::path& directory);
-void write_model(const SequenceClassifier& model, const tokenizer::DnaTokenizer* tokenizer, const std::filesystem::path& directory);
+/// Writes config.json, model.safetensors and tokenizer.model (where there is one) into an existing folder (a
+/// PendingOutput's).
+void write_model(const PreTrainingModel& model, const tokenizer::DnaTokenizer* tokenizer,
+                 const std::filesystem::path& directory);
+void write_model(const SequenceClassifier& model, const tokenizer::DnaTokenizer* tokenizer,
+                 const std::filesystem::path& directory);
 
 }  // namespace bigbird::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The safetensors format: 8-byte little-endian header length, JSON header, raw little-endian tensors.
+// Tensors in a safetensors file (safetensors_header.hpp has the form).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,10 +12,13 @@ namespace bigbird::model {
 
 using TensorMap = std::map<std::string, at::Tensor>;
 
-/// Throws InputError where the file is no safetensors file, is cut short, or its offsets or types make no sense. CPU tensors.
+/// Throws InputError where the file is no safetensors file, is cut short, or its offsets or types make no
+/// sense. CPU tensors of the file's types.
 TensorMap read_safetensors(const std::filesystem::path& path);
 
-/// Keys in byte order, metadata {"format": "pt"} and what is given; syncs. Any device.
-void write_safetensors(const TensorMap& tensors, const std::filesystem::path& path, const std::map<std::string, std::string>& metadata = {});
+/// Atomic, synced; replaces what is there. Keys in byte order, metadata {"format": "pt"} and what is given.
+/// Any device. Throws WriteError.
+void write_safetensors(const TensorMap& tensors, const std::filesystem::path& path,
+                       const std::map<std::string, std::string>& metadata = {});
 
 }  // namespace bigbird::model
