@@ -22,7 +22,9 @@ std::optional<double> average_precision(std::span<const float> scores, std::span
 struct Confusion {
     std::int64_t true_positives = 0, false_positives = 0, true_negatives = 0, false_negatives = 0;
 
-    double accuracy() const;
+    /// Counts a row `times` times.
+    void count(bool positive, bool predicted, std::int64_t times = 1);
+    std::optional<double> accuracy() const;   ///< undefined without rows
     std::optional<double> precision() const;  ///< undefined where nothing is predicted positive
     std::optional<double> recall() const;     ///< undefined where nothing is positive
     std::optional<double> f1() const;         ///< undefined where nothing is or is predicted positive
@@ -36,5 +38,8 @@ struct Summary {
     std::optional<double> mean, median;
 };
 Summary summarise(std::span<const std::optional<double>> values);
+
+/// The quantile of at least one value, interpolated linearly as numpy's default does; reorders the values.
+double quantile(std::span<double> values, double probability);
 
 }  // namespace bigbird::tasks

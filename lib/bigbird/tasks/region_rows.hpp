@@ -71,7 +71,7 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Sets head.status and head.n_fraction from status and sequence.
+/// Sets head.status from status.
 void set_head(RegionRow& row);
 
 }  // namespace bigbird::tasks

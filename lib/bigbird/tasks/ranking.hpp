@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scores in descending order, once sorted and then weighted at will: what the areas under curves, and their
+// resampling, are computed from.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace bigbird::tasks {
+
+/// Undefined without a positive (both) or without a negative (the ROC's).
+struct Areas {
+    std::optional<double> roc_auc, average_precision;
+};
+
+/// Immutable once made; const calls are thread-safe.
+class Ranking {
+public:
+    /// Labels are 0 or 1, scores not NaN. O(n log n).
+    Ranking(std::span<const float> scores, std::span<const std::uint8_t> labels);
+
+    Areas areas() const;
+    /// With row i counted weights[i] times. O(n).
+    Areas areas(std::span<const std::uint32_t> weights) const;
+
+private:
+    template <typename Weight>
+    Areas weighted(const Weight& weight) const;
+
+    std::vector<std::uint32_t> order_;  ///< rows by descending score
+    std::vector<std::uint8_t> labels_;  ///< in that order
+    std::vector<std::uint32_t> ties_;   ///< ends of the runs of equal scores, in that order
+};
+
+}  // namespace bigbird::tasks

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes test_data/metrics: scores and 0/1 labels with scikit-learn's figures for them.
+
+Needs numpy and scikit-learn; the output names its version.
+
+    scripts/checks/make_metric_fixtures.py test_data/metrics
+"""
+
+import json
+import pathlib
+import sys
+import warnings
+
+import numpy as np
+import sklearn
+from sklearn import metrics
+
+
+def case(name, rng, rows, rate, grid):
+    """Scores on a grid of 1/grid, so that ties occur, with a shift for positives."""
+    labels = (rng.random(rows) < rate).astype(int)
+    scores = np.clip(rng.normal(0.4 + 0.2 * labels, 0.25), 0, 1)
+    scores = np.float32(np.round(scores * grid) / grid) if grid else np.float32(scores)
+    return figures(name, scores, labels)
+
+
+def figures(name, scores, labels, threshold=0.5):
+    predicted = (scores >= np.float32(threshold)).astype(int)
+    both = len(set(labels)) == 2
+    return {
+        "name": name,
+        "scores": [float(s) for s in scores],
+        "labels": [int(y) for y in labels],
+        "threshold": threshold,
+        "roc_auc": metrics.roc_auc_score(labels, scores) if both else None,
+        "average_precision": metrics.average_precision_score(labels, scores) if sum(labels) else None,
+        "accuracy": metrics.accuracy_score(labels, predicted),
+        "precision": metrics.precision_score(labels, predicted) if sum(predicted) else None,
+        "recall": metrics.recall_score(labels, predicted) if sum(labels) else None,
+        "f1": metrics.f1_score(labels, predicted) if sum(labels) + sum(predicted) else None,
+        "mcc": metrics.matthews_corrcoef(labels, predicted) if both and len(set(predicted)) == 2 else None,
+    }
+
+
+def main():
+    warnings.simplefilter("error")
+    rng = np.random.default_rng(919)
+    cases = [
+        case("continuous", rng, 500, 0.3, None),
+        case("heavy ties", rng, 400, 0.5, 10),
+        case("rare positives", rng, 1000, 0.01, 100),
+        case("few rows", rng, 7, 0.5, 4),
+        figures("perfect", np.float32([0.1, 0.2, 0.8, 0.9]), [0, 0, 1, 1]),
+        figures("all tied", np.float32([0.5] * 6), [0, 1, 0, 1, 1, 0]),
+        figures("reversed", np.float32([0.9, 0.8, 0.2, 0.1]), [0, 0, 1, 1]),
+        figures("no positive", np.float32([0.1, 0.7, 0.3]), [0, 0, 0]),
+        figures("no negative", np.float32([0.1, 0.7, 0.3]), [1, 1, 1]),
+    ]
+    weighted = cases[1]
+    weights = rng.integers(0, 4, len(weighted["labels"]))
+    cases[1]["weights"] = [int(w) for w in weights]
+    cases[1]["weighted_roc_auc"] = metrics.roc_auc_score(weighted["labels"], weighted["scores"], sample_weight=weights)
+    cases[1]["weighted_average_precision"] = metrics.average_precision_score(
+        weighted["labels"], weighted["scores"], sample_weight=weights
+    )
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "figures.json", "w") as out:
+        json.dump({"made_with": f"scikit-learn {sklearn.__version__}", "cases": cases}, out)
+        out.write("\n")
+
+
+if __name__ == "__main__":
+    main()
