@@ -2,6 +2,7 @@
 #include "bigbird/corpus/document_reader.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/corpus/sequence_lines.hpp"
 #include "bigbird/genome/sequence.hpp"
 #include "bigbird/genome/text_input.hpp"
 
@@ -20,10 +21,6 @@ struct Row {
     bool reverse = false;
     std::int64_t line = 0;
 };
-
-bool is_letter(char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
 
 bool to_number(std::string_view text, std::int64_t& value) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -86,17 +83,6 @@ struct DocumentReader::State {
         return false;
     }
 
-    void check_sentence() const {
-        const auto stranger = std::find_if_not(line.begin(), line.end(), is_letter);
-        if (stranger != line.end()) {
-            fail(line.front() == '>' ? "is a FASTA header; documents hold one sentence of sequence a line "
-                                       "(build-documents makes them)"
-                                     : std::string("holds '") + *stranger +
-                                           "', which is no letter of a sequence; documents hold one sentence "
-                                           "a line and a blank line between documents");
-        }
-    }
-
     std::optional<Document> next_text(std::string first) {
         Document document;
         line = std::move(first);
@@ -107,7 +93,7 @@ struct DocumentReader::State {
                 }
                 continue;
             }
-            check_sentence();
+            expect_sequence_line(line, input.path(), input.line_number());
             genome::normalise(line);
             document.sentences.push_back(line);
         } while (next_line());

@@ -59,11 +59,10 @@ DOCTEST_TEST_CASE("corpus/document_reader: coordinates, both strands, through al
 DOCTEST_TEST_CASE("corpus/document_reader: what is no document is refused with its line") {
     const auto genome = genome::in_memory_genome({{"22", "AACCGGTTAN"}});
     DOCTEST_CHECK(message("ACGT\n\nAC GT\n") ==
-                  "3: holds ' ', which is no letter of a sequence; documents hold one sentence a line and a "
-                  "blank line between documents");
-    DOCTEST_CHECK(
-        message(">22\nACGT\n") ==
-        "1: is a FASTA header; documents hold one sentence of sequence a line (build-documents makes them)");
+                  "3: holds ' ', which is no letter of a sequence; one sequence a line is needed, without "
+                  "blanks or gaps");
+    DOCTEST_CHECK(message(">22\nACGT\n") ==
+                  "1: is a FASTA header, and plain sequence is needed here, one a line");
     DOCTEST_CHECK(
         message("22\t0\t4\t0\t0\t+\n") ==
         "1: holds coordinates, not sequence; give the genome that they point into with --reference");

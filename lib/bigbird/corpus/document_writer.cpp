@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/corpus/document_writer.hpp"
+
+#include "bigbird/core/version.hpp"
+
+#include <string>
+
+namespace bigbird::corpus {
+
+DocumentWriter::DocumentWriter(const std::filesystem::path& path, DocumentForm form, const BuildSpec& spec,
+                               Overwrite overwrite, int threads)
+    : output_(path, overwrite, threads), form_(form) {
+    if (form_ == DocumentForm::coordinates) {
+        output_.write("# bigbird-dna " + std::string(version()) + " documents " + spec.parameters().dump() +
+                      "\n");
+        output_.write("#contig\tstart\tend\tdocument\tsentence\tstrand\n");
+    }
+}
+
+void DocumentWriter::write(const PlacedDocument& document) {
+    if (form_ == DocumentForm::text) {
+        output_.write(documents_ > 0 ? "\n" : "");
+        output_.write(document.text);
+    } else {
+        std::string rows;
+        const std::string prefix = document.contig + '\t', number = '\t' + std::to_string(documents_) + '\t';
+        const char* const strand = document.reverse ? "\t-\n" : "\t+\n";
+        for (std::size_t i = 0; i < document.sentences.size(); ++i) {
+            const auto& [begin, end] = document.sentences[i];
+            rows += prefix + std::to_string(begin) + '\t' + std::to_string(end) + number + std::to_string(i) +
+                    strand;
+        }
+        output_.write(rows);
+    }
+    ++documents_;
+}
+
+}  // namespace bigbird::corpus

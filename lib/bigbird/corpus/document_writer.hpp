@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/core/files.hpp"
+#include "bigbird/corpus/document_builder.hpp"
+#include "bigbird/genome/text_output.hpp"
+
+#include <cstdint>
+#include <filesystem>
+
+namespace bigbird::corpus {
+
+enum class DocumentForm {
+    text,         ///< one sentence a line, a blank line between documents
+    coordinates,  ///< BED6: contig, start, end, document (from 0), sentence (from 0), strand; # lines say
+                  ///< version and parameters
+};
+
+/// Writes what DocumentReader reads; the file appears whole at commit(). bgzip by suffix. Not thread-safe.
+class DocumentWriter {
+public:
+    DocumentWriter(const std::filesystem::path& path, DocumentForm form, const BuildSpec& spec,
+                   Overwrite overwrite, int threads);
+    /// Text needs documents with text.
+    void write(const PlacedDocument& document);
+    void commit() { output_.commit(); }
+
+private:
+    genome::TextOutput output_;
+    DocumentForm form_;
+    std::int64_t documents_ = 0;
+};
+
+}  // namespace bigbird::corpus

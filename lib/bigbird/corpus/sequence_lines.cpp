@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/corpus/sequence_lines.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/parallel.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace bigbird::corpus {
+
+namespace {
+
+constexpr std::size_t characters_a_batch = 4'000'000;
+
+bool is_letter(char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+struct Line {
+    std::string text;  // the input's, then the output's
+    std::int64_t number = 0, bases = 0, tokens = 0;
+};
+
+LineCounts convert(genome::TextInput& input, int threads, genome::TextOutput& output,
+                   const std::function<void(Line&)>& one) {
+    LineCounts counts;
+    for (bool more = true; more;) {
+        stop_if_asked();
+        std::vector<Line> batch;
+        std::string text;
+        for (std::size_t size = 0; size < characters_a_batch && (more = input.next(text));
+             size += text.size() + 1) {
+            batch.push_back({text, input.line_number()});
+        }
+        parallel_for(static_cast<std::int64_t>(batch.size()), threads,
+                     [&](std::int64_t i) { one(batch[static_cast<std::size_t>(i)]); });
+        for (Line& line : batch) {
+            line.text += '\n';
+            output.write(line.text);
+            ++counts.lines;
+            counts.bases += line.bases;
+            counts.tokens += line.tokens;
+        }
+    }
+    return counts;
+}
+
+std::vector<std::int32_t> parse_ids(const Line& line, std::int32_t vocabulary,
+                                    const std::filesystem::path& file) {
+    std::vector<std::int32_t> ids;
+    const char* at = line.text.data();
+    const char* const end = at + line.text.size();
+    while (true) {
+        at = std::find_if_not(at, end, [](char c) { return c == ' ' || c == '\t'; });
+        if (at == end) {
+            return ids;
+        }
+        const char* const after = std::find_if(at, end, [](char c) { return c == ' ' || c == '\t'; });
+        std::int32_t id = -1;
+        const auto [stop, error] = std::from_chars(at, after, id);
+        if (error != std::errc() || stop != after || id < 0 || id >= vocabulary) {
+            throw InputError("'" + std::string(at, after) +
+                                 "' is no token id; this tokenizer's ids are whole numbers from 0 to " +
+                                 std::to_string(vocabulary - 1) + ", separated by blanks",
+                             file, line.number);
+        }
+        ids.push_back(id);
+        at = after;
+    }
+}
+
+}  // namespace
+
+void expect_sequence_line(std::string_view text, const std::filesystem::path& file, std::int64_t line) {
+    const auto stranger = std::find_if_not(text.begin(), text.end(), is_letter);
+    if (stranger == text.end()) {
+        return;
+    }
+    if (text.front() == '>') {
+        throw InputError("is a FASTA header, and plain sequence is needed here, one a line", file, line);
+    }
+    throw InputError(
+        std::string("holds '") + *stranger +
+            "', which is no letter of a sequence; one sequence a line is needed, without blanks or gaps",
+        file, line);
+}
+
+LineCounts encode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
+                        genome::TextOutput& output) {
+    return convert(input, threads, output, [&](Line& line) {
+        expect_sequence_line(line.text, input.path(), line.number);
+        const std::vector<std::int32_t> ids = tokenizer.encode(line.text);
+        line.bases = static_cast<std::int64_t>(line.text.size());
+        line.tokens = static_cast<std::int64_t>(ids.size());
+        line.text.clear();
+        for (const std::int32_t id : ids) {
+            line.text += (line.text.empty() ? "" : " ") + std::to_string(id);
+        }
+    });
+}
+
+LineCounts decode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
+                        genome::TextOutput& output) {
+    return convert(input, threads, output, [&](Line& line) {
+        const std::vector<std::int32_t> ids = parse_ids(line, tokenizer.vocab_size(), input.path());
+        line.text = tokenizer.decode(ids);
+        line.tokens = static_cast<std::int64_t>(ids.size());
+        line.bases = static_cast<std::int64_t>(line.text.size());
+    });
+}
+
+}  // namespace bigbird::corpus
