@@ -3,16 +3,22 @@
 
 namespace bigbird {
 
+/// All bits where the condition holds, none else. Masks instead of branches and tables let compilers turn
+/// loops over letters into vector code.
+constexpr unsigned char mask_if(bool condition) {
+    return static_cast<unsigned char>(-static_cast<int>(condition));
+}
+
 /// The one rule for sequence letters: A C G T in either case are upper case, U is T, every other letter is N.
-/// Comparisons and selections only, no table: compilers turn loops over it into vector code.
 constexpr char normalised_base(char letter) {
-    const char upper = static_cast<char>(letter & 0xDF);  // maps a-z, and no other letter of interest, on A-Z
-    char result = 'N';
-    result = upper == 'A' ? 'A' : result;
-    result = upper == 'C' ? 'C' : result;
-    result = upper == 'G' ? 'G' : result;
-    result = upper == 'T' || upper == 'U' ? 'T' : result;
-    return result;
+    using Byte = unsigned char;
+    const Byte upper =
+        static_cast<Byte>(letter) & 0xDFU;  // a letter's two cases, and nothing else, become that letter
+    const Byte is_u = mask_if(upper == 'U');
+    const Byte known =
+        mask_if(upper == 'A') | mask_if(upper == 'C') | mask_if(upper == 'G') | mask_if(upper == 'T') | is_u;
+    const Byte base = static_cast<Byte>(upper - (is_u & 1U));  // T stands before U
+    return static_cast<char>((base & known) | ('N' & ~known));
 }
 
 }  // namespace bigbird

@@ -10,12 +10,13 @@ namespace bigbird::genome {
 namespace {
 
 constexpr char complement(char letter) {
-    char result = 'N';
-    result = letter == 'A' ? 'T' : result;
-    result = letter == 'C' ? 'G' : result;
-    result = letter == 'G' ? 'C' : result;
-    result = letter == 'T' ? 'A' : result;
-    return result;
+    using Byte = unsigned char;
+    const Byte base = static_cast<Byte>(letter);
+    const Byte weak = mask_if(base == 'A') | mask_if(base == 'T'),
+               strong = mask_if(base == 'C') | mask_if(base == 'G');
+    const Byte known = weak | strong;
+    const Byte other = static_cast<Byte>(base ^ (weak & ('A' ^ 'T')) ^ (strong & ('C' ^ 'G')));
+    return static_cast<char>((other & known) | ('N' & ~known));
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/genome/contig_names.hpp"
 
+#include "support/captured_log.hpp"
 #include "support/testing.hpp"
 
 #include <optional>
 #include <vector>
 
+using namespace bigbird;
 using namespace bigbird::genome;
 
 namespace {
@@ -44,4 +46,20 @@ DOCTEST_TEST_CASE("contig_names: the unknown and the ambiguous are not guessed")
     DOCTEST_CHECK(both.find("2") == std::nullopt);
     DOCTEST_CHECK(both.find("") == std::nullopt);
     DOCTEST_CHECK(both.find("chrchr1") == std::nullopt);
+}
+
+DOCTEST_TEST_CASE("contig_names: each kind of alias is said once, exact names never") {
+    const ContigNames ensembl = names({"1", "22", "MT"});
+    const testing::CapturedLog log;
+    ensembl.find("22");
+    ensembl.find("chr7");
+    DOCTEST_CHECK(log.text().empty());
+    ensembl.find("chr22");
+    ensembl.find("chr1");
+    ensembl.find("chrM");
+    ensembl.find("M");
+    DOCTEST_CHECK(log.text() ==
+                  "info: contig 'chr22' is called '22' in the reference; others that differ by 'chr' alone "
+                  "are matched likewise\n"
+                  "info: contig 'chrM' is called 'MT' in the reference\n");
 }

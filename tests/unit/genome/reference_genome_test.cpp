@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/genome/reference_genome.hpp"
 
+#include "support/captured_log.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
@@ -195,13 +196,52 @@ DOCTEST_TEST_CASE("reference_genome: a fresh index is read, an old one is not, a
                                                      ":3: contig 'iupac' does not stand where this index "
                                                      "says: delete it, or make it anew with samtools faidx");
     fs::last_write_time(folder / "a.fa.fai", now - std::chrono::seconds(5));
-    DOCTEST_CHECK(whole(*open_reference(folder / "a.fa"), 1) == whole(genome_of("multi.fa"), 1));
+    {
+        const testing::CapturedLog log;
+        DOCTEST_CHECK(whole(*open_reference(folder / "a.fa"), 1) == whole(genome_of("multi.fa"), 1));
+        DOCTEST_CHECK(log.text() == "warning: " + (folder / "a.fa.fai").string() + " is older than " +
+                                        (folder / "a.fa").string() + " and was not used\n");
+    }
     for (const std::string broken : {"", "chr22\t8000\n", "chr22\t8000\t35\t60\t61\n",
                                      "chr22\t8000\t35\t0\t61\n", "chr22\t9999999\t35\t60\t61\n"}) {
         testing::write_file(folder / "a.fa.fai", broken);
         fs::last_write_time(folder / "a.fa.fai", now + std::chrono::seconds(5));
         DOCTEST_CAPTURE(broken);
         DOCTEST_CHECK(open_error(folder / "a.fa").find("a.fa.fai") != std::string::npos);
+    }
+}
+
+DOCTEST_TEST_CASE(
+    "reference_genome: bgzip's own index is read where it is fresh, and refused where it is none") {
+    const testing::TempDir folder;
+    const fs::path fasta = folder / "1.fa.gz", gzi = folder / "1.fa.gz.gzi";
+    fs::copy_file(testing::test_data("genome/1.fa.gz"), fasta);
+    const auto with_index = [&](const std::string& content) {
+        testing::write_file(gzi, content);
+        fs::last_write_time(gzi, fs::last_write_time(fasta) + std::chrono::seconds(5));
+    };
+    const std::string index = testing::read_file(testing::test_data("genome/fixtures/1.fa.gz.gzi"));
+    with_index(index);
+    DOCTEST_CHECK(whole(*open_reference(fasta), 0) == whole(genome_of("1.fa.gz"), 0));
+    const std::string misfit =
+        gzi.string() + ": does not fit " + fasta.string() +
+        ": delete it, or make it anew with bgzip -r, and see whether that file is whole";
+    std::string moved = index;  // the last block, a byte further on
+    moved[index.size() - 16] = static_cast<char>(moved[index.size() - 16] + 1);
+    with_index(moved);
+    DOCTEST_CHECK(open_error(fasta) == misfit);
+    moved = index;  // the second block: seen where a base in it is wanted
+    moved[8] = static_cast<char>(moved[8] + 1);
+    with_index(moved);
+    const auto genome = open_reference(fasta);
+    const std::string message = testing::message_of<InputError>([&] {
+        genome->fetch({"1", 100'000, 100'010});
+    });
+    DOCTEST_CHECK(message.find("its .gzi does not fit it") != std::string::npos);
+    for (const std::string& content :
+         {std::string(), index.substr(0, index.size() - 1), index + std::string(16, '\0')}) {
+        with_index(content);
+        DOCTEST_CHECK(open_error(fasta) == misfit);
     }
 }
 

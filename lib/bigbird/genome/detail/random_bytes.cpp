@@ -19,7 +19,8 @@ namespace bigbird::genome::detail {
 
 namespace {
 
-constexpr std::int64_t scan_piece = std::int64_t{1} << 22;
+constexpr std::int64_t plain_piece = std::int64_t{1} << 18;  // stays in the processor's cache
+constexpr std::int64_t bgzip_piece = std::int64_t{1} << 22;
 constexpr int most_scan_threads = 4;
 constexpr int cached_bytes = 1 << 20;  // uncompressed blocks that a handle keeps, for windows that overlap
 
@@ -85,9 +86,9 @@ public:
     }
 
     void scan(const std::function<void(std::string_view)>& consume) const override {
-        std::vector<char> buffer(static_cast<std::size_t>(std::min(scan_piece, size_)));
-        for (std::int64_t offset = 0; offset < size_; offset += scan_piece) {
-            const std::int64_t count = std::min(scan_piece, size_ - offset);
+        std::vector<char> buffer(static_cast<std::size_t>(std::min(plain_piece, size_)));
+        for (std::int64_t offset = 0; offset < size_; offset += plain_piece) {
+            const std::int64_t count = std::min(plain_piece, size_ - offset);
             read(offset, count, buffer.data());
             consume({buffer.data(), static_cast<std::size_t>(count)});
         }
@@ -218,15 +219,23 @@ BlockTable read_blocks(const std::filesystem::path& path) {
     std::filesystem::path index = path;
     index += ".gzi";
     BlockTable table;
-    if (is_fresh_index(index, path)) {
-        auto blocks = read_gzi(index, static_cast<std::int64_t>(std::filesystem::file_size(path)));
-        if (!blocks) {
-            throw InputError("is no index of " + path.string() + ": delete it, or make it anew with bgzip -r",
-                             index);
-        }
-        table.blocks = std::move(*blocks);
+    if (!is_fresh_index(index, path)) {
+        BlockWalker(path).complete(table);
+        return table;
     }
-    BlockWalker(path).complete(table);
+    const std::string misfit =
+        "does not fit " + path.string() +
+        ": delete it, or make it anew with bgzip -r, and see whether that file is whole";
+    auto blocks = read_gzi(index, static_cast<std::int64_t>(std::filesystem::file_size(path)));
+    if (!blocks) {
+        throw InputError(misfit, index);
+    }
+    table.blocks = std::move(*blocks);
+    try {
+        BlockWalker(path).complete(table);  // from the last block that the index names
+    } catch (const InputError&) {
+        throw InputError(misfit, index);
+    }
     return table;
 }
 
@@ -251,15 +260,17 @@ public:
         if (offset - block.text > 0xFFFF || bgzf_seek(handle.get(), virtual_offset, SEEK_SET) != 0 ||
             bgzf_read(handle.get(), out, static_cast<std::size_t>(count)) != count) {
             throw InputError(
-                "is truncated or corrupt, or its .gzi does not fit it: copy or compress it again", path_);
+                "is truncated or corrupt, or its .gzi does not fit it: delete that, or copy or compress the "
+                "file again",
+                path_);
         }
     }
 
     void scan(const std::function<void(std::string_view)>& consume) const override {
-        const std::int64_t pieces = (size() + scan_piece - 1) / scan_piece;
+        const std::int64_t pieces = (size() + bgzip_piece - 1) / bgzip_piece;
         const std::function make = [this](std::int64_t piece) {
-            const std::int64_t offset = piece * scan_piece;
-            std::string text(static_cast<std::size_t>(std::min(scan_piece, size() - offset)), '\0');
+            const std::int64_t offset = piece * bgzip_piece;
+            std::string text(static_cast<std::size_t>(std::min(bgzip_piece, size() - offset)), '\0');
             read(offset, static_cast<std::int64_t>(text.size()), text.data());
             return text;
         };
