@@ -39,7 +39,7 @@ private:
 class InputError : public Error {
 public:
     InputError(const std::string& what, const std::filesystem::path& file, std::int64_t line = 0)
-        : Error(file.string() + (line > 0 ? ":" + std::to_string(line) : "") + ": " + what,
+        : Error(file.string() + (line > 0 ? std::string(":").append(std::to_string(line)) : "") + ": " + what,
                 ExitCode::bad_input) {}
     /// For a fault that lies between inputs rather than in one file.
     explicit InputError(const std::string& what) : Error(what, ExitCode::bad_input) {}

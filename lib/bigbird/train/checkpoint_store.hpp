@@ -37,10 +37,10 @@ public:
     /// Never removes the checkpoint of this step: the best one so far.
     void protect(std::int64_t step) { protected_ = step; }
 
-    /// The newest checkpoint that is whole; each broken one before it is named in a warning. Nothing where
-    /// there is none.
+    /// The newest checkpoint that is whole; each broken one after it is named in a warning. Nothing where
+    /// there is no checkpoint at all; throws InputError where none is whole.
     std::optional<Checkpoint> latest() const;
-    /// Removes the checkpoints after `step`, of a curve that is left.
+    /// Removes the checkpoints after `step`, of a curve that is left, and what a killed process left behind.
     void drop_after(std::int64_t step);
 
     /// Steps of the checkpoints that are there, ascending; not checked.

@@ -29,10 +29,10 @@ public:
 
     /// Forgets all gradients.
     void zero_gradients();
-    /// One update from the gradients in .grad (undefined ones count as 0). Where the gradient's norm is not
-    /// finite nothing changes. Returns the norm before clipping: 0-dim float32 on the parameters' device, so
-    /// that nothing waits for the device.
-    at::Tensor step(double learning_rate);
+    /// One update from the gradients in .grad (undefined ones count as 0). Where the gradient's norm or
+    /// `loss` is not finite nothing changes. Returns the norm before clipping: 0-dim float32 on the
+    /// parameters' device, so that nothing waits for the device. Clipping may scale the gradients in place.
+    at::Tensor step(double learning_rate, const at::Tensor& loss = {});
 
     /// "moment1.NAME", "moment2.NAME" for each parameter and "step" (0-dim float32): views, to be written at
     /// once.

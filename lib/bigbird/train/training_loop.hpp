@@ -82,8 +82,8 @@ struct LoopResult {
     std::int64_t skipped_steps = 0;  ///< of them, left out because loss or gradient was not finite
     bool finished_before = false;    ///< the run was whole already; nothing was done
     double last_loss = 0;
-    std::optional<std::int64_t> best_step;
-    std::filesystem::path model;  ///< RUN/model
+    std::optional<std::int64_t> best_step = std::nullopt;
+    std::filesystem::path model = {};  ///< RUN/model
 };
 
 /// Call it before expensive preparations: takes no lock, throws ConfigError where run_training() would refuse
