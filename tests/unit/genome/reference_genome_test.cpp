@@ -8,8 +8,10 @@
 #include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/rng.hpp"
 #include "bigbird/genome/sequence.hpp"
 #include "bigbird/genome/text_input.hpp"
+#include "bigbird/genome/text_output.hpp"
 
 #include <sys/stat.h>
 
@@ -56,6 +58,37 @@ const ReferenceGenome& genome_of(const std::string& name) {
 std::string whole(const ReferenceGenome& genome, std::size_t contig) {
     return genome.fetch({genome.contigs()[contig].name, 0, genome.contigs()[contig].length});
 }
+
+/// A FASTA text of any legal shape, and the sequence in it.
+struct RandomFasta {
+    std::string text;
+    std::vector<std::string> bases;
+
+    explicit RandomFasta(Rng& random) {
+        const auto below = [&](std::uint64_t bound) { return random.next() % bound; };
+        const std::string line_end = below(3) == 0 ? "\r\n" : "\n";
+        const bool ragged = below(4) == 0;
+        for (std::uint64_t contig = 0; contig < 1 + below(4); ++contig) {
+            text += ">c" + std::to_string(contig) + (below(2) == 0 ? " text" : "") + line_end;
+            const std::uint64_t width = 1 + below(70), length = below(400);
+            std::string& sequence = bases.emplace_back();
+            while (sequence.size() < length) {
+                const std::uint64_t count =
+                    std::min<std::uint64_t>(ragged ? 1 + below(width) : width, length - sequence.size());
+                std::string line;
+                for (std::uint64_t i = 0; i < count; ++i) {
+                    line += "ACGTN"[below(5)];
+                }
+                sequence += line;
+                text += line + (ragged && below(9) == 0 ? line_end : "") + line_end;
+            }
+            text += below(5) == 0 ? line_end : "";
+        }
+        if (below(2) == 0) {
+            text.erase(text.find_last_not_of("\r\n") + 1);
+        }
+    }
+};
 
 std::string open_error(const fs::path& path) {
     return testing::message_of<InputError>([&] { open_reference(path); });
@@ -124,6 +157,33 @@ DOCTEST_TEST_CASE("reference_genome: plain, bgzip, gzip, CRLF, uneven lines and 
         for (std::int64_t begin = 1400; begin < 1600; begin += 7) {  // about the uneven lines
             DOCTEST_CHECK(genome->fetch({"chr22", begin, begin + 130}) ==
                           expected.fetch({"chr22", begin, begin + 130}));
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("reference_genome: FASTA of any legal shape reads as it is written") {
+    Rng random(22);
+    for (int round = 0; round < 100; ++round) {
+        const RandomFasta fasta(random);
+        const testing::TempDir folder;
+        testing::write_file(folder / "plain", fasta.text);
+        TextOutput compressed(folder / "bgzip.gz", Overwrite::refuse);
+        compressed.write(fasta.text);
+        compressed.commit();
+        DOCTEST_CAPTURE(fasta.text);
+        for (const char* name : {"plain", "bgzip.gz"}) {
+            const auto genome = open_reference(folder / name);
+            DOCTEST_REQUIRE(genome->contigs().size() == fasta.bases.size());
+            for (std::size_t contig = 0; contig < fasta.bases.size(); ++contig) {
+                const std::string& bases = fasta.bases[contig];
+                DOCTEST_REQUIRE(whole(*genome, contig) == bases);
+                const auto begin = static_cast<std::int64_t>(random.next() % (bases.size() + 1));
+                const auto size = static_cast<std::int64_t>(
+                    random.next() % (bases.size() + 1 - static_cast<std::size_t>(begin)));
+                DOCTEST_REQUIRE(
+                    genome->fetch({genome->contigs()[contig].name, begin, begin + size}) ==
+                    bases.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(size)));
+            }
         }
     }
 }
