@@ -99,6 +99,14 @@ void ExampleWriter::finish(const LabelTable& labels, const Json& details) {
     write_json(folder_ / manifest_name, manifest, Overwrite::refuse);
 }
 
+Json describe_contigs(const genome::ReferenceGenome& reference) {
+    Json contigs = Json::array();
+    for (const genome::Contig& contig : reference.contigs()) {
+        contigs.push_back({{"name", contig.name}, {"length", contig.length}});
+    }
+    return contigs;
+}
+
 Json checksum_of_input(const fs::path& path) {
     std::error_code ignored;
     return fs::is_regular_file(path, ignored) ? Json(sha256_of_file(path)) : Json();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bigbird/core/json_file.hpp"
+#include "bigbird/genome/reference_genome.hpp"
 #include "bigbird/tasks/bit_matrix.hpp"
 #include "bigbird/tasks/examples.hpp"
 
@@ -43,6 +44,9 @@ private:
     std::array<std::ofstream, 3> lists_;
     std::array<std::int64_t, 3> split_rows_{};
 };
+
+/// `[{"name", "length"}, …]`.
+Json describe_contigs(const genome::ReferenceGenome& reference);
 
 /// The SHA-256 of an input, or null where it is a pipe, which can be read but once.
 Json checksum_of_input(const std::filesystem::path& path);

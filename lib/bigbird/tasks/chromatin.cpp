@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tasks/chromatin.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/genome/interval_set.hpp"
+#include "bigbird/genome/reference_genome.hpp"
+#include "bigbird/tasks/bit_matrix.hpp"
+#include "bigbird/tasks/chromatin_bins.hpp"
+#include "bigbird/tasks/example_format.hpp"
+#include "bigbird/tasks/example_writer.hpp"
+#include "bigbird/tasks/hold_outs.hpp"
+#include "bigbird/tasks/peak_sheet.hpp"
+#include "bigbird/tasks/two_bit.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace bigbird::tasks {
+namespace fs = std::filesystem;
+
+namespace {
+
+using genome::Interval;
+using genome::IntervalSet;
+
+/// The peaks of a label on the reference.
+struct Peaks {
+    IntervalSet set;
+    std::int64_t read = 0;
+    genome::LeftOut left_out;
+    Json checksum;
+};
+
+Peaks read_peaks(const genome::ReferenceGenome& reference, const fs::path& path) {
+    Peaks peaks;
+    const genome::PlacedBed bed = genome::read_bed_on(reference, path);
+    std::vector<Interval> intervals;
+    for (const genome::BedRecord& record : bed.records) {
+        intervals.push_back(record.where);
+    }
+    peaks.set = IntervalSet(intervals);
+    peaks.left_out = bed.left_out;
+    peaks.read = static_cast<std::int64_t>(bed.records.size()) + bed.left_out.total();
+    peaks.checksum = checksum_of_input(path);
+    return peaks;
+}
+
+std::optional<IntervalSet> read_set(const genome::ReferenceGenome& reference,
+                                    const std::optional<fs::path>& path) {
+    if (!path) {
+        return std::nullopt;
+    }
+    std::vector<Interval> intervals;
+    const genome::PlacedBed bed = genome::read_bed_on(reference, *path);
+    for (const genome::BedRecord& record : bed.records) {
+        intervals.push_back(record.where);
+    }
+    if (bed.left_out.total() > 0) {
+        log_info("{}: left out {}", path->string(), bed.left_out.describe());
+    }
+    return IntervalSet(intervals);
+}
+
+/// The bins of one contig that become rows.
+struct ContigRows {
+    std::vector<std::int64_t> bins;
+    std::vector<SplitWindow> windows;
+};
+
+class ChromatinBuilder {
+public:
+    ChromatinBuilder(const ChromatinOptions& options, fs::path folder)
+        : options_(options),
+          folder_(std::move(folder)),
+          reference_(genome::open_references(options.references)),
+          hold_outs_(*reference_, options.validation, options.test),
+          include_(read_set(*reference_, options.include)),
+          exclude_(read_set(*reference_, options.exclude)),
+          files_(read_peak_files(options.peaks)) {}
+
+    void build() {
+        read_all_peaks();
+        std::vector<std::string> names;
+        std::int64_t bases = 0;
+        for (const genome::Contig& contig : reference_->contigs()) {
+            names.push_back(contig.name);
+            bases += contig.length;
+        }
+        const bool long_offsets = bases / 4 > std::int64_t{std::numeric_limits<std::uint32_t>::max() / 2};
+        TwoBitWriter store(folder_ / store_name, names, long_offsets);
+        const WindowBounds bounds{-(options_.window / 2), options_.window - options_.window / 2};
+        ExampleWriter writer(folder_, Task::chromatin, bounds, files_.size());
+        Progress progress("label bins", "contigs", static_cast<std::int64_t>(names.size()));
+        std::int64_t done = 0;
+        for (const genome::Contig& contig : reference_->contigs()) {
+            stop_if_asked();
+            build_contig(contig, writer, store);
+            progress.update(++done);
+        }
+        progress.finish();
+        if (writer.rows() == 0) {
+            throw InputError(
+                "no bin is left: none of the peaks covers more than half of a bin that --include, --exclude "
+                "and "
+                "--max-n-fraction admit");
+        }
+        store.finish();
+        writer.finish(label_table(), details());
+        report(writer);
+    }
+
+private:
+    void read_all_peaks() {
+        peaks_.resize(files_.size());
+        parallel_for(static_cast<std::int64_t>(files_.size()), options_.threads, [&](std::int64_t i) {
+            stop_if_asked();
+            peaks_[static_cast<std::size_t>(i)] =
+                read_peaks(*reference_, files_[static_cast<std::size_t>(i)].path);
+        });
+        std::int64_t read = 0;
+        genome::LeftOut left_out;
+        for (const Peaks& peaks : peaks_) {
+            read += peaks.read;
+            left_out.unknown_contig += peaks.left_out.unknown_contig;
+            left_out.past_end += peaks.left_out.past_end;
+        }
+        log_info("read {} peaks of {} labels", read, files_.size());
+        if (left_out.total() > 0) {
+            log_info("left out {} of {} peaks: {}", left_out.total(), read, left_out.describe());
+        }
+        if (read == left_out.total()) {
+            throw InputError("none of the " + std::to_string(read) +
+                             " peaks lies on the reference; give peaks and reference of the same assembly");
+        }
+    }
+
+    /// All bins of a contig with their labels; a thread has eight labels, which share a byte.
+    BitRows label_bins(const std::string& contig, std::int64_t count) const {
+        BitRows labels(files_.size());
+        labels.resize(static_cast<std::size_t>(count));
+        const auto bytes = static_cast<std::int64_t>(labels.row_bytes());
+        parallel_for(bytes, options_.threads, [&](std::int64_t byte) {
+            const auto first = static_cast<std::size_t>(byte) * 8;
+            for (std::size_t label = first; label < std::min(first + 8, files_.size()); ++label) {
+                mark_covered_bins(
+                    peaks_[label].set.spans(contig), options_.bin, count,
+                    [&](std::int64_t bin) { labels.set(static_cast<std::size_t>(bin), label); });
+            }
+        });
+        return labels;
+    }
+
+    ContigRows choose_rows(const genome::Contig& contig, const BitRows& labels, const NCounter& n) {
+        ContigRows rows;
+        const auto most_n =
+            static_cast<std::int64_t>(options_.max_n_fraction * static_cast<double>(options_.window));
+        for (std::size_t i = 0; i < labels.rows(); ++i) {
+            const auto bin = static_cast<std::int64_t>(i);
+            const Interval where{contig.name, bin * options_.bin, (bin + 1) * options_.bin};
+            const bool wanted = (options_.bins == BinChoice::all || labels.any(i)) &&
+                                (!include_ || include_->contains(where)) &&
+                                (!exclude_ || !exclude_->overlaps(where));
+            if (!wanted) {
+                continue;
+            }
+            const Interval window = genome::window_around(where, options_.window);
+            const std::int64_t n_bases = n.count(window.begin, window.end);
+            if (n_bases > most_n || n_bases == options_.window) {
+                ++left_out_n_;
+                continue;
+            }
+            rows.bins.push_back(bin);
+            rows.windows.push_back({window, hold_outs_.split_of(where)});
+        }
+        return rows;
+    }
+
+    void build_contig(const genome::Contig& contig, ExampleWriter& writer, TwoBitWriter& store) {
+        const bool any_peak = std::any_of(peaks_.begin(), peaks_.end(), [&](const Peaks& peaks) {
+            return !peaks.set.spans(contig.name).empty();
+        });
+        if (!any_peak && options_.bins == BinChoice::any) {
+            return;
+        }
+        const std::int64_t count = contig.length / options_.bin;
+        const BitRows labels = label_bins(contig.name, count);
+        const std::string dna = reference_->fetch({contig.name, 0, contig.length});
+        const ContigRows rows = choose_rows(contig, labels, NCounter(dna));
+        const std::vector<bool> kept = without_shared_windows(rows.windows);
+        std::string stored(dna.size(), 'N');
+        std::int64_t written = 0;
+        std::size_t copied = 0;  // windows ascend, so their union is copied once
+        for (std::size_t i = 0; i < rows.bins.size(); ++i) {
+            if (!kept[i]) {
+                ++left_out_shared_;
+                continue;
+            }
+            const Interval& window = rows.windows[i].window;
+            const auto begin =
+                std::max(static_cast<std::size_t>(std::max<std::int64_t>(window.begin, 0)), copied);
+            const std::size_t end = std::min(static_cast<std::size_t>(window.end), dna.size());
+            if (begin < end) {
+                stored.replace(begin, end - begin, dna, begin, end - begin);
+                copied = end;
+            }
+            ExampleRow row;
+            row.where = {contig.name, rows.bins[i] * options_.bin, (rows.bins[i] + 1) * options_.bin};
+            row.split = rows.windows[i].split;
+            writer.add(row, labels.row(static_cast<std::size_t>(rows.bins[i])));
+            ++written;
+        }
+        if (written > 0) {
+            store.add(contig.name, stored);
+        }
+    }
+
+    LabelTable label_table() const {
+        std::vector<Label> labels;
+        for (const PeakFile& file : files_) {
+            labels.push_back({file.group, file.name, -1});
+        }
+        return LabelTable(std::move(labels));
+    }
+
+    void report(const ExampleWriter& writer) const {
+        if (left_out_n_ > 0) {
+            log_info("left out {} bins whose window has more than {:g} of N", left_out_n_,
+                     options_.max_n_fraction);
+        }
+        if (left_out_shared_ > 0) {
+            log_info("left out {} bins whose window reaches into one that is held out", left_out_shared_);
+        }
+        log_info("{} bins of {} bp: {} for training, {} for validation, {} for test", writer.rows(),
+                 options_.bin, writer.rows(Split::train), writer.rows(Split::validation),
+                 writer.rows(Split::test));
+    }
+
+    Json details() const {
+        Json parameters{{"bin", options_.bin},
+                        {"bins", options_.bins == BinChoice::any ? "any" : "all"},
+                        {"max_n_fraction", options_.max_n_fraction},
+                        {"held_out", hold_outs_.describe()}};
+        Json inputs = Json::array();
+        for (const fs::path& reference : options_.references) {
+            inputs.push_back({{"role", "reference"}, {"sha256", checksum_of_input(reference)}});
+        }
+        if (options_.include) {
+            inputs.push_back({{"role", "include"}, {"sha256", checksum_of_input(*options_.include)}});
+        }
+        if (options_.exclude) {
+            inputs.push_back({{"role", "exclude"}, {"sha256", checksum_of_input(*options_.exclude)}});
+        }
+        for (std::size_t i = 0; i < peaks_.size(); ++i) {
+            inputs.push_back({{"role", "peaks"}, {"label", i}, {"sha256", peaks_[i].checksum}});
+        }
+        return {{"parameters", parameters}, {"inputs", inputs}, {"contigs", describe_contigs(*reference_)}};
+    }
+
+    const ChromatinOptions& options_;
+    fs::path folder_;
+    std::unique_ptr<genome::ReferenceGenome> reference_;
+    HoldOuts hold_outs_;
+    std::optional<IntervalSet> include_, exclude_;
+    std::vector<PeakFile> files_;
+    std::vector<Peaks> peaks_;
+    std::int64_t left_out_n_ = 0, left_out_shared_ = 0;
+};
+
+}  // namespace
+
+BinChoice parse_bin_choice(std::string_view text) {
+    if (text == "any") {
+        return BinChoice::any;
+    }
+    if (text == "all") {
+        return BinChoice::all;
+    }
+    throw ConfigError("--bins '" + std::string(text) + "' is unknown; write any or all");
+}
+
+void ChromatinOptions::validate() const {
+    if (bin < 1 || window < bin) {
+        throw ConfigError("--window must be at least as long as --bin, and --bin at least 1");
+    }
+    if (max_n_fraction < 0 || max_n_fraction > 1) {
+        throw ConfigError("--max-n-fraction must lie between 0 and 1");
+    }
+}
+
+void build_chromatin(const ChromatinOptions& options, const fs::path& folder) {
+    options.validate();
+    ChromatinBuilder(options, folder).build();
+}
+
+}  // namespace bigbird::tasks

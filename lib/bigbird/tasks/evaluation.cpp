@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tasks/evaluation.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/core/rng.hpp"
+#include "bigbird/tasks/ranking.hpp"
+
+#include <algorithm>
+
+namespace bigbird::tasks {
+
+namespace {
+
+using Values = std::vector<std::optional<double>>;
+
+Figure figure_of(const std::optional<double>& value, const Values& resampled) {
+    Figure figure{value, std::nullopt, std::nullopt};
+    std::vector<double> defined;
+    for (const auto& one : resampled) {
+        if (one) {
+            defined.push_back(*one);
+        }
+    }
+    if (value && !defined.empty() && 2 * defined.size() >= resampled.size()) {
+        figure.low = quantile(defined, 0.025);
+        figure.high = quantile(defined, 0.975);
+    }
+    return figure;
+}
+
+/// Figures by resample, then by what they are of.
+using Resampled = std::vector<Values>;
+
+Values column(const Resampled& resampled, std::size_t index) {
+    Values values;
+    for (const Values& one : resampled) {
+        values.push_back(one[index]);
+    }
+    return values;
+}
+
+struct Group {
+    std::string name;
+    std::vector<std::size_t> members;  ///< positions in ScoredExamples::labels
+    std::int64_t labels = 0;
+};
+
+class Evaluator {
+public:
+    Evaluator(const ExampleSet& examples, const ScoredExamples& scored, const EvaluationOptions& options)
+        : examples_(examples), scored_(scored), options_(options), rankings_(scored.labels.size()) {}
+
+    Evaluation run() {
+        Evaluation result;
+        result.rows = static_cast<std::int64_t>(scored_.rows.size());
+        result.not_scored = scored_.not_scored;
+        result.blocks = scored_.block_count;
+        measure_labels(result);
+        make_groups(result.labels);
+        const Values whole = figures(nullptr);
+        const Resampled resampled = resample();
+        const auto figure = [&](std::size_t index) {
+            return figure_of(whole[index], column(resampled, index));
+        };
+        std::size_t next = 0;
+        for (LabelFigures& label : result.labels) {
+            label.roc_auc = figure(next++);
+            label.average_precision = figure(next++);
+        }
+        for (const Group& group : groups_) {
+            GroupFigures figures{
+                group.name, group.labels, static_cast<std::int64_t>(group.members.size()), {}, {}, {}, {},
+                {}};
+            figures.mean_base_rate = mean_base_rate(group, result.labels);
+            figures.mean_roc_auc = figure(next++);
+            figures.median_roc_auc = figure(next++);
+            figures.mean_average_precision = figure(next++);
+            figures.median_average_precision = figure(next++);
+            result.groups.push_back(std::move(figures));
+        }
+        if (examples_.task() == Task::promoter) {
+            ThresholdFigures at{options_.threshold, confusion_of(nullptr), {}, {}, {}, {}, {}};
+            for (Figure* one : {&at.f1, &at.precision, &at.recall, &at.mcc, &at.accuracy}) {
+                *one = figure(next++);
+            }
+            result.at_threshold = at;
+        }
+        return result;
+    }
+
+private:
+    void measure_labels(Evaluation& result) {
+        result.labels.resize(scored_.labels.size());
+        parallel_for(
+            static_cast<std::int64_t>(scored_.labels.size()), options_.threads, [&](std::int64_t index) {
+                const auto i = static_cast<std::size_t>(index);
+                const LabelScores& label = scored_.labels[i];
+                rankings_[i].emplace(label.scores, label.truths);
+                const auto rows = static_cast<std::int64_t>(label.truths.size());
+                const std::int64_t positives = std::count(label.truths.begin(), label.truths.end(), 1);
+                LabelFigures& figures = result.labels[i];
+                figures.label = label.label;
+                figures.positives = positives;
+                figures.base_rate = static_cast<double>(positives) / static_cast<double>(rows);
+                figures.summarised =
+                    positives >= std::max<std::int64_t>(1, options_.min_positives) && positives < rows;
+            });
+    }
+
+    void make_groups(const std::vector<LabelFigures>& labels) {
+        const LabelTable& table = examples_.label_table();
+        if (table.groups().size() > 1) {
+            groups_.push_back({"all", {}, 0});
+        }
+        const std::size_t first = groups_.size();
+        for (const std::string& name : table.groups()) {
+            groups_.push_back({name, {}, 0});
+        }
+        for (std::size_t i = 0; i < labels.size(); ++i) {
+            const auto own =
+                std::find(table.groups().begin(), table.groups().end(), table[labels[i].label].group);
+            std::vector<Group*> of{&groups_[first + static_cast<std::size_t>(own - table.groups().begin())]};
+            if (first > 0) {
+                of.push_back(&groups_.front());
+            }
+            for (Group* group : of) {
+                ++group->labels;
+                if (labels[i].summarised) {
+                    group->members.push_back(i);
+                }
+            }
+        }
+        std::erase_if(groups_, [](const Group& group) { return group.labels == 0; });
+    }
+
+    static std::optional<double> mean_base_rate(const Group& group, const std::vector<LabelFigures>& labels) {
+        Values rates;
+        for (const std::size_t member : group.members) {
+            rates.emplace_back(labels[member].base_rate);
+        }
+        return summarise(rates).mean;
+    }
+
+    /// Two areas a label, four figures a group, five at the threshold; of all rows, or with `weights`.
+    Values figures(const std::vector<std::uint32_t>* weights) const {
+        Values values;
+        for (const auto& ranking : rankings_) {
+            const Areas areas = weights != nullptr ? ranking->areas(*weights) : ranking->areas();
+            values.push_back(areas.roc_auc);
+            values.push_back(areas.average_precision);
+        }
+        for (const Group& group : groups_) {
+            Values roc_auc, average_precision;
+            for (const std::size_t member : group.members) {
+                roc_auc.push_back(values[2 * member]);
+                average_precision.push_back(values[2 * member + 1]);
+            }
+            for (const Values* one : {&roc_auc, &average_precision}) {
+                const Summary summary = summarise(*one);
+                values.push_back(summary.mean);
+                values.push_back(summary.median);
+            }
+        }
+        if (examples_.task() == Task::promoter) {
+            const Confusion counts = confusion_of(weights);
+            for (const auto& value :
+                 {counts.f1(), counts.precision(), counts.recall(), counts.mcc(), counts.accuracy()}) {
+                values.push_back(value);
+            }
+        }
+        return values;
+    }
+
+    Confusion confusion_of(const std::vector<std::uint32_t>* weights) const {
+        const LabelScores& label = scored_.labels.front();
+        Confusion counts;
+        for (std::size_t i = 0; i < label.scores.size(); ++i) {
+            const bool predicted = static_cast<double>(label.scores[i]) >= options_.threshold;
+            counts.count(label.truths[i] != 0, predicted, weights == nullptr ? 1 : (*weights)[i]);
+        }
+        return counts;
+    }
+
+    Resampled resample() const {
+        const bool possible = scored_.block_count > 1;
+        Resampled resampled(possible ? static_cast<std::size_t>(options_.resamples) : 0);
+        const Rng stream = Rng(options_.seed).split("bootstrap");
+        parallel_for(static_cast<std::int64_t>(resampled.size()), options_.threads, [&](std::int64_t index) {
+            Rng rng = stream.split(static_cast<std::uint64_t>(index));
+            std::vector<std::uint32_t> times(scored_.block_count, 0);
+            for (std::uint32_t i = 0; i < scored_.block_count; ++i) {
+                ++times[static_cast<std::size_t>(rng.between(0, std::int64_t{scored_.block_count} - 1))];
+            }
+            std::vector<std::uint32_t> weights(scored_.blocks.size());
+            for (std::size_t i = 0; i < weights.size(); ++i) {
+                weights[i] = times[scored_.blocks[i]];
+            }
+            resampled[static_cast<std::size_t>(index)] = figures(&weights);
+        });
+        return resampled;
+    }
+
+    const ExampleSet& examples_;
+    const ScoredExamples& scored_;
+    const EvaluationOptions& options_;
+    std::vector<std::optional<Ranking>> rankings_;
+    std::vector<Group> groups_;
+};
+
+}  // namespace
+
+void EvaluationOptions::validate() const {
+    const auto require = [](bool fine, const char* what) {
+        if (!fine) {
+            throw ConfigError(what);
+        }
+    };
+    require(min_positives >= 1, "--min-positives must be at least 1");
+    require(resamples >= 0, "--resamples must not be negative");
+    require(block_size >= 1, "--block-size must be at least 1");
+}
+
+Evaluation evaluate(const ExampleSet& examples, const ScoredExamples& scored,
+                    const EvaluationOptions& options) {
+    options.validate();
+    return Evaluator(examples, scored, options).run();
+}
+
+}  // namespace bigbird::tasks
