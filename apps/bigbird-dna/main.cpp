@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // bigbird-dna: parses every command; runs what needs no tensors, hands the rest over.
+#include "commands/build_chromatin.hpp"
+#include "commands/build_promoters.hpp"
+#include "commands/evaluate_chromatin.hpp"
+#include "commands/evaluate_promoter.hpp"
 #include "support/hand_over.hpp"
 #include "support/program.hpp"
 
@@ -7,5 +11,10 @@ int main(int argc, char** argv) {
     bigbird::cli::Program program;
     const bigbird::cli::HandOver tensors(argv);
     static_cast<void>(tensors);
+    using namespace bigbird::cli;
+    setup_build_promoters(program, run_build_promoters);
+    setup_evaluate_promoter(program, run_evaluate_promoter);
+    setup_build_chromatin(program, run_build_chromatin);
+    setup_evaluate_chromatin(program, run_evaluate_chromatin);
     return program.main(argc, argv);
 }

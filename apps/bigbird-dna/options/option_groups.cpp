@@ -30,6 +30,17 @@ void add_seed_option(CLI::App& command, std::uint64_t& seed) {
         ->type_name("N");
 }
 
+void add_hold_out_options(CLI::App& command, HoldOutOptions& options, const std::string& by) {
+    const auto add = [&](const char* name, std::vector<std::string>& values, const std::string& what) {
+        command
+            .add_option(name, values, what + ": contigs, regions (22:21000001-22000000) or BED files; " + by)
+            ->type_name("REGION")
+            ->group("Hold-out");
+    };
+    add("--validation", options.validation, "Held out to follow training");
+    add("--test", options.test, "Held out for evaluation");
+}
+
 void add_device_option(CLI::App& command, std::string& device) {
     command.add_option("--device", device, "auto (a GPU where there is one), cpu, cuda or cuda:N")
         ->type_name("DEVICE")

@@ -31,6 +31,13 @@ void add_threads_option(CLI::App& command, int& threads);
 /// --seed.
 void add_seed_option(CLI::App& command, std::uint64_t& seed);
 
+struct HoldOutOptions {
+    std::vector<std::string> validation, test;
+};
+/// --validation and --test: contigs, regions or BED files held out of training; `by` says what decides for a
+/// row.
+void add_hold_out_options(CLI::App& command, HoldOutOptions& options, const std::string& by);
+
 /// --device auto|cpu|cuda|cuda:N.
 void add_device_option(CLI::App& command, std::string& device);
 

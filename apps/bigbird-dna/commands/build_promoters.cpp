@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/build_promoters.hpp"
+
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/tasks/promoters.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace bigbird::cli {
+
+void setup_build_promoters(Program& program, Runner<BuildPromotersOptions> run) {
+    auto options = std::make_shared<BuildPromotersOptions>();
+    CLI::App& command = program.add("build-promoters", "Promoters",
+                                    "Make labelled promoter examples from transcription start sites", options,
+                                    std::move(run));
+    command.add_option("--tss", options->tss, "Transcription start sites with strand, as EPDnew's BED")
+        ->required()
+        ->type_name("BED");
+    add_reference_option(command, options->references);
+    command
+        .add_option("--chain", options->chain, "Lift the TSSs over first, such as hg38ToHg19.over.chain.gz")
+        ->type_name("FILE");
+    command
+        .add_option("--window", options->window,
+                    "Bases from A up to B about the TSS base, which is 0; mirrored on the minus strand")
+        ->type_name("A:B");
+    command
+        .add_option("--negatives", options->negatives,
+                    "Of a promoter's 20 pieces 12 become random bases or change places; or other windows of "
+                    "the genome")
+        ->check(CLI::IsMember({"random-bases", "permuted", "genomic"}))
+        ->type_name("random-bases|permuted|genomic");
+    command.add_option("--max-n-fraction", options->max_n_fraction, "Most of a window that may be N")
+        ->check(CLI::Range(0.0, 1.0))
+        ->type_name("SHARE");
+    add_hold_out_options(command, options->hold_outs, "the TSS base decides");
+    add_seed_option(command, options->seed);
+    add_threads_option(command, options->threads);
+    add_output_options(command, options->output, "Folder of examples to make");
+}
+
+int run_build_promoters(const BuildPromotersOptions& options) {
+    tasks::PromoterOptions promoters;
+    promoters.tss = options.tss;
+    if (!options.chain.empty()) {
+        promoters.chain = options.chain;
+    }
+    promoters.references = options.references;
+    promoters.bounds = tasks::parse_window_bounds(options.window);
+    promoters.negatives = tasks::parse_negative_kind(options.negatives);
+    promoters.validation = options.hold_outs.validation;
+    promoters.test = options.hold_outs.test;
+    promoters.max_n_fraction = options.max_n_fraction;
+    promoters.seed = options.seed;
+    promoters.threads = resolve_threads(options.threads);
+    PendingOutput folder(options.output.output, options.output.overwrite(), true);
+    tasks::build_promoters(promoters, folder.path());
+    folder.commit();
+    return 0;
+}
+
+}  // namespace bigbird::cli
