@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// build-promoters and build-chromatin as a shell sees them.
+#include "cli/run_program.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+using bigbird::testing::read_file;
+using bigbird::testing::run_program;
+using bigbird::testing::TempDir;
+using bigbird::testing::test_data;
+using bigbird::testing::write_file;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string reference = test_data("genome/22.fa.gz").string();
+
+std::vector<std::string> promoters(const fs::path& tss, const fs::path& output) {
+    return {"build-promoters", "--tss", tss.string(), "--reference", reference, "--output", output.string()};
+}
+
+std::vector<std::string> chromatin(const fs::path& peaks, const fs::path& output) {
+    return {"build-chromatin", "--peaks",  peaks.string(), "--reference",
+            reference,         "--output", output.string()};
+}
+
+std::vector<std::string> with(std::vector<std::string> arguments, const std::vector<std::string>& more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+}
+
+/// The command fails with this code and sentence, writes nothing to standard output and leaves `folder` empty
+/// but for `inputs` files.
+void check_fails(const std::vector<std::string>& arguments, int code, const std::string& sentence,
+                 const fs::path& folder, std::ptrdiff_t inputs) {
+    const auto result = run_program(arguments);
+    DOCTEST_CAPTURE(result.err);
+    DOCTEST_CHECK(result.code == code);
+    DOCTEST_CHECK(result.out.empty());
+    DOCTEST_CHECK(result.err.find("bigbird-dna: error: " + sentence + "\n") != std::string::npos);
+    DOCTEST_CHECK(std::distance(fs::directory_iterator(folder), fs::directory_iterator()) == inputs);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("build-promoters: lifts, labels and says what it did") {
+    const TempDir folder;
+    const auto result = run_program(with(promoters(test_data("promoter/tss.hg38.bed.gz"), folder / "p"),
+                                         {"--chain", test_data("promoter/hg38ToHg19.chr22.chain.gz").string(),
+                                          "--window", "-249:51", "--test", "chr22:21000001-22000000"}));
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(result.out.empty());
+    DOCTEST_CHECK(result.err.find("lifted 113 of 116, 3 unmapped\n") != std::string::npos);
+    DOCTEST_CHECK(result.err.find("left out 5 of 113 TSSs: 5 past a contig's end\n") != std::string::npos);
+    DOCTEST_CHECK(
+        result.err.find("108 promoters and as many negatives (random-bases): 176 rows for training, 0 for "
+                        "validation, 40 for test\n") != std::string::npos);
+    const std::string unmapped = read_file(folder / "p/unmapped.bed");
+    DOCTEST_CHECK(std::count(unmapped.begin(), unmapped.end(), '\n') == 3);
+    const auto again = run_program(promoters(test_data("promoter/tss.hg19.bed"), folder / "p"));
+    DOCTEST_CHECK(again.code == 2);
+    DOCTEST_CHECK(again.err == "bigbird-dna: error: " + (folder / "p").string() +
+                                   ": exists already; give another --output, or --force to replace it\n");
+}
+
+DOCTEST_TEST_CASE("build-promoters: wrong inputs are one sentence and leave nothing") {
+    const TempDir folder;
+    const std::string t = (folder / "t.bed").string();
+    check_fails(promoters(folder / "none.bed", folder / "p"), 3,
+                (folder / "none.bed").string() + ": no such file", folder.path(), 0);
+    write_file(t, "chr22\t17000000\t17000001\ta\t1\n");
+    check_fails(promoters(t, folder / "p"), 3, t + ":1: a TSS needs its strand, + or -, in column 6",
+                folder.path(), 1);
+    write_file(t, "chr1\t17000000\t17000001\ta\t1\t+\n");
+    check_fails(
+        promoters(t, folder / "p"), 3,
+        t + ": none of its 1 TSSs lies on the reference; give TSSs of the same assembly, or a --chain to it",
+        folder.path(), 1);
+    write_file(t, "chr22\t17000000\t17000001\ta\t1\t+\n");
+    check_fails(with(promoters(t, folder / "p"), {"--window", "8000"}), 2,
+                "'8000' is no window; write A:B with A < B, bases from the TSS, such as -5000:3000",
+                folder.path(), 1);
+    check_fails(with(promoters(t, folder / "p"), {"--window", "-5:5"}), 2,
+                "--window -5:5 is too short: a negative is made of 20 pieces", folder.path(), 1);
+    check_fails(with(promoters(t, folder / "p"), {"--test", "chrX"}), 2,
+                "--test 'chrX' is neither a contig or region of the reference nor a BED file", folder.path(),
+                1);
+    write_file(folder / "c.chain", "chain 1 chr22 100 + 0 10 chr22 100 + 0 9 1\n10\n\n");
+    const auto broken =
+        run_program(with(promoters(t, folder / "p"), {"--chain", (folder / "c.chain").string()}));
+    DOCTEST_CHECK(broken.code == 3);
+    DOCTEST_CHECK(broken.err.find((folder / "c.chain").string() + ":") != std::string::npos);
+    DOCTEST_CHECK(!fs::exists(folder / "p"));
+}
+
+DOCTEST_TEST_CASE("build-chromatin: labels bins and says what it did") {
+    const TempDir folder;
+    const auto result =
+        run_program(with(chromatin(test_data("chromatin/peaks.tsv"), folder / "c"),
+                         {"--test", "22:21000001-22000000", "--validation", "22:18000001-19000000"}));
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(result.err.find("read 8357 peaks of 109 labels\n") != std::string::npos);
+    DOCTEST_CHECK(result.err.find(" bins of 200 bp: ") != std::string::npos);
+    const std::string rows = read_file(folder / "c/sequences.bed");
+    DOCTEST_CHECK(rows.starts_with("22\t16057200\t16057400\ttrain\n"));
+    const std::string labels = read_file(folder / "c/labels.tsv");
+    DOCTEST_CHECK(std::count(labels.begin(), labels.end(), '\n') == 110);
+}
+
+DOCTEST_TEST_CASE("build-chromatin: wrong inputs are one sentence and leave nothing") {
+    const TempDir folder;
+    const std::string p = (folder / "p.bed").string();
+    write_file(p, "chr22\tone\t2\n");
+    check_fails(chromatin(p, folder / "c"), 3,
+                p + ":1: start 'one' is not a number: BED has whole numbers, digits only", folder.path(), 1);
+    write_file(p, "chr21\t100\t900\nchr22\t30000000\t30001000\n");
+    check_fails(chromatin(p, folder / "c"), 3,
+                "none of the 2 peaks lies on the reference; give peaks and reference of the same assembly",
+                folder.path(), 1);
+    write_file(p, "name\tgroup\tpath\nCTCF\tTF\tmissing.bed\n");
+    check_fails(chromatin(p, folder / "c"), 3,
+                p + ":2: " + (folder / "missing.bed").string() + ": no such file", folder.path(), 1);
+    write_file(p, "chr22\t17000000\t17001000\n");
+    check_fails(with(chromatin(p, folder / "c"), {"--window", "100"}), 2,
+                "--window must be at least as long as --bin, and --bin at least 1", folder.path(), 1);
+    check_fails(with(chromatin(p, folder / "c"), {"--test", "22", "--validation", "22:1-1000"}), 2,
+                "--validation and --test overlap at 22:0-1000; give regions that do not", folder.path(), 1);
+    const auto unwritable = run_program(chromatin(p, "/dev/null/c"));
+    DOCTEST_CHECK(unwritable.code == 2);
+    DOCTEST_CHECK(unwritable.err.find("this output folder cannot be made") != std::string::npos);
+}
