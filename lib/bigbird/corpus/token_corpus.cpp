@@ -47,44 +47,77 @@ struct TokenCorpus::State {
     std::int64_t sentences() const { return static_cast<std::int64_t>(sentence_ends.size()); }
 };
 
-TokenCorpus TokenCorpus::from_documents(const std::function<std::optional<Document>()>& next_document,
-                                        const tokenizer::DnaTokenizer& tokenizer, int threads) {
-    auto state = std::make_shared<State>();
-    state->narrow = tokenizer.vocab_size() <= largest_narrow_vocabulary;
-    for (bool more = true; more;) {
-        stop_if_asked();
-        std::vector<Document> batch;
-        for (std::int64_t bases = 0; more && bases < bases_a_batch;) {
-            std::optional<Document> document = next_document();
-            more = document.has_value();
-            if (document) {
-                for (const std::string& sentence : document->sentences) {
-                    bases += static_cast<std::int64_t>(sentence.size());
-                }
-                batch.push_back(std::move(*document));
-            }
+// Takes documents one by one and tokenises them by the batch.
+class TokenCorpus::Builder {
+public:
+    Builder(const tokenizer::DnaTokenizer& tokenizer, int threads)
+        : tokenizer_(tokenizer), threads_(threads) {
+        state_->narrow = tokenizer.vocab_size() <= largest_narrow_vocabulary;
+    }
+
+    void add(Document&& document) {
+        for (const std::string& sentence : document.sentences) {
+            bases_ += static_cast<std::int64_t>(sentence.size());
         }
-        std::vector<std::vector<std::vector<std::int32_t>>> ids(
-            batch.size());  // (documents, sentences, tokens)
-        parallel_for(static_cast<std::int64_t>(batch.size()), threads, [&](std::int64_t i) {
-            const auto at = static_cast<std::size_t>(i);
-            for (const std::string& sentence : batch[at].sentences) {
-                ids[at].push_back(tokenizer.encode(sentence));
-            }
-        });
-        for (std::size_t d = 0; d < batch.size(); ++d) {
-            for (std::size_t s = 0; s < ids[d].size(); ++s) {
-                state->add_sentence(ids[d][s], batch[d].sentences[s].size());
-            }
-            state->end_document();
+        batch_.push_back(std::move(document));
+        if (bases_ >= bases_a_batch) {
+            tokenise();
         }
     }
-    return TokenCorpus(std::move(state));
+
+    TokenCorpus finish() {
+        tokenise();
+        return TokenCorpus(std::move(state_));
+    }
+
+private:
+    void tokenise() {
+        stop_if_asked();
+        std::vector<std::vector<std::vector<std::int32_t>>> ids(
+            batch_.size());  // (documents, sentences, tokens)
+        parallel_for(static_cast<std::int64_t>(batch_.size()), threads_, [&](std::int64_t i) {
+            const auto at = static_cast<std::size_t>(i);
+            for (const std::string& sentence : batch_[at].sentences) {
+                ids[at].push_back(tokenizer_.encode(sentence));
+            }
+        });
+        for (std::size_t d = 0; d < batch_.size(); ++d) {
+            for (std::size_t s = 0; s < ids[d].size(); ++s) {
+                state_->add_sentence(ids[d][s], batch_[d].sentences[s].size());
+            }
+            state_->end_document();
+        }
+        batch_.clear();
+        bases_ = 0;
+    }
+
+    const tokenizer::DnaTokenizer& tokenizer_;
+    int threads_;
+    std::shared_ptr<State> state_ = std::make_shared<State>();
+    std::vector<Document> batch_;
+    std::int64_t bases_ = 0;
+};
+
+TokenCorpus TokenCorpus::from_documents(const std::function<std::optional<Document>()>& next_document,
+                                        const tokenizer::DnaTokenizer& tokenizer, int threads) {
+    Builder builder(tokenizer, threads);
+    while (std::optional<Document> document = next_document()) {
+        builder.add(std::move(*document));
+    }
+    return builder.finish();
 }
 
 TokenCorpus TokenCorpus::from_file(DocumentReader& documents, const tokenizer::DnaTokenizer& tokenizer,
                                    int threads) {
     return from_documents([&documents] { return documents.next(); }, tokenizer, threads);
+}
+
+TokenCorpus TokenCorpus::from_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
+                                     const tokenizer::DnaTokenizer& tokenizer, int threads) {
+    Builder builder(tokenizer, threads);
+    build_documents(genome, spec, BuildText::yes, threads,
+                    [&](PlacedDocument&& document) { builder.add(document.document()); });
+    return builder.finish();
 }
 
 std::int64_t TokenCorpus::tokens() const {

@@ -3,6 +3,7 @@
 // end of every sentence and of every document.
 #pragma once
 
+#include "bigbird/corpus/document_builder.hpp"
 #include "bigbird/corpus/document_reader.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 
@@ -25,6 +26,9 @@ public:
                                       const tokenizer::DnaTokenizer& tokenizer, int threads);
     static TokenCorpus from_file(DocumentReader& documents, const tokenizer::DnaTokenizer& tokenizer,
                                  int threads);
+    /// Documents that build_documents makes, without a file between.
+    static TokenCorpus from_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
+                                   const tokenizer::DnaTokenizer& tokenizer, int threads);
 
     std::int64_t documents() const { return static_cast<std::int64_t>(document_ends().size()); }
     std::int64_t sentences() const { return static_cast<std::int64_t>(sentence_ends().size()); }
@@ -47,6 +51,7 @@ public:
     void append_ids(std::int64_t begin, std::int64_t end, std::vector<std::int32_t>& out) const;
 
 private:
+    class Builder;
     struct State;
     explicit TokenCorpus(std::shared_ptr<const State> state) : state_(std::move(state)) {}
     std::shared_ptr<const State> state_;

@@ -33,26 +33,6 @@ struct Corpus {
     std::int64_t sentences = 0, bases = 0;
 };
 
-// All sentences, or a uniform sample (Vitter's algorithm R) that depends on the seed and the order of the
-// sentences alone.
-std::vector<std::string> sample(const TrainSpec& spec,
-                                const std::function<std::optional<std::string>()>& next_sentence) {
-    std::vector<std::string> sentences;
-    Rng rng = Rng(spec.seed).split("sentences");
-    std::int64_t seen = 0;
-    while (std::optional<std::string> sentence = next_sentence()) {
-        if (++seen % 4096 == 0) {
-            stop_if_asked();
-        }
-        if (spec.max_sentences == 0 || seen <= spec.max_sentences) {
-            sentences.push_back(std::move(*sentence));
-        } else if (const std::int64_t slot = rng.between(0, seen - 1); slot < spec.max_sentences) {
-            sentences[static_cast<std::size_t>(slot)] = std::move(*sentence);
-        }
-    }
-    return sentences;
-}
-
 void append_stretches(std::string_view dna, std::vector<std::string>& out) {
     for (std::size_t begin = dna.find_first_not_of('N'); begin != std::string_view::npos;
          begin = dna.find_first_not_of('N', begin)) {
@@ -66,9 +46,9 @@ void append_stretches(std::string_view dna, std::vector<std::string>& out) {
     }
 }
 
-Corpus gather(const TrainSpec& spec, const std::function<std::optional<std::string>()>& next_sentence) {
+// Takes the sentences apart as it goes, so that they are held once.
+Corpus cut(std::vector<std::string> sentences) {
     Corpus corpus;
-    std::vector<std::string> sentences = sample(spec, next_sentence);
     corpus.sentences = static_cast<std::int64_t>(sentences.size());
     for (std::string& sentence : sentences) {
         std::transform(sentence.begin(), sentence.end(), sentence.begin(), normalised_base);
@@ -79,6 +59,20 @@ Corpus gather(const TrainSpec& spec, const std::function<std::optional<std::stri
         corpus.bases += static_cast<std::int64_t>(stretch.size());
     }
     return corpus;
+}
+
+// Every letter must be a piece. Returns how many stretches are real.
+std::size_t add_missing_letters(Corpus& corpus) {
+    const auto real = static_cast<std::ptrdiff_t>(corpus.stretches.size());
+    for (const char letter : letters) {
+        const auto holds = [letter](const std::string& stretch) {
+            return stretch.find(letter) != std::string::npos;
+        };
+        if (std::none_of(corpus.stretches.begin(), corpus.stretches.begin() + real, holds)) {
+            corpus.stretches.emplace_back(1, letter);
+        }
+    }
+    return static_cast<std::size_t>(real);
 }
 
 class StretchIterator : public sentencepiece::SentenceIterator {
@@ -171,9 +165,17 @@ void TrainSpec::validate() const {
     }
 }
 
-TrainReport train_tokenizer(const TrainSpec& spec,
-                            const std::function<std::optional<std::string>()>& next_sentence,
-                            const std::filesystem::path& target, Overwrite overwrite) {
+struct TokenizerTrainer::State {
+    TrainSpec spec;
+    std::filesystem::path target;
+    PendingOutput model_file, vocab_file;
+    std::vector<std::string> sentences;
+    Rng rng;
+    std::int64_t seen = 0;
+};
+
+TokenizerTrainer::TokenizerTrainer(const TrainSpec& spec, const std::filesystem::path& target,
+                                   Overwrite overwrite) {
     spec.validate();
     std::filesystem::path vocab_target = target;
     vocab_target.replace_extension(".vocab");
@@ -181,13 +183,33 @@ TrainReport train_tokenizer(const TrainSpec& spec,
         throw ConfigError(target.string() +
                           ": the model must not end in .vocab, the name of the list beside it");
     }
-    PendingOutput model_file(target, overwrite), vocab_file(vocab_target, overwrite);
+    state_.reset(new State{
+        spec, target, {target, overwrite}, {vocab_target, overwrite}, {}, Rng(spec.seed).split("sentences")});
+}
 
-    Corpus corpus = gather(spec, next_sentence);
+TokenizerTrainer::~TokenizerTrainer() = default;
+
+// All sentences, or a uniform sample (Vitter's algorithm R).
+void TokenizerTrainer::add(std::string sentence) {
+    State& state = *state_;
+    if (++state.seen % 4096 == 0) {
+        stop_if_asked();
+    }
+    if (state.spec.max_sentences == 0 || state.seen <= state.spec.max_sentences) {
+        state.sentences.push_back(std::move(sentence));
+    } else if (const std::int64_t slot = state.rng.between(0, state.seen - 1);
+               slot < state.spec.max_sentences) {
+        state.sentences[static_cast<std::size_t>(slot)] = std::move(sentence);
+    }
+}
+
+TrainReport TokenizerTrainer::finish() {
+    State& state = *state_;
+    Corpus corpus = cut(std::move(state.sentences));
     if (corpus.bases == 0) {
-        throw InputError(corpus.sentences == 0
-                             ? "the corpus holds no sentence, so there is nothing to train a tokenizer on"
-                             : "the corpus holds N alone, so there is nothing to train a tokenizer on");
+        throw InputError(std::string("the corpus holds ") +
+                         (corpus.sentences == 0 ? "no sentence" : "N alone") +
+                         ", so there is nothing to train a tokenizer on");
     }
     if (corpus.bases > bases_worth_a_warning) {
         log_warning(
@@ -195,30 +217,21 @@ TrainReport train_tokenizer(const TrainSpec& spec,
             corpus.bases * 40 / 1'000'000'000, corpus.bases / 1'000'000);
     }
     TrainReport report{.sentences = corpus.sentences, .bases = corpus.bases};
-    const std::size_t real_stretches = corpus.stretches.size();
-    for (const char letter : letters) {
-        const auto holds = [letter](const std::string& stretch) {
-            return stretch.find(letter) != std::string::npos;
-        };
-        if (std::none_of(corpus.stretches.begin(),
-                         corpus.stretches.begin() + static_cast<std::ptrdiff_t>(real_stretches), holds)) {
-            corpus.stretches.emplace_back(1, letter);
-        }
-    }
+    const std::size_t real_stretches = add_missing_letters(corpus);
     const DnaTokenizer tokenizer =
-        DnaTokenizer::from_serialized(run_sentencepiece(spec, corpus.stretches), target);
-    if (tokenizer.vocab_size() < spec.vocab_size) {
-        throw InputError("the corpus of " + std::to_string(corpus.bases) + " bases gives at most " +
-                         std::to_string(tokenizer.vocab_size()) + " pieces; give --vocab-size " +
-                         std::to_string(tokenizer.vocab_size()) + " or less, or more sequence");
+        DnaTokenizer::from_serialized(run_sentencepiece(state.spec, corpus.stretches), state.target);
+    if (tokenizer.vocab_size() < state.spec.vocab_size) {
+        const std::string most = std::to_string(tokenizer.vocab_size());
+        throw InputError("the corpus of " + std::to_string(corpus.bases) + " bases gives at most " + most +
+                         " pieces; give --vocab-size " + most + " or less, or more sequence");
     }
     corpus.stretches.resize(real_stretches);
-    measure(tokenizer, corpus, spec.threads, report);
+    measure(tokenizer, corpus, state.spec.threads, report);
     report.vocab_size = tokenizer.vocab_size();
-    write_into(model_file, tokenizer.serialized());
-    write_into(vocab_file, tokenizer.vocabulary_text());
-    vocab_file.commit();
-    model_file.commit();
+    write_into(state.model_file, tokenizer.serialized());
+    write_into(state.vocab_file, tokenizer.vocabulary_text());
+    state.vocab_file.commit();
+    state.model_file.commit();
     return report;
 }
 

@@ -5,8 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
-#include <optional>
+#include <memory>
 #include <string>
 
 namespace bigbird::tokenizer {
@@ -34,14 +33,25 @@ struct TrainReport {
 };
 
 /// Trains a BPE with SentencePiece and writes `target` (.model) and, beside it, the same name ending in
-/// .vocab, both atomically. `next_sentence` yields sentences until nothing; they are normalised, cut at runs
-/// of N (so that N burns no merges) and at 30,000 bases (beyond 32,767 SentencePiece 0.1.97 crashes), and a
-/// letter that never occurs is added once as a sentence, so that A C G T N are always pieces. Deterministic
-/// whatever the threads. Holds the corpus in memory, about 40 bytes a base. Throws ConfigError from
-/// validate() and for an output that exists, InputError where the corpus is empty or gives fewer pieces than
-/// asked for (it says how many).
-TrainReport train_tokenizer(const TrainSpec& spec,
-                            const std::function<std::optional<std::string>()>& next_sentence,
-                            const std::filesystem::path& target, Overwrite overwrite);
+/// .vocab, both atomically. Sentences are normalised, cut at runs of N (so that N burns no merges) and at
+/// 30,000 bases (beyond 32,767 SentencePiece 0.1.97 crashes), and a letter that never occurs is added once as
+/// a sentence, so that A C G T N are always pieces. The result depends on the spec and the sentences in their
+/// order alone. Holds the sentences, or the sample of them, in memory; training takes about 40 bytes a base.
+/// Not thread-safe.
+class TokenizerTrainer {
+public:
+    /// Throws ConfigError: from validate(), or for an output that exists or cannot be made. Nothing is
+    /// written yet.
+    TokenizerTrainer(const TrainSpec& spec, const std::filesystem::path& target, Overwrite overwrite);
+    ~TokenizerTrainer();
+    void add(std::string sentence);
+    /// Once, after all sentences. Throws InputError where the corpus is empty or gives fewer pieces than
+    /// asked for (it says how many); then no file appears.
+    TrainReport finish();
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
 
 }  // namespace bigbird::tokenizer

@@ -4,7 +4,7 @@
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
-#include <numeric>
+#include <algorithm>
 
 using namespace bigbird;
 using namespace bigbird::corpus;
@@ -45,4 +45,24 @@ DOCTEST_TEST_CASE(
         DOCTEST_CHECK(corpus.document_begin(2) == 3);
     }
     DOCTEST_CHECK(TokenCorpus::from_documents(stream_of({}), tokenizer, 2).documents() == 0);
+}
+
+DOCTEST_TEST_CASE("corpus/token_corpus: the documents of a genome, without a file between") {
+    const auto tokenizer = tokenizer::DnaTokenizer::load(test_data("tokenizer/small.model"));
+    const auto genome = genome::open_reference(test_data("genome/multi.fa"));
+    const BuildSpec spec{
+        .documents = {
+            .passes = 2, .sentences = {3, 6}, .sentence_length = {50, 90}, .start_offset = {0, 40}}};
+    std::vector<Document> documents;
+    build_documents(*genome, spec, BuildText::yes, 1,
+                    [&](PlacedDocument&& document) { documents.push_back(document.document()); });
+    const auto expected = TokenCorpus::from_documents(stream_of(documents), tokenizer, 1);
+    const auto corpus = TokenCorpus::from_genome(*genome, spec, tokenizer, 3);
+    DOCTEST_CHECK(corpus.documents() == static_cast<std::int64_t>(documents.size()));
+    std::vector<std::int32_t> ours, theirs;
+    corpus.append_ids(0, corpus.tokens(), ours);
+    expected.append_ids(0, expected.tokens(), theirs);
+    DOCTEST_CHECK(ours == theirs);
+    DOCTEST_CHECK(std::equal(corpus.document_ends().begin(), corpus.document_ends().end(),
+                             expected.document_ends().begin()));
 }

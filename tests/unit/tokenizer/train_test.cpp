@@ -18,10 +18,14 @@ using tokenizer::TrainSpec;
 
 namespace {
 
-std::function<std::optional<std::string>()> stream_of(std::vector<std::string> sentences) {
-    return [sentences = std::move(sentences), next = std::size_t{0}]() mutable -> std::optional<std::string> {
-        return next < sentences.size() ? std::optional(sentences[next++]) : std::nullopt;
-    };
+tokenizer::TrainReport train_tokenizer(const TrainSpec& spec, const std::vector<std::string>& sentences,
+                                       const std::filesystem::path& target,
+                                       Overwrite overwrite = Overwrite::refuse) {
+    tokenizer::TokenizerTrainer trainer(spec, target, overwrite);
+    for (const std::string& sentence : sentences) {
+        trainer.add(sentence);
+    }
+    return trainer.finish();
 }
 
 std::vector<std::string> real_sentences() {
@@ -35,7 +39,7 @@ std::vector<std::string> real_sentences() {
 
 std::string vocabulary_after(const TrainSpec& spec, std::vector<std::string> sentences) {
     const TempDir folder;
-    tokenizer::train_tokenizer(spec, stream_of(std::move(sentences)), folder / "t.model", Overwrite::refuse);
+    train_tokenizer(spec, sentences, folder / "t.model");
     return read_file(folder / "t.vocab");
 }
 
@@ -43,8 +47,7 @@ std::string vocabulary_after(const TrainSpec& spec, std::vector<std::string> sen
 
 DOCTEST_TEST_CASE("tokenizer/train: the pieces and scores that Python's sentencepiece trains") {
     const TempDir folder;
-    const auto report = tokenizer::train_tokenizer({.vocab_size = 512}, stream_of(real_sentences()),
-                                                   folder / "t.model", Overwrite::refuse);
+    const auto report = train_tokenizer({.vocab_size = 512}, real_sentences(), folder / "t.model");
     DOCTEST_CHECK(read_file(folder / "t.vocab") == read_file(test_data("tokenizer/small.vocab")));
     DOCTEST_CHECK(report.sentences == 143);
     DOCTEST_CHECK(report.bases == 100'000);
@@ -58,8 +61,7 @@ DOCTEST_TEST_CASE("tokenizer/train: the pieces and scores that Python's sentence
 
 DOCTEST_TEST_CASE("tokenizer/train: spm_encode opens the model and gives the same ids") {
     const TempDir folder;
-    tokenizer::train_tokenizer({.vocab_size = 300}, stream_of(real_sentences()), folder / "t.model",
-                               Overwrite::refuse);
+    train_tokenizer({.vocab_size = 300}, real_sentences(), folder / "t.model");
     const std::string window = real_sentences().at(11);
     write_file(folder / "in.txt", window + "\n");
     const std::string command = "spm_encode --model=" + (folder / "t.model").string() +
@@ -93,8 +95,7 @@ DOCTEST_TEST_CASE("tokenizer/train: a chromosome on one line is split, not skipp
         chromosome += sentence;
     }
     const TempDir folder;
-    const auto report = tokenizer::train_tokenizer({.vocab_size = 512}, stream_of({chromosome}),
-                                                   folder / "t.model", Overwrite::refuse);
+    const auto report = train_tokenizer({.vocab_size = 512}, {chromosome}, folder / "t.model");
     DOCTEST_CHECK(report.sentences == 1);
     DOCTEST_CHECK(report.bases == 100'000);
 }
@@ -103,8 +104,7 @@ DOCTEST_TEST_CASE("tokenizer/train: the longest piece is as asked") {
     const std::vector<std::string> repeats(50, std::string(400, 'A') + "CGTT");
     const auto longest = [&](std::int32_t limit) {
         const TempDir folder;
-        tokenizer::train_tokenizer({.vocab_size = 18, .max_piece_length = limit}, stream_of(repeats),
-                                   folder / "t.model", Overwrite::refuse);
+        train_tokenizer({.vocab_size = 18, .max_piece_length = limit}, repeats, folder / "t.model");
         const auto tokenizer = DnaTokenizer::load(folder / "t.model");
         std::int32_t length = 0;
         for (std::int32_t id = 0; id < tokenizer.vocab_size(); ++id) {
@@ -118,8 +118,7 @@ DOCTEST_TEST_CASE("tokenizer/train: the longest piece is as asked") {
 
 DOCTEST_TEST_CASE("tokenizer/train: letters that never occur are pieces all the same") {
     const TempDir folder;
-    tokenizer::train_tokenizer({.vocab_size = 12}, stream_of({"AAAATTTTAAAATTTT"}), folder / "t.model",
-                               Overwrite::refuse);
+    train_tokenizer({.vocab_size = 12}, {"AAAATTTTAAAATTTT"}, folder / "t.model");
     const auto tokenizer = DnaTokenizer::load(folder / "t.model");
     DOCTEST_CHECK(tokenizer.decode(tokenizer.encode("GATTACAN")) == "GATTACAN");
 }
@@ -127,8 +126,7 @@ DOCTEST_TEST_CASE("tokenizer/train: letters that never occur are pieces all the 
 DOCTEST_TEST_CASE("tokenizer/train: a sample depends on the seed alone and is of the size asked for") {
     const TempDir folder;
     const TrainSpec spec{.vocab_size = 100, .max_sentences = 20, .seed = 5};
-    const auto report =
-        tokenizer::train_tokenizer(spec, stream_of(real_sentences()), folder / "t.model", Overwrite::refuse);
+    const auto report = train_tokenizer(spec, real_sentences(), folder / "t.model");
     DOCTEST_CHECK(report.sentences == 20);
     DOCTEST_CHECK(vocabulary_after(spec, real_sentences()) == read_file(folder / "t.vocab"));
     DOCTEST_CHECK(vocabulary_after({.vocab_size = 100, .max_sentences = 20, .seed = 6}, real_sentences()) !=
@@ -140,9 +138,7 @@ DOCTEST_TEST_CASE("tokenizer/train: a sample depends on the seed alone and is of
 DOCTEST_TEST_CASE("tokenizer/train: errors say what to do and leave no file behind") {
     const TempDir folder;
     const auto message = [&](const TrainSpec& spec, std::vector<std::string> sentences) {
-        return message_of<Error>([&] {
-            tokenizer::train_tokenizer(spec, stream_of(sentences), folder / "t.model", Overwrite::refuse);
-        });
+        return message_of<Error>([&] { train_tokenizer(spec, sentences, folder / "t.model"); });
     };
     DOCTEST_CHECK(message({.vocab_size = 512}, {}) ==
                   "the corpus holds no sentence, so there is nothing to train a tokenizer on");
@@ -160,7 +156,6 @@ DOCTEST_TEST_CASE("tokenizer/train: errors say what to do and leave no file behi
                   std::string::npos);
     DOCTEST_CHECK(read_file(folder / "t.vocab") == "kept");
     DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "t.model"));
-    tokenizer::train_tokenizer({.vocab_size = 100}, stream_of(real_sentences()), folder / "t.model",
-                               Overwrite::allow);
+    train_tokenizer({.vocab_size = 100}, real_sentences(), folder / "t.model", Overwrite::allow);
     DOCTEST_CHECK(read_file(folder / "t.vocab") != "kept");
 }
