@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // bigbird-dna: parses every command; runs what needs no tensors, hands the rest over.
 #include "commands/build_chromatin.hpp"
+#include "commands/build_documents.hpp"
 #include "commands/build_promoters.hpp"
+#include "commands/decode.hpp"
+#include "commands/encode.hpp"
 #include "commands/evaluate_chromatin.hpp"
 #include "commands/evaluate_promoter.hpp"
+#include "commands/train_tokenizer.hpp"
 #include "support/hand_over.hpp"
 #include "support/program.hpp"
 
@@ -12,6 +16,10 @@ int main(int argc, char** argv) {
     const bigbird::cli::HandOver tensors(argv);
     static_cast<void>(tensors);
     using namespace bigbird::cli;
+    setup_build_documents(program, run_build_documents);
+    setup_train_tokenizer(program, run_train_tokenizer);
+    setup_encode(program, run_encode);
+    setup_decode(program, run_decode);
     setup_build_promoters(program, run_build_promoters);
     setup_evaluate_promoter(program, run_evaluate_promoter);
     setup_build_chromatin(program, run_build_chromatin);

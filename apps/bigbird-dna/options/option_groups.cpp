@@ -1,11 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options/option_groups.hpp"
 
+#include <charconv>
+#include <system_error>
+
 namespace bigbird::cli {
 
 void add_output_options(CLI::App& command, OutputOptions& options, const std::string& what) {
     command.add_option("--output", options.output, what)->required()->type_name("PATH")->group("Output");
     command.add_flag("--force", options.force, "Replace an output that exists")->group("Output");
+}
+
+void add_stream_output_options(CLI::App& command, OutputOptions& options, const std::string& what) {
+    options.output = "-";
+    command.add_option("--output", options.output, what)->type_name("PATH|-")->group("Output");
+    command.add_flag("--force", options.force, "Replace an output that exists")->group("Output");
+}
+
+CLI::Option* add_tokenizer_option(CLI::App& command, std::filesystem::path& tokenizer, bool required) {
+    return command.add_option("--tokenizer", tokenizer, "Tokenizer that train-tokenizer made")
+        ->required(required)
+        ->type_name("MODEL");
+}
+
+bool parse_range(const std::string& text, std::int64_t& low, std::int64_t& high) {
+    const char* const end = text.data() + text.size();
+    std::int64_t first = 0, second = 0;
+    const auto left = std::from_chars(text.data(), end, first);
+    if (left.ec != std::errc() || left.ptr == end || *left.ptr != ':') {
+        return false;
+    }
+    const auto right = std::from_chars(left.ptr + 1, end, second);
+    if (right.ec != std::errc() || right.ptr != end) {
+        return false;
+    }
+    low = first;
+    high = second;
+    return true;
 }
 
 CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem::path>& references,

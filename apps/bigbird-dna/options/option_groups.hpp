@@ -21,6 +21,15 @@ struct OutputOptions {
 /// --output (required, `what` describes it) and --force.
 void add_output_options(CLI::App& command, OutputOptions& options, const std::string& what);
 
+/// --output, "-" (standard output) by default, and --force.
+void add_stream_output_options(CLI::App& command, OutputOptions& options, const std::string& what);
+
+/// --tokenizer (a .model file of train-tokenizer).
+CLI::Option* add_tokenizer_option(CLI::App& command, std::filesystem::path& tokenizer, bool required = true);
+
+/// "LOW:HIGH", two whole numbers; false, and nothing set, where the text is anything else.
+bool parse_range(const std::string& text, std::int64_t& low, std::int64_t& high);
+
 /// --reference FASTA... (at least one where required).
 CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem::path>& references,
                                   bool required = true);

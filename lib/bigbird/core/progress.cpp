@@ -54,6 +54,14 @@ void Progress::finish() {
     finished_ = true;
 }
 
+double Progress::end() {
+    if (terminal_ && !quiet_ && !finished_ && started_at_ >= 0) {
+        std::fputs("\r\033[K", stderr);
+    }
+    finished_ = true;
+    return seconds_between(start_, Clock::now());
+}
+
 std::string Progress::duration(double seconds) {
     const auto whole = static_cast<std::int64_t>(seconds + 0.5);
     if (seconds < 60) {

@@ -21,6 +21,8 @@ public:
     void update(std::int64_t done, const std::string& note = {});
     /// Ends the line; says the total, the time and the rate once.
     void finish();
+    /// Ends the line without a word, for those who say the end themselves. Returns the seconds that passed.
+    double end();
 
     /// "12.3 s", "4 min 05 s", "3 h 07 min".
     static std::string duration(double seconds);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/corpus/document_writer.hpp"
 
+#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/version.hpp"
 
 #include <string>
+#include <utility>
 
 namespace bigbird::corpus {
 
@@ -33,6 +35,30 @@ void DocumentWriter::write(const PlacedDocument& document) {
         output_.write(rows);
     }
     ++documents_;
+}
+
+Json document_manifest(DocumentForm form, const BuildSpec& spec, const BuildCounts& counts,
+                       const DocumentInputs& inputs) {
+    Json json;
+    json["version"] = version();
+    json["format"] = form == DocumentForm::text ? "text" : "bed";
+    json["parameters"] = spec.parameters();
+    for (const std::filesystem::path& reference : inputs.references) {
+        json["inputs"]["reference"].push_back(sha256_of_file(reference));
+    }
+    for (const auto& [name, path] :
+         {std::pair("include", inputs.include), std::pair("exclude", inputs.exclude)}) {
+        if (!path.empty()) {
+            json["inputs"][name] = sha256_of_file(path);
+        }
+    }
+    json["documents"] = counts.documents;
+    json["sentences"] = counts.sentences;
+    json["bases"] = counts.bases;
+    json["sentences_dropped"] = {{"n", counts.too_much_n},
+                                 {"outside_include", counts.outside_include},
+                                 {"inside_exclude", counts.inside_exclude}};
+    return json;
 }
 
 }  // namespace bigbird::corpus

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 namespace bigbird::corpus {
 
@@ -30,5 +31,16 @@ private:
     DocumentForm form_;
     std::int64_t documents_ = 0;
 };
+
+/// The files that documents were built from; empty where there was none.
+struct DocumentInputs {
+    std::vector<std::filesystem::path> references;
+    std::filesystem::path include, exclude;
+};
+
+/// What was made from what: version, form, parameters, SHA-256 of the inputs, counts. No paths, threads or
+/// dates.
+Json document_manifest(DocumentForm form, const BuildSpec& spec, const BuildCounts& counts,
+                       const DocumentInputs& inputs);
 
 }  // namespace bigbird::corpus

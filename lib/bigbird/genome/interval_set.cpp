@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/genome/interval_set.hpp"
 
+#include "bigbird/core/log.hpp"
+
 #include <algorithm>
 
 namespace bigbird::genome {
@@ -163,6 +165,28 @@ PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::p
         }
     }
     return placed;
+}
+
+IntervalSet read_interval_set(const ReferenceGenome& reference, const std::filesystem::path& path) {
+    std::vector<Interval> intervals;
+    std::int64_t left_out = 0;
+    BedReader reader(path);
+    while (auto record = reader.next()) {
+        if (place(record->where, reference) == Fit::unknown_contig) {
+            ++left_out;
+            continue;
+        }
+        const std::size_t contig = *reference.find(record->where.contig);
+        record->where.end = std::min(record->where.end, reference.contigs()[contig].length);
+        if (record->where.begin < record->where.end) {
+            intervals.push_back(std::move(record->where));
+        }
+    }
+    if (left_out > 0) {
+        log_warning("{}: {} intervals on contigs that the reference lacks were left out", path.string(),
+                    left_out);
+    }
+    return IntervalSet(intervals);
 }
 
 }  // namespace bigbird::genome

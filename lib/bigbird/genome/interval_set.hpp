@@ -75,4 +75,9 @@ struct PlacedBed {
 };
 PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::path& path);
 
+/// The bases that a BED file lists, as far as the reference has them: intervals are cut at contig ends, those
+/// on contigs that it lacks are left out and said once on standard error. Throws InputError where a line is
+/// malformed.
+IntervalSet read_interval_set(const ReferenceGenome& reference, const std::filesystem::path& path);
+
 }  // namespace bigbird::genome

@@ -25,7 +25,8 @@ constexpr std::string_view letters = "ACGTN";
 constexpr std::size_t longest_stretch =
     30'000;  // beyond 32,767 SentencePiece 0.1.97 crashes, beyond 65,535 all versions abort
 constexpr std::int64_t bases_to_measure = 8'000'000;  // enough for three digits of bases per token
-constexpr std::int64_t bases_worth_a_warning = 200'000'000;
+// What SentencePiece 0.1.97 takes; from here on it is worth a warning.
+constexpr std::int64_t bases_worth_a_warning = 20'000'000, bytes_a_base = 90, bases_a_minute = 6'000'000;
 constexpr std::int32_t smallest_vocabulary = special::count + static_cast<std::int32_t>(letters.size());
 
 struct Corpus {
@@ -213,9 +214,13 @@ TrainReport TokenizerTrainer::finish() {
     }
     if (corpus.bases > bases_worth_a_warning) {
         log_warning(
-            "SentencePiece needs about {} GB of memory for {} Mb; --max-sentences trains on a seeded sample",
-            corpus.bases * 40 / 1'000'000'000, corpus.bases / 1'000'000);
+            "SentencePiece needs some {} minutes and {} GB of memory for {} Mb; --max-sentences trains on a "
+            "seeded sample",
+            corpus.bases / bases_a_minute, corpus.bases * bytes_a_base / 1'000'000'000,
+            corpus.bases / 1'000'000);
     }
+    log_info("training {} pieces on {} sentences, {} bases", state.spec.vocab_size, corpus.sentences,
+             corpus.bases);
     TrainReport report{.sentences = corpus.sentences, .bases = corpus.bases};
     const std::size_t real_stretches = add_missing_letters(corpus);
     const DnaTokenizer tokenizer =

@@ -11,3 +11,11 @@ DOCTEST_TEST_CASE("progress: durations read as people say them") {
     DOCTEST_CHECK(Progress::duration(245) == "4 min 05 s");
     DOCTEST_CHECK(Progress::duration(11220) == "3 h 07 min");
 }
+
+DOCTEST_TEST_CASE("progress: ends with the seconds that passed") {
+    Progress progress("work", "steps", 10);
+    progress.update(3);
+    const double seconds = progress.end();
+    DOCTEST_CHECK(seconds >= 0);
+    DOCTEST_CHECK(seconds < 60);
+}

@@ -59,7 +59,7 @@ bool consecutive(const PlacedDocument& document) {
 }  // namespace
 
 DOCTEST_TEST_CASE(
-    "corpus/document_builder: the sequence is the reference's, and every base is covered in every pass") {
+    "document_builder: the sequence is the reference's, and every base is covered in every pass") {
     const auto genome = real_genome();
     const BuildSpec spec{.documents = {.passes = 3, .seed = 8}, .max_n_fraction = 1};
     const Result result = build(*genome, spec);
@@ -83,7 +83,7 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(result.counts.bases == bases["a"] + bases["b"] + bases["short"]);
 }
 
-DOCTEST_TEST_CASE("corpus/document_builder: the same whatever the threads") {
+DOCTEST_TEST_CASE("document_builder: the same whatever the threads") {
     const auto genome = real_genome();
     const BuildSpec spec{.documents = {.passes = 4}, .add_reverse_complement = true};
     const std::string once = all_text(build(*genome, spec, 1));
@@ -91,7 +91,7 @@ DOCTEST_TEST_CASE("corpus/document_builder: the same whatever the threads") {
     DOCTEST_CHECK(once == all_text(build(*genome, spec, 7)));
 }
 
-DOCTEST_TEST_CASE("corpus/document_builder: sentences of N are dropped, and the document is split there") {
+DOCTEST_TEST_CASE("document_builder: sentences of N are dropped, and the document is split there") {
     const auto genome = real_genome();
     const Result all = build(*genome, {.documents = {.passes = 2}, .max_n_fraction = 1});
     const Result kept = build(*genome, {.documents = {.passes = 2}, .max_n_fraction = 0.5});
@@ -117,7 +117,7 @@ DOCTEST_TEST_CASE("corpus/document_builder: sentences of N are dropped, and the 
                                       " with more than 50 % N") != std::string::npos);
 }
 
-DOCTEST_TEST_CASE("corpus/document_builder: include and exclude") {
+DOCTEST_TEST_CASE("document_builder: include and exclude") {
     const auto genome = real_genome();
     BuildSpec spec{.documents = {.passes = 2}, .max_n_fraction = 1};
     const std::vector<genome::Interval> inside{{"b", 20'000, 60'000}, {"b", 100'000, 150'000}},
@@ -144,7 +144,7 @@ DOCTEST_TEST_CASE("corpus/document_builder: include and exclude") {
         }).starts_with("no document is left: 0 documents, 0 sentences, 0 bases; sentences dropped: "));
 }
 
-DOCTEST_TEST_CASE("corpus/document_builder: the other strand reads the same stretches backwards") {
+DOCTEST_TEST_CASE("document_builder: the other strand reads the same stretches backwards") {
     const auto genome = real_genome();
     const Result forward = build(*genome, {.documents = {.passes = 1}});
     const Result both = build(*genome, {.documents = {.passes = 1}, .add_reverse_complement = true});
@@ -167,7 +167,7 @@ DOCTEST_TEST_CASE("corpus/document_builder: the other strand reads the same stre
     }
 }
 
-DOCTEST_TEST_CASE("corpus/document_builder: nothing left is an error that says why") {
+DOCTEST_TEST_CASE("document_builder: nothing left is an error that says why") {
     const auto blank = genome::in_memory_genome({{"gap", std::string(3000, 'n')}});
     const std::string message = message_of<InputError>([&] { build(*blank, {.documents = {.passes = 1}}); });
     DOCTEST_CHECK(

@@ -24,7 +24,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> all_sentences(const std::vect
 
 }  // namespace
 
-DOCTEST_TEST_CASE("corpus/document_plan: the paper's lengths, consecutive to the contig's end") {
+DOCTEST_TEST_CASE("document_plan: the paper's lengths, consecutive to the contig's end") {
     const DocumentSpec spec{.seed = 3};
     const genome::Contig contig{"22", 22'000'000};
     for (const int pass : {0, 9}) {
@@ -50,8 +50,7 @@ DOCTEST_TEST_CASE("corpus/document_plan: the paper's lengths, consecutive to the
     }
 }
 
-DOCTEST_TEST_CASE(
-    "corpus/document_plan: starts and lengths are uniform, and differ by pass, contig and seed") {
+DOCTEST_TEST_CASE("document_plan: starts and lengths are uniform, and differ by pass, contig and seed") {
     const DocumentSpec spec{.passes = 1000};
     std::int64_t sum = 0, largest = 0, documents = 0, sentences = 0;
     std::set<std::int64_t> starts;
@@ -79,7 +78,7 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(all_sentences(first) != all_sentences(plan_documents({"1", 200'000}, {.seed = 1}, 0)));
 }
 
-DOCTEST_TEST_CASE("corpus/document_plan: the values that files of this version rest on") {
+DOCTEST_TEST_CASE("document_plan: the values that files of this version rest on") {
     using Stretch = std::pair<std::int64_t, std::int64_t>;
     const auto documents = plan_documents({"22", 120'000}, {.seed = 1}, 0);
     DOCTEST_REQUIRE(documents.size() == 2);
@@ -90,7 +89,7 @@ DOCTEST_TEST_CASE("corpus/document_plan: the values that files of this version r
     DOCTEST_CHECK(documents[1].sentences.back() == Stretch{119'739, 120'000});
 }
 
-DOCTEST_TEST_CASE("corpus/document_plan: contigs shorter than the start offset still give a document") {
+DOCTEST_TEST_CASE("document_plan: contigs shorter than the start offset still give a document") {
     for (int pass = 0; pass < 50; ++pass) {
         const auto small = plan_documents({"scaffold", 1200}, {}, pass);
         DOCTEST_REQUIRE(small.size() == 1);
@@ -103,7 +102,7 @@ DOCTEST_TEST_CASE("corpus/document_plan: contigs shorter than the start offset s
     DOCTEST_CHECK(plan_documents({"empty", 0}, {}, 0).empty());
 }
 
-DOCTEST_TEST_CASE("corpus/document_plan: ranges that cannot be are refused by their option's name") {
+DOCTEST_TEST_CASE("document_plan: ranges that cannot be are refused by their option's name") {
     const auto message = [](const DocumentSpec& spec) {
         return message_of<ConfigError>([&] { spec.validate(); });
     };

@@ -34,7 +34,7 @@ std::string message(const std::string& content, const genome::ReferenceGenome* g
 
 }  // namespace
 
-DOCTEST_TEST_CASE("corpus/document_reader: text, whatever its blank lines, line ends and case") {
+DOCTEST_TEST_CASE("document_reader: text, whatever its blank lines, line ends and case") {
     const Documents expected{{"ACGT", "NNTTN"}, {"GATTACA"}};
     DOCTEST_CHECK(read("ACGT\nNNTTN\n\nGATTACA\n") == expected);
     DOCTEST_CHECK(read("\n\nacgu\r\nrnTTy\r\n\r\n\r\nGATTACA") == expected);
@@ -43,7 +43,7 @@ DOCTEST_TEST_CASE("corpus/document_reader: text, whatever its blank lines, line 
     DOCTEST_CHECK(read("\n\n").empty());
 }
 
-DOCTEST_TEST_CASE("corpus/document_reader: coordinates, both strands, through aliases") {
+DOCTEST_TEST_CASE("document_reader: coordinates, both strands, through aliases") {
     const auto genome =
         genome::in_memory_genome({{"22", "AACCGGTTAN"}, {"1", std::string(5000, 'c') + "GATTACA"}});
     const std::string bed =
@@ -56,7 +56,7 @@ DOCTEST_TEST_CASE("corpus/document_reader: coordinates, both strands, through al
     DOCTEST_CHECK(read("#contig\tstart\tend\n", genome.get()).empty());
 }
 
-DOCTEST_TEST_CASE("corpus/document_reader: what is no document is refused with its line") {
+DOCTEST_TEST_CASE("document_reader: what is no document is refused with its line") {
     const auto genome = genome::in_memory_genome({{"22", "AACCGGTTAN"}});
     DOCTEST_CHECK(message("ACGT\n\nAC GT\n") ==
                   "3: holds ' ', which is no letter of a sequence; one sequence a line is needed, without "

@@ -37,8 +37,7 @@ std::vector<std::vector<std::string>> write_and_read(const genome::ReferenceGeno
 
 }  // namespace
 
-DOCTEST_TEST_CASE(
-    "corpus/document_writer: what is read back is what was built, in either form, compressed or not") {
+DOCTEST_TEST_CASE("document_writer: what is read back is what was built, in either form, compressed or not") {
     const auto genome = genome::open_reference(test_data("genome/multi.fa"));
     std::vector<std::vector<std::string>> built;
     build_documents(*genome, spec, BuildText::yes, 1,
@@ -54,7 +53,7 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE(
-    "corpus/document_writer: the text is sentences and blank lines, the coordinates are BED6 with a header") {
+    "document_writer: the text is sentences and blank lines, the coordinates are BED6 with a header") {
     const auto genome = genome::in_memory_genome({{"c", "ACGTACGTAC"}});
     const BuildSpec tiny{
         .documents = {.passes = 1, .sentences = {2, 2}, .sentence_length = {4, 4}, .start_offset = {0, 0}},
@@ -78,8 +77,7 @@ DOCTEST_TEST_CASE(
                   "\nc\t8\t10\t3\t0\t-\n");
 }
 
-DOCTEST_TEST_CASE(
-    "corpus/document_writer: samtools and bedtools agree with the text (bedtools getfasta -s)") {
+DOCTEST_TEST_CASE("document_writer: samtools and bedtools agree with the text (bedtools getfasta -s)") {
     const TempDir folder;
     const auto genome = genome::open_reference(test_data("genome/multi.fa"));
     write_and_read(*genome, folder / "a.bed", DocumentForm::coordinates);
@@ -99,7 +97,7 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(read_file(folder / "theirs") == ours);
 }
 
-DOCTEST_TEST_CASE("corpus/document_writer: nothing appears before commit, and what exists is refused") {
+DOCTEST_TEST_CASE("document_writer: nothing appears before commit, and what exists is refused") {
     const TempDir folder;
     {
         DocumentWriter writer(folder / "a.txt", DocumentForm::text, spec, Overwrite::refuse, 1);
@@ -110,4 +108,20 @@ DOCTEST_TEST_CASE("corpus/document_writer: nothing appears before commit, and wh
     DOCTEST_CHECK_THROWS_AS(DocumentWriter(folder / "a.txt", DocumentForm::text, spec, Overwrite::refuse, 1),
                             ConfigError);
     DOCTEST_CHECK(read_file(folder / "a.txt") == "kept");
+}
+
+DOCTEST_TEST_CASE("document_writer: the manifest names parameters, counts and checksums, and no path") {
+    const TempDir folder;
+    const auto genome = genome::open_reference(test_data("genome/multi.fa"));
+    const BuildCounts counts = build_documents(*genome, spec, BuildText::no, 1, [](PlacedDocument&&) {});
+    write_file(folder / "include.bed", "");
+    const Json json = document_manifest(DocumentForm::text, spec, counts,
+                                        {{test_data("genome/multi.fa")}, folder / "include.bed", {}});
+    DOCTEST_CHECK(json["parameters"]["sentence-length"] == "50:90");
+    DOCTEST_CHECK(json["parameters"]["reverse-complement"] == "add");
+    DOCTEST_CHECK(json["inputs"]["reference"][0].get<std::string>().size() == 64);
+    DOCTEST_CHECK(json["inputs"]["include"] ==
+                  "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    DOCTEST_CHECK(json["documents"] == counts.documents);
+    DOCTEST_CHECK(json.dump().find('/') == std::string::npos);
 }

@@ -80,7 +80,7 @@ std::int64_t document_of(const TokenCorpus& corpus, std::int64_t token) {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("corpus/example_stream: B truly follows A, or comes from another document, half and half") {
+DOCTEST_TEST_CASE("example_stream: B truly follows A, or comes from another document, half and half") {
     const TokenCorpus corpus = real_corpus();
     const Ids all = all_ids(corpus);
     const ExampleSource source(corpus, small_tokenizer(), {.sequence_length = 512, .seed = 4});
@@ -116,8 +116,7 @@ DOCTEST_TEST_CASE("corpus/example_stream: B truly follows A, or comes from anoth
     DOCTEST_CHECK(2 * follows == source.epoch_size());
 }
 
-DOCTEST_TEST_CASE(
-    "corpus/example_stream: an epoch covers the corpus, each in another order and other windows") {
+DOCTEST_TEST_CASE("example_stream: an epoch covers the corpus, each in another order and other windows") {
     const TokenCorpus corpus = real_corpus();
     const Ids all = all_ids(corpus);
     for (const bool nsp : {true, false}) {
@@ -155,7 +154,7 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE(
-    "corpus/example_stream: 15 % of tokens are chosen; 80 % masked, 10 % random, 10 % kept; never N or a "
+    "example_stream: 15 % of tokens are chosen; 80 % masked, 10 % random, 10 % kept; never N or a "
     "special piece") {
     const TokenCorpus corpus = real_corpus(20, "ANNNG");
     const auto tokenizer = small_tokenizer();
@@ -204,7 +203,7 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(replacements.size() > 480);  // of 506 pieces
 }
 
-DOCTEST_TEST_CASE("corpus/example_stream: a function of seed and index alone") {
+DOCTEST_TEST_CASE("example_stream: a function of seed and index alone") {
     const TokenCorpus corpus = real_corpus();
     const ExampleSpec spec{.sequence_length = 128, .seed = 2};
     const ExampleSource source(corpus, small_tokenizer(), spec),
@@ -226,7 +225,7 @@ DOCTEST_TEST_CASE("corpus/example_stream: a function of seed and index alone") {
     DOCTEST_CHECK(same_as_other == 0);
 }
 
-DOCTEST_TEST_CASE("corpus/example_stream: windows shorter than a sentence, documents shorter than a window") {
+DOCTEST_TEST_CASE("example_stream: windows shorter than a sentence, documents shorter than a window") {
     const TokenCorpus corpus = real_corpus(2);  // about 320 tokens a document, 160 a sentence
     const Ids all = all_ids(corpus);
     const ExampleSource narrow(corpus, small_tokenizer(), {.sequence_length = 32, .seed = 1});
@@ -254,8 +253,7 @@ DOCTEST_TEST_CASE("corpus/example_stream: windows shorter than a sentence, docum
                   doctest::Approx(1 - length / (512.0 * static_cast<double>(corpus.documents()))));
 }
 
-DOCTEST_TEST_CASE(
-    "corpus/example_stream: evaluation masks every chosen token; without NSP there is one segment") {
+DOCTEST_TEST_CASE("example_stream: evaluation masks every chosen token; without NSP there is one segment") {
     const ExampleSource source(real_corpus(), small_tokenizer(),
                                {.sequence_length = 64, .nsp = false, .masking = {0.5, 1, 0}});
     for (std::int64_t i = 0; i < 100; ++i) {
@@ -268,7 +266,7 @@ DOCTEST_TEST_CASE(
     }
 }
 
-DOCTEST_TEST_CASE("corpus/example_stream: what cannot be trained on is refused") {
+DOCTEST_TEST_CASE("example_stream: what cannot be trained on is refused") {
     const auto tokenizer = small_tokenizer();
     const TokenCorpus empty =
         TokenCorpus::from_documents([] { return std::optional<Document>(); }, tokenizer, 1);

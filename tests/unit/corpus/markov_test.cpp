@@ -12,7 +12,7 @@
 using namespace bigbird;
 using corpus::MarkovModel;
 
-DOCTEST_TEST_CASE("corpus/markov: order 0 is the entropy of the composition") {
+DOCTEST_TEST_CASE("markov: order 0 is the entropy of the composition") {
     MarkovModel model(0);
     std::string dna;
     for (int i = 0; i < 25'000; ++i) {
@@ -24,7 +24,7 @@ DOCTEST_TEST_CASE("corpus/markov: order 0 is the entropy of the composition") {
     DOCTEST_CHECK(code.bits_per_base() == doctest::Approx(1.5).epsilon(1e-3));
 }
 
-DOCTEST_TEST_CASE("corpus/markov: what was never seen costs two bits, what is certain costs next to none") {
+DOCTEST_TEST_CASE("markov: what was never seen costs two bits, what is certain costs next to none") {
     const MarkovModel empty(5);
     DOCTEST_CHECK(empty.score("ACGTACGT").bits_per_base() == doctest::Approx(2.0));
     MarkovModel model(4);
@@ -39,7 +39,7 @@ DOCTEST_TEST_CASE("corpus/markov: what was never seen costs two bits, what is ce
     DOCTEST_CHECK(blind.score(dna).bits_per_base() == doctest::Approx(0.4).epsilon(0.01));
 }
 
-DOCTEST_TEST_CASE("corpus/markov: the interpolation by hand") {
+DOCTEST_TEST_CASE("markov: the interpolation by hand") {
     MarkovModel model(1);
     model.add("AAC");
     // Order 0: counts A 2, C 1 of 3, two kinds: p(A) = (2 + 2/4) / 5, p(C) = (1 + 2/4) / 5, p(G) = (0 + 2/4)
@@ -52,7 +52,7 @@ DOCTEST_TEST_CASE("corpus/markov: the interpolation by hand") {
                   doctest::Approx(-std::log2(a) - std::log2(2 * g / 4) - std::log2(a)));
 }
 
-DOCTEST_TEST_CASE("corpus/markov: the probabilities of the four bases add up to one") {
+DOCTEST_TEST_CASE("markov: the probabilities of the four bases add up to one") {
     Rng rng(11);
     std::string dna;
     for (int i = 0; i < 5000; ++i) {
@@ -72,7 +72,7 @@ DOCTEST_TEST_CASE("corpus/markov: the probabilities of the four bases add up to 
     }
 }
 
-DOCTEST_TEST_CASE("corpus/markov: N breaks the context and costs nothing") {
+DOCTEST_TEST_CASE("markov: N breaks the context and costs nothing") {
     MarkovModel model(3);
     model.add("ACGTTGCAACGTNNACGGTACGT");
     DOCTEST_CHECK(model.score("NNNN").bases == 0);

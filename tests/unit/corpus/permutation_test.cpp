@@ -10,7 +10,7 @@
 
 using bigbird::corpus::Permutation;
 
-DOCTEST_TEST_CASE("corpus/permutation: every entry once, for any size") {
+DOCTEST_TEST_CASE("permutation: every entry once, for any size") {
     for (const std::int64_t size : {1, 2, 3, 4, 5, 16, 17, 1000, 4097}) {
         const Permutation permutation(size, 7);
         std::set<std::int64_t> seen;
@@ -23,7 +23,7 @@ DOCTEST_TEST_CASE("corpus/permutation: every entry once, for any size") {
     }
 }
 
-DOCTEST_TEST_CASE("corpus/permutation: keys differ, and entries land far from where they stood") {
+DOCTEST_TEST_CASE("permutation: keys differ, and entries land far from where they stood") {
     const std::int64_t size = 10'000;
     const Permutation one(size, 1), other(size, 2);
     std::int64_t same = 0, distance = 0, rising = 0;
@@ -39,7 +39,7 @@ DOCTEST_TEST_CASE("corpus/permutation: keys differ, and entries land far from wh
                   doctest::Approx(0.5).epsilon(0.05));
 }
 
-DOCTEST_TEST_CASE("corpus/permutation: all orders of three come about evenly") {
+DOCTEST_TEST_CASE("permutation: all orders of three come about evenly") {
     std::vector<int> counts(27);
     for (std::uint64_t key = 0; key < 6000; ++key) {
         const Permutation permutation(3, key);

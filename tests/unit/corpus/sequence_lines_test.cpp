@@ -41,7 +41,7 @@ std::string message(Convert conversion, const std::string& content) {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("corpus/sequence_lines: a line of ids for each line of sequence and back") {
+DOCTEST_TEST_CASE("sequence_lines: a line of ids for each line of sequence and back") {
     const auto encoded = convert(encode_lines, "ACGTN\n\ngattaca\r\nTTTTTTTTTTTTTTTTT");
     DOCTEST_CHECK(encoded.text.starts_with("508 509 510 507 511\n\n"));
     DOCTEST_CHECK(encoded.text.ends_with("\n450 507\n"));
@@ -54,14 +54,14 @@ DOCTEST_TEST_CASE("corpus/sequence_lines: a line of ids for each line of sequenc
     DOCTEST_CHECK(convert(encode_lines, "").text.empty());
 }
 
-DOCTEST_TEST_CASE("corpus/sequence_lines: the same on any number of threads") {
+DOCTEST_TEST_CASE("sequence_lines: the same on any number of threads") {
     const std::string sentences = read_file(test_data("tokenizer/sentences.txt"));
     const auto one = convert(encode_lines, sentences, 1), many = convert(encode_lines, sentences, 5);
     DOCTEST_CHECK(one.text == many.text);
     DOCTEST_CHECK(convert(decode_lines, one.text, 3).text == sentences);
 }
 
-DOCTEST_TEST_CASE("corpus/sequence_lines: what is no sequence, or no id, is refused with its line") {
+DOCTEST_TEST_CASE("sequence_lines: what is no sequence, or no id, is refused with its line") {
     DOCTEST_CHECK(message(encode_lines, "ACGT\n>22\nACGT\n") ==
                   "2: is a FASTA header, and plain sequence is needed here, one a line");
     DOCTEST_CHECK(message(encode_lines, "ACGT\nAC-GT\n") ==

@@ -21,7 +21,7 @@ std::function<std::optional<Document>()> stream_of(std::vector<Document> documen
 }  // namespace
 
 DOCTEST_TEST_CASE(
-    "corpus/token_corpus: sentences are tokenised each by itself, in order, on any number of threads") {
+    "token_corpus: sentences are tokenised each by itself, in order, on any number of threads") {
     const auto tokenizer = tokenizer::DnaTokenizer::load(test_data("tokenizer/small.model"));
     const std::vector<Document> documents{
         {{"ACGTACGTTT", "GGGCAAT"}}, {{"NNN"}}, {{"", ""}}, {}, {{"TTTTTTTTTTTTTTTTTT", "", "A"}}};
@@ -47,7 +47,7 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(TokenCorpus::from_documents(stream_of({}), tokenizer, 2).documents() == 0);
 }
 
-DOCTEST_TEST_CASE("corpus/token_corpus: the documents of a genome, without a file between") {
+DOCTEST_TEST_CASE("token_corpus: the documents of a genome, without a file between") {
     const auto tokenizer = tokenizer::DnaTokenizer::load(test_data("tokenizer/small.model"));
     const auto genome = genome::open_reference(test_data("genome/multi.fa"));
     const BuildSpec spec{

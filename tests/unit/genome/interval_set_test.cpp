@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/genome/interval_set.hpp"
 
+#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/rng.hpp"
@@ -127,4 +128,12 @@ DOCTEST_TEST_CASE("interval_set: what does not lie on the reference is left out 
     DOCTEST_CHECK(unknown.describe() == "1 on contigs that the reference lacks");
     DOCTEST_CHECK(LeftOut{}.describe().empty());
     DOCTEST_CHECK(LeftOut{2, 1}.describe() == "2 on contigs that the reference lacks, 1 past a contig's end");
+}
+
+DOCTEST_TEST_CASE("interval_set: a BED file as a set is cut at contig ends and left out on other contigs") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "a.bed", "chr1\t5\t90\n1\t0\t2\n2\t0\t4\n1\t50\t60\n1\t7\t8\n");
+    const auto genome = in_memory_genome({{"1", "ACGTACGTAC"}});
+    const IntervalSet set = read_interval_set(*genome, folder / "a.bed");
+    DOCTEST_CHECK(set.intervals() == std::vector<Interval>{{"1", 0, 2}, {"1", 5, 10}});
 }

@@ -51,7 +51,7 @@ DnaTokenizer small_tokenizer() {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("tokenizer/encode: the ids of Python's sentencepiece and of spm_encode") {
+DOCTEST_TEST_CASE("encode: the ids of Python's sentencepiece and of spm_encode") {
     const DnaTokenizer tokenizer = small_tokenizer();
     const auto encodings = read_encodings();
     DOCTEST_REQUIRE(encodings.size() > 20);
@@ -61,7 +61,7 @@ DOCTEST_TEST_CASE("tokenizer/encode: the ids of Python's sentencepiece and of sp
     }
 }
 
-DOCTEST_TEST_CASE("tokenizer/decode: gives the normalised sequence back, special pieces spell nothing") {
+DOCTEST_TEST_CASE("decode: gives the normalised sequence back, special pieces spell nothing") {
     const DnaTokenizer tokenizer = small_tokenizer();
     for (const Encoding& encoding : read_encodings()) {
         DOCTEST_CAPTURE(encoding.name);
@@ -75,7 +75,7 @@ DOCTEST_TEST_CASE("tokenizer/decode: gives the normalised sequence back, special
     DOCTEST_CHECK_THROWS_AS(static_cast<void>(tokenizer.decode(negative)), ConfigError);
 }
 
-DOCTEST_TEST_CASE("tokenizer/encode: a sequence longer than SentencePiece's training limit") {
+DOCTEST_TEST_CASE("encode: a sequence longer than SentencePiece's training limit") {
     const DnaTokenizer tokenizer = small_tokenizer();
     const auto encodings = read_encodings();
     const auto window = std::find_if(encodings.begin(), encodings.end(),
@@ -93,7 +93,7 @@ DOCTEST_TEST_CASE("tokenizer/encode: a sequence longer than SentencePiece's trai
     DOCTEST_CHECK(tokenizer.decode(tokenizer.encode(dna)) == normalised(dna));
 }
 
-DOCTEST_TEST_CASE("tokenizer/encode: the same on many threads") {
+DOCTEST_TEST_CASE("encode: the same on many threads") {
     const DnaTokenizer tokenizer = small_tokenizer();
     const auto encodings = read_encodings();
     std::atomic<int> wrong{0};
@@ -104,7 +104,7 @@ DOCTEST_TEST_CASE("tokenizer/encode: the same on many threads") {
     DOCTEST_CHECK(wrong == 0);
 }
 
-DOCTEST_TEST_CASE("tokenizer/pieces: lengths, N and the vocabulary list") {
+DOCTEST_TEST_CASE("pieces: lengths, N and the vocabulary list") {
     const DnaTokenizer tokenizer = small_tokenizer();
     DOCTEST_CHECK(tokenizer.vocab_size() == 512);
     DOCTEST_CHECK(tokenizer.piece(4) == "[MASK]");
@@ -119,7 +119,7 @@ DOCTEST_TEST_CASE("tokenizer/pieces: lengths, N and the vocabulary list") {
     DOCTEST_CHECK(tokenizer.serialized() == read_file(test_data("tokenizer/small.model")));
 }
 
-DOCTEST_TEST_CASE("tokenizer/load: what is no DNA tokenizer is refused with the reason") {
+DOCTEST_TEST_CASE("load: what is no DNA tokenizer is refused with the reason") {
     const auto message = [](const std::string& name) {
         const auto path = test_data("tokenizer/malformed/" + name);
         const std::string text = message_of<InputError>([&] { DnaTokenizer::load(path); });

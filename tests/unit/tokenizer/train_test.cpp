@@ -45,7 +45,7 @@ std::string vocabulary_after(const TrainSpec& spec, std::vector<std::string> sen
 
 }  // namespace
 
-DOCTEST_TEST_CASE("tokenizer/train: the pieces and scores that Python's sentencepiece trains") {
+DOCTEST_TEST_CASE("train: the pieces and scores that Python's sentencepiece trains") {
     const TempDir folder;
     const auto report = train_tokenizer({.vocab_size = 512}, real_sentences(), folder / "t.model");
     DOCTEST_CHECK(read_file(folder / "t.vocab") == read_file(test_data("tokenizer/small.vocab")));
@@ -59,7 +59,7 @@ DOCTEST_TEST_CASE("tokenizer/train: the pieces and scores that Python's sentence
                   DnaTokenizer::load(test_data("tokenizer/small.model")).encode(window));
 }
 
-DOCTEST_TEST_CASE("tokenizer/train: spm_encode opens the model and gives the same ids") {
+DOCTEST_TEST_CASE("train: spm_encode opens the model and gives the same ids") {
     const TempDir folder;
     train_tokenizer({.vocab_size = 300}, real_sentences(), folder / "t.model");
     const std::string window = real_sentences().at(11);
@@ -75,7 +75,7 @@ DOCTEST_TEST_CASE("tokenizer/train: spm_encode opens the model and gives the sam
     DOCTEST_CHECK(read_file(folder / "out.txt") == ours + "\n");
 }
 
-DOCTEST_TEST_CASE("tokenizer/train: threads, lower case and runs of N change nothing") {
+DOCTEST_TEST_CASE("train: threads, lower case and runs of N change nothing") {
     auto sentences = real_sentences();
     sentences.resize(40);
     const std::string plain = vocabulary_after({.vocab_size = 200}, sentences);
@@ -89,7 +89,7 @@ DOCTEST_TEST_CASE("tokenizer/train: threads, lower case and runs of N change not
     DOCTEST_CHECK(plain.ends_with("\nN\t-194\n"));
 }
 
-DOCTEST_TEST_CASE("tokenizer/train: a chromosome on one line is split, not skipped and not fatal") {
+DOCTEST_TEST_CASE("train: a chromosome on one line is split, not skipped and not fatal") {
     std::string chromosome;
     for (const std::string& sentence : real_sentences()) {
         chromosome += sentence;
@@ -100,7 +100,7 @@ DOCTEST_TEST_CASE("tokenizer/train: a chromosome on one line is split, not skipp
     DOCTEST_CHECK(report.bases == 100'000);
 }
 
-DOCTEST_TEST_CASE("tokenizer/train: the longest piece is as asked") {
+DOCTEST_TEST_CASE("train: the longest piece is as asked") {
     const std::vector<std::string> repeats(50, std::string(400, 'A') + "CGTT");
     const auto longest = [&](std::int32_t limit) {
         const TempDir folder;
@@ -116,14 +116,14 @@ DOCTEST_TEST_CASE("tokenizer/train: the longest piece is as asked") {
     DOCTEST_CHECK(longest(16) == 16);
 }
 
-DOCTEST_TEST_CASE("tokenizer/train: letters that never occur are pieces all the same") {
+DOCTEST_TEST_CASE("train: letters that never occur are pieces all the same") {
     const TempDir folder;
     train_tokenizer({.vocab_size = 12}, {"AAAATTTTAAAATTTT"}, folder / "t.model");
     const auto tokenizer = DnaTokenizer::load(folder / "t.model");
     DOCTEST_CHECK(tokenizer.decode(tokenizer.encode("GATTACAN")) == "GATTACAN");
 }
 
-DOCTEST_TEST_CASE("tokenizer/train: a sample depends on the seed alone and is of the size asked for") {
+DOCTEST_TEST_CASE("train: a sample depends on the seed alone and is of the size asked for") {
     const TempDir folder;
     const TrainSpec spec{.vocab_size = 100, .max_sentences = 20, .seed = 5};
     const auto report = train_tokenizer(spec, real_sentences(), folder / "t.model");
@@ -135,7 +135,7 @@ DOCTEST_TEST_CASE("tokenizer/train: a sample depends on the seed alone and is of
                   vocabulary_after({.vocab_size = 100}, real_sentences()));
 }
 
-DOCTEST_TEST_CASE("tokenizer/train: errors say what to do and leave no file behind") {
+DOCTEST_TEST_CASE("train: errors say what to do and leave no file behind") {
     const TempDir folder;
     const auto message = [&](const TrainSpec& spec, std::vector<std::string> sentences) {
         return message_of<Error>([&] { train_tokenizer(spec, sentences, folder / "t.model"); });

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/build_documents.hpp"
+
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/corpus/document_writer.hpp"
+
+namespace bigbird::cli {
+
+void setup_build_documents(Program& program, Runner<BuildDocumentsOptions> run) {
+    auto options = std::make_shared<BuildDocumentsOptions>();
+    CLI::App& command = program.add<BuildDocumentsOptions>(
+        "build-documents", "Corpus and tokenizer",
+        "Cut a genome into documents of sentences, as the paper's appendix F.1", options, std::move(run));
+    add_reference_option(command, options->references);
+    add_document_options(command, options->documents);
+    add_seed_option(command, options->seed);
+    add_output_options(command, options->output,
+                       "Documents; compressed (bgzip) where the name ends in .gz; - is standard output");
+    command
+        .add_option("--format", options->format,
+                    "text: a sentence a line, a blank line between documents; bed: coordinates alone")
+        ->check(CLI::IsMember({"text", "bed"}))
+        ->type_name("text|bed")
+        ->group("Output");
+    command
+        .add_option("--manifest", options->manifest,
+                    "Also write what was made from what: parameters, counts, checksums of the inputs")
+        ->type_name("JSON")
+        ->group("Output");
+    add_threads_option(command, options->threads);
+}
+
+int run_build_documents(const BuildDocumentsOptions& options) {
+    options.documents.spec.validate();
+    const int threads = resolve_threads(options.threads);
+    const auto form =
+        options.format == "bed" ? corpus::DocumentForm::coordinates : corpus::DocumentForm::text;
+    if (!options.manifest.empty()) {
+        prepare_output(options.manifest, options.output.overwrite());
+    }
+    const auto genome = genome::open_references(options.references);
+    const corpus::BuildSpec spec = build_spec(options.documents, options.seed, *genome);
+    corpus::DocumentWriter writer(options.output.output, form, spec, options.output.overwrite(), threads);
+
+    Progress progress("documents", "documents", 0);
+    std::int64_t done = 0;
+    const auto text = form == corpus::DocumentForm::text ? corpus::BuildText::yes : corpus::BuildText::no;
+    const corpus::BuildCounts counts =
+        corpus::build_documents(*genome, spec, text, threads, [&](corpus::PlacedDocument&& document) {
+            writer.write(document);
+            progress.update(++done);
+        });
+    writer.commit();
+    if (!options.manifest.empty()) {
+        const corpus::DocumentInputs inputs{options.references, options.documents.include,
+                                            options.documents.exclude};
+        write_json(options.manifest, corpus::document_manifest(form, spec, counts, inputs),
+                   options.output.overwrite());
+    }
+    log_info("{}; {}", counts.describe(spec), Progress::duration(progress.end()));
+    return 0;
+}
+
+}  // namespace bigbird::cli

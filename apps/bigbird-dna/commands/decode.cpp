@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/decode.hpp"
+
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/corpus/sequence_lines.hpp"
+
+namespace bigbird::cli {
+
+void setup_decode(Program& program, Runner<DecodeOptions> run) {
+    auto options = std::make_shared<DecodeOptions>();
+    CLI::App& command = program.add<DecodeOptions>("decode", "Corpus and tokenizer",
+                                                   "Turn token ids, one sequence a line, back into sequence",
+                                                   options, std::move(run));
+    add_tokenizer_option(command, options->tokenizer);
+    command
+        .add_option("--input", options->input,
+                    "Token ids separated by blanks, one sequence a line; gzip is told by content")
+        ->type_name("FILE|-");
+    add_stream_output_options(command, options->output,
+                              "Sequences, a line for each line; special pieces spell nothing");
+    add_threads_option(command, options->threads);
+}
+
+int run_decode(const DecodeOptions& options) {
+    const auto tokenizer = tokenizer::DnaTokenizer::load(options.tokenizer);
+    genome::TextInput input(options.input);
+    genome::TextOutput output(options.output.output, options.output.overwrite());
+    const auto counts = corpus::decode_lines(input, tokenizer, resolve_threads(options.threads), output);
+    output.commit();
+    log_debug("{} lines, {} bases, {} tokens", counts.lines, counts.bases, counts.tokens);
+    return 0;
+}
+
+}  // namespace bigbird::cli

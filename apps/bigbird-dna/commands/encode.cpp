@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/encode.hpp"
+
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/corpus/sequence_lines.hpp"
+
+namespace bigbird::cli {
+
+void setup_encode(Program& program, Runner<EncodeOptions> run) {
+    auto options = std::make_shared<EncodeOptions>();
+    CLI::App& command = program.add<EncodeOptions>(
+        "encode", "Corpus and tokenizer", "Turn sequences, one a line, into token ids separated by blanks",
+        options, std::move(run));
+    add_tokenizer_option(command, options->tokenizer);
+    command
+        .add_option("--input", options->input,
+                    "Sequences, one a line, in letters of either case; gzip is told by content")
+        ->type_name("FILE|-");
+    add_stream_output_options(command, options->output,
+                              "Token ids, a line for each line, without [CLS] and [SEP]");
+    add_threads_option(command, options->threads);
+}
+
+int run_encode(const EncodeOptions& options) {
+    const auto tokenizer = tokenizer::DnaTokenizer::load(options.tokenizer);
+    genome::TextInput input(options.input);
+    genome::TextOutput output(options.output.output, options.output.overwrite());
+    const auto counts = corpus::encode_lines(input, tokenizer, resolve_threads(options.threads), output);
+    output.commit();
+    log_debug("{} lines, {} bases, {} tokens", counts.lines, counts.bases, counts.tokens);
+    return 0;
+}
+
+}  // namespace bigbird::cli

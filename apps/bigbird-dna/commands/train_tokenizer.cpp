@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/train_tokenizer.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/corpus/tokenizer_corpus.hpp"
+
+namespace bigbird::cli {
+
+void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) {
+    auto options = std::make_shared<TrainTokenizerOptions>();
+    CLI::App& command = program.add<TrainTokenizerOptions>(
+        "train-tokenizer", "Corpus and tokenizer",
+        "Train a DNA byte-pair encoding on documents or on a genome", options, std::move(run));
+    command
+        .add_option(
+            "--documents", options->documents,
+            "Documents of build-documents, text or (with --reference) coordinates; - is standard input")
+        ->type_name("FILE");
+    add_reference_option(command, options->references, false)
+        ->description(
+            "The genome of --documents' coordinates, or, without --documents, what to train on, gone through "
+            "once");
+    command
+        .add_option("--vocab-size", options->spec.vocab_size, "Pieces, with the 5 special ones and A C G T N")
+        ->type_name("N");
+    command.add_option("--max-piece-length", options->spec.max_piece_length, "Bases of the longest piece")
+        ->type_name("N");
+    command
+        .add_option("--max-sentences", options->spec.max_sentences,
+                    "Train on a seeded sample of so many sentences; 0: all")
+        ->type_name("N");
+    command.add_option("--engine", options->engine, "What trains")
+        ->check(CLI::IsMember({"sentencepiece"}))
+        ->type_name("sentencepiece");
+    add_seed_option(command, options->spec.seed);
+    add_output_options(command, options->output,
+                       "SentencePiece model; the pieces as text go beside it, its name ending in .vocab");
+    command.add_option("--report", options->report, "Also write the sizes and the bases a token, as JSON")
+        ->type_name("JSON")
+        ->group("Output");
+    add_threads_option(command, options->threads);
+}
+
+int run_train_tokenizer(const TrainTokenizerOptions& options) {
+    if (options.documents.empty() && options.references.empty()) {
+        throw ConfigError("nothing to train on: give --documents or --reference");
+    }
+    tokenizer::TrainSpec spec = options.spec;
+    spec.threads = resolve_threads(options.threads);
+    if (!options.report.empty()) {
+        prepare_output(options.report, options.output.overwrite());
+    }
+    tokenizer::TokenizerTrainer trainer(spec, options.output.output, options.output.overwrite());
+    const auto genome = options.references.empty() ? nullptr : genome::open_references(options.references);
+    if (options.documents.empty()) {
+        corpus::add_genome(trainer, *genome, spec.seed, spec.threads);
+    } else {
+        corpus::DocumentReader documents(options.documents, genome.get());
+        corpus::add_documents(trainer, documents);
+    }
+    const tokenizer::TrainReport report = trainer.finish();
+    if (!options.report.empty()) {
+        write_json(options.report, corpus::report_json(spec, report), options.output.overwrite());
+    }
+    log_info("{} pieces, {:.3f} bases a token", report.vocab_size, report.bases_per_token());
+    return 0;
+}
+
+}  // namespace bigbird::cli

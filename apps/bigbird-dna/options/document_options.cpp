@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/document_options.hpp"
+
+#include "options/option_groups.hpp"
+
+namespace bigbird::cli {
+
+namespace {
+
+void add_range_option(CLI::App& command, const std::string& name, corpus::Range& range,
+                      const std::string& what) {
+    const auto set = [name, &range](const std::string& text) {
+        if (!parse_range(text, range.low, range.high)) {
+            throw CLI::ValidationError(name, "'" + text + "' is not LOW:HIGH, two whole numbers");
+        }
+    };
+    command.add_option_function<std::string>(name, set, what)
+        ->default_str(std::to_string(range.low) + ":" + std::to_string(range.high))
+        ->type_name("LOW:HIGH")
+        ->group("Documents");
+}
+
+}  // namespace
+
+void add_document_options(CLI::App& command, DocumentOptions& options) {
+    const char* group = "Documents";
+    corpus::DocumentSpec& documents = options.spec.documents;
+    command
+        .add_option("--passes", documents.passes,
+                    "Times that each contig is gone through, from another start")
+        ->type_name("N")
+        ->group(group);
+    add_range_option(command, "--sentences", documents.sentences, "Sentences a document, both ends included");
+    add_range_option(command, "--sentence-length", documents.sentence_length,
+                     "Bases a sentence, both ends included");
+    add_range_option(command, "--start-offset", documents.start_offset,
+                     "Where a pass starts on a contig, both ends included");
+    command.add_option("--include", options.include, "Only sentences wholly inside these intervals")
+        ->type_name("BED")
+        ->group(group);
+    command.add_option("--exclude", options.exclude, "No sentence that overlaps these intervals")
+        ->type_name("BED")
+        ->group(group);
+    const auto set_strands = [&options](const std::string& text) {
+        options.spec.add_reverse_complement = text == "add";
+    };
+    command
+        .add_option_function<std::string>("--reverse-complement", set_strands,
+                                          "add: each document once more from the other strand")
+        ->check(CLI::IsMember({"none", "add"}))
+        ->default_str("none")
+        ->type_name("none|add")
+        ->group(group);
+    command
+        .add_option("--max-n-fraction", options.spec.max_n_fraction,
+                    "Drop sentences with a larger share of N and split there; 1 keeps all, as the paper")
+        ->type_name("SHARE")
+        ->group(group);
+}
+
+corpus::BuildSpec build_spec(const DocumentOptions& options, std::uint64_t seed,
+                             const genome::ReferenceGenome& genome) {
+    corpus::BuildSpec spec = options.spec;
+    spec.documents.seed = seed;
+    spec.validate();
+    if (!options.include.empty()) {
+        spec.include = genome::read_interval_set(genome, options.include);
+    }
+    if (!options.exclude.empty()) {
+        spec.exclude = genome::read_interval_set(genome, options.exclude);
+    }
+    return spec;
+}
+
+}  // namespace bigbird::cli

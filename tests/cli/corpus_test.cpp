@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// build-documents, train-tokenizer, encode and decode as a shell sees them.
+#include "cli/run_program.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include <nlohmann/json.hpp>
+
+using namespace bigbird::testing;
+
+namespace {
+
+const std::string genome = test_data("genome/multi.fa"), small_model = test_data("tokenizer/small.model");
+
+std::string line(const std::string& message) {
+    return "bigbird-dna: " + message + "\n";
+}
+
+std::string error(const std::string& message) {
+    return line("error: " + message);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE(
+    "build-documents: text and coordinates of the same documents, byte for byte on any threads") {
+    const TempDir folder;
+    const auto build = [&](const std::string& name, std::vector<std::string> more) {
+        std::vector<std::string> arguments{"build-documents", "--reference", genome,   "--passes", "3",
+                                           "--output",        folder / name, "--quiet"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const auto result = run_program(arguments);
+        DOCTEST_CHECK(result.code == 0);
+        DOCTEST_CHECK(result.out.empty());
+        DOCTEST_CHECK(result.err.empty());
+        return read_file(folder / name);
+    };
+    const std::string text = build("a.txt", {"--threads", "1"});
+    DOCTEST_CHECK(text == build("b.txt", {"--threads", "3"}));
+    DOCTEST_CHECK(text != build("c.txt", {"--seed", "1"}));
+    DOCTEST_CHECK(build("a.txt.gz", {"--threads", "1"}) == build("b.txt.gz", {"--threads", "3"}));
+    const std::string bed = build("a.bed", {"--format", "bed"});
+    DOCTEST_CHECK(std::count(bed.begin(), bed.end(), '\n') - 2 ==
+                  std::count(text.begin(), text.end(), '\n') -
+                      static_cast<std::ptrdiff_t>(text.find("\n\n") == std::string::npos ? 0 : [&] {
+                          std::ptrdiff_t blank = 0;
+                          for (std::size_t at = text.find("\n\n"); at != std::string::npos;
+                               at = text.find("\n\n", at + 1)) {
+                              ++blank;
+                          }
+                          return blank;
+                      }()));
+    const auto piped =
+        run_program({"build-documents", "--reference", genome, "--passes", "3", "--output", "-"});
+    DOCTEST_CHECK(piped.out == text);
+    DOCTEST_CHECK(piped.err.starts_with("bigbird-dna: "));
+    DOCTEST_CHECK(piped.err.find(" documents, ") != std::string::npos);
+    DOCTEST_CHECK(piped.err.find("no sentence dropped; ") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("build-documents: the manifest says what was made from what") {
+    const TempDir folder;
+    const auto result = run_program({"build-documents", "--reference", genome, "--output", folder / "a.txt",
+                                     "--manifest", folder / "a.json"});
+    DOCTEST_REQUIRE(result.code == 0);
+    const auto manifest = nlohmann::json::parse(read_file(folder / "a.json"));
+    DOCTEST_CHECK(manifest["parameters"]["passes"] == 10);
+    DOCTEST_CHECK(manifest["inputs"]["reference"][0].get<std::string>().size() == 64);
+}
+
+DOCTEST_TEST_CASE("build-documents: errors are one sentence, have their exit code and leave nothing behind") {
+    const TempDir folder;
+    const std::string output = folder / "out" / "a.txt";
+    const auto run = [&](std::vector<std::string> more) {
+        std::vector<std::string> arguments{"build-documents", "--output", output};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run_program(arguments);
+    };
+    const auto check = [&](const ProgramResult& result, int code, const std::string& message) {
+        DOCTEST_CHECK(result.code == code);
+        DOCTEST_CHECK(result.out.empty());
+        DOCTEST_CHECK(result.err == error(message));
+        DOCTEST_CHECK_FALSE(std::filesystem::exists(output));
+    };
+    check(run({"--reference", "no.fa"}), 3, "no.fa: no such file");
+    check(run({"--reference", genome, "--passes", "0"}), 2, "--passes must be at least 1");
+    check(run({"--reference", genome, "--sentences", "9:3"}), 2, "--sentences 9:3 ends before it begins");
+    check(run({"--reference", genome, "--sentences", "9"}), 2,
+          "--sentences: '9' is not LOW:HIGH, two whole numbers; see 'bigbird-dna build-documents --help'");
+    check(run({"--reference", genome, "--max-n-fraction", "2"}), 2,
+          "--max-n-fraction must lie between 0 and 1");
+    write_file(folder / "n.fa", ">1\n" + std::string(900, 'N') + "\n");
+    check(
+        run({"--reference", folder / "n.fa", "--passes", "1", "--sentence-length", "900:900"}), 3,
+        "no document is left: 0 documents, 0 sentences, 0 bases; sentences dropped: 1 with more than 50 % N");
+    write_file(folder / "a.bed", "multi\t10\tx\n");
+    const auto malformed = run({"--reference", genome, "--include", folder / "a.bed"});
+    DOCTEST_CHECK(malformed.code == 3);
+    DOCTEST_CHECK(malformed.err.starts_with("bigbird-dna: error: " + std::string(folder / "a.bed") + ":1: "));
+    write_file(folder / "kept.txt", "kept");
+    const auto refused =
+        run_program({"build-documents", "--reference", genome, "--output", folder / "kept.txt"});
+    DOCTEST_CHECK(refused.code == 2);
+    DOCTEST_CHECK(refused.err == error(std::string(folder / "kept.txt") +
+                                       ": exists already; give another --output, or --force to replace it"));
+    DOCTEST_CHECK(read_file(folder / "kept.txt") == "kept");
+    DOCTEST_CHECK(
+        run_program({"build-documents", "--reference", genome, "--output", folder / "kept.txt", "--force"})
+            .code == 0);
+    DOCTEST_CHECK(read_file(folder / "kept.txt") != "kept");
+}
+
+DOCTEST_TEST_CASE("train-tokenizer: from documents or the genome, with a report") {
+    const TempDir folder;
+    const auto trained =
+        run_program({"train-tokenizer", "--documents", test_data("tokenizer/sentences.txt"), "--output",
+                     folder / "t.model", "--vocab-size", "512", "--report", folder / "t.json"});
+    DOCTEST_CHECK(trained.code == 0);
+    DOCTEST_CHECK(trained.out.empty());
+    DOCTEST_CHECK(read_file(folder / "t.vocab") == read_file(test_data("tokenizer/small.vocab")));
+    const auto report = nlohmann::json::parse(read_file(folder / "t.json"));
+    DOCTEST_CHECK(report["vocab_size"] == 512);
+    DOCTEST_CHECK(report["sentences"] == 143);
+    DOCTEST_CHECK(report["bases"] == 100'000);
+    DOCTEST_CHECK(report["bases_per_token"].get<double>() > 4);
+    DOCTEST_CHECK(run_program({"train-tokenizer", "--reference", genome, "--output", folder / "g.model",
+                               "--vocab-size", "100"})
+                      .code == 0);
+    DOCTEST_CHECK(std::filesystem::exists(folder / "g.vocab"));
+}
+
+DOCTEST_TEST_CASE("train-tokenizer: errors") {
+    const TempDir folder;
+    const auto run = [&](std::vector<std::string> more) {
+        std::vector<std::string> arguments{"train-tokenizer", "--quiet", "--output", folder / "t.model"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const auto result = run_program(arguments);
+        DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "t.model"));
+        DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "t.vocab"));
+        return result;
+    };
+    DOCTEST_CHECK(run({}).err == error("nothing to train on: give --documents or --reference"));
+    DOCTEST_CHECK(run({}).code == 2);
+    DOCTEST_CHECK(run({"--documents", "no.txt"}).err == error("no.txt: no such file"));
+    DOCTEST_CHECK(run({"--reference", genome, "--vocab-size", "7"}).err ==
+                  error("--vocab-size must be at least 10, 5 special pieces and A C G T N"));
+    write_file(folder / "d.txt", "ACGTACGTAC\n");
+    const auto small = run({"--documents", folder / "d.txt"});
+    DOCTEST_CHECK(small.code == 3);
+    DOCTEST_CHECK(small.err == error("the corpus of 10 bases gives at most 21 pieces; give --vocab-size 21 "
+                                     "or less, or more sequence"));
+    write_file(folder / "d.bed", "22\t0\t10\t0\t0\t+\n");
+    DOCTEST_CHECK(
+        run({"--documents", folder / "d.bed"}).err ==
+        error(std::string(folder / "d.bed") +
+              ":1: holds coordinates, not sequence; give the genome that they point into with --reference"));
+}
+
+DOCTEST_TEST_CASE("encode, decode: standard input to standard output and back") {
+    const auto encoded = run_program({"encode", "--tokenizer", small_model}, "ACGTN\n\ngattaca\n");
+    DOCTEST_CHECK(encoded.code == 0);
+    DOCTEST_CHECK(encoded.err.empty());
+    DOCTEST_CHECK(encoded.out.starts_with("508 509 510 507 511\n\n"));
+    const auto decoded = run_program({"decode", "--tokenizer", small_model}, encoded.out);
+    DOCTEST_CHECK(decoded.code == 0);
+    DOCTEST_CHECK(decoded.out == "ACGTN\n\nGATTACA\n");
+    const TempDir folder;
+    DOCTEST_CHECK(run_program({"encode", "--tokenizer", small_model, "--input",
+                               test_data("tokenizer/sentences.txt"), "--output", folder / "ids"})
+                      .out.empty());
+    DOCTEST_CHECK(run_program({"decode", "--tokenizer", small_model, "--input", folder / "ids"}).out ==
+                  read_file(test_data("tokenizer/sentences.txt")));
+}
+
+DOCTEST_TEST_CASE("encode, decode: errors") {
+    const std::string broken = test_data("tokenizer/malformed/text.model");
+    const auto result = run_program({"encode", "--tokenizer", broken}, "ACGT\n");
+    DOCTEST_CHECK(result.code == 3);
+    DOCTEST_CHECK(
+        result.err ==
+        error(broken +
+              ": is not a SentencePiece model, or a damaged one; make the tokenizer with train-tokenizer"));
+    DOCTEST_CHECK(run_program({"encode", "--tokenizer", small_model}, ">22\nACGT\n").err ==
+                  error("-:1: is a FASTA header, and plain sequence is needed here, one a line"));
+    DOCTEST_CHECK(run_program({"decode", "--tokenizer", small_model}, "1 2 three\n").err ==
+                  error("-:1: 'three' is no token id; this tokenizer's ids are whole numbers from 0 to 511, "
+                        "separated by blanks"));
+    const auto missing = run_program({"decode"});
+    DOCTEST_CHECK(missing.code == 2);
+    DOCTEST_CHECK(missing.err == error("--tokenizer is required; see 'bigbird-dna decode --help'"));
+}
