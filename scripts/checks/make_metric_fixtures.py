@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes test_data/metrics: scores and 0/1 labels with scikit-learn's figures for them.
+"""Makes test_data/metrics: scores and 0/1 labels with scikit-learn's figures for them, and bootstrap intervals.
 
-Needs numpy and scikit-learn; the output names its version.
+Needs numpy, scipy and scikit-learn; the output names its version.
 
     scripts/checks/make_metric_fixtures.py test_data/metrics
 """
@@ -14,6 +14,7 @@ import warnings
 
 import numpy as np
 import sklearn
+from scipy import stats
 from sklearn import metrics
 
 
@@ -43,6 +44,18 @@ def figures(name, scores, labels, threshold=0.5):
     }
 
 
+def interval(rng, shift, rows=200, clip=None):
+    """Bias-corrected percentiles (Efron 1981) of bootstrap values that lie `shift` off the estimate."""
+    estimate = 0.7
+    resampled = rng.normal(estimate + shift, 0.03, rows)
+    if clip is not None:
+        resampled = np.minimum(resampled, clip)
+    below = np.mean(np.where(resampled < estimate, 1.0, np.where(resampled == estimate, 0.5, 0.0)))
+    bias = stats.norm.ppf(np.clip(below, 0.5 / rows, 1 - 0.5 / rows))
+    low, high = (np.quantile(resampled, stats.norm.cdf(2 * bias + z)) for z in stats.norm.ppf([0.025, 0.975]))
+    return {"estimate": estimate, "resampled": resampled.tolist(), "low": low, "high": high}
+
+
 def main():
     warnings.simplefilter("error")
     rng = np.random.default_rng(919)
@@ -67,7 +80,8 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "figures.json", "w") as out:
-        json.dump({"made_with": f"scikit-learn {sklearn.__version__}", "cases": cases}, out)
+        intervals = [interval(rng, 0.0), interval(rng, 0.02), interval(rng, 0.2), interval(rng, 0.0, 51, clip=0.7)]
+        json.dump({"made_with": f"scikit-learn {sklearn.__version__}", "cases": cases, "intervals": intervals}, out)
         out.write("\n")
 
 

@@ -2,11 +2,14 @@
 #include "bigbird/tasks/evaluation.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/progress.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/tasks/ranking.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace bigbird::tasks {
 
@@ -23,8 +26,9 @@ Figure figure_of(const std::optional<double>& value, const Values& resampled) {
         }
     }
     if (value && !defined.empty() && 2 * defined.size() >= resampled.size()) {
-        figure.low = quantile(defined, 0.025);
-        figure.high = quantile(defined, 0.975);
+        const ConfidenceInterval interval = bias_corrected_interval(*value, defined);
+        figure.low = interval.low;
+        figure.high = interval.high;
     }
     return figure;
 }
@@ -96,7 +100,7 @@ private:
             static_cast<std::int64_t>(scored_.labels.size()), options_.threads, [&](std::int64_t index) {
                 const auto i = static_cast<std::size_t>(index);
                 const LabelScores& label = scored_.labels[i];
-                rankings_[i].emplace(label.scores, label.truths);
+                rankings_[i].emplace(label.scores, label.truths, scored_.blocks);
                 const auto rows = static_cast<std::int64_t>(label.truths.size());
                 const std::int64_t positives = std::count(label.truths.begin(), label.truths.end(), 1);
                 LabelFigures& figures = result.labels[i];
@@ -142,11 +146,12 @@ private:
         return summarise(rates).mean;
     }
 
-    /// Two areas a label, four figures a group, five at the threshold; of all rows, or with `weights`.
-    Values figures(const std::vector<std::uint32_t>* weights) const {
+    /// Two areas a label, four figures a group, five at the threshold; of all rows, or with each block as
+    /// often as `times` says.
+    Values figures(const std::vector<std::uint32_t>* times) const {
         Values values;
         for (const auto& ranking : rankings_) {
-            const Areas areas = weights != nullptr ? ranking->areas(*weights) : ranking->areas();
+            const Areas areas = times != nullptr ? ranking->areas(*times) : ranking->areas();
             values.push_back(areas.roc_auc);
             values.push_back(areas.average_precision);
         }
@@ -163,7 +168,7 @@ private:
             }
         }
         if (examples_.task() == Task::promoter) {
-            const Confusion counts = confusion_of(weights);
+            const Confusion counts = confusion_of(times);
             for (const auto& value :
                  {counts.f1(), counts.precision(), counts.recall(), counts.mcc(), counts.accuracy()}) {
                 values.push_back(value);
@@ -172,31 +177,33 @@ private:
         return values;
     }
 
-    Confusion confusion_of(const std::vector<std::uint32_t>* weights) const {
+    Confusion confusion_of(const std::vector<std::uint32_t>* times) const {
         const LabelScores& label = scored_.labels.front();
         Confusion counts;
         for (std::size_t i = 0; i < label.scores.size(); ++i) {
             const bool predicted = static_cast<double>(label.scores[i]) >= options_.threshold;
-            counts.count(label.truths[i] != 0, predicted, weights == nullptr ? 1 : (*weights)[i]);
+            counts.count(label.truths[i] != 0, predicted, times == nullptr ? 1 : (*times)[scored_.blocks[i]]);
         }
         return counts;
     }
 
     Resampled resample() const {
-        const bool possible = scored_.block_count > 1;
-        Resampled resampled(possible ? static_cast<std::size_t>(options_.resamples) : 0);
+        Resampled resampled;
+        const std::int64_t count = scored_.block_count > 1 ? options_.resamples : 0;
         const Rng stream = Rng(options_.seed).split("bootstrap");
-        parallel_for(static_cast<std::int64_t>(resampled.size()), options_.threads, [&](std::int64_t index) {
+        Progress progress("intervals", "resamples", count);
+        const std::function<Values(std::int64_t)> make = [&](std::int64_t index) {
+            stop_if_asked();
             Rng rng = stream.split(static_cast<std::uint64_t>(index));
             std::vector<std::uint32_t> times(scored_.block_count, 0);
             for (std::uint32_t i = 0; i < scored_.block_count; ++i) {
                 ++times[static_cast<std::size_t>(rng.between(0, std::int64_t{scored_.block_count} - 1))];
             }
-            std::vector<std::uint32_t> weights(scored_.blocks.size());
-            for (std::size_t i = 0; i < weights.size(); ++i) {
-                weights[i] = times[scored_.blocks[i]];
-            }
-            resampled[static_cast<std::size_t>(index)] = figures(&weights);
+            return figures(&times);
+        };
+        ordered_pipeline<Values>(count, options_.threads, make, [&](Values&& values) {
+            resampled.push_back(std::move(values));
+            progress.update(static_cast<std::int64_t>(resampled.size()));
         });
         return resampled;
     }

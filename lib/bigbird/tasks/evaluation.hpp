@@ -26,8 +26,8 @@ struct EvaluationOptions {
     void validate() const;
 };
 
-/// A figure and its 95 % interval: the percentiles of the resamples in which it is defined; none where that
-/// are fewer than half, or where there is but one block.
+/// A figure and its 95 % interval: bias-corrected percentiles (Efron 1981) of the resamples in which it is
+/// defined; none where that are fewer than half, or where there is but one block.
 struct Figure {
     std::optional<double> value, low, high;
 };

@@ -218,7 +218,7 @@ std::vector<std::string> to_lines(const EvaluationReport& report) {
             "{}: {} of {} labels; AUROC mean {}, median {}; AUPRC mean {}, median {}, base rate {}",
             group.group, group.defined, group.labels, brief(group.mean_roc_auc), brief(group.median_roc_auc),
             brief(group.mean_average_precision), brief(group.median_average_precision),
-            cell(group.mean_base_rate)));
+            brief({group.mean_base_rate, {}, {}})));
     }
     return lines;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 namespace bigbird::tasks {
 
@@ -13,6 +14,20 @@ namespace {
 
 std::optional<double> ratio(double part, double whole) {
     return whole > 0 ? std::optional(part / whole) : std::nullopt;
+}
+
+double normal_distribution(double z) {
+    return 0.5 * std::erfc(-z / std::numbers::sqrt2);
+}
+
+/// The z of a probability inside (0, 1), by bisection.
+double normal_quantile(double probability) {
+    double low = -10, high = 10;
+    for (int i = 0; i < 80; ++i) {
+        const double middle = 0.5 * (low + high);
+        (normal_distribution(middle) < probability ? low : high) = middle;
+    }
+    return 0.5 * (low + high);
 }
 
 }  // namespace
@@ -95,6 +110,18 @@ double quantile(std::span<double> values, double probability) {
     const double low = at(below);
     const double part = position - static_cast<double>(below);
     return part > 0 ? low + part * (at(below + 1) - low) : low;
+}
+
+ConfidenceInterval bias_corrected_interval(double estimate, std::span<double> resampled) {
+    double below = 0;
+    for (const double value : resampled) {
+        below += value < estimate ? 1.0 : value == estimate ? 0.5 : 0.0;
+    }
+    const auto count = static_cast<double>(resampled.size());
+    const double bias = normal_quantile(std::clamp(below / count, 0.5 / count, 1 - 0.5 / count));
+    constexpr double z_of_95_percent = 1.959963984540054;
+    return {quantile(resampled, normal_distribution(2 * bias - z_of_95_percent)),
+            quantile(resampled, normal_distribution(2 * bias + z_of_95_percent))};
 }
 
 }  // namespace bigbird::tasks

@@ -61,3 +61,14 @@ DOCTEST_TEST_CASE("metrics: quantiles are interpolated as numpy's") {
     DOCTEST_CHECK(quantile(values, 0.5) == doctest::Approx(2.5));
     DOCTEST_CHECK(quantile(values, 0.025) == doctest::Approx(1.075));  // np.quantile([4, 1, 3, 2], 0.025)
 }
+
+DOCTEST_TEST_CASE("metrics: bias-corrected intervals equal scipy's and numpy's") {
+    const Json fixture = read_json(testing::test_data("metrics/figures.json"));
+    DOCTEST_REQUIRE(fixture["intervals"].size() == 4);
+    for (const Json& one : fixture["intervals"]) {
+        auto resampled = one["resampled"].get<std::vector<double>>();
+        const ConfidenceInterval interval = bias_corrected_interval(one["estimate"], resampled);
+        DOCTEST_CHECK(interval.low == doctest::Approx(one["low"].get<double>()).epsilon(1e-9));
+        DOCTEST_CHECK(interval.high == doctest::Approx(one["high"].get<double>()).epsilon(1e-9));
+    }
+}
