@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/merge_shard.hpp"
+
+namespace bigbird::tokenizer {
+
+void NeighbourCounts::clear() {
+    for (const Symbol symbol : met_left) {
+        left[symbol] = 0;
+    }
+    for (const Symbol symbol : met_right) {
+        right[symbol] = 0;
+    }
+    met_left.clear();
+    met_right.clear();
+    joined_twice = joined_twice_kept = 0;
+}
+
+std::uint64_t MergeShard::count(const PositionList& places, Symbol left, Symbol right) const {
+    const std::size_t length = lengths_[left];
+    std::uint64_t found = 0;
+    for_each_place(places, places_, [&](std::uint64_t place) {
+        found += places_[place] == left && places_[place + length] == right;
+    });
+    return found;
+}
+
+// A place of the list holds `left` at its first base only while that symbol stands there unmerged: whatever
+// covers it later begins elsewhere or is longer. So two comparisons tell a live occurrence from a past one.
+void MergeShard::merge(const PositionList& places, const MergeRule& rule, NeighbourCounts& counts) {
+    const std::size_t left_length = lengths_[rule.left], length = lengths_[rule.joined];
+    RunFilter run(counting_, length);
+    for_each_place(places, places_, [&](std::uint64_t place) {
+        Symbol* const here = places_ + place;
+        if (here[0] != rule.left || here[left_length] != rule.right) {
+            return;
+        }
+        here[left_length - 1] = here[left_length] = TokenArray::hole;
+        here[0] = here[length - 1] = rule.joined;
+        const Symbol before = here[-1], behind = here[length];
+        if (before == rule.joined) {
+            ++counts.joined_twice;
+            counts.joined_twice_kept += run.keep(place - length);
+        } else if (before != TokenArray::separator) {
+            counts.add_left(before);
+        }
+        if (behind != TokenArray::separator) {
+            counts.add_right(behind);
+        }
+    });
+}
+
+void MergeShard::list_neighbours(const PositionList& places, const MergeRule& rule,
+                                 const NewLists& lists) const {
+    const std::size_t length = lengths_[rule.joined];
+    RunFilter run(counting_, length);
+    std::uint64_t covered =
+        0;  // AA's second A ends a joined symbol, which must not be taken for its beginning
+    for_each_place(places, places_, [&](std::uint64_t place) {
+        const Symbol* const here = places_ + place;
+        if (here[0] != rule.joined || place < covered) {
+            return;
+        }
+        covered = place + length;
+        const Symbol before = here[-1], behind = here[length];
+        if (before == rule.joined) {
+            if (lists.joined_twice != nullptr && run.keep(place - length)) {
+                lists.joined_twice->push_back(place - length);
+            }
+        } else if (before != TokenArray::separator && lists.left[before] != nullptr) {
+            lists.left[before]->push_back(place - lengths_[before]);
+        }
+        if (behind != rule.joined && behind != TokenArray::separator && lists.right[behind] != nullptr) {
+            lists.right[behind]->push_back(place);
+        }
+    });
+}
+
+}  // namespace bigbird::tokenizer

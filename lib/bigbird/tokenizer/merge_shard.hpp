@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/tokenizer/position_list.hpp"
+#include "bigbird/tokenizer/token_array.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+/// How occurrences that overlap are counted where a pair's two symbols are the same, as in AAA: SentencePiece
+/// from 0.1.99 on counts each of them; up to 0.1.98 it kept every other one of a run when the pair appeared,
+/// and never looked at the rest again.
+enum class PairCounting { overlapping, disjoint };
+
+/// left + right -> joined.
+struct MergeRule {
+    Symbol left, right, joined;
+};
+
+/// What a merge did to the neighbours, for one shard. Symbols are listed in the order in which they were
+/// first met.
+struct NeighbourCounts {
+    std::vector<std::uint64_t> left,
+        right;  ///< by symbol: how often it stood left of `left`, right of `right`
+    std::vector<Symbol> met_left, met_right;  ///< symbols whose count may not be 0
+    std::uint64_t joined_twice = 0;           ///< overlapping count of (joined, joined)
+    std::uint64_t joined_twice_kept = 0;      ///< the same by the counting rule
+
+    explicit NeighbourCounts(std::size_t symbols) : left(symbols), right(symbols) {}
+    void add_left(Symbol symbol) {
+        if (left[symbol]++ == 0) {
+            met_left.push_back(symbol);
+        }
+    }
+    void add_right(Symbol symbol) {
+        if (right[symbol]++ == 0) {
+            met_right.push_back(symbol);
+        }
+    }
+    void clear();
+};
+
+/// Where the places of a new pair shall go: by symbol, null where the pair is not kept.
+struct NewLists {
+    std::vector<PositionList*> left;   ///< (symbol, joined)
+    std::vector<PositionList*> right;  ///< (joined, symbol)
+    PositionList* joined_twice = nullptr;
+
+    explicit NewLists(std::size_t symbols) : left(symbols), right(symbols) {}
+};
+
+/// A range of the token array that one thread works on; it begins behind a separator and ends with one, so
+/// shards never touch each other.
+class MergeShard {
+public:
+    /// `lengths` holds the bases of each symbol and grows with the symbols.
+    MergeShard(std::span<Symbol> places, const std::vector<std::uint16_t>& lengths, PairCounting counting)
+        : places_(places.data()), size_(places.size()), lengths_(lengths), counting_(counting) {}
+
+    /// Occurrences of (left, right) at `places` that are still there.
+    std::uint64_t count(const PositionList& places, Symbol left, Symbol right) const;
+    /// Joins them from left to right and counts what stood beside them.
+    void merge(const PositionList& places, const MergeRule& rule, NeighbourCounts& counts);
+    /// After merge(), with the same places: writes where the pairs with the new symbol stand.
+    void list_neighbours(const PositionList& places, const MergeRule& rule, const NewLists& lists) const;
+
+    /// Calls visit(left, right, place) for each two neighbours, in order.
+    template <typename Visit>
+    void for_each_pair(Visit&& visit) const;
+
+    std::size_t size() const { return size_; }
+
+private:
+    Symbol* places_;
+    std::size_t size_;
+    const std::vector<std::uint16_t>& lengths_;
+    PairCounting counting_;
+};
+
+/// Drops every other occurrence of a run of one symbol, as PairCounting::disjoint demands. Feed it the
+/// ascending places of (symbol, symbol).
+class RunFilter {
+public:
+    RunFilter(PairCounting counting, std::uint64_t length) : counting_(counting), length_(length) {}
+    bool keep(std::uint64_t place) {
+        const bool overlaps = counting_ == PairCounting::disjoint && any_ && place == last_ + length_;
+        any_ = !overlaps;
+        last_ = place;
+        return !overlaps;
+    }
+
+private:
+    PairCounting counting_;
+    std::uint64_t length_, last_ = 0;
+    bool any_ = false;
+};
+
+template <typename Visit>
+void MergeShard::for_each_pair(Visit&& visit) const {
+    std::size_t place = 0;
+    while (place < size_) {
+        const Symbol left = places_[place];
+        if (left == TokenArray::separator) {
+            ++place;
+            continue;
+        }
+        const std::size_t next = place + lengths_[left];
+        if (places_[next] != TokenArray::separator) {
+            visit(left, places_[next], place);
+        }
+        place = next;
+    }
+}
+
+}  // namespace bigbird::tokenizer

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/tokenizer/position_list.hpp"
+#include "bigbird/tokenizer/token_array.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+/// Two neighbouring symbols, with the places where they may still stand side by side.
+struct SymbolPair {
+    Symbol left = 0, right = 0;
+    bool recount = false;              ///< the count is an upper bound: places may have gone
+    std::uint64_t count = 0;           ///< occurrences
+    std::uint64_t order = 0;           ///< the how-manieth pair ever made
+    std::vector<PositionList> places;  ///< a list a shard: where `left` begins
+};
+
+/// The pairs that can still win a round, found by their symbols and by rank: more frequent first, then
+/// shorter, then first by its text, then older. A count only ever falls after the round that made its pair
+/// (each later merge of one of its symbols takes occurrences away), so pairs below a threshold that no round
+/// will reach are never kept, and a heap of past counts finds the best one. Not thread-safe.
+class PairTable {
+public:
+    /// `texts` holds what each symbol spells, and grows with the symbols.
+    explicit PairTable(const std::vector<std::string>& texts);
+
+    /// The pair's number, if it is kept.
+    std::optional<std::uint32_t> find(Symbol left, Symbol right) const;
+    /// Keeps a pair that is not there yet, with `shards` empty lists of places, whose addresses stay until it
+    /// is erased.
+    std::uint32_t insert(Symbol left, Symbol right, std::uint64_t count, std::size_t shards);
+    void erase(std::uint32_t number);
+    SymbolPair& at(std::uint32_t number) { return pairs_[number]; }
+
+    /// The best pair, which stays in the table; nothing where none is left. A pair marked `recount` comes
+    /// with its upper bound: count it, clear the mark and ask again.
+    std::optional<std::uint32_t> best();
+
+    std::size_t size() const { return pairs_.size() - free_.size(); }
+    /// All numbers lie below.
+    std::size_t numbers_end() const { return pairs_.size(); }
+
+private:
+    struct Candidate {
+        std::uint64_t count, order;
+        std::uint32_t number;
+        Symbol left, right;
+    };
+    struct Slot {
+        std::uint32_t key = 0, number = vacant;
+    };
+    static constexpr std::uint32_t vacant = 0xFFFFFFFF;
+    static std::uint32_t key_of(Symbol left, Symbol right) {
+        return static_cast<std::uint32_t>(left) << 16 | right;
+    }
+    std::size_t home(std::uint32_t key) const { return (key * 0x9E3779B97F4A7C15ULL) >> shift_; }
+    void grow();
+    void place(std::uint32_t key, std::uint32_t number);
+    bool ranks_below(const Candidate& a, const Candidate& b) const;
+    void push(std::uint32_t number);
+
+    const std::vector<std::string>& texts_;
+    std::vector<SymbolPair> pairs_;
+    std::vector<std::uint32_t> free_;
+    std::vector<Slot> slots_;
+    unsigned shift_;
+    std::vector<Candidate> heap_;
+    std::uint64_t made_ = 0;
+};
+
+}  // namespace bigbird::tokenizer

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// SentencePiece's .model file: the pieces, and the settings with which they were made.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+enum class PieceKind : std::uint8_t {
+    normal = 1,
+    unknown = 2,
+    control = 3,
+    user_defined = 4,
+    unused = 5,
+    byte = 6
+};
+
+struct ModelPiece {
+    std::string text;
+    float score = 0;
+    PieceKind kind = PieceKind::normal;
+    bool operator==(const ModelPiece&) const = default;
+};
+
+/// What decides how a model of kind BPE encodes. The messages are kept as bytes and written as they were
+/// read.
+struct SentencePieceModel {
+    std::vector<ModelPiece> pieces;  ///< by id
+    std::string trainer_spec, normalizer_spec;
+    bool is_bpe = false;
+    bool adds_blank = true;       ///< "add_dummy_prefix"
+    bool changes_letters = true;  ///< a table of normalised characters is there
+
+    bool operator==(const SentencePieceModel&) const = default;
+};
+
+/// Throws InputError naming `origin` where the bytes are no model.
+SentencePieceModel parse_sentencepiece_model(std::string_view bytes, const std::filesystem::path& origin);
+
+/// The .model file's bytes.
+std::string serialize(const SentencePieceModel& model);
+
+}  // namespace bigbird::tokenizer

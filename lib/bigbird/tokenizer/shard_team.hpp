@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <barrier>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+/// Threads that stay, for work in tens of thousands of short rounds. The calling thread is member 0.
+class ShardTeam {
+public:
+    explicit ShardTeam(std::size_t members);
+    ~ShardTeam();
+    ShardTeam(const ShardTeam&) = delete;
+    ShardTeam& operator=(const ShardTeam&) = delete;
+
+    /// Calls job(member) for each member at once; returns when all are done. Throws the first exception on.
+    void run(const std::function<void(std::size_t)>& job);
+    std::size_t size() const { return members_; }
+
+private:
+    void work(std::size_t member);
+
+    std::size_t members_;
+    std::unique_ptr<std::barrier<>> start_, finish_;
+    const std::function<void(std::size_t)>* job_ = nullptr;  ///< null at a start: go home
+    std::mutex failure_mutex_;
+    std::exception_ptr failure_;
+    std::vector<std::jthread> threads_;
+};
+
+}  // namespace bigbird::tokenizer

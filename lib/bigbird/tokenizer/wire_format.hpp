@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The few parts of the protocol-buffer wire format that SentencePiece's .model files use: numbers, 32-bit
+// floats and byte strings, each behind a field number.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bigbird::tokenizer {
+
+/// Appends fields in the order of the calls; messages are byte strings.
+class WireWriter {
+public:
+    void number(std::uint32_t field, std::uint64_t value);
+    void real(std::uint32_t field, float value);
+    void bytes(std::uint32_t field, std::string_view value);
+    const std::string& text() const { return text_; }
+
+private:
+    void varint(std::uint64_t value);
+    std::string text_;
+};
+
+enum class WireType : std::uint32_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
+
+struct WireField {
+    std::uint32_t field = 0;
+    WireType type = WireType::varint;
+    std::uint64_t number = 0;  ///< of varint, fixed64 and fixed32
+    std::string_view bytes;    ///< of bytes, inside the message read
+    float real() const;        ///< of fixed32
+};
+
+/// Reads one message's fields in order.
+class WireReader {
+public:
+    explicit WireReader(std::string_view message) : rest_(message) {}
+    /// The next field; nothing at the end or where the message is damaged (see damaged()).
+    std::optional<WireField> next();
+    bool damaged() const { return damaged_; }
+
+private:
+    std::optional<std::uint64_t> varint();
+    std::optional<std::uint64_t> fixed(std::size_t width);
+    std::optional<WireField> give_up();
+
+    std::string_view rest_;
+    bool damaged_ = false;
+};
+
+}  // namespace bigbird::tokenizer
