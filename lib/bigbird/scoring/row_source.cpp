@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/scoring/row_source.hpp"
+
+#include "bigbird/core/log.hpp"
+#include "bigbird/genome/sequence.hpp"
+#include "bigbird/genome/text_input.hpp"
+
+#include <numeric>
+
+namespace bigbird::scoring {
+
+namespace {
+
+/// Lines that look like rows; a guess that serves progress alone.
+std::int64_t count_rows(const std::filesystem::path& regions) {
+    std::error_code error;
+    if (regions == "-" || !std::filesystem::is_regular_file(regions, error)) return 0;
+    genome::TextInput input(regions);
+    std::string line;
+    std::int64_t rows = 0;
+    while (input.next(line)) {
+        rows += !line.empty() && line[0] != '#' && !line.starts_with("track") && !line.starts_with("browser")
+                    ? 1
+                    : 0;
+    }
+    return rows;
+}
+
+class RegionSource : public RowSource {
+public:
+    RegionSource(const std::filesystem::path& regions, const genome::ReferenceGenome& reference,
+                 const tasks::RegionOptions& options)
+        : reader_(regions, reference, options), total_(count_rows(regions)) {}
+    std::optional<tasks::RegionRow> next() override { return reader_.next(); }
+    void fill(tasks::RegionRow& row) const override { reader_.fill(row); }
+    void report() const override { reader_.report(); }
+    std::int64_t total() const override { return total_; }
+
+private:
+    tasks::RegionReader reader_;
+    std::int64_t total_;
+};
+
+class ExampleSource : public RowSource {
+public:
+    ExampleSource(const tasks::ExampleSet& examples, std::optional<tasks::Split> split)
+        : examples_(examples) {
+        if (split) {
+            rows_ = examples.rows(*split);
+        } else {
+            rows_.resize(static_cast<std::size_t>(examples.size()));
+            std::iota(rows_.begin(), rows_.end(), 0);
+        }
+    }
+    std::optional<tasks::RegionRow> next() override {
+        if (next_ >= rows_.size()) return std::nullopt;
+        const std::int64_t index = rows_[next_++];
+        const tasks::ExampleRow example = examples_.row(index);
+        tasks::RegionRow row;
+        row.head = {.contig = example.where.contig,
+                    .begin = std::to_string(example.where.begin),
+                    .end = std::to_string(example.where.end),
+                    .name = example.name,
+                    .score = ".",
+                    .strand = std::string(1, static_cast<char>(example.strand)),
+                    .status = "ok",
+                    .n_fraction = 0};
+        row.line = index;
+        return row;
+    }
+    void fill(tasks::RegionRow& row) const override {
+        row.sequence = examples_.sequence(row.line);
+        const double n = genome::n_fraction(row.sequence);
+        row.head.n_fraction = n;
+        row.status = n == 1  ? tasks::RowStatus::all_n
+                     : n > 0 ? tasks::RowStatus::has_n
+                             : tasks::RowStatus::ok;
+        tasks::set_head(row);
+    }
+    void report() const override {
+        if (rows_.empty())
+            log_warning("--examples holds no row of this split: the output has a header alone");
+    }
+    std::int64_t total() const override { return static_cast<std::int64_t>(rows_.size()); }
+
+private:
+    const tasks::ExampleSet& examples_;
+    std::vector<std::int64_t> rows_;
+    std::size_t next_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<RowSource> region_source(const std::filesystem::path& regions,
+                                         const genome::ReferenceGenome& reference,
+                                         const tasks::RegionOptions& options) {
+    return std::make_unique<RegionSource>(regions, reference, options);
+}
+
+std::unique_ptr<RowSource> example_source(const tasks::ExampleSet& examples,
+                                          std::optional<tasks::Split> split) {
+    return std::make_unique<ExampleSource>(examples, split);
+}
+
+}  // namespace bigbird::scoring

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/scoring/task_model.hpp"
+
+#include "bigbird/core/checksum.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/version.hpp"
+#include "bigbird/model/model_directory.hpp"
+#include "bigbird/train/checkpoint_store.hpp"
+
+#include <algorithm>
+
+namespace bigbird::scoring {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* section = "task_model";  // in config.json: bigbird_dna.task_model
+constexpr int format_version = 1;
+constexpr std::size_t contigs_kept = 100;
+
+std::vector<genome::Contig> contigs_from(const Json& json) {
+    std::vector<genome::Contig> contigs;
+    for (const Json& contig : json) {
+        contigs.push_back({contig.at("name").get<std::string>(), contig.at("length").get<std::int64_t>()});
+    }
+    return contigs;
+}
+
+tasks::Task parse_task(const std::string& text, const fs::path& where) {
+    for (const tasks::Task task : {tasks::Task::promoter, tasks::Task::chromatin}) {
+        if (text == tasks::to_string(task)) return task;
+    }
+    throw InputError("is a model for the task '" + text + "', which this version does not know", where);
+}
+
+void check_fit(const TaskModel& model, const fs::path& directory, const model::BigBirdConfig& config) {
+    if (static_cast<std::int64_t>(model.labels.size()) != config.num_labels) {
+        throw InputError("has " + std::to_string(model.labels.size()) + " labels, but the network gives " +
+                             std::to_string(config.num_labels) + "; restore the file that belongs to it",
+                         directory / "labels.tsv");
+    }
+}
+
+}  // namespace
+
+TaskInfo task_info_of(const tasks::ExampleSet& examples) {
+    const Json& manifest = examples.manifest();
+    TaskInfo info;
+    info.task = examples.task();
+    info.window = examples.bounds();
+    if (info.task == tasks::Task::promoter)
+        info.negatives = manifest.value("parameters", Json::object()).value("negatives", "");
+    info.contigs = contigs_from(manifest.value("contigs", Json::array()));
+    std::stable_sort(info.contigs.begin(), info.contigs.end(),
+                     [](const auto& a, const auto& b) { return a.length > b.length; });
+    info.contigs.resize(std::min(info.contigs.size(), contigs_kept));
+    return info;
+}
+
+Json to_json(const TaskInfo& info) {
+    Json contigs = Json::array();
+    for (const genome::Contig& contig : info.contigs) {
+        contigs.push_back({{"name", contig.name}, {"length", contig.length}});
+    }
+    Json json = {{"format", format_version},
+                 {"version", std::string(version())},
+                 {"task", std::string(tasks::to_string(info.task))},
+                 {"window", tasks::to_string(info.window)},
+                 {"pooling", to_string(info.pooling)}};
+    if (!info.negatives.empty()) json["negatives"] = info.negatives;
+    json["contigs"] = std::move(contigs);
+    json["training"] = info.training;
+    return json;
+}
+
+TaskInfo task_info_from(const model::BigBirdConfig& config, const fs::path& where) {
+    if (!config.extra.contains(section)) {
+        throw InputError("is no model for a task: finetune-promoter or finetune-chromatin makes one", where);
+    }
+    const Json& json = config.extra[section];
+    try {
+        if (json.at("format").get<int>() > format_version) {
+            throw InputError(
+                "was written by a newer bigbird-dna (" + json.at("version").get<std::string>() + ")", where);
+        }
+        TaskInfo info;
+        info.task = parse_task(json.at("task").get<std::string>(), where);
+        info.window = tasks::parse_window_bounds(json.at("window").get<std::string>());
+        info.pooling = parse_pooling(json.value("pooling", "cls"));
+        info.negatives = json.value("negatives", "");
+        info.contigs = contigs_from(json.at("contigs"));
+        info.training = json.value("training", Json::object());
+        return info;
+    } catch (const Json::exception& error) {
+        throw InputError(
+            "the task's description, bigbird_dna.task_model, is damaged: " + std::string(error.what()),
+            where);
+    } catch (const ConfigError& error) {
+        throw InputError(
+            "the task's description, bigbird_dna.task_model, is damaged: " + std::string(error.what()),
+            where);
+    }
+}
+
+fs::path find_model(const fs::path& path) {
+    if (fs::exists(path / "config.json")) return path;
+    if (fs::exists(path / "model" / "config.json")) return path / "model";
+    const train::CheckpointStore store(path, 1);
+    const std::vector<std::int64_t> steps =
+        fs::is_directory(path) ? store.steps() : std::vector<std::int64_t>{};
+    if (steps.empty()) {
+        throw InputError(fs::exists(path)
+                             ? "is no model folder: it holds no config.json, model/ or checkpoints/"
+                             : "no such model folder",
+                         path);
+    }
+    log_info("{}: this run is not finished; its checkpoint of step {} is used", path.string(), steps.back());
+    return store.directory_of(steps.back());
+}
+
+TaskModel load_task_model(const fs::path& path, tasks::Task task, const at::Device& device) {
+    const fs::path directory = find_model(path);
+    const model::BigBirdConfig config = model::read_config(directory);
+    TaskInfo info = task_info_from(config, directory / "config.json");
+    if (info.task != task) {
+        throw InputError("is a " + std::string(tasks::to_string(info.task)) + " model; use predict-" +
+                             std::string(tasks::to_string(info.task)),
+                         directory);
+    }
+    TaskModel model{.network = nullptr,
+                    .tokenizer = model::read_tokenizer(directory, config),
+                    .labels = tasks::LabelTable::read(directory / "labels.tsv"),
+                    .info = std::move(info),
+                    .sha256 = sha256_of_file(directory / "model.safetensors")};
+    check_fit(model, directory, config);
+    model.network = model::load_classifier(directory, device);
+    model.network->eval();
+    return model;
+}
+
+std::int64_t max_tokens(const model::BigBirdConfig& config) {
+    return config.max_position_embeddings / config.pattern.block_size * config.pattern.block_size;
+}
+
+std::optional<std::string> other_build(const TaskInfo& info, const genome::ReferenceGenome& reference) {
+    for (const genome::Contig& contig : info.contigs) {
+        const auto index = reference.find(contig.name);
+        if (!index) continue;
+        const genome::Contig& here = reference.contigs()[*index];
+        if (here.length != contig.length) {
+            return "contig " + here.name + " has " + std::to_string(here.length) +
+                   " bases in --reference, but " + std::to_string(contig.length) +
+                   " in the genome that the model was trained on: is it another build?";
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace bigbird::scoring

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model that was fine-tuned for a task: a model folder with labels.tsv, whose config.json says under
+// bigbird_dna.task_model what the task is and how its windows are cut, so that prediction needs no such
+// options.
+#pragma once
+
+#include "bigbird/genome/reference_genome.hpp"
+#include "bigbird/model/bigbird.hpp"
+#include "bigbird/scoring/batched_logits.hpp"
+#include "bigbird/tasks/examples.hpp"
+#include "bigbird/tasks/label_table.hpp"
+#include "bigbird/tasks/window.hpp"
+#include "bigbird/tokenizer/tokenizer.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bigbird::scoring {
+
+/// What config.json says of a task model (BigBirdConfig::extra["task_model"]).
+struct TaskInfo {
+    tasks::Task task = tasks::Task::chromatin;
+    /// About the TSS base (promoter), or about the middle of the bin (chromatin).
+    tasks::WindowBounds window{-4000, 4000};
+    /// How the promoter examples' negatives were made, "" where that says nothing: scores of models with
+    /// different negatives cannot be compared.
+    std::string negatives;
+    Pooling pooling = Pooling::cls;
+    /// Of the genome it was trained on, at most the 100 longest: tells another build (other_build).
+    std::vector<genome::Contig> contigs;
+    Json training = Json::object();  ///< options and checksums of the fine-tuning, for the record
+};
+
+/// From an example folder's manifest.
+TaskInfo task_info_of(const tasks::ExampleSet& examples);
+
+Json to_json(const TaskInfo& info);
+/// Throws InputError naming `where` where it is no task model or one of a newer kind.
+TaskInfo task_info_from(const model::BigBirdConfig& config, const std::filesystem::path& where);
+
+struct TaskModel {
+    model::SequenceClassifier network{nullptr};  ///< in evaluation mode
+    tokenizer::DnaTokenizer tokenizer;
+    tasks::LabelTable labels;
+    TaskInfo info;
+    std::string sha256;  ///< of model.safetensors
+};
+
+/// The folder with config.json that `path` means: itself, a finished run's model/, else a run's newest
+/// checkpoint (said on standard error). Throws InputError where there is none.
+std::filesystem::path find_model(const std::filesystem::path& path);
+
+/// Loads what finetune-* wrote (find_model). Throws InputError: no task model, another task than `task`,
+/// labels.tsv, weights and tokenizer that do not fit each other.
+TaskModel load_task_model(const std::filesystem::path& path, tasks::Task task, const at::Device& device);
+
+/// The tokens that a window may have, [CLS] and [SEP] included: whole blocks within the positions.
+std::int64_t max_tokens(const model::BigBirdConfig& config);
+
+/// What to warn of where a contig of the genome that the model was trained on has another length here: most
+/// likely another build (GRCh38 for GRCh37). Nothing where all fit, or none is shared.
+std::optional<std::string> other_build(const TaskInfo& info, const genome::ReferenceGenome& reference);
+
+}  // namespace bigbird::scoring

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stretch of DNA becomes the ids that the network sees: [CLS] pieces [SEP].
+#pragma once
+
+#include "bigbird/tokenizer/tokenizer.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::scoring {
+
+struct EncodedWindow {
+    std::vector<std::int32_t> ids;  ///< [CLS] and [SEP] included; empty where the window is all N
+    double n_fraction = 0;          ///< share of N in the window as it came
+    bool truncated = false;         ///< pieces were left out to fit max_tokens
+
+    bool all_n() const { return ids.empty(); }
+};
+
+/// Encodes a window of normalised sequence. Its outer runs of N (what lies beyond a contig's end, assembly
+/// gaps) are left out before encoding, because thousands of N pieces tell nothing and cost time; N inside
+/// stay. A window of more than `max_tokens` tokens (with [CLS] and [SEP]; at least 3) keeps the pieces around
+/// the window's middle base, as many on each side as there are; a side that is short of pieces leaves its
+/// room to the other. Thread-safe.
+EncodedWindow encode_window(std::string_view dna, const tokenizer::DnaTokenizer& tokenizer,
+                            std::int64_t max_tokens);
+
+}  // namespace bigbird::scoring

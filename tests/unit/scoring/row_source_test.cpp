@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/scoring/row_source.hpp"
+
+#include "scoring/tiny_task.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+using namespace bigbird;
+using namespace bigbird::testing;
+
+DOCTEST_TEST_CASE("scoring/row_source: BED rows, counted beforehand where the file can be read twice") {
+    const TempDir folder;
+    write_file(folder / "rows.bed", "# a comment\nc\t100\t200\tx\t7\t-\n\nc\t0\t10\n");
+    const auto reference = genome::in_memory_genome({{"c", random_dna(300, 1)}});
+    const auto source =
+        scoring::region_source(folder / "rows.bed", *reference, {.bounds = {-20, 20}, .use_strand = false});
+    DOCTEST_CHECK(source->total() == 2);
+    auto row = source->next();
+    DOCTEST_REQUIRE(row.has_value());
+    source->fill(*row);
+    DOCTEST_CHECK(row->sequence == reference->fetch({"c", 130, 170}));
+    DOCTEST_CHECK(row->head.strand == "-");
+    DOCTEST_CHECK(source->next().has_value());
+    DOCTEST_CHECK_FALSE(source->next().has_value());
+}
+
+DOCTEST_TEST_CASE("scoring/row_source: rows of examples, of one split or all") {
+    const TempDir folder;
+    write_motif_examples(folder / "examples", 40, 5);
+    const auto examples = tasks::ExampleSet::load(folder / "examples");
+    const auto test = scoring::example_source(examples, tasks::Split::test);
+    DOCTEST_CHECK(test->total() == 10);
+    auto row = test->next();
+    DOCTEST_REQUIRE(row.has_value());
+    test->fill(*row);
+    DOCTEST_CHECK(row->head.contig == "c");
+    DOCTEST_CHECK(row->head.begin == "600");
+    DOCTEST_CHECK(row->head.end == "800");
+    DOCTEST_CHECK(row->head.status == "ok");
+    DOCTEST_CHECK(row->sequence == examples.sequence(3));
+    DOCTEST_CHECK(scoring::example_source(examples, std::nullopt)->total() == 40);
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scoring/tiny_task.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/rng.hpp"
+#include "bigbird/model/model_directory.hpp"
+#include "bigbird/tasks/example_writer.hpp"
+#include "bigbird/tasks/two_bit.hpp"
+
+#include <torch/nn.h>
+
+namespace bigbird::testing {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t bin = 200;
+const std::string motif = "GATTACAGATTACAGATTACA";
+
+tasks::LabelTable numbered_labels(std::int64_t count) {
+    std::vector<tasks::Label> labels;
+    for (std::int64_t i = 0; i < count; ++i) {
+        labels.push_back({i % 2 == 0 ? "even" : "odd", "label" + std::to_string(i), -1});
+    }
+    return tasks::LabelTable(std::move(labels));
+}
+
+}  // namespace
+
+std::string random_dna(std::int64_t length, std::uint64_t seed) {
+    Rng rng(seed);
+    std::string dna(static_cast<std::size_t>(length), 'A');
+    for (char& base : dna) {
+        base = "ACGT"[rng.between(0, 3)];
+    }
+    return dna;
+}
+
+tokenizer::DnaTokenizer small_tokenizer() {
+    return tokenizer::DnaTokenizer::load(test_data("tokenizer/small.model"));
+}
+
+model::BigBirdConfig tiny_config(std::int64_t labels) {
+    model::BigBirdConfig config;
+    config.vocab_size = 512;
+    config.hidden_size = 32;
+    config.num_hidden_layers = 1;
+    config.num_attention_heads = 2;
+    config.intermediate_size = 64;
+    config.max_position_embeddings = 512;
+    config.pattern.block_size = 16;
+    config.num_labels = labels;
+    return config;
+}
+
+model::SequenceClassifier tiny_network(const model::BigBirdConfig& config, std::uint64_t seed) {
+    model::BigBirdConfig wide = config;
+    wide.initializer_range = 0.3;
+    model::SequenceClassifier network(config);
+    model::initialise(*network, wide, seed);
+    network->eval();
+    return network;
+}
+
+void write_tiny_pretrained(const fs::path& directory, std::uint64_t seed) {
+    fs::create_directories(directory);
+    const model::BigBirdConfig config = tiny_config(0);
+    model::PreTrainingModel network(config);
+    model::initialise(*network, config, seed);
+    const tokenizer::DnaTokenizer tokenizer = small_tokenizer();
+    model::write_model(network, &tokenizer, directory);
+}
+
+void write_tiny_task_model(const fs::path& directory, const scoring::TaskInfo& info, std::int64_t labels,
+                           std::uint64_t seed) {
+    fs::create_directories(directory);
+    model::BigBirdConfig config = tiny_config(labels);
+    config.extra["task_model"] = scoring::to_json(info);
+    const tokenizer::DnaTokenizer tokenizer = small_tokenizer();
+    model::write_model(tiny_network(config, seed), &tokenizer, directory);
+    write_file(directory / "labels.tsv", numbered_labels(labels).to_text());
+}
+
+void write_motif_examples(const fs::path& directory, std::int64_t rows, std::uint64_t seed) {
+    fs::create_directories(directory);
+    std::string contig = random_dna(rows * bin, seed);
+    Rng rng = Rng(seed).split("labels");
+    tasks::ExampleWriter writer(directory, tasks::Task::chromatin, {-bin / 2, bin / 2}, 2);
+    for (std::int64_t row = 0; row < rows; ++row) {
+        const auto labels = static_cast<std::uint8_t>(rng.between(0, 3));
+        if ((labels & 1U) != 0) {
+            const auto place = static_cast<std::size_t>(row * bin + rng.between(0, bin - std::ssize(motif)));
+            contig.replace(place, motif.size(), motif);
+        }
+        const auto split = row % 4 < 2    ? tasks::Split::train
+                           : row % 4 == 2 ? tasks::Split::validation
+                                          : tasks::Split::test;
+        writer.add({{"c", row * bin, (row + 1) * bin}, ".", genome::Strand::none, split}, {&labels, 1});
+    }
+    tasks::TwoBitWriter store(directory / "sequences.2bit", {"c"}, false);
+    store.add("c", contig);
+    store.finish();
+    writer.finish(tasks::LabelTable({{"TF", "motif", -1}, {"TF", "random", -1}}),
+                  Json{{"contigs", Json::array({Json{{"name", "c"}, {"length", rows * bin}}})}});
+}
+
+}  // namespace bigbird::testing
