@@ -7,6 +7,10 @@
 #include "commands/encode.hpp"
 #include "commands/evaluate_chromatin.hpp"
 #include "commands/evaluate_promoter.hpp"
+#include "commands/finetune_chromatin.hpp"
+#include "commands/finetune_promoter.hpp"
+#include "commands/predict_chromatin.hpp"
+#include "commands/predict_promoter.hpp"
 #include "commands/train_tokenizer.hpp"
 #include "support/hand_over.hpp"
 #include "support/program.hpp"
@@ -14,15 +18,18 @@
 int main(int argc, char** argv) {
     bigbird::cli::Program program;
     const bigbird::cli::HandOver tensors(argv);
-    static_cast<void>(tensors);
     using namespace bigbird::cli;
     setup_build_documents(program, run_build_documents);
     setup_train_tokenizer(program, run_train_tokenizer);
     setup_encode(program, run_encode);
     setup_decode(program, run_decode);
     setup_build_promoters(program, run_build_promoters);
+    setup_finetune_promoter(program, tensors);
+    setup_predict_promoter(program, tensors);
     setup_evaluate_promoter(program, run_evaluate_promoter);
     setup_build_chromatin(program, run_build_chromatin);
+    setup_finetune_chromatin(program, tensors);
+    setup_predict_chromatin(program, tensors);
     setup_evaluate_chromatin(program, run_evaluate_chromatin);
     return program.main(argc, argv);
 }

@@ -72,6 +72,34 @@ void add_hold_out_options(CLI::App& command, HoldOutOptions& options, const std:
     add("--test", options.test, "Held out for evaluation");
 }
 
+void add_score_outputs(CLI::App& command, std::vector<std::filesystem::path>& outputs, bool& force) {
+    command
+        .add_option(
+            "--output", outputs,
+            "Table of scores: .tsv, .tsv.gz (bgzip) or '-' for standard output; given several times, each is "
+            "written")
+        ->required()
+        ->type_name("FILE")
+        ->group("Output");
+    command.add_flag("--force", force, "Replace an output that exists")->group("Output");
+}
+
+void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens) {
+    command
+        .add_option("--batch-tokens", batch_tokens,
+                    "Tokens, padding included, that go through the network at once; 0: what fits the device")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N")
+        ->group("Resources");
+}
+
+CLI::Option* add_choice_option(CLI::App& command, const std::string& name, std::string& value,
+                               const std::vector<std::string>& words, const std::string& what) {
+    return command.add_option(name, value, what)
+        ->check(CLI::IsMember(words).description(""))
+        ->type_name(CLI::detail::join(words, "|"));
+}
+
 void add_device_option(CLI::App& command, std::string& device) {
     command.add_option("--device", device, "auto (a GPU where there is one), cpu, cuda or cuda:N")
         ->type_name("DEVICE")

@@ -47,6 +47,16 @@ struct HoldOutOptions {
 /// row.
 void add_hold_out_options(CLI::App& command, HoldOutOptions& options, const std::string& by);
 
+/// --output, several times, for score tables, and --force.
+void add_score_outputs(CLI::App& command, std::vector<std::filesystem::path>& outputs, bool& force);
+
+/// --batch-tokens, 0 = what fits the device.
+void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens);
+
+/// Adds an option that takes one of `words`, which the help shows as its type.
+CLI::Option* add_choice_option(CLI::App& command, const std::string& name, std::string& value,
+                               const std::vector<std::string>& words, const std::string& what);
+
 /// --device auto|cpu|cuda|cuda:N.
 void add_device_option(CLI::App& command, std::string& device);
 

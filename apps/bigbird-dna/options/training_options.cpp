@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options/training_options.hpp"
 
+#include "options/option_groups.hpp"
+
 namespace bigbird::cli {
 
 void add_run_options(CLI::App& command, RunOptions& options) {
@@ -52,9 +54,8 @@ void add_optimization_options(CLI::App& command, OptimizationOptions& options, c
         ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1} << 40))
         ->type_name("N")
         ->group(group);
-    command.add_option("--decay", options.decay, "Of the learning rate after the warm-up")
-        ->check(CLI::IsMember({"constant", "linear", "cosine"}))
-        ->type_name("constant|linear|cosine")
+    add_choice_option(command, "--decay", options.decay, {"constant", "linear", "cosine"},
+                      "Of the learning rate after the warm-up")
         ->group(group);
     command.add_option("--weight-decay", options.weight_decay, "Of matrices and embeddings")
         ->check(CLI::NonNegativeNumber)

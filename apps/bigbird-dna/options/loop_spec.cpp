@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/loop_spec.hpp"
+
+namespace bigbird::cli {
+
+train::LoopSpec loop_spec(const RunOptions& run, const OptimizationOptions& optimization) {
+    train::LoopSpec spec;
+    spec.learning_rate.peak = optimization.learning_rate;
+    spec.learning_rate.decay = train::parse_decay(optimization.decay);
+    spec.optimizer.weight_decay = optimization.weight_decay;
+    spec.optimizer.clip_norm = optimization.clip_norm;
+    spec.checkpoint_every = run.checkpoint_every;
+    spec.keep = run.keep;
+    spec.max_hours = run.max_hours;
+    spec.resume = run.resume;
+    spec.force = run.force;
+    spec.free_options = Json{{"--checkpoint-every", run.checkpoint_every}, {"--keep", run.keep}};
+    return spec;
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// finetune-* and predict-* as programs: exit code, standard output, the error's sentence, and no output left
+// behind.
+#include "cli/run_program.hpp"
+#include "scoring/tiny_task.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include <algorithm>
+
+using namespace bigbird::testing;
+
+namespace {
+
+/// A genome of one contig of 2,000 bases, a chromatin model with two labels, and a BED file.
+class Fixture {
+public:
+    Fixture() {
+        write_file(folder_ / "genome.fa", ">c\n" + random_dna(2000, 1) + "\n");
+        bigbird::scoring::TaskInfo info;
+        info.window = {-100, 100};
+        write_tiny_task_model(folder_ / "model", info, 2, 1);
+        write_file(folder_ / "rows.bed", "c\t100\t200\ta\nc\t1500\t1501\tb\n");
+    }
+    std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
+    ProgramResult predict(const std::string& bed, const std::vector<std::string>& more = {},
+                          const std::string& input = {}) const {
+        std::vector<std::string> words{"predict-chromatin",
+                                       "--model",
+                                       folder_ / "model",
+                                       "--reference",
+                                       folder_ / "genome.fa",
+                                       "--regions",
+                                       bed,
+                                       "--device",
+                                       "cpu",
+                                       "--threads",
+                                       "1"};
+        if (std::find(more.begin(), more.end(), "--output") == more.end()) {
+            words.insert(words.end(), {"--output", folder_ / "scores.tsv"});
+        }
+        words.insert(words.end(), more.begin(), more.end());
+        return run_program(words, input);
+    }
+    bool has(const std::string& name) const { return std::filesystem::exists(folder_ / name); }
+
+private:
+    TempDir folder_;
+};
+
+std::int64_t lines_without_comments(const std::string& text) {
+    std::int64_t lines = 0;
+    std::size_t begin = 0;
+    for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+        lines += text.compare(begin, 2, "##") != 0 ? 1 : 0;
+        begin = end + 1;
+    }
+    return lines;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("scoring: predict-chromatin reads standard input and writes standard output") {
+    const Fixture fixture;
+    const auto result =
+        fixture.predict("-", {"--output", "-", "--quiet"}, "c\t100\t200\ta\nc\t1500\t1501\tb\n");
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(result.err.empty());
+    DOCTEST_CHECK(contains(result.out,
+                           "\n#chrom\tstart\tend\tname\tscore\tstrand\tstatus\tn_fraction\tlabel0\tlabel1\n"
+                           "c\t100\t200\ta\t.\t.\tok\t0\t0."));
+    DOCTEST_CHECK(lines_without_comments(result.out) == 3);
+    const auto file = fixture.predict(fixture / "rows.bed");
+    DOCTEST_CHECK(file.code == 0);
+    DOCTEST_CHECK(file.out.empty());
+    DOCTEST_CHECK(read_file(fixture / "scores.tsv") == result.out);
+}
+
+DOCTEST_TEST_CASE("scoring: an empty BED is no error") {
+    const Fixture fixture;
+    write_file(fixture / "empty.bed", "");
+    const auto result = fixture.predict(fixture / "empty.bed");
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(contains(result.err, "empty.bed"));
+    DOCTEST_CHECK(lines_without_comments(read_file(fixture / "scores.tsv")) == 1);
+}
+
+DOCTEST_TEST_CASE("scoring: rows that do not lie on the reference end it, with file and line") {
+    const Fixture fixture;
+    const auto check = [&](const std::string& bed, const std::string& place) {
+        write_file(fixture / "bad.bed", bed);
+        const auto result = fixture.predict(fixture / "bad.bed");
+        DOCTEST_CAPTURE(result.err);
+        DOCTEST_CHECK(result.code == 3);
+        DOCTEST_CHECK(result.out.empty());
+        DOCTEST_CHECK(contains(result.err, "bigbird-dna: error: " + (fixture / "bad.bed") + place));
+        DOCTEST_CHECK_FALSE(fixture.has("scores.tsv"));
+    };
+    check("c\t1\t2\nd\t1\t2\n", ":2: ");
+    check("c\t1\t2\nc\t1\t2\nc\t1999\t2001\n", ":3: ");
+    check("c\t2\t1\n", ":1: ");
+    check("c\tx\t1\n", ":1: ");
+    write_file(fixture / "bad.bed", "d\t1\t2\nc\t1999\t2001\nc\t1\t2\n");
+    const auto result = fixture.predict(fixture / "bad.bed", {"--skip-invalid", "--output", "-", "--quiet"});
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(contains(result.out, "d\t1\t2\t.\t.\t.\tno_contig\tNA\tNA\tNA\n"));
+    DOCTEST_CHECK(contains(result.out, "c\t1999\t2001\t.\t.\t.\tbad_interval\tNA\tNA\tNA\n"));
+}
+
+DOCTEST_TEST_CASE("scoring: inputs that are missing or damaged") {
+    const Fixture fixture;
+    const auto absent = fixture.predict(fixture / "absent.bed");
+    DOCTEST_CHECK(absent.code == 3);
+    DOCTEST_CHECK(absent.err == "bigbird-dna: error: " + (fixture / "absent.bed") + ": no such file\n");
+
+    const std::string weights = read_file(fixture / "model/model.safetensors");
+    write_file(fixture / "model/model.safetensors", weights.substr(0, weights.size() / 2));
+    const auto cut = fixture.predict(fixture / "rows.bed");
+    DOCTEST_CHECK(cut.code == 3);
+    DOCTEST_CHECK(contains(cut.err, "bigbird-dna: error: " + (fixture / "model/model.safetensors") + ": "));
+    write_file(fixture / "model/model.safetensors", weights);
+
+    // a model for one vocabulary with the tokenizer of another
+    std::string config = read_file(fixture / "model/config.json");
+    const std::string size = "\"vocab_size\": 512";
+    DOCTEST_REQUIRE(contains(config, size));
+    config.replace(config.find(size), size.size(), "\"vocab_size\": 300");
+    write_file(fixture / "model/config.json", config);
+    const auto unfit = fixture.predict(fixture / "rows.bed");
+    DOCTEST_CHECK(unfit.code == 3);
+    DOCTEST_CHECK(contains(unfit.err, "tokenizer"));
+    DOCTEST_CHECK_FALSE(fixture.has("scores.tsv"));
+}
+
+DOCTEST_TEST_CASE("scoring: outputs that are refused") {
+    const Fixture fixture;
+    write_file(fixture / "scores.tsv", "mine\n");
+    const auto exists = fixture.predict(fixture / "rows.bed");
+    DOCTEST_CHECK(exists.code == 2);
+    DOCTEST_CHECK(exists.err == "bigbird-dna: error: " + (fixture / "scores.tsv") +
+                                    ": exists already; give another --output, or --force to replace it\n");
+    DOCTEST_CHECK(read_file(fixture / "scores.tsv") == "mine\n");
+    const auto wrong = fixture.predict(fixture / "rows.bed", {"--output", "scores.h5"});
+    DOCTEST_CHECK(wrong.code == 2);
+    DOCTEST_CHECK(contains(wrong.err, "scores.h5: scores are written as .tsv or .tsv.gz"));
+    write_file(fixture / "file", "");
+    const auto folder = fixture.predict(fixture / "rows.bed", {"--output", fixture / "file/scores.tsv"});
+    DOCTEST_CHECK(folder.code == 2);
+    DOCTEST_CHECK(contains(folder.err, "cannot be made"));
+}
+
+DOCTEST_TEST_CASE("scoring: wrong command lines") {
+    const Fixture fixture;
+    const auto nothing = run_program({"predict-chromatin", "--model", fixture / "model", "--output", "-"});
+    DOCTEST_CHECK(nothing.code == 2);
+    DOCTEST_CHECK(nothing.err ==
+                  "bigbird-dna: error: --regions with --reference, or --examples, is needed\n");
+    const auto half =
+        run_program({"predict-promoter", "--model", "m", "--regions", "x.bed", "--output", "-"});
+    DOCTEST_CHECK(half.code == 2);
+    DOCTEST_CHECK(contains(half.err, "--reference"));
+    const auto task =
+        run_program({"predict-promoter", "--model", fixture / "model", "--regions", fixture / "rows.bed",
+                     "--reference", fixture / "genome.fa", "--output", "-"});
+    DOCTEST_CHECK(task.code == 3);
+    DOCTEST_CHECK(contains(task.err, "is a chromatin model; use predict-chromatin"));
+}
+
+DOCTEST_TEST_CASE("scoring: finetune-chromatin makes a model that predict-chromatin takes") {
+    const Fixture fixture;
+    write_tiny_pretrained(fixture / "pretrained", 1);
+    write_motif_examples(fixture / "examples", 60, 3);
+    const std::vector<std::string> words{"finetune-chromatin",
+                                         "--examples",
+                                         fixture / "examples",
+                                         "--model",
+                                         fixture / "pretrained",
+                                         "--output",
+                                         fixture / "run",
+                                         "--steps",
+                                         "3",
+                                         "--batch-size",
+                                         "8",
+                                         "--device",
+                                         "cpu",
+                                         "--threads",
+                                         "1"};
+    const auto first = run_program(words);
+    DOCTEST_CAPTURE(first.err);
+    DOCTEST_CHECK(first.code == 0);
+    DOCTEST_CHECK(first.out.empty());
+    const auto again = run_program(words);
+    DOCTEST_CHECK(again.code == 0);
+    DOCTEST_CHECK(contains(again.err, "this run is finished already"));
+    const auto scores = run_program({"predict-chromatin", "--model", fixture / "run", "--examples",
+                                     fixture / "examples", "--split", "test", "--output", "-", "--quiet"});
+    DOCTEST_CHECK(scores.code == 0);
+    DOCTEST_CHECK(lines_without_comments(scores.out) == 16);
+    const auto wrong = run_program({"finetune-promoter", "--examples", fixture / "examples", "--model",
+                                    fixture / "pretrained", "--output", fixture / "other"});
+    DOCTEST_CHECK(wrong.code == 3);
+    DOCTEST_CHECK(wrong.err == "bigbird-dna: error: " + (fixture / "examples") +
+                                   ": holds chromatin examples; use finetune-chromatin\n");
+    DOCTEST_CHECK_FALSE(fixture.has("other"));
+}
