@@ -6,23 +6,27 @@
 #include "commands/decode.hpp"
 #include "commands/encode.hpp"
 #include "commands/evaluate_chromatin.hpp"
+#include "commands/evaluate_mlm.hpp"
 #include "commands/evaluate_promoter.hpp"
 #include "commands/finetune_chromatin.hpp"
 #include "commands/finetune_promoter.hpp"
 #include "commands/predict_chromatin.hpp"
 #include "commands/predict_promoter.hpp"
+#include "commands/pretrain.hpp"
 #include "commands/train_tokenizer.hpp"
 #include "support/hand_over.hpp"
 #include "support/program.hpp"
 
 int main(int argc, char** argv) {
-    bigbird::cli::Program program;
-    const bigbird::cli::HandOver tensors(argv);
     using namespace bigbird::cli;
+    Program program;
+    const HandOver tensors(argv);
     setup_build_documents(program, run_build_documents);
     setup_train_tokenizer(program, run_train_tokenizer);
     setup_encode(program, run_encode);
     setup_decode(program, run_decode);
+    setup_pretrain(program, tensors);
+    setup_evaluate_mlm(program, tensors);
     setup_build_promoters(program, run_build_promoters);
     setup_finetune_promoter(program, tensors);
     setup_predict_promoter(program, tensors);

@@ -54,7 +54,7 @@ void add_optimization_options(CLI::App& command, OptimizationOptions& options, c
         ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1} << 40))
         ->type_name("N")
         ->group(group);
-    add_choice_option(command, "--decay", options.decay, {"constant", "linear", "cosine"},
+    add_choice_option(command, "--schedule", options.decay, {"constant", "linear", "cosine"},
                       "Of the learning rate after the warm-up")
         ->group(group);
     command.add_option("--weight-decay", options.weight_decay, "Of matrices and embeddings")

@@ -31,8 +31,8 @@ struct OptimizationOptions {
     double weight_decay = 0.01;
     double clip_norm = 1.0;
 };
-/// --steps, --batch-size, --learning-rate, --warmup-steps, --decay, --weight-decay, --clip-norm. `steps_text`
-/// and `warmup_text` say what the defaults mean.
+/// --steps, --batch-size, --learning-rate, --warmup-steps, --schedule, --weight-decay, --clip-norm.
+/// `steps_text` and `warmup_text` say what the defaults mean.
 void add_optimization_options(CLI::App& command, OptimizationOptions& options, const std::string& steps_text,
                               const std::string& warmup_text);
 

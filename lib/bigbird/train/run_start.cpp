@@ -20,8 +20,13 @@ bool is_there(const fs::path& path) {
     return fs::exists(path, error);
 }
 
+/// An empty model/ is none: workflow engines make the folders of outputs beforehand.
+bool is_finished(const fs::path& run_directory) {
+    return is_there(run_directory / "model/config.json");
+}
+
 bool has_run(const fs::path& run_directory) {
-    return is_there(run_directory / "model") || !CheckpointStore(run_directory, 1).steps().empty();
+    return is_finished(run_directory) || !CheckpointStore(run_directory, 1).steps().empty();
 }
 
 std::string shown(const Json& options, const std::string& name) {
@@ -67,10 +72,6 @@ void refuse_existing(const fs::path& run_directory, const LoopSpec& spec) {
                           ": holds a run already; go on with --resume auto, give another --output, or "
                           "discard it with --resume never --force");
     }
-}
-
-bool is_finished(const fs::path& run_directory) {
-    return is_there(run_directory / "model/config.json");
 }
 
 /// Removes the run's own files from `step` on; 0 removes all.
@@ -164,7 +165,7 @@ bool run_is_finished(const fs::path& run_directory, const LoopSpec& spec) {
         }
         return false;
     }
-    if (has_run(run_directory)) {
+    if (has_run(run_directory)) {  // fails before the data are read; start_run() looks into the checkpoint
         require_same_options(options_before(run_directory), spec.fixed_options);
     }
     return is_finished(run_directory);

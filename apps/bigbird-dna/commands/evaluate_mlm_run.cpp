@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/evaluate_mlm.hpp"
+
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/genome/reference_genome.hpp"
+#include "bigbird/model/device.hpp"
+#include "bigbird/train/find_model.hpp"
+#include "bigbird/train/mlm_evaluation.hpp"
+
+#include <cstdio>
+#include <optional>
+
+namespace bigbird::cli {
+
+namespace {
+
+train::MlmEvaluationSpec evaluation_spec(const EvaluateMlmOptions& options) {
+    train::MlmEvaluationSpec spec;
+    spec.sequence_length = static_cast<std::int32_t>(options.sequence_length);
+    spec.nsp = options.nsp;
+    spec.masking.rate = options.masking_rate;
+    if (options.corrupt != "mask") {
+        spec.masking.mask = 0.8;
+        spec.masking.random = 0.1;
+    }
+    spec.seed = options.seed;
+    spec.baseline_orders = options.baseline_orders;
+    spec.threads = resolve_threads(options.threads);
+    spec.scoring.sequences = options.max_sequences;
+    spec.scoring.max_tokens = options.batch_tokens;
+    spec.scoring.foreground = true;
+    spec.scoring.device = model::open_device(options.device);
+    spec.scoring.compute = train::parse_compute_type(options.dtype, spec.scoring.device);
+    return spec;
+}
+
+void write_report(const Json& report, const OutputOptions& output) {
+    if (output.output == "-") {
+        std::fputs((report.dump(2) + "\n").c_str(), stdout);
+    } else {
+        write_json(output.output, report, output.overwrite());
+    }
+}
+
+}  // namespace
+
+int run_evaluate_mlm(const EvaluateMlmOptions& options) {
+    if (options.output.output != "-") {
+        prepare_output(options.output.output, options.output.overwrite());
+    }
+    const std::filesystem::path model = train::find_model(options.model);
+    const train::MlmEvaluationSpec spec = evaluation_spec(options);
+    model::set_compute_threads(spec.threads);
+    std::unique_ptr<genome::ReferenceGenome> genome;
+    if (!options.references.empty()) {
+        genome = genome::open_references(options.references);
+    }
+    corpus::DocumentReader held_out(options.documents, genome.get());
+    std::optional<corpus::DocumentReader> baseline;
+    if (!options.baseline_documents.empty()) {
+        baseline.emplace(options.baseline_documents, genome.get());
+    }
+    const Json report = train::evaluate_mlm({model, &held_out, baseline ? &*baseline : nullptr}, spec);
+    write_report(report, options.output);
+    for (const std::string& line : train::mlm_table(report)) {
+        log_info("{}", line);
+    }
+    return 0;
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pretraining as the training loop sees it: masked tokens and next-sentence prediction.
+#pragma once
+
+#include "bigbird/corpus/example_stream.hpp"
+#include "bigbird/model/bigbird.hpp"
+#include "bigbird/train/autocast.hpp"
+#include "bigbird/train/mlm_batch.hpp"
+#include "bigbird/train/prefetch.hpp"
+#include "bigbird/train/training_loop.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace bigbird::train {
+
+struct MlmTaskSpec {
+    std::int64_t batch_size = 8;             ///< sequences a step
+    std::int64_t micro_batch_tokens = 8192;  ///< padded, computed at once: bounds the memory
+    std::uint64_t seed = 0;                  ///< of the dropout masks
+    at::Device device = at::kCPU;
+    ComputeType compute = ComputeType::fp32;
+    std::int64_t evaluation_sequences = 0;  ///< of the held-out epoch; 0: all
+};
+
+/// Step s takes the examples [(s - 1) * batch_size, s * batch_size) of the source, so nothing but the step is
+/// to be kept. The loss is the mean over the masked tokens of the global batch plus, with NSP, the mean over
+/// its sequences.
+class MlmTask : public TrainingTask {
+public:
+    /// The network is on the device already. `held_out`'s examples are masked as its own spec says.
+    MlmTask(model::PreTrainingModel network, tokenizer::DnaTokenizer tokenizer, corpus::ExampleSource source,
+            std::optional<corpus::ExampleSource> held_out, const MlmTaskSpec& spec);
+
+    torch::nn::Module& module() override { return *network_; }
+    /// Metrics: mlm_loss, mlm_accuracy and, with NSP, nsp_loss, nsp_accuracy.
+    StepStats accumulate(std::int64_t step) override;
+    /// eval_loss, eval_mlm_loss, eval_mlm_accuracy, eval_bits_per_character and, with NSP, eval_nsp_loss,
+    /// eval_nsp_accuracy; empty without held-out examples.
+    Json evaluate() override;
+    void write_model(const std::filesystem::path& directory) override;
+
+private:
+    model::PreTrainingModel network_;
+    tokenizer::DnaTokenizer tokenizer_;
+    corpus::ExampleSource source_;
+    std::optional<corpus::ExampleSource> held_out_;
+    MlmTaskSpec spec_;
+    model::BigBirdConfig config_;
+    Prefetcher<GlobalBatch> batches_;
+};
+
+}  // namespace bigbird::train
