@@ -15,9 +15,9 @@ struct CodeLength {
     double bits_per_base() const { return bases > 0 ? bits / static_cast<double>(bases) : 0; }
 };
 
-/// A Markov chain of order k over A C G T. Probabilities of all orders 0..k are interpolated (Witten and Bell
-/// 1991), so contexts that training never saw cost what shorter ones say. N breaks the context and is neither
-/// counted nor scored. Const calls are thread-safe.
+/// A Markov chain of order k over A C G T. Probabilities of all orders 0..k are interpolated (after Witten
+/// and Bell 1991), so contexts that training saw rarely or never cost what shorter ones say. N breaks the
+/// context and is neither counted nor scored. Const calls are thread-safe.
 class MarkovModel {
 public:
     /// 0 to 12; throws ConfigError else. Holds 4^(order + 1) counters and those of the lower orders.

@@ -42,14 +42,14 @@ DOCTEST_TEST_CASE("markov: what was never seen costs two bits, what is certain c
 DOCTEST_TEST_CASE("markov: the interpolation by hand") {
     MarkovModel model(1);
     model.add("AAC");
-    // Order 0: counts A 2, C 1 of 3, two kinds: p(A) = (2 + 2/4) / 5, p(C) = (1 + 2/4) / 5, p(G) = (0 + 2/4)
-    // / 5. Order 1 after A: A 1, C 1, two kinds: p(C | A) = (1 + 2 p(C)) / 4, p(G | A) = (0 + 2 p(G)) / 4.
-    // After G nothing was seen.
-    const double a = 2.5 / 5, c = 1.5 / 5, g = 0.5 / 5;
+    // Order 0: counts A 2, C 1 of 3, two kinds, so w = 32: p(A) = (2 + 32/4) / 35, p(C) = (1 + 32/4) / 35,
+    // p(G) = 8 / 35. Order 1 after A: A 1, C 1, two kinds: p(C | A) = (1 + 32 p(C)) / 34, p(G | A) = 32 p(G)
+    // / 34. After G nothing was seen.
+    const double a = 10.0 / 35, c = 9.0 / 35, g = 8.0 / 35;
     DOCTEST_CHECK(model.score("A").bits == doctest::Approx(-std::log2(a)));
-    DOCTEST_CHECK(model.score("AC").bits == doctest::Approx(-std::log2(a) - std::log2((1 + 2 * c) / 4)));
+    DOCTEST_CHECK(model.score("AC").bits == doctest::Approx(-std::log2(a) - std::log2((1 + 32 * c) / 34)));
     DOCTEST_CHECK(model.score("AGA").bits ==
-                  doctest::Approx(-std::log2(a) - std::log2(2 * g / 4) - std::log2(a)));
+                  doctest::Approx(-std::log2(a) - std::log2(32 * g / 34) - std::log2(a)));
 }
 
 DOCTEST_TEST_CASE("markov: the probabilities of the four bases add up to one") {
