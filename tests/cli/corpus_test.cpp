@@ -63,7 +63,7 @@ DOCTEST_TEST_CASE("build-documents: the manifest says what was made from what") 
     DOCTEST_REQUIRE(result.code == 0);
     const auto manifest = nlohmann::json::parse(read_file(folder / "a.json"));
     DOCTEST_CHECK(manifest["parameters"]["passes"] == 10);
-    DOCTEST_CHECK(manifest["inputs"]["reference"][0].get<std::string>().size() == 64);
+    DOCTEST_CHECK(manifest["inputs"][0]["sha256"].get<std::string>().size() == 64);
 }
 
 DOCTEST_TEST_CASE("build-documents: errors are one sentence, have their exit code and leave nothing behind") {

@@ -37,19 +37,31 @@ void DocumentWriter::write(const PlacedDocument& document) {
     ++documents_;
 }
 
+namespace {
+
+// A pipe has been read by now and has no checksum.
+Json checksum(const std::filesystem::path& path) {
+    return std::filesystem::is_regular_file(path) ? Json(sha256_of_file(path)) : Json(nullptr);
+}
+
+}  // namespace
+
 Json document_manifest(DocumentForm form, const BuildSpec& spec, const BuildCounts& counts,
                        const DocumentInputs& inputs) {
     Json json;
-    json["version"] = version();
-    json["format"] = form == DocumentForm::text ? "text" : "bed";
+    json["format"] = "bigbird-dna documents";
+    json["format_version"] = 1;
+    json["made_by"] = "bigbird-dna " + std::string(version());
+    json["form"] = form == DocumentForm::text ? "text" : "bed";
     json["parameters"] = spec.parameters();
+    Json& checksums = json["inputs"] = Json::array();
     for (const std::filesystem::path& reference : inputs.references) {
-        json["inputs"]["reference"].push_back(sha256_of_file(reference));
+        checksums.push_back({{"role", "reference"}, {"sha256", checksum(reference)}});
     }
-    for (const auto& [name, path] :
+    for (const auto& [role, path] :
          {std::pair("include", inputs.include), std::pair("exclude", inputs.exclude)}) {
         if (!path.empty()) {
-            json["inputs"][name] = sha256_of_file(path);
+            checksums.push_back({{"role", role}, {"sha256", checksum(path)}});
         }
     }
     json["documents"] = counts.documents;

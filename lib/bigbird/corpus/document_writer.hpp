@@ -38,8 +38,7 @@ struct DocumentInputs {
     std::filesystem::path include, exclude;
 };
 
-/// What was made from what: version, form, parameters, SHA-256 of the inputs, counts. No paths, threads or
-/// dates.
+/// What was made from what (FORMAT.md). No paths, threads or dates.
 Json document_manifest(DocumentForm form, const BuildSpec& spec, const BuildCounts& counts,
                        const DocumentInputs& inputs);
 

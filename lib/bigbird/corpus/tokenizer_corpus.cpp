@@ -28,7 +28,7 @@ void add_genome(tokenizer::TokenizerTrainer& trainer, const genome::ReferenceGen
 
 Json report_json(const tokenizer::TrainSpec& spec, const tokenizer::TrainReport& report) {
     Json json;
-    json["version"] = version();
+    json["made_by"] = "bigbird-dna " + std::string(version());
     json["engine"] = "sentencepiece";
     json["vocab_size"] = report.vocab_size;
     json["max_piece_length"] = spec.max_piece_length;

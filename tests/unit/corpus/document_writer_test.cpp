@@ -119,8 +119,9 @@ DOCTEST_TEST_CASE("document_writer: the manifest names parameters, counts and ch
                                         {{test_data("genome/multi.fa")}, folder / "include.bed", {}});
     DOCTEST_CHECK(json["parameters"]["sentence-length"] == "50:90");
     DOCTEST_CHECK(json["parameters"]["reverse-complement"] == "add");
-    DOCTEST_CHECK(json["inputs"]["reference"][0].get<std::string>().size() == 64);
-    DOCTEST_CHECK(json["inputs"]["include"] ==
+    DOCTEST_CHECK(json["inputs"][0]["sha256"].get<std::string>().size() == 64);
+    DOCTEST_CHECK(json["inputs"][1]["role"] == "include");
+    DOCTEST_CHECK(json["inputs"][1]["sha256"] ==
                   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     DOCTEST_CHECK(json["documents"] == counts.documents);
     DOCTEST_CHECK(json.dump().find('/') == std::string::npos);
