@@ -23,12 +23,37 @@ DOCTEST_TEST_CASE("help: a wrong command line is one sentence on standard error 
     const auto result = run_program({"no-such-command"});
     DOCTEST_CHECK(result.code == 2);
     DOCTEST_CHECK(result.out.empty());
-    DOCTEST_CHECK(result.err == "bigbird-dna: error: there is no command 'no-such-command'; see 'bigbird-dna --help'\n");
-    DOCTEST_CHECK(run_program({}).err == "bigbird-dna: error: a command is needed; see 'bigbird-dna --help'\n");
+    DOCTEST_CHECK(result.err ==
+                  "bigbird-dna: error: there is no command 'no-such-command'; see 'bigbird-dna --help'\n");
+    DOCTEST_CHECK(run_program({}).err ==
+                  "bigbird-dna: error: a command is needed; see 'bigbird-dna --help'\n");
 }
 
 DOCTEST_TEST_CASE("help: --version is one line that a program can read") {
     const auto result = run_program({"--version"});
     DOCTEST_CHECK(result.code == 0);
     DOCTEST_CHECK(result.out.rfind("bigbird-dna 0.", 0) == 0);
+}
+
+DOCTEST_TEST_CASE("help: a command's options say what they take and their defaults, and fit a line") {
+    const auto result = run_program({"build-promoters", "--help"});
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(contains(result.out, "\n  --tss BED  "));
+    DOCTEST_CHECK(contains(result.out, "(required)\n"));
+    DOCTEST_CHECK(contains(result.out, "strand [-5000:3000]\n"));
+    DOCTEST_CHECK(!contains(result.out, "=[]"));
+    std::size_t begin = 0;
+    while (begin < result.out.size()) {
+        const std::size_t end = result.out.find('\n', begin);
+        DOCTEST_CHECK(end - begin <= 110);
+        begin = end + 1;
+    }
+}
+
+DOCTEST_TEST_CASE("help: a value out of range is a short sentence") {
+    const auto result = run_program({"build-promoters", "--threads", "-3"});
+    DOCTEST_CHECK(result.code == 2);
+    DOCTEST_CHECK(
+        result.err ==
+        "bigbird-dna: error: --threads: Value -3 is too small; see 'bigbird-dna build-promoters --help'\n");
 }

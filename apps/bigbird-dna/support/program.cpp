@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/program.hpp"
 
+#include "support/help_formatter.hpp"
+
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
@@ -8,6 +10,7 @@
 #include "bigbird/core/version.hpp"
 
 #include <cstdio>
+#include <memory>
 #include <new>
 
 namespace bigbird::cli {
@@ -24,6 +27,23 @@ constexpr const char* footer =
     "and\n"
     "resumable, 130 SIGINT, 143 SIGTERM.";
 
+/// What validators say of themselves stays out of the help; the options' own words tell more.
+void clear_validator_texts(CLI::Option& option) {
+    try {
+        for (int i = 0;; ++i) {
+            option.get_validator(i)->description("");
+        }
+    } catch (const CLI::OptionNotFound&) {  // behind the last
+    }
+}
+
+/// CLI11 prints the greatest double where a range has no upper end.
+std::string readable(const std::string& message) {
+    const std::size_t range = message.find(" not in range ");
+    const bool open = range != std::string::npos && message.find(" to 17976931") != std::string::npos;
+    return open ? message.substr(0, range) + " is too small" : message;
+}
+
 int exit_code(ExitCode code) {
     return static_cast<int>(code);
 }
@@ -35,20 +55,14 @@ Program::Program() : app_(about, "bigbird-dna") {
     app_.require_subcommand(1);
     app_.set_version_flag("--version", std::string("bigbird-dna ") + std::string(version()),
                           "Print the version and exit");
-    app_.get_formatter()->column_width(34);
+    app_.formatter(std::make_shared<HelpFormatter>());
 }
 
 CLI::App& Program::add_command(const std::string& name, const std::string& group,
                                const std::string& description, std::function<int()> run) {
     CLI::App* command = app_.add_subcommand(name, description);
     command->group(group);
-    command->get_formatter()->column_width(34);
     command->option_defaults()->always_capture_default();
-    CLI::Option* quiet =
-        command->add_flag("--quiet", quiet_, "Only warnings and errors on standard error")->group("Messages");
-    command->add_flag("--verbose", verbose_, "More of what happens on standard error")
-        ->group("Messages")
-        ->excludes(quiet);
     command->callback([this, run = std::move(run)] { chosen_ = run; });
     return *command;
 }
@@ -78,7 +92,7 @@ int Program::main(int argc, char** argv) {
 }
 
 int Program::parse_and_run(int argc, char** argv) {
-    check_descriptions();
+    finish_commands();
     try {
         app_.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -95,7 +109,8 @@ int Program::parse_and_run(int argc, char** argv) {
 std::string Program::usage_error(const CLI::ParseError& error, int argc, char** argv) const {
     const auto parsed = app_.get_subcommands();
     if (!parsed.empty()) {
-        return fmt::format("{}; see 'bigbird-dna {} --help'", error.what(), parsed.front()->get_name());
+        return fmt::format("{}; see 'bigbird-dna {} --help'", readable(error.what()),
+                           parsed.front()->get_name());
     }
     const std::string first = argc > 1 ? argv[1] : "";
     if (first.empty() || first.front() == '-') {
@@ -104,14 +119,21 @@ std::string Program::usage_error(const CLI::ParseError& error, int argc, char** 
     return fmt::format("there is no command '{}'; see 'bigbird-dna --help'", first);
 }
 
-void Program::check_descriptions() const {
-    for (const CLI::App* command : app_.get_subcommands([](const CLI::App*) { return true; })) {
+void Program::finish_commands() {
+    for (CLI::App* command : app_.get_subcommands([](const CLI::App*) { return true; })) {
         BIGBIRD_EXPECTS(!command->get_description().empty(),
                         "a command without a description: " + command->get_name());
-        for (const CLI::Option* option : command->get_options()) {
+        CLI::Option* quiet =
+            command->add_flag("--quiet", quiet_, "Only warnings and errors on standard error")
+                ->group("Messages");
+        command->add_flag("--verbose", verbose_, "More of what happens on standard error")
+            ->group("Messages")
+            ->excludes(quiet);
+        for (CLI::Option* option : command->get_options([](const CLI::Option*) { return true; })) {
             BIGBIRD_EXPECTS(
                 !option->get_description().empty(),
                 "an option without a description: " + command->get_name() + " " + option->get_name());
+            clear_validator_texts(*option);
         }
     }
 }

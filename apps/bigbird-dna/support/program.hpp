@@ -38,7 +38,8 @@ private:
                           std::function<int()> run);
     int parse_and_run(int argc, char** argv);
     std::string usage_error(const CLI::ParseError& error, int argc, char** argv) const;
-    void check_descriptions() const;
+    /// Adds what all commands have and sees that everything is described.
+    void finish_commands();
 
     CLI::App app_;
     bool quiet_ = false, verbose_ = false;
