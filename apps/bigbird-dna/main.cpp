@@ -10,6 +10,8 @@
 #include "commands/evaluate_promoter.hpp"
 #include "commands/finetune_chromatin.hpp"
 #include "commands/finetune_promoter.hpp"
+#include "commands/forward.hpp"
+#include "commands/info.hpp"
 #include "commands/predict_chromatin.hpp"
 #include "commands/predict_promoter.hpp"
 #include "commands/pretrain.hpp"
@@ -35,5 +37,7 @@ int main(int argc, char** argv) {
     setup_finetune_chromatin(program, tensors);
     setup_predict_chromatin(program, tensors);
     setup_evaluate_chromatin(program, run_evaluate_chromatin);
+    setup_forward(program, tensors);
+    setup_info(program, run_info);
     return program.main(argc, argv);
 }

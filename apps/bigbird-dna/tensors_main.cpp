@@ -3,6 +3,7 @@
 #include "commands/evaluate_mlm.hpp"
 #include "commands/finetune_chromatin.hpp"
 #include "commands/finetune_promoter.hpp"
+#include "commands/forward.hpp"
 #include "commands/predict_chromatin.hpp"
 #include "commands/predict_promoter.hpp"
 #include "commands/pretrain.hpp"
@@ -17,5 +18,6 @@ int main(int argc, char** argv) {
     setup_predict_promoter(program, run_predict_promoter);
     setup_finetune_chromatin(program, run_finetune_chromatin);
     setup_predict_chromatin(program, run_predict_chromatin);
+    setup_forward(program, run_forward);
     return program.main(argc, argv);
 }

@@ -48,6 +48,14 @@ CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem
         ->type_name("FASTA");
 }
 
+CLI::Option* add_model_option(CLI::App& command, std::filesystem::path& model) {
+    return command
+        .add_option("--model", model,
+                    "Model directory: config.json and model.safetensors, ours or Hugging Face's")
+        ->required()
+        ->type_name("DIR");
+}
+
 void add_threads_option(CLI::App& command, int& threads) {
     command
         .add_option("--threads", threads, "Threads; 0: all that this process may use. Never changes a result")

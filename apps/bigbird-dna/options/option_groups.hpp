@@ -34,6 +34,9 @@ bool parse_range(const std::string& text, std::int64_t& low, std::int64_t& high)
 CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem::path>& references,
                                   bool required = true);
 
+/// --model DIR, required.
+CLI::Option* add_model_option(CLI::App& command, std::filesystem::path& model);
+
 /// --threads, 0 = all available.
 void add_threads_option(CLI::App& command, int& threads);
 

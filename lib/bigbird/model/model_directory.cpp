@@ -38,6 +38,15 @@ BigBirdConfig read_config(const fs::path& directory) {
     return config_from_json(read_json(directory / "config.json"), directory / "config.json");
 }
 
+std::string read_architecture(const fs::path& directory) {
+    require_directory(directory);
+    const Json json = read_json(directory / "config.json");
+    const auto found = json.find("architectures");
+    const bool named =
+        found != json.end() && found->is_array() && !found->empty() && found->front().is_string();
+    return named ? found->front().get<std::string>() : std::string();
+}
+
 tokenizer::DnaTokenizer read_tokenizer(const fs::path& directory, const BigBirdConfig& config) {
     require_directory(directory);
     auto tokenizer = tokenizer::DnaTokenizer::load(directory / "tokenizer.model");

@@ -7,11 +7,15 @@
 #include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <filesystem>
+#include <string>
 
 namespace bigbird::model {
 
 /// Throws InputError where files are missing or corrupt, or the tokenizer does not fit the embeddings.
 BigBirdConfig read_config(const std::filesystem::path& directory);
+/// "BigBirdForPreTraining", "BigBirdForSequenceClassification" or what else config.json names first; empty
+/// where it names none.
+std::string read_architecture(const std::filesystem::path& directory);
 tokenizer::DnaTokenizer read_tokenizer(const std::filesystem::path& directory, const BigBirdConfig& config);
 
 /// Networks in eval mode, fp32. Throw InputError naming the tensor that is missing, unexpected or of another

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/forward.hpp"
+
+namespace bigbird::cli {
+
+void setup_forward(Program& program, Runner<ForwardOptions> run) {
+    const auto options = std::make_shared<ForwardOptions>();
+    CLI::App& command = program.add(
+        "forward", "Tools", "Run a model over token ids and write every layer's hidden states and the logits",
+        options, std::move(run));
+    command.footer(
+        "Input: a safetensors file with input_ids (batch, length) and, where wanted, attention_mask (1: "
+        "real) and\n"
+        "token_type_ids. Output: hidden_states.0 (embeddings) to hidden_states.N, and prediction_logits "
+        "with\n"
+        "seq_relationship_logits, or logits of a task model. As in transformers, the tensor's whole length "
+        "decides\n"
+        "between full and sparse attention. No tokenizer is needed.");
+    add_model_option(command, options->model);
+    command.add_option("--input", options->input, "Token ids in a safetensors file")
+        ->required()
+        ->type_name("FILE");
+    add_output_options(command, options->output, "Hidden states and logits, a safetensors file");
+    command.add_option("--dtype", options->type, "Arithmetic and outputs: fp64, fp32 or bf16")
+        ->check(CLI::IsMember({"fp64", "fp32", "bf16"}))
+        ->type_name("TYPE");
+    command
+        .add_option("--attention", options->attention,
+                    "Attention backend: automatic, reference (dense, slow) or blocked")
+        ->check(CLI::IsMember({"automatic", "reference", "blocked"}))
+        ->type_name("NAME");
+    add_device_option(command, options->device);
+    add_threads_option(command, options->threads);
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "options/option_groups.hpp"
+#include "support/program.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace bigbird::cli {
+
+struct ForwardOptions {
+    std::filesystem::path model, input;
+    OutputOptions output;
+    std::string type = "fp32", attention = "automatic", device = "auto";
+    int threads = 0;
+};
+
+void setup_forward(Program& program, Runner<ForwardOptions> run);
+int run_forward(const ForwardOptions& options);
+
+}  // namespace bigbird::cli

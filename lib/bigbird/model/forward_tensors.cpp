@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/forward_tensors.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/model/model_directory.hpp"
+
+#include <algorithm>
+
+namespace bigbird::model {
+
+namespace {
+
+at::ScalarType scalar_type(const std::string& name) {
+    if (name == "fp64") return at::kDouble;
+    if (name == "fp32") return at::kFloat;
+    if (name == "bf16") return at::kBFloat16;
+    throw ConfigError("no number type is named '" + name + "': choose fp64, fp32 or bf16");
+}
+
+void require(bool condition, const std::string& message) {
+    if (!condition) {
+        throw InputError(message);
+    }
+}
+
+/// One input as int64, checked against `like` where that is defined.
+at::Tensor whole_numbers(const TensorMap& inputs, const std::string& key, const at::Tensor& like,
+                         std::int64_t filler) {
+    const auto found = inputs.find(key);
+    if (found == inputs.end()) {
+        require(like.defined(), "tensor '" + key + "' is missing from the input");
+        return at::full_like(like, filler);
+    }
+    const at::Tensor& tensor = found->second;
+    require(!tensor.is_floating_point(), "tensor '" + key + "' must hold whole numbers (I64, I32 or BOOL)");
+    require(tensor.dim() == 2 && tensor.numel() > 0,
+            "tensor '" + key + "' must have the shape (batch, length)");
+    require(!like.defined() || tensor.sizes() == like.sizes(),
+            "tensor '" + key + "' differs in shape from input_ids");
+    return tensor.to(at::kLong);
+}
+
+void require_below(const at::Tensor& tensor, const std::string& key, std::int64_t limit,
+                   const std::string& what) {
+    const auto low = tensor.min().item<std::int64_t>(), high = tensor.max().item<std::int64_t>();
+    const std::int64_t wrong = low < 0 ? low : high;
+    require(low >= 0 && high < limit, "tensor '" + key + "' holds " + std::to_string(wrong) +
+                                          ", the model has " + std::to_string(limit) + " " + what);
+}
+
+struct Prepared {
+    EncoderInput input;
+    std::int64_t length = 0;
+};
+
+Prepared prepare(const TensorMap& inputs, const BigBirdConfig& config) {
+    for (const auto& item : inputs) {
+        const std::string& key = item.first;
+        if (key != "input_ids" && key != "attention_mask" && key != "token_type_ids") {
+            log_warning("tensor '{}' of the input is not used", key);
+        }
+    }
+    const at::Tensor ids = whole_numbers(inputs, "input_ids", {}, 0),
+                     mask = whole_numbers(inputs, "attention_mask", ids, 1),
+                     types = whole_numbers(inputs, "token_type_ids", ids, 0);
+    require_below(ids, "input_ids", config.vocab_size, "pieces");
+    require_below(types, "token_type_ids", config.type_vocab_size, "token types");
+    require_below(mask, "attention_mask", 2, "values for it, 0 and 1");
+    const std::int64_t length = ids.size(1), block = config.pattern.block_size;
+    const auto padded = [&](const at::Tensor& x, std::int64_t value) {
+        return at::constant_pad_nd(x, {0, (block - length % block) % block}, value);
+    };
+    return {{padded(ids, config.pad_token_id), padded(types, 0), padded(mask, 0).to(at::kBool)}, length};
+}
+
+EncoderInput rows(const EncoderInput& input, std::int64_t begin, std::int64_t count,
+                  const at::Device& device) {
+    const auto cut = [&](const at::Tensor& x) { return x.narrow(0, begin, count).to(device); };
+    return {cut(input.input_ids), cut(input.token_type_ids), cut(input.attention_mask)};
+}
+
+void add_heads(PreTrainingModel& model, const at::Tensor& hidden, std::int64_t length, TensorMap& out) {
+    const PreTrainingOutput predicted = model->predict(hidden);
+    out["prediction_logits"] = predicted.prediction_logits.narrow(1, 0, length);
+    out["seq_relationship_logits"] = predicted.seq_relationship_logits;
+}
+
+void add_heads(SequenceClassifier& model, const at::Tensor& hidden, std::int64_t, TensorMap& out) {
+    out["logits"] = model->predict(hidden);
+}
+
+/// A few thousand tokens at a time, so that memory does not grow with the batch.
+template <typename Model>
+TensorMap run(Model model, const TensorMap& inputs, const ForwardSpec& spec, const at::Device& device) {
+    const torch::NoGradGuard no_gradient;
+    model->to(scalar_type(spec.type));
+    model->set_attention_backend(spec.backend);
+    const Prepared prepared = prepare(inputs, model->config());
+    const std::int64_t batch = prepared.input.input_ids.size(0),
+                       at_once = std::max<std::int64_t>(1, 8192 / prepared.input.input_ids.size(1));
+    std::map<std::string, std::vector<at::Tensor>> parts;
+    for (std::int64_t begin = 0; begin < batch; begin += at_once) {
+        const EncoderInput input = rows(prepared.input, begin, std::min(at_once, batch - begin), device);
+        const EncoderOutput encoded = model->encode(input, true);
+        TensorMap out;
+        for (std::size_t layer = 0; layer < encoded.hidden_states.size(); ++layer) {
+            out["hidden_states." + std::to_string(layer)] =
+                encoded.hidden_states[layer].narrow(1, 0, prepared.length);
+        }
+        add_heads(model, encoded.hidden, prepared.length, out);
+        for (const auto& [key, tensor] : out) {
+            parts[key].push_back(tensor.cpu());
+        }
+    }
+    TensorMap whole;
+    for (const auto& [key, tensors] : parts) {
+        whole[key] = at::cat(tensors, 0);
+    }
+    return whole;
+}
+
+}  // namespace
+
+TensorMap forward_tensors(const std::filesystem::path& directory, const TensorMap& inputs,
+                          const ForwardSpec& spec, const at::Device& device) {
+    scalar_type(spec.type);
+    if (read_architecture(directory) == "BigBirdForSequenceClassification") {
+        return run(load_classifier(directory, device), inputs, spec, device);
+    }
+    return run(load_pretraining_model(directory, device), inputs, spec, device);
+}
+
+}  // namespace bigbird::model

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/encoder.hpp"
+
+#include "support/tensors.hpp"
+#include "support/testing.hpp"
+#include "unit/model/small_model.hpp"
+
+#include "bigbird/core/error.hpp"
+
+#include <set>
+
+using namespace bigbird::model;
+using namespace bigbird::testing;
+
+namespace {
+
+BigBirdModel encoder(const BigBirdConfig& config) {
+    BigBirdModel model(config);
+    initialise(*model, config, 1);
+    model->eval();
+    return model;
+}
+
+EncoderInput one(std::size_t length, const BigBirdConfig& config) {
+    const std::vector<TokenSequence> sequences{random_sequence(length, 1)};
+    return make_input(sequences, config, at::kCPU);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("encoder: parameters have Hugging Face's names") {
+    std::set<std::string> names;
+    BigBirdConfig config = small_config();
+    config.num_hidden_layers = 1;
+    for (const auto& item : BigBirdModel(config)->named_parameters()) {
+        names.insert(item.key());
+    }
+    std::set<std::string> expected{"embeddings.word_embeddings.weight",
+                                   "embeddings.position_embeddings.weight",
+                                   "embeddings.token_type_embeddings.weight"};
+    for (const char* module :
+         {"embeddings.LayerNorm", "encoder.layer.0.attention.self.query",
+          "encoder.layer.0.attention.self.key", "encoder.layer.0.attention.self.value",
+          "encoder.layer.0.attention.output.dense", "encoder.layer.0.attention.output.LayerNorm",
+          "encoder.layer.0.intermediate.dense", "encoder.layer.0.output.dense",
+          "encoder.layer.0.output.LayerNorm", "pooler"}) {
+        expected.insert(std::string(module) + ".weight");
+        expected.insert(std::string(module) + ".bias");
+    }
+    DOCTEST_CHECK(names == expected);
+}
+
+DOCTEST_TEST_CASE("encoder: the word embedding's dropout comes before its LayerNorm") {
+    BigBirdConfig config = small_config();
+    config.hidden_dropout_prob = 0.5;
+    BigBirdModel model = encoder(config);
+    model->train();
+    const at::Tensor embedded = model->forward(one(12, config), true, {1, 1, 1}).hidden_states[0];
+    DOCTEST_CHECK((embedded == 0).sum().item<std::int64_t>() == 0);
+    DOCTEST_CHECK(difference(embedded.mean(-1), at::zeros({1, 12})) < 1e-5);
+}
+
+DOCTEST_TEST_CASE("encoder: a short batch between does not change a sparse result") {
+    const BigBirdConfig config = small_config();
+    BigBirdModel model = encoder(config);
+    const EncoderInput longer = one(60, config), shorter = one(8, config);
+    const at::Tensor before = model->forward(longer, false, {}).hidden;
+    model->forward(shorter, false, {});
+    DOCTEST_CHECK(identical(before, model->forward(longer, false, {}).hidden));
+}
+
+DOCTEST_TEST_CASE("encoder: a result does not depend on what else is in the batch, nor on padding") {
+    const BigBirdConfig config = small_config();
+    BigBirdModel model = encoder(config);
+    const std::vector<TokenSequence> sequences{random_sequence(58, 1), random_sequence(60, 2)};
+    const at::Tensor both = model->forward(make_input(sequences, config, at::kCPU), false, {}).hidden;
+    const at::Tensor alone =
+        model->forward(make_input(std::span(sequences).first(1), config, at::kCPU), false, {}).hidden;
+    DOCTEST_CHECK(difference(both[0], alone[0]) < 1e-5);
+    EncoderInput changed = make_input(std::span(sequences).first(1), config, at::kCPU);
+    changed.input_ids[0][59] = 17;  // a padded position
+    DOCTEST_CHECK(difference(model->forward(changed, false, {}).hidden[0].slice(0, 0, 58),
+                             alone[0].slice(0, 0, 58)) < 1e-6);
+}
+
+DOCTEST_TEST_CASE("encoder: limits are said in words") {
+    BigBirdConfig config = small_config();
+    BigBirdModel model = encoder(config);
+    DOCTEST_CHECK(message_of<bigbird::InputError>([&] { model->forward(one(132, config), false, {}); }) ==
+                  "a sequence of 132 tokens is longer than the model's 128 positions");
+    config.pattern.random_source = bigbird::attention::RandomSource::hf;
+    BigBirdModel foreign = encoder(config);
+    foreign->train();
+    DOCTEST_CHECK_NOTHROW(foreign->forward(one(28, config), false, {}));
+    DOCTEST_CHECK(message_of<bigbird::ConfigError>([&] { foreign->forward(one(29, config), false, {}); }) ==
+                  "random_blocks_source hf is for evaluation: train with sequences of at most 28 tokens, or "
+                  "set random_blocks_source to uniform "
+                  "in config.json");
+}
+
+DOCTEST_TEST_CASE("encoder: attention dropout acts in training on short sequences alone") {
+    BigBirdConfig config = small_config();
+    config.hidden_dropout_prob = 0;
+    config.attention_probs_dropout_prob = 0.5;
+    BigBirdModel model = encoder(config);
+    const EncoderInput shorter = one(20, config), longer = one(60, config);
+    const at::Tensor short_eval = model->forward(shorter, false, {}).hidden,
+                     long_eval = model->forward(longer, false, {}).hidden;
+    model->train();
+    DOCTEST_CHECK(difference(short_eval, model->forward(shorter, false, {1, 1, 1}).hidden) > 1e-3);
+    DOCTEST_CHECK(identical(long_eval, model->forward(longer, false, {1, 1, 1}).hidden));
+    DOCTEST_CHECK(identical(model->forward(shorter, false, {1, 1, 1}).hidden,
+                            model->forward(shorter, false, {1, 1, 1}).hidden));
+}

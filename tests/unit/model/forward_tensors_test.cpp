@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/forward_tensors.hpp"
+
+#include "support/tensors.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
+using namespace bigbird::model;
+using namespace bigbird::testing;
+using bigbird::InputError;
+
+namespace {
+
+TensorMap inputs_of(const TensorMap& expected) {
+    TensorMap inputs;
+    for (const char* key : {"input_ids", "attention_mask", "token_type_ids"}) {
+        inputs[key] = expected.at(key);
+    }
+    return inputs;
+}
+
+std::string refusal(const TensorMap& inputs) {
+    return message_of<InputError>(
+        [&] { forward_tensors(test_data("model/pretraining"), inputs, {}, at::kCPU); });
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE(
+    "forward_tensors: gives transformers' hidden states and logits in their own length, whatever the whole "
+    "type") {
+    const TensorMap expected =
+        read_safetensors(test_data("model/pretraining/cases/sparse_333_padded.safetensors"));
+    TensorMap inputs = inputs_of(expected);
+    inputs["input_ids"] = inputs["input_ids"].to(at::kInt);
+    inputs["attention_mask"] = inputs["attention_mask"].to(at::kBool);
+    const TensorMap outputs = forward_tensors(test_data("model/pretraining"), inputs, {"fp64", {}}, at::kCPU);
+    DOCTEST_CHECK(outputs.size() == 6);
+    DOCTEST_CHECK(outputs.at("hidden_states.3").sizes() == at::IntArrayRef{2, 333, 64});
+    for (const char* key : {"hidden_states.0", "hidden_states.3", "prediction_logits"}) {
+        DOCTEST_CHECK(
+            difference(outputs.at(key).index_select(1, expected.at("positions")), expected.at(key)) < 1e-11);
+    }
+    DOCTEST_CHECK(difference(outputs.at("seq_relationship_logits"), expected.at("seq_relationship_logits")) <
+                  1e-11);
+}
+
+DOCTEST_TEST_CASE("forward_tensors: a task model gives logits; bf16 is near") {
+    const TensorMap expected =
+        read_safetensors(test_data("model/classifier/cases/sparse_200_padded.safetensors"));
+    const TensorMap single =
+        forward_tensors(test_data("model/classifier"), inputs_of(expected), {}, at::kCPU);
+    DOCTEST_CHECK(single.at("logits").sizes() == at::IntArrayRef{2, 7});
+    DOCTEST_CHECK(difference(single.at("logits"), expected.at("logits")) < 2e-5);
+    const TensorMap half =
+        forward_tensors(test_data("model/classifier"), inputs_of(expected), {"bf16", {}}, at::kCPU);
+    DOCTEST_CHECK((half.at("logits").scalar_type() == at::kBFloat16));
+    DOCTEST_CHECK(difference(half.at("logits"), expected.at("logits")) < 0.05);
+}
+
+DOCTEST_TEST_CASE("forward_tensors: a long batch is cut into passes without a trace") {
+    at::Tensor ids = at::arange(40 * 300, at::kLong).view({40, 300}).remainder(290) + 5;
+    const TensorMap all = forward_tensors(test_data("model/pretraining"), {{"input_ids", ids}}, {}, at::kCPU);
+    const TensorMap last =
+        forward_tensors(test_data("model/pretraining"), {{"input_ids", ids.slice(0, 39)}}, {}, at::kCPU);
+    DOCTEST_CHECK(all.at("prediction_logits").size(0) == 40);
+    DOCTEST_CHECK(difference(all.at("prediction_logits")[39], last.at("prediction_logits")[0]) < 1e-4);
+}
+
+DOCTEST_TEST_CASE("forward_tensors: what is wrong with an input is said") {
+    const at::Tensor ids = at::full({2, 10}, 7, at::kLong);
+    DOCTEST_CHECK(refusal({}) == "tensor 'input_ids' is missing from the input");
+    DOCTEST_CHECK(refusal({{"input_ids", ids.to(at::kFloat)}}) ==
+                  "tensor 'input_ids' must hold whole numbers (I64, I32 or BOOL)");
+    DOCTEST_CHECK(refusal({{"input_ids", ids[0]}}) ==
+                  "tensor 'input_ids' must have the shape (batch, length)");
+    DOCTEST_CHECK(refusal({{"input_ids", ids}, {"attention_mask", at::ones({2, 9}, at::kLong)}}) ==
+                  "tensor 'attention_mask' differs in shape from input_ids");
+    DOCTEST_CHECK(refusal({{"input_ids", ids * 50}}) ==
+                  "tensor 'input_ids' holds 350, the model has 300 pieces");
+    DOCTEST_CHECK(refusal({{"input_ids", ids - 8}}) ==
+                  "tensor 'input_ids' holds -1, the model has 300 pieces");
+    DOCTEST_CHECK(refusal({{"input_ids", ids}, {"token_type_ids", ids}}) ==
+                  "tensor 'token_type_ids' holds 7, the model has 2 token types");
+    DOCTEST_CHECK(refusal({{"input_ids", at::full({1, 513}, 7, at::kLong)}}) ==
+                  "a sequence of 528 tokens is longer than the model's 512 positions");
+    DOCTEST_CHECK_THROWS_AS(
+        forward_tensors(test_data("model/pretraining"), {{"input_ids", ids}}, {"fp8", {}}, at::kCPU),
+        bigbird::ConfigError);
+}

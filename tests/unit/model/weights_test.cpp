@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/weights.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/tensors.hpp"
+#include "support/testing.hpp"
+#include "unit/model/small_model.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/model/bigbird.hpp"
+
+using namespace bigbird::model;
+using namespace bigbird::testing;
+using bigbird::InputError;
+
+namespace {
+
+TensorMap random_weights(std::uint64_t seed) {
+    PreTrainingModel model(small_config());
+    initialise(*model, small_config(), seed);
+    return parameters_of(*model);
+}
+
+/// The parameters of a network filled from `tensors`, or the error's text.
+TensorMap filled(const TensorMap& tensors, const LoadRules& rules = {}) {
+    PreTrainingModel model(small_config());
+    fill_parameters(*model, tensors, rules, "model.safetensors");
+    return parameters_of(*model);
+}
+
+std::string refusal(const TensorMap& tensors, const LoadRules& rules = {}) {
+    return message_of<InputError>([&] { filled(tensors, rules); });
+}
+
+void check_same(const TensorMap& a, const TensorMap& b) {
+    DOCTEST_REQUIRE(a.size() == b.size());
+    for (const auto& [key, tensor] : a) {
+        DOCTEST_CHECK(identical(tensor, b.at(key)));
+    }
+}
+
+const std::string words = "bert.embeddings.word_embeddings.weight",
+                  decoder = "cls.predictions.decoder.weight";
+const std::string decoder_bias = "cls.predictions.decoder.bias", bias = "cls.predictions.bias";
+
+}  // namespace
+
+DOCTEST_TEST_CASE("weights: files with and without the tied decoder fill the same network") {
+    const TensorMap weights = random_weights(1);
+    check_same(filled(weights), weights);
+    TensorMap with = weights;
+    with[decoder] = weights.at(words).clone();
+    with[decoder_bias] = weights.at(bias).clone();
+    with["bert.embeddings.position_ids"] = at::arange(128).unsqueeze(0);
+    check_same(filled(with), weights);
+    with.erase(bias);
+    check_same(filled(with), weights);
+}
+
+DOCTEST_TEST_CASE("weights: other floating types are converted") {
+    TensorMap weights = random_weights(1);
+    for (auto& item : weights) {
+        item.second = item.second.to(at::kDouble);
+    }
+    const TensorMap single = filled(weights);
+    DOCTEST_CHECK((single.at(words).scalar_type() == at::kFloat));
+    DOCTEST_CHECK(difference(single.at(words), weights.at(words)) == 0);
+}
+
+DOCTEST_TEST_CASE("weights: a bare encoder's keys get their prefix") {
+    const TensorMap weights = random_weights(1);
+    TensorMap bare;
+    for (const auto& [key, tensor] : weights) {
+        if (key.starts_with("bert.")) {
+            bare[key.substr(5)] = tensor;
+        }
+    }
+    const TensorMap result = filled(bare, {.optional_prefix = {}, .only_prefix = "bert."});
+    DOCTEST_CHECK(identical(result.at(words), weights.at(words)));
+    DOCTEST_CHECK(refusal(bare) == "model.safetensors: tensor 'cls.predictions.bias' is missing");
+}
+
+DOCTEST_TEST_CASE("weights: errors name the tensor and both shapes") {
+    const TensorMap weights = random_weights(1);
+    TensorMap missing = weights, extra = weights, shape = weights, type = weights, untied = weights;
+    missing.erase("bert.encoder.layer.1.output.dense.bias");
+    DOCTEST_CHECK(refusal(missing) ==
+                  "model.safetensors: tensor 'bert.encoder.layer.1.output.dense.bias' is missing");
+    extra["bert.encoder.layer.2.output.dense.bias"] = at::zeros({32});
+    DOCTEST_CHECK(
+        refusal(extra) ==
+        "model.safetensors: tensor 'bert.encoder.layer.2.output.dense.bias' has no place in this model");
+    shape[words] = at::zeros({51, 32});
+    DOCTEST_CHECK(refusal(shape) == "model.safetensors: tensor '" + words +
+                                        "' has the shape [51, 32], config.json asks for [50, 32]");
+    type[words] = at::zeros({50, 32}, at::kLong);
+    DOCTEST_CHECK(refusal(type) ==
+                  "model.safetensors: tensor '" + words + "' holds Long numbers, weights are expected");
+    untied[decoder] = at::ones({50, 32});
+    DOCTEST_CHECK(refusal(untied) == "model.safetensors: tensor '" + decoder + "' differs from '" + words +
+                                         "': models without tied weights cannot be used");
+}
+
+DOCTEST_TEST_CASE("weights: what is optional may be missing") {
+    TensorMap weights = random_weights(1);
+    weights.erase("cls.seq_relationship.weight");
+    weights.erase("cls.seq_relationship.bias");
+    const TensorMap result = filled(weights, {.optional_prefix = "cls.seq_relationship", .only_prefix = {}});
+    DOCTEST_CHECK(result.at("cls.seq_relationship.weight").abs().sum().item<double>() == 0);
+    DOCTEST_CHECK(refusal(weights) == "model.safetensors: tensor 'cls.seq_relationship.weight' is missing");
+}
+
+DOCTEST_TEST_CASE("weights: a file in parts is one") {
+    const TempDir folder;
+    const TensorMap weights = random_weights(1);
+    TensorMap first, second;
+    std::string index = R"({"metadata":{},"weight_map":{)";
+    for (const auto& [key, tensor] : weights) {
+        const bool front = first.size() <= second.size();
+        (front ? first : second)[key] = tensor;
+        index += "\"" + key + (front ? "\":\"part-1" : "\":\"part-2") + ".safetensors\",";
+    }
+    index.back() = '}';
+    write_safetensors(first, folder / "part-1.safetensors");
+    write_safetensors(second, folder / "part-2.safetensors");
+    write_file(folder / "model.safetensors.index.json", index + "}");
+    check_same(read_weights(folder.path()), weights);
+    write_file(folder / "model.safetensors.index.json", R"({"weight_map":{"a":"../part-1.safetensors"}})");
+    DOCTEST_CHECK_THROWS_AS(read_weights(folder.path()), InputError);
+    write_file(folder / "model.safetensors.index.json", "{}");
+    DOCTEST_CHECK_THROWS_AS(read_weights(folder.path()), InputError);
+}
+
+DOCTEST_TEST_CASE("weights: a folder without weights says what is missing, and what to do with a .bin") {
+    const TempDir folder;
+    DOCTEST_CHECK(message_of<InputError>([&] { read_weights(folder.path()); }) ==
+                  (folder / "model.safetensors").string() + ": no such file");
+    write_file(folder / "pytorch_model.bin", "PK");
+    DOCTEST_CHECK(message_of<InputError>([&] { read_weights(folder.path()); }) ==
+                  folder.path().string() +
+                      ": holds only pytorch_model.bin; save it with transformers' save_pretrained as "
+                      "model.safetensors");
+}
