@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_program.hpp"
 
+#include "support/temp_dir.hpp"
+
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 
 #include <cstring>
 #include <stdexcept>
-
-#include "support/temp_dir.hpp"
 
 extern char** environ;
 
@@ -35,7 +35,8 @@ ProgramResult run_program(const std::vector<std::string>& arguments, const std::
     const int failure = ::posix_spawn(&child, BIGBIRD_PROGRAM, &actions, nullptr, argv.data(), environ);
     ::posix_spawn_file_actions_destroy(&actions);
     if (failure != 0) {
-        throw std::runtime_error(std::string(BIGBIRD_PROGRAM) + " cannot be started: " + std::strerror(failure));
+        throw std::runtime_error(std::string(BIGBIRD_PROGRAM) +
+                                 " cannot be started: " + std::strerror(failure));
     }
     int status = 0;
     ::waitpid(child, &status, 0);

@@ -7,7 +7,7 @@
 namespace bigbird::testing {
 
 struct ProgramResult {
-    int code = -1;          ///< exit code, or 128 + signal
+    int code = -1;         ///< exit code, or 128 + signal
     std::string out, err;  ///< standard output and error
 };
 

@@ -119,7 +119,7 @@ DOCTEST_TEST_CASE("mlm_task: bfloat16 gives about the same loss") {
     const Gradients half = gradients_of_step(1, {.batch_size = 4, .compute = ComputeType::bf16});
     DOCTEST_CHECK(half.loss == doctest::Approx(full.loss).epsilon(0.01));
     DOCTEST_CHECK(half.loss != full.loss);
-    DOCTEST_CHECK(half.by_name.at("bert.pooler.weight").scalar_type() == at::kFloat);
+    DOCTEST_CHECK((half.by_name.at("bert.pooler.weight").scalar_type() == at::kFloat));
 }
 
 DOCTEST_TEST_CASE("mlm_task: evaluation scores the held-out examples and leaves the network alone") {
