@@ -145,7 +145,7 @@ DOCTEST_TEST_CASE("train-tokenizer: errors") {
     write_file(folder / "d.txt", "ACGTACGTAC\n");
     const auto small = run({"--documents", folder / "d.txt"});
     DOCTEST_CHECK(small.code == 3);
-    DOCTEST_CHECK(small.err == error("the corpus of 10 bases gives at most 21 pieces; give --vocab-size 21 "
+    DOCTEST_CHECK(small.err == error("the corpus of 10 bases gives at most 15 pieces; give --vocab-size 15 "
                                      "or less, or more sequence"));
     write_file(folder / "d.bed", "22\t0\t10\t0\t0\t+\n");
     DOCTEST_CHECK(

@@ -6,7 +6,21 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/corpus/tokenizer_corpus.hpp"
 
+#include <map>
+#include <string>
+
 namespace bigbird::cli {
+
+namespace {
+
+const std::map<std::string, tokenizer::TrainEngine> engines{
+    {"exact", tokenizer::TrainEngine::exact}, {"sentencepiece", tokenizer::TrainEngine::sentencepiece}};
+const std::map<std::string, tokenizer::OverlapCounting> overlaps{
+    {"installed", tokenizer::OverlapCounting::installed},
+    {"every", tokenizer::OverlapCounting::every},
+    {"alternate", tokenizer::OverlapCounting::alternate}};
+
+}  // namespace
 
 void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) {
     auto options = std::make_shared<TrainTokenizerOptions>();
@@ -31,9 +45,25 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
         .add_option("--max-sentences", options->spec.max_sentences,
                     "Train on a seeded sample of so many sentences; 0: all")
         ->type_name("N");
-    command.add_option("--engine", options->engine, "What trains")
-        ->check(CLI::IsMember({"sentencepiece"}))
-        ->type_name("sentencepiece");
+    command
+        .add_option("--engine", options->spec.engine,
+                    "What trains: ours, or SentencePiece itself, far slower and to the same result")
+        ->transform(CLI::Transformer(engines, CLI::ignore_case).description(""))
+        ->type_name("exact|sentencepiece")
+        ->default_str("exact");
+    command
+        .add_option(
+            "--count-overlaps", options->spec.overlaps,
+            "How --engine exact counts AA in AAA: each (SentencePiece from 0.1.99 on), every other one "
+            "(up to 0.1.98), or as the SentencePiece that is installed")
+        ->transform(CLI::Transformer(overlaps, CLI::ignore_case).description(""))
+        ->type_name("installed|every|alternate")
+        ->default_str("installed");
+    command
+        .add_option("--max-memory", options->spec.max_memory,
+                    "Train on a seeded sample of sentences where all would take more, as in 16GB; 0: all")
+        ->transform(CLI::AsSizeValue(true))
+        ->type_name("SIZE");
     add_seed_option(command, options->spec.seed);
     add_output_options(command, options->output,
                        "SentencePiece model; the pieces as text go beside it, its name ending in .vocab");

@@ -16,7 +16,6 @@ struct TrainTokenizerOptions {
     std::filesystem::path documents;
     std::vector<std::filesystem::path> references;
     tokenizer::TrainSpec spec;
-    std::string engine = "sentencepiece";
     OutputOptions output;
     std::filesystem::path report;
     int threads = 0;

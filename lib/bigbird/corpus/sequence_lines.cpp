@@ -27,7 +27,7 @@ struct Line {
 };
 
 LineCounts convert(genome::TextInput& input, int threads, genome::TextOutput& output,
-                   const std::function<void(Line&)>& one) {
+                   const std::function<void(Line&, int)>& one) {
     LineCounts counts;
     for (bool more = true; more;) {
         stop_if_asked();
@@ -37,8 +37,10 @@ LineCounts convert(genome::TextInput& input, int threads, genome::TextOutput& ou
              size += text.size() + 1) {
             batch.push_back({text, input.line_number()});
         }
-        parallel_for(static_cast<std::int64_t>(batch.size()), threads,
-                     [&](std::int64_t i) { one(batch[static_cast<std::size_t>(i)]); });
+        const auto lines = static_cast<std::int64_t>(batch.size());
+        const int threads_a_line = lines < threads ? threads : 1;  // long lines are taken one after the other
+        parallel_for(lines, threads_a_line > 1 ? 1 : threads,
+                     [&](std::int64_t i) { one(batch[static_cast<std::size_t>(i)], threads_a_line); });
         for (Line& line : batch) {
             line.text += '\n';
             output.write(line.text);
@@ -92,9 +94,9 @@ void expect_sequence_line(std::string_view text, const std::filesystem::path& fi
 
 LineCounts encode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
                         genome::TextOutput& output) {
-    return convert(input, threads, output, [&](Line& line) {
+    return convert(input, threads, output, [&](Line& line, int threads_a_line) {
         expect_sequence_line(line.text, input.path(), line.number);
-        const std::vector<std::int32_t> ids = tokenizer.encode(line.text);
+        const std::vector<std::int32_t> ids = tokenizer.encode(line.text, threads_a_line);
         line.bases = static_cast<std::int64_t>(line.text.size());
         line.tokens = static_cast<std::int64_t>(ids.size());
         line.text.clear();
@@ -106,7 +108,7 @@ LineCounts encode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer&
 
 LineCounts decode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
                         genome::TextOutput& output) {
-    return convert(input, threads, output, [&](Line& line) {
+    return convert(input, threads, output, [&](Line& line, int) {
         const std::vector<std::int32_t> ids = parse_ids(line, tokenizer.vocab_size(), input.path());
         line.text = tokenizer.decode(ids);
         line.tokens = static_cast<std::int64_t>(ids.size());

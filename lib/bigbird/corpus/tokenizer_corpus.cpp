@@ -29,10 +29,12 @@ void add_genome(tokenizer::TokenizerTrainer& trainer, const genome::ReferenceGen
 Json report_json(const tokenizer::TrainSpec& spec, const tokenizer::TrainReport& report) {
     Json json;
     json["made_by"] = "bigbird-dna " + std::string(version());
-    json["engine"] = "sentencepiece";
+    json["engine"] = spec.engine == tokenizer::TrainEngine::exact ? "exact" : "sentencepiece";
+    json["overlaps"] = report.overlaps == tokenizer::OverlapCounting::every ? "every" : "alternate";
     json["vocab_size"] = report.vocab_size;
     json["max_piece_length"] = spec.max_piece_length;
     json["max_sentences"] = spec.max_sentences;
+    json["max_memory"] = spec.max_memory;
     json["seed"] = spec.seed;
     json["sentences"] = report.sentences;
     json["bases"] = report.bases;

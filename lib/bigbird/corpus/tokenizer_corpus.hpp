@@ -18,7 +18,8 @@ void add_documents(tokenizer::TokenizerTrainer& trainer, DocumentReader& documen
 void add_genome(tokenizer::TokenizerTrainer& trainer, const genome::ReferenceGenome& genome,
                 std::uint64_t seed, int threads);
 
-/// {"made_by", "engine", the spec, "sentences", "bases", "measured_bases", "tokens", "bases_per_token"};
+/// {"made_by", "engine", "overlaps", the spec, "sentences", "bases", "measured_bases", "tokens",
+/// "bases_per_token"};
 /// tokens are those of measured_bases.
 Json report_json(const tokenizer::TrainSpec& spec, const tokenizer::TrainReport& report);
 

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::int64_t most_merges = 65'000;  // symbols are 16 bits
 constexpr std::int64_t rounds_between_calls = 64;
+constexpr std::uint64_t places_worth_waking = 4096;
 
 std::vector<MergeShard> cut(TokenArray& corpus, std::size_t count, const std::vector<std::uint16_t>& lengths,
                             PairCounting counting) {
@@ -67,6 +68,9 @@ private:
     void decrease(Symbol left, Symbol right, std::uint64_t by);
     std::optional<std::uint32_t> keep(Symbol left, Symbol right, std::uint64_t count);
     bool acceptable(Symbol left, Symbol right) const;
+    void share(const std::function<void(std::size_t)>& job) {
+        alone_ ? team_.run_alone(job) : team_.run(job);
+    }
     bool droppable(Symbol left, Symbol right) const {
         return left != right || spec_.counting == PairCounting::overlapping;
     }
@@ -85,6 +89,7 @@ private:
     NeighbourCounts total_;
     std::vector<NewPair> new_left_, new_right_;
     std::optional<std::uint32_t> new_joined_;
+    bool alone_ = false;               // this round is too short to share
     std::vector<NewLists> new_lists_;  // a shard
 };
 
@@ -208,13 +213,14 @@ void Learner::join(std::uint32_t number) {
     SymbolPair& pair = table_.at(number);
     const MergeRule rule{pair.left, pair.right, static_cast<Symbol>(texts_.size())};
     const std::vector<PositionList> places = std::move(pair.places);
+    alone_ = pair.count < places_worth_waking;
     learnt_.push_back({texts_[rule.left] + texts_[rule.right], pair.count});
     texts_.push_back(learnt_.back().text);
     lengths_.push_back(static_cast<std::uint16_t>(texts_.back().size()));
     known_.insert(texts_.back());
     table_.erase(number);
 
-    team_.run([&](std::size_t i) { shards_[i].merge(places[i], rule, counts_[i]); });
+    share([&](std::size_t i) { shards_[i].merge(places[i], rule, counts_[i]); });
     add_up_neighbours();
     settle_left(rule);
     settle_right(rule);
@@ -281,7 +287,7 @@ void Learner::settle_joined(const MergeRule& rule) {
 
 void Learner::list_new_pairs(const std::vector<PositionList>& places, const MergeRule& rule) {
     if (!new_left_.empty() || !new_right_.empty() || new_joined_) {
-        team_.run([&](std::size_t i) {
+        share([&](std::size_t i) {
             NewLists& lists = new_lists_[i];
             const auto open = [&](std::uint32_t number, std::uint64_t count) {
                 PositionList& list = table_.at(number).places[i];

@@ -22,6 +22,12 @@ public:
 
     /// Calls job(member) for each member at once; returns when all are done. Throws the first exception on.
     void run(const std::function<void(std::size_t)>& job);
+    /// The same on the calling thread alone: for work that is over before the others wake up.
+    void run_alone(const std::function<void(std::size_t)>& job) {
+        for (std::size_t member = 0; member < members_; ++member) {
+            job(member);
+        }
+    }
     std::size_t size() const { return members_; }
 
 private:

@@ -2,11 +2,11 @@
 #include "bigbird/tokenizer/tokenizer.hpp"
 
 #include "bigbird/core/base.hpp"
-#include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
-
-#include <sentencepiece_processor.h>
+#include "bigbird/core/log.hpp"
+#include "bigbird/tokenizer/bpe_rules.hpp"
+#include "bigbird/tokenizer/sentencepiece_model.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,13 +31,14 @@ std::string read_whole(const std::filesystem::path& path) {
     return bytes;
 }
 
-void expect_special_pieces(const sentencepiece::SentencePieceProcessor& processor,
-                           const std::filesystem::path& origin) {
-    for (int id = 0; id < special::count; ++id) {
-        const std::string name = special_names[static_cast<std::size_t>(id)];
-        const std::string found = id < processor.GetPieceSize() ? processor.IdToPiece(id) : "nothing";
-        const bool right_kind = id < processor.GetPieceSize() &&
-                                (id == special::unk ? processor.IsUnknown(id) : processor.IsControl(id));
+void expect_special_pieces(const SentencePieceModel& model, const std::filesystem::path& origin) {
+    for (std::size_t id = 0; id < special_names.size(); ++id) {
+        const std::string name = special_names[id];
+        const bool there = id < model.pieces.size();
+        const std::string found = there ? model.pieces[id].text : "nothing";
+        const PieceKind kind =
+            id == static_cast<std::size_t>(special::unk) ? PieceKind::unknown : PieceKind::control;
+        const bool right_kind = there && model.pieces[id].kind == kind;
         if (found != name || !right_kind) {
             throw InputError("id " + std::to_string(id) + " is " + found +
                                  (found == name ? " of the wrong kind" : "") + " where " + name +
@@ -51,24 +52,22 @@ bool spells_dna(std::string_view piece) {
     return !piece.empty() && piece.find_first_not_of(letters) == std::string_view::npos;
 }
 
-void expect_dna_pieces(const sentencepiece::SentencePieceProcessor& processor,
-                       const std::filesystem::path& origin) {
-    for (int id = special::count; id < processor.GetPieceSize(); ++id) {
-        const std::string& piece = processor.IdToPiece(id);
-        if (!spells_dna(piece) || processor.IsControl(id) || processor.IsUnknown(id) ||
-            processor.IsUnused(id) || processor.IsByte(id)) {
-            throw InputError("id " + std::to_string(id) + " is '" + piece +
+void expect_dna_pieces(const SentencePieceModel& model, const std::filesystem::path& origin) {
+    for (std::size_t id = special::count; id < model.pieces.size(); ++id) {
+        const ModelPiece& piece = model.pieces[id];
+        if (!spells_dna(piece.text) || piece.kind != PieceKind::normal) {
+            throw InputError("id " + std::to_string(id) + " is '" + piece.text +
                                  "', which does not spell A C G T N; make the tokenizer with "
                                  "train-tokenizer",
                              origin);
         }
     }
     for (const char letter : letters) {
-        std::vector<int> ids;
-        const std::string base(1, letter);
-        const bool encoded = processor.Encode(base, &ids).ok();
-        if (!encoded || ids.size() != 1 || processor.IdToPiece(ids.front()) != base) {
-            throw InputError("does not encode " + base +
+        const bool known =
+            std::any_of(model.pieces.begin(), model.pieces.end(),
+                        [&](const ModelPiece& piece) { return piece.text == std::string(1, letter); });
+        if (!known || model.adds_blank) {
+            throw InputError(std::string("does not encode ") + letter +
                                  " as one piece of its own; make the tokenizer with train-tokenizer",
                              origin);
         }
@@ -78,23 +77,21 @@ void expect_dna_pieces(const sentencepiece::SentencePieceProcessor& processor,
 }  // namespace
 
 struct DnaTokenizer::State {
-    sentencepiece::SentencePieceProcessor processor;
-    std::string bytes;
-    std::vector<std::string> pieces;
-    std::vector<bool> has_n;
-    std::int32_t n_id = special::unk;
-    bool n_stands_alone =
-        true;  // no piece joins N with anything, so sequence may be cut at N without changing an id
-
-    void encode_stretch(std::string_view dna, std::vector<std::int32_t>& ids) const {
-        if (dna.empty()) {
-            return;
+    State(SentencePieceModel&& read, std::string&& serialized, const std::filesystem::path& origin)
+        : model(std::move(read)),
+          bytes(std::move(serialized)),
+          encoder(BpeRules::from_sentencepiece(model, origin)) {
+        for (std::size_t id = 0; id < model.pieces.size(); ++id) {
+            const bool normal = model.pieces[id].kind == PieceKind::normal;
+            const bool n = normal ? model.pieces[id].text.find('N') != std::string::npos : id == special::unk;
+            has_n.push_back(n);
         }
-        std::vector<int> found;
-        const auto status = processor.Encode({dna.data(), dna.size()}, &found);
-        BIGBIRD_EXPECTS(status.ok(), "SentencePiece cannot encode: " + status.ToString());
-        ids.insert(ids.end(), found.begin(), found.end());
     }
+
+    SentencePieceModel model;
+    std::string bytes;
+    ExactEncoder encoder;
+    std::vector<bool> has_n;
 };
 
 DnaTokenizer DnaTokenizer::load(const std::filesystem::path& model) {
@@ -102,46 +99,27 @@ DnaTokenizer DnaTokenizer::load(const std::filesystem::path& model) {
 }
 
 DnaTokenizer DnaTokenizer::from_serialized(std::string bytes, const std::filesystem::path& origin) {
-    auto state = std::make_shared<State>();
-    if (bytes.empty() || !state->processor.LoadFromSerializedProto({bytes.data(), bytes.size()}).ok()) {
-        throw InputError(
-            "is not a SentencePiece model, or a damaged one; make the tokenizer with train-tokenizer",
-            origin);
-    }
-    expect_special_pieces(state->processor, origin);
-    expect_dna_pieces(state->processor, origin);
-    state->bytes = std::move(bytes);
-    for (int id = 0; id < state->processor.GetPieceSize(); ++id) {
-        std::string piece = state->processor.IdToPiece(id);
-        const bool n = id == special::unk || (id >= special::count && piece.find('N') != std::string::npos);
-        if (piece == "N") {
-            state->n_id = id;
-        } else if (n && id >= special::count) {
-            state->n_stands_alone = false;
-        }
-        state->has_n.push_back(n);
-        state->pieces.push_back(std::move(piece));
+    SentencePieceModel model = parse_sentencepiece_model(bytes, origin);
+    expect_special_pieces(model, origin);
+    expect_dna_pieces(model, origin);
+    auto state = std::make_shared<State>(std::move(model), std::move(bytes), origin);
+    if (!state->encoder.unreachable().empty()) {
+        log_debug("{}: encoding never gives {} of the pieces", origin.string(),
+                  state->encoder.unreachable().size());
     }
     return DnaTokenizer(std::move(state));
 }
 
-std::vector<std::int32_t> DnaTokenizer::encode(std::string_view dna) const {
-    std::string letters_only(dna);
+std::vector<std::int32_t> DnaTokenizer::encode(std::string_view dna, int threads) const {
+    std::string letters_only(dna.size(), 'N');
     std::transform(dna.begin(), dna.end(), letters_only.begin(), normalised_base);
-    std::vector<std::int32_t> ids;
-    ids.reserve(dna.size() / 4);
-    if (!state_->n_stands_alone) {
-        state_->encode_stretch(letters_only, ids);
-        return ids;
-    }
-    for (std::size_t begin = 0; begin < letters_only.size();) {
-        const std::size_t gap = std::min(letters_only.find('N', begin), letters_only.size());
-        const std::size_t end = std::min(letters_only.find_first_not_of('N', gap), letters_only.size());
-        state_->encode_stretch(std::string_view(letters_only).substr(begin, gap - begin), ids);
-        ids.insert(ids.end(), end - gap, state_->n_id);
-        begin = end;
-    }
-    return ids;
+    return state_->encoder.encode(letters_only, threads);
+}
+
+Encoding DnaTokenizer::encode_with_spans(std::string_view dna, int threads) const {
+    std::string letters_only(dna.size(), 'N');
+    std::transform(dna.begin(), dna.end(), letters_only.begin(), normalised_base);
+    return state_->encoder.encode_with_spans(letters_only, threads);
 }
 
 std::string DnaTokenizer::decode(std::span<const std::int32_t> ids) const {
@@ -152,14 +130,14 @@ std::string DnaTokenizer::decode(std::span<const std::int32_t> ids) const {
                               std::to_string(vocab_size()));
         }
         if (id >= special::count) {
-            dna += state_->pieces[static_cast<std::size_t>(id)];
+            dna += state_->model.pieces[static_cast<std::size_t>(id)].text;
         }
     }
     return dna;
 }
 
 std::int32_t DnaTokenizer::vocab_size() const {
-    return static_cast<std::int32_t>(state_->pieces.size());
+    return static_cast<std::int32_t>(state_->model.pieces.size());
 }
 
 std::int32_t DnaTokenizer::piece_length(std::int32_t id) const {
@@ -171,7 +149,7 @@ bool DnaTokenizer::has_n(std::int32_t id) const {
 }
 
 const std::string& DnaTokenizer::piece(std::int32_t id) const {
-    return state_->pieces.at(static_cast<std::size_t>(id));
+    return state_->model.pieces.at(static_cast<std::size_t>(id)).text;
 }
 
 const std::string& DnaTokenizer::serialized() const {
@@ -181,7 +159,7 @@ const std::string& DnaTokenizer::serialized() const {
 std::string DnaTokenizer::vocabulary_text() const {
     std::ostringstream out;
     for (std::int32_t id = 0; id < vocab_size(); ++id) {
-        out << piece(id) << '\t' << state_->processor.GetScore(id) << '\n';
+        out << piece(id) << '\t' << state_->model.pieces[static_cast<std::size_t>(id)].score << '\n';
     }
     return out.str();
 }

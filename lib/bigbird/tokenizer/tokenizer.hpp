@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/tokenizer/exact_encoder.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -27,8 +29,11 @@ public:
     static DnaTokenizer from_serialized(std::string bytes, const std::filesystem::path& origin);
 
     /// Ids of a sequence, without [CLS] and [SEP]. The sequence is normalised first (lower case, U, IUPAC
-    /// letters); any length. The ids are SentencePiece's own for the normalised sequence; none is [UNK].
-    std::vector<std::int32_t> encode(std::string_view dna) const;
+    /// letters); any length, cut into chunks for up to `threads` threads where it is long. The ids are
+    /// SentencePiece's own for the normalised sequence; none is [UNK].
+    std::vector<std::int32_t> encode(std::string_view dna, int threads = 1) const;
+    /// The same ids, and which bases each spells.
+    Encoding encode_with_spans(std::string_view dna, int threads = 1) const;
     /// The sequence spelt; special pieces spell nothing. Throws ConfigError where an id lies outside the
     /// vocabulary.
     std::string decode(std::span<const std::int32_t> ids) const;

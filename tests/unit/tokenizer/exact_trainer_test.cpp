@@ -117,11 +117,10 @@ DOCTEST_TEST_CASE("tokenizer/exact_trainer: the pieces that plain counting gives
 DOCTEST_TEST_CASE("tokenizer/exact_trainer: the threads change nothing") {
     const auto sentences = real_sentences();
     for (const PairCounting counting : {PairCounting::overlapping, PairCounting::disjoint}) {
-        const auto one = learn(sentences, {.merges = 3000, .counting = counting});
-        DOCTEST_CHECK(one.size() == 3000);
-        for (const int threads : {2, 3, 7}) {
-            DOCTEST_CHECK(learn(sentences, {.merges = 3000, .counting = counting, .threads = threads}) ==
-                          one);
+        const auto one = learn(sentences, {.merges = 600, .counting = counting});
+        DOCTEST_CHECK(one.size() == 600);
+        for (const int threads : {2, 5}) {
+            DOCTEST_CHECK(learn(sentences, {.merges = 600, .counting = counting, .threads = threads}) == one);
         }
     }
 }

@@ -14,6 +14,8 @@
 using namespace bigbird;
 using namespace bigbird::testing;
 using tokenizer::DnaTokenizer;
+using tokenizer::OverlapCounting;
+using tokenizer::TrainEngine;
 using tokenizer::TrainSpec;
 
 namespace {
@@ -104,7 +106,7 @@ DOCTEST_TEST_CASE("train: the longest piece is as asked") {
     const std::vector<std::string> repeats(50, std::string(400, 'A') + "CGTT");
     const auto longest = [&](std::int32_t limit) {
         const TempDir folder;
-        train_tokenizer({.vocab_size = 18, .max_piece_length = limit}, repeats, folder / "t.model");
+        train_tokenizer({.vocab_size = 15, .max_piece_length = limit}, repeats, folder / "t.model");
         const auto tokenizer = DnaTokenizer::load(folder / "t.model");
         std::int32_t length = 0;
         for (std::int32_t id = 0; id < tokenizer.vocab_size(); ++id) {
@@ -148,9 +150,9 @@ DOCTEST_TEST_CASE("train: errors say what to do and leave no file behind") {
                   "--vocab-size must be at least 10, 5 special pieces and A C G T N");
     DOCTEST_CHECK(
         message({.vocab_size = 512}, {"ACGTACGTAC"}) ==
-        "the corpus of 10 bases gives at most 21 pieces; give --vocab-size 21 or less, or more sequence");
+        "the corpus of 10 bases gives at most 15 pieces; give --vocab-size 15 or less, or more sequence");
     DOCTEST_CHECK(std::filesystem::is_empty(folder.path()));
-    DOCTEST_CHECK_FALSE(vocabulary_after({.vocab_size = 21}, {"ACGTACGTAC"}).empty());
+    DOCTEST_CHECK_FALSE(vocabulary_after({.vocab_size = 15}, {"ACGTACGTAC"}).empty());
     write_file(folder / "t.vocab", "kept");
     DOCTEST_CHECK(message({.vocab_size = 100}, real_sentences()).find("t.vocab: exists already") !=
                   std::string::npos);
@@ -158,4 +160,47 @@ DOCTEST_TEST_CASE("train: errors say what to do and leave no file behind") {
     DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "t.model"));
     train_tokenizer({.vocab_size = 100}, real_sentences(), folder / "t.model", Overwrite::allow);
     DOCTEST_CHECK(read_file(folder / "t.vocab") != "kept");
+}
+
+DOCTEST_TEST_CASE("train: both engines write the same files") {
+    const TempDir folder;
+    train_tokenizer({.vocab_size = 700}, real_sentences(), folder / "exact.model");
+    train_tokenizer({.vocab_size = 700, .engine = TrainEngine::sentencepiece, .threads = 3}, real_sentences(),
+                    folder / "sp.model");
+    DOCTEST_CHECK(read_file(folder / "exact.vocab") == read_file(folder / "sp.vocab"));
+    DOCTEST_CHECK(read_file(folder / "exact.model") == read_file(folder / "sp.model"));
+}
+
+DOCTEST_TEST_CASE(
+    "train: the ways to count overlaps differ, and one of them is the installed SentencePiece's") {
+    const auto with = [](OverlapCounting overlaps) {
+        return vocabulary_after({.vocab_size = 300, .overlaps = overlaps}, real_sentences());
+    };
+    const std::string every = with(OverlapCounting::every), alternate = with(OverlapCounting::alternate),
+                      installed = with(OverlapCounting::installed);
+    DOCTEST_CHECK(every != alternate);
+    DOCTEST_CHECK((installed == every || installed == alternate));
+    DOCTEST_CHECK(
+        message_of<ConfigError>([] {
+            TrainSpec{.engine = TrainEngine::sentencepiece, .overlaps = OverlapCounting::every}.validate();
+        }) == "--count-overlaps is for --engine exact: SentencePiece counts as its version does");
+}
+
+DOCTEST_TEST_CASE("train: a limit of memory trains on a sample") {
+    std::vector<std::string> sentences;
+    for (int copy = 0; copy < 15; ++copy) {
+        const auto more = real_sentences();
+        sentences.insert(sentences.end(), more.begin(), more.end());
+    }
+    const TrainSpec spec{.vocab_size = 100, .max_memory = 106'000'000};
+    const TempDir folder;
+    const auto report = train_tokenizer(spec, sentences, folder / "t.model");
+    DOCTEST_CHECK(report.bases < 1'000'000);
+    DOCTEST_CHECK(report.bases > 500'000);
+    DOCTEST_CHECK(tokenizer::estimated_memory(TrainEngine::exact, report.bases) <= spec.max_memory);
+    DOCTEST_CHECK(message_of<ConfigError>([] { TrainSpec{.max_memory = 1000}.validate(); }) ==
+                  "--max-memory must be at least 105 MB");
+    DOCTEST_CHECK(message_of<ConfigError>([] {
+                      TrainSpec{.vocab_size = 70'000}.validate();
+                  }).starts_with("--vocab-size can be at most 65000 with --engine exact"));
 }

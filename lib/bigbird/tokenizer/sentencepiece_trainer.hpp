@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/tokenizer/exact_trainer.hpp"
+#include "bigbird/tokenizer/sentencepiece_model.hpp"
+#include "bigbird/tokenizer/train.hpp"
+#include "bigbird/tokenizer/training_corpus.hpp"
+
+#include <string>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+/// The installed library's own trainer: the readable, slow twin of learn_pieces(). Returns the .model's
+/// bytes. Throws InputError with the library's message.
+std::string train_with_sentencepiece(const TrainSpec& spec, const TrainingCorpus& corpus);
+
+/// How the installed library counts (PairCounting).
+PairCounting installed_counting();
+
+/// The model that SentencePiece writes for these pieces and letters, byte for byte as 0.1.97 does.
+SentencePieceModel assemble_model(const TrainSpec& spec, const std::vector<LearntPiece>& pieces,
+                                  const TrainingCorpus& corpus);
+
+}  // namespace bigbird::tokenizer
