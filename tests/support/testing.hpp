@@ -14,9 +14,7 @@
 namespace bigbird::testing {
 
 /// A file or folder of test_data.
-inline std::filesystem::path test_data(const std::string& relative) {
-    return std::filesystem::path(BIGBIRD_TEST_DATA) / relative;
-}
+std::filesystem::path test_data(const std::string& relative);
 
 /// The message of the exception of type E that `body` throws; fails the test where none, or another, comes.
 template <typename E, typename Body>
