@@ -41,7 +41,7 @@ private:
 
 }  // namespace
 
-std::string sha256_of_file(const std::filesystem::path& path) {
+std::string sha256_of_file(const std::filesystem::path& path, const std::function<void()>& between) {
     require_readable(path);
     std::ifstream in(path, std::ios::binary);
     Sha256 sum;
@@ -49,6 +49,9 @@ std::string sha256_of_file(const std::filesystem::path& path) {
     while (in) {
         in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
         sum.add(buffer.data(), static_cast<std::size_t>(in.gcount()));
+        if (between) {
+            between();
+        }
     }
     if (in.bad()) {
         throw InputError("reading failed", path);

@@ -9,7 +9,9 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace bigbird {
@@ -21,75 +23,101 @@ int resolve_threads(int requested);
 /// exception is thrown on.
 void parallel_for(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body);
 
-/// Makes items 0..count-1 by make(i) on up to `threads` threads and hands them to consume(item) in order, on
-/// the calling thread. At most a few items a thread are held, so memory is bounded. The first exception of
-/// either is thrown on.
-template <typename Item>
-void ordered_pipeline(std::int64_t count, int threads, const std::function<Item(std::int64_t)>& make,
-                      const std::function<void(Item&&)>& consume) {
-    if (threads <= 1 || count <= 1) {
-        for (std::int64_t i = 0; i < count; ++i) {
-            consume(make(i));
+/// Turns inputs into items on up to `threads` threads and hands the items to consume(item) in the inputs'
+/// order, on the calling thread. produce() gives the next input, or nothing at the end; it is called by one
+/// thread at a time, in order. At most a few items a thread are held, so memory is bounded. The first
+/// exception of any of the three is thrown on.
+template <typename Input, typename Item>
+void ordered_stream(int threads, const std::function<std::optional<Input>()>& produce,
+                    const std::function<Item(Input&&)>& make, const std::function<void(Item&&)>& consume) {
+    if (threads <= 1) {
+        while (std::optional<Input> input = produce()) {
+            consume(make(std::move(*input)));
         }
         return;
     }
-    std::mutex mutex;
+    std::mutex source;  // held while an input is awaited and produced
+    std::mutex mutex;   // guards what follows
     std::condition_variable changed;
     std::map<std::int64_t, Item> ready;
-    std::int64_t next_to_make = 0, next_to_consume = 0;
+    std::int64_t made = 0, consumed = 0;
     const std::int64_t window = std::int64_t{4} * threads;
+    bool exhausted = false;
     std::exception_ptr failure;
-    auto work = [&] {
-        std::unique_lock lock(mutex);
-        while (true) {
-            changed.wait(lock, [&] {
-                return failure || next_to_make >= count || next_to_make < next_to_consume + window;
-            });
-            if (failure || next_to_make >= count) {
-                return;
+    const auto fail = [&] {
+        const std::scoped_lock lock(mutex);
+        failure = failure ? failure : std::current_exception();
+        changed.notify_all();
+    };
+    // The number of the input taken, or nothing where there is no more to do.
+    const auto take = [&](std::optional<Input>& input) -> std::optional<std::int64_t> {
+        const std::scoped_lock one_at_a_time(source);
+        {
+            std::unique_lock lock(mutex);
+            changed.wait(lock, [&] { return failure || exhausted || made < consumed + window; });
+            if (failure || exhausted) {
+                return std::nullopt;
             }
-            const std::int64_t index = next_to_make++;
-            lock.unlock();
-            try {
-                Item item = make(index);
-                lock.lock();
-                ready.emplace(index, std::move(item));
-            } catch (...) {
-                if (!lock.owns_lock()) {
-                    lock.lock();
-                }
-                failure = failure ? failure : std::current_exception();
+        }
+        input = produce();
+        const std::scoped_lock lock(mutex);
+        exhausted = !input;
+        changed.notify_all();
+        return input ? std::optional(made++) : std::nullopt;
+    };
+    const auto work = [&] {
+        try {
+            std::optional<Input> input;
+            while (const std::optional<std::int64_t> index = take(input)) {
+                Item item = make(std::move(*input));
+                const std::scoped_lock lock(mutex);
+                ready.emplace(*index, std::move(item));
+                changed.notify_all();
             }
-            changed.notify_all();
+        } catch (...) {
+            fail();
         }
     };
-    std::vector<std::jthread> workers;
-    for (int i = 0; i < threads; ++i) {
-        workers.emplace_back(work);
-    }
-    std::unique_lock lock(mutex);
-    while (next_to_consume < count && !failure) {
-        changed.wait(lock, [&] { return failure || ready.contains(next_to_consume); });
-        if (failure) {
-            break;
+    {
+        std::vector<std::jthread> workers;
+        for (int i = 0; i < threads; ++i) {
+            workers.emplace_back(work);
         }
-        auto node = ready.extract(next_to_consume);
-        lock.unlock();
         try {
-            consume(std::move(node.mapped()));
-            lock.lock();
+            while (true) {
+                std::unique_lock lock(mutex);
+                changed.wait(lock, [&] {
+                    return failure || ready.contains(consumed) || (exhausted && consumed == made);
+                });
+                if (failure || !ready.contains(consumed)) {
+                    break;
+                }
+                auto node = ready.extract(consumed);
+                lock.unlock();
+                consume(std::move(node.mapped()));
+                lock.lock();
+                ++consumed;
+                changed.notify_all();
+            }
         } catch (...) {
-            lock.lock();
-            failure = failure ? failure : std::current_exception();
+            fail();
         }
-        ++next_to_consume;
-        changed.notify_all();
     }
-    lock.unlock();
-    workers.clear();
     if (failure) {
         std::rethrow_exception(failure);
     }
+}
+
+/// Makes items 0..count-1 by make(i); as ordered_stream.
+template <typename Item>
+void ordered_pipeline(std::int64_t count, int threads, const std::function<Item(std::int64_t)>& make,
+                      const std::function<void(Item&&)>& consume) {
+    std::int64_t next = 0;
+    const std::function produce = [&]() -> std::optional<std::int64_t> {
+        return next < count ? std::optional(next++) : std::nullopt;
+    };
+    const std::function make_of = [&](std::int64_t&& i) { return make(i); };
+    ordered_stream<std::int64_t, Item>(count <= 1 ? 1 : threads, produce, make_of, consume);
 }
 
 }  // namespace bigbird

@@ -159,6 +159,14 @@ DocumentReader::DocumentReader(const std::filesystem::path& path, const genome::
 
 DocumentReader::~DocumentReader() = default;
 
+std::int64_t DocumentReader::bytes_read() const {
+    return state_->input.bytes_read();
+}
+
+std::int64_t DocumentReader::total_bytes() const {
+    return state_->input.total_bytes();
+}
+
 std::optional<Document> DocumentReader::next() {
     if (!state_->ahead && !state_->next_line()) {
         return std::nullopt;

@@ -3,6 +3,7 @@
 
 #include "bigbird/genome/reference_genome.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -33,6 +34,9 @@ public:
     /// Nothing at the end; never a document without a sentence. Throws InputError with file and line: what is
     /// neither form, coordinates without a genome, a contig that it lacks, an interval past its end.
     std::optional<Document> next();
+    /// Bytes of the file taken so far, and in all (0: not known), for progress. Any thread may ask.
+    std::int64_t bytes_read() const;
+    std::int64_t total_bytes() const;
 
 private:
     struct State;

@@ -20,6 +20,7 @@ struct TokenCorpus::State {
     std::vector<std::uint32_t> wide_ids;
     std::vector<std::int64_t> sentence_ends, document_ends;
     std::int64_t bases = 0;
+    std::optional<TokenShards> shards;  // in place of all above
 
     std::int64_t tokens() const {
         return static_cast<std::int64_t>(narrow ? narrow_ids.size() : wide_ids.size());
@@ -120,25 +121,33 @@ TokenCorpus TokenCorpus::from_genome(const genome::ReferenceGenome& genome, cons
     return builder.finish();
 }
 
+TokenCorpus TokenCorpus::from_shards(TokenShards shards) {
+    auto state = std::make_shared<State>();
+    state->shards = std::move(shards);
+    return TokenCorpus(std::move(state));
+}
+
 std::int64_t TokenCorpus::tokens() const {
-    return state_->tokens();
+    return state_->shards ? state_->shards->counts().tokens : state_->tokens();
 }
 
 std::int64_t TokenCorpus::bases() const {
-    return state_->bases;
+    return state_->shards ? state_->shards->counts().bases : state_->bases;
 }
 
 std::span<const std::int64_t> TokenCorpus::sentence_ends() const {
-    return state_->sentence_ends;
+    return state_->shards ? state_->shards->sentence_ends() : state_->sentence_ends;
 }
 
 std::span<const std::int64_t> TokenCorpus::document_ends() const {
-    return state_->document_ends;
+    return state_->shards ? state_->shards->document_ends() : state_->document_ends;
 }
 
 void TokenCorpus::append_ids(std::int64_t begin, std::int64_t end, std::vector<std::int32_t>& out) const {
     BIGBIRD_EXPECTS(begin >= 0 && begin <= end && end <= tokens(), "tokens outside the corpus");
-    if (state_->narrow) {
+    if (state_->shards) {
+        state_->shards->append_ids({begin, end}, out);
+    } else if (state_->narrow) {
         out.insert(out.end(), state_->narrow_ids.begin() + begin, state_->narrow_ids.begin() + end);
     } else {
         out.insert(out.end(), state_->wide_ids.begin() + begin, state_->wide_ids.begin() + end);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents as token ids, held compactly: one flat array of ids (16 bits where the vocabulary allows), the
-// end of every sentence and of every document.
+// Documents as token ids: in memory, held compactly (16 bits an id where the vocabulary allows), or on disk
+// as token shards. Either way: the ids one after the other, the end of every sentence and of every document.
 #pragma once
 
 #include "bigbird/corpus/document_builder.hpp"
 #include "bigbird/corpus/document_reader.hpp"
+#include "bigbird/corpus/token_shards.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <cstdint>
@@ -29,6 +30,8 @@ public:
     /// Documents that build_documents makes, without a file between.
     static TokenCorpus from_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
                                    const tokenizer::DnaTokenizer& tokenizer, int threads);
+    /// What `tokenize` wrote; nothing is read before it is asked for.
+    static TokenCorpus from_shards(TokenShards shards);
 
     std::int64_t documents() const { return static_cast<std::int64_t>(document_ends().size()); }
     std::int64_t sentences() const { return static_cast<std::int64_t>(sentence_ends().size()); }
@@ -47,7 +50,7 @@ public:
         return sentence == 0 ? 0 : sentence_ends()[static_cast<std::size_t>(sentence - 1)];
     }
 
-    /// Appends the ids of the tokens [begin, end) to `out`.
+    /// Appends the ids of the tokens [begin, end) to `out`. Throws InputError where shards are damaged.
     void append_ids(std::int64_t begin, std::int64_t end, std::vector<std::int32_t>& out) const;
 
 private:

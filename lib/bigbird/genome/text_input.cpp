@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace bigbird::genome {
@@ -69,6 +70,16 @@ std::int64_t TextInput::line_number() const {
 
 const std::filesystem::path& TextInput::path() const {
     return state_->stream.path();
+}
+
+std::int64_t TextInput::bytes_read() const {
+    return state_->stream.bytes_read();
+}
+
+std::int64_t TextInput::total_bytes() const {
+    std::error_code error;
+    const bool known = std::filesystem::is_regular_file(path(), error);
+    return known ? static_cast<std::int64_t>(std::filesystem::file_size(path(), error)) : 0;
 }
 
 }  // namespace bigbird::genome

@@ -22,6 +22,10 @@ public:
     /// Number of the line last read, from 1.
     std::int64_t line_number() const;
     const std::filesystem::path& path() const;
+    /// Bytes of the file (compressed as it is) taken so far, and in all (0: not known), for progress. Any
+    /// thread may ask.
+    std::int64_t bytes_read() const;
+    std::int64_t total_bytes() const;
 
 private:
     struct State;

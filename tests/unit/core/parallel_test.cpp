@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <numeric>
+#include <optional>
 #include <string>
 
 using namespace bigbird;
@@ -47,4 +48,33 @@ DOCTEST_TEST_CASE("parallel: a pipeline keeps the order and passes errors on") {
     }
     DOCTEST_CHECK(resolve_threads(3) == 3);
     DOCTEST_CHECK(resolve_threads(0) >= 1);
+}
+
+DOCTEST_TEST_CASE("parallel: a stream of unknown length keeps the order and passes errors on") {
+    for (const int threads : {1, 2, 5}) {
+        for (const int count : {0, 1, 3, 500}) {
+            int next = 0;
+            std::vector<int> seen;
+            ordered_stream<int, int>(
+                threads, [&] { return next < count ? std::optional(next++) : std::nullopt; },
+                [](int&& i) { return 2 * i; }, [&](int&& item) { seen.push_back(item); });
+            DOCTEST_REQUIRE(seen.size() == static_cast<std::size_t>(count));
+            for (std::size_t i = 0; i < seen.size(); ++i) {
+                DOCTEST_CHECK(seen[i] == 2 * static_cast<int>(i));
+            }
+        }
+        const auto failing_at = [&](int where) {
+            int next = 0;
+            const auto maybe_fail = [&](int here, int i) {
+                if (here == where && i == 50) throw InputError("fifty");
+                return i;
+            };
+            ordered_stream<int, int>(
+                threads, [&] { return std::optional(maybe_fail(0, next++)); },
+                [&](int&& i) { return maybe_fail(1, i); }, [&](int&& i) { maybe_fail(2, i); });
+        };
+        for (const int where : {0, 1, 2}) {
+            DOCTEST_CHECK_THROWS_AS(failing_at(where), InputError);
+        }
+    }
 }

@@ -5,6 +5,7 @@
 #include "bigbird/core/files.hpp"
 
 #include <htslib/bgzf.h>
+#include <htslib/hfile.h>
 #include <htslib/hts.h>
 #include <htslib/hts_log.h>
 
@@ -103,6 +104,7 @@ std::size_t ByteStream::read(char* out, std::size_t size, std::int64_t line) {
                              : "is truncated or corrupt: copy or compress it again",
                          path_, line);
     }
+    bytes_read_ = htell(file.fp);
     return count;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -35,10 +36,13 @@ public:
     /// truncated or corrupt, naming `line`, the last that the caller could read.
     std::size_t read(char* out, std::size_t size, std::int64_t line);
     const std::filesystem::path& path() const { return path_; }
+    /// Bytes of the file (compressed as it is) taken so far, for progress; any thread may ask.
+    std::int64_t bytes_read() const { return bytes_read_; }
 
 private:
     std::filesystem::path path_;
     BgzfHandle file_;
+    std::atomic<std::int64_t> bytes_read_{0};
 };
 
 }  // namespace bigbird::genome::detail
