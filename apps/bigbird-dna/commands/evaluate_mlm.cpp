@@ -28,9 +28,8 @@ void add_masking_options(CLI::App& command, EvaluateMlmOptions& options) {
         ->check(CLI::IsMember({"mask", "80/10/10"}))
         ->type_name("mask|80/10/10")
         ->group(group);
-    command.add_option("--nsp", options.nsp, "Pairs for next-sentence prediction; model: as pretrained")
-        ->check(CLI::IsMember({"model", "on", "off"}))
-        ->type_name("model|on|off")
+    add_choice_option(command, "--nsp", options.nsp, {"model", "on", "off"},
+                      "Pairs for next-sentence prediction; model: as pretrained")
         ->group(group);
     command
         .add_option("--max-sequences", options.max_sequences,
@@ -84,11 +83,8 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
         ->check(CLI::PositiveNumber)
         ->type_name("N")
         ->group("Resources");
-    command
-        .add_option("--dtype", options->dtype,
-                    "fp32, bf16 (mixed precision), or auto: bf16 on a GPU, fp32 on a CPU")
-        ->check(CLI::IsMember({"auto", "fp32", "bf16"}))
-        ->type_name("auto|fp32|bf16")
+    add_choice_option(command, "--dtype", options->dtype, {"auto", "fp32", "bf16"},
+                      "bf16 is mixed precision; auto: bf16 on a GPU, fp32 on a CPU")
         ->group("Resources");
 }
 

@@ -10,14 +10,16 @@ namespace {
 constexpr const char* by_config = "by --config";
 
 void add_input_options(CLI::App& command, PretrainOptions& options) {
-    command.add_option("--documents", options.documents, "Documents of build-documents, text or coordinates")
-        ->required()
+    command
+        .add_option(
+            "--documents", options.documents,
+            "Documents of build-documents, text or coordinates; without them, documents are drawn from "
+            "--reference")
         ->type_name("FILE");
     add_reference_option(command, options.references, false)
-        ->description("Genome that coordinate documents point into");
-    command.add_option("--tokenizer", options.tokenizer, "Tokenizer of train-tokenizer")
-        ->required()
-        ->type_name("MODEL");
+        ->description("Genome that coordinate documents point into, or that documents are drawn from");
+    add_tokenizer_option(command, options.tokenizer);
+    add_document_options(command, options.drawing);
 }
 
 void add_network_options(CLI::App& command, PretrainOptions& options) {
@@ -47,9 +49,8 @@ void add_network_options(CLI::App& command, PretrainOptions& options) {
         ->check(CLI::Range(0.01, 0.9))
         ->type_name("RATE")
         ->group(group);
-    command.add_option("--nsp", options.nsp, "Next-sentence prediction beside the masked tokens")
-        ->check(CLI::IsMember({"on", "off"}))
-        ->type_name("on|off")
+    add_choice_option(command, "--nsp", options.nsp, {"on", "off"},
+                      "Next-sentence prediction beside the masked tokens")
         ->group(group);
 }
 
@@ -95,17 +96,16 @@ void setup_pretrain(Program& program, Runner<PretrainOptions> run) {
     add_seed_option(command, options->seed);
     add_device_option(command, options->device);
     add_threads_option(command, options->threads);
+    command.get_option("--threads")
+        ->description("Threads; 0: all that this process may use. Sums differ in their last bits");
     command
         .add_option("--micro-batch-size", options->micro_batch_size,
                     "Sequences computed at once, to bound the memory; 0: what suits the device")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->group("Resources");
-    command
-        .add_option("--dtype", options->dtype,
-                    "fp32, bf16 (mixed precision), or auto: bf16 on a GPU, fp32 on a CPU")
-        ->check(CLI::IsMember({"auto", "fp32", "bf16"}))
-        ->type_name("auto|fp32|bf16")
+    add_choice_option(command, "--dtype", options->dtype, {"auto", "fp32", "bf16"},
+                      "bf16 is mixed precision; auto: bf16 on a GPU, fp32 on a CPU")
         ->group("Resources");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "options/document_options.hpp"
 #include "options/training_options.hpp"
 #include "support/program.hpp"
 
@@ -14,6 +15,7 @@ namespace bigbird::cli {
 struct PretrainOptions {
     std::filesystem::path documents, tokenizer, evaluate_documents;
     std::vector<std::filesystem::path> references;
+    DocumentOptions drawing;  ///< without documents
     std::string config = "base";
     RunOptions run;
     OptimizationOptions optimization{.batch_size = 0, .learning_rate = 0};  ///< 0: by config

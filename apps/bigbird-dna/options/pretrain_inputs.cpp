@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/pretrain_inputs.hpp"
+
+#include "options/loop_spec.hpp"
+
+#include "bigbird/core/checksum.hpp"
+#include "bigbird/core/error.hpp"
+
+#include <algorithm>
+
+namespace bigbird::cli {
+
+namespace {
+
+template <typename Number>
+Number given_or(Number given, Number otherwise) {
+    return given > 0 ? given : otherwise;
+}
+
+Json checksum_of(const std::filesystem::path& file) {
+    return {{"sha256", sha256_of_file(file)}};
+}
+
+}  // namespace
+
+train::PretrainSpec pretrain_spec(const PretrainOptions& options) {
+    const train::PretrainDefaults defaults = train::pretrain_defaults(options.config);
+    const OptimizationOptions& optimization = options.optimization;
+    train::PretrainSpec spec;
+    spec.config = train::read_configuration(options.config);
+    spec.config.hidden_dropout_prob = options.dropout;
+    spec.config.pattern.random_seed = options.seed;
+    spec.examples.sequence_length =
+        static_cast<std::int32_t>(given_or<std::int64_t>(options.sequence_length, defaults.sequence_length));
+    spec.examples.nsp = options.nsp == "on";
+    spec.examples.masking.rate = options.masking_rate;
+    spec.examples.seed = options.seed;
+    spec.loop = loop_spec(options.run, optimization);
+    spec.loop.learning_rate.peak = given_or(optimization.learning_rate, defaults.learning_rate);
+    const std::int64_t steps = given_or(optimization.steps, defaults.steps);
+    spec.loop.learning_rate.total_steps = steps;
+    spec.loop.learning_rate.warmup_steps = optimization.warmup_steps >= 0
+                                               ? optimization.warmup_steps
+                                               : std::min<std::int64_t>(10'000, steps / 10);
+    spec.loop.evaluate_every = options.evaluate_documents.empty() ? 0 : options.evaluate_every;
+    spec.task.batch_size = given_or(optimization.batch_size, defaults.batch_size);
+    spec.task.evaluation_sequences = options.evaluate_sequences;
+    spec.task.seed = options.seed;
+    return spec;
+}
+
+PretrainInputs::PretrainInputs(const PretrainOptions& options)
+    : options_(options), tokenizer_(tokenizer::DnaTokenizer::load(options.tokenizer)) {
+    if (options_.documents.empty() && options_.references.empty()) {
+        throw ConfigError("--documents FILE is needed, or --reference FASTA to draw documents from");
+    }
+    for (const std::filesystem::path& file : {options_.documents, options_.evaluate_documents}) {
+        if (!file.empty()) {
+            require_readable(file);
+        }
+    }
+}
+
+Json PretrainInputs::fixed_options() const {
+    Json fixed = Json::object();
+    if (!options_.documents.empty()) {
+        fixed["--documents"] = checksum_of(options_.documents);
+    }
+    for (const std::filesystem::path& reference : options_.references) {
+        fixed["--reference"].push_back(checksum_of(reference));
+    }
+    if (options_.documents.empty()) {
+        const DocumentOptions& drawing = options_.drawing;
+        const Json parameters = drawing.spec.parameters();
+        for (const auto& item : parameters.items()) {
+            if (item.key() != "seed") {  // that of the run
+                fixed["--" + item.key()] = item.value();
+            }
+        }
+        if (!drawing.include.empty()) {
+            fixed["--include"] = checksum_of(drawing.include);
+        }
+        if (!drawing.exclude.empty()) {
+            fixed["--exclude"] = checksum_of(drawing.exclude);
+        }
+    }
+    return fixed;
+}
+
+const genome::ReferenceGenome* PretrainInputs::genome() {
+    if (!genome_ && !options_.references.empty()) {
+        genome_ = genome::open_references(options_.references);
+    }
+    return genome_.get();
+}
+
+corpus::TokenCorpus PretrainInputs::read(const std::filesystem::path& documents, int threads) {
+    corpus::DocumentReader reader(documents, genome());
+    return corpus::TokenCorpus::from_file(reader, tokenizer_, threads);
+}
+
+train::PretrainCorpora PretrainInputs::corpora(int threads) {
+    train::PretrainCorpora corpora;
+    if (options_.documents.empty()) {
+        corpora.train = [this, threads] {
+            const corpus::BuildSpec spec = build_spec(options_.drawing, options_.seed, *genome());
+            return corpus::TokenCorpus::from_genome(*genome(), spec, tokenizer_, threads);
+        };
+    } else {
+        corpora.train = [this, threads] { return read(options_.documents, threads); };
+    }
+    if (!options_.evaluate_documents.empty()) {
+        corpora.held_out = [this, threads] { return read(options_.evaluate_documents, threads); };
+    }
+    return corpora;
+}
+
+}  // namespace bigbird::cli
