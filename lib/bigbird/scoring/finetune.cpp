@@ -9,6 +9,7 @@
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/scoring/classifier_task.hpp"
 #include "bigbird/scoring/task_model.hpp"
+#include "bigbird/train/find_model.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -130,7 +131,7 @@ void say_what_is_trained(const ClassifierTask& task, const FinetuneSpec& spec, c
 
 train::LoopResult finetune(const FinetuneSpec& spec) {
     const tasks::ExampleSet examples = load_examples(spec);
-    const fs::path pretrained = find_model(spec.pretrained);
+    const fs::path pretrained = train::find_model(spec.pretrained);
     const train::LoopSpec loop = loop_spec(spec, examples, pretrained);
     if (train::run_is_finished(spec.output, loop)) {
         train::LoopResult result;

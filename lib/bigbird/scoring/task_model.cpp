@@ -6,7 +6,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/model_directory.hpp"
-#include "bigbird/train/checkpoint_store.hpp"
+#include "bigbird/train/find_model.hpp"
 
 #include <algorithm>
 
@@ -103,24 +103,8 @@ TaskInfo task_info_from(const model::BigBirdConfig& config, const fs::path& wher
     }
 }
 
-fs::path find_model(const fs::path& path) {
-    if (fs::exists(path / "config.json")) return path;
-    if (fs::exists(path / "model" / "config.json")) return path / "model";
-    const train::CheckpointStore store(path, 1);
-    const std::vector<std::int64_t> steps =
-        fs::is_directory(path) ? store.steps() : std::vector<std::int64_t>{};
-    if (steps.empty()) {
-        throw InputError(fs::exists(path)
-                             ? "is no model folder: it holds no config.json, model/ or checkpoints/"
-                             : "no such model folder",
-                         path);
-    }
-    log_info("{}: this run is not finished; its checkpoint of step {} is used", path.string(), steps.back());
-    return store.directory_of(steps.back());
-}
-
 TaskModel load_task_model(const fs::path& path, tasks::Task task, const at::Device& device) {
-    const fs::path directory = find_model(path);
+    const fs::path directory = train::find_model(path);
     const model::BigBirdConfig config = model::read_config(directory);
     TaskInfo info = task_info_from(config, directory / "config.json");
     if (info.task != task) {

@@ -48,12 +48,8 @@ struct TaskModel {
     std::string sha256;  ///< of model.safetensors
 };
 
-/// The folder with config.json that `path` means: itself, a finished run's model/, else a run's newest
-/// checkpoint (said on standard error). Throws InputError where there is none.
-std::filesystem::path find_model(const std::filesystem::path& path);
-
-/// Loads what finetune-* wrote (find_model). Throws InputError: no task model, another task than `task`,
-/// labels.tsv, weights and tokenizer that do not fit each other.
+/// Loads what finetune-* wrote (train::find_model). Throws InputError: no task model, another task than
+/// `task`, labels.tsv, weights and tokenizer that do not fit each other.
 TaskModel load_task_model(const std::filesystem::path& path, tasks::Task task, const at::Device& device);
 
 /// The tokens that a window may have, [CLS] and [SEP] included: whole blocks within the positions.

@@ -48,22 +48,6 @@ DOCTEST_TEST_CASE("scoring/task_model: what config.json says comes back") {
     DOCTEST_CHECK_FALSE(model.network->is_training());
 }
 
-DOCTEST_TEST_CASE("scoring/task_model: a folder, a run and an unfinished run") {
-    const TempDir folder;
-    write_tiny_task_model(folder / "run/checkpoints/step-00000010", promoter_info(), 1, 1);
-    write_tiny_task_model(folder / "run/checkpoints/step-00000020", promoter_info(), 1, 1);
-    DOCTEST_CHECK(scoring::find_model(folder / "run") == folder / "run/checkpoints/step-00000020");
-    write_tiny_task_model(folder / "run/model", promoter_info(), 1, 1);
-    DOCTEST_CHECK(scoring::find_model(folder / "run") == folder / "run/model");
-    DOCTEST_CHECK(scoring::find_model(folder / "run/model") == folder / "run/model");
-    fs::create_directory(folder / "empty");
-    DOCTEST_CHECK(message_of<InputError>([&] { scoring::find_model(folder / "empty"); }) ==
-                  (folder / "empty").string() +
-                      ": is no model folder: it holds no config.json, model/ or checkpoints/");
-    DOCTEST_CHECK(message_of<InputError>([&] { scoring::find_model(folder / "absent"); }) ==
-                  (folder / "absent").string() + ": no such model folder");
-}
-
 DOCTEST_TEST_CASE("scoring/task_model: models that are not what is asked for") {
     const TempDir folder;
     write_tiny_task_model(folder / "model", promoter_info(), 1, 1);
