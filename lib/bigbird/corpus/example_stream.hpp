@@ -2,13 +2,13 @@
 // Pretraining examples (Devlin et al. 2019; BigBird, appendix F.1): masked tokens and, by option,
 // next-sentence prediction.
 //
-// A document of T tokens is cut into ceil(T / W) windows of W tokens, W = sequence_length - 3 (- 2 without
-// NSP); they overlap a little where T is no multiple of W, by other amounts in every epoch. Without NSP an
-// epoch holds every window once: [CLS] A [SEP]. With NSP it holds every window twice, cut in two at a
-// sentence's end: once whole
-// ([CLS] A [SEP] B [SEP], label 0), once with its first part alone, followed by a run of sentences from
-// another document up to the full length (label 1). So each epoch covers the corpus and is exactly balanced;
-// its order is a permutation.
+// Documents are packed: one that is shorter than a window is joined with those that follow it into a stretch
+// of at least a window, so that nothing is padded. A stretch of T tokens is cut into ceil(T / W) windows of W
+// tokens, W = sequence_length - 3 (- 2 without NSP); they overlap a little where T is no multiple of W, by
+// other amounts in every epoch. Without NSP an epoch holds every window once: [CLS] A [SEP]. With NSP it
+// holds every window twice, cut in two at a sentence's end: once whole ([CLS] A [SEP] B [SEP], label 0), once
+// with its first part alone, followed by a run of sentences from another stretch up to the full length (label
+// 1). So each epoch covers the corpus and is exactly balanced; its order is a permutation.
 #pragma once
 
 #include "bigbird/core/rng.hpp"
@@ -24,6 +24,9 @@ namespace bigbird::corpus {
 /// `random` a random such piece, the rest stay.
 struct MaskingSpec {
     double rate = 0.15, mask = 0.8, random = 0.1;
+    /// 0: tokens are chosen one by one. Else whole spans of neighbours that share one fate, their lengths
+    /// drawn geometrically with about this mean, at most ten (Joshi et al. 2020, SpanBERT: 3.8 comes from 5).
+    double span_mean = 0;
 };
 
 struct ExampleSpec {
@@ -56,30 +59,34 @@ public:
     /// Any index >= 0; epochs follow one another without end.
     Example get(std::int64_t index) const;
 
-    /// Share of padding over an epoch where every example is padded to sequence_length: documents shorter
-    /// than a window.
+    /// Share of padding over an epoch where every example is padded to sequence_length: above 0 only where
+    /// the whole corpus is too short to be packed.
     double padding_share() const;
     const ExampleSpec& spec() const { return spec_; }
     const TokenCorpus& corpus() const { return corpus_; }
 
 private:
-    /// Tokens [begin, end) of the corpus, a part of a document.
+    /// Tokens [begin, end) of the corpus, a part of a stretch.
     struct Run {
-        std::int64_t document = 0, begin = 0, end = 0;
+        std::int64_t stretch = 0, begin = 0, end = 0;
         std::int64_t size() const { return end - begin; }
     };
     std::int64_t windows() const { return window_ends_.empty() ? 0 : window_ends_.back(); }
-    Run document_tokens(std::int64_t document) const;
+    std::int64_t stretches() const { return static_cast<std::int64_t>(stretch_ends_.size()); }
+    /// Joins documents until each stretch has `least` tokens.
+    void pack(std::int64_t least);
+    Run stretch_tokens(std::int64_t stretch) const;
     Run window(std::int64_t number, std::int64_t epoch) const;
     std::int64_t draw_cut(const Run& window, Rng& rng) const;
-    Run draw_elsewhere(std::int64_t document, std::int64_t tokens, bool inside, Rng& rng) const;
+    Run draw_elsewhere(std::int64_t stretch, std::int64_t tokens, bool inside, Rng& rng) const;
     void mask(Example& example, Rng& rng) const;
 
     TokenCorpus corpus_;
     tokenizer::DnaTokenizer tokenizer_;
     ExampleSpec spec_;
     std::int64_t room_ = 0;                   ///< tokens a window
-    std::vector<std::int64_t> window_ends_;   ///< windows up to and including each document
+    std::vector<std::int64_t> stretch_ends_;  ///< sentences up to and including each stretch
+    std::vector<std::int64_t> window_ends_;   ///< windows up to and including each stretch
     std::vector<std::int32_t> plain_pieces_;  ///< ids that spell A C G T alone
     std::vector<bool> plain_;                 ///< by id
 };

@@ -84,7 +84,7 @@ DOCTEST_TEST_CASE("example_stream: B truly follows A, or comes from another docu
     const TokenCorpus corpus = real_corpus();
     const Ids all = all_ids(corpus);
     const ExampleSource source(corpus, small_tokenizer(), {.sequence_length = 512, .seed = 4});
-    DOCTEST_CHECK(source.padding_share() < 0.03);
+    DOCTEST_CHECK(source.padding_share() == 0);
     const auto sentence_ends = corpus.sentence_ends();
     std::int64_t follows = 0;
     for (std::int64_t i = 0; i < source.epoch_size(); ++i) {
@@ -240,17 +240,63 @@ DOCTEST_TEST_CASE("example_stream: windows shorter than a sentence, documents sh
         DOCTEST_CHECK((find(all, both) >= 0) == (example.next_sentence == 0));
     }
     const ExampleSource wide(corpus, small_tokenizer(), {.sequence_length = 512, .seed = 1});
-    DOCTEST_CHECK(wide.epoch_size() == 2 * corpus.documents());
-    double length = 0, replaced_length = 0;
+    DOCTEST_CHECK(wide.padding_share() == 0);
+    std::vector<bool> covered(all.size());
     for (std::int64_t i = 0; i < wide.epoch_size(); ++i) {
         const Example example = wide.get(i);
-        DOCTEST_CHECK(example.ids.size() < 512);
-        (example.next_sentence == 0 ? length : replaced_length) += static_cast<double>(example.ids.size());
+        DOCTEST_CHECK(example.ids.size() == 512);  // so the length does not give the label away
+        const Unmasked parts = original(example);
+        Ids both = parts.a;
+        both.insert(both.end(), parts.b.begin(), parts.b.end());
+        const std::int64_t at = find(all, both);
+        DOCTEST_CHECK((at >= 0) == (example.next_sentence == 0));
+        if (at >= 0) {
+            std::fill_n(covered.begin() + at, both.size(), true);
+        }
     }
-    DOCTEST_CHECK(replaced_length ==
-                  doctest::Approx(length).epsilon(0.02));  // the length does not give the label away
-    DOCTEST_CHECK(wide.padding_share() ==
-                  doctest::Approx(1 - length / (512.0 * static_cast<double>(corpus.documents()))));
+    DOCTEST_CHECK(std::count(covered.begin(), covered.end(), false) == 0);
+}
+
+DOCTEST_TEST_CASE("example_stream: a corpus of less than two windows is padded rather than joined") {
+    const TokenCorpus corpus = real_corpus(72);  // two documents of about 11,500 tokens
+    DOCTEST_REQUIRE(corpus.documents() == 2);
+    const ExampleSource source(corpus, small_tokenizer(), {.sequence_length = 16'384, .seed = 1});
+    DOCTEST_CHECK(source.epoch_size() == 4);
+    double tokens = 0;
+    for (std::int64_t i = 0; i < 4; ++i) {
+        const Example example = source.get(i);
+        tokens += example.next_sentence == 0 ? static_cast<double>(example.ids.size()) : 0;
+        DOCTEST_CHECK(example.ids.size() < 16'384);
+    }
+    DOCTEST_CHECK(source.padding_share() == doctest::Approx(1 - tokens / (2 * 16'384.0)));
+}
+
+DOCTEST_TEST_CASE("example_stream: spans are neighbours with one fate, and as many tokens as single ones") {
+    const TokenCorpus corpus = real_corpus();
+    ExampleSpec spec{.sequence_length = 512, .masking = {.span_mean = 4}, .seed = 3};
+    const ExampleSource spans(corpus, small_tokenizer(), spec);
+    spec.masking.span_mean = 0;
+    const ExampleSource singles(corpus, small_tokenizer(), spec);
+    std::int64_t runs = 0, chosen = 0, masked = 0;
+    for (std::int64_t i = 0; i < spans.epoch_size(); ++i) {
+        const Example example = spans.get(i), single = singles.get(i);
+        DOCTEST_REQUIRE(example.masked_positions.size() == single.masked_positions.size());
+        DOCTEST_CHECK(original(example).a == original(single).a);
+        for (std::size_t m = 0; m < example.masked_positions.size(); ++m) {
+            const bool goes_on = m > 0 && example.masked_positions[m] == example.masked_positions[m - 1] + 1;
+            runs += goes_on ? 0 : 1;
+            masked +=
+                example.ids[static_cast<std::size_t>(example.masked_positions[m])] == special::mask ? 1 : 0;
+        }
+        chosen += static_cast<std::int64_t>(example.masked_positions.size());
+    }
+    const double mean = static_cast<double>(chosen) / static_cast<double>(runs);
+    DOCTEST_CHECK(mean > 3.3);  // (1 - 0.75^10) * 4 = 3.77, cut by runs chosen before, joined by touching
+    DOCTEST_CHECK(mean < 4.8);
+    DOCTEST_CHECK(static_cast<double>(masked) / static_cast<double>(chosen) ==
+                  doctest::Approx(0.8).epsilon(0.03));
+    spec.masking.span_mean = 11;
+    DOCTEST_CHECK_THROWS_AS(ExampleSource(corpus, small_tokenizer(), spec), ConfigError);
 }
 
 DOCTEST_TEST_CASE("example_stream: evaluation masks every chosen token; without NSP there is one segment") {
