@@ -15,6 +15,7 @@
 #include "commands/predict_chromatin.hpp"
 #include "commands/predict_promoter.hpp"
 #include "commands/pretrain.hpp"
+#include "commands/tokenize.hpp"
 #include "commands/train_tokenizer.hpp"
 #include "support/hand_over.hpp"
 #include "support/program.hpp"
@@ -27,6 +28,7 @@ int main(int argc, char** argv) {
     setup_train_tokenizer(program, run_train_tokenizer);
     setup_encode(program, run_encode);
     setup_decode(program, run_decode);
+    setup_tokenize(program, run_tokenize);
     setup_pretrain(program, tensors);
     setup_evaluate_mlm(program, tensors);
     setup_build_promoters(program, run_build_promoters);

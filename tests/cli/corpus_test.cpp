@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build-documents, train-tokenizer, encode and decode as a shell sees them.
+// build-documents, train-tokenizer, tokenize, encode and decode as a shell sees them.
 #include "cli/run_program.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
@@ -186,4 +186,64 @@ DOCTEST_TEST_CASE("encode, decode: errors") {
     const auto missing = run_program({"decode"});
     DOCTEST_CHECK(missing.code == 2);
     DOCTEST_CHECK(missing.err == error("--tokenizer is required; see 'bigbird-dna decode --help'"));
+}
+
+DOCTEST_TEST_CASE(
+    "tokenize: the same shards from text and coordinates, on any threads; info describes them") {
+    const TempDir folder;
+    const auto build = [&](const std::string& name, const std::string& format) {
+        DOCTEST_REQUIRE(run_program({"build-documents", "--reference", genome, "--passes", "2", "--format",
+                                     format, "--output", folder / name})
+                            .code == 0);
+    };
+    build("a.txt.gz", "text");
+    build("a.bed", "bed");
+    const auto tokenize = [&](const std::string& name, std::vector<std::string> more) {
+        std::vector<std::string> arguments{"tokenize", "--tokenizer", small_model, "--output", folder / name};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run_program(arguments);
+    };
+    const auto first = tokenize("a", {"--documents", folder / "a.txt.gz", "--threads", "1"});
+    DOCTEST_CHECK(first.code == 0);
+    DOCTEST_CHECK(first.out.empty());
+    DOCTEST_CHECK(first.err.find(" documents, ") != std::string::npos);
+    DOCTEST_CHECK(
+        tokenize("b", {"--documents", folder / "a.bed", "--reference", genome, "--threads", "3"}).code == 0);
+    for (const char* file : {"tokens-00000.bin", "sentences.bin", "documents.bin", "tokenizer.model"}) {
+        DOCTEST_CHECK(read_file(folder / "a" / file) == read_file(folder / "b" / file));
+    }
+    const auto manifest = nlohmann::json::parse(read_file(folder / "b" / "manifest.json"));
+    DOCTEST_CHECK(manifest["inputs"].size() == 2);
+    DOCTEST_CHECK(read_file(folder / "b" / "manifest.json").find(std::string(folder.path())) ==
+                  std::string::npos);
+
+    const auto info = run_program({"info", folder / "a", "--json", "--verify"});
+    DOCTEST_CHECK(info.code == 0);
+    const auto described = nlohmann::json::parse(info.out);
+    DOCTEST_CHECK(described["kind"] == "token shards");
+    DOCTEST_CHECK(described["checksums"] == "verified");
+    DOCTEST_CHECK(described["tokens"] == manifest["tokens"]);
+    DOCTEST_CHECK(run_program({"info", folder / "a"}).out.find("bases_per_token") != std::string::npos);
+
+    const auto again = tokenize("a", {"--documents", folder / "a.txt.gz"});
+    DOCTEST_CHECK(again.code == 2);
+    DOCTEST_CHECK(again.err == error(std::string(folder / "a") +
+                                     ": exists already; give another --output, or --force to replace it"));
+    DOCTEST_CHECK(tokenize("a", {"--documents", folder / "a.txt.gz", "--force"}).code == 0);
+    const auto no_genome = tokenize("c", {"--documents", folder / "a.bed"});
+    DOCTEST_CHECK(no_genome.code == 3);
+    DOCTEST_CHECK(no_genome.err ==
+                  error(std::string(folder / "a.bed") +
+                        ":3: holds coordinates, not sequence; give the genome that they point "
+                        "into with --reference"));
+    write_file(folder / "empty.txt", "\n\n");
+    const auto empty = tokenize("c", {"--documents", folder / "empty.txt"});
+    DOCTEST_CHECK(empty.code == 3);
+    DOCTEST_CHECK(empty.err == error("the documents hold no sequence to tokenise"));
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+        DOCTEST_CHECK_FALSE(entry.path().filename().string().starts_with("."));
+    }
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "c"));
+    const auto no_shards = run_program({"info", genome, "--verify"});
+    DOCTEST_CHECK(no_shards.code == 2);
 }

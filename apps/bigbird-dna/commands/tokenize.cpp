@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/tokenize.hpp"
+
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/corpus/tokenize.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+namespace bigbird::cli {
+
+namespace {
+
+constexpr std::int64_t megabyte = 1'000'000;
+
+}  // namespace
+
+void setup_tokenize(Program& program, Runner<TokenizeOptions> run) {
+    auto options = std::make_shared<TokenizeOptions>();
+    CLI::App& command = program.add<TokenizeOptions>(
+        "tokenize", "Corpus and tokenizer",
+        "Encode documents once into memory-mapped token shards, for pretrain --corpus", options,
+        std::move(run));
+    command
+        .add_option(
+            "--documents", options->documents,
+            "Documents of build-documents, text or (with --reference) coordinates; - is standard input")
+        ->required()
+        ->type_name("FILE");
+    add_reference_option(command, options->references, false)
+        ->description("The genome of --documents' coordinates: FASTA, plain, bgzip or gzip");
+    add_tokenizer_option(command, options->tokenizer);
+    add_output_options(command, options->output, "Folder of shards (lib/bigbird/corpus/FORMAT.md)");
+    command
+        .add_option("--shard-tokens", options->shard_tokens,
+                    "A shard ends with the document that reaches so many tokens")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N")
+        ->group("Output");
+    add_threads_option(command, options->threads);
+}
+
+int run_tokenize(const TokenizeOptions& options) {
+    const int threads = resolve_threads(options.threads);
+    require_readable(options.documents);
+    const auto tokenizer = tokenizer::DnaTokenizer::load(options.tokenizer);
+    corpus::TokenShardWriter writer(options.output.output, tokenizer, options.output.overwrite(),
+                                    options.shard_tokens);
+    const auto genome = options.references.empty() ? nullptr : genome::open_references(options.references);
+    corpus::DocumentReader documents(options.documents, genome.get());
+    corpus::InputChecksums inputs(options.documents, options.references);
+    Progress progress("tokenize", "MB of documents", documents.total_bytes() / megabyte);
+    corpus::tokenize_documents(documents, tokenizer, threads, writer, [&](const corpus::TokenCounts& counts) {
+        progress.update(documents.bytes_read() / megabyte,
+                        fmt::format("{} M tokens", counts.tokens / megabyte));
+    });
+    writer.commit(inputs.get(), threads);
+    const corpus::TokenCounts& counts = writer.counts();
+    const double seconds = progress.end();
+    const auto bases = static_cast<double>(counts.bases);
+    log_info("{} documents, {} sentences, {} tokens of {:.3f} bases; {}, {:.1f} Mbp/s", counts.documents,
+             counts.sentences, counts.tokens, bases / static_cast<double>(counts.tokens),
+             Progress::duration(seconds), bases / 1e6 / seconds);
+    return 0;
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "options/option_groups.hpp"
+#include "support/program.hpp"
+
+#include "bigbird/corpus/shard_writer.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace bigbird::cli {
+
+struct TokenizeOptions {
+    std::filesystem::path documents, tokenizer;
+    std::vector<std::filesystem::path> references;
+    OutputOptions output;
+    std::int64_t shard_tokens = corpus::TokenShardWriter::default_shard_tokens;
+    int threads = 0;
+};
+
+void setup_tokenize(Program& program, Runner<TokenizeOptions> run);
+int run_tokenize(const TokenizeOptions& options);
+
+}  // namespace bigbird::cli
