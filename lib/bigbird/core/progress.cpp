@@ -34,12 +34,13 @@ Progress::~Progress() {
     }
 }
 
-void Progress::update(std::int64_t done, const std::string& note) {
+void Progress::update(std::int64_t done, const std::string& note, double share) {
     if (started_at_ < 0) {
         started_at_ = done;  // resumed work does not count into the rate
     }
     done_ = done;
     note_ = note;
+    share_ = share;
     const double since = seconds_between(shown_, Clock::now());
     if (!quiet_ && since >= (terminal_ ? terminal_interval : plain_interval)) {
         show(false);
@@ -84,6 +85,8 @@ void Progress::show(bool last) {
     }
     if (last) {
         line += ", " + duration(elapsed);
+    } else if (share_ > 0) {
+        line += ", " + duration(elapsed / share_ * (1 - share_)) + " left";
     } else if (total_ > 0 && rate > 0) {
         line += ", " + duration(static_cast<double>(total_ - done_) / rate) + " left";
     }

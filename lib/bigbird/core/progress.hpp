@@ -18,7 +18,8 @@ public:
     Progress& operator=(const Progress&) = delete;
 
     /// `done` so far, and a note shown behind it ("loss 2.31"). Cheap: shows at most a few times a second.
-    void update(std::int64_t done, const std::string& note = {});
+    /// `share` of the whole work, where units take unequal time: the time left is told from it.
+    void update(std::int64_t done, const std::string& note = {}, double share = 0);
     /// Ends the line; says the total, the time and the rate once.
     void finish();
     /// Ends the line without a word, for those who say the end themselves. Returns the seconds that passed.
@@ -33,6 +34,7 @@ private:
 
     std::string label_, unit_, note_;
     std::int64_t total_, done_ = 0, started_at_ = -1;
+    double share_ = 0;
     Clock::time_point start_, shown_;
     bool terminal_, quiet_, finished_ = false;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/corpus/tokenizer_corpus.hpp"
 
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/corpus/document_builder.hpp"
 
@@ -9,21 +11,36 @@
 namespace bigbird::corpus {
 
 void add_documents(tokenizer::TokenizerTrainer& trainer, DocumentReader& documents) {
+    Progress progress("reading", "bases", 0);
+    std::int64_t bases = 0;
     while (auto document = documents.next()) {
         for (std::string& sentence : document->sentences) {
+            bases += static_cast<std::int64_t>(sentence.size());
             trainer.add(std::move(sentence));
         }
+        progress.update(bases);
     }
+    progress.end();
 }
 
 void add_genome(tokenizer::TokenizerTrainer& trainer, const genome::ReferenceGenome& genome,
                 std::uint64_t seed, int threads) {
     const BuildSpec spec{.documents = {.passes = 1, .seed = seed}};
+    std::int64_t total = 0, bases = 0;
+    for (const genome::Contig& contig : genome.contigs()) {
+        total += contig.length;
+    }
+    log_info("up to {} bases, for which the trainer would take about {:.1f} GB of memory", total,
+             static_cast<double>(tokenizer::estimated_memory(trainer.spec().engine, total)) / 1e9);
+    Progress progress("reading", "bases", total);
     build_documents(genome, spec, BuildText::yes, threads, [&](PlacedDocument&& document) {
         for (std::string& sentence : document.document().sentences) {
+            bases += static_cast<std::int64_t>(sentence.size());
             trainer.add(std::move(sentence));
         }
+        progress.update(bases);
     });
+    progress.end();
 }
 
 Json report_json(const tokenizer::TrainSpec& spec, const tokenizer::TrainReport& report) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -17,8 +18,12 @@ namespace bigbird::tokenizer {
 namespace {
 
 constexpr std::int64_t most_merges = 65'000;  // symbols are 16 bits
-constexpr std::int64_t rounds_between_calls = 64;
 constexpr std::uint64_t places_worth_waking = 4096;
+constexpr double places_a_round = 3000;  // as long as a round takes beside its places
+
+// SentencePiece's.
+constexpr std::size_t pieces_between_refreshes = 100, least_active = 1000;
+constexpr float active_share = 0.05F;
 
 std::vector<MergeShard> cut(TokenArray& corpus, std::size_t count, const std::vector<std::uint16_t>& lengths,
                             PairCounting counting) {
@@ -47,7 +52,7 @@ std::uint64_t first_threshold(std::size_t bases, std::int64_t merges) {
 class Learner {
 public:
     Learner(TokenArray& corpus, const LearnSpec& spec);
-    std::vector<LearntPiece> run(const std::function<void(std::int64_t)>& advance);
+    LearntPieces run(const LearnListener& advance);
 
 private:
     struct NewPair {
@@ -56,6 +61,8 @@ private:
     };
 
     std::optional<std::uint32_t> choose();
+    void refresh_active(double certainty);
+    double share_done() const;
     void recount(std::uint32_t number);
     void take_census();
     void list_places(const std::vector<std::uint32_t>& fresh, std::size_t shard);
@@ -67,7 +74,12 @@ private:
     void list_new_pairs(const std::vector<PositionList>& places, const MergeRule& rule);
     void decrease(Symbol left, Symbol right, std::uint64_t by);
     std::optional<std::uint32_t> keep(Symbol left, Symbol right, std::uint64_t count);
-    bool acceptable(Symbol left, Symbol right) const;
+    bool short_enough(Symbol left, Symbol right) const {
+        return lengths_[left] + lengths_[right] <= spec_.max_piece_length;
+    }
+    bool acceptable(Symbol left, Symbol right) const {
+        return short_enough(left, right) && !known_.contains(texts_[left] + texts_[right]);
+    }
     void share(const std::function<void(std::size_t)>& job) {
         alone_ ? team_.run_alone(job) : team_.run(job);
     }
@@ -84,6 +96,13 @@ private:
     std::unordered_set<std::string> known_;
     std::vector<LearntPiece> learnt_;
     std::uint64_t threshold_;  // rarer pairs are not kept
+    double work_ = 0;          // places of all rounds so far
+
+    // What SentencePiece would look at: at least so many pairs that it knows, at most so many frequent ones
+    // that are not kept here, and the count above which it looks at every pair since the last refresh.
+    std::size_t cached_ = TokenArray::letters, strangers_ = 0;
+    std::uint64_t active_above_ = 0, made_since_ = 0;
+    bool certain_ = true;
 
     std::vector<NeighbourCounts> counts_;  // a shard
     NeighbourCounts total_;
@@ -108,14 +127,17 @@ Learner::Learner(TokenArray& corpus, const LearnSpec& spec)
     new_lists_.assign(team_.size(), NewLists(total_.left.size()));
 }
 
-bool Learner::acceptable(Symbol left, Symbol right) const {
-    return lengths_[left] + lengths_[right] <= spec_.max_piece_length &&
-           !known_.contains(texts_[left] + texts_[right]);
-}
-
 std::optional<std::uint32_t> Learner::keep(Symbol left, Symbol right, std::uint64_t count) {
     const std::uint64_t least = droppable(left, right) ? threshold_ : 1;
-    if (count < least || !acceptable(left, right)) {
+    if (count == 0 || !short_enough(left, right)) {
+        return std::nullopt;
+    }
+    ++cached_;
+    if (count < least) {
+        return std::nullopt;
+    }
+    if (known_.contains(texts_[left] + texts_[right])) {
+        ++strangers_;
         return std::nullopt;
     }
     return table_.insert(left, right, count, team_.size());
@@ -154,17 +176,25 @@ void Learner::recount(std::uint32_t number) {
 // Finds the pairs that a lower threshold lets in. Those that count disjoint occurrences were never dropped
 // and stay as they are.
 void Learner::take_census() {
+    strangers_ = 0;
     const auto wanted = [this](Symbol left, Symbol right) {
-        return acceptable(left, right) && !table_.find(left, right) &&
-               (droppable(left, right) || learnt_.empty());
+        if (!short_enough(left, right) || table_.find(left, right)) {
+            return false;
+        }
+        const bool known = known_.contains(texts_[left] + texts_[right]);
+        strangers_ += known ? 1 : 0;
+        return !known && (droppable(left, right) || learnt_.empty());
     };
     const auto pairs = count_pairs(shards_, team_, threshold_, spec_.counting, lengths_, wanted);
+    const std::size_t cached = cached_;
     std::vector<std::uint32_t> fresh;
     for (const CountedPair& pair : pairs) {
         if (const auto number = keep(pair.left, pair.right, pair.count)) {
             fresh.push_back(*number);
         }
     }
+    cached_ = learnt_.empty() ? cached_ : cached;  // later on, pairs were counted when they appeared
+    refresh_active(learnt_.empty() ? 1.0 : 0.75);
     team_.run([&](std::size_t i) { list_places(fresh, i); });
 }
 
@@ -191,12 +221,40 @@ void Learner::list_places(const std::vector<std::uint32_t>& fresh, std::size_t s
     }
 }
 
+// `certainty` below 1 allows for pairs that have become rarer since SentencePiece's last refresh.
+void Learner::refresh_active(double certainty) {
+    const auto active = static_cast<std::size_t>(
+        certainty * std::max(static_cast<double>(least_active),
+                             static_cast<double>(static_cast<float>(cached_) * active_share)));
+    if (table_.size() + strangers_ <= active) {
+        active_above_ = 0;
+    } else if (strangers_ >= active) {
+        active_above_ = std::numeric_limits<std::uint64_t>::max();
+    } else {
+        active_above_ = table_.ranked_count(active - strangers_);
+    }
+    made_since_ = table_.made();
+}
+
+// Later pieces are rarer: the n-th goes with n^-1.225.
+double Learner::share_done() const {
+    const auto done = static_cast<double>(learnt_.size()), all = static_cast<double>(spec_.merges);
+    const double left =
+        static_cast<double>(learnt_.back().frequency) * done / 0.225 * (1 - std::pow(all / done, -0.225)) +
+        (all - done) * places_a_round;
+    return work_ / (work_ + left);
+}
+
 std::optional<std::uint32_t> Learner::choose() {
+    if (learnt_.size() % pieces_between_refreshes == 0) {
+        refresh_active(1.0);
+    }
     while (true) {
         const std::optional<std::uint32_t> best = table_.best();
         if (best && table_.at(*best).recount) {
             recount(*best);
         } else if (best && !acceptable(table_.at(*best).left, table_.at(*best).right)) {
+            --cached_;
             table_.erase(*best);  // its text became a piece by another split
         } else if (best && table_.at(*best).count >= threshold_) {
             return best;
@@ -214,6 +272,9 @@ void Learner::join(std::uint32_t number) {
     const MergeRule rule{pair.left, pair.right, static_cast<Symbol>(texts_.size())};
     const std::vector<PositionList> places = std::move(pair.places);
     alone_ = pair.count < places_worth_waking;
+    certain_ = certain_ && (pair.count > active_above_ || pair.order >= made_since_);
+    work_ += static_cast<double>(pair.count) + places_a_round;
+    --cached_;
     learnt_.push_back({texts_[rule.left] + texts_[rule.right], pair.count});
     texts_.push_back(learnt_.back().text);
     lengths_.push_back(static_cast<std::uint16_t>(texts_.back().size()));
@@ -322,27 +383,37 @@ void Learner::list_new_pairs(const std::vector<PositionList>& places, const Merg
     new_joined_.reset();
 }
 
-std::vector<LearntPiece> Learner::run(const std::function<void(std::int64_t)>& advance) {
+LearntPieces Learner::run(const LearnListener& advance) {
     take_census();
-    while (static_cast<std::int64_t>(learnt_.size()) < spec_.merges) {
+    while (static_cast<std::int64_t>(learnt_.size()) < spec_.merges && (certain_ || !spec_.only_certain)) {
         const std::optional<std::uint32_t> best = choose();
         if (!best) {
             break;
         }
         join(*best);
-        if (learnt_.size() % rounds_between_calls == 0) {
-            advance(static_cast<std::int64_t>(learnt_.size()));
-        }
+        advance(static_cast<std::int64_t>(learnt_.size()), share_done());
     }
-    return std::move(learnt_);
+    return {std::move(learnt_), certain_};
 }
 
 }  // namespace
 
-std::vector<LearntPiece> learn_pieces(TokenArray& corpus, const LearnSpec& spec,
-                                      const std::function<void(std::int64_t)>& advance) {
+LearntPieces learn_pieces(TokenArray& corpus, const LearnSpec& spec, const LearnListener& advance) {
     BIGBIRD_EXPECTS(spec.merges >= 0 && spec.merges <= most_merges, "the exact trainer has 16 bits a symbol");
     return Learner(corpus, spec).run(advance);
+}
+
+void restore_letters(TokenArray& corpus, const std::vector<LearntPiece>& pieces) {
+    Symbol* place = corpus.data();
+    for (const Symbol* const end = place + corpus.size(); place != end;) {
+        if (*place < TokenArray::letters || *place == TokenArray::separator) {
+            ++place;
+            continue;
+        }
+        for (const char letter : pieces.at(*place - TokenArray::letters).text) {
+            *place++ = symbol_of_letter(letter);
+        }
+    }
 }
 
 }  // namespace bigbird::tokenizer

@@ -2,6 +2,7 @@
 #include "bigbird/tokenizer/pair_table.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 
 namespace bigbird::tokenizer {
@@ -142,6 +143,19 @@ std::optional<std::uint32_t> PairTable::best() {
         }
     }
     return std::nullopt;
+}
+
+std::uint64_t PairTable::ranked_count(std::size_t rank) const {
+    std::vector<std::uint64_t> counts;
+    counts.reserve(size());
+    for (const Slot& slot : slots_) {
+        if (slot.number != vacant) {
+            counts.push_back(pairs_[slot.number].count);
+        }
+    }
+    const auto ranked = counts.begin() + static_cast<std::ptrdiff_t>(rank);
+    std::nth_element(counts.begin(), ranked, counts.end(), std::greater<>());
+    return *ranked;
 }
 
 }  // namespace bigbird::tokenizer

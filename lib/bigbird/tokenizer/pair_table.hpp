@@ -42,6 +42,11 @@ public:
     /// with its upper bound: count it, clear the mark and ask again.
     std::optional<std::uint32_t> best();
 
+    /// The count of the pair that `rank` pairs precede by count; rank < size().
+    std::uint64_t ranked_count(std::size_t rank) const;
+    /// Pairs made so far have an order below it.
+    std::uint64_t made() const { return made_; }
+
     std::size_t size() const { return pairs_.size() - free_.size(); }
     /// All numbers lie below.
     std::size_t numbers_end() const { return pairs_.size(); }

@@ -17,6 +17,7 @@
 #include <atomic>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -64,25 +65,72 @@ PairCounting counting_of(const TrainSpec& spec) {
     return spec.overlaps == OverlapCounting::every ? PairCounting::overlapping : PairCounting::disjoint;
 }
 
+// The other engine decides what is left to chance, where it counts alike and fits into memory.
+bool can_ask_sentencepiece(const TrainSpec& spec, const TrainingCorpus& corpus) {
+    return counting_of(spec) == installed_counting() &&
+           (spec.max_memory == 0 ||
+            estimated_memory(TrainEngine::sentencepiece, corpus.bases()) <= spec.max_memory);
+}
+
 std::string train_exactly(const TrainSpec& spec, TrainingCorpus& corpus) {
     const std::int64_t merges = spec.vocab_size - smallest_vocabulary;
     Progress progress("training", "pieces", merges);
     const LearnSpec learn{.merges = merges,
                           .max_piece_length = spec.max_piece_length,
                           .counting = counting_of(spec),
-                          .threads = spec.threads};
-    const std::vector<LearntPiece> pieces = learn_pieces(corpus.places(), learn, [&](std::int64_t done) {
+                          .threads = spec.threads,
+                          .only_certain = can_ask_sentencepiece(spec, corpus)};
+    const LearntPieces learnt = learn_pieces(corpus.places(), learn, [&](std::int64_t pieces, double share) {
         stop_if_asked();
-        progress.update(done);
+        progress.update(pieces, {}, share);
     });
-    progress.finish();
-    return serialize(assemble_model(spec, pieces, corpus));
+    if (learnt.certain || !learn.only_certain) {
+        progress.finish();
+        if (!learnt.certain) {
+            log_warning(
+                "the corpus is small for {} pieces: thousands of pairs are equally frequent, and "
+                "SentencePiece may choose others among them",
+                spec.vocab_size);
+        }
+        return serialize(assemble_model(spec, learnt.pieces, corpus));
+    }
+    progress.end();
+    log_info(
+        "from piece {} on thousands of pairs are equally frequent, and which come first is up to "
+        "SentencePiece: training with it, for the same pieces",
+        learnt.pieces.size());
+    restore_letters(corpus.places(), learnt.pieces);
+    return train_with_sentencepiece(spec, corpus);
+}
+
+// What the machine has to spare, or nothing where it does not tell.
+std::optional<std::int64_t> available_memory() {
+    std::ifstream lines("/proc/meminfo");
+    for (std::string name, unit; lines >> name;) {
+        std::int64_t kilobytes = 0;
+        if (lines >> kilobytes && name == "MemAvailable:") {
+            return kilobytes * 1024;
+        }
+        std::getline(lines, unit);
+    }
+    return std::nullopt;
+}
+
+void say_memory(const TrainSpec& spec, const TrainingCorpus& corpus) {
+    const std::int64_t estimate = estimated_memory(spec.engine, corpus.bases());
+    log_info("training {} pieces on {} sentences, {} bases, in about {:.1f} GB of memory", spec.vocab_size,
+             corpus.sentences(), corpus.bases(), static_cast<double>(estimate) / 1e9);
+    const std::int64_t held = 2 * corpus.bases();
+    const std::optional<std::int64_t> available = available_memory();
+    if (available && estimate - held > *available) {
+        log_warning(
+            "this machine has {:.1f} GB of memory to spare; --max-memory trains on a sample that fits",
+            static_cast<double>(*available + held) / 1e9);
+    }
 }
 
 std::string train(const TrainSpec& spec, TrainingCorpus& corpus) {
-    const std::int64_t megabytes = estimated_memory(spec.engine, corpus.bases()) / 1'000'000;
-    log_info("training {} pieces on {} sentences, {} bases, in about {:.1f} GB of memory", spec.vocab_size,
-             corpus.sentences(), corpus.bases(), static_cast<double>(megabytes) / 1000);
+    say_memory(spec, corpus);
     if (spec.engine == TrainEngine::exact) {
         return train_exactly(spec, corpus);
     }
@@ -169,6 +217,10 @@ TokenizerTrainer::TokenizerTrainer(const TrainSpec& spec, const std::filesystem:
 }
 
 TokenizerTrainer::~TokenizerTrainer() = default;
+
+const TrainSpec& TokenizerTrainer::spec() const {
+    return state_->spec;
+}
 
 // All sentences, or a uniform sample (Vitter's algorithm R).
 void TokenizerTrainer::add(std::string sentence) {

@@ -52,14 +52,16 @@ std::int64_t estimated_memory(TrainEngine engine, std::int64_t bases);
 /// both atomically. Sentences are normalised, cut at runs of N (so that N burns no merges) and at 30,000
 /// bases (SentencePiece's own trainer crashes on long ones), and a letter that never occurs is added as a
 /// sentence, so that A C G T N are always pieces. The result depends on the spec, without its threads, and
-/// the sentences in their order alone; not on the engine either, unless thousands of pairs are equally
-/// frequent, as in a corpus too small for its vocabulary. Not thread-safe.
+/// the sentences in their order alone; not on the engine either. (Where thousands of pairs are equally
+/// frequent, as in a corpus small for its vocabulary, the exact engine asks the other one; where it cannot,
+/// because overlaps shall be counted otherwise or --max-memory forbids, it warns.) Not thread-safe.
 class TokenizerTrainer {
 public:
     /// Throws ConfigError: from validate(), or for an output that exists or cannot be made. Nothing is
     /// written yet.
     TokenizerTrainer(const TrainSpec& spec, const std::filesystem::path& target, Overwrite overwrite);
     ~TokenizerTrainer();
+    const TrainSpec& spec() const;
     void add(std::string sentence);
     /// Once, after all sentences. Throws InputError where the corpus is empty or gives fewer pieces than
     /// asked for (it says how many); then no file appears.

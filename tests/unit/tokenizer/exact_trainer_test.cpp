@@ -24,7 +24,7 @@ std::vector<std::string> learn(const std::vector<std::string>& stretches, const 
         corpus.append(stretch);
     }
     std::vector<std::string> texts;
-    for (const LearntPiece& piece : learn_pieces(corpus, spec, [](std::int64_t) {})) {
+    for (const LearntPiece& piece : learn_pieces(corpus, spec, [](std::int64_t, double) {}).pieces) {
         texts.push_back(piece.text);
     }
     return texts;
@@ -156,6 +156,42 @@ DOCTEST_TEST_CASE("tokenizer/exact_trainer: an exception of `advance` ends it") 
         corpus.append(sentence);
     }
     DOCTEST_CHECK_THROWS_AS(learn_pieces(corpus, {.merges = 500, .threads = 2},
-                                         [](std::int64_t) { throw std::runtime_error("stop"); }),
+                                         [](std::int64_t, double) { throw std::runtime_error("stop"); }),
                             std::runtime_error);
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_trainer: says where rare pairs leave the choice to chance") {
+    const auto certain = [](std::int64_t merges, bool only_certain) {
+        TokenArray corpus;
+        for (const std::string& sentence : real_sentences()) {
+            corpus.append(sentence);
+        }
+        std::vector<Symbol> letters(corpus.data(), corpus.data() + corpus.size());
+        const LearnSpec spec{.merges = merges, .only_certain = only_certain};
+        const LearntPieces learnt = learn_pieces(corpus, spec, [](std::int64_t, double) {});
+        restore_letters(corpus, learnt.pieces);
+        DOCTEST_CHECK(std::equal(letters.begin(), letters.end(), corpus.data()));
+        const auto count = static_cast<std::int64_t>(learnt.pieces.size());
+        DOCTEST_CHECK((count == merges || (only_certain && !learnt.certain && count > 1000)));
+        return learnt.certain;
+    };
+    DOCTEST_CHECK(certain(1000, true));
+    DOCTEST_CHECK_FALSE(certain(8000, true));
+    DOCTEST_CHECK_FALSE(certain(8000, false));
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_trainer: the share of the work rises to one") {
+    TokenArray corpus;
+    for (const std::string& sentence : real_sentences()) {
+        corpus.append(sentence);
+    }
+    double last = 0;
+    std::int64_t pieces = 0;
+    learn_pieces(corpus, {.merges = 300}, [&](std::int64_t done, double share) {
+        DOCTEST_CHECK(done == ++pieces);
+        DOCTEST_CHECK(share > 0);
+        last = share;
+    });
+    DOCTEST_CHECK(pieces == 300);
+    DOCTEST_CHECK(last == doctest::Approx(1));
 }

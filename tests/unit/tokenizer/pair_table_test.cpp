@@ -90,3 +90,15 @@ DOCTEST_TEST_CASE("tokenizer/pair_table: finds what a map finds through many ins
     }
     DOCTEST_CHECK(same);
 }
+
+DOCTEST_TEST_CASE("tokenizer/pair_table: counts by rank") {
+    const std::vector<std::string> texts(10, "A");
+    PairTable table(texts);
+    for (Symbol symbol = 0; symbol < 10; ++symbol) {
+        table.insert(symbol, 0, 100 + symbol * 7 % 10, 1);
+    }
+    DOCTEST_CHECK(table.made() == 10);
+    DOCTEST_CHECK(table.ranked_count(0) == 109);
+    DOCTEST_CHECK(table.ranked_count(3) == 106);
+    DOCTEST_CHECK(table.ranked_count(9) == 100);
+}

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/train.hpp"
 
+#include "support/captured_log.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/tokenizer/sentencepiece_trainer.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <algorithm>
@@ -203,4 +205,19 @@ DOCTEST_TEST_CASE("train: a limit of memory trains on a sample") {
     DOCTEST_CHECK(message_of<ConfigError>([] {
                       TrainSpec{.vocab_size = 70'000}.validate();
                   }).starts_with("--vocab-size can be at most 65000 with --engine exact"));
+}
+
+DOCTEST_TEST_CASE("train: a corpus small for its vocabulary gets SentencePiece's pieces all the same") {
+    const TempDir folder;
+    const CapturedLog log;
+    train_tokenizer({.vocab_size = 8000}, real_sentences(), folder / "exact.model");
+    DOCTEST_CHECK(log.text().find("which come first is up to SentencePiece") != std::string::npos);
+    train_tokenizer({.vocab_size = 8000, .engine = TrainEngine::sentencepiece}, real_sentences(),
+                    folder / "sp.model");
+    DOCTEST_CHECK(read_file(folder / "exact.model") == read_file(folder / "sp.model"));
+    const auto other = tokenizer::installed_counting() == tokenizer::PairCounting::disjoint
+                           ? OverlapCounting::every
+                           : OverlapCounting::alternate;
+    train_tokenizer({.vocab_size = 8000, .overlaps = other}, real_sentences(), folder / "other.model");
+    DOCTEST_CHECK(log.text().find("SentencePiece may choose others among them") != std::string::npos);
 }
