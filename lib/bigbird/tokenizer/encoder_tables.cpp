@@ -188,6 +188,7 @@ void PackedTables<Number>::encode(const std::uint8_t* letters, std::size_t size,
         Shape shape;
         for (; candidate != last_of<Number>; candidate = shape.shorter) {
             shape = shapes_[candidate];
+            matcher_.prefetch(letters + std::min<std::size_t>(place + shape.length, size));
             if (dead[place + shape.length] == 0 &&
                 (tokens.size() == first || apart(static_cast<Number>(tokens.back().token), candidate))) {
                 break;

@@ -28,11 +28,12 @@ TokenMatcher::TokenMatcher(std::span<const std::string> tokens) {
             ++next;
         }
     }
-    nodes_.resize(2 * letters_);
+    long_.nodes.resize(2 * letters_);
     for (std::size_t token = 0; token < tokens.size(); ++token) {
         insert(tokens[token], static_cast<Token>(token));
     }
     fill_jumps();
+    shorten();
 }
 
 void TokenMatcher::insert(std::string_view text, Token token) {
@@ -42,27 +43,48 @@ void TokenMatcher::insert(std::string_view text, Token token) {
         if (i + 1 == text.size()) {
             break;
         }
-        if (nodes_[slot].node == 0) {
-            nodes_[slot].node = static_cast<std::uint32_t>(nodes_.size() / letters_);
-            nodes_.resize(nodes_.size() + letters_);
+        if (long_.nodes[slot].node == 0) {
+            long_.nodes[slot].node = static_cast<std::uint32_t>(long_.nodes.size() / letters_);
+            long_.nodes.resize(long_.nodes.size() + letters_);
         }
-        node = nodes_[slot].node;
+        node = long_.nodes[slot].node;
     }
-    nodes_[slot].token = token;
+    long_.nodes[slot].token = token;
 }
 
 void TokenMatcher::fill_jumps() {
-    jumps_.resize(std::size_t{1} << (2 * jump));
-    for (std::size_t word = 0; word < jumps_.size(); ++word) {
-        Match match = root_;
+    long_.jumps.resize(std::size_t{1} << (2 * jump));
+    for (std::size_t word = 0; word < long_.jumps.size(); ++word) {
+        Match<std::uint32_t> match{1, no_token};
         Token best = no_token;
         for (std::size_t i = 0; i < jump && match.node != 0; ++i) {
             const std::size_t letter = word >> (2 * i) & 3;
-            match = letter < letters_ ? nodes_[match.node * letters_ + letter] : Match{};
+            match = letter < letters_ ? long_.nodes[match.node * letters_ + letter] : Match<std::uint32_t>{};
             best = match.token != no_token ? match.token : best;
         }
-        jumps_[word] = {match.node, best};
+        long_.jumps[word] = {match.node, best};
     }
+}
+
+// Most of the time of matching is waiting for memory, so that half of it is worth having.
+void TokenMatcher::shorten() {
+    constexpr std::uint32_t most = Match<std::uint16_t>::none;
+    const auto too_large = [](const Match<std::uint32_t>& match) {
+        return match.node >= most || (match.token != no_token && match.token >= most);
+    };
+    if (std::any_of(long_.nodes.begin(), long_.nodes.end(), too_large)) {
+        return;
+    }
+    const auto shortened = [](const std::vector<Match<std::uint32_t>>& matches) {
+        std::vector<Match<std::uint16_t>> halves;
+        for (const Match<std::uint32_t>& match : matches) {
+            halves.push_back(
+                {static_cast<std::uint16_t>(match.node), static_cast<std::uint16_t>(match.token)});
+        }
+        return halves;
+    };
+    short_ = {shortened(long_.nodes), shortened(long_.jumps)};
+    long_ = {};
 }
 
 }  // namespace bigbird::tokenizer
