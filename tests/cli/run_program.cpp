@@ -5,16 +5,58 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 
 extern char** environ;
 
 namespace bigbird::testing {
 
-ProgramResult run_program(const std::vector<std::string>& arguments, const std::string& input) {
+namespace {
+
+// Limits the size of files for the children started while it lives.
+class FileLimit {
+public:
+    explicit FileLimit(std::uint64_t bytes)
+        : old_handler_(std::signal(SIGXFSZ, bytes > 0 ? SIG_IGN : SIG_DFL)) {
+        ::getrlimit(RLIMIT_FSIZE, &old_limit_);
+        rlimit limit = old_limit_;
+        limit.rlim_cur = bytes > 0 ? bytes : limit.rlim_cur;
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    ~FileLimit() {
+        ::setrlimit(RLIMIT_FSIZE, &old_limit_);
+        std::signal(SIGXFSZ, old_handler_);
+    }
+    FileLimit(const FileLimit&) = delete;
+    FileLimit& operator=(const FileLimit&) = delete;
+
+private:
+    rlimit old_limit_{};
+    void (*old_handler_)(int);
+};
+
+void disturb(pid_t child, const std::string& err, const Disturbance& disturbance) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (disturbance.signal != 0 && std::chrono::steady_clock::now() < deadline) {
+        if (read_file(err).find(disturbance.once_said) != std::string::npos) {
+            ::kill(child, disturbance.signal);
+            return;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+}
+
+}  // namespace
+
+ProgramResult run_program(const std::vector<std::string>& arguments, const std::string& input,
+                          const Disturbance& disturbance) {
     const TempDir folder;
     write_file(folder / "in", input);
     std::vector<std::string> words{"bigbird-dna"};
@@ -32,12 +74,16 @@ ProgramResult run_program(const std::vector<std::string>& arguments, const std::
     ::posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     ::posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     pid_t child = 0;
-    const int failure = ::posix_spawn(&child, BIGBIRD_PROGRAM, &actions, nullptr, argv.data(), environ);
+    const int failure = [&] {
+        const FileLimit limit(disturbance.largest_file);
+        return ::posix_spawn(&child, BIGBIRD_PROGRAM, &actions, nullptr, argv.data(), environ);
+    }();
     ::posix_spawn_file_actions_destroy(&actions);
     if (failure != 0) {
         throw std::runtime_error(std::string(BIGBIRD_PROGRAM) +
                                  " cannot be started: " + std::strerror(failure));
     }
+    disturb(child, err, disturbance);
     int status = 0;
     ::waitpid(child, &status, 0);
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

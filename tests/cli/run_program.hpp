@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,15 @@ struct ProgramResult {
     std::string out, err;  ///< standard output and error
 };
 
+/// What happens to a program while it runs.
+struct Disturbance {
+    int signal = 0;                  ///< sent to it ...
+    std::string once_said;           ///< ... as soon as standard error holds this
+    std::uint64_t largest_file = 0;  ///< bytes; writing fails beyond, as on a full disk
+};
+
 /// Runs bigbird-dna with these arguments and this standard input, and waits for it.
-ProgramResult run_program(const std::vector<std::string>& arguments, const std::string& input = {});
+ProgramResult run_program(const std::vector<std::string>& arguments, const std::string& input = {},
+                          const Disturbance& disturbance = {});
 
 }  // namespace bigbird::testing

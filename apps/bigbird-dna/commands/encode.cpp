@@ -19,6 +19,8 @@ void setup_encode(Program& program, Runner<EncodeOptions> run) {
         ->type_name("FILE|-");
     add_stream_output_options(command, options->output,
                               "Token ids, a line for each line, without [CLS] and [SEP]");
+    command.add_flag("--offsets", options->offsets,
+                     "A row for each token instead: line, start, end (0-based, half-open), id, piece");
     add_threads_option(command, options->threads);
 }
 
@@ -26,7 +28,8 @@ int run_encode(const EncodeOptions& options) {
     const auto tokenizer = tokenizer::DnaTokenizer::load(options.tokenizer);
     genome::TextInput input(options.input);
     genome::TextOutput output(options.output.output, options.output.overwrite());
-    const auto counts = corpus::encode_lines(input, tokenizer, resolve_threads(options.threads), output);
+    const auto encode = options.offsets ? corpus::encode_offsets : corpus::encode_lines;
+    const auto counts = encode(input, tokenizer, resolve_threads(options.threads), output);
     output.commit();
     log_debug("{} lines, {} bases, {} tokens", counts.lines, counts.bases, counts.tokens);
     return 0;

@@ -11,6 +11,7 @@ namespace bigbird::cli {
 struct EncodeOptions {
     std::filesystem::path tokenizer, input = "-";
     OutputOptions output;
+    bool offsets = false;
     int threads = 0;
 };
 

@@ -5,13 +5,17 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/corpus/tokenizer_corpus.hpp"
+#include "bigbird/tokenizer/tokenizer_files.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 
 namespace bigbird::cli {
 
 namespace {
+
+constexpr std::int64_t default_positions = 4096;  // of the networks that pretrain makes
 
 const std::map<std::string, tokenizer::TrainEngine> engines{
     {"exact", tokenizer::TrainEngine::exact}, {"sentencepiece", tokenizer::TrainEngine::sentencepiece}};
@@ -70,6 +74,12 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
     command.add_option("--report", options->report, "Also write the sizes and the bases a token, as JSON")
         ->type_name("JSON")
         ->group("Output");
+    command
+        .add_option("--hugging-face", options->hugging_face,
+                    "Also write a folder with tokenizer.json and tokenizer_config.json, which transformers' "
+                    "AutoTokenizer opens and gives the same ids")
+        ->type_name("DIR")
+        ->group("Output");
     add_threads_option(command, options->threads);
 }
 
@@ -82,6 +92,10 @@ int run_train_tokenizer(const TrainTokenizerOptions& options) {
     if (!options.report.empty()) {
         prepare_output(options.report, options.output.overwrite());
     }
+    std::optional<PendingOutput> hugging_face;
+    if (!options.hugging_face.empty()) {
+        hugging_face.emplace(options.hugging_face, options.output.overwrite(), true);
+    }
     tokenizer::TokenizerTrainer trainer(spec, options.output.output, options.output.overwrite());
     const auto genome = options.references.empty() ? nullptr : genome::open_references(options.references);
     if (options.documents.empty()) {
@@ -93,6 +107,11 @@ int run_train_tokenizer(const TrainTokenizerOptions& options) {
     const tokenizer::TrainReport report = trainer.finish();
     if (!options.report.empty()) {
         write_json(options.report, corpus::report_json(spec, report), options.output.overwrite());
+    }
+    if (hugging_face) {
+        const auto tokenizer = tokenizer::DnaTokenizer::load(options.output.output);
+        tokenizer::write_tokenizer_files(tokenizer, default_positions, hugging_face->path());
+        hugging_face->commit();
     }
     log_info("{} pieces, {:.3f} bases a token", report.vocab_size, report.bases_per_token());
     return 0;

@@ -17,7 +17,7 @@ struct TrainTokenizerOptions {
     std::vector<std::filesystem::path> references;
     tokenizer::TrainSpec spec;
     OutputOptions output;
-    std::filesystem::path report;
+    std::filesystem::path report, hugging_face;
     int threads = 0;
 };
 

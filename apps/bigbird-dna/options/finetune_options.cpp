@@ -58,7 +58,7 @@ void add_finetune_options(CLI::App& command, FinetuneOptions& options) {
     command
         .add_option("--model", options.model,
                     "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder "
-                    "(Hugging Face big_bird with a tokenizer.model)")
+                    "(Hugging Face big_bird with a tokenizer.model or tokenizer.json)")
         ->required()
         ->type_name("DIR");
     add_seed_option(command, options.seed);

@@ -18,7 +18,11 @@ void add_stream_output_options(CLI::App& command, OutputOptions& options, const 
 }
 
 CLI::Option* add_tokenizer_option(CLI::App& command, std::filesystem::path& tokenizer, bool required) {
-    return command.add_option("--tokenizer", tokenizer, "Tokenizer that train-tokenizer made")
+    return command
+        .add_option(
+            "--tokenizer", tokenizer,
+            "Tokenizer: a .model of train-tokenizer, a tokenizer.json of Hugging Face's (GENA-LM's, say), or "
+            "a model folder")
         ->required(required)
         ->type_name("MODEL");
 }

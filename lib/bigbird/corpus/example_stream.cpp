@@ -12,8 +12,6 @@
 
 namespace bigbird::corpus {
 
-namespace special = tokenizer::special;
-
 namespace {
 
 constexpr std::int32_t shortest_sequence = 8;
@@ -104,8 +102,12 @@ void ExampleSpec::validate() const {
 }
 
 ExampleSource::ExampleSource(TokenCorpus corpus, tokenizer::DnaTokenizer tokenizer, ExampleSpec spec)
-    : corpus_(std::move(corpus)), tokenizer_(std::move(tokenizer)), spec_(spec) {
+    : corpus_(std::move(corpus)),
+      tokenizer_(std::move(tokenizer)),
+      special_(tokenizer_.special_ids()),
+      spec_(spec) {
     spec_.validate();
+    tokenizer_.require_special_pieces();
     room_ = spec_.sequence_length - (spec_.nsp ? 3 : 2);
     pack(room_);
     if (spec_.nsp && stretches() < 2) {
@@ -125,7 +127,7 @@ ExampleSource::ExampleSource(TokenCorpus corpus, tokenizer::DnaTokenizer tokeniz
             "sequence or turn it off");
     }
     for (std::int32_t id = 0; id < tokenizer_.vocab_size(); ++id) {
-        plain_.push_back(id >= special::count && !tokenizer_.has_n(id));
+        plain_.push_back(tokenizer_.piece_length(id) > 0 && !tokenizer_.has_n(id));
         if (plain_.back()) {
             plain_pieces_.push_back(id);
         }
@@ -238,7 +240,7 @@ void ExampleSource::mask(Example& example, Rng& rng) const {
         example.masked_labels.push_back(id);
         fate = i > 0 && spans[i] == spans[i - 1] ? fate : rng.uniform();
         if (fate < spec_.masking.mask) {
-            id = special::mask;
+            id = special_.mask;
         } else if (fate < spec_.masking.mask + spec_.masking.random) {
             id = plain_pieces_[static_cast<std::size_t>(
                 rng.between(0, static_cast<std::int64_t>(plain_pieces_.size()) - 1))];
@@ -258,12 +260,12 @@ Example ExampleSource::get(std::int64_t index) const {
 
     Example example;
     example.ids.reserve(static_cast<std::size_t>(spec_.sequence_length));
-    example.ids.push_back(special::cls);
+    example.ids.push_back(special_.cls);
     if (spec_.nsp) {
         example.next_sentence = slot < windows() ? 0 : 1;
         const std::int64_t cut = draw_cut(whole, rng);
         corpus_.append_ids(whole.begin, cut, example.ids);
-        example.ids.push_back(special::sep);
+        example.ids.push_back(special_.sep);
         example.types.assign(example.ids.size(), 0);
         Run second{whole.stretch, cut, whole.end};
         if (example.next_sentence ==
@@ -276,7 +278,7 @@ Example ExampleSource::get(std::int64_t index) const {
     } else {
         corpus_.append_ids(whole.begin, whole.end, example.ids);
     }
-    example.ids.push_back(special::sep);
+    example.ids.push_back(special_.sep);
     example.types.resize(example.ids.size(), spec_.nsp ? 1 : 0);
     mask(example, rng);
     return example;

@@ -83,6 +83,7 @@ private:
 
     TokenCorpus corpus_;
     tokenizer::DnaTokenizer tokenizer_;
+    tokenizer::SpecialIds special_;
     ExampleSpec spec_;
     std::int64_t room_ = 0;                   ///< tokens a window
     std::vector<std::int64_t> stretch_ends_;  ///< sentences up to and including each stretch

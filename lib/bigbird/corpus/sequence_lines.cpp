@@ -4,10 +4,13 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/progress.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -26,9 +29,20 @@ struct Line {
     std::int64_t number = 0, bases = 0, tokens = 0;
 };
 
-LineCounts convert(genome::TextInput& input, int threads, genome::TextOutput& output,
+// Characters that will be read, newlines included, or 0 where that is not known beforehand.
+std::int64_t characters_of(const std::filesystem::path& path) {
+    std::error_code error;
+    const bool regular = std::filesystem::is_regular_file(path, error);
+    const bool gzip = regular && std::ifstream(path, std::ios::binary).get() == 0x1F;
+    return regular && !gzip ? static_cast<std::int64_t>(std::filesystem::file_size(path, error)) : 0;
+}
+
+// Puts what one(line) leaves in its text into the output, line by line in order.
+LineCounts convert(genome::TextInput& input, int threads, genome::TextOutput& output, const char* label,
                    const std::function<void(Line&, int)>& one) {
     LineCounts counts;
+    Progress progress(label, "characters", characters_of(input.path()));
+    std::int64_t characters = 0;
     for (bool more = true; more;) {
         stop_if_asked();
         std::vector<Line> batch;
@@ -36,20 +50,27 @@ LineCounts convert(genome::TextInput& input, int threads, genome::TextOutput& ou
         for (std::size_t size = 0; size < characters_a_batch && (more = input.next(text));
              size += text.size() + 1) {
             batch.push_back({text, input.line_number()});
+            characters += static_cast<std::int64_t>(text.size()) + 1;
         }
         const auto lines = static_cast<std::int64_t>(batch.size());
         const int threads_a_line = lines < threads ? threads : 1;  // long lines are taken one after the other
         parallel_for(lines, threads_a_line > 1 ? 1 : threads,
                      [&](std::int64_t i) { one(batch[static_cast<std::size_t>(i)], threads_a_line); });
         for (Line& line : batch) {
-            line.text += '\n';
             output.write(line.text);
             ++counts.lines;
             counts.bases += line.bases;
             counts.tokens += line.tokens;
         }
+        progress.update(characters);
     }
+    progress.end();
     return counts;
+}
+
+void append_number(std::uint64_t number, std::string& text) {
+    char digits[20];
+    text.append(digits, std::to_chars(std::begin(digits), std::end(digits), number).ptr);
 }
 
 std::vector<std::int32_t> parse_ids(const Line& line, std::int32_t vocabulary,
@@ -94,25 +115,53 @@ void expect_sequence_line(std::string_view text, const std::filesystem::path& fi
 
 LineCounts encode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
                         genome::TextOutput& output) {
-    return convert(input, threads, output, [&](Line& line, int threads_a_line) {
+    return convert(input, threads, output, "encoding", [&](Line& line, int threads_a_line) {
         expect_sequence_line(line.text, input.path(), line.number);
         const std::vector<std::int32_t> ids = tokenizer.encode(line.text, threads_a_line);
         line.bases = static_cast<std::int64_t>(line.text.size());
         line.tokens = static_cast<std::int64_t>(ids.size());
         line.text.clear();
         for (const std::int32_t id : ids) {
-            line.text += (line.text.empty() ? "" : " ") + std::to_string(id);
+            if (!line.text.empty()) {
+                line.text += ' ';
+            }
+            append_number(static_cast<std::uint64_t>(id), line.text);
+        }
+        line.text += '\n';
+    });
+}
+
+LineCounts encode_offsets(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
+                          genome::TextOutput& output) {
+    output.write("#line\tstart\tend\tid\tpiece\n");
+    return convert(input, threads, output, "encoding", [&](Line& line, int threads_a_line) {
+        expect_sequence_line(line.text, input.path(), line.number);
+        const tokenizer::Encoding encoding = tokenizer.encode_with_spans(line.text, threads_a_line);
+        line.bases = static_cast<std::int64_t>(line.text.size());
+        line.tokens = static_cast<std::int64_t>(encoding.ids.size());
+        line.text.clear();
+        for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
+            const std::int32_t id = encoding.ids[i];
+            for (const std::uint64_t field :
+                 {static_cast<std::uint64_t>(line.number), std::uint64_t{encoding.spans[i].begin},
+                  std::uint64_t{encoding.spans[i].end}, static_cast<std::uint64_t>(id)}) {
+                append_number(field, line.text);
+                line.text += '\t';
+            }
+            line.text += tokenizer.piece(id);
+            line.text += '\n';
         }
     });
 }
 
 LineCounts decode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
                         genome::TextOutput& output) {
-    return convert(input, threads, output, [&](Line& line, int) {
+    return convert(input, threads, output, "decoding", [&](Line& line, int) {
         const std::vector<std::int32_t> ids = parse_ids(line, tokenizer.vocab_size(), input.path());
         line.text = tokenizer.decode(ids);
         line.tokens = static_cast<std::int64_t>(ids.size());
         line.bases = static_cast<std::int64_t>(line.text.size());
+        line.text += '\n';
     });
 }
 

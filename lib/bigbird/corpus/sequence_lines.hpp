@@ -23,6 +23,11 @@ struct LineCounts {
 LineCounts encode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
                         genome::TextOutput& output);
 
+/// A row for each token instead, tab-separated: line (from 1), start, end (letters of the line, 0-based,
+/// half-open), id, piece; under a header line that begins with #.
+LineCounts encode_offsets(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
+                          genome::TextOutput& output);
+
 /// The other way. Throws InputError with file and line where something is no id of the vocabulary.
 LineCounts decode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
                         genome::TextOutput& output);

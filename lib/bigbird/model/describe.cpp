@@ -45,7 +45,10 @@ Json describe_tokenizer(const fs::path& file) {
     const auto tokenizer = tokenizer::DnaTokenizer::load(file);
     std::int64_t bases = 0;
     std::int32_t longest = 0, with_n = 0, ordinary = 0;
-    for (std::int32_t id = tokenizer::special::count; id < tokenizer.vocab_size(); ++id) {
+    for (std::int32_t id = 0; id < tokenizer.vocab_size(); ++id) {
+        if (tokenizer.piece_length(id) == 0) {
+            continue;
+        }
         ++ordinary;
         bases += tokenizer.piece_length(id);
         longest = std::max(longest, tokenizer.piece_length(id));
@@ -53,7 +56,7 @@ Json describe_tokenizer(const fs::path& file) {
     }
     return {{"file", file.filename().string()},
             {"pieces", tokenizer.vocab_size()},
-            {"special_pieces", tokenizer::special::count},
+            {"special_pieces", tokenizer.vocab_size() - ordinary},
             {"pieces_with_n", with_n},
             {"longest_piece", longest},
             {"mean_piece_length",
@@ -104,8 +107,10 @@ Json describe_model(const fs::path& directory) {
     if (fs::exists(directory / "model.safetensors")) {
         json["weights"] = describe_weights(directory / "model.safetensors");
     }
-    if (fs::exists(directory / "tokenizer.model")) {
-        json["tokenizer"] = describe_tokenizer(directory / "tokenizer.model");
+    for (const char* name : {"tokenizer.model", "tokenizer.json"}) {
+        if (!json.contains("tokenizer") && fs::exists(directory / name)) {
+            json["tokenizer"] = describe_tokenizer(directory / name);
+        }
     }
     if (fs::is_directory(directory / "training_state")) {
         json["training_state"] = "there: pretrain and finetune can go on from here";
@@ -160,12 +165,12 @@ Json describe(const fs::path& path) {
     if (path.extension() == ".safetensors") {
         return describe_safetensors(path);
     }
-    if (path.extension() == ".model") {
+    if (path.extension() == ".model" || path.extension() == ".json") {
         Json json = {{"kind", "tokenizer"}};
         json.update(describe_tokenizer(path));
         return json;
     }
-    throw InputError("is neither a model folder nor a .model or .safetensors file", path);
+    throw InputError("is neither a model folder nor a .model, tokenizer.json or .safetensors file", path);
 }
 
 std::string description_text(const Json& description) {

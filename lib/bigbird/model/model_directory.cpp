@@ -3,8 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/weights.hpp"
-
-#include <ostream>
+#include "bigbird/tokenizer/tokenizer_files.hpp"
 
 namespace bigbird::model {
 namespace fs = std::filesystem;
@@ -17,8 +16,7 @@ void write(const Model& model, const std::string& architecture, const tokenizer:
     write_json(directory / "config.json", config_to_json(model->config(), architecture), Overwrite::allow);
     write_safetensors(parameters_of(*model), directory / "model.safetensors");
     if (tokenizer != nullptr) {
-        write_atomically(directory / "tokenizer.model", Overwrite::allow,
-                         [&](std::ostream& out) { out << tokenizer->serialized(); });
+        tokenizer::write_tokenizer_files(*tokenizer, model->config().max_position_embeddings, directory);
     }
 }
 
@@ -49,12 +47,13 @@ std::string read_architecture(const fs::path& directory) {
 
 tokenizer::DnaTokenizer read_tokenizer(const fs::path& directory, const BigBirdConfig& config) {
     require_directory(directory);
-    auto tokenizer = tokenizer::DnaTokenizer::load(directory / "tokenizer.model");
+    auto tokenizer = tokenizer::DnaTokenizer::load(directory);
+    tokenizer.require_special_pieces();
     if (tokenizer.vocab_size() != config.vocab_size) {
         throw InputError("has " + std::to_string(tokenizer.vocab_size()) +
                              " pieces, the model's embeddings " + std::to_string(config.vocab_size) +
                              ": this tokenizer belongs to another model",
-                         directory / "tokenizer.model");
+                         directory / tokenizer.file_name());
     }
     return tokenizer;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model is a folder: config.json + model.safetensors (Hugging Face keys and shapes) + tokenizer.model, and
-// for task models labels.tsv.
+// A model is a folder: config.json + model.safetensors (Hugging Face keys and shapes) + tokenizer.model,
+// tokenizer.json and tokenizer_config.json, and for task models labels.tsv.
 #pragma once
 
 #include "bigbird/model/bigbird.hpp"
@@ -29,8 +29,8 @@ SequenceClassifier load_classifier(const std::filesystem::path& directory, const
 SequenceClassifier classifier_from_pretrained(const std::filesystem::path& directory, BigBirdConfig config,
                                               std::uint64_t seed, const at::Device& device);
 
-/// Writes config.json, model.safetensors and tokenizer.model (where there is one) into an existing folder (a
-/// PendingOutput's).
+/// Writes config.json, model.safetensors and the tokenizer's files (where there is one) into an existing
+/// folder (a PendingOutput's).
 void write_model(const PreTrainingModel& model, const tokenizer::DnaTokenizer* tokenizer,
                  const std::filesystem::path& directory);
 void write_model(const SequenceClassifier& model, const tokenizer::DnaTokenizer* tokenizer,

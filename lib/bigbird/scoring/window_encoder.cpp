@@ -10,8 +10,6 @@ namespace bigbird::scoring {
 
 namespace {
 
-namespace special = tokenizer::special;
-
 /// Index of the piece that spells base `base` of the sequence, or the last one.
 std::size_t piece_at(const std::vector<std::int32_t>& pieces, const tokenizer::DnaTokenizer& tokenizer,
                      std::int64_t base) {
@@ -48,10 +46,10 @@ EncodedWindow encode_window(std::string_view dna, const tokenizer::DnaTokenizer&
         window.truncated = true;
     }
     window.ids.reserve(count + 2);
-    window.ids.push_back(special::cls);
+    window.ids.push_back(tokenizer.special_ids().cls);
     const auto from = pieces.begin() + static_cast<std::ptrdiff_t>(begin);
     window.ids.insert(window.ids.end(), from, from + static_cast<std::ptrdiff_t>(count));
-    window.ids.push_back(special::sep);
+    window.ids.push_back(tokenizer.special_ids().sep);
     return window;
 }
 

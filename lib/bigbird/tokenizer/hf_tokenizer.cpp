@@ -9,6 +9,9 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
+#include <iterator>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -50,15 +53,7 @@ TextPattern pattern_of(const Document& json, const Path& file) {
     return *pattern;
 }
 
-using Rewrite = std::function<std::string(std::string)>;
-
-std::string strip(std::string_view text, bool left, bool right) {
-    constexpr std::string_view blanks = " \t\n\v\f\r";
-    const std::size_t begin = left ? std::min(text.find_first_not_of(blanks), text.size()) : 0;
-    const std::size_t last = right ? text.find_last_not_of(blanks) : text.size() - 1;
-    return last == std::string_view::npos || text.empty() ? ""
-                                                          : std::string(text.substr(begin, last + 1 - begin));
-}
+using Rewrite = std::function<void(TracedText&)>;
 
 void read_normalizers(const Document& json, const Path& file, std::vector<Rewrite>& rewrites) {
     const std::string type = text_of(json, "type");
@@ -71,17 +66,15 @@ void read_normalizers(const Document& json, const Path& file, std::vector<Rewrit
         }
     } else if (type == "Strip") {
         const bool left = flag_of(json, "strip_left"), right = flag_of(json, "strip_right");
-        rewrites.emplace_back([left, right](const std::string& text) { return strip(text, left, right); });
+        rewrites.emplace_back([left, right](TracedText& traced) { traced.strip(left, right); });
     } else if (type == "Replace") {
         const TextPattern pattern = pattern_of(member(json, "pattern"), file);
         const std::string content = text_of(json, "content");
-        rewrites.emplace_back(
-            [pattern, content](const std::string& text) { return pattern.replace(text, content); });
+        rewrites.emplace_back([pattern, content](TracedText& traced) { traced.replace(pattern, content); });
     } else if (type == "Lowercase") {
-        rewrites.emplace_back([](std::string text) {
-            std::transform(text.begin(), text.end(), text.begin(),
+        rewrites.emplace_back([](TracedText& traced) {
+            std::transform(traced.text.begin(), traced.text.end(), traced.text.begin(),
                            [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-            return text;
         });
     } else {
         refuse(file, "has the normalizer '" + type + "'");
@@ -194,16 +187,6 @@ BpeRules read_rules(const Document& json, const Path& file) {
     return rules;
 }
 
-Document read_document(const Path& file) {
-    require_readable(file);
-    std::ifstream in(file);
-    Document document = Document::parse(in, nullptr, false);
-    if (!document.is_object()) {
-        throw InputError("is not a JSON file, or a damaged one", file);
-    }
-    return document;
-}
-
 }  // namespace
 
 struct HfTokenizer::State {
@@ -214,6 +197,10 @@ struct HfTokenizer::State {
     std::vector<Rewrite> rewrites;
     std::vector<TextPattern> splits;
     Frame frame;
+    std::map<std::string, std::int32_t, std::less<>> special_ids;
+
+    TracedText rewrite(std::string_view text, bool traced) const;
+    std::vector<std::string_view> split(std::string_view text) const;
 };
 
 HfTokenizer::HfTokenizer(std::unique_ptr<const State> state) : state_(std::move(state)) {}
@@ -221,7 +208,16 @@ HfTokenizer::~HfTokenizer() = default;
 HfTokenizer::HfTokenizer(HfTokenizer&&) noexcept = default;
 
 HfTokenizer HfTokenizer::load(const std::filesystem::path& file) {
-    const Document json = read_document(file);
+    require_readable(file);
+    std::ifstream in(file, std::ios::binary);
+    return from_text(std::string(std::istreambuf_iterator<char>(in), {}), file);
+}
+
+HfTokenizer HfTokenizer::from_text(std::string_view text, const std::filesystem::path& file) {
+    const Document json = Document::parse(text, nullptr, false);
+    if (!json.is_object()) {
+        throw InputError("is not a JSON file, or a damaged one", file);
+    }
     try {
         const BpeRules rules = read_rules(json, file);
         auto state = std::make_unique<State>(rules);
@@ -232,7 +228,10 @@ HfTokenizer HfTokenizer::load(const std::filesystem::path& file) {
         }
         for (const Document& token : member(json, "added_tokens")) {
             state->texts.resize(std::max(state->texts.size(), token.at("id").get<std::size_t>() + 1));
+            state->special_ids[text_of(token, "content")] = token.at("id").get<std::int32_t>();
         }
+        state->texts.resize(std::max(state->texts.size(), static_cast<std::size_t>(rules.unknown_id) + 1));
+        state->special_ids[text_of(member(json, "model"), "unk_token")] = rules.unknown_id;
         read_normalizers(member(json, "normalizer"), file, state->rewrites);
         read_splits(member(json, "pre_tokenizer"), file, state->splits);
         state->frame = read_template(member(json, "post_processor"), file);
@@ -242,17 +241,21 @@ HfTokenizer HfTokenizer::load(const std::filesystem::path& file) {
     }
 }
 
-std::vector<std::int32_t> HfTokenizer::encode(std::string_view text, int threads) const {
-    std::string rewritten(text);
-    for (const Rewrite& rewrite : state_->rewrites) {
-        rewritten = rewrite(std::move(rewritten));
+TracedText HfTokenizer::State::rewrite(std::string_view text, bool traced) const {
+    TracedText result(text, traced);
+    for (const Rewrite& rewrite : rewrites) {
+        rewrite(result);
     }
-    std::vector<std::string_view> words{rewritten};
-    for (const TextPattern& split : state_->splits) {
+    return result;
+}
+
+std::vector<std::string_view> HfTokenizer::State::split(std::string_view text) const {
+    std::vector<std::string_view> words{text};
+    for (const TextPattern& pattern : splits) {
         std::vector<std::string_view> parts;
         for (const std::string_view word : words) {
             std::size_t place = 0;
-            while (const auto match = split.find(word, place)) {
+            while (const auto match = pattern.find(word, place)) {
                 parts.push_back(word.substr(place, match->begin - place));
                 parts.push_back(word.substr(match->begin, match->end - match->begin));
                 place = match->end;
@@ -261,12 +264,41 @@ std::vector<std::int32_t> HfTokenizer::encode(std::string_view text, int threads
         }
         words = std::move(parts);
     }
+    return words;
+}
+
+std::vector<std::int32_t> HfTokenizer::encode(std::string_view text, int threads) const {
+    const TracedText rewritten = state_->rewrite(text, false);
     std::vector<std::int32_t> ids;
-    for (const std::string_view word : words) {
+    for (const std::string_view word : state_->split(rewritten.text)) {
         const std::vector<std::int32_t> more = state_->encoder.encode(word, threads);
         ids.insert(ids.end(), more.begin(), more.end());
     }
     return ids;
+}
+
+Encoding HfTokenizer::encode_with_spans(std::string_view text, int threads) const {
+    const TracedText rewritten = state_->rewrite(text, true);
+    Encoding whole;
+    for (const std::string_view word : state_->split(rewritten.text)) {
+        const auto begin = static_cast<std::size_t>(word.data() - rewritten.text.data());
+        const Encoding part = state_->encoder.encode_with_spans(word, threads);
+        whole.ids.insert(whole.ids.end(), part.ids.begin(), part.ids.end());
+        for (const TextSpan span : part.spans) {
+            whole.spans.push_back(
+                {rewritten.origins[begin + span.begin].begin, rewritten.origins[begin + span.end - 1].end});
+        }
+    }
+    return whole;
+}
+
+const std::string& HfTokenizer::text(std::int32_t id) const {
+    return state_->texts.at(static_cast<std::size_t>(id));
+}
+
+std::int32_t HfTokenizer::special_id(std::string_view name) const {
+    const auto found = state_->special_ids.find(name);
+    return found == state_->special_ids.end() ? -1 : found->second;
 }
 
 std::vector<std::int32_t> HfTokenizer::encode_with_template(std::string_view text, int threads) const {

@@ -140,23 +140,26 @@ Json tokenizer_json(const SentencePieceModel& model) {
               {"merges", merges_of(rules)}}}};
 }
 
-Json tokenizer_config_json(std::int64_t max_length) {
-    Json decoder;
-    for (std::size_t id = 0; id < names.size(); ++id) {
-        Json token = added_token(id);
-        token.erase("id");
-        decoder[std::to_string(id)] = token;
+Json tokenizer_config_json(const SpecialIds& special_ids, std::int64_t max_length) {
+    const std::array ids{special_ids.pad, special_ids.unk, special_ids.cls, special_ids.sep,
+                         special_ids.mask};
+    constexpr std::array keys{"pad_token", "unk_token", "cls_token", "sep_token", "mask_token"};
+    Json decoder = Json::object(), named = Json::object();
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (ids[i] >= 0) {
+            Json token = added_token(i);
+            token.erase("id");
+            decoder[std::to_string(ids[i])] = token;
+            named[keys[i]] = names[i];
+        }
     }
-    return {{"added_tokens_decoder", decoder},
-            {"clean_up_tokenization_spaces", false},
-            {"cls_token", names[special::cls]},
-            {"mask_token", names[special::mask]},
-            {"model_input_names", {"input_ids", "token_type_ids", "attention_mask"}},
-            {"model_max_length", max_length},
-            {"pad_token", names[special::pad]},
-            {"sep_token", names[special::sep]},
-            {"tokenizer_class", "PreTrainedTokenizerFast"},
-            {"unk_token", names[special::unk]}};
+    Json config = {{"added_tokens_decoder", decoder},
+                   {"clean_up_tokenization_spaces", false},
+                   {"model_input_names", {"input_ids", "token_type_ids", "attention_mask"}},
+                   {"model_max_length", max_length},
+                   {"tokenizer_class", "PreTrainedTokenizerFast"}};
+    config.update(named);
+    return config;
 }
 
 }  // namespace bigbird::tokenizer

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/text_rewriter.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace bigbird::tokenizer {
 
 namespace {
 
+constexpr std::string_view blanks = " \t\n\v\f\r";
 constexpr std::string_view special_letters = "\\^$.|?*+()[]{}";
 
 }  // namespace
@@ -77,15 +80,45 @@ std::optional<TextPattern::Match> TextPattern::find(std::string_view text, std::
     return std::nullopt;
 }
 
-std::string TextPattern::replace(std::string_view text, std::string_view content) const {
-    std::string result;
+TracedText::TracedText(std::string_view original, bool trace) : text(original) {
+    for (std::size_t i = 0; trace && i < text.size(); ++i) {
+        origins.push_back({i, i + 1});
+    }
+}
+
+void TracedText::strip(bool left, bool right) {
+    const std::size_t begin = left ? std::min(text.find_first_not_of(blanks), text.size()) : 0;
+    const std::size_t end = right ? text.find_last_not_of(blanks) + 1 : text.size();  // npos + 1 is 0
+    text = text.substr(begin, std::max(begin, end) - begin);
+    if (!origins.empty()) {
+        const auto first = origins.begin();
+        origins = std::vector(first + static_cast<std::ptrdiff_t>(begin),
+                              first + static_cast<std::ptrdiff_t>(begin + text.size()));
+    }
+}
+
+void TracedText::replace(const TextPattern& pattern, std::string_view content) {
+    std::string rewritten;
+    std::vector<TextSpan> traced;
     std::size_t place = 0;
-    while (const std::optional<Match> match = find(text, place)) {
-        result += text.substr(place, match->begin - place);
-        result += content;
+    const auto keep_to = [&](std::size_t end) {
+        rewritten.append(text, place, end - place);
+        for (std::size_t i = place; i < end && !origins.empty(); ++i) {
+            traced.push_back(origins[i]);
+        }
+    };
+    while (const std::optional<TextPattern::Match> match = pattern.find(text, place)) {
+        keep_to(match->begin);
+        rewritten += content;
+        if (!origins.empty()) {
+            traced.insert(traced.end(), content.size(),
+                          {origins[match->begin].begin, origins[match->end - 1].end});
+        }
         place = match->end;
     }
-    return result += text.substr(place);
+    keep_to(text.size());
+    text = std::move(rewritten);
+    origins = std::move(traced);
 }
 
 }  // namespace bigbird::tokenizer

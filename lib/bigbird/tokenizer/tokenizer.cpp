@@ -2,17 +2,21 @@
 #include "bigbird/tokenizer/tokenizer.hpp"
 
 #include "bigbird/core/base.hpp"
+#include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/tokenizer/bpe_rules.hpp"
+#include "bigbird/tokenizer/hf_tokenizer.hpp"
 #include "bigbird/tokenizer/sentencepiece_model.hpp"
 
 #include <algorithm>
 #include <array>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <sstream>
+#include <utility>
 
 namespace bigbird::tokenizer {
 
@@ -74,52 +78,89 @@ void expect_dna_pieces(const SentencePieceModel& model, const std::filesystem::p
     }
 }
 
+std::string normalised(std::string_view dna) {
+    std::string letters_only(dna.size(), 'N');
+    std::transform(dna.begin(), dna.end(), letters_only.begin(), normalised_base);
+    return letters_only;
+}
+
 }  // namespace
 
 struct DnaTokenizer::State {
     State(SentencePieceModel&& read, std::string&& serialized, const std::filesystem::path& origin)
         : model(std::move(read)),
           bytes(std::move(serialized)),
-          encoder(BpeRules::from_sentencepiece(model, origin)) {
-        for (std::size_t id = 0; id < model.pieces.size(); ++id) {
-            const bool normal = model.pieces[id].kind == PieceKind::normal;
-            const bool n = normal ? model.pieces[id].text.find('N') != std::string::npos : id == special::unk;
-            has_n.push_back(n);
+          encoder(std::in_place, BpeRules::from_sentencepiece(model, origin)) {
+        for (const ModelPiece& piece : model.pieces) {
+            add(piece.text, piece.kind == PieceKind::normal ? piece.text.size() : 0);
         }
     }
+    State(HfTokenizer&& read, std::string&& serialized)
+        : bytes(std::move(serialized)), hugging_face(std::move(read)) {
+        const auto id_of = [&](const char* name) { return hugging_face->special_id(name); };
+        special_ids = {id_of("[PAD]"), id_of("[UNK]"), id_of("[CLS]"), id_of("[SEP]"), id_of("[MASK]")};
+        for (std::int32_t id = 0; id < hugging_face->vocab_size(); ++id) {
+            add(hugging_face->text(id), hugging_face->text(id).size());
+        }
+        for (const char* name : special_names) {
+            if (const std::int32_t id = id_of(name); id >= 0) {
+                pieces[static_cast<std::size_t>(id)] = name;
+            }
+        }
+        has_n[static_cast<std::size_t>(special_ids.unk)] = true;
+    }
 
-    SentencePieceModel model;
+    void add(const std::string& text, std::size_t length) {
+        const bool n = length > 0 && text.find_first_not_of("ACGT") != std::string::npos;
+        has_n.push_back(n || static_cast<std::int32_t>(pieces.size()) == special_ids.unk);
+        pieces.push_back(text);
+        lengths.push_back(static_cast<std::int32_t>(length));
+    }
+
+    SentencePieceModel model;  // empty where hugging_face is there
     std::string bytes;
-    ExactEncoder encoder;
-    std::vector<bool> has_n;
+    std::optional<ExactEncoder> encoder;
+    std::optional<HfTokenizer> hugging_face;
+    SpecialIds special_ids;
+    std::vector<std::string> pieces;    // by id
+    std::vector<std::int32_t> lengths;  // by id
+    std::vector<bool> has_n;            // by id
 };
 
-DnaTokenizer DnaTokenizer::load(const std::filesystem::path& model) {
-    return from_serialized(read_whole(model), model);
+DnaTokenizer DnaTokenizer::load(const std::filesystem::path& path) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error)) {
+        return from_serialized(read_whole(path), path);
+    }
+    const bool only_json = !std::filesystem::exists(path / "tokenizer.model") &&
+                           std::filesystem::exists(path / "tokenizer.json");
+    return load(path / (only_json ? "tokenizer.json" : "tokenizer.model"));
 }
 
 DnaTokenizer DnaTokenizer::from_serialized(std::string bytes, const std::filesystem::path& origin) {
+    if (bytes.starts_with('{')) {
+        HfTokenizer read = HfTokenizer::from_text(bytes, origin);
+        return DnaTokenizer(std::make_shared<State>(std::move(read), std::move(bytes)));
+    }
     SentencePieceModel model = parse_sentencepiece_model(bytes, origin);
     expect_special_pieces(model, origin);
     expect_dna_pieces(model, origin);
     auto state = std::make_shared<State>(std::move(model), std::move(bytes), origin);
-    if (!state->encoder.unreachable().empty()) {
+    if (!state->encoder->unreachable().empty()) {
         log_debug("{}: encoding never gives {} of the pieces", origin.string(),
-                  state->encoder.unreachable().size());
+                  state->encoder->unreachable().size());
     }
     return DnaTokenizer(std::move(state));
 }
 
 std::vector<std::int32_t> DnaTokenizer::encode(std::string_view dna, int threads) const {
-    std::string letters_only(dna.size(), 'N');
-    std::transform(dna.begin(), dna.end(), letters_only.begin(), normalised_base);
-    return state_->encoder.encode(letters_only, threads);
+    return state_->hugging_face ? state_->hugging_face->encode(dna, threads)
+                                : state_->encoder->encode(normalised(dna), threads);
 }
 
 Encoding DnaTokenizer::encode_with_spans(std::string_view dna, int threads) const {
-    std::string letters_only(dna.size(), 'N');
-    std::transform(dna.begin(), dna.end(), letters_only.begin(), normalised_base);
-    return state_->encoder.encode_with_spans(letters_only, threads);
+    return state_->hugging_face ? state_->hugging_face->encode_with_spans(dna, threads)
+                                : state_->encoder->encode_with_spans(normalised(dna), threads);
 }
 
 std::string DnaTokenizer::decode(std::span<const std::int32_t> ids) const {
@@ -129,19 +170,34 @@ std::string DnaTokenizer::decode(std::span<const std::int32_t> ids) const {
             throw ConfigError("id " + std::to_string(id) + " lies outside the tokenizer's vocabulary of " +
                               std::to_string(vocab_size()));
         }
-        if (id >= special::count) {
-            dna += state_->model.pieces[static_cast<std::size_t>(id)].text;
+        if (piece_length(id) > 0) {
+            dna += piece(id);
         }
     }
     return dna;
 }
 
 std::int32_t DnaTokenizer::vocab_size() const {
-    return static_cast<std::int32_t>(state_->model.pieces.size());
+    return static_cast<std::int32_t>(state_->pieces.size());
+}
+
+SpecialIds DnaTokenizer::special_ids() const {
+    return state_->special_ids;
+}
+
+void DnaTokenizer::require_special_pieces() const {
+    const SpecialIds& ids = state_->special_ids;
+    const std::array all{ids.pad, ids.unk, ids.cls, ids.sep, ids.mask};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (all[i] < 0) {
+            throw InputError(std::string("the tokenizer has no ") + special_names[i] +
+                             ", which a network needs; make one with train-tokenizer");
+        }
+    }
 }
 
 std::int32_t DnaTokenizer::piece_length(std::int32_t id) const {
-    return id < special::count ? 0 : static_cast<std::int32_t>(piece(id).size());
+    return state_->lengths.at(static_cast<std::size_t>(id));
 }
 
 bool DnaTokenizer::has_n(std::int32_t id) const {
@@ -149,14 +205,19 @@ bool DnaTokenizer::has_n(std::int32_t id) const {
 }
 
 const std::string& DnaTokenizer::piece(std::int32_t id) const {
-    return state_->model.pieces.at(static_cast<std::size_t>(id)).text;
+    return state_->pieces.at(static_cast<std::size_t>(id));
 }
 
 const std::string& DnaTokenizer::serialized() const {
     return state_->bytes;
 }
 
+const char* DnaTokenizer::file_name() const {
+    return state_->hugging_face ? "tokenizer.json" : "tokenizer.model";
+}
+
 std::string DnaTokenizer::vocabulary_text() const {
+    BIGBIRD_EXPECTS(!state_->hugging_face, "a .vocab belongs to a .model");
     std::ostringstream out;
     for (std::int32_t id = 0; id < vocab_size(); ++id) {
         out << piece(id) << '\t' << state_->model.pieces[static_cast<std::size_t>(id)].score << '\n';

@@ -13,40 +13,55 @@
 
 namespace bigbird::tokenizer {
 
-/// The special pieces' ids, the same in every tokenizer of ours.
+/// The special pieces' ids in every tokenizer of ours. Others' may differ: DnaTokenizer::special_ids().
 namespace special {
 inline constexpr std::int32_t pad = 0, unk = 1, cls = 2, sep = 3, mask = 4, count = 5;
 }
 
-/// A DNA byte-pair encoding in a SentencePiece model. Immutable, cheap to copy (shared), thread-safe.
+/// -1 where a tokenizer lacks one.
+struct SpecialIds {
+    std::int32_t pad = special::pad, unk = special::unk, cls = special::cls, sep = special::sep,
+                 mask = special::mask;
+    bool operator==(const SpecialIds&) const = default;
+};
+
+/// A DNA byte-pair encoding: a SentencePiece model of ours, or a tokenizer.json of Hugging Face's such as
+/// GENA-LM's. Immutable, cheap to copy (shared), thread-safe.
 class DnaTokenizer {
 public:
-    /// Throws InputError: missing or corrupt model; one whose special pieces are not [PAD] 0, [UNK] 1, [CLS]
-    /// 2, [SEP] 3, [MASK] 4; one whose other pieces do not spell A C G T N, or lack one of the five; one that
-    /// adds blanks of its own.
-    static DnaTokenizer load(const std::filesystem::path& model);
+    /// A .model, a tokenizer.json, or a folder that holds tokenizer.model or else tokenizer.json. Throws
+    /// InputError: missing or corrupt file; a model whose special pieces are not [PAD] 0, [UNK] 1, [CLS] 2,
+    /// [SEP] 3, [MASK] 4, whose other pieces do not spell A C G T N, or lack one of the five, or that adds
+    /// blanks of its own; a tokenizer.json that HfTokenizer refuses.
+    static DnaTokenizer load(const std::filesystem::path& path);
     /// From a .model file's bytes; `origin` is the file that errors name.
     static DnaTokenizer from_serialized(std::string bytes, const std::filesystem::path& origin);
 
-    /// Ids of a sequence, without [CLS] and [SEP]. The sequence is normalised first (lower case, U, IUPAC
-    /// letters); any length, cut into chunks for up to `threads` threads where it is long. The ids are
-    /// SentencePiece's own for the normalised sequence; none is [UNK].
+    /// Ids of a sequence, without [CLS] and [SEP]; any length, cut into chunks for up to `threads` threads
+    /// where it is long. A model of ours takes the sequence normalised (lower case, U, IUPAC letters) and
+    /// gives SentencePiece's ids for that, none of them [UNK]; a tokenizer.json takes it as it stands and
+    /// does what AutoTokenizer does.
     std::vector<std::int32_t> encode(std::string_view dna, int threads = 1) const;
-    /// The same ids, and which bases each spells.
+    /// The same ids, and which letters of `dna` each spells.
     Encoding encode_with_spans(std::string_view dna, int threads = 1) const;
     /// The sequence spelt; special pieces spell nothing. Throws ConfigError where an id lies outside the
     /// vocabulary.
     std::string decode(std::span<const std::int32_t> ids) const;
 
     std::int32_t vocab_size() const;
+    SpecialIds special_ids() const;
+    /// Throws InputError naming the special piece that is missing, which a network's input needs.
+    void require_special_pieces() const;
     /// Bases that a piece spells, 0 for special pieces.
     std::int32_t piece_length(std::int32_t id) const;
-    /// True where the piece holds an N (or is [UNK]).
+    /// True where the piece holds an N or another letter beyond A C G T (or is [UNK]).
     bool has_n(std::int32_t id) const;
     const std::string& piece(std::int32_t id) const;
-    /// The .model file's bytes, for copying into model directories.
+    /// The .model or tokenizer.json file's bytes, for copying into model directories.
     const std::string& serialized() const;
-    /// The .vocab file that belongs to the model, as spm_export_vocab writes it: piece, tab, score, one a
+    /// "tokenizer.model" or "tokenizer.json".
+    const char* file_name() const;
+    /// The .vocab file that belongs to a .model, as spm_export_vocab writes it: piece, tab, score, one a
     /// line.
     std::string vocabulary_text() const;
 

@@ -106,6 +106,7 @@ void PretrainSpec::validate() const {
 LoopResult pretrain(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenizer,
                     const PretrainCorpora& corpora, const std::filesystem::path& run_directory) {
     spec.config.vocab_size = tokenizer.vocab_size();
+    spec.config.pad_token_id = tokenizer.special_ids().pad;
     spec.validate();
     spec.loop.fixed_options = fixed_options(spec, tokenizer);
     spec.config.extra[provenance_key] = {{"version", std::string(version())},

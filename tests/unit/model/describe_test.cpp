@@ -57,7 +57,7 @@ DOCTEST_TEST_CASE("describe: other paths are refused") {
     write_file(folder / "notes.txt", "x");
     DOCTEST_CHECK(message_of<bigbird::InputError>([&] { describe(folder / "notes.txt"); }) ==
                   (folder / "notes.txt").string() +
-                      ": is neither a model folder nor a .model or .safetensors file");
+                      ": is neither a model folder nor a .model, tokenizer.json or .safetensors file");
     DOCTEST_CHECK(message_of<bigbird::InputError>([&] { describe(folder / "none"); }) ==
                   (folder / "none").string() + ": no such file");
     DOCTEST_CHECK_THROWS_AS(describe(folder.path()), bigbird::InputError);

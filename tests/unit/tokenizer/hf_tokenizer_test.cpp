@@ -7,6 +7,7 @@
 
 #include "bigbird/core/error.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 using namespace bigbird;
@@ -39,6 +40,12 @@ DOCTEST_TEST_CASE("hf_tokenizer: the ids of a tokenizer that Hugging Face traine
     }
     DOCTEST_CHECK(count > 60);
     DOCTEST_CHECK(tokenizer.decode(tokenizer.encode_with_template("GATTACA")) == "GATTACA");
+    const auto spans = tokenizer.encode_with_spans(" ACGT" + std::string(15, 'N') + "ACGT ");
+    DOCTEST_CHECK(spans.ids == tokenizer.encode("ACGT" + std::string(15, 'N') + "ACGT"));
+    DOCTEST_CHECK(std::find(spans.spans.begin(), spans.spans.end(), tokenizer::TextSpan{5, 20}) !=
+                  spans.spans.end());
+    DOCTEST_CHECK(spans.spans.front().begin == 1);
+    DOCTEST_CHECK(spans.spans.back().end == 24);
     DOCTEST_CHECK_THROWS_AS(tokenizer.decode(std::vector<std::int32_t>{600}), ConfigError);
 }
 

@@ -21,7 +21,7 @@ void write_files(const std::filesystem::path& folder) {
     const auto model =
         parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small.model");
     write_json(folder / "tokenizer.json", tokenizer_json(model), Overwrite::allow);
-    write_json(folder / "tokenizer_config.json", tokenizer_config_json(4096), Overwrite::allow);
+    write_json(folder / "tokenizer_config.json", tokenizer_config_json({}, 4096), Overwrite::allow);
 }
 
 }  // namespace

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// train-tokenizer, encode and decode as a shell sees them: limits, interruptions, Hugging Face files,
+// offsets.
+#include "cli/run_program.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/rng.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <csignal>
+#include <sstream>
+
+using namespace bigbird::testing;
+
+namespace {
+
+const std::string small_model = test_data("tokenizer/small.model"),
+                  gena_like = test_data("tokenizer/hf/gena_like.json");
+
+std::string random_lines(int lines, int bases) {
+    bigbird::Rng rng(5);
+    std::string text;
+    for (int line = 0; line < lines; ++line) {
+        for (int base = 0; base < bases; ++base) {
+            text += "ACGT"[rng.between(0, 3)];
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+std::size_t files_in(const TempDir& folder) {
+    std::size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+        ++count;
+    }
+    return count;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("train-tokenizer: both engines write the same files, and say what memory they take") {
+    const TempDir folder;
+    const auto train = [&](const std::string& engine, const std::string& name) {
+        const auto result =
+            run_program({"train-tokenizer", "--documents", test_data("tokenizer/sentences.txt"), "--output",
+                         folder / name, "--vocab-size", "600", "--engine", engine});
+        DOCTEST_CHECK(result.code == 0);
+        return result.err;
+    };
+    DOCTEST_CHECK(train("exact", "a.model").find("100000 bases, in about 0.1 GB of memory") !=
+                  std::string::npos);
+    train("sentencepiece", "b.model");
+    DOCTEST_CHECK(read_file(folder / "a.model") == read_file(folder / "b.model"));
+    DOCTEST_CHECK(read_file(folder / "a.vocab") == read_file(folder / "b.vocab"));
+}
+
+DOCTEST_TEST_CASE("train-tokenizer: --max-memory trains on a seeded sample, and says so") {
+    const TempDir folder;
+    write_file(folder / "d.txt", random_lines(2000, 700));
+    const auto train = [&](const std::string& name, std::vector<std::string> more) {
+        std::vector<std::string> arguments{
+            "train-tokenizer", "--documents", folder / "d.txt", "--output", folder / name,
+            "--vocab-size",    "300",         "--max-memory",   "106MB"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const auto result = run_program(arguments);
+        DOCTEST_CHECK(result.code == 0);
+        DOCTEST_CHECK(result.err.find("2000 sentences do not fit into --max-memory: training on a seeded "
+                                      "sample of ") != std::string::npos);
+        return read_file(folder / name);
+    };
+    const std::string first = train("a.model", {"--threads", "1"});
+    DOCTEST_CHECK(train("b.model", {"--threads", "3"}) == first);
+    DOCTEST_CHECK(train("c.model", {"--seed", "9"}) != first);
+    const auto refused = run_program({"train-tokenizer", "--documents", folder / "d.txt", "--output",
+                                      folder / "d.model", "--max-memory", "1MB"});
+    DOCTEST_CHECK(refused.code == 2);
+    DOCTEST_CHECK(refused.err.find("--max-memory must be at least 105 MB") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("train-tokenizer: Ctrl-C and a full disk leave nothing behind") {
+    const TempDir folder, outputs;
+    write_file(folder / "d.txt", random_lines(3000, 900));
+    const std::vector<std::string> train{"train-tokenizer", "--documents",       folder / "d.txt",
+                                         "--output",        outputs / "t.model", "--vocab-size",
+                                         "20000",           "--hugging-face",    outputs / "hf"};
+    const auto stopped = run_program(train, {}, {.signal = SIGINT, .once_said = "training 20000 pieces"});
+    DOCTEST_CHECK(stopped.code == 130);
+    DOCTEST_CHECK(files_in(outputs) == 0);
+    const auto terminated = run_program(train, {}, {.signal = SIGTERM, .once_said = "training 20000 pieces"});
+    DOCTEST_CHECK(terminated.code == 143);
+    DOCTEST_CHECK(files_in(outputs) == 0);
+    const auto full = run_program({"train-tokenizer", "--documents", test_data("tokenizer/sentences.txt"),
+                                   "--output", outputs / "t.model", "--vocab-size", "512"},
+                                  {}, {.once_said = {}, .largest_file = 4096});
+    DOCTEST_CHECK(full.code == 74);
+    DOCTEST_CHECK(full.err.find(".model: writing failed") != std::string::npos);
+    DOCTEST_CHECK(files_in(outputs) == 0);
+}
+
+DOCTEST_TEST_CASE("train-tokenizer: bad input") {
+    const TempDir folder;
+    const auto train = [&](const std::string& name, const std::string& text) {
+        write_file(folder / name, text);
+        const auto result = run_program({"train-tokenizer", "--quiet", "--documents", folder / name,
+                                         "--output", folder / "t.model", "--vocab-size", "100"});
+        DOCTEST_CHECK(result.code == 3);
+        DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "t.model"));
+        return result.err;
+    };
+    DOCTEST_CHECK(train("empty", "").find("holds no") != std::string::npos);
+    DOCTEST_CHECK(train("blank", "\n\n\n").find("holds no") != std::string::npos);
+    DOCTEST_CHECK(train("n", "NNNNNNNN\n").find("the corpus holds N alone") != std::string::npos);
+    DOCTEST_CHECK(train("nul", std::string("ACGT\0ACGT\n", 10)).find(":1: ") != std::string::npos);
+    DOCTEST_CHECK(train("header", "ACGT\n>22\nACGT\n").find(":2: ") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("train-tokenizer --hugging-face: a folder that encode reads, with the same ids") {
+    const TempDir folder;
+    const auto trained =
+        run_program({"train-tokenizer", "--quiet", "--documents", test_data("tokenizer/sentences.txt"),
+                     "--output", folder / "t.model", "--vocab-size", "512", "--hugging-face", folder / "hf"});
+    DOCTEST_CHECK(trained.code == 0);
+    DOCTEST_CHECK(std::filesystem::exists(folder / "hf" / "tokenizer_config.json"));
+    const std::string text = "ACGTNacguRYK\n\nGATTACA\n";
+    const std::string ids = run_program({"encode", "--tokenizer", folder / "t.model"}, text).out;
+    DOCTEST_CHECK(run_program({"encode", "--tokenizer", folder / "hf"}, text).out == ids);
+    const std::string json = folder / "hf" / "tokenizer.json";
+    DOCTEST_CHECK(run_program({"encode", "--tokenizer", json}, text).out == ids);
+    DOCTEST_CHECK(run_program({"decode", "--tokenizer", json}, ids).out == "ACGTNACGTNNN\n\nGATTACA\n");
+}
+
+DOCTEST_TEST_CASE("encode: a Hugging Face tokenizer takes letters as they stand, as AutoTokenizer does") {
+    std::istringstream lines(read_file(test_data("tokenizer/hf/encodings.tsv")));
+    std::string input, expected;
+    for (std::string text, ids, line; std::getline(lines, line);) {
+        std::istringstream fields(line);
+        std::getline(fields, text, '\t');
+        std::getline(fields, ids, '\t');
+        if (text.find(' ') == std::string::npos) {
+            input += text + "\n";
+            expected += ids.substr(2, ids.size() - 4) + "\n";  // without [CLS] 1 and [SEP] 2
+        }
+    }
+    const auto result = run_program({"encode", "--tokenizer", gena_like}, input);
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(result.out == expected);
+}
+
+DOCTEST_TEST_CASE("encode --offsets: a row a token, and the bases that it spells") {
+    const auto result =
+        run_program({"encode", "--tokenizer", small_model, "--offsets"}, "ACGTN\n\ngattaca\n");
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(result.out.starts_with("#line\tstart\tend\tid\tpiece\n1\t0\t1\t508\tA\n1\t1\t2\t509\tC\n"));
+    std::istringstream rows(result.out);
+    std::string third, header;
+    std::getline(rows, header);
+    int next = 0;
+    for (std::string row; std::getline(rows, row);) {
+        std::istringstream fields(row);
+        int line = 0, start = 0, end = 0, id = 0;
+        std::string piece;
+        fields >> line >> start >> end >> id >> piece;
+        DOCTEST_REQUIRE_FALSE(fields.fail());
+        DOCTEST_CHECK(static_cast<int>(piece.size()) == end - start);
+        if (line == 3) {
+            DOCTEST_CHECK(start == next);
+            next = end;
+            third += piece;
+        }
+    }
+    DOCTEST_CHECK(third == "GATTACA");
+    const auto run_of_n = run_program({"encode", "--tokenizer", gena_like, "--offsets"},
+                                      "ACGT" + std::string(15, 'N') + "ACGT\n");
+    DOCTEST_CHECK(run_of_n.out.find("\n1\t4\t19\t") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("info: a Hugging Face tokenizer") {
+    const auto result = run_program({"info", "--json", gena_like});
+    DOCTEST_CHECK(result.code == 0);
+    const auto json = nlohmann::json::parse(result.out);
+    DOCTEST_CHECK(json["kind"] == "tokenizer");
+    DOCTEST_CHECK(json["pieces"] == 600);
+    DOCTEST_CHECK(json["special_pieces"] == 5);
+}
