@@ -13,7 +13,9 @@ Backend backend_from_name(const std::string& name) {
     if (name == "automatic") return Backend::automatic;
     if (name == "reference") return Backend::reference;
     if (name == "blocked") return Backend::blocked;
-    throw ConfigError("no attention backend is named '" + name + "': choose automatic, reference or blocked");
+    if (name == "fused") return Backend::fused;
+    throw ConfigError("no attention backend is named '" + name +
+                      "': choose automatic, reference, blocked or fused");
 }
 
 at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
@@ -30,6 +32,10 @@ at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::
                     "sparse attention has no dropout on its probabilities");
     if (backend == Backend::reference) {
         return reference_attention(q, k, v, key_mask, layout, probability_mask);
+    }
+    const bool fused = backend == Backend::fused || (backend == Backend::automatic && can_fuse(q));
+    if (fused && !probability_mask.defined()) {
+        return fused_attention(q, k, v, key_mask, layout);
     }
     return layout.full ? full_attention(q, k, v, key_mask, probability_mask)
                        : blocked_attention(q, k, v, key_mask, layout);

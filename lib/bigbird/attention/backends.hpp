@@ -3,12 +3,11 @@
 #pragma once
 
 #include "bigbird/attention/attention.hpp"
+#include "bigbird/attention/biases.hpp"
 
 namespace bigbird::attention {
 
-/// Added to the score of a padded key, as in transformers: finite, so that a row of nothing but padding gives
-/// no NaN.
-inline constexpr double padding_bias = -1e4;
+class FusedKernel;
 
 at::Tensor reference_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                const at::Tensor& key_mask, const LayerLayout& layout,
@@ -17,6 +16,14 @@ at::Tensor reference_attention(const at::Tensor& q, const at::Tensor& k, const a
 /// Sparse layouts alone.
 at::Tensor blocked_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                              const at::Tensor& key_mask, const LayerLayout& layout);
+
+/// Float and bfloat16 on the CPU. `kernel`: one of fused_kernels() for the type; none: the fastest. Throws
+/// ConfigError where the processor or the type has none.
+at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                           const at::Tensor& key_mask, const LayerLayout& layout,
+                           const FusedKernel* kernel = nullptr);
+/// Whether fused_attention() can compute tensors like this one.
+bool can_fuse(const at::Tensor& q);
 
 /// Full layouts alone: LibTorch's scaled_dot_product_attention.
 at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

@@ -18,9 +18,16 @@ enum class GlobalPlacement : std::uint8_t { ends, first };
 /// that is not global, the key blocks that it does not attend already (neither window nor global), ascending,
 /// are shuffled by Fisher-Yates from the front, the i-th swap with between(i, last) of
 /// Rng(random_seed).split("random-blocks").split(layer).split(head).split(row); the first random_blocks are
-/// taken. hf: transformers >= 4.29 in evaluation: no random blocks, block 0 counted 1 + random_blocks times.
-/// A compatibility mode for evaluation alone: networks refuse to train sparsely with it (ConfigError).
-enum class RandomSource : std::uint8_t { uniform, hf };
+/// taken. hf: transformers >= 4.29: in evaluation no random blocks, block 0 counted 1 + random_blocks times;
+/// in training as seeded. seeded: transformers <= 4.28, and google: the authors' code, in training and
+/// evaluation: the lists of random_plan.hpp.
+enum class RandomSource : std::uint8_t { uniform, hf, seeded, google };
+
+/// bigbird: blocks, as in the paper: ITC, its parts (no globals: random and window; no window: random alone)
+/// and, with leading globals and no random blocks, ETC. longformer: tokens, by element masks: token i attends
+/// j where |i - j| <= window_tokens * dilation and dilation divides i - j; the first global_tokens attend all
+/// and are attended by all. (Longformer's attention_window is 2 * window_tokens.)
+enum class PatternKind : std::uint8_t { bigbird, longformer };
 
 /// The version of `uniform` that config.json names.
 inline constexpr int uniform_version = 1;
@@ -28,31 +35,49 @@ inline constexpr int uniform_version = 1;
 struct PatternSpec {
     int block_size = 64;    ///< tokens
     int global_blocks = 2;  ///< attend all and are attended by all
-    int window_blocks = 3;  ///< odd: the block itself and its neighbours, without wrapping round
+    int window_blocks = 3;  ///< odd: the block itself and its neighbours, without wrapping round; 0: none
     int random_blocks = 3;
     GlobalPlacement globals = GlobalPlacement::ends;
     RandomSource random_source = RandomSource::uniform;
     std::uint64_t random_seed = 0;
     bool full = false;  ///< "original_full"
 
+    PatternKind kind = PatternKind::bigbird;
+    int window_tokens = 256, dilation = 1, global_tokens = 0;  ///< longformer alone
+
+    /// seeded and google alone: max_position_embeddings and heads of the network, which their lists depend
+    /// on.
+    int plan_tokens = 4096, plan_heads = 12;
+
     /// Sequences of at most this many blocks attend fully: 5 + 2 random.
     int full_up_to_blocks() const { return 5 + 2 * random_blocks; }
-    bool is_full(int blocks) const { return full || blocks <= full_up_to_blocks(); }
+    bool is_full(int blocks) const {
+        return full || (kind == PatternKind::bigbird && blocks <= full_up_to_blocks());
+    }
+    /// What a network attends while it trains: hf becomes seeded.
+    PatternSpec in_training() const;
+    /// Whether `block` of a sequence of `blocks` is global.
+    bool is_global(int blocks, int block) const;
     /// Throws ConfigError.
     void validate() const;
     bool operator==(const PatternSpec&) const = default;
 };
 
+/// Which key tokens of a block each query token of another attends: block x block, query by query, 1 = yes.
+using ElementMask = std::vector<std::uint8_t>;
+
 /// Which key blocks each query block attends: CSR over blocks. A key block listed with multiplicity m weighs
 /// m times in the softmax (adds ln m).
 struct BlockLayout {
     std::vector<std::int32_t> row_offsets{0}, columns, multiplicity;
+    std::vector<std::int32_t> mask;  ///< empty, or one a column: its place in `masks`, -1 for all tokens
+    std::vector<ElementMask> masks;
     int rows() const { return static_cast<int>(row_offsets.size()) - 1; }
     bool operator==(const BlockLayout&) const = default;
 };
 
-/// BigBird-ITC for `blocks` blocks; full where the sequence is short (full_up_to_blocks) or spec.full.
-/// Columns of a row ascend. Deterministic.
+/// The layout of `blocks` blocks; full where the sequence is short (full_up_to_blocks) or spec.full. Columns
+/// of a row ascend. Deterministic. Throws ConfigError where a plan of random blocks cannot be drawn.
 BlockLayout make_layout(const PatternSpec& spec, int blocks, int layer, int head);
 
 }  // namespace bigbird::attention

@@ -14,7 +14,8 @@ DOCTEST_TEST_CASE("attention: backends are chosen by name") {
     DOCTEST_CHECK(backend_from_name("blocked") == Backend::blocked);
     const std::string message =
         bigbird::testing::message_of<bigbird::ConfigError>([] { backend_from_name("fast"); });
-    DOCTEST_CHECK(message == "no attention backend is named 'fast': choose automatic, reference or blocked");
+    DOCTEST_CHECK(message ==
+                  "no attention backend is named 'fast': choose automatic, reference, blocked or fused");
 }
 
 DOCTEST_TEST_CASE("attention: shapes that do not fit the layout are a programmer's mistake") {

@@ -4,6 +4,8 @@
 
 #include "bigbird/attention/attention.hpp"
 
+#include <ATen/Parallel.h>
+
 #include <array>
 
 using namespace bigbird::attention;
@@ -72,4 +74,66 @@ DOCTEST_TEST_CASE("blocked_attention: equals the reference, forward and backward
         DOCTEST_CHECK(difference(blocked.dk, reference.dk) < 1e-12);
         DOCTEST_CHECK(difference(blocked.dv, reference.dv) < 1e-12);
     }
+}
+
+DOCTEST_TEST_CASE("blocked_attention: gradients are the derivatives, by finite differences in fp64") {
+    const Case c{8, 2, 2, 2, 3, 0, RandomSource::uniform, GlobalPlacement::ends, 3};
+    const LayerLayout layout = layout_of(c);
+    at::Tensor mask = at::ones({2, 16}, at::kBool);
+    mask[1].slice(0, 13).fill_(false);
+    std::vector<at::Tensor> inputs;
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+        inputs.push_back(random_tensor({2, 2, 16, 3}, seed).requires_grad_());
+    }
+    const at::Tensor weights = random_tensor({2, 2, 16, 3}, 4);
+    const auto loss = [&](const std::vector<at::Tensor>& x) {
+        return (sparse_attention(x[0], x[1], x[2], mask, layout, Backend::blocked) * weights).sum();
+    };
+    loss(inputs).backward();
+    const double step = 1e-6;
+    for (std::size_t which = 0; which < inputs.size(); ++which) {
+        for (std::int64_t element = 0; element < inputs[which].numel(); element += 7) {
+            const auto moved = [&](double by) {
+                std::vector<at::Tensor> x;
+                for (const at::Tensor& input : inputs) {
+                    x.push_back(input.detach().clone());
+                }
+                x[which].view(-1)[element] += by;
+                return loss(x).item<double>();
+            };
+            const double numeric = (moved(step) - moved(-step)) / (2 * step);
+            const double found = inputs[which].grad().view(-1)[element].item<double>();
+            DOCTEST_CHECK(found == doctest::Approx(numeric).epsilon(1e-6).scale(1));
+        }
+    }
+}
+
+DOCTEST_TEST_CASE(
+    "blocked_attention: the same for any number of threads but for rounding, fp32 near the reference") {
+    const Case c = cases[5];
+    const LayerLayout layout = layout_of(c);
+    const int threads = at::get_num_threads();
+    at::set_num_threads(1);
+    const Results one = run(c, layout, Backend::blocked, at::kFloat);
+    at::set_num_threads(2);
+    const Results two = run(c, layout, Backend::blocked, at::kFloat);
+    at::set_num_threads(threads);
+    for (const auto& [a, b] : {std::pair(one.out, two.out), std::pair(one.dq, two.dq),
+                               std::pair(one.dk, two.dk), std::pair(one.dv, two.dv)}) {
+        DOCTEST_CHECK(difference(a, b) < 1e-5);  // MKL picks its ways by the number of threads
+    }
+    const Results reference = run(c, layout, Backend::reference);
+    DOCTEST_CHECK(difference(one.out, reference.out) < 1e-5);
+    DOCTEST_CHECK(difference(one.dq, reference.dq) < 1e-4);
+    DOCTEST_CHECK(difference(one.dk, reference.dk) < 1e-4);
+    DOCTEST_CHECK(difference(one.dv, reference.dv) < 1e-4);
+}
+
+DOCTEST_TEST_CASE("blocked_attention: without gradients nothing is kept") {
+    const Case c = cases[0];
+    const LayerLayout layout = layout_of(c);
+    const at::NoGradGuard no_gradient;
+    const at::Tensor q = random_tensor({2, 2, 48, 8}, 1).requires_grad_();
+    DOCTEST_CHECK(
+        !sparse_attention(q, q, q, at::ones({2, 48}, at::kBool), layout, Backend::blocked).requires_grad());
 }

@@ -8,7 +8,7 @@
 
 using namespace bigbird::attention;
 
-DOCTEST_TEST_CASE("layer_layout: common and own columns together are the layout") {
+DOCTEST_TEST_CASE("layer_layout: dense rows, and the columns of the others, are the layout") {
     PatternSpec spec;
     const int blocks = 17, heads = 3;
     std::vector<BlockLayout> layouts;
@@ -19,21 +19,17 @@ DOCTEST_TEST_CASE("layer_layout: common and own columns together are the layout"
     DOCTEST_REQUIRE(!layer.full);
     DOCTEST_CHECK(at::equal(layer.dense_rows, at::tensor({0, 16}, at::kLong)));
     DOCTEST_CHECK(at::equal(layer.sparse_rows, at::arange(1, 16, at::kLong)));
-    DOCTEST_CHECK(at::equal(layer.common_columns, at::tensor({0, 16}, at::kLong)));
-    DOCTEST_CHECK(at::equal(at::cat({layer.sparse_rows, layer.dense_rows}).index_select(0, layer.order),
-                            at::arange(blocks, at::kLong)));
     for (int head = 0; head < heads; ++head) {
         for (int row = 1; row < 16; ++row) {
             const BlockLayout& of_head = layouts[static_cast<std::size_t>(head)];
             const auto begin = of_head.columns.begin() + of_head.row_offsets[static_cast<std::size_t>(row)];
             const auto end = of_head.columns.begin() + of_head.row_offsets[static_cast<std::size_t>(row) + 1];
-            std::vector<std::int32_t> seen{0, 16};
-            for (std::int64_t i = 0; i < layer.own_columns.size(2); ++i) {
-                if (layer.own_bias[head][row - 1][i].item<double>() > masked_bias / 2) {
-                    seen.push_back(layer.own_columns[head][row - 1][i].item<std::int32_t>());
+            std::vector<std::int32_t> seen;
+            for (std::int64_t i = 0; i < layer.columns.size(2); ++i) {
+                if (layer.bias[head][row - 1][i].item<double>() > masked_bias / 2) {
+                    seen.push_back(layer.columns[head][row - 1][i].item<std::int32_t>());
                 }
             }
-            std::ranges::sort(seen);
             DOCTEST_CHECK(seen == std::vector<std::int32_t>(begin, end));
         }
     }
@@ -43,9 +39,9 @@ DOCTEST_TEST_CASE("layer_layout: multiplicities become logarithms") {
     PatternSpec spec;
     spec.random_source = RandomSource::hf;
     const LayerLayout layer = stack_layouts({make_layout(spec, 16, 0, 0)}, 64, at::kCPU);
-    DOCTEST_CHECK(layer.common_bias[0][3][0].item<double>() == doctest::Approx(std::log(4.0)));
-    DOCTEST_CHECK(layer.common_bias[0][3][1].item<double>() == 0);
-    DOCTEST_CHECK(layer.own_columns.size(2) == 3);
+    DOCTEST_CHECK(layer.bias[0][3][0].item<double>() == doctest::Approx(std::log(4.0)));
+    DOCTEST_CHECK(layer.bias[0][3][1].item<double>() == 0);
+    DOCTEST_CHECK(layer.columns.size(2) == 5);
 }
 
 DOCTEST_TEST_CASE("layer_layout: the cache makes each layout once") {

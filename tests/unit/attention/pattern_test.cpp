@@ -129,13 +129,60 @@ DOCTEST_TEST_CASE("pattern: version 1 of the uniform source never changes") {
 
 DOCTEST_TEST_CASE("pattern: what cannot be is refused") {
     using bigbird::ConfigError;
-    PatternSpec even, large, hf;
+    PatternSpec even, nothing, hf;
     even.window_blocks = 4;
     DOCTEST_CHECK_THROWS_AS(even.validate(), ConfigError);
-    large.global_blocks = 40;
-    DOCTEST_CHECK_THROWS_AS(large.validate(), ConfigError);
+    nothing.window_blocks = nothing.random_blocks = nothing.global_blocks = 0;
+    DOCTEST_CHECK_THROWS_AS(nothing.validate(), ConfigError);
     hf.random_source = RandomSource::hf;
     hf.globals = GlobalPlacement::first;
     DOCTEST_CHECK_THROWS_AS(hf.validate(), ConfigError);
     DOCTEST_CHECK_NOTHROW(PatternSpec{}.validate());
+}
+
+DOCTEST_TEST_CASE("pattern: the rows of the paper's Table 1, a part of BigBird each") {
+    PatternSpec random, window, both;
+    random.global_blocks = random.window_blocks = 0;
+    window.global_blocks = window.random_blocks = 0;
+    both.global_blocks = 0;
+    for (int row = 2; row < 14; ++row) {
+        DOCTEST_CHECK(row_of(make_layout(random, 16, 0, 0), row).size() == 3);
+        DOCTEST_CHECK(row_of(make_layout(window, 16, 0, 0), row) ==
+                      std::map<int, int>{{row - 1, 1}, {row, 1}, {row + 1, 1}});
+        const auto all = row_of(make_layout(both, 16, 0, 0), row);
+        DOCTEST_CHECK(all.size() == 6);
+        DOCTEST_CHECK((all.contains(row - 1) && all.contains(row) && all.contains(row + 1)));
+    }
+}
+
+DOCTEST_TEST_CASE("pattern: ETC is leading globals and a window, of any block size") {
+    PatternSpec etc;
+    etc.block_size = 84;
+    etc.globals = GlobalPlacement::first;
+    etc.global_blocks = 4;  // 256 global tokens
+    etc.random_blocks = 0;
+    DOCTEST_CHECK_NOTHROW(etc.validate());
+    const BlockLayout layout = make_layout(etc, 20, 0, 0);
+    for (int row = 0; row < 4; ++row) {
+        DOCTEST_CHECK(row_of(layout, row) == everything(20));
+    }
+    DOCTEST_CHECK(row_of(layout, 10) ==
+                  std::map<int, int>{{0, 1}, {1, 1}, {2, 1}, {3, 1}, {9, 1}, {10, 1}, {11, 1}});
+}
+
+DOCTEST_TEST_CASE("pattern: seeded picks count on top of what is attended already") {
+    PatternSpec spec;
+    spec.random_source = RandomSource::seeded;
+    DOCTEST_CHECK(row_of(make_layout(spec, 64, 0, 0), 1) ==
+                  std::map<int, int>{{0, 1}, {1, 1}, {2, 1}, {63, 1}, {7, 1}, {9, 1}, {14, 1}});
+    int twice = 0;  // at 1,024 tokens picks may be the last block, which is global
+    for (int head = 0; head < 12; ++head) {
+        for (int row = 1; row < 15; ++row) {
+            twice += row_of(make_layout(spec, 16, 0, head), row).at(15) - 1;
+        }
+    }
+    DOCTEST_CHECK(twice == 38);
+    PatternSpec hf = spec;
+    hf.random_source = RandomSource::hf;
+    DOCTEST_CHECK(make_layout(hf.in_training(), 64, 3, 2) == make_layout(spec, 64, 3, 2));
 }

@@ -49,7 +49,7 @@ DOCTEST_TEST_CASE("reference_attention: equals a loop over keys in which duplica
         mask[0][length - 1] = false;
         const at::Tensor out = sparse_attention(q, k, v, mask, layout, Backend::reference);
         for (std::int64_t head = 0; head < 2; ++head) {
-            const BlockLayout& of_head = layout.layouts[static_cast<std::size_t>(head)];
+            const BlockLayout& of_head = (*layout.layouts)[static_cast<std::size_t>(head)];
             for (std::int64_t query = 0; query < length; ++query) {
                 std::vector<std::int64_t> keys;
                 const auto row = static_cast<std::size_t>(query / 2);
