@@ -3,13 +3,15 @@
 """Make test_data/model: small random BigBird models and what Hugging Face transformers (4.57.1, torch 2.11.0) computes with them in fp64.
 
   pretraining/  BigBirdForPreTraining, 3 layers of 64, blocks of 16: full up to 176 tokens
+  block64/      the same with blocks of 64, no dropout; the cases seeded_* in training, where transformers draws random blocks
+  relu/, silu/, gelu_pytorch_tanh/  its other activations
   classifier/   BigBirdForSequenceClassification with what configurations may also say: no bias in q, k, v, rescaled embeddings, pad 3, erf GELU
 Each folder has config.json and model.safetensors as save_pretrained writes them, and cases/NAME.safetensors with the inputs and, at
 `positions` of every sample (fp64):
   hidden_states.I, prediction_logits, seq_relationship_logits, logits
   gradient.NAME (2): the norm of a parameter's gradient, and its product with cos(0, 1, 2, ...), for the loss
   mean(cos(0, 1, 2, ...) * prediction_logits at positions) + mean(seq_relationship_logits * (1, 2)), or mean(logits * (1, 2, ...))
-Runs take the evaluation path; transformers has no random blocks there (random_blocks_source hf).
+Other runs take the evaluation path; transformers has no random blocks there (random_blocks_source hf).
 """
 import json
 import shutil
@@ -60,9 +62,9 @@ def gradients_of(model):
     return gradients
 
 
-def run(model_class, source, inputs):
+def run(model_class, source, inputs, training):
     # A fresh object each time: a short input would switch it to full attention for good (transformers issue 20031).
-    model = model_class.from_pretrained(source).double().eval()
+    model = model_class.from_pretrained(source).double().train(training)
     length = inputs["input_ids"].shape[1]
     positions = torch.tensor(sorted(set(range(0, length, 11)) | {length - 2, length - 1}))
     output = model(**inputs, output_hidden_states=True)
@@ -90,7 +92,7 @@ def make(model_class, name, config, cases):
     (target / "cases").mkdir()
     for number, (case, lengths, padded_length) in enumerate(cases):
         inputs = inputs_of(lengths, padded_length, config, number)
-        save_file(inputs | run(model_class, target, inputs), target / "cases" / f"{case}.safetensors")
+        save_file(inputs | run(model_class, target, inputs, case.startswith("seeded")), target / "cases" / f"{case}.safetensors")
 
 
 def main():
@@ -103,6 +105,14 @@ def main():
     other = BigBirdConfig(vocab_size=90, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, use_bias=False, rescale_embeddings=True,
                           pad_token_id=3, hidden_act="gelu", num_labels=7, **common)
     make(BigBirdForSequenceClassification, "classifier", other, [("full_64_padded", [64, 40], 64), ("sparse_200_padded", [150, 200], 200)])
+    wide = BigBirdConfig(vocab_size=120, hidden_size=32, num_hidden_layers=2, num_attention_heads=2, num_random_blocks=3, block_size=64,
+                         max_position_embeddings=4096, intermediate_size=48, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+    make(BigBirdForPreTraining, "block64", wide,
+         [("full_704", [704], 704), ("sparse_705", [705], 705), ("sparse_1000_padded", [1000, 777], 1000), ("seeded_832", [832], 832),
+          ("seeded_1024", [1024], 1024)])
+    for activation in ("relu", "silu", "gelu_pytorch_tanh"):
+        small = BigBirdConfig(vocab_size=40, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, hidden_act=activation, **common)
+        make(BigBirdForPreTraining, activation, small, [("sparse_200", [200], 200)])
     for path in folder.rglob("*.safetensors"):
         path.chmod(0o644)
 

@@ -63,11 +63,14 @@ void check_gradients(torch::nn::Module& model, const TensorMap& expected, double
                   })));
 }
 
+/// `name`: FOLDER/CASE.
 void check_pretraining(const std::string& name, at::ScalarType type, Backend backend, double tolerance) {
-    const TensorMap expected =
-        read_safetensors(test_data("model/pretraining/cases/" + name + ".safetensors"));
-    PreTrainingModel model = load_pretraining_model(test_data("model/pretraining"), at::kCPU);
+    const std::string folder = "model/" + name.substr(0, name.find('/'));
+    const std::string which = name.substr(name.find('/') + 1);
+    const TensorMap expected = read_safetensors(test_data(folder + "/cases/" + which + ".safetensors"));
+    PreTrainingModel model = load_pretraining_model(test_data(folder), at::kCPU);
     model->to(type);
+    model->train(which.starts_with("seeded"));
     model->set_attention_backend(backend);
     const EncoderOutput encoded = model->encode(input_of(expected, model->config()), true);
     check_hidden_states(encoded, expected, tolerance);
@@ -94,8 +97,19 @@ void check_classifier(const std::string& name, at::ScalarType type, Backend back
     check_gradients(*model, expected, tolerance);
 }
 
-constexpr std::array pretraining_cases{"full_100", "full_176", "sparse_177", "sparse_256",
-                                       "sparse_333_padded"};
+constexpr std::array pretraining_cases{"pretraining/full_100",
+                                       "pretraining/full_176",
+                                       "pretraining/sparse_177",
+                                       "pretraining/sparse_256",
+                                       "pretraining/sparse_333_padded",
+                                       "block64/full_704",
+                                       "block64/sparse_705",
+                                       "block64/sparse_1000_padded",
+                                       "block64/seeded_832",
+                                       "block64/seeded_1024",
+                                       "relu/sparse_200",
+                                       "silu/sparse_200",
+                                       "gelu_pytorch_tanh/sparse_200"};
 constexpr std::array classifier_cases{"full_64_padded", "sparse_200_padded"};
 
 }  // namespace

@@ -38,8 +38,8 @@ struct PreTrainingOutput {
 };
 
 /// BigBirdForPreTraining: bert + MLM head (decoder tied to the word embeddings) + NSP head. Calls throw
-/// InputError where a sequence is longer than max_position_embeddings, ConfigError where a sparse pass is to
-/// train with the pattern `hf`.
+/// InputError where a sequence is longer than max_position_embeddings. In training the pattern `hf` attends
+/// the seeded lists, as transformers does.
 class PreTrainingModelImpl : public torch::nn::Module {
 public:
     explicit PreTrainingModelImpl(const BigBirdConfig& config);

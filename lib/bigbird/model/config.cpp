@@ -14,7 +14,17 @@ namespace bigbird::model {
 namespace {
 
 using attention::GlobalPlacement;
+using attention::PatternKind;
 using attention::RandomSource;
+
+struct NamedSource {
+    std::string_view name;
+    RandomSource source;
+};
+constexpr std::array<NamedSource, 4> random_sources{{{"uniform", RandomSource::uniform},
+                                                     {"hf", RandomSource::hf},
+                                                     {"seeded", RandomSource::seeded},
+                                                     {"google", RandomSource::google}}};
 
 constexpr std::array<std::string_view, 6> activations{"gelu", "gelu_new", "gelu_pytorch_tanh",
                                                       "relu", "silu",     "swish"};
@@ -94,7 +104,7 @@ void refuse_other_models(const Keys& keys, const std::filesystem::path& where) {
 }
 
 void read_pattern(const Keys& keys, attention::PatternSpec& pattern) {
-    std::string attention_type = "block_sparse", source = "hf", globals = "ends";
+    std::string attention_type = "block_sparse", source = "hf", globals = "ends", kind = "bigbird";
     int version = attention::uniform_version;
     keys.text("attention_type", attention_type);
     keys.require(attention_type == "block_sparse" || attention_type == "original_full", "attention_type",
@@ -106,14 +116,24 @@ void read_pattern(const Keys& keys, attention::PatternSpec& pattern) {
     keys.integer("num_window_blocks", pattern.window_blocks);
     keys.integer("random_blocks_seed", pattern.random_seed);
     keys.text("random_blocks_source", source);
-    keys.require(source == "hf" || source == "uniform", "random_blocks_source", "uniform or hf");
-    pattern.random_source = source == "hf" ? RandomSource::hf : RandomSource::uniform;
+    const auto* const named = std::ranges::find(random_sources, source, &NamedSource::name);
+    keys.require(named != random_sources.end(), "random_blocks_source", "uniform, hf, seeded or google");
+    pattern.random_source = named->source;
     keys.integer("random_blocks_version", version);
     keys.require(version == attention::uniform_version, "random_blocks_version",
                  std::to_string(attention::uniform_version));
     keys.text("global_blocks_placement", globals);
     keys.require(globals == "ends" || globals == "first", "global_blocks_placement", "ends or first");
     pattern.globals = globals == "ends" ? GlobalPlacement::ends : GlobalPlacement::first;
+    keys.text("attention_pattern", kind);
+    keys.require(kind == "bigbird" || kind == "longformer", "attention_pattern", "bigbird or longformer");
+    pattern.kind = kind == "bigbird" ? PatternKind::bigbird : PatternKind::longformer;
+    if (pattern.kind == PatternKind::longformer) {
+        pattern.random_source = RandomSource::uniform;
+    }
+    keys.integer("attention_window_tokens", pattern.window_tokens);
+    keys.integer("attention_dilation", pattern.dilation);
+    keys.integer("num_global_tokens", pattern.global_tokens);
 }
 
 void read_labels(const Keys& keys, BigBirdConfig& config) {
@@ -264,9 +284,16 @@ Json config_to_json(const BigBirdConfig& config, const std::string& architecture
         {"num_global_blocks", config.pattern.global_blocks},
         {"num_window_blocks", config.pattern.window_blocks},
         {"global_blocks_placement", config.pattern.globals == GlobalPlacement::ends ? "ends" : "first"},
-        {"random_blocks_source", config.pattern.random_source == RandomSource::hf ? "hf" : "uniform"},
+        {"random_blocks_source",
+         std::ranges::find(random_sources, config.pattern.random_source, &NamedSource::source)->name},
         {"random_blocks_version", attention::uniform_version},
         {"random_blocks_seed", config.pattern.random_seed}};
+    if (config.pattern.kind == PatternKind::longformer) {
+        json["attention_pattern"] = "longformer";
+        json["attention_window_tokens"] = config.pattern.window_tokens;
+        json["attention_dilation"] = config.pattern.dilation;
+        json["num_global_tokens"] = config.pattern.global_tokens;
+    }
     if (classifier) {
         json["num_labels"] = config.num_labels;
         json["problem_type"] = "multi_label_classification";

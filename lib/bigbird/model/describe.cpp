@@ -8,6 +8,7 @@
 #include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -68,7 +69,16 @@ Json describe_attention(const attention::PatternSpec& pattern) {
     if (pattern.full) {
         return {{"type", "full"}};
     }
-    const bool hf = pattern.random_source == attention::RandomSource::hf;
+    if (pattern.kind == attention::PatternKind::longformer) {
+        return {{"type", "longformer"},
+                {"block_size", pattern.block_size},
+                {"window_tokens_each_side", pattern.window_tokens},
+                {"dilation", pattern.dilation},
+                {"global_tokens", pattern.global_tokens}};
+    }
+    constexpr std::array<const char*, 4> sources{
+        "uniform", "hf (transformers: none in evaluation, block 0 counted more; seeded in training)",
+        "seeded (transformers to 4.28)", "google (the authors' code)"};
     Json json = {{"type", "block sparse"},
                  {"block_size", pattern.block_size},
                  {"global_blocks",
@@ -76,9 +86,8 @@ Json describe_attention(const attention::PatternSpec& pattern) {
                       (pattern.globals == attention::GlobalPlacement::ends ? " at the ends" : " first")},
                  {"window_blocks", pattern.window_blocks},
                  {"random_blocks", pattern.random_blocks},
-                 {"random_blocks_source",
-                  hf ? "hf (transformers' evaluation: none, block 0 counted more)" : "uniform"}};
-    if (!hf) {
+                 {"random_blocks_source", sources[static_cast<std::size_t>(pattern.random_source)]}};
+    if (pattern.random_source == attention::RandomSource::uniform) {
         json["random_blocks_seed"] = pattern.random_seed;
     }
     json["full_up_to_tokens"] = pattern.full_up_to_blocks() * pattern.block_size;

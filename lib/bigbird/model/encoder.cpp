@@ -69,7 +69,7 @@ EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer,
 
 at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const PassContext& pass) const {
     const std::int64_t batch = x.size(0), length = x.size(1), hidden = x.size(2);
-    const auto layout = layouts_->get(pass.blocks, layer_, x.device());
+    const auto layout = layouts_->get(pass.blocks, layer_, x.device(), is_training());
     const auto by_head = [&](const at::Tensor& y) {
         return y.view({batch, length, heads_, hidden / heads_}).transpose(1, 2);
     };
@@ -85,20 +85,26 @@ at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const PassContext& pass
 }
 
 at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const PassContext& pass) const {
-    const auto drop = [&](const at::Tensor& y, Place place) {
-        return is_training() ? dropout(y, dropout_, pass.key, {place, layer_}) : y;
+    const auto add = [&](at::Tensor y, const at::Tensor& residual, Place place) {
+        if (is_training()) {
+            return dropout(y, dropout_, pass.key, {place, layer_}) + residual;
+        }
+        return at::GradMode::is_enabled() ? y + residual : y.add_(residual);
     };
-    const at::Tensor attended = attention_norm_->forward(drop(attend(x, pass), Place::attention_output) + x);
+    const at::Tensor attended = attention_norm_->forward(add(attend(x, pass), x, Place::attention_output));
     const at::Tensor expanded =
         activation(activation_, intermediate_->forward(attended));  // (batch, length, intermediate)
-    return output_norm_->forward(drop(output_->forward(expanded), Place::output) + attended);
+    return output_norm_->forward(add(output_->forward(expanded), attended, Place::output));
 }
 
 BigBirdModelImpl::BigBirdModelImpl(const BigBirdConfig& config) : config_(config) {
     config_.validate();
     embeddings_ = register_module("embeddings", Embeddings(config_));
-    const auto layouts = std::make_shared<attention::LayoutCache>(
-        config_.pattern, static_cast<int>(config_.num_attention_heads));
+    attention::PatternSpec pattern = config_.pattern;
+    pattern.plan_tokens = static_cast<int>(config_.max_position_embeddings);
+    pattern.plan_heads = static_cast<int>(config_.num_attention_heads);
+    const auto layouts =
+        std::make_shared<attention::LayoutCache>(pattern, static_cast<int>(config_.num_attention_heads));
     const auto list = group(*group(*this, "encoder"), "layer");
     for (int layer = 0; layer < config_.num_hidden_layers; ++layer) {
         layers_.push_back(
@@ -118,12 +124,6 @@ EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidd
     }
     PassContext pass{input.attention_mask, key, backend_,
                      static_cast<int>(length / config_.pattern.block_size)};
-    if (is_training() && config_.pattern.random_source == attention::RandomSource::hf &&
-        !config_.pattern.is_full(pass.blocks)) {
-        throw ConfigError("random_blocks_source hf is for evaluation: train with sequences of at most " +
-                          std::to_string(config_.pattern.full_up_to_blocks() * config_.pattern.block_size) +
-                          " tokens, or set random_blocks_source to uniform in config.json");
-    }
     EncoderOutput out;
     at::Tensor x = embeddings_->forward(input, key);
     for (const EncoderLayer& layer : layers_) {

@@ -61,8 +61,8 @@ TORCH_MODULE(EncoderLayer);
 class BigBirdModelImpl : public torch::nn::Module {
 public:
     explicit BigBirdModelImpl(const BigBirdConfig& config);
-    /// Throws InputError where the length is above max_position_embeddings, ConfigError where a sparse pass
-    /// is to train with the pattern `hf`.
+    /// Throws InputError where the length is above max_position_embeddings, ConfigError where the pattern's
+    /// random blocks cannot be drawn.
     EncoderOutput forward(const EncoderInput& input, bool all_hidden_states, const DropoutKey& key);
     /// tanh of a linear layer on the first position: (batch, length, hidden) -> (batch, hidden).
     at::Tensor pool(const at::Tensor& hidden) const;

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/model/config.hpp"
+#include "bigbird/model/gelu.hpp"
 
 namespace bigbird::model {
 
@@ -36,7 +37,7 @@ at::Tensor EmbeddingImpl::forward(const at::Tensor& ids) const {
 }
 
 at::Tensor activation(const std::string& name, const at::Tensor& x) {
-    if (name == "gelu_new" || name == "gelu_pytorch_tanh") return at::gelu(x, "tanh");
+    if (name == "gelu_new" || name == "gelu_pytorch_tanh") return gelu_tanh(x);
     if (name == "gelu") return at::gelu(x);
     if (name == "relu") return at::relu(x);
     BIGBIRD_EXPECTS(name == "silu" || name == "swish", "unknown activation " + name);

@@ -86,8 +86,9 @@ DOCTEST_TEST_CASE("config: every error names the key and the file") {
     DOCTEST_CHECK(
         message({{"attention_type", "sparse"}}) ==
         "m/config.json: key 'attention_type' must be block_sparse or original_full, not \"sparse\"");
-    DOCTEST_CHECK(message({{"random_blocks_source", "dice"}}) ==
-                  "m/config.json: key 'random_blocks_source' must be uniform or hf, not \"dice\"");
+    DOCTEST_CHECK(
+        message({{"random_blocks_source", "dice"}}) ==
+        "m/config.json: key 'random_blocks_source' must be uniform, hf, seeded or google, not \"dice\"");
     DOCTEST_CHECK(message({{"random_blocks_version", 2}}) ==
                   "m/config.json: key 'random_blocks_version' must be 1, not 2");
     DOCTEST_CHECK(

@@ -92,10 +92,7 @@ DOCTEST_TEST_CASE("encoder: limits are said in words") {
     BigBirdModel foreign = encoder(config);
     foreign->train();
     DOCTEST_CHECK_NOTHROW(foreign->forward(one(28, config), false, {}));
-    DOCTEST_CHECK(message_of<bigbird::ConfigError>([&] { foreign->forward(one(29, config), false, {}); }) ==
-                  "random_blocks_source hf is for evaluation: train with sequences of at most 28 tokens, or "
-                  "set random_blocks_source to uniform "
-                  "in config.json");
+    DOCTEST_CHECK_NOTHROW(foreign->forward(one(60, config), false, {}));
 }
 
 DOCTEST_TEST_CASE("encoder: attention dropout acts in training on short sequences alone") {
