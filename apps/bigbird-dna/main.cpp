@@ -15,6 +15,7 @@
 #include "commands/predict_chromatin.hpp"
 #include "commands/predict_promoter.hpp"
 #include "commands/pretrain.hpp"
+#include "commands/show_attention.hpp"
 #include "commands/tokenize.hpp"
 #include "commands/train_tokenizer.hpp"
 #include "support/hand_over.hpp"
@@ -40,6 +41,7 @@ int main(int argc, char** argv) {
     setup_predict_chromatin(program, tensors);
     setup_evaluate_chromatin(program, run_evaluate_chromatin);
     setup_forward(program, tensors);
+    setup_show_attention(program, run_show_attention);
     setup_info(program, run_info);
     return program.main(argc, argv);
 }

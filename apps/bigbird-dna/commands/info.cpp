@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/info.hpp"
 
-#include "bigbird/core/error.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/corpus/describe_shards.hpp"
+#include "bigbird/model/check_weights.hpp"
 #include "bigbird/model/describe.hpp"
 
 #include <cstdio>
@@ -33,15 +33,16 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
         ->required()
         ->type_name("PATH");
     command.add_flag("--json", options->json, "As JSON, for programs");
-    command.add_flag("--verify", options->verify, "Read all token shards and compare their checksums");
+    command.add_flag("--check,--verify", options->verify,
+                     "Read everything: weights must be finite, token shards must have their checksums");
 }
 
 int run_info(const InfoOptions& options) {
     const bool is_corpus = corpus::is_token_corpus(options.path);
+    Json description = is_corpus ? describe_corpus(options) : model::describe(options.path);
     if (options.verify && !is_corpus) {
-        throw ConfigError("--verify is for token shards, and " + options.path.string() + " holds none");
+        description["check"] = model::check_weights(options.path);
     }
-    const Json description = is_corpus ? describe_corpus(options) : model::describe(options.path);
     const std::string text = options.json ? description.dump(2) + "\n" : model::description_text(description);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return 0;

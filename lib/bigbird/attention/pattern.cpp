@@ -116,6 +116,44 @@ PatternSpec PatternSpec::in_training() const {
     return spec;
 }
 
+PatternSpec named_pattern(const std::string& name) {
+    PatternSpec spec;
+    const auto parts = [&](int globals, int window, int random) {
+        spec.global_blocks = globals;
+        spec.window_blocks = window;
+        spec.random_blocks = random;
+        return spec;
+    };
+    if (name == "bigbird") return spec;
+    if (name == "window") return parts(0, 3, 0);
+    if (name == "random") return parts(0, 0, 3);
+    if (name == "random+window") return parts(0, 3, 3);
+    if (name == "bigbird-first" || name == "bigbird-etc") {
+        spec.globals = GlobalPlacement::first;
+        spec.block_size = name == "bigbird-etc" ? 84 : 64;
+        return name == "bigbird-etc" ? parts(4, 3, 0) : spec;
+    }
+    if (name == "full") {
+        spec.full = true;
+        return spec;
+    }
+    spec.kind = PatternKind::longformer;
+    if (name == "dilated") {
+        spec.window_tokens = 128;
+        spec.dilation = 2;
+        return spec;
+    }
+    if (name == "global+sliding") {
+        spec.global_tokens = 64;
+        return spec;
+    }
+    if (name == "sliding") return spec;
+    throw ConfigError(
+        "no attention pattern is named '" + name +
+        "': choose bigbird, bigbird-first, bigbird-etc, full, window, random, random+window, sliding, "
+        "dilated or global+sliding");
+}
+
 BlockLayout make_layout(const PatternSpec& spec, int blocks, int layer, int head) {
     BIGBIRD_EXPECTS(blocks >= 1, "a layout has at least one block");
     if (spec.kind == PatternKind::longformer && !spec.full) {

@@ -63,6 +63,12 @@ struct PatternSpec {
     bool operator==(const PatternSpec&) const = default;
 };
 
+/// The patterns of the paper and of its neighbours by name: bigbird (ITC), bigbird-first (globals in front),
+/// bigbird-etc (blocks of 84, 256 global tokens in front, none random), full, window, random, random+window
+/// (the rows of Table 1), sliding, dilated, global+sliding (Longformer's). Throws ConfigError listing the
+/// names.
+PatternSpec named_pattern(const std::string& name);
+
 /// Which key tokens of a block each query token of another attends: block x block, query by query, 1 = yes.
 using ElementMask = std::vector<std::uint8_t>;
 

@@ -11,10 +11,21 @@ namespace bigbird::attention {
 /// the window, '*' random, a digit a block that counts so many times (9: nine or more), '.' not attended.
 std::string picture(const PatternSpec& spec, const BlockLayout& layout);
 
+/// A block: the letter of picture() that it has.
+char letter_of(const PatternSpec& spec, const BlockLayout& layout, int row, std::size_t entry);
+
+/// The same as an SVG drawing with a legend under `title`; a cell a block, coloured by kind, paler where an
+/// element mask leaves out tokens.
+std::string svg_picture(const PatternSpec& spec, const BlockLayout& layout, const std::string& title);
+
 /// What a layout computes: block pairs, keys a query attends on average, and the share of full attention.
 struct LayoutCost {
     std::int64_t blocks = 0, pairs = 0;
     double keys_per_query = 0, share_of_full = 0;
+    /// Multiplications and additions of one head's scores and contexts, and what full attention takes.
+    double flops(std::int64_t block_size, std::int64_t head_dim) const {
+        return 4.0 * static_cast<double>(pairs * block_size * block_size * head_dim);
+    }
 };
 LayoutCost cost_of(const PatternSpec& spec, const BlockLayout& layout);
 

@@ -57,19 +57,49 @@ void take_tied_decoder(TensorMap& tensors, const fs::path& where) {
     tied(bias, "cls.predictions.bias");
 }
 
-void fill_one(const std::string& key, at::Tensor& parameter, const at::Tensor& tensor,
-              const fs::path& where) {
-    if (tensor.sizes() != parameter.sizes()) {
-        throw InputError("tensor '" + key + "' has the shape " + shape_text(tensor) +
-                             ", config.json asks for " + shape_text(parameter),
-                         where);
-    }
+/// Whether a tensor has a model's positions, but fewer than config.json asks for.
+bool is_shorter_positions(const std::string& key, const at::Tensor& parameter, const at::Tensor& tensor) {
+    return key.ends_with("position_embeddings.weight") && tensor.dim() == 2 && tensor.size(0) > 0 &&
+           tensor.size(0) < parameter.size(0) && tensor.size(1) == parameter.size(1);
+}
+
+/// Says what is wrong, or fills the parameter and says nothing.
+std::string fill_one(const std::string& key, at::Tensor& parameter, const at::Tensor& tensor,
+                     const fs::path& where) {
     if (!tensor.is_floating_point()) {
-        throw InputError(std::string("tensor '") + key + "' holds " + at::toString(tensor.scalar_type()) +
-                             " numbers, weights are expected",
-                         where);
+        return "tensor '" + key + "' holds " + at::toString(tensor.scalar_type()) +
+               " numbers, weights are expected";
+    }
+    if (is_shorter_positions(key, parameter, tensor)) {
+        log_warning("{}: has {} positions, config.json asks for {}: they are repeated for the others",
+                    where.string(), tensor.size(0), parameter.size(0));
+        for (std::int64_t begin = 0; begin < parameter.size(0); begin += tensor.size(0)) {
+            const std::int64_t count = std::min(tensor.size(0), parameter.size(0) - begin);
+            parameter.narrow(0, begin, count).copy_(tensor.narrow(0, 0, count));
+        }
+        return {};
+    }
+    if (tensor.sizes() != parameter.sizes()) {
+        return "tensor '" + key + "' has the shape " + shape_text(tensor) + ", config.json asks for " +
+               shape_text(parameter);
     }
     parameter.copy_(tensor);
+    return {};
+}
+
+/// Everything that is wrong in one sentence.
+void refuse(const std::vector<std::string>& problems, const fs::path& where) {
+    constexpr std::size_t named = 12;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(problems.size(), named); ++i) {
+        text += (text.empty() ? "" : "; ") + problems[i];
+    }
+    if (problems.size() > named) {
+        text += "; and " + std::to_string(problems.size() - named) + " more";
+    }
+    if (!text.empty()) {
+        throw InputError(text, where);
+    }
 }
 
 }  // namespace
@@ -80,8 +110,7 @@ TensorMap read_weights(const fs::path& directory) {
     if (fs::exists(whole) || !fs::exists(index)) {
         if (!fs::exists(whole) && fs::exists(directory / "pytorch_model.bin")) {
             throw InputError(
-                "holds only pytorch_model.bin; save it with transformers' save_pretrained as "
-                "model.safetensors",
+                "holds only pytorch_model.bin; scripts/convert-checkpoint makes model.safetensors of it",
                 directory);
         }
         return read_safetensors(whole);
@@ -114,6 +143,7 @@ void fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRul
         tensors.erase(buffer);
     }
     bool told = false;
+    std::vector<std::string> problems;
     for (auto& item : module.named_parameters()) {
         const std::string& key = item.key();
         if (!key.starts_with(rules.only_prefix)) {
@@ -121,17 +151,23 @@ void fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRul
         }
         const auto found = tensors.find(key);
         if (found != tensors.end()) {
-            fill_one(key, item.value(), found->second, where);
+            std::string problem = fill_one(key, item.value(), found->second, where);
+            if (!problem.empty()) {
+                problems.push_back(std::move(problem));
+            }
             tensors.erase(found);
         } else if (rules.optional_prefix.empty() || !key.starts_with(rules.optional_prefix)) {
-            throw InputError("tensor '" + key + "' is missing", where);
+            problems.push_back("tensor '" + key + "' is missing");
         } else if (!std::exchange(told, true)) {
             log_warning("{}: has no {}; it is left as initialised", where.string(), rules.optional_prefix);
         }
     }
-    if (!tensors.empty() && rules.only_prefix.empty()) {
-        throw InputError("tensor '" + tensors.begin()->first + "' has no place in this model", where);
+    if (rules.only_prefix.empty()) {
+        for (const auto& item : tensors) {
+            problems.push_back("tensor '" + item.first + "' has no place in this model");
+        }
     }
+    refuse(problems, where);
 }
 
 TensorMap parameters_of(const torch::nn::Module& module) {

@@ -22,9 +22,10 @@ struct LoadRules {
 };
 
 /// Fills the module's parameters, whatever their type and device. Accepts what Hugging Face files hold
-/// besides: a bare BigBirdModel without "bert.", the tied decoder, position_ids. Throws InputError naming the
-/// key (and both shapes) that is missing, unexpected or of another shape; `where` names the file in it. The
-/// module is unspecified after an error.
+/// besides: a bare BigBirdModel without "bert.", the tied decoder, position_ids. Where the module has more
+/// positions than the file, the file's are repeated, with a warning. Throws InputError naming every key (and
+/// both shapes) that is missing, unexpected or of another shape; `where` names the file in it. The module is
+/// unspecified after an error.
 void fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRules& rules,
                      const std::filesystem::path& where);
 

@@ -107,3 +107,57 @@ DOCTEST_TEST_CASE("config: every error names the key and the file") {
     DOCTEST_CHECK(message(Json::array()) ==
                   "m/config.json: is not a model's configuration: a JSON object is expected");
 }
+
+DOCTEST_TEST_CASE("config: GENA-LM's bigbird-base-t2t is a model of ours by its configuration alone") {
+    // Shape, activation, ids and pattern as published; its weights have the names and shapes of transformers.
+    const Json gena = {{"architectures", {"BigBirdForMaskedLM"}},
+                       {"attention_probs_dropout_prob", 0.1},
+                       {"attention_type", "block_sparse"},
+                       {"block_size", 64},
+                       {"gradient_checkpointing", false},
+                       {"hidden_act", "gelu_new"},
+                       {"hidden_dropout_prob", 0.1},
+                       {"hidden_size", 768},
+                       {"initializer_range", 0.02},
+                       {"intermediate_size", 3072},
+                       {"layer_norm_eps", 1e-12},
+                       {"max_position_embeddings", 4096},
+                       {"model_type", "big_bird"},
+                       {"num_attention_heads", 12},
+                       {"num_hidden_layers", 12},
+                       {"num_random_blocks", 3},
+                       {"pad_token_id", 3},
+                       {"position_embedding_type", "absolute"},
+                       {"rescale_embeddings", false},
+                       {"sep_token_id", 66},
+                       {"transformers_version", "4.4.0.dev0"},
+                       {"type_vocab_size", 2},
+                       {"use_bias", true},
+                       {"use_cache", true},
+                       {"vocab_size", 32000}};
+    const BigBirdConfig config = config_from_json(gena, "config.json");
+    DOCTEST_CHECK(config.pad_token_id == 3);
+    DOCTEST_CHECK(config.pattern.random_source == RandomSource::hf);
+    DOCTEST_CHECK(config.pattern.full_up_to_blocks() * config.pattern.block_size == 704);
+}
+
+DOCTEST_TEST_CASE("config: every pattern is written and read again") {
+    for (const RandomSource source :
+         {RandomSource::uniform, RandomSource::hf, RandomSource::seeded, RandomSource::google}) {
+        BigBirdConfig config = bigbird::testing::small_config();
+        config.pattern.random_source = source;
+        const Json json = config_to_json(config, "BigBirdForPreTraining");
+        DOCTEST_CHECK(config_from_json(json, "config.json").pattern == config.pattern);
+    }
+    BigBirdConfig config = bigbird::testing::small_config();
+    config.pattern.kind = bigbird::attention::PatternKind::longformer;
+    config.pattern.window_tokens = 33;
+    config.pattern.dilation = 2;
+    config.pattern.global_tokens = 5;
+    const Json json = config_to_json(config, "BigBirdForPreTraining");
+    DOCTEST_CHECK(config_from_json(json, "config.json").pattern == config.pattern);
+    DOCTEST_CHECK(message_of<InputError>([] {
+                      config_from_json({{"attention_pattern", "performer"}}, "config.json");
+                  }) ==
+                  "config.json: key 'attention_pattern' must be bigbird or longformer, not \"performer\"");
+}

@@ -5,6 +5,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/rng.hpp"
 
 using namespace bigbird::model;
 using bigbird::InputError;
@@ -95,4 +96,40 @@ DOCTEST_TEST_CASE("safetensors_header: every kind of damage is named") {
                   "is cut short: " + end + " bytes are expected, the file has " + size);
     DOCTEST_CHECK(message_for(file_of(header, 20)) == "is damaged: 4 bytes follow its last tensor");
     DOCTEST_CHECK_THROWS_AS(read_safetensors_header("/nowhere/model.safetensors"), InputError);
+}
+
+DOCTEST_TEST_CASE("safetensors_header: a file changed at random is read or refused, never more") {
+    const TempDir folder;
+    const std::string whole = bigbird::testing::read_file(test_data("model/relu/model.safetensors"));
+    const auto file = folder / "changed.safetensors";
+    bigbird::Rng random = bigbird::Rng(7).split("fuzz");
+    int refused = 0;
+    for (int round = 0; round < 400; ++round) {
+        std::string changed = whole;
+        const auto anywhere = [&](std::size_t size) {
+            return static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(size) - 1));
+        };
+        for (std::int64_t edits = random.between(1, 4); edits > 0; --edits) {
+            // The header's length, its text, or the file's end.
+            const std::int64_t kind = random.between(0, 9);
+            const std::size_t place = kind == 0 ? anywhere(8) : 8 + anywhere(3000);
+            if (kind == 1) {
+                changed.resize(anywhere(changed.size()));
+            }
+            if (place < changed.size()) {
+                changed[place] = static_cast<char>(random.between(0, 255));
+            }
+        }
+        bigbird::testing::write_file(file, changed);
+        try {
+            const SafetensorsHeader header = read_safetensors_header(file);
+            for (const auto& item : header.tensors) {
+                DOCTEST_CHECK(item.second.begin <= item.second.end);
+                DOCTEST_CHECK(item.second.end <= changed.size());
+            }
+        } catch (const InputError&) {
+            ++refused;
+        }
+    }
+    DOCTEST_CHECK(refused > 50);
 }

@@ -77,7 +77,8 @@ DOCTEST_TEST_CASE("weights: a bare encoder's keys get their prefix") {
     }
     const TensorMap result = filled(bare, {.optional_prefix = {}, .only_prefix = "bert."});
     DOCTEST_CHECK(identical(result.at(words), weights.at(words)));
-    DOCTEST_CHECK(refusal(bare) == "model.safetensors: tensor 'cls.predictions.bias' is missing");
+    DOCTEST_CHECK(refusal(bare).starts_with(
+        "model.safetensors: tensor 'cls.predictions.bias' is missing; tensor 'cls.predictions.transform."));
 }
 
 DOCTEST_TEST_CASE("weights: errors name the tensor and both shapes") {
@@ -107,7 +108,37 @@ DOCTEST_TEST_CASE("weights: what is optional may be missing") {
     weights.erase("cls.seq_relationship.bias");
     const TensorMap result = filled(weights, {.optional_prefix = "cls.seq_relationship", .only_prefix = {}});
     DOCTEST_CHECK(result.at("cls.seq_relationship.weight").abs().sum().item<double>() == 0);
-    DOCTEST_CHECK(refusal(weights) == "model.safetensors: tensor 'cls.seq_relationship.weight' is missing");
+    DOCTEST_CHECK(refusal(weights) ==
+                  "model.safetensors: tensor 'cls.seq_relationship.weight' is missing; tensor "
+                  "'cls.seq_relationship.bias' is missing");
+}
+
+DOCTEST_TEST_CASE("weights: everything that is wrong is said at once") {
+    TensorMap weights = random_weights(1);
+    weights.erase("bert.pooler.bias");
+    weights["bert.extra"] = at::zeros({1});
+    weights[bias] = at::zeros({51});
+    DOCTEST_CHECK(
+        refusal(weights) ==
+        "model.safetensors: tensor 'bert.pooler.bias' is missing; tensor 'cls.predictions.bias' has the "
+        "shape [51], config.json asks for [50]; tensor 'bert.extra' has no place in this model");
+}
+
+DOCTEST_TEST_CASE("weights: a longer model repeats the positions of a shorter one") {
+    BigBirdConfig longer = small_config();
+    longer.max_position_embeddings = 300;
+    PreTrainingModel model(longer);
+    const TensorMap weights = random_weights(1);
+    fill_parameters(*model, weights, {}, "model.safetensors");
+    const std::string key = "bert.embeddings.position_embeddings.weight";
+    const at::Tensor found = parameters_of(*model).at(key), given = weights.at(key);
+    DOCTEST_REQUIRE(given.size(0) == 128);
+    DOCTEST_CHECK(identical(found.narrow(0, 0, 128), given));
+    DOCTEST_CHECK(identical(found.narrow(0, 128, 128), given));
+    DOCTEST_CHECK(identical(found.narrow(0, 256, 44), given.narrow(0, 0, 44)));
+    longer.max_position_embeddings = 100;
+    PreTrainingModel shorter(longer);
+    DOCTEST_CHECK_THROWS_AS(fill_parameters(*shorter, weights, {}, "model.safetensors"), InputError);
 }
 
 DOCTEST_TEST_CASE("weights: a file in parts is one") {
@@ -136,8 +167,8 @@ DOCTEST_TEST_CASE("weights: a folder without weights says what is missing, and w
     DOCTEST_CHECK(message_of<InputError>([&] { read_weights(folder.path()); }) ==
                   (folder / "model.safetensors").string() + ": no such file");
     write_file(folder / "pytorch_model.bin", "PK");
-    DOCTEST_CHECK(message_of<InputError>([&] { read_weights(folder.path()); }) ==
-                  folder.path().string() +
-                      ": holds only pytorch_model.bin; save it with transformers' save_pretrained as "
-                      "model.safetensors");
+    DOCTEST_CHECK(
+        message_of<InputError>([&] { read_weights(folder.path()); }) ==
+        folder.path().string() +
+            ": holds only pytorch_model.bin; scripts/convert-checkpoint makes model.safetensors of it");
 }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/show_attention.hpp"
+
+#include "bigbird/attention/picture.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/model/config.hpp"
+
+#include <cstdio>
+#include <ostream>
+
+namespace bigbird::cli {
+
+void setup_show_attention(Program& program, Runner<ShowAttentionOptions> run) {
+    const auto options = std::make_shared<ShowAttentionOptions>();
+    CLI::App& command = program.add("show-attention", "Tools",
+                                    "Draw which blocks attend which, for a length, a layer and a head",
+                                    options, std::move(run));
+    command.footer(
+        "A row a query block, a column a key block. #: global, o: window, *: random, a digit: counts so "
+        "often, .: not\n"
+        "attended. Figures stand on standard error.");
+    command
+        .add_option("--config", options->config,
+                    "A model's config.json; without it --pattern of a base model")
+        ->type_name("FILE");
+    add_choice_option(command, "--pattern", options->pattern,
+                      {"bigbird", "bigbird-first", "bigbird-etc", "full", "window", "random", "random+window",
+                       "sliding", "dilated", "global+sliding"},
+                      "A pattern by name, in place of the configuration's");
+    add_stream_output_options(command, options->output,
+                              "The drawing: SVG where the name ends in .svg, else text");
+    command.add_option("--length", options->length, "Tokens; rounded up to whole blocks")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    command.add_option("--layer", options->layer, "Layer, from 0")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N");
+    command.add_option("--head", options->head, "Head, from 0")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N");
+}
+
+int run_show_attention(const ShowAttentionOptions& options) {
+    model::BigBirdConfig config;
+    if (!options.config.empty()) {
+        config = model::config_from_json(read_json(options.config), options.config);
+    }
+    if (!options.pattern.empty()) {
+        config.pattern = attention::named_pattern(options.pattern);
+    }
+    const attention::PatternSpec& spec = config.pattern;
+    constexpr std::int64_t longest = 4096;  // blocks; a picture of more serves nobody
+    const std::int64_t blocks = (options.length + spec.block_size - 1) / spec.block_size;
+    if (blocks > longest) {
+        throw ConfigError("--length " + std::to_string(options.length) + " is more than " +
+                          std::to_string(longest * spec.block_size) + " tokens, the longest that is drawn");
+    }
+    const attention::BlockLayout layout =
+        attention::make_layout(spec, static_cast<int>(blocks), options.layer, options.head);
+    const bool svg = options.output.output.extension() == ".svg";
+    const std::string name = options.pattern.empty() ? "attention" : options.pattern;
+    const std::string drawing =
+        svg ? attention::svg_picture(spec, layout, name + ", " + std::to_string(options.length) + " tokens")
+            : attention::picture(spec, layout);
+    if (options.output.output == "-") {
+        std::fwrite(drawing.data(), 1, drawing.size(), stdout);
+    } else {
+        write_atomically(options.output.output, options.output.overwrite(),
+                         [&](std::ostream& out) { out << drawing; });
+    }
+    const attention::LayoutCost cost = attention::cost_of(spec, layout);
+    const std::int64_t head_dim = config.hidden_size / config.num_attention_heads;
+    log_info(
+        "{} blocks of {} tokens: {} block pairs, {:.1f} keys a query, {:.4f} GFLOP a head of {}: {:.1f} % of "
+        "full attention",
+        cost.blocks, spec.block_size, cost.pairs, cost.keys_per_query,
+        cost.flops(spec.block_size, head_dim) / 1e9, head_dim, 100 * cost.share_of_full);
+    return 0;
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// One timing of a network, for scripts/compare-transformers and scripts/linear-cost: random weights, random
+// ids.
+//   network_bench forward|train fp32|bf16 PRESET PATTERN BATCH LENGTH REPEATS THREADS
+// PATTERN: hf or uniform (BigBird's blocks), or full. Prints a JSON line: the fastest of REPEATS passes
+// behind one that warms up, and the process's peak memory.
+#include "bigbird/model/bigbird.hpp"
+#include "bigbird/train/autocast.hpp"
+#include "bigbird/train/optimizer.hpp"
+
+#include <ATen/Parallel.h>
+#include <sys/resource.h>
+#include <torch/nn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <limits>
+#include <string>
+
+namespace {
+
+using namespace bigbird;
+
+model::BigBirdConfig config_of(const std::string& preset, const std::string& pattern, std::int64_t length) {
+    model::BigBirdConfig config = model::preset(preset);
+    config.max_position_embeddings = std::max<std::int64_t>(4096, length);
+    config.pattern.full = pattern == "full";
+    config.pattern.random_source =
+        pattern == "uniform" ? attention::RandomSource::uniform : attention::RandomSource::hf;
+    return config;
+}
+
+model::EncoderInput input_of(const model::BigBirdConfig& config, std::int64_t batch, std::int64_t length) {
+    const std::int64_t block = config.pattern.block_size, padded = (length + block - 1) / block * block;
+    model::EncoderInput input{at::randint(5, config.vocab_size, {batch, padded}, at::kLong),
+                              at::zeros({batch, padded}, at::kLong), at::ones({batch, padded}, at::kBool)};
+    input.attention_mask.narrow(1, length, padded - length).fill_(false);
+    return input;
+}
+
+void train_step(model::PreTrainingModel& network, train::AdamW& optimizer, const model::EncoderInput& input,
+                train::ComputeType type) {
+    const std::int64_t tokens = input.input_ids.numel();
+    const at::Tensor chosen = at::arange(0, tokens, 7, at::kLong);
+    at::Tensor loss;
+    {
+        const train::Autocast autocast(type, at::kCPU);
+        const at::Tensor logits = network->forward(input, chosen, {1, 0, 0}).prediction_logits;
+        loss =
+            at::cross_entropy_loss(logits.to(at::kFloat), input.input_ids.view(-1).index_select(0, chosen));
+    }
+    loss.backward();
+    optimizer.step(1e-4, loss.detach());
+    optimizer.zero_gradients();
+}
+
+template <typename Pass>
+double fastest(int repeats, Pass&& pass) {
+    double best = std::numeric_limits<double>::infinity();
+    for (int i = 0; i <= repeats; ++i) {
+        const auto begin = std::chrono::steady_clock::now();
+        pass();
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+        best = i == 0 ? best : std::min(best, took.count());
+    }
+    return best;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc != 9) {
+        std::fputs("network_bench forward|train fp32|bf16 PRESET PATTERN BATCH LENGTH REPEATS THREADS\n",
+                   stderr);
+        return 2;
+    }
+    const std::string mode = argv[1], type = argv[2];
+    const std::int64_t batch = std::stoll(argv[5]), length = std::stoll(argv[6]);
+    at::set_num_threads(std::stoi(argv[8]));
+    at::manual_seed(1);
+    const model::BigBirdConfig config = config_of(argv[3], argv[4], length);
+    model::PreTrainingModel network(config);
+    model::initialise(*network, config, 1);
+    const model::EncoderInput input = input_of(config, batch, length);
+    const int repeats = std::stoi(argv[7]);
+    double seconds = 0;
+    if (mode == "train") {
+        network->train();
+        train::AdamW optimizer(*network, {});
+        seconds = fastest(repeats, [&] {
+            train_step(network, optimizer, input,
+                       type == "bf16" ? train::ComputeType::bf16 : train::ComputeType::fp32);
+        });
+    } else {
+        network->eval();
+        network->to(type == "bf16" ? at::kBFloat16 : at::kFloat);
+        const c10::InferenceMode inference;
+        seconds = fastest(repeats, [&] { network->encode(input); });
+    }
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    std::printf("{\"seconds\": %.4f, \"peak_mb\": %ld}\n", seconds, usage.ru_maxrss / 1024);
+    return 0;
+}
