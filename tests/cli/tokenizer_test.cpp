@@ -89,6 +89,11 @@ DOCTEST_TEST_CASE("train-tokenizer: Ctrl-C and a full disk leave nothing behind"
     const auto stopped = run_program(train, {}, {.signal = SIGINT, .once_said = "training 20000 pieces"});
     DOCTEST_CHECK(stopped.code == 130);
     DOCTEST_CHECK(files_in(outputs) == 0);
+    std::vector<std::string> with_library = train;
+    with_library.insert(with_library.end(), {"--engine", "sentencepiece"});
+    DOCTEST_CHECK(
+        run_program(with_library, {}, {.signal = SIGINT, .once_said = "training 20000 pieces"}).code == 130);
+    DOCTEST_CHECK(files_in(outputs) == 0);
     const auto terminated = run_program(train, {}, {.signal = SIGTERM, .once_said = "training 20000 pieces"});
     DOCTEST_CHECK(terminated.code == 143);
     DOCTEST_CHECK(files_in(outputs) == 0);

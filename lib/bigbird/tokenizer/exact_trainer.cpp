@@ -315,6 +315,9 @@ void Learner::add_up_neighbours() {
 // Where `before left right` stood, (before, left) is gone and (before, joined) is new.
 void Learner::settle_left(const MergeRule& rule) {
     for (const Symbol before : total_.met_left) {
+        table_.prefetch(before, rule.left);
+    }
+    for (const Symbol before : total_.met_left) {
         const std::uint64_t count = total_.left[before];
         if (before != rule.left || rule.left != rule.right) {
             decrease(before, rule.left, count);
@@ -328,6 +331,9 @@ void Learner::settle_left(const MergeRule& rule) {
 // Where `left right behind` stood, (right, behind) is gone and (joined, behind) is new, unless behind was
 // joined in its turn.
 void Learner::settle_right(const MergeRule& rule) {
+    for (const Symbol behind : total_.met_right) {
+        table_.prefetch(rule.right, behind);
+    }
     for (const Symbol behind : total_.met_right) {
         const std::uint64_t count = total_.right[behind];
         if (behind != rule.right || rule.left != rule.right) {

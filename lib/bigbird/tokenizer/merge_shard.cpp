@@ -29,6 +29,7 @@ std::uint64_t MergeShard::count(const PositionList& places, Symbol left, Symbol 
 void MergeShard::merge(const PositionList& places, const MergeRule& rule, NeighbourCounts& counts) {
     const std::size_t left_length = lengths_[rule.left], length = lengths_[rule.joined];
     RunFilter run(counting_, length);
+    remembered_.clear();
     for_each_place(places, places_, [&](std::uint64_t place) {
         Symbol* const here = places_ + place;
         if (here[0] != rule.left || here[left_length] != rule.right) {
@@ -37,6 +38,9 @@ void MergeShard::merge(const PositionList& places, const MergeRule& rule, Neighb
         here[left_length - 1] = here[left_length] = TokenArray::hole;
         here[0] = here[length - 1] = rule.joined;
         const Symbol before = here[-1], behind = here[length];
+        if (remembered_.size() <= most_remembered_) {
+            remembered_.push_back({place, before, behind});
+        }
         if (before == rule.joined) {
             ++counts.joined_twice;
             counts.joined_twice_kept += run.keep(place - length);
@@ -49,10 +53,34 @@ void MergeShard::merge(const PositionList& places, const MergeRule& rule, Neighb
     });
 }
 
+// `behind` is no neighbour where it was joined in its turn.
+void MergeShard::list_one(const Merged& merged, bool next_joins, const MergeRule& rule, const NewLists& lists,
+                          RunFilter& run) const {
+    const auto [place, before, behind] = merged;
+    if (before == rule.joined) {
+        const std::uint64_t previous = place - lengths_[rule.joined];
+        if (lists.joined_twice != nullptr && run.keep(previous)) {
+            lists.joined_twice->push_back(previous);
+        }
+    } else if (before != TokenArray::separator && lists.left[before] != nullptr) {
+        lists.left[before]->push_back(place - lengths_[before]);
+    }
+    if (!next_joins && behind != TokenArray::separator && lists.right[behind] != nullptr) {
+        lists.right[behind]->push_back(place);
+    }
+}
+
 void MergeShard::list_neighbours(const PositionList& places, const MergeRule& rule,
                                  const NewLists& lists) const {
     const std::size_t length = lengths_[rule.joined];
     RunFilter run(counting_, length);
+    if (remembered_.size() <= most_remembered_) {
+        for (std::size_t i = 0; i < remembered_.size(); ++i) {
+            const bool next_joins = i + 1 < remembered_.size() && remembered_[i + 1].before == rule.joined;
+            list_one(remembered_[i], next_joins, rule, lists, run);
+        }
+        return;
+    }
     std::uint64_t covered =
         0;  // AA's second A ends a joined symbol, which must not be taken for its beginning
     for_each_place(places, places_, [&](std::uint64_t place) {
@@ -61,17 +89,7 @@ void MergeShard::list_neighbours(const PositionList& places, const MergeRule& ru
             return;
         }
         covered = place + length;
-        const Symbol before = here[-1], behind = here[length];
-        if (before == rule.joined) {
-            if (lists.joined_twice != nullptr && run.keep(place - length)) {
-                lists.joined_twice->push_back(place - length);
-            }
-        } else if (before != TokenArray::separator && lists.left[before] != nullptr) {
-            lists.left[before]->push_back(place - lengths_[before]);
-        }
-        if (behind != rule.joined && behind != TokenArray::separator && lists.right[behind] != nullptr) {
-            lists.right[behind]->push_back(place);
-        }
+        list_one({place, here[-1], here[length]}, here[length] == rule.joined, rule, lists, run);
     });
 }
 

@@ -53,34 +53,6 @@ struct NewLists {
     explicit NewLists(std::size_t symbols) : left(symbols), right(symbols) {}
 };
 
-/// A range of the token array that one thread works on; it begins behind a separator and ends with one, so
-/// shards never touch each other.
-class MergeShard {
-public:
-    /// `lengths` holds the bases of each symbol and grows with the symbols.
-    MergeShard(std::span<Symbol> places, const std::vector<std::uint16_t>& lengths, PairCounting counting)
-        : places_(places.data()), size_(places.size()), lengths_(lengths), counting_(counting) {}
-
-    /// Occurrences of (left, right) at `places` that are still there.
-    std::uint64_t count(const PositionList& places, Symbol left, Symbol right) const;
-    /// Joins them from left to right and counts what stood beside them.
-    void merge(const PositionList& places, const MergeRule& rule, NeighbourCounts& counts);
-    /// After merge(), with the same places: writes where the pairs with the new symbol stand.
-    void list_neighbours(const PositionList& places, const MergeRule& rule, const NewLists& lists) const;
-
-    /// Calls visit(left, right, place) for each two neighbours, in order.
-    template <typename Visit>
-    void for_each_pair(Visit&& visit) const;
-
-    std::size_t size() const { return size_; }
-
-private:
-    Symbol* places_;
-    std::size_t size_;
-    const std::vector<std::uint16_t>& lengths_;
-    PairCounting counting_;
-};
-
 /// Drops every other occurrence of a run of one symbol, as PairCounting::disjoint demands. Feed it the
 /// ascending places of (symbol, symbol).
 class RunFilter {
@@ -99,8 +71,61 @@ private:
     bool any_ = false;
 };
 
+/// A range of the token array that one thread works on; it begins behind a separator and ends with one, so
+/// shards never touch each other.
+class MergeShard {
+public:
+    /// `lengths` holds the bases of each symbol and grows with the symbols.
+    /// list_neighbours() need not read the places again where merge() joined at most `most_remembered`.
+    MergeShard(std::span<Symbol> places, const std::vector<std::uint16_t>& lengths, PairCounting counting,
+               std::size_t most_remembered = std::size_t{1} << 21)
+        : places_(places.data()),
+          size_(places.size()),
+          lengths_(lengths),
+          counting_(counting),
+          most_remembered_(most_remembered) {}
+
+    /// Occurrences of (left, right) at `places` that are still there.
+    std::uint64_t count(const PositionList& places, Symbol left, Symbol right) const;
+    /// Joins them from left to right and counts what stood beside them.
+    void merge(const PositionList& places, const MergeRule& rule, NeighbourCounts& counts);
+    /// After merge(), with the same places: writes where the pairs with the new symbol stand.
+    void list_neighbours(const PositionList& places, const MergeRule& rule, const NewLists& lists) const;
+
+    /// Calls visit(left, right, place) for each two neighbours, in order.
+    template <typename Visit>
+    void for_each_pair(Visit&& visit) const;
+
+    std::size_t size() const { return size_; }
+
+private:
+    struct Merged {
+        std::uint64_t place;
+        Symbol before, behind;  // when it was joined
+    };
+    void list_one(const Merged& merged, bool next_joins, const MergeRule& rule, const NewLists& lists,
+                  RunFilter& run) const;
+
+    Symbol* places_;
+    std::size_t size_;
+    const std::vector<std::uint16_t>& lengths_;
+    PairCounting counting_;
+    std::size_t most_remembered_;
+    std::vector<Merged>
+        remembered_;  // of the last merge; as many as may be remembered, plus one if there were more
+};
+
 template <typename Visit>
 void MergeShard::for_each_pair(Visit&& visit) const {
+    if (lengths_.size() ==
+        TokenArray::letters) {  // nothing is joined yet: no place need wait for the last one
+        for (std::size_t place = 0; place + 1 < size_; ++place) {
+            if (places_[place] != TokenArray::separator && places_[place + 1] != TokenArray::separator) {
+                visit(places_[place], places_[place + 1], place);
+            }
+        }
+        return;
+    }
     std::size_t place = 0;
     while (place < size_) {
         const Symbol left = places_[place];

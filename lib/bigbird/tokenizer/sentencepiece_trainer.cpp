@@ -2,15 +2,25 @@
 #include "bigbird/tokenizer/sentencepiece_trainer.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 #include "bigbird/tokenizer/wire_format.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sentencepiece_trainer.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <stdexcept>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -94,16 +104,95 @@ std::string normalizer_spec_of() {
     return writer.text();
 }
 
+constexpr char good = 'M', bad = 'E';  // what the worker's message begins with
+constexpr int milliseconds_between_looks = 100;
+
+// The library's trainer cannot be interrupted and aborts where it meets what it did not expect; as a process
+// of its own it can be ended, and its end be told.
+class Worker {
+public:
+    Worker(const TrainSpec& spec, const TrainingCorpus& corpus) {
+        int ends[2];
+        if (::pipe2(ends, O_CLOEXEC) != 0) {
+            throw std::system_error(errno, std::generic_category(), "pipe");
+        }
+        child_ = ::fork();
+        if (child_ == 0) {
+            work(spec, corpus, ends[1]);
+        }
+        ::close(ends[1]);
+        message_ = ends[0];
+        if (child_ < 0) {
+            ::close(message_);
+            throw std::system_error(errno, std::generic_category(), "fork");
+        }
+    }
+    ~Worker() {
+        ::close(message_);
+        if (child_ > 0) {
+            ::kill(child_, SIGKILL);
+            ::waitpid(child_, nullptr, 0);
+        }
+    }
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    // What it says; empty where it ended without a word.
+    std::string wait() {
+        std::string text;
+        std::array<char, 65536> block;
+        while (true) {
+            pollfd ready{message_, POLLIN, 0};
+            ::poll(&ready, 1, milliseconds_between_looks);
+            stop_if_asked();
+            if (ready.revents == 0) {
+                continue;
+            }
+            const ssize_t size = ::read(message_, block.data(), block.size());
+            if (size <= 0) {
+                return text;
+            }
+            text.append(block.data(), static_cast<std::size_t>(size));
+        }
+    }
+
+private:
+    [[noreturn]] static void work(const TrainSpec& spec, const TrainingCorpus& corpus, int message) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        std::signal(SIGINT, SIG_DFL);
+        std::signal(SIGTERM, SIG_DFL);
+        StretchIterator iterator(corpus.places());
+        std::string model;
+        const auto status = sentencepiece::SentencePieceTrainer::Train(options_of(spec), &iterator, &model);
+        const std::string text = status.ok() ? good + model : bad + std::string(status.ToString());
+        for (std::size_t done = 0; done < text.size();) {
+            const ssize_t size = ::write(message, text.data() + done, text.size() - done);
+            if (size < 0) {
+                ::_exit(1);
+            }
+            done += static_cast<std::size_t>(size);
+        }
+        ::_exit(0);
+    }
+
+    pid_t child_ = -1;
+    int message_ = -1;
+};
+
 }  // namespace
 
 std::string train_with_sentencepiece(const TrainSpec& spec, const TrainingCorpus& corpus) {
-    StretchIterator iterator(corpus.places());
-    std::string model;
-    const auto status = sentencepiece::SentencePieceTrainer::Train(options_of(spec), &iterator, &model);
-    if (!status.ok()) {
-        throw InputError(std::string("SentencePiece cannot train on this corpus: ") + status.ToString());
+    const std::string message = Worker(spec, corpus).wait();
+    if (message.empty()) {
+        throw std::runtime_error(
+            "SentencePiece's trainer ended without a result, perhaps for want of memory; --engine exact "
+            "takes "
+            "far less");
     }
-    return model;
+    if (message.front() != good) {
+        throw InputError("SentencePiece cannot train on this corpus: " + message.substr(1));
+    }
+    return message.substr(1);
 }
 
 PairCounting installed_counting() {

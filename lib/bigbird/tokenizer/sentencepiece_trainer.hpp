@@ -12,7 +12,8 @@
 namespace bigbird::tokenizer {
 
 /// The installed library's own trainer: the readable, slow twin of learn_pieces(). Returns the .model's
-/// bytes. Throws InputError with the library's message.
+/// bytes. Throws InputError with the library's message, Stopped. Works in a process of its own: no other
+/// thread may be running.
 std::string train_with_sentencepiece(const TrainSpec& spec, const TrainingCorpus& corpus);
 
 /// How the installed library counts (PairCounting).

@@ -25,7 +25,7 @@ namespace bigbird::tokenizer {
 
 namespace {
 
-constexpr std::int64_t bases_to_measure = 8'000'000;  // enough for three digits of bases per token
+constexpr std::int64_t bases_to_measure = 4'000'000;  // enough for three digits of bases per token
 constexpr std::int64_t bases_worth_a_warning = 20'000'000, sentencepiece_bases_a_minute = 6'000'000;
 constexpr std::int64_t exact_overhead = 100'000'000;
 constexpr std::int64_t least_bases = 1'000'000;
