@@ -9,6 +9,7 @@
 Each folder has config.json and model.safetensors as save_pretrained writes them, and cases/NAME.safetensors with the inputs and, at
 `positions` of every sample (fp64):
   hidden_states.I, prediction_logits, seq_relationship_logits, logits
+  fp32_error.hidden_states.I (1): how far the same pass in fp32 is from the one in fp64, at most
   gradient.NAME (2): the norm of a parameter's gradient, and its product with cos(0, 1, 2, ...), for the loss
   mean(cos(0, 1, 2, ...) * prediction_logits at positions) + mean(seq_relationship_logits * (1, 2)), or mean(logits * (1, 2, ...))
 Other runs take the evaluation path; transformers has no random blocks there (random_blocks_source hf).
@@ -80,6 +81,9 @@ def run(model_class, source, inputs, training):
         loss = (output.logits * torch.arange(1, output.logits.shape[1] + 1)).mean()
         result["logits"] = output.logits
     loss.backward()
+    single = model_class.from_pretrained(source).float().train(training)(**inputs, output_hidden_states=True)
+    for layer, hidden in enumerate(single.hidden_states):
+        result[f"fp32_error.hidden_states.{layer}"] = (hidden[:, positions].double() - result[f"hidden_states.{layer}"]).abs().max().reshape(1)
     return {key: value.detach().contiguous() for key, value in (result | gradients_of(model)).items()}
 
 
