@@ -6,7 +6,9 @@ find_package(CLI11 REQUIRED CONFIG)
 find_package(spdlog REQUIRED CONFIG)
 find_package(nlohmann_json REQUIRED CONFIG)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+pkg_check_modules(highway REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(htslib REQUIRED IMPORTED_TARGET htslib)
+pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(sentencepiece REQUIRED IMPORTED_TARGET sentencepiece)
 
 # LibTorch without find_package(Torch), which wants a CUDA toolkit at configure time and changes the caller's CUDA flags. Only the CPU

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/genome/interval_set.hpp"
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 
 #include <algorithm>
@@ -187,6 +188,32 @@ IntervalSet read_interval_set(const ReferenceGenome& reference, const std::files
                     left_out);
     }
     return IntervalSet(intervals);
+}
+
+IntervalSet read_region_set(const ReferenceGenome& reference, std::span<const std::string> texts,
+                            const std::string& option) {
+    IntervalSet set;
+    std::vector<Interval> regions;
+    for (const std::string& text : texts) {
+        std::error_code ignored;
+        if (!reference.find(text) && std::filesystem::exists(text, ignored)) {
+            set = set.united(read_interval_set(reference, text));
+            continue;
+        }
+        Interval region = parse_region(text);
+        const auto contig = reference.find(region.contig);
+        if (!contig) {
+            throw ConfigError(option + " '" + text +
+                              "' is neither a contig or region of the reference nor a BED file");
+        }
+        const Contig& known = reference.contigs()[*contig];
+        if (region.begin >= known.length) {
+            throw ConfigError(option + " '" + text + "' lies past the end of contig '" + known.name +
+                              "', which has " + std::to_string(known.length) + " bases");
+        }
+        regions.push_back({known.name, region.begin, std::min(region.end, known.length)});
+    }
+    return set.united(IntervalSet(regions));
 }
 
 }  // namespace bigbird::genome

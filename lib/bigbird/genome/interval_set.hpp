@@ -80,4 +80,10 @@ PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::p
 /// malformed.
 IntervalSet read_interval_set(const ReferenceGenome& reference, const std::filesystem::path& path);
 
+/// The bases that `texts` name, each a contig ("22"), a region as samtools has it
+/// ("22:16,000,001-17,000,000") or a BED file (as above). A name that is both a contig and a file is the
+/// contig. Throws ConfigError naming `option` where a text is none of these or lies past a contig's end.
+IntervalSet read_region_set(const ReferenceGenome& reference, std::span<const std::string> texts,
+                            const std::string& option);
+
 }  // namespace bigbird::genome

@@ -7,30 +7,60 @@
 #include "bigbird/genome/detail/fasta_file.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <unordered_map>
+#include <utility>
 
 namespace bigbird::genome {
 
 namespace {
 
+struct NamedFasta {
+    std::string prefix;  // of its contigs' names
+    std::unique_ptr<detail::FastaFile> fasta;
+};
+
+/// Splits NAME=FASTA.
+std::pair<std::string, std::filesystem::path> split_name(const std::filesystem::path& reference) {
+    const std::string text = reference.string();
+    const std::size_t sign = text.find('=');
+    std::error_code ignored;
+    if (sign == std::string::npos || sign == 0 || text.find('/') < sign ||
+        std::filesystem::exists(reference, ignored)) {
+        return {"", reference};
+    }
+    return {text.substr(0, sign), text.substr(sign + 1)};
+}
+
+using Opener = std::unique_ptr<detail::FastaFile> (*)(const std::filesystem::path&);
+
+std::vector<NamedFasta> open_all(std::span<const std::filesystem::path> references, Opener open) {
+    BIGBIRD_EXPECTS(!references.empty(), "a reference is made of at least one file");
+    std::vector<NamedFasta> files;
+    for (const std::filesystem::path& reference : references) {
+        const auto [name, file] = split_name(reference);
+        files.push_back({name.empty() ? "" : name + "#", open(file)});
+    }
+    return files;
+}
+
 /// The contigs of all files, one after the other.
 class JoinedGenome : public ReferenceGenome {
 public:
-    explicit JoinedGenome(std::vector<std::unique_ptr<detail::FastaFile>> files)
-        : files_(std::move(files)), names_({}) {
-        std::unordered_map<std::string, std::string> seen;
+    explicit JoinedGenome(std::vector<NamedFasta> files) : files_(std::move(files)), names_({}) {
+        std::unordered_map<std::string, Place> seen;
         for (std::size_t file = 0; file < files_.size(); ++file) {
-            const auto contigs = files_[file]->contigs();
+            auto contigs = files_[file].fasta->contigs();
             for (std::size_t i = 0; i < contigs.size(); ++i) {
-                const auto [earlier, fresh] =
-                    seen.emplace(contigs[i].contig.name, place(file, contigs[i].line));
+                Contig& contig = contigs[i].contig;
+                contig.name.insert(0, files_[file].prefix);
+                const Place here{file, i, contigs[i].line};
+                const auto [earlier, fresh] = seen.emplace(contig.name, here);
                 if (!fresh) {
-                    throw InputError("contig '" + contigs[i].contig.name + "' occurs twice, first in " +
-                                         earlier->second + ": each name may stand for one sequence",
-                                     files_[file]->path(), contigs[i].line);
+                    refuse_twice(contig.name, earlier->second, here);
                 }
-                contigs_.push_back(contigs[i].contig);
-                places_.push_back({file, i});
+                contigs_.push_back(std::move(contig));
+                places_.push_back(here);
             }
         }
         names_ = ContigNames(contigs_);
@@ -49,7 +79,7 @@ public:
         const std::int64_t length = contigs_[*contig].length;
         const std::int64_t begin = std::clamp<std::int64_t>(where.begin, 0, length);
         const std::int64_t end = std::clamp<std::int64_t>(where.end, 0, length);
-        std::string bases = files_[places_[*contig].file]->fetch(places_[*contig].index, begin, end);
+        std::string bases = files_[places_[*contig].file].fasta->fetch(places_[*contig].index, begin, end);
         if (where.begin < 0) {
             bases.insert(0, static_cast<std::size_t>(std::min<std::int64_t>(0, where.end) - where.begin),
                          'N');
@@ -61,13 +91,22 @@ public:
 private:
     struct Place {
         std::size_t file = 0, index = 0;
+        std::int64_t line = 0;
     };
 
-    std::string place(std::size_t file, std::int64_t line) const {
-        return files_[file]->path().string() + (line > 0 ? ":" + std::to_string(line) : "");
+    [[noreturn]] void refuse_twice(const std::string& name, const Place& first, const Place& second) const {
+        const std::filesystem::path& file = files_[first.file].fasta->path();
+        std::string what = "contig '" + name + "' occurs twice, first in " + file.string() +
+                           (first.line > 0 ? ":" + std::to_string(first.line) : "") +
+                           ": each name may stand for one sequence";
+        if (first.file != second.file) {
+            what += "; where each file is a genome of its own, name them, as in --reference one=" +
+                    file.filename().string() + ", and contigs are called one#" + name;
+        }
+        throw InputError(what, files_[second.file].fasta->path(), second.line);
     }
 
-    std::vector<std::unique_ptr<detail::FastaFile>> files_;
+    std::vector<NamedFasta> files_;
     std::vector<Contig> contigs_;
     std::vector<Place> places_;
     ContigNames names_;
@@ -76,12 +115,15 @@ private:
 }  // namespace
 
 std::unique_ptr<ReferenceGenome> open_references(std::span<const std::filesystem::path> fastas) {
-    BIGBIRD_EXPECTS(!fastas.empty(), "a reference is made of at least one file");
-    std::vector<std::unique_ptr<detail::FastaFile>> files;
-    for (const std::filesystem::path& fasta : fastas) {
-        files.push_back(detail::open_fasta(fasta));
-    }
-    return std::make_unique<JoinedGenome>(std::move(files));
+    return std::make_unique<JoinedGenome>(open_all(fastas, detail::open_fasta));
+}
+
+std::unique_ptr<ReferenceGenome> open_contig_lengths(std::span<const std::filesystem::path> references) {
+    return std::make_unique<JoinedGenome>(open_all(references, detail::open_lengths));
+}
+
+std::filesystem::path fasta_of(const std::filesystem::path& reference) {
+    return split_name(reference).second;
 }
 
 std::unique_ptr<ReferenceGenome> open_reference(const std::filesystem::path& fasta) {
@@ -89,8 +131,8 @@ std::unique_ptr<ReferenceGenome> open_reference(const std::filesystem::path& fas
 }
 
 std::unique_ptr<ReferenceGenome> in_memory_genome(std::vector<std::pair<std::string, std::string>> contigs) {
-    std::vector<std::unique_ptr<detail::FastaFile>> files;
-    files.push_back(detail::fasta_in_memory(std::move(contigs)));
+    std::vector<NamedFasta> files;
+    files.push_back({"", detail::fasta_in_memory(std::move(contigs))});
     return std::make_unique<JoinedGenome>(std::move(files));
 }
 

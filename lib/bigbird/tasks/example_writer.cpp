@@ -108,8 +108,9 @@ Json describe_contigs(const genome::ReferenceGenome& reference) {
 }
 
 Json checksum_of_input(const fs::path& path) {
+    const fs::path file = genome::fasta_of(path);
     std::error_code ignored;
-    return fs::is_regular_file(path, ignored) ? Json(sha256_of_file(path)) : Json();
+    return fs::is_regular_file(file, ignored) ? Json(sha256_of_file(file)) : Json();
 }
 
 }  // namespace bigbird::tasks

@@ -4,6 +4,7 @@
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
 
 #include <algorithm>
@@ -136,4 +137,21 @@ DOCTEST_TEST_CASE("interval_set: a BED file as a set is cut at contig ends and l
     const auto genome = in_memory_genome({{"1", "ACGTACGTAC"}});
     const IntervalSet set = read_interval_set(*genome, folder / "a.bed");
     DOCTEST_CHECK(set.intervals() == std::vector<Interval>{{"1", 0, 2}, {"1", 5, 10}});
+}
+
+DOCTEST_TEST_CASE("interval_set: contigs, regions and BED files in one set") {
+    const testing::TempDir folder;
+    const auto reference =
+        in_memory_genome({{"chr1", std::string(100, 'A')}, {"chr2", std::string(50, 'A')}});
+    testing::write_file(folder / "a.bed", "chr1\t10\t20\n");
+    const auto read = [&](const std::vector<std::string>& texts) {
+        return read_region_set(*reference, texts, "--include").intervals();
+    };
+    DOCTEST_CHECK(read({folder / "a.bed", "chr2", "1:16-30"}) ==
+                  std::vector<Interval>{{"chr1", 10, 30}, {"chr2", 0, 50}});
+    DOCTEST_CHECK(read({"chr1:91-400"}) == std::vector<Interval>{{"chr1", 90, 100}});
+    DOCTEST_CHECK(testing::message_of<ConfigError>([&] { read({"chr3"}); }) ==
+                  "--include 'chr3' is neither a contig or region of the reference nor a BED file");
+    DOCTEST_CHECK(testing::message_of<ConfigError>([&] { read({"chr2:51-60"}); }) ==
+                  "--include 'chr2:51-60' lies past the end of contig 'chr2', which has 50 bases");
 }

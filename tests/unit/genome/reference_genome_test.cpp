@@ -229,9 +229,19 @@ DOCTEST_TEST_CASE("reference_genome: several files are one genome, and no name m
                   genome_of("1.fa.gz").fetch({"1", 500'000, 500'050}));
     const std::vector<fs::path> twice{testing::test_data("genome/1.fa.gz"),
                                       testing::test_data("genome/multi.fa")};
-    DOCTEST_CHECK(testing::message_of<InputError>([&] { open_references(twice); }) ==
-                  twice[1].string() + ":136: contig '1' occurs twice, first in " + twice[0].string() +
-                      ":1: each name may stand for one sequence");
+    DOCTEST_CHECK(
+        testing::message_of<InputError>([&] { open_references(twice); }) ==
+        twice[1].string() + ":136: contig '1' occurs twice, first in " + twice[0].string() +
+            ":1: each name may stand for one sequence; where each file is a genome of its own, name them, "
+            "as in --reference one=1.fa.gz, and contigs are called one#1");
+    const std::vector<fs::path> named{"A=" + twice[0].string(), "B=" + twice[1].string(), twice[1]};
+    const auto pangenome = open_references(named);
+    DOCTEST_CHECK(pangenome->contigs()[0].name == "A#1");
+    DOCTEST_CHECK(pangenome->fetch({"A#1", 500'000, 500'050}) == genome->fetch({"1", 500'000, 500'050}));
+    DOCTEST_CHECK(pangenome->find("B#1").has_value());
+    DOCTEST_CHECK(pangenome->fetch({"B#1", 0, 50}) == pangenome->fetch({"1", 0, 50}));
+    DOCTEST_CHECK(fasta_of(named[0]) == twice[0]);
+    DOCTEST_CHECK(fasta_of(twice[0]) == twice[0]);
 }
 
 DOCTEST_TEST_CASE("reference_genome: a fresh index is read, an old one is not, a wrong one is refused") {
@@ -346,4 +356,81 @@ DOCTEST_TEST_CASE("reference_genome: in memory") {
     DOCTEST_CHECK(genome->fetch({"a", -1, 9}) == "NACGTNNTNN");
     DOCTEST_CHECK(genome->contigs()[1].length == 0);
     DOCTEST_CHECK(genome->fetch({"b", 0, 3}) == "NNN");
+}
+
+DOCTEST_TEST_CASE("reference_genome: a file that changes under the run is refused") {
+    const testing::TempDir folder;
+    const std::string text = testing::read_file(testing::test_data("genome/multi.fa"));
+    for (const char* name : {"a.fa", "a.fa.gz"}) {
+        const fs::path path = folder / name;
+        const auto write = [&](const std::string& content) {
+            TextOutput output(path, Overwrite::allow);
+            output.write(content);
+            output.commit();
+        };
+        write(text);
+        const auto genome = open_reference(path);
+        const Interval where{genome->contigs()[0].name, 0, 10};
+        DOCTEST_CHECK(genome->fetch(where).size() == 10);
+        if (path.extension() == ".gz") {
+            write(text + "\n");  // another file in its place
+        } else {
+            testing::write_file(path, text + "ACGT\n");
+        }
+        DOCTEST_CHECK(testing::message_of<InputError>([&] { genome->fetch(where); }) ==
+                      path.string() +
+                          ": changed while it was read (size or time of modification): run this again");
+    }
+}
+
+DOCTEST_TEST_CASE("reference_genome: contigs without a base, lines of one base, no last newline") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "a.fa", ">none\n>one\nA\nC\nG\nT\n>also_none\n\n>last\nAC\nG");
+    const auto genome = open_reference(folder / "a.fa");
+    DOCTEST_REQUIRE(genome->contigs().size() == 4);
+    DOCTEST_CHECK(genome->contigs()[0].length == 0);
+    DOCTEST_CHECK(genome->fetch({"none", 0, 3}) == "NNN");
+    DOCTEST_CHECK(genome->fetch({"one", 1, 4}) == "CGT");
+    DOCTEST_CHECK(genome->contigs()[2].length == 0);
+    DOCTEST_CHECK(genome->fetch({"last", 0, 3}) == "ACG");
+}
+
+DOCTEST_TEST_CASE("reference_genome: contig lengths from a .fai, a table, or the FASTA itself") {
+    const testing::TempDir folder;
+    const ReferenceGenome& expected = genome_of("multi.fa");
+    std::string sizes;
+    for (const Contig& contig : expected.contigs()) {
+        sizes += contig.name + "\t" + std::to_string(contig.length) + "\n";
+    }
+    testing::write_file(folder / "chrom.sizes", sizes);
+    testing::write_file(folder / "indexed.fa", testing::read_file(testing::test_data("genome/multi.fa")));
+    testing::write_file(folder / "indexed.fa.fai", sizes);  // its first two columns are enough
+    for (const fs::path& path : {folder / "chrom.sizes", folder / "indexed.fa", folder / "indexed.fa.fai",
+                                 fs::path(testing::test_data("genome/multi.fa.gz"))}) {
+        const std::vector<fs::path> paths{path};
+        const auto lengths = open_contig_lengths(paths);
+        DOCTEST_REQUIRE(lengths->contigs().size() == expected.contigs().size());
+        for (std::size_t i = 0; i < expected.contigs().size(); ++i) {
+            DOCTEST_CHECK(lengths->contigs()[i].name == expected.contigs()[i].name);
+            DOCTEST_CHECK(lengths->contigs()[i].length == expected.contigs()[i].length);
+        }
+    }
+    testing::write_file(folder / "bad", "chr1\t12\nchr2\tlong\n");
+    const std::vector<fs::path> bad{folder / "bad"};
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { open_contig_lengths(bad); }) ==
+                  bad[0].string() +
+                      ":2: is no line of contig and length, as a .fai or chrom.sizes file has them");
+}
+
+DOCTEST_TEST_CASE("reference_genome: a contig on one line longer than what is read at once") {
+    const testing::TempDir folder;
+    std::string bases;
+    for (int i = 0; i < 900'000; ++i) {
+        bases += "ACGTN"[(i + i / 7 + i / 1000) % 5];
+    }
+    testing::write_file(folder / "a.fa", ">a\n" + bases + "\n>b\nACGT\n");
+    const auto genome = open_reference(folder / "a.fa");
+    DOCTEST_CHECK(genome->fetch({"a", 0, 900'000}) == bases);
+    DOCTEST_CHECK(genome->fetch({"a", 300'001, 899'999}) == bases.substr(300'001, 599'998));
+    DOCTEST_CHECK(genome->fetch({"b", 0, 4}) == "ACGT");
 }

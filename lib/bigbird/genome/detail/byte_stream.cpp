@@ -75,11 +75,13 @@ Compression compression_of(const std::filesystem::path& path) {
     return extra && magic[12] == 'B' && magic[13] == 'C' ? Compression::bgzip : Compression::gzip;
 }
 
-ByteStream::ByteStream(std::filesystem::path path) : path_(std::move(path)) {
+ByteStream::ByteStream(std::filesystem::path path, Inflater inflater) : path_(std::move(path)) {
     silence_htslib();
     require_readable(path_);
-    if (std::filesystem::is_regular_file(path_)) {
-        compression_of(path_);
+    if (std::filesystem::is_regular_file(path_) && compression_of(path_) == Compression::gzip &&
+        inflater == Inflater::fastest) {
+        gzip_ = std::make_unique<GzipStream>(path_);
+        return;
     }
     file_.reset(bgzf_open(path_.c_str(), "r"));
     if (!file_) {
@@ -88,6 +90,14 @@ ByteStream::ByteStream(std::filesystem::path path) : path_(std::move(path)) {
 }
 
 std::size_t ByteStream::read(char* out, std::size_t size, std::int64_t line) {
+    if (gzip_) {
+        const auto count = gzip_->read(out, size);
+        if (!count) {
+            refuse(line);
+        }
+        bytes_read_ = gzip_->bytes_read();
+        return *count;
+    }
     BGZF& file = *file_;
     // Block by block: bgzf_read() over several would drop what it has where a later one is damaged.
     bool failed = file.block_length == 0 && bgzf_read_block(&file) != 0;
@@ -99,13 +109,16 @@ std::size_t ByteStream::read(char* out, std::size_t size, std::int64_t line) {
     // A bgzip file ends with an empty block; without it whole blocks may be missing.
     const bool cut = count == 0 && bgzf_compression(&file) == bgzip_code && file.last_block_eof == 0;
     if (failed || cut || file.errcode != 0) {
-        throw InputError(line > 0
-                             ? "the file is truncated or corrupt behind this line: copy or compress it again"
-                             : "is truncated or corrupt: copy or compress it again",
-                         path_, line);
+        refuse(line);
     }
     bytes_read_ = htell(file.fp);
     return count;
+}
+
+void ByteStream::refuse(std::int64_t line) const {
+    throw InputError(line > 0 ? "the file is truncated or corrupt behind this line: copy or compress it again"
+                              : "is truncated or corrupt: copy or compress it again",
+                     path_, line);
 }
 
 }  // namespace bigbird::genome::detail

@@ -3,7 +3,8 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
-#include "bigbird/genome/sequence.hpp"
+#include "bigbird/genome/detail/base_kernels.hpp"
+#include "bigbird/genome/detail/strange_letters.hpp"
 #include "bigbird/genome/text_input.hpp"
 
 #include <algorithm>
@@ -26,8 +27,10 @@ public:
 
     HeldFasta(std::filesystem::path path, std::vector<Held> contigs)
         : path_(std::move(path)), contigs_(std::move(contigs)) {
+        StrangeLetters strange(path_);
         for (Held& held : contigs_) {
-            normalise(held.bases);
+            const std::string_view name = held.head.contig.name;
+            strange.check_and_normalise(name, held.bases);
             held.head.contig.length = static_cast<std::int64_t>(held.bases.size());
         }
     }
@@ -59,7 +62,13 @@ std::unique_ptr<FastaFile> read_into_memory(const std::filesystem::path& path) {
     std::int64_t lines = 0;
     while (const std::size_t count = stream.read(buffer.data(), buffer.size(), lines)) {
         const std::string_view piece(buffer.data(), count);
-        scanner.feed(piece);
+        try {
+            scanner.feed(piece);
+        } catch (const InputError&) {
+            while (stream.read(buffer.data(), buffer.size(), 0) > 0) {  // a damaged file is told as that
+            }
+            throw;
+        }
         lines += std::count(piece.begin(), piece.end(), '\n');
     }
     std::vector<FastaEntry> entries = scanner.finish();
@@ -78,7 +87,11 @@ std::unique_ptr<FastaFile> read_into_memory(const std::filesystem::path& path) {
 class IndexedFasta : public FastaFile {
 public:
     IndexedFasta(std::filesystem::path path, std::unique_ptr<RandomBytes> text)
-        : path_(std::move(path)), text_(std::move(text)), entries_(read_index()), held_(entries_.size()) {
+        : path_(std::move(path)),
+          text_(std::move(text)),
+          entries_(read_index()),
+          held_(entries_.size()),
+          strange_(path_) {
         if (entries_.empty()) {
             refuse_empty(path_);
         }
@@ -111,11 +124,18 @@ public:
         const auto position = [&](std::int64_t base) {
             return entry.offset + base / entry.line_bases * entry.line_bytes + base % entry.line_bases;
         };
-        const std::int64_t first = position(begin);
-        std::string bases(static_cast<std::size_t>(position(end - 1) + 1 - first), '\0');
-        text_->read(first, static_cast<std::int64_t>(bases.size()), bases.data());
-        close_up(bases, entry, begin % entry.line_bases, end - begin);
-        normalise(bases);
+        std::string bases(static_cast<std::size_t>(end - begin), 'N');
+        std::vector<char> text;
+        const std::int64_t lines = std::max<std::int64_t>(1, text_->piece() / entry.line_bytes);
+        for (std::int64_t at = begin; at < end;) {
+            const std::int64_t line_end = (at / entry.line_bases + lines) * entry.line_bases;
+            const std::int64_t piece_end = std::min({end, line_end, at + text_->piece()});
+            const std::int64_t first = position(at), bytes = position(piece_end - 1) + 1 - first;
+            text.resize(static_cast<std::size_t>(bytes));
+            text_->read(first, bytes, text.data());
+            close_up(entry, at, piece_end, {text.data(), text.size()}, bases.data() + (at - begin));
+            at = piece_end;
+        }
         return bases;
     }
 
@@ -131,19 +151,26 @@ private:
         return scanner.finish();
     }
 
-    /// Moves lines together over their line ends. `column` is the first base's in its line.
-    static void close_up(std::string& text, const FastaEntry& entry, std::int64_t column,
-                         std::int64_t bases) {
-        std::int64_t from = std::min(entry.line_bases - column, bases), to = from;
-        const std::int64_t gap = entry.line_bytes - entry.line_bases;
-        while (to < bases) {
-            from += gap;
-            const std::int64_t count = std::min(entry.line_bases, bases - to);
-            std::copy_n(text.begin() + from, count, text.begin() + to);
-            from += count;
-            to += count;
+    /// Normalises the bases [begin, end), which `text` holds with the line ends between them.
+    void close_up(const FastaEntry& entry, std::int64_t begin, std::int64_t end, std::string_view text,
+                  char* out) const {
+        const auto width = static_cast<std::size_t>(entry.line_bases);
+        const auto bytes = static_cast<std::size_t>(entry.line_bytes);
+        const auto bases = static_cast<std::size_t>(end - begin),
+                   column = static_cast<std::size_t>(begin) % width;
+        const std::size_t head = std::min(column == 0 ? 0 : width - column, bases);
+        const std::size_t lines = (bases - head) / width, tail = (bases - head) % width;
+        const char* from = text.data();
+        bool all_codes = normalise_letters(from, head, out);
+        from += head > 0 && head < bases ? head + (bytes - width) : 0;
+        all_codes = normalise_lines(from, width, bytes, lines, out + head) && all_codes;
+        if (tail > 0) {
+            from += lines * bytes;
+            all_codes = normalise_letters(from, tail, out + (bases - tail)) && all_codes;
         }
-        text.resize(static_cast<std::size_t>(bases));
+        if (!all_codes) {
+            strange_.look(entry.name, begin, text);
+        }
     }
 
     /// Uneven lines: positions cannot be computed, so the contig's bases are kept.
@@ -153,7 +180,7 @@ private:
         bases.resize(static_cast<std::size_t>(entry.end - entry.offset));
         text_->read(entry.offset, entry.end - entry.offset, bases.data());
         bases.erase(std::remove_if(bases.begin(), bases.end(), [](char c) { return c <= ' '; }), bases.end());
-        normalise(bases);
+        strange_.check_and_normalise(entry.name, bases);
         entry.length = static_cast<std::int64_t>(bases.size());
     }
 
@@ -161,6 +188,7 @@ private:
     std::unique_ptr<RandomBytes> text_;
     std::vector<FastaEntry> entries_;
     std::vector<std::string> held_;
+    mutable StrangeLetters strange_;
 };
 
 }  // namespace

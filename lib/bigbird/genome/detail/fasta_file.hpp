@@ -33,6 +33,9 @@ public:
 /// Opens a file by its content; throws as open_references does.
 std::unique_ptr<FastaFile> open_fasta(const std::filesystem::path& path);
 
+/// Names and lengths alone, by open_contig_lengths' rules; fetch() must not be called.
+std::unique_ptr<FastaFile> open_lengths(const std::filesystem::path& path);
+
 /// Normalises.
 std::unique_ptr<FastaFile> fasta_in_memory(std::vector<std::pair<std::string, std::string>> contigs);
 

@@ -38,6 +38,7 @@ public:
     std::vector<std::string> take_bases() { return std::move(bases_); }
 
 private:
+    std::size_t take_regular_lines(std::string_view text);
     void take(std::string_view piece);
     void take_sequence(std::string_view piece);
     void keep_bases(std::string_view letters);

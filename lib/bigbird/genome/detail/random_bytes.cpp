@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <htslib/bgzf.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,12 +38,14 @@ public:
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
 
-    std::int64_t size() const {
-        const off_t end = ::lseek(handle_, 0, SEEK_END);
-        if (end < 0) {
+    std::int64_t size() const { return status().st_size; }
+
+    struct ::stat status() const {
+        struct ::stat status {};
+        if (::fstat(handle_, &status) != 0) {
             throw InputError(std::string("cannot be read: ") + std::strerror(errno), path_);
         }
-        return end;
+        return status;
     }
 
     /// Bytes read, fewer than `count` at the file's end alone.
@@ -70,18 +73,49 @@ private:
     int handle_;
 };
 
+/// Tells whether a file is still what it was: a run over a genome takes its time.
+class Unchanged {
+public:
+    Unchanged(std::filesystem::path path, const struct ::stat& status)
+        : path_(std::move(path)), status_(status) {}
+
+    /// Throws InputError where `now` is another file or another state of it.
+    void expect(const struct ::stat& now) const {
+        if (now.st_ino != status_.st_ino || now.st_dev != status_.st_dev || now.st_size != status_.st_size ||
+            now.st_mtim.tv_sec != status_.st_mtim.tv_sec || now.st_mtim.tv_nsec != status_.st_mtim.tv_nsec) {
+            throw InputError("changed while it was read (size or time of modification): run this again",
+                             path_);
+        }
+    }
+    void expect_at_path() const {
+        struct ::stat now {};
+        if (::stat(path_.c_str(), &now) != 0) {
+            throw InputError(std::string("cannot be read any more: ") + std::strerror(errno), path_);
+        }
+        expect(now);
+    }
+
+private:
+    std::filesystem::path path_;
+    struct ::stat status_;
+};
+
 // -------------------------------------------------------------------------------------------------------------------------------------
 // plain
 
 class PlainBytes : public RandomBytes {
 public:
-    explicit PlainBytes(const std::filesystem::path& path) : path_(path), file_(path), size_(file_.size()) {}
+    explicit PlainBytes(const std::filesystem::path& path)
+        : path_(path), file_(path), unchanged_(path, file_.status()), size_(file_.size()) {}
 
     std::int64_t size() const override { return size_; }
+    std::int64_t piece() const override { return plain_piece; }
 
     void read(std::int64_t offset, std::int64_t count, char* out) const override {
-        if (file_.read(offset, count, out) != count) {
-            throw InputError("became shorter while it was read: run this again", path_);
+        const std::int64_t got = file_.read(offset, count, out);
+        unchanged_.expect(file_.status());
+        if (got != count) {
+            throw InputError("ended before its size: run this again", path_);
         }
     }
 
@@ -97,6 +131,7 @@ public:
 private:
     std::filesystem::path path_;
     Descriptor file_;
+    Unchanged unchanged_;
     std::int64_t size_;
 };
 
@@ -241,11 +276,13 @@ BlockTable read_blocks(const std::filesystem::path& path) {
 
 class BgzipBytes : public RandomBytes {
 public:
-    explicit BgzipBytes(const std::filesystem::path& path) : path_(path), table_(read_blocks(path)) {
+    explicit BgzipBytes(const std::filesystem::path& path)
+        : path_(path), unchanged_(path, Descriptor(path).status()), table_(read_blocks(path)) {
         silence_htslib();
     }
 
     std::int64_t size() const override { return table_.text_size; }
+    std::int64_t piece() const override { return bgzip_piece; }
 
     void read(std::int64_t offset, std::int64_t count, char* out) const override {
         if (count == 0) {
@@ -256,6 +293,7 @@ public:
                              [](std::int64_t position, const Block& block) { return position < block.text; });
         const Block& block = *(after - 1);
         const std::int64_t virtual_offset = block.compressed << 16U | (offset - block.text);
+        unchanged_.expect_at_path();
         Borrowed handle(*this);
         if (offset - block.text > 0xFFFF || bgzf_seek(handle.get(), virtual_offset, SEEK_SET) != 0 ||
             bgzf_read(handle.get(), out, static_cast<std::size_t>(count)) != count) {
@@ -314,6 +352,7 @@ private:
     }
 
     std::filesystem::path path_;
+    Unchanged unchanged_;
     BlockTable table_;
     mutable std::mutex mutex_;
     mutable std::vector<BgzfHandle> idle_;

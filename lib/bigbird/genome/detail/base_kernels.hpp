@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over letters in vector code, for the processor at hand (Highway picks the code when first called).
+// The slow twins are core/base.hpp's rules, letter by letter.
+#pragma once
+
+#include <cstddef>
+
+namespace bigbird::genome::detail {
+
+/// Copies `lines` runs of `line_bases` letters, which begin `line_bytes` apart in `text`, one after the other
+/// to `out`, each letter as normalised_base() has it. `out` is `text` or does not overlap it. Returns whether
+/// all were nucleotide codes (IUPAC, and X), in either case.
+bool normalise_lines(const char* text, std::size_t line_bases, std::size_t line_bytes, std::size_t lines,
+                     char* out);
+
+/// As one line, in place or not.
+inline bool normalise_letters(const char* text, std::size_t size, char* out) {
+    return normalise_lines(text, size, size, 1, out);
+}
+
+/// How many of the first `lines` lines of `text` are what a FASTA scan expects: `line_bases` visible ASCII
+/// letters, the first no '>', and a line end of line_bytes - line_bases bytes, "\n" or "\r\n".
+std::size_t count_regular_lines(const char* text, std::size_t line_bases, std::size_t line_bytes,
+                                std::size_t lines);
+
+/// `text` from its end, each of A C G T as its complement and all else as N. `out` does not overlap it.
+void complement_backwards(const char* text, std::size_t size, char* out);
+
+/// Whether a letter stands for a nucleotide or several: A C G T U R Y S W K M B D H V N, and X.
+bool is_nucleotide_code(char letter);
+
+}  // namespace bigbird::genome::detail
