@@ -247,3 +247,85 @@ DOCTEST_TEST_CASE(
     const auto no_shards = run_program({"info", genome, "--verify"});
     DOCTEST_CHECK(no_shards.code == 2);
 }
+
+DOCTEST_TEST_CASE("build-documents: --dry-run says by lengths alone what building makes") {
+    const TempDir folder;
+    write_file(folder / "chrom.sizes", "chr1\t249250621\nchr22\t51304566\n");
+    const auto plan =
+        run_program({"build-documents", "--reference", folder / "chrom.sizes", "--dry-run", "--json"});
+    DOCTEST_CHECK(plan.code == 0);
+    DOCTEST_CHECK(plan.err.empty());
+    const auto json = nlohmann::json::parse(plan.out);
+    DOCTEST_CHECK(json["genome_bases"] == 300'555'187);
+    // 3.0 Gbp in documents of 56,250 bases on average.
+    DOCTEST_CHECK(json["documents"].get<int>() > 52'000);
+    DOCTEST_CHECK(json["documents"].get<int>() < 55'000);
+    const auto text = run_program({"build-documents", "--reference", folder / "chrom.sizes", "--dry-run",
+                                   "--exclude", "22", "--include", "chr1:1-1000000"});
+    DOCTEST_CHECK(text.out.find("the paper: about 450,000") != std::string::npos);
+    DOCTEST_CHECK(text.out.find("not inside --include") != std::string::npos);
+    DOCTEST_CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+    const auto no_output = run_program({"build-documents", "--reference", genome});
+    DOCTEST_CHECK(no_output.code == 2);
+    DOCTEST_CHECK(no_output.err == error("--output is needed, or --dry-run"));
+}
+
+DOCTEST_TEST_CASE("build-documents: regions and named references; what cannot be read is told") {
+    const TempDir folder;
+    const auto build = [&](std::vector<std::string> more) {
+        std::vector<std::string> arguments{"build-documents",
+                                           "--passes",
+                                           "1",
+                                           "--output",
+                                           "-",
+                                           "--format",
+                                           "bed",
+                                           "--sentence-length",
+                                           "20:40",
+                                           "--start-offset",
+                                           "0:0"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run_program(arguments);
+    };
+    const std::string named = "--reference";
+    const auto pangenome =
+        build({named, "A=" + genome, "B=" + genome, "--include", "A#1", "B#chr22:2001-2400"});
+    DOCTEST_CHECK(pangenome.code == 0);
+    std::istringstream lines(pangenome.out);
+    bool first = false, second = false;
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with('#')) {
+            first = first || line.starts_with("A#1\t");
+            second = second || line.starts_with("B#chr22\t");
+            DOCTEST_CHECK((line.starts_with("A#1\t") || line.starts_with("B#chr22\t")));
+        }
+    }
+    DOCTEST_CHECK(first);
+    DOCTEST_CHECK(second);
+    const auto twice = build({named, genome, genome});
+    DOCTEST_CHECK(twice.code == 3);
+    DOCTEST_CHECK(twice.err.find("as in --reference one=multi.fa, and contigs are called one#") !=
+                  std::string::npos);
+    const auto unknown = build({named, genome, "--exclude", "chr77"});
+    DOCTEST_CHECK(unknown.code == 2);
+    DOCTEST_CHECK(unknown.err ==
+                  error("--exclude 'chr77' is neither a contig or region of the reference nor a BED file"));
+    write_file(folder / "digits.fa", ">a\nACGT\nAC5T\n");
+    const auto digits = build({named, folder / "digits.fa"});
+    DOCTEST_CHECK(digits.code == 3);
+    DOCTEST_CHECK(
+        digits.err.find("digits.fa: contig 'a' holds '5' at base 7, which is no letter of a sequence") !=
+        std::string::npos);
+    write_file(folder / "nul.fa", std::string(">a\nAC\0T\n", 9));
+    const auto nul = build({named, folder / "nul.fa"});
+    DOCTEST_CHECK(nul.code == 3);
+    DOCTEST_CHECK(nul.err == error(std::string(folder / "nul.fa") +
+                                   ":2: holds a byte that is no text (value 0): a FASTA file is needed"));
+    write_file(folder / "none.fa", ">a\n>b\n\n");
+    DOCTEST_CHECK(build({named, folder / "none.fa"}).err ==
+                  error("the reference holds no sequence to build documents from"));
+    write_file(folder / "short.fa", ">none\n>one\nA\nC\nG\nT\n>crlf\r\nAC\r\nGT\r\n>last\nACGT");
+    const auto lines_of_one = build({named, folder / "short.fa"});
+    DOCTEST_CHECK(lines_of_one.code == 0);
+    DOCTEST_CHECK(filled_lines(lines_of_one.out) == 2 + 3);
+}

@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/build_documents.hpp"
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
+#include "bigbird/corpus/document_forecast.hpp"
 #include "bigbird/corpus/document_writer.hpp"
 
+#include <cstdio>
+
 namespace bigbird::cli {
+
+namespace {
+
+constexpr std::int64_t megabase = 1'000'000;
+
+std::int64_t megabases(const genome::ReferenceGenome& genome) {
+    std::int64_t bases = 0;
+    for (const genome::Contig& contig : genome.contigs()) {
+        bases += contig.length;
+    }
+    return bases / megabase;
+}
+
+}  // namespace
 
 void setup_build_documents(Program& program, Runner<BuildDocumentsOptions> run) {
     auto options = std::make_shared<BuildDocumentsOptions>();
@@ -29,11 +47,38 @@ void setup_build_documents(Program& program, Runner<BuildDocumentsOptions> run) 
                     "Also write what was made from what: parameters, counts, checksums of the inputs")
         ->type_name("JSON")
         ->group("Output");
+    CLI::Option* const dry_run = command.add_flag("--dry-run", options->dry_run,
+                                                  "Only say on standard output what would come of it, by the "
+                                                  ".fai beside --reference; that may then also "
+                                                  "be a .fai or chrom.sizes file itself");
+    command.add_flag("--json", options->json, "--dry-run's answer as JSON")->needs(dry_run);
+    command.get_option("--output")->required(false);
     add_threads_option(command, options->threads);
 }
 
+namespace {
+
+int forecast(const BuildDocumentsOptions& options) {
+    const auto lengths = genome::open_contig_lengths(options.references);
+    const corpus::BuildSpec spec = build_spec(options.documents, options.seed, *lengths);
+    const corpus::Forecast forecast =
+        corpus::forecast_documents(*lengths, spec, resolve_threads(options.threads));
+    const std::string text =
+        options.json ? corpus::to_json(forecast, spec).dump(2) + "\n" : corpus::describe(forecast, spec);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
+}
+
+}  // namespace
+
 int run_build_documents(const BuildDocumentsOptions& options) {
     options.documents.spec.validate();
+    if (options.dry_run) {
+        return forecast(options);
+    }
+    if (options.output.output.empty()) {
+        throw ConfigError("--output is needed, or --dry-run");
+    }
     const int threads = resolve_threads(options.threads);
     const auto form =
         options.format == "bed" ? corpus::DocumentForm::coordinates : corpus::DocumentForm::text;
@@ -44,14 +89,11 @@ int run_build_documents(const BuildDocumentsOptions& options) {
     const corpus::BuildSpec spec = build_spec(options.documents, options.seed, *genome);
     corpus::DocumentWriter writer(options.output.output, form, spec, options.output.overwrite(), threads);
 
-    Progress progress("documents", "documents", 0);
-    std::int64_t done = 0;
+    Progress progress("documents", "Mbp gone through", megabases(*genome) * spec.documents.passes);
     const auto text = form == corpus::DocumentForm::text ? corpus::BuildText::yes : corpus::BuildText::no;
-    const corpus::BuildCounts counts =
-        corpus::build_documents(*genome, spec, text, threads, [&](corpus::PlacedDocument&& document) {
-            writer.write(document);
-            progress.update(++done);
-        });
+    const corpus::BuildCounts counts = corpus::build_documents(
+        *genome, spec, text, threads, [&](corpus::PlacedDocument&& document) { writer.write(document); },
+        [&](std::int64_t bases) { progress.update(bases / megabase); });
     writer.commit();
     if (!options.manifest.empty()) {
         const corpus::DocumentInputs inputs{options.references, options.documents.include,

@@ -18,6 +18,7 @@ struct BuildDocumentsOptions {
     std::string format = "text";
     OutputOptions output;
     std::filesystem::path manifest;
+    bool dry_run = false, json = false;
     std::uint64_t seed = 0;
     int threads = 0;
 };

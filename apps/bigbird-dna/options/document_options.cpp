@@ -35,11 +35,17 @@ void add_document_options(CLI::App& command, DocumentOptions& options) {
                      "Bases a sentence, both ends included");
     add_range_option(command, "--start-offset", documents.start_offset,
                      "Where a pass starts on a contig, both ends included");
-    command.add_option("--include", options.include, "Only sentences wholly inside these intervals")
-        ->type_name("BED")
+    command
+        .add_option(
+            "--include", options.include,
+            "Only sentences wholly inside these: contigs, regions (22:21000001-22000000) or BED files")
+        ->type_name("REGION")
         ->group(group);
-    command.add_option("--exclude", options.exclude, "No sentence that overlaps these intervals")
-        ->type_name("BED")
+    command
+        .add_option(
+            "--exclude", options.exclude,
+            "No sentence that overlaps these: contigs, regions or BED files (gaps, held-out sequence)")
+        ->type_name("REGION")
         ->group(group);
     const auto set_strands = [&options](const std::string& text) {
         options.spec.add_reverse_complement = text == "add";
@@ -64,10 +70,10 @@ corpus::BuildSpec build_spec(const DocumentOptions& options, std::uint64_t seed,
     spec.documents.seed = seed;
     spec.validate();
     if (!options.include.empty()) {
-        spec.include = genome::read_interval_set(genome, options.include);
+        spec.include = genome::read_region_set(genome, options.include, "--include");
     }
     if (!options.exclude.empty()) {
-        spec.exclude = genome::read_interval_set(genome, options.exclude);
+        spec.exclude = genome::read_region_set(genome, options.exclude, "--exclude");
     }
     return spec;
 }

@@ -6,14 +6,14 @@
 
 #include <CLI/CLI.hpp>
 
-#include <filesystem>
 #include <string>
+#include <vector>
 
 namespace bigbird::cli {
 
 struct DocumentOptions {
-    corpus::BuildSpec spec;  ///< but for include and exclude, which need the genome
-    std::filesystem::path include, exclude;
+    corpus::BuildSpec spec;                     ///< but for include and exclude, which need the genome
+    std::vector<std::string> include, exclude;  ///< contigs, regions, BED files
 };
 /// --passes, --sentences, --sentence-length, --start-offset, --include, --exclude, --reverse-complement,
 /// --max-n-fraction.

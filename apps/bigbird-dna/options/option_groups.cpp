@@ -46,8 +46,10 @@ bool parse_range(const std::string& text, std::int64_t& low, std::int64_t& high)
 CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem::path>& references,
                                   bool required) {
     return command
-        .add_option("--reference", references,
-                    "Reference genome: FASTA, plain, bgzip or gzip; several make one genome")
+        .add_option(
+            "--reference", references,
+            "Reference genome: FASTA, plain, bgzip or gzip; several make one genome, NAME=FASTA calls its "
+            "contigs NAME#contig")
         ->required(required)
         ->type_name("FASTA");
 }

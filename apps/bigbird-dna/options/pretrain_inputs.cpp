@@ -5,6 +5,7 @@
 
 #include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/corpus/document_writer.hpp"
 
 #include <algorithm>
 
@@ -67,7 +68,7 @@ Json PretrainInputs::fixed_options() const {
         fixed["--documents"] = checksum_of(options_.documents);
     }
     for (const std::filesystem::path& reference : options_.references) {
-        fixed["--reference"].push_back(checksum_of(reference));
+        fixed["--reference"].push_back(checksum_of(genome::fasta_of(reference)));
     }
     if (options_.documents.empty()) {
         const DocumentOptions& drawing = options_.drawing;
@@ -77,11 +78,11 @@ Json PretrainInputs::fixed_options() const {
                 fixed["--" + item.key()] = item.value();
             }
         }
-        if (!drawing.include.empty()) {
-            fixed["--include"] = checksum_of(drawing.include);
+        for (const std::string& text : drawing.include) {
+            fixed["--include"].push_back(corpus::region_provenance(text));
         }
-        if (!drawing.exclude.empty()) {
-            fixed["--exclude"] = checksum_of(drawing.exclude);
+        for (const std::string& text : drawing.exclude) {
+            fixed["--exclude"].push_back(corpus::region_provenance(text));
         }
     }
     return fixed;

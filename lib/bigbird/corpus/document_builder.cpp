@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t bases_a_batch = 64'000'000;  // short contigs are worked on together
 constexpr std::int64_t bases_a_chunk = 2'000'000;   // what one thread makes at a time
+constexpr std::int64_t bases_a_fetch = 8'000'000;   // and reads
 
 using Stretch = std::pair<std::int64_t, std::int64_t>;
 
@@ -35,6 +36,7 @@ struct Chunk {
 struct Built {
     std::vector<PlacedDocument> documents;
     BuildCounts dropped;
+    std::int64_t reach = 0;  // bases gone through
 };
 
 enum class Verdict { keep, outside_include, inside_exclude, too_much_n };
@@ -47,12 +49,10 @@ std::string_view bases_of(const LoadedContig& contig, const Stretch& sentence) {
 
 Verdict judge(const LoadedContig& contig, const Stretch& sentence, const BuildSpec& spec) {
     if (spec.include || !spec.exclude.empty()) {
-        const genome::Interval where{contig.contig.name, sentence.first, sentence.second};
-        if (spec.include && !spec.include->contains(where)) {
-            return Verdict::outside_include;
-        }
-        if (spec.exclude.overlaps(where)) {
-            return Verdict::inside_exclude;
+        const Placement placement = placement_of({contig.contig.name, sentence.first, sentence.second}, spec);
+        if (placement != Placement::kept) {
+            return placement == Placement::outside_include ? Verdict::outside_include
+                                                           : Verdict::inside_exclude;
         }
     }
     if (spec.max_n_fraction < 1 && genome::n_fraction(bases_of(contig, sentence)) > spec.max_n_fraction) {
@@ -97,6 +97,8 @@ void hand_in(const LoadedContig& contig, std::vector<Stretch>&& sentences, const
 
 Built build(const Chunk& chunk, const BuildSpec& spec, BuildText text) {
     Built built;
+    built.reach = (*chunk.pass)[chunk.last - 1].sentences.back().second -
+                  (*chunk.pass)[chunk.first].sentences.front().first;
     for (std::size_t d = chunk.first; d < chunk.last; ++d) {
         std::vector<Stretch> kept;
         for (const Stretch& sentence : (*chunk.pass)[d].sentences) {
@@ -119,11 +121,22 @@ Built build(const Chunk& chunk, const BuildSpec& spec, BuildText text) {
 std::vector<LoadedContig> load(const genome::ReferenceGenome& genome, std::span<const genome::Contig> contigs,
                                const BuildSpec& spec, int threads) {
     std::vector<LoadedContig> loaded(contigs.size());
-    parallel_for(static_cast<std::int64_t>(contigs.size()), threads, [&](std::int64_t i) {
-        LoadedContig& contig = loaded[static_cast<std::size_t>(i)];
-        contig.contig = contigs[static_cast<std::size_t>(i)];
-        contig.dna = genome.fetch({contig.contig.name, 0, contig.contig.length});
+    std::vector<std::pair<LoadedContig*, std::int64_t>> pieces;  // and where they begin
+    for (std::size_t i = 0; i < contigs.size(); ++i) {
+        LoadedContig& contig = loaded[i];
+        contig.contig = contigs[i];
+        contig.dna.resize(static_cast<std::size_t>(contigs[i].length));
         contig.passes.resize(static_cast<std::size_t>(spec.documents.passes));
+        for (std::int64_t begin = 0; begin < contigs[i].length; begin += bases_a_fetch) {
+            pieces.emplace_back(&contig, begin);
+        }
+    }
+    parallel_for(static_cast<std::int64_t>(pieces.size()), threads, [&](std::int64_t i) {
+        stop_if_asked();
+        const auto& [contig, begin] = pieces[static_cast<std::size_t>(i)];
+        const std::int64_t end = std::min(begin + bases_a_fetch, contig->contig.length);
+        const std::string dna = genome.fetch({contig->contig.name, begin, end});
+        std::copy(dna.begin(), dna.end(), contig->dna.begin() + begin);
     });
     parallel_for(static_cast<std::int64_t>(contigs.size()) * spec.documents.passes, threads,
                  [&](std::int64_t i) {
@@ -189,6 +202,13 @@ Json BuildSpec::parameters() const {
     return json;
 }
 
+Placement placement_of(const genome::Interval& sentence, const BuildSpec& spec) {
+    if (spec.include && !spec.include->contains(sentence)) {
+        return Placement::outside_include;
+    }
+    return spec.exclude.overlaps(sentence) ? Placement::inside_exclude : Placement::kept;
+}
+
 std::int64_t PlacedDocument::bases() const {
     std::int64_t sum = 0;
     for (const Stretch& sentence : sentences) {
@@ -229,9 +249,11 @@ std::string BuildCounts::describe(const BuildSpec& spec) const {
 }
 
 BuildCounts build_documents(const genome::ReferenceGenome& genome, const BuildSpec& spec, BuildText text,
-                            int threads, const std::function<void(PlacedDocument&&)>& consume) {
+                            int threads, const std::function<void(PlacedDocument&&)>& consume,
+                            const std::function<void(std::int64_t)>& progress) {
     spec.validate();
     BuildCounts counts;
+    std::int64_t reach = 0;
     const auto hand_out = [&](Built&& built) {
         stop_if_asked();
         counts.outside_include += built.dropped.outside_include;
@@ -242,6 +264,10 @@ BuildCounts build_documents(const genome::ReferenceGenome& genome, const BuildSp
             counts.sentences += static_cast<std::int64_t>(document.sentences.size());
             counts.bases += document.bases();
             consume(std::move(document));
+        }
+        reach += built.reach;
+        if (progress) {
+            progress(reach);
         }
     };
     const auto contigs = genome.contigs();

@@ -57,8 +57,14 @@ enum class BuildText : bool { no, yes };
 /// Makes all documents of a genome on up to `threads` threads and hands them to `consume` on the calling
 /// thread: contig by contig, pass by pass, each document followed by its reverse complement. The documents
 /// and their order do not depend on `threads`. Holds the sequence of one contig (or of several short ones)
-/// and a few megabases a thread. Throws InputError where nothing is left, and says why.
+/// and a few megabases a thread. `progress` is told, on the calling thread, how many of passes x bases have
+/// been gone through. Throws InputError where nothing is left, and says why.
 BuildCounts build_documents(const genome::ReferenceGenome& genome, const BuildSpec& spec, BuildText text,
-                            int threads, const std::function<void(PlacedDocument&&)>& consume);
+                            int threads, const std::function<void(PlacedDocument&&)>& consume,
+                            const std::function<void(std::int64_t)>& progress = {});
+
+/// Why a sentence is dropped for where it lies.
+enum class Placement { kept, outside_include, inside_exclude };
+Placement placement_of(const genome::Interval& sentence, const BuildSpec& spec);
 
 }  // namespace bigbird::corpus

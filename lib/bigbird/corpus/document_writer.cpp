@@ -5,6 +5,7 @@
 #include "bigbird/core/version.hpp"
 
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace bigbird::corpus {
@@ -13,10 +14,13 @@ DocumentWriter::DocumentWriter(const std::filesystem::path& path, DocumentForm f
                                Overwrite overwrite, int threads)
     : output_(path, overwrite, threads), form_(form) {
     if (form_ == DocumentForm::coordinates) {
-        output_.write("# bigbird-dna " + std::string(version()) + " documents " + spec.parameters().dump() +
-                      "\n");
-        output_.write("#contig\tstart\tend\tdocument\tsentence\tstrand\n");
+        output_.write(coordinates_header(spec));
     }
+}
+
+std::string DocumentWriter::coordinates_header(const BuildSpec& spec) {
+    return "# bigbird-dna " + std::string(version()) + " documents " + spec.parameters().dump() +
+           "\n#contig\tstart\tend\tdocument\tsentence\tstrand\n";
 }
 
 void DocumentWriter::write(const PlacedDocument& document) {
@@ -46,6 +50,11 @@ Json checksum(const std::filesystem::path& path) {
 
 }  // namespace
 
+Json region_provenance(const std::string& text) {
+    std::error_code ignored;
+    return std::filesystem::exists(text, ignored) ? Json{{"sha256", checksum(text)}} : Json{{"region", text}};
+}
+
 Json document_manifest(DocumentForm form, const BuildSpec& spec, const BuildCounts& counts,
                        const DocumentInputs& inputs) {
     Json json;
@@ -56,12 +65,13 @@ Json document_manifest(DocumentForm form, const BuildSpec& spec, const BuildCoun
     json["parameters"] = spec.parameters();
     Json& checksums = json["inputs"] = Json::array();
     for (const std::filesystem::path& reference : inputs.references) {
-        checksums.push_back({{"role", "reference"}, {"sha256", checksum(reference)}});
+        checksums.push_back({{"role", "reference"}, {"sha256", checksum(genome::fasta_of(reference))}});
     }
-    for (const auto& [role, path] :
+    for (const auto& [role, texts] :
          {std::pair("include", inputs.include), std::pair("exclude", inputs.exclude)}) {
-        if (!path.empty()) {
-            checksums.push_back({{"role", role}, {"sha256", checksum(path)}});
+        for (const std::string& text : texts) {
+            Json& entry = checksums.emplace_back(Json{{"role", role}});
+            entry.update(region_provenance(text));
         }
     }
     json["documents"] = counts.documents;

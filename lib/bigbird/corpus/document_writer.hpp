@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace bigbird::corpus {
@@ -25,6 +26,8 @@ public:
     /// Text needs documents with text.
     void write(const PlacedDocument& document);
     void commit() { output_.commit(); }
+    /// What stands before the rows of coordinates.
+    static std::string coordinates_header(const BuildSpec& spec);
 
 private:
     genome::TextOutput output_;
@@ -32,11 +35,14 @@ private:
     std::int64_t documents_ = 0;
 };
 
-/// The files that documents were built from; empty where there was none.
+/// What documents were built from, as it stood on the command line.
 struct DocumentInputs {
     std::vector<std::filesystem::path> references;
-    std::filesystem::path include, exclude;
+    std::vector<std::string> include, exclude;  ///< contigs, regions, BED files
 };
+
+/// {"sha256": ...} of a file (null for a pipe), {"region": ...} of anything else.
+Json region_provenance(const std::string& text);
 
 /// What was made from what (FORMAT.md). No paths, threads or dates.
 Json document_manifest(DocumentForm form, const BuildSpec& spec, const BuildCounts& counts,

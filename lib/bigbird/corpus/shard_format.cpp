@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <cstring>
+#include <string_view>
 
 namespace bigbird::corpus::shard_format {
 
@@ -16,7 +17,8 @@ std::string shard_file(std::size_t number) {
 }
 
 std::array<std::uint8_t, 32> fingerprint(const tokenizer::DnaTokenizer& tokenizer) {
-    const std::string text = sha256_of_text(tokenizer.vocabulary_text());
+    const bool is_model = std::string_view(tokenizer.file_name()) == "tokenizer.model";
+    const std::string text = sha256_of_text(is_model ? tokenizer.vocabulary_text() : tokenizer.serialized());
     std::array<std::uint8_t, 32> bytes{};
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, bytes[i], 16);

@@ -21,7 +21,6 @@ static_assert(std::endian::native == std::endian::little, "shards are mapped as 
 inline constexpr const char* name = "bigbird-dna tokens";
 inline constexpr std::uint32_t version = 1;
 inline constexpr const char* manifest_file = "manifest.json";
-inline constexpr const char* tokenizer_file = "tokenizer.model";
 inline constexpr const char* sentences_file = "sentences.bin";
 inline constexpr const char* documents_file = "documents.bin";
 inline constexpr std::int32_t largest_narrow_vocabulary = std::numeric_limits<std::uint16_t>::max() + 1;
@@ -45,7 +44,8 @@ struct Header {
 };
 static_assert(sizeof(Header) == 128 && std::is_trivially_copyable_v<Header>);
 
-/// SHA-256 of the tokenizer's .vocab text: equal for tokenizers that give the same ids.
+/// SHA-256 of a .model's .vocab text, equal for models that give the same ids, or of a tokenizer.json's
+/// bytes.
 std::array<std::uint8_t, 32> fingerprint(const tokenizer::DnaTokenizer& tokenizer);
 std::string hex(std::span<const std::uint8_t> bytes);
 

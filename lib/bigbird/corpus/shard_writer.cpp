@@ -192,9 +192,9 @@ void TokenShardWriter::commit(const Json& inputs, int threads) {
     state.end_shard();
     state.sentences.finish();
     state.documents.finish();
-    write_atomically(state.output.path() / format::tokenizer_file, Overwrite::refuse,
+    write_atomically(state.output.path() / state.tokenizer.file_name(), Overwrite::refuse,
                      [&](std::ostream& out) { out << state.tokenizer.serialized(); });
-    state.files.emplace_back(format::tokenizer_file);
+    state.files.emplace_back(state.tokenizer.file_name());
 
     Json manifest;
     manifest["format"] = format::name;

@@ -76,7 +76,7 @@ struct TokenShards::State {
     explicit State(const fs::path& folder)
         : directory(folder),
           manifest(read_manifest(folder)),
-          tokenizer(tokenizer::DnaTokenizer::load(folder / format::tokenizer_file)),
+          tokenizer(tokenizer::DnaTokenizer::load(folder)),
           vocabulary(format::fingerprint(tokenizer)) {
         read_counts();
         for (std::int64_t first = 0; first < counts.tokens || shards.empty();) {

@@ -83,6 +83,9 @@ void tokenize_documents(DocumentReader& documents, const tokenizer::DnaTokenizer
 
 InputChecksums::InputChecksums(std::filesystem::path documents,
                                std::vector<std::filesystem::path> references) {
+    for (std::filesystem::path& reference : references) {
+        reference = genome::fasta_of(reference);
+    }
     references.insert(references.begin(), std::move(documents));
     thread_ = std::jthread([this, files = std::move(references)](const std::stop_token& stop) {
         try {

@@ -56,6 +56,7 @@ Json describe_tokenizer(const fs::path& file) {
         with_n += tokenizer.has_n(id) ? 1 : 0;
     }
     return {{"file", file.filename().string()},
+            {"type", "byte-pair encoding of A C G T N (SentencePiece model)"},
             {"pieces", tokenizer.vocab_size()},
             {"special_pieces", tokenizer.vocab_size() - ordinary},
             {"pieces_with_n", with_n},

@@ -115,14 +115,16 @@ DOCTEST_TEST_CASE("document_writer: the manifest names parameters, counts and ch
     const auto genome = genome::open_reference(test_data("genome/multi.fa"));
     const BuildCounts counts = build_documents(*genome, spec, BuildText::no, 1, [](PlacedDocument&&) {});
     write_file(folder / "include.bed", "");
-    const Json json = document_manifest(DocumentForm::text, spec, counts,
-                                        {{test_data("genome/multi.fa")}, folder / "include.bed", {}});
+    const Json json =
+        document_manifest(DocumentForm::text, spec, counts,
+                          {{test_data("genome/multi.fa")}, {folder / "include.bed"}, {"chr22:1-10"}});
     DOCTEST_CHECK(json["parameters"]["sentence-length"] == "50:90");
     DOCTEST_CHECK(json["parameters"]["reverse-complement"] == "add");
     DOCTEST_CHECK(json["inputs"][0]["sha256"].get<std::string>().size() == 64);
     DOCTEST_CHECK(json["inputs"][1]["role"] == "include");
     DOCTEST_CHECK(json["inputs"][1]["sha256"] ==
                   "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    DOCTEST_CHECK(json["inputs"][2] == Json{{"role", "exclude"}, {"region", "chr22:1-10"}});
     DOCTEST_CHECK(json["documents"] == counts.documents);
     DOCTEST_CHECK(json.dump().find('/') == std::string::npos);
 }

@@ -68,3 +68,20 @@ DOCTEST_TEST_CASE("shard_writer: a full disk is told, and nothing is left") {
     }
     DOCTEST_CHECK(fs::is_empty(temp.path()));
 }
+
+DOCTEST_TEST_CASE("shard_writer: a tokenizer of Hugging Face's goes along as it is") {
+    const TempDir temp;
+    const auto tokenizer = tokenizer::DnaTokenizer::load(test_data("tokenizer/hf/gena_like.json"));
+    const std::vector<std::int32_t> ids = tokenizer.encode("ACGTACGTTTGGGCAAT");
+    TokenShardWriter writer(temp.path() / "corpus", tokenizer, Overwrite::refuse);
+    writer.add_sentence(ids, 17);
+    writer.end_document();
+    writer.commit(Json::array(), 1);
+    DOCTEST_CHECK(fs::exists(temp.path() / "corpus" / "tokenizer.json"));
+    const TokenShards shards(temp.path() / "corpus", tokenizer);
+    std::vector<std::int32_t> read;
+    shards.append_ids({0, shards.counts().tokens}, read);
+    DOCTEST_CHECK(read == ids);
+    const auto other = tokenizer::DnaTokenizer::load(test_data("tokenizer/small.model"));
+    DOCTEST_CHECK_THROWS_AS(TokenShards(temp.path() / "corpus", other), InputError);
+}
