@@ -24,7 +24,7 @@ struct TextInput::State {
     std::int64_t line_number = 0;
 
     bool refill() {
-        begin = 0;
+        begin = end = 0;  // so that nothing is given twice where reading fails
         end = stream.read(buffer.data(), buffer.size(), line_number);
         return end > 0;
     }

@@ -159,3 +159,20 @@ DOCTEST_TEST_CASE("text_input: the lines before the damage are read") {
                   (folder / "cut.gz").string() + ":" + std::to_string(input.line_number()) +
                       ": the file is truncated or corrupt behind this line: copy or compress it again");
 }
+
+DOCTEST_TEST_CASE(
+    "text_input: a file that breaks off is refused again and again, and no line is given twice") {
+    TextInput input(testing::test_data("genome/malformed/truncated.plain-gzip.fa.gz"));
+    std::string line;
+    std::int64_t lines = 0;
+    const auto read_on = [&] {
+        while (input.next(line)) {
+            ++lines;
+        }
+    };
+    DOCTEST_CHECK_THROWS_AS(read_on(), InputError);
+    const std::int64_t before = lines;
+    DOCTEST_CHECK(before == input.line_number());
+    DOCTEST_CHECK_THROWS_AS(read_on(), InputError);
+    DOCTEST_CHECK(lines == before);
+}
