@@ -245,7 +245,7 @@ DOCTEST_TEST_CASE(
     }
     DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "c"));
     const auto no_shards = run_program({"info", genome, "--verify"});
-    DOCTEST_CHECK(no_shards.code == 2);
+    DOCTEST_CHECK(no_shards.code == 3);
 }
 
 DOCTEST_TEST_CASE("build-documents: --dry-run says by lengths alone what building makes") {
