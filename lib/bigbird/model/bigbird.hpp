@@ -21,10 +21,11 @@ struct EncoderInput {
 };
 
 /// Fixes the dropout masks of one forward pass: the same key, the same masks. Row r of the batch is sample
-/// first_sample + r. Not used in eval mode.
+/// samples[r] or, where there are none, first_sample + r. Not used in eval mode.
 struct DropoutKey {
     std::uint64_t seed = 0;
     std::int64_t step = 0, first_sample = 0;
+    std::vector<std::int64_t> samples = {};
 };
 
 struct EncoderOutput {
@@ -35,6 +36,12 @@ struct EncoderOutput {
 struct PreTrainingOutput {
     at::Tensor prediction_logits;        // (chosen, vocab) of the chosen positions, or (batch, length, vocab)
     at::Tensor seq_relationship_logits;  // (batch, 2); 0 = true next
+};
+
+struct PreTrainingLoss {
+    at::Tensor nats;                     // (): sum of -ln p over the chosen positions, float32
+    at::Tensor correct;                  // (): how many of them the network finds, int64
+    at::Tensor seq_relationship_logits;  // (batch, 2)
 };
 
 /// BigBirdForPreTraining: bert + MLM head (decoder tied to the word embeddings) + NSP head. Calls throw
@@ -50,8 +57,14 @@ public:
                          const DropoutKey& key = {});
     /// The heads alone, on encode()'s hidden: (batch, length, hidden).
     PreTrainingOutput predict(const at::Tensor& hidden, const at::Tensor& positions = {});
+    /// The heads and the loss of the masked tokens, without ever holding (chosen, vocab) at once.
+    /// `labels`: (chosen) int64.
+    PreTrainingLoss loss(const at::Tensor& hidden, const at::Tensor& positions, const at::Tensor& labels);
     const BigBirdConfig& config() const;
     void set_attention_backend(attention::Backend backend);
+    /// Keeps only each layer's input and computes the layer again in the backward pass: less memory, a third
+    /// more time, the same result.
+    void set_recompute(bool recompute);
 
 private:
     struct Parts;

@@ -84,6 +84,10 @@ at::Device open_device(const std::string& choice) {
     return open_gpu(index);
 }
 
+bool has_gpu() {
+    return cuda_obstacle().empty();
+}
+
 void set_compute_threads(int threads) {
     at::set_num_threads(std::max(1, resolve_threads(threads)));
 }

@@ -12,6 +12,9 @@ namespace bigbird::model {
 /// DeviceError saying what is missing where the GPU asked for cannot be used, ConfigError for another word.
 at::Device open_device(const std::string& choice);
 
+/// Whether "auto" would be a GPU.
+bool has_gpu();
+
 /// Sets LibTorch's CPU threads (0: all available).
 void set_compute_threads(int threads);
 

@@ -17,7 +17,9 @@ std::vector<std::int64_t> row_keys(std::int64_t rows, const DropoutKey& key, con
     const Rng step = Rng(key.seed).split("dropout").split(static_cast<std::uint64_t>(key.step));
     std::vector<std::int64_t> keys;
     for (std::int64_t row = 0; row < rows; ++row) {
-        const Rng sample = step.split(static_cast<std::uint64_t>(key.first_sample + row));
+        const std::int64_t number =
+            key.samples.empty() ? key.first_sample + row : key.samples[static_cast<std::size_t>(row)];
+        const Rng sample = step.split(static_cast<std::uint64_t>(number));
         const Rng layer = sample.split(static_cast<std::uint64_t>(site.place))
                               .split(static_cast<std::uint64_t>(site.layer));
         keys.push_back(static_cast<std::int64_t>(layer.key()));

@@ -27,7 +27,7 @@ struct DropoutSite {
 };
 
 /// Zeroes each element with probability `probability` and scales the others by 1 / (1 - probability). x:
-/// (batch, …); row r belongs to the sample key.first_sample + r. On the CPU an element's fate is a fixed
+/// (batch, …); row r belongs to the key's r-th sample. On the CPU an element's fate is a fixed
 /// function of the key, the site and its place in the row; on another device LibTorch's generator is seeded
 /// once a row, so masks differ between kinds of device. Differentiable; keeps no mask.
 at::Tensor dropout(const at::Tensor& x, double probability, const DropoutKey& key, const DropoutSite& site);

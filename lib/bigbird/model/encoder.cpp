@@ -4,6 +4,7 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/dropout.hpp"
+#include "bigbird/model/recompute.hpp"
 
 #include <cmath>
 
@@ -130,7 +131,8 @@ EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidd
         if (all_hidden_states) {
             out.hidden_states.push_back(x);
         }
-        x = layer->forward(x, pass);
+        x = recompute_ ? recomputed([layer, pass](const at::Tensor& y) { return layer->forward(y, pass); }, x)
+                       : layer->forward(x, pass);
     }
     if (all_hidden_states) {
         out.hidden_states.push_back(x);

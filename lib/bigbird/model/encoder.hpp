@@ -72,6 +72,7 @@ public:
         return embeddings_->word_embeddings->weight;
     }  // (vocab, hidden)
     void set_attention_backend(attention::Backend backend) { backend_ = backend; }
+    void set_recompute(bool recompute) { recompute_ = recompute; }
 
 private:
     BigBirdConfig config_;
@@ -79,6 +80,7 @@ private:
     std::vector<EncoderLayer> layers_;
     Linear pooler_{nullptr};
     attention::Backend backend_ = attention::Backend::automatic;
+    bool recompute_ = false;
 };
 TORCH_MODULE(BigBirdModel);
 

@@ -20,8 +20,11 @@ PreTrainingHeadsImpl::PreTrainingHeadsImpl(const BigBirdConfig& config) : activa
 
 at::Tensor PreTrainingHeadsImpl::predictions(const at::Tensor& hidden,
                                              const at::Tensor& word_embeddings) const {
-    return at::linear(norm_->forward(activation(activation_, dense_->forward(hidden))), word_embeddings,
-                      bias_);
+    return at::linear(transform(hidden), word_embeddings, bias_);
+}
+
+at::Tensor PreTrainingHeadsImpl::transform(const at::Tensor& hidden) const {
+    return norm_->forward(activation(activation_, dense_->forward(hidden)));
 }
 
 at::Tensor PreTrainingHeadsImpl::seq_relationship(const at::Tensor& pooled) const {

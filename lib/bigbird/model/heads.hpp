@@ -16,6 +16,9 @@ public:
     at::Tensor predictions(const at::Tensor& hidden,
                            const at::Tensor& word_embeddings) const;  // (…, hidden) -> (…, vocab)
     at::Tensor seq_relationship(const at::Tensor& pooled) const;      // (batch, hidden) -> (batch, 2)
+    /// predictions() without its last product: (…, hidden) -> (…, hidden).
+    at::Tensor transform(const at::Tensor& hidden) const;
+    const at::Tensor& bias() const { return bias_; }  // (vocab)
 
 private:
     std::string activation_;

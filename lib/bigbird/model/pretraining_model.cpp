@@ -2,6 +2,7 @@
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/model/encoder.hpp"
 #include "bigbird/model/heads.hpp"
+#include "bigbird/model/linear_cross_entropy.hpp"
 
 namespace bigbird::model {
 
@@ -33,12 +34,24 @@ PreTrainingOutput PreTrainingModelImpl::predict(const at::Tensor& hidden, const 
             parts_->cls->seq_relationship(parts_->bert->pool(hidden))};
 }
 
+PreTrainingLoss PreTrainingModelImpl::loss(const at::Tensor& hidden, const at::Tensor& positions,
+                                           const at::Tensor& labels) {
+    const at::Tensor chosen = parts_->cls->transform(hidden.flatten(0, 1).index_select(0, positions));
+    const LinearCrossEntropy entropy =
+        linear_cross_entropy(chosen, parts_->bert->word_embeddings(), parts_->cls->bias(), labels);
+    return {entropy.nats, entropy.correct, parts_->cls->seq_relationship(parts_->bert->pool(hidden))};
+}
+
 const BigBirdConfig& PreTrainingModelImpl::config() const {
     return parts_->bert->config();
 }
 
 void PreTrainingModelImpl::set_attention_backend(attention::Backend backend) {
     parts_->bert->set_attention_backend(backend);
+}
+
+void PreTrainingModelImpl::set_recompute(bool recompute) {
+    parts_->bert->set_recompute(recompute);
 }
 
 }  // namespace bigbird::model

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/linear_cross_entropy.hpp"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+
+namespace bigbird::model {
+
+namespace {
+
+constexpr std::int64_t chunk_elements = 1 << 25;
+
+struct Gradients {
+    at::Tensor hidden, weight, bias;
+};
+
+struct Sums {
+    at::Tensor nats, correct;
+};
+
+/// One chunk of rows; adds to the sums and, where there are any, to the gradients.
+void add_chunk(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& bias,
+               const at::Tensor& labels, std::int64_t begin, std::int64_t rows, Sums& sums,
+               Gradients& gradients) {
+    const at::Tensor x = hidden.narrow(0, begin, rows), wanted = labels.narrow(0, begin, rows).unsqueeze(1);
+    const at::Tensor raw = at::linear(x, weight, bias);
+    at::Tensor logits = raw.to(at::kFloat);                     // (rows, vocab)
+    const at::Tensor total = at::logsumexp(logits, {1}, true);  // (rows, 1)
+    sums.nats += (total - logits.gather(1, wanted)).sum();
+    sums.correct += logits.argmax(1, true).eq(wanted).sum();
+    if (!gradients.hidden.defined()) {
+        return;
+    }
+    at::Tensor slope = (logits - total).exp_();  // softmax, then less 1 at the label
+    slope.scatter_add_(1, wanted, at::full_like(total, -1.0));
+    gradients.bias += slope.sum(0);
+    slope = slope.to(raw.scalar_type());
+    gradients.hidden.narrow(0, begin, rows).copy_(at::matmul(slope, weight));
+    gradients.weight += at::matmul(slope.t(), x);
+}
+
+class ChunkedLoss : public torch::autograd::Function<ChunkedLoss> {
+public:
+    static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
+                                                  const at::Tensor& hidden, const at::Tensor& weight,
+                                                  const at::Tensor& bias, const at::Tensor& labels,
+                                                  std::int64_t chunk_rows, bool differentiate) {
+        const at::TensorOptions options = hidden.options().requires_grad(false);
+        Sums sums{at::zeros({}, options.dtype(at::kFloat)), at::zeros({}, options.dtype(at::kLong))};
+        Gradients gradients;
+        if (differentiate) {
+            gradients = {at::empty_like(hidden), at::zeros_like(weight), at::zeros_like(bias)};
+        }
+        for (std::int64_t begin = 0; begin < hidden.size(0); begin += chunk_rows) {
+            add_chunk(hidden, weight, bias, labels, begin, std::min(chunk_rows, hidden.size(0) - begin), sums,
+                      gradients);
+        }
+        if (differentiate) {
+            context->save_for_backward({gradients.hidden, gradients.weight, gradients.bias});
+        }
+        context->mark_non_differentiable({sums.correct});
+        return {sums.nats, sums.correct};
+    }
+
+    static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                   const torch::autograd::variable_list& outputs) {
+        const auto saved = context->get_saved_variables();
+        const at::Tensor& by = outputs[0];
+        return {saved[0] * by, saved[1] * by, saved[2] * by, at::Tensor(), at::Tensor(), at::Tensor()};
+    }
+};
+
+}  // namespace
+
+LinearCrossEntropy linear_cross_entropy(const at::Tensor& hidden, const at::Tensor& weight,
+                                        const at::Tensor& bias, const at::Tensor& labels,
+                                        std::int64_t chunk_rows) {
+    const std::int64_t rows =
+        chunk_rows > 0 ? chunk_rows : std::max<std::int64_t>(1, chunk_elements / weight.size(0));
+    const bool differentiate =
+        at::GradMode::is_enabled() && (hidden.requires_grad() || weight.requires_grad());
+    const auto out = ChunkedLoss::apply(hidden, weight, bias, labels, rows, differentiate);
+    return {out[0], out[1]};
+}
+
+}  // namespace bigbird::model

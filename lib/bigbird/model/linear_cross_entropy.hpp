@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace bigbird::model {
+
+struct LinearCrossEntropy {
+    at::Tensor nats;     // (): sum of -ln softmax(hidden W^T + b)[label], float32; differentiable
+    at::Tensor correct;  // (): rows whose greatest logit is the label's, int64
+};
+
+/// The last layer and its loss in one, a chunk of rows at a time: logits (rows, vocab) never exist as a
+/// whole, and the gradients are made in the same pass. hidden: (rows, hidden); weight: (vocab, hidden); bias:
+/// (vocab); labels: (rows) int64. Computes as at::linear does under autocast, the softmax in float32.
+/// `chunk_rows` 0: what keeps a chunk's logits at 128 MB.
+LinearCrossEntropy linear_cross_entropy(const at::Tensor& hidden, const at::Tensor& weight,
+                                        const at::Tensor& bias, const at::Tensor& labels,
+                                        std::int64_t chunk_rows = 0);
+
+}  // namespace bigbird::model
