@@ -28,9 +28,14 @@ public:
     void add(std::string_view dna);
     /// Code length of a sequence given what was counted so far; sequences are independent.
     CodeLength score(std::string_view dna) const;
+    /// What chains of the orders 0 to order() cost, at the cost of the longest: their probabilities are those
+    /// that it interpolates.
+    std::vector<CodeLength> score_all(std::string_view dna) const;
 
 private:
-    double probability(std::uint32_t context, int length, int base) const;
+    /// Calls visit(k, p) with the probability of each order k up to `length`.
+    template <typename Visit>
+    void probabilities(std::uint32_t context, int length, int base, Visit visit) const;
 
     int order_;
     std::vector<std::vector<std::uint64_t>> counts_;  ///< by order: 4^(order + 1)

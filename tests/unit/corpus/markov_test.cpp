@@ -83,3 +83,19 @@ DOCTEST_TEST_CASE("markov: N breaks the context and costs nothing") {
     DOCTEST_CHECK_THROWS_AS(MarkovModel(13), ConfigError);
     DOCTEST_CHECK_THROWS_AS(MarkovModel(-1), ConfigError);
 }
+
+DOCTEST_TEST_CASE("markov: all orders at once are those of a model each") {
+    const std::string text =
+        testing::read_file(testing::test_data("tokenizer/sentences.txt")).substr(0, 60'000);
+    const std::string training = text.substr(0, 50'000), held_out = "NN" + text.substr(50'000);
+    MarkovModel longest(6);
+    longest.add(training);
+    const std::vector<CodeLength> all = longest.score_all(held_out);
+    for (int order = 0; order <= 6; ++order) {
+        MarkovModel model(order);
+        model.add(training);
+        DOCTEST_CHECK(all[static_cast<std::size_t>(order)].bits ==
+                      doctest::Approx(model.score(held_out).bits));
+        DOCTEST_CHECK(all[static_cast<std::size_t>(order)].bases == model.score(held_out).bases);
+    }
+}
