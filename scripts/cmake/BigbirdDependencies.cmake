@@ -10,6 +10,7 @@ pkg_check_modules(highway REQUIRED IMPORTED_TARGET libhwy)
 pkg_check_modules(htslib REQUIRED IMPORTED_TARGET htslib)
 pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(sentencepiece REQUIRED IMPORTED_TARGET sentencepiece)
+pkg_check_modules(yaml_cpp REQUIRED IMPORTED_TARGET yaml-cpp)
 
 # LibTorch without find_package(Torch), which wants a CUDA toolkit at configure time and changes the caller's CUDA flags. Only the CPU
 # libraries are linked; libtorch_cuda.so is opened at run time where there is a driver (bigbird/model/device.hpp).
@@ -32,3 +33,11 @@ endfunction()
 if(NOT TARGET bigbird::torch)  # a project that uses the installed library has it from bigbirdTargets.cmake
   bigbird_find_libtorch()
 endif()
+
+# LibTorch carries Gloo but not its headers, which c10d's own include; Debian's are older and serve for what is used of them.
+find_path(BIGBIRD_GLOO_INCLUDE gloo/rendezvous/store.h REQUIRED)
+mark_as_advanced(BIGBIRD_GLOO_INCLUDE)
+add_library(bigbird_gloo_headers INTERFACE)
+add_library(bigbird::gloo_headers ALIAS bigbird_gloo_headers)
+target_include_directories(bigbird_gloo_headers SYSTEM INTERFACE ${BIGBIRD_GLOO_INCLUDE})
+target_compile_definitions(bigbird_gloo_headers INTERFACE USE_C10D_GLOO)

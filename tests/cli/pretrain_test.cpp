@@ -118,6 +118,102 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(run_program(evaluate).code == 2);  // exists
 }
 
+DOCTEST_TEST_CASE("pretrain: two processes train as one, stop together and go on as one") {
+    const TempDir folder;
+    const std::string documents = documents_in(folder);
+    const auto losses = [&](const char* run) {
+        std::istringstream in(testing::read_file(folder / run / "metrics.jsonl"));
+        std::vector<double> all;
+        for (std::string line; std::getline(in, line);) {
+            all.push_back(Json::parse(line)["loss"].get<double>());
+        }
+        return all;
+    };
+    DOCTEST_REQUIRE(run_program(pretrain(documents, folder / "one")).code == 0);
+    const ProgramResult two = run_program(pretrain(documents, folder / "two", {"--processes", "2"}));
+    DOCTEST_INFO(two.err);
+    DOCTEST_REQUIRE(two.code == 0);
+    const std::vector<double> one = losses("one"), both = losses("two");
+    DOCTEST_REQUIRE(both.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        DOCTEST_CHECK(both[i] == doctest::Approx(one[i]).epsilon(2e-5));
+    }
+    const ProgramResult stopped =
+        run_program(pretrain(documents, folder / "half", {"--processes", "2", "--max-hours", "1e-9"}));
+    DOCTEST_CHECK(stopped.code == 75);
+    const ProgramResult rest = run_program(pretrain(documents, folder / "half", {"--keep", "1"}));
+    DOCTEST_CHECK(rest.code == 0);
+    DOCTEST_CHECK(contains(rest.err, "--keep is 1 now, it was 3"));
+    DOCTEST_CHECK(losses("half").back() == doctest::Approx(one.back()).epsilon(2e-5));
+    const ProgramResult wrong =
+        run_program(pretrain((folder / "none").string(), folder / "wrong", {"--processes", "2"}));
+    DOCTEST_CHECK(wrong.code == 3);
+    DOCTEST_CHECK(contains(wrong.err, "none: no such file"));
+    const ProgramResult few = run_program(pretrain(documents, folder / "few", {"--processes", "3"}));
+    DOCTEST_CHECK(few.code == 2);
+    DOCTEST_CHECK(contains(few.err, "--batch-size 2 leaves some of the 3 processes without a sequence"));
+}
+
+DOCTEST_TEST_CASE("pretrain: token shards give the run that their documents give") {
+    const TempDir folder;
+    const std::string documents = documents_in(folder);
+    const std::string tokenizer = test_data("tokenizer/small.model").string();
+    DOCTEST_REQUIRE(run_program({"tokenize", "--documents", documents, "--tokenizer", tokenizer, "--output",
+                                 (folder / "corpus").string()})
+                        .code == 0);
+    DOCTEST_REQUIRE(run_program(pretrain(documents, folder / "documents")).code == 0);
+    std::vector<std::string> arguments = pretrain(documents, folder / "shards");
+    const auto at = std::find(arguments.begin(), arguments.end(), "--documents");
+    arguments.erase(at, at + 4);  // and --tokenizer
+    arguments.insert(arguments.end(), {"--corpus", (folder / "corpus").string(), "--evaluate-corpus",
+                                       (folder / "corpus").string(), "--evaluate-sequences", "4"});
+    const ProgramResult result = run_program(arguments);
+    DOCTEST_INFO(result.err);
+    DOCTEST_REQUIRE(result.code == 0);
+    DOCTEST_CHECK(contains(result.err, "eval_bits_per_character"));
+    const auto weights = [](const fs::path& run) {
+        return testing::read_file(run / "model/model.safetensors");
+    };
+    DOCTEST_CHECK(weights(folder / "shards") == weights(folder / "documents"));
+}
+
+DOCTEST_TEST_CASE("pretrain: --dry-run says what to expect and leaves nothing behind") {
+    const TempDir folder;
+    const ProgramResult result = run_program(pretrain(documents_in(folder), folder / "run", {"--dry-run"}));
+    DOCTEST_CHECK(result.code == 0);
+    for (const char* word :
+         {"parameters", "operations a token", "memory, counted", "an epoch", "time, projected"}) {
+        DOCTEST_CHECK(contains(result.out, word));
+    }
+    DOCTEST_CHECK_FALSE(fs::exists(folder / "run"));
+}
+
+DOCTEST_TEST_CASE("pretrain: options from a YAML file, the command line goes before") {
+    const TempDir folder;
+    testing::write_file(
+        folder / "run.yaml",
+        "documents: " + documents_in(folder) + "\ntokenizer: " + test_data("tokenizer/small.model").string() +
+            "\nconfig: tiny\nsteps: 7  # the paper has more\nbatch-size: 2\n--sequence-length: 64\n"
+            "nsp: off\nforce: false\ndevice: cpu\n");
+    const std::string file = (folder / "run.yaml").string();
+    const ProgramResult result =
+        run_program({"pretrain", "--options", file, "--steps", "1", "--output", (folder / "run").string()});
+    DOCTEST_INFO(result.err);
+    DOCTEST_REQUIRE(result.code == 0);
+    const Json options = read_json(folder / "run/config.resolved.json")["options"];
+    DOCTEST_CHECK(options["--steps"] == 1);
+    DOCTEST_CHECK(options["--nsp"] == "off");
+    testing::write_file(folder / "bad.json", "{\"steps\": {\"a\": 1}}");
+    const ProgramResult bad = run_program({"pretrain", "--options", (folder / "bad.json").string()});
+    DOCTEST_CHECK(bad.code == 3);
+    DOCTEST_CHECK(
+        contains(bad.err, "bad.json:1: the value of '--steps' is neither a value nor a list of values"));
+    testing::write_file(folder / "unknown.json", "{\"stepz\": 1}");
+    const ProgramResult unknown = run_program({"pretrain", "--options", (folder / "unknown.json").string()});
+    DOCTEST_CHECK(unknown.code == 2);
+    DOCTEST_CHECK(contains(unknown.err, "--stepz"));
+}
+
 DOCTEST_TEST_CASE("pretrain: documents are drawn from a genome where none are given") {
     const TempDir folder;
     const std::vector<std::string> arguments{"pretrain",
@@ -152,6 +248,13 @@ DOCTEST_TEST_CASE("pretrain: documents are drawn from a genome where none are gi
     DOCTEST_CHECK(options["--passes"] == 2);
     DOCTEST_CHECK(options["--sentences"] == "2:4");
     DOCTEST_CHECK(options["--reference"][0]["sha256"].get<std::string>().size() == 64);
+    std::vector<std::string> held_out = arguments;
+    held_out.back() = (folder / "held_out").string();
+    held_out.insert(held_out.end(), {"--hold-out", "1"});
+    const ProgramResult with = run_program(held_out);
+    DOCTEST_INFO(with.err);
+    DOCTEST_CHECK(with.code == 0);
+    DOCTEST_CHECK(contains(with.err, "step 1: eval_loss"));
 }
 
 DOCTEST_TEST_CASE("pretrain: what is wrong is one sentence and its exit code, and no run is left behind") {
@@ -174,7 +277,7 @@ DOCTEST_TEST_CASE("pretrain: what is wrong is one sentence and its exit code, an
     DOCTEST_CHECK(contains(
         error_of({"pretrain", "--tokenizer", test_data("tokenizer/small.model").string(), "--output", run},
                  2),
-        "--documents FILE is needed, or --reference FASTA to draw documents from"));
+        "--corpus DIR or --documents FILE is needed, or --reference FASTA to draw documents from"));
 }
 
 DOCTEST_TEST_CASE("evaluate-mlm: what is no model is said") {

@@ -44,14 +44,23 @@ void add_baseline_options(CLI::App& command, EvaluateMlmOptions& options) {
     CLI::Option* documents =
         command
             .add_option("--baseline-documents", options.baseline_documents,
-                        "Training documents: Markov chains learnt from them are scored beside the model")
+                        "Training documents: Markov chains over bases and n-gram models over tokens, learnt "
+                        "from them, are scored beside the model")
             ->type_name("FILE")
             ->group(group);
+    command.add_option("--baseline-corpus", options.baseline_corpus, "The same from token shards")
+        ->excludes(documents)
+        ->type_name("DIR")
+        ->group(group);
     command.add_option("--baseline-orders", options.baseline_orders, "Orders of the chains, 0 to 12")
         ->delimiter(',')
         ->check(CLI::Range(0, 12))
-        ->needs(documents)
         ->type_name("K,K…")
+        ->group(group);
+    command.add_option("--baseline-ngrams", options.baseline_ngrams, "Tokens of the n-grams, 1 to 6")
+        ->delimiter(',')
+        ->check(CLI::Range(1, 6))
+        ->type_name("N,N…")
         ->group(group);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/evaluate_mlm.hpp"
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/genome/reference_genome.hpp"
@@ -9,7 +10,6 @@
 #include "bigbird/train/mlm_evaluation.hpp"
 
 #include <cstdio>
-#include <optional>
 
 namespace bigbird::cli {
 
@@ -25,7 +25,7 @@ train::MlmEvaluationSpec evaluation_spec(const EvaluateMlmOptions& options) {
         spec.masking.random = 0.1;
     }
     spec.seed = options.seed;
-    spec.baseline_orders = options.baseline_orders;
+    spec.baselines = {.orders = options.baseline_orders, .ngrams = options.baseline_ngrams};
     spec.threads = resolve_threads(options.threads);
     spec.scoring.sequences = options.max_sequences;
     spec.scoring.max_tokens = options.batch_tokens;
@@ -56,12 +56,28 @@ int run_evaluate_mlm(const EvaluateMlmOptions& options) {
     if (!options.references.empty()) {
         genome = genome::open_references(options.references);
     }
-    corpus::DocumentReader held_out(options.documents, genome.get());
-    std::optional<corpus::DocumentReader> baseline;
-    if (!options.baseline_documents.empty()) {
-        baseline.emplace(options.baseline_documents, genome.get());
+    const auto corpus_of = [&](const std::filesystem::path& directory,
+                               const std::filesystem::path& documents) -> train::CorpusOf {
+        if (!directory.empty()) {
+            return [&directory](const tokenizer::DnaTokenizer& tokenizer) {
+                return corpus::TokenCorpus::from_shards(corpus::TokenShards(directory, tokenizer));
+            };
+        }
+        if (documents.empty()) {
+            return {};
+        }
+        require_readable(documents);
+        return [&](const tokenizer::DnaTokenizer& tokenizer) {
+            corpus::DocumentReader reader(documents, genome.get());
+            return corpus::TokenCorpus::from_file(reader, tokenizer, spec.threads);
+        };
+    };
+    const train::CorpusOf held_out = corpus_of(options.corpus, options.documents);
+    if (!held_out) {
+        throw ConfigError("--documents FILE or --corpus DIR is needed: held-out sequence to score");
     }
-    const Json report = train::evaluate_mlm({model, &held_out, baseline ? &*baseline : nullptr}, spec);
+    const Json report = train::evaluate_mlm(
+        {model, held_out, corpus_of(options.baseline_corpus, options.baseline_documents)}, spec);
     write_report(report, options.output);
     for (const std::string& line : train::mlm_table(report)) {
         log_info("{}", line);

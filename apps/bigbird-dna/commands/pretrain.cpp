@@ -10,15 +10,20 @@ namespace {
 constexpr const char* by_config = "by --config";
 
 void add_input_options(CLI::App& command, PretrainOptions& options) {
+    CLI::Option* corpus =
+        command.add_option("--corpus", options.corpus, "Token shards of tokenize: the fastest input")
+            ->type_name("DIR");
     command
         .add_option(
             "--documents", options.documents,
-            "Documents of build-documents, text or coordinates; without them, documents are drawn from "
+            "Or documents of build-documents, text or coordinates; without them, documents are drawn from "
             "--reference")
+        ->excludes(corpus)
         ->type_name("FILE");
     add_reference_option(command, options.references, false)
         ->description("Genome that coordinate documents point into, or that documents are drawn from");
-    add_tokenizer_option(command, options.tokenizer);
+    add_tokenizer_option(command, options.tokenizer, false)
+        ->description("Tokenizer that train-tokenizer made; a --corpus holds its own");
     add_document_options(command, options.drawing);
 }
 
@@ -45,9 +50,26 @@ void add_network_options(CLI::App& command, PretrainOptions& options) {
         ->group(group);
     command
         .add_option("--masking-rate", options.masking_rate,
-                    "Share of tokens to predict; 80 % of them become [MASK], 10 % another token")
+                    "Share of tokens to predict (the paper's text says 0.15, its figure 7 0.1)")
         ->check(CLI::Range(0.01, 0.9))
         ->type_name("RATE")
+        ->group(group);
+    command
+        .add_option("--mask-share", options.mask_share, "Of the tokens to predict, those that become [MASK]")
+        ->check(CLI::Range(0.0, 1.0))
+        ->type_name("SHARE")
+        ->group(group);
+    command
+        .add_option("--random-share", options.random_share,
+                    "Of the tokens to predict, those that become another token; the rest stay")
+        ->check(CLI::Range(0.0, 1.0))
+        ->type_name("SHARE")
+        ->group(group);
+    command
+        .add_option("--mask-spans", options.mask_spans,
+                    "Choose whole spans of about this many tokens, 1 to 10; 0: single tokens")
+        ->check(CLI::Range(0.0, 10.0))
+        ->type_name("MEAN")
         ->group(group);
     add_choice_option(command, "--nsp", options.nsp, {"on", "off"},
                       "Next-sentence prediction beside the masked tokens")
@@ -56,6 +78,17 @@ void add_network_options(CLI::App& command, PretrainOptions& options) {
 
 void add_evaluation_options(CLI::App& command, PretrainOptions& options) {
     const char* group = "Evaluation";
+    command
+        .add_option(
+            "--hold-out", options.hold_out,
+            "With --reference alone: contigs, regions (22:21000001-22000000) or BED files that are left "
+            "out of training and scored while it runs")
+        ->type_name("REGION")
+        ->group(group);
+    command
+        .add_option("--evaluate-corpus", options.evaluate_corpus, "Held-out token shards, scored likewise")
+        ->type_name("DIR")
+        ->group(group);
     command
         .add_option("--evaluate-documents", options.evaluate_documents,
                     "Held-out documents, scored while training into metrics.jsonl (eval_loss …)")
@@ -107,6 +140,20 @@ void setup_pretrain(Program& program, Runner<PretrainOptions> run) {
     add_choice_option(command, "--dtype", options->dtype, {"auto", "fp32", "bf16"},
                       "bf16 is mixed precision; auto: bf16 on a GPU, fp32 on a CPU")
         ->group("Resources");
+    add_choice_option(
+        command, "--recompute", options->recompute, {"on", "off"},
+        "on: keep only each layer's input for the backward pass; less memory, a third more time")
+        ->group("Resources");
+    command
+        .add_option("--processes", options->processes,
+                    "Train with this many processes on this machine, one a GPU or sharing the CPU's threads; "
+                    "torchrun and srun do for several machines")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N")
+        ->group("Resources");
+    command.add_flag(
+        "--dry-run", options->dry_run,
+        "Print parameters, operations, memory, tokens and the time to expect, and train nothing");
 }
 
 }  // namespace bigbird::cli

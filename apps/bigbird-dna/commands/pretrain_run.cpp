@@ -1,22 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/pretrain.hpp"
 #include "options/pretrain_inputs.hpp"
+#include "options/ranks_option.hpp"
+#include "support/launch.hpp"
 
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/model/device.hpp"
 
+#include <cstdio>
+
 namespace bigbird::cli {
 
 int run_pretrain(const PretrainOptions& options) {
+    if (launches_processes(options.processes)) {
+        return launch_processes(options.processes);
+    }
     train::PretrainSpec spec = pretrain_spec(options);
     PretrainInputs inputs(options);
     spec.loop.fixed_options = inputs.fixed_options();
-    spec.task.device = model::open_device(options.device);
+    const train::RankSpec place = place_of_this_process(options.processes);
+    const int threads = std::max(1, resolve_threads(options.threads) / place.local_size);
+    model::set_compute_threads(threads);
+    spec.task.device = model::open_device(device_of(place, options.device));
     spec.task.compute = train::parse_compute_type(options.dtype, spec.task.device);
     spec.task.micro_batch_tokens = train::micro_batch_tokens(options.micro_batch_size, spec);
-    const int threads = resolve_threads(options.threads);
-    model::set_compute_threads(threads);
+    if (options.dry_run) {
+        const Json plan = train::plan_pretraining(spec, inputs.tokenizer(), inputs.corpora(threads));
+        for (const std::string& line : train::plan_lines(plan)) {
+            std::puts(line.c_str());
+        }
+        return 0;
+    }
+    spec.task.ranks = std::make_shared<train::Ranks>(place, spec.task.device);
     const train::LoopResult result =
         train::pretrain(spec, inputs.tokenizer(), inputs.corpora(threads), options.run.output);
     log_info("{}: the pretrained model", result.model.string());

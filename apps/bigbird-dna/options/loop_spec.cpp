@@ -11,10 +11,12 @@ train::LoopSpec loop_spec(const RunOptions& run, const OptimizationOptions& opti
     spec.optimizer.clip_norm = optimization.clip_norm;
     spec.checkpoint_every = run.checkpoint_every;
     spec.keep = run.keep;
+    spec.keep_every = run.keep_every;
     spec.max_hours = run.max_hours;
     spec.resume = run.resume;
     spec.force = run.force;
-    spec.free_options = Json{{"--checkpoint-every", run.checkpoint_every}, {"--keep", run.keep}};
+    spec.free_options = Json{
+        {"--checkpoint-every", run.checkpoint_every}, {"--keep", run.keep}, {"--keep-every", run.keep_every}};
     return spec;
 }
 

@@ -6,6 +6,7 @@
 #include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/corpus/document_writer.hpp"
+#include "bigbird/tasks/hold_outs.hpp"
 
 #include <algorithm>
 
@@ -34,7 +35,10 @@ train::PretrainSpec pretrain_spec(const PretrainOptions& options) {
     spec.examples.sequence_length =
         static_cast<std::int32_t>(given_or<std::int64_t>(options.sequence_length, defaults.sequence_length));
     spec.examples.nsp = options.nsp == "on";
-    spec.examples.masking.rate = options.masking_rate;
+    spec.examples.masking = {.rate = options.masking_rate,
+                             .mask = options.mask_share,
+                             .random = options.random_share,
+                             .span_mean = options.mask_spans};
     spec.examples.seed = options.seed;
     spec.loop = loop_spec(options.run, optimization);
     spec.loop.learning_rate.peak = given_or(optimization.learning_rate, defaults.learning_rate);
@@ -43,7 +47,12 @@ train::PretrainSpec pretrain_spec(const PretrainOptions& options) {
     spec.loop.learning_rate.warmup_steps = optimization.warmup_steps >= 0
                                                ? optimization.warmup_steps
                                                : std::min<std::int64_t>(10'000, steps / 10);
-    spec.loop.evaluate_every = options.evaluate_documents.empty() ? 0 : options.evaluate_every;
+    const bool evaluates =
+        !options.evaluate_documents.empty() || !options.evaluate_corpus.empty() || !options.hold_out.empty();
+    spec.loop.evaluate_every = evaluates ? options.evaluate_every : 0;
+    spec.task.recompute = options.recompute == "on";
+    spec.loop.free_options["--recompute"] = options.recompute;
+    spec.loop.free_options["--micro-batch-size"] = options.micro_batch_size;
     spec.task.batch_size = given_or(optimization.batch_size, defaults.batch_size);
     spec.task.evaluation_sequences = options.evaluate_sequences;
     spec.task.seed = options.seed;
@@ -51,26 +60,56 @@ train::PretrainSpec pretrain_spec(const PretrainOptions& options) {
 }
 
 PretrainInputs::PretrainInputs(const PretrainOptions& options)
-    : options_(options), tokenizer_(tokenizer::DnaTokenizer::load(options.tokenizer)) {
-    if (options_.documents.empty() && options_.references.empty()) {
-        throw ConfigError("--documents FILE is needed, or --reference FASTA to draw documents from");
-    }
+    : options_(options), tokenizer_([&] {
+          if (options.corpus.empty() && options.tokenizer.empty()) {
+              throw ConfigError("--tokenizer MODEL is needed; only a --corpus holds its own");
+          }
+          return options.tokenizer.empty() ? corpus::TokenShards(options.corpus).tokenizer()
+                                           : tokenizer::DnaTokenizer::load(options.tokenizer);
+      }()) {
+    check();
     for (const std::filesystem::path& file : {options_.documents, options_.evaluate_documents}) {
         if (!file.empty()) {
             require_readable(file);
         }
     }
+    for (const std::filesystem::path& directory : {options_.corpus, options_.evaluate_corpus}) {
+        if (!directory.empty()) {
+            shards(directory);
+        }
+    }
+}
+
+void PretrainInputs::check() const {
+    if (draws() && options_.references.empty()) {
+        throw ConfigError(
+            "--corpus DIR or --documents FILE is needed, or --reference FASTA to draw documents from");
+    }
+    if (!draws() && !options_.hold_out.empty()) {
+        throw ConfigError(
+            "--hold-out is for documents drawn from --reference; with --corpus or --documents leave the "
+            "regions "
+            "out when those are made, and give --evaluate-corpus or --evaluate-documents");
+    }
+    const int held_out = (options_.hold_out.empty() ? 0 : 1) + (options_.evaluate_corpus.empty() ? 0 : 1) +
+                         (options_.evaluate_documents.empty() ? 0 : 1);
+    if (held_out > 1) {
+        throw ConfigError("give one of --hold-out, --evaluate-corpus and --evaluate-documents");
+    }
 }
 
 Json PretrainInputs::fixed_options() const {
     Json fixed = Json::object();
+    if (!options_.corpus.empty()) {
+        fixed["--corpus"] = checksum_of(options_.corpus / "manifest.json");  // which holds those of all files
+    }
     if (!options_.documents.empty()) {
         fixed["--documents"] = checksum_of(options_.documents);
     }
     for (const std::filesystem::path& reference : options_.references) {
         fixed["--reference"].push_back(checksum_of(genome::fasta_of(reference)));
     }
-    if (options_.documents.empty()) {
+    if (draws()) {
         const DocumentOptions& drawing = options_.drawing;
         const Json parameters = drawing.spec.parameters();
         for (const auto& item : parameters.items()) {
@@ -83,6 +122,9 @@ Json PretrainInputs::fixed_options() const {
         }
         for (const std::string& text : drawing.exclude) {
             fixed["--exclude"].push_back(corpus::region_provenance(text));
+        }
+        for (const std::string& region : options_.hold_out) {
+            fixed["--hold-out"].push_back(corpus::region_provenance(region));
         }
     }
     return fixed;
@@ -100,17 +142,39 @@ corpus::TokenCorpus PretrainInputs::read(const std::filesystem::path& documents,
     return corpus::TokenCorpus::from_file(reader, tokenizer_, threads);
 }
 
+corpus::TokenCorpus PretrainInputs::shards(const std::filesystem::path& directory) const {
+    return corpus::TokenCorpus::from_shards(corpus::TokenShards(directory, tokenizer_));
+}
+
+corpus::TokenCorpus PretrainInputs::draw(bool held_out, int threads) {
+    corpus::BuildSpec spec = build_spec(options_.drawing, options_.seed, *genome());
+    if (!options_.hold_out.empty()) {
+        const tasks::HoldOuts hold_outs(*genome(), options_.hold_out, {});
+        const genome::IntervalSet& regions = hold_outs.regions(tasks::Split::validation);
+        if (held_out) {
+            spec.documents.passes = 1;
+            spec.include = spec.include ? spec.include->intersected(regions) : regions;
+        } else {
+            spec.exclude = spec.exclude.united(regions);
+        }
+    }
+    return corpus::TokenCorpus::from_genome(*genome(), spec, tokenizer_, threads);
+}
+
 train::PretrainCorpora PretrainInputs::corpora(int threads) {
     train::PretrainCorpora corpora;
-    if (options_.documents.empty()) {
-        corpora.train = [this, threads] {
-            const corpus::BuildSpec spec = build_spec(options_.drawing, options_.seed, *genome());
-            return corpus::TokenCorpus::from_genome(*genome(), spec, tokenizer_, threads);
-        };
-    } else {
+    if (!options_.corpus.empty()) {
+        corpora.train = [this] { return shards(options_.corpus); };
+    } else if (!options_.documents.empty()) {
         corpora.train = [this, threads] { return read(options_.documents, threads); };
+    } else {
+        corpora.train = [this, threads] { return draw(false, threads); };
     }
-    if (!options_.evaluate_documents.empty()) {
+    if (!options_.hold_out.empty()) {
+        corpora.held_out = [this, threads] { return draw(true, threads); };
+    } else if (!options_.evaluate_corpus.empty()) {
+        corpora.held_out = [this] { return shards(options_.evaluate_corpus); };
+    } else if (!options_.evaluate_documents.empty()) {
         corpora.held_out = [this, threads] { return read(options_.evaluate_documents, threads); };
     }
     return corpora;

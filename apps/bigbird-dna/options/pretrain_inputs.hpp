@@ -15,12 +15,11 @@ namespace bigbird::cli {
 /// All but the inputs' checksums and what the device decides.
 train::PretrainSpec pretrain_spec(const PretrainOptions& options);
 
-/// The documents: read from a file, or drawn from the genome. Nothing but headers is read before corpora() is
-/// asked.
+/// Token shards, documents of a file, or documents drawn from the genome. Nothing but headers is read before
+/// corpora() is asked.
 class PretrainInputs {
 public:
-    /// `options` must outlive it. Throws ConfigError where there is neither --documents nor --reference,
-    /// InputError.
+    /// `options` must outlive it. Throws ConfigError where options lack or exclude each other, InputError.
     explicit PretrainInputs(const PretrainOptions& options);
 
     const tokenizer::DnaTokenizer& tokenizer() const { return tokenizer_; }
@@ -32,6 +31,11 @@ public:
 private:
     const genome::ReferenceGenome* genome();
     corpus::TokenCorpus read(const std::filesystem::path& documents, int threads);
+    corpus::TokenCorpus shards(const std::filesystem::path& directory) const;
+    /// Documents drawn from what is held out, or from all the rest.
+    corpus::TokenCorpus draw(bool held_out, int threads);
+    bool draws() const { return options_.corpus.empty() && options_.documents.empty(); }
+    void check() const;
 
     const PretrainOptions& options_;
     tokenizer::DnaTokenizer tokenizer_;

@@ -23,8 +23,12 @@ void add_run_options(CLI::App& command, RunOptions& options) {
         ->check(CLI::PositiveNumber)
         ->type_name("N")
         ->group(group);
-    command.add_option("--keep", options.keep, "Checkpoints that are kept, besides the best")
+    command.add_option("--keep", options.keep, "Newest checkpoints that are kept, besides the best")
         ->check(CLI::PositiveNumber)
+        ->type_name("N")
+        ->group(group);
+    command.add_option("--keep-every", options.keep_every, "Keep those of every N steps, too; 0: none")
+        ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->group(group);
     command

@@ -16,10 +16,11 @@ struct RunOptions {
     bool force = false;
     std::int64_t checkpoint_every = 1000;
     int keep = 3;
+    std::int64_t keep_every = 0;
     std::string resume = "auto";
     double max_hours = 0;
 };
-/// --output, --force, --checkpoint-every, --keep, --resume, --max-hours.
+/// --output, --force, --checkpoint-every, --keep, --keep-every, --resume, --max-hours.
 void add_run_options(CLI::App& command, RunOptions& options);
 
 struct OptimizationOptions {

@@ -2,6 +2,7 @@
 #include "support/program.hpp"
 
 #include "support/help_formatter.hpp"
+#include "support/options_file.hpp"
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
@@ -12,6 +13,8 @@
 #include <cstdio>
 #include <memory>
 #include <new>
+#include <string>
+#include <vector>
 
 namespace bigbird::cli {
 
@@ -93,8 +96,13 @@ int Program::main(int argc, char** argv) {
 
 int Program::parse_and_run(int argc, char** argv) {
     finish_commands();
+    const std::vector<std::string> words = expand_options_file({argv, argv + argc});
+    std::vector<const char*> given;
+    for (const std::string& word : words) {
+        given.push_back(word.c_str());
+    }
     try {
-        app_.parse(argc, argv);
+        app_.parse(static_cast<int>(given.size()), given.data());
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) {  // --help, --version
             return app_.exit(error);
@@ -123,6 +131,11 @@ void Program::finish_commands() {
     for (CLI::App* command : app_.get_subcommands([](const CLI::App*) { return true; })) {
         BIGBIRD_EXPECTS(!command->get_description().empty(),
                         "a command without a description: " + command->get_name());
+        command
+            ->add_option(options_file_option, options_file_,
+                         "Further options from a YAML or JSON file: names without dashes and their "
+                         "values; what the command line gives goes before")
+            ->type_name("FILE");
         CLI::Option* quiet =
             command->add_flag("--quiet", quiet_, "Only warnings and errors on standard error")
                 ->group("Messages");

@@ -43,6 +43,7 @@ private:
 
     CLI::App app_;
     bool quiet_ = false, verbose_ = false;
+    std::string options_file_;  // read before parsing; for the help alone
     std::function<int()> chosen_;
 };
 

@@ -82,8 +82,8 @@ bool is_leftover(const fs::path& path) {
 
 }  // namespace
 
-CheckpointStore::CheckpointStore(fs::path run_directory, int keep)
-    : root_(std::move(run_directory) / "checkpoints"), keep_(std::max(1, keep)) {}
+CheckpointStore::CheckpointStore(fs::path run_directory, int keep, std::int64_t keep_every)
+    : root_(std::move(run_directory) / "checkpoints"), keep_(std::max(1, keep)), keep_every_(keep_every) {}
 
 fs::path CheckpointStore::directory_of(std::int64_t step) const {
     return root_ / fmt::format("step-{:08}", step);
@@ -163,7 +163,9 @@ void CheckpointStore::drop_after(std::int64_t step) {
 
 void CheckpointStore::prune() {
     std::vector<std::int64_t> all = steps();
-    std::erase(all, protected_);
+    std::erase_if(all, [this](std::int64_t step) {
+        return step == protected_ || (keep_every_ > 0 && step % keep_every_ == 0);
+    });
     for (std::size_t i = 0; i + static_cast<std::size_t>(keep_) < all.size(); ++i) {
         std::error_code error;
         fs::remove_all(directory_of(all[i]), error);

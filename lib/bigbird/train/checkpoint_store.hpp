@@ -26,8 +26,9 @@ struct Checkpoint {
 /// One process at a time (RunLock). Not thread-safe.
 class CheckpointStore {
 public:
-    /// Keeps the newest `keep` checkpoints (at least 1). Makes nothing yet.
-    CheckpointStore(std::filesystem::path run_directory, int keep);
+    /// Keeps the newest `keep` checkpoints (at least 1) and those whose step is a multiple of `keep_every`
+    /// (0: none). Makes nothing yet.
+    CheckpointStore(std::filesystem::path run_directory, int keep, std::int64_t keep_every = 0);
 
     /// Writes the checkpoint of `step` (state gets "step"), then removes those that are not kept.
     /// `write_model` fills the folder it is given. Throws WriteError; the checkpoints before are then
@@ -55,6 +56,7 @@ private:
 
     std::filesystem::path root_;
     int keep_;
+    std::int64_t keep_every_;
     std::int64_t protected_ = -1;
 };
 

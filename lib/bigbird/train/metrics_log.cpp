@@ -5,6 +5,7 @@
 #include "bigbird/core/files.hpp"
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
 
@@ -20,11 +21,10 @@ bool belongs(const std::string& line, std::int64_t last_step) {
     return value["step"].get<std::int64_t>() <= last_step;
 }
 
-}  // namespace
-
-MetricsLog::MetricsLog(const std::filesystem::path& file, std::int64_t last_step) : file_(file) {
-    write_atomically(file_, Overwrite::allow, [&](std::ostream& out) {
-        std::ifstream before(file_, std::ios::binary);
+/// Removes the lines that do not belong, and says where the others lie.
+std::filesystem::path cut(const std::filesystem::path& file, std::int64_t last_step) {
+    write_atomically(file, Overwrite::allow, [&](std::ostream& out) {
+        std::ifstream before(file, std::ios::binary);
         std::string line;
         while (last_step > 0 && std::getline(before, line)) {
             if (belongs(line, last_step)) {
@@ -32,7 +32,23 @@ MetricsLog::MetricsLog(const std::filesystem::path& file, std::int64_t last_step
             }
         }
     });
-    out_.open(file_, std::ios::binary | std::ios::app);
+    return file;
+}
+
+std::filesystem::path events_from(const std::filesystem::path& directory, std::int64_t last_step) {
+    if (last_step == 0) {
+        std::error_code error;
+        std::filesystem::remove_all(directory, error);
+    }
+    return directory;
+}
+
+}  // namespace
+
+MetricsLog::MetricsLog(const std::filesystem::path& run_directory, std::int64_t last_step)
+    : file_(cut(run_directory / file_name, last_step)),
+      out_(file_, std::ios::binary | std::ios::app),
+      events_(events_from(run_directory / events_name, last_step), last_step + 1) {
     if (!out_) {
         throw WriteError(file_.string() + ": cannot be opened: " + std::strerror(errno));
     }
@@ -43,6 +59,16 @@ void MetricsLog::append(const Json& line) {
     if (!out_) {
         throw WriteError(file_.string() + ": writing failed: " + std::strerror(errno));
     }
+    std::vector<std::pair<std::string, double>> scalars;
+    for (const auto& item : line.items()) {
+        if (item.key() != "step" && item.value().is_number()) {
+            const bool evaluation = item.key().starts_with("eval_");
+            scalars.emplace_back((evaluation ? "evaluation/" : "training/") + item.key(),
+                                 item.value().get<double>());
+        }
+    }
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    events_.add(line.at("step").get<std::int64_t>(), std::chrono::duration<double>(now).count(), scalars);
 }
 
 }  // namespace bigbird::train

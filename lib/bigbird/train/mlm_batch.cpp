@@ -2,6 +2,7 @@
 #include "bigbird/train/mlm_batch.hpp"
 
 #include "bigbird/model/batching.hpp"
+#include "bigbird/train/cost.hpp"
 
 #include <ATen/ATen.h>
 
@@ -48,7 +49,7 @@ MlmBatch make_part(std::span<const corpus::Example> examples, std::vector<std::s
 }  // namespace
 
 GlobalBatch make_global_batch(std::span<const corpus::Example> examples, const model::BigBirdConfig& config,
-                              std::int64_t max_tokens, const at::Device& device) {
+                              std::int64_t max_tokens, const at::Device& device, std::int64_t first_sample) {
     std::vector<model::TokenSequence> sequences;
     GlobalBatch batch;
     for (const corpus::Example& example : examples) {
@@ -57,13 +58,18 @@ GlobalBatch make_global_batch(std::span<const corpus::Example> examples, const m
         batch.masked += static_cast<std::int64_t>(example.masked_positions.size());
     }
     batch.sequences = static_cast<std::int64_t>(examples.size());
-    std::int64_t sample = 0;
+    const std::int64_t block = config.pattern.block_size;
     for (std::vector<std::size_t>& members :
          model::group_by_blocks(sequences, config.pattern.block_size, max_tokens)) {
-        const auto rows = static_cast<std::int64_t>(members.size());
         batch.parts.push_back(make_part(examples, std::move(members), sequences, config, device));
-        batch.parts.back().first_sample = sample;
-        sample += rows;
+        MlmBatch& part = batch.parts.back();
+        for (const std::size_t example : part.examples) {
+            part.samples.push_back(first_sample + static_cast<std::int64_t>(example));
+        }
+        const std::int64_t padded = part.input.input_ids.numel();
+        batch.padded_tokens += padded;
+        batch.operations +=
+            forward_operations(config, part.input.input_ids.size(1) / block, padded, part.labels.numel());
     }
     return batch;
 }

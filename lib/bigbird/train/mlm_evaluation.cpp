@@ -3,11 +3,9 @@
 
 #include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/model_directory.hpp"
-#include "bigbird/train/markov_baselines.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +14,6 @@
 namespace bigbird::train {
 
 namespace {
-
-constexpr const char* markov_prefix = "markov_order_";
 
 /// An option of the model's pretraining as config.json records it, or null.
 Json pretraining_option(const model::BigBirdConfig& config, const std::string& name) {
@@ -48,29 +44,10 @@ corpus::ExampleSpec examples_of(const model::BigBirdConfig& config, const MlmEva
     return examples;
 }
 
-/// Trains the baselines, then tokenises the held-out documents while the baselines score them.
-corpus::TokenCorpus read_documents(const MlmEvaluationInputs& inputs,
-                                   const tokenizer::DnaTokenizer& tokenizer, MarkovBaselines& baselines,
-                                   int threads) {
-    if (inputs.baseline != nullptr) {
-        while (const auto document = inputs.baseline->next()) {
-            stop_if_asked();
-            baselines.add(*document);
-        }
-    }
-    const auto next = [&] {
-        stop_if_asked();
-        std::optional<corpus::Document> document = inputs.held_out->next();
-        if (document) {
-            baselines.score(*document);
-        }
-        return document;
-    };
-    return corpus::TokenCorpus::from_documents(next, tokenizer, threads);
-}
-
 Json figures(const MlmScores& scores, std::uint64_t seed) {
     const auto [low, high] = scores.bits_interval(seed);
+    const auto [low_loss, high_loss] = scores.loss_interval(seed);
+    const auto [low_hits, high_hits] = scores.accuracy_interval(seed);
     Json json{{"sequences", scores.sequences.size()},
               {"masked_tokens", scores.chosen()},
               {"masked_bases", scores.bases()},
@@ -78,7 +55,9 @@ Json figures(const MlmScores& scores, std::uint64_t seed) {
               {"bits_per_character_interval", {low, high}},
               {"mlm_loss", scores.mlm_loss()},
               {"perplexity", std::exp(scores.mlm_loss())},
-              {"masked_accuracy", scores.accuracy()}};
+              {"perplexity_interval", {std::exp(low_loss), std::exp(high_loss)}},
+              {"masked_accuracy", scores.accuracy()},
+              {"masked_accuracy_interval", {low_hits, high_hits}}};
     if (scores.nsp_sequences() > 0) {
         json["nsp_sequences"] = scores.nsp_sequences();
         json["nsp_loss"] = scores.nsp_loss();
@@ -102,9 +81,14 @@ Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& sp
     const model::BigBirdConfig config = network->config();
     const tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(inputs.model, config);
     const corpus::ExampleSpec examples = examples_of(config, spec);
-    MarkovBaselines baselines(inputs.baseline != nullptr ? spec.baseline_orders : std::vector<int>{});
-    const corpus::ExampleSource source(read_documents(inputs, tokenizer, baselines, spec.threads), tokenizer,
-                                       examples);
+    spec.baselines.validate();
+    const corpus::TokenCorpus held_out = inputs.held_out(tokenizer);
+    Baselines baselines(inputs.baseline ? spec.baselines : BaselineSpec{}, tokenizer);
+    if (inputs.baseline) {
+        baselines.train(inputs.baseline(tokenizer));
+        baselines.score(held_out);
+    }
+    const corpus::ExampleSource source(held_out, tokenizer, examples);
     const MlmScores scores = score_mlm(network, source, tokenizer, spec.scoring);
     if (scores.chosen() == 0) {
         throw InputError("the held-out documents hold no token without N to predict");
@@ -119,31 +103,35 @@ Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& sp
           {"--nsp", examples.nsp ? "on" : "off"},
           {"--max-sequences", spec.scoring.sequences},
           {"--seed", spec.seed}}},
-        {"method", corruption(examples.masking) +
-                       "; tokens that contain N are left out; bits_per_character = sum of -log2 p over the "
-                       "chosen tokens / bases that they spell; interval: 95 %, bootstrap over sequences"}};
+        {"method",
+         corruption(examples.masking) +
+             "; tokens that contain N are left out; bits_per_character = sum of -log2 p over the "
+             "chosen tokens / bases that they spell; intervals: 95 %, bootstrap over sequences and, for "
+             "baselines, which read from left to right, over documents"}};
     report.update(figures(scores, spec.seed));
-    report.update(baselines.to_json());
+    report.update(baselines.to_json(spec.seed));
     return report;
 }
 
 std::vector<std::string> mlm_table(const Json& report) {
-    std::vector<std::string> lines;
-    lines.push_back("                      bits a base");
-    for (const auto& item : report.items()) {
-        if (item.key().starts_with(markov_prefix)) {
-            lines.push_back(fmt::format("Markov, order {:<7} {:.4f}",
-                                        item.key().substr(std::string(markov_prefix).size()),
-                                        item.value().get<double>()));
-        }
+    std::vector<std::string> lines{"                      bits a base"};
+    const auto add = [&](const std::string& name, const Json& row, const std::string& note) {
+        const Json& interval = row.at("bits_per_character_interval");
+        lines.push_back(fmt::format("{:<21} {:.4f}  [{:.4f}, {:.4f}]{}", name,
+                                    row.at("bits_per_character").get<double>(), interval[0].get<double>(),
+                                    interval[1].get<double>(), note));
+    };
+    for (const Json& row : report.value("baselines", Json::array())) {
+        add(row.at("name").get<std::string>(), row, "");
     }
-    const Json& interval = report.at("bits_per_character_interval");
-    lines.push_back(fmt::format("this model            {:.4f}  [{:.4f}, {:.4f}] of {} masked tokens",
-                                report.at("bits_per_character").get<double>(), interval[0].get<double>(),
-                                interval[1].get<double>(), report.at("masked_tokens").get<std::int64_t>()));
+    add("this model", report,
+        fmt::format(" of {} masked tokens", report.at("masked_tokens").get<std::int64_t>()));
+    const Json &hits = report.at("masked_accuracy_interval"), &perplexity = report.at("perplexity_interval");
     std::string rest =
-        fmt::format("masked accuracy {:.2f} %, perplexity {:.2f}",
-                    100 * report.at("masked_accuracy").get<double>(), report.at("perplexity").get<double>());
+        fmt::format("masked accuracy {:.2f} % [{:.2f}, {:.2f}], perplexity {:.2f} [{:.2f}, {:.2f}]",
+                    100 * report.at("masked_accuracy").get<double>(), 100 * hits[0].get<double>(),
+                    100 * hits[1].get<double>(), report.at("perplexity").get<double>(),
+                    perplexity[0].get<double>(), perplexity[1].get<double>());
     if (report.contains("nsp_accuracy")) {
         rest +=
             fmt::format(", next-sentence accuracy {:.2f} %", 100 * report.at("nsp_accuracy").get<double>());

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "bigbird/core/json_file.hpp"
-#include "bigbird/corpus/document_reader.hpp"
 #include "bigbird/corpus/example_stream.hpp"
+#include "bigbird/corpus/token_corpus.hpp"
+#include "bigbird/train/baselines.hpp"
 #include "bigbird/train/mlm_scoring.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,16 +22,17 @@ struct MlmEvaluationSpec {
     corpus::MaskingSpec masking{.rate = 0.15, .mask = 1, .random = 0};
     std::uint64_t seed = 0;
     ScoringSpec scoring;
-    std::vector<int> baseline_orders{0, 5, 10};
+    BaselineSpec baselines{.orders = {0, 5, 10}, .ngrams = {3}};
     int threads = 1;
 };
 
-/// Documents to read once, each.
+/// Gives a corpus made with the model's tokenizer.
+using CorpusOf = std::function<corpus::TokenCorpus(const tokenizer::DnaTokenizer&)>;
+
 struct MlmEvaluationInputs {
     std::filesystem::path model;  ///< a model folder
-    corpus::DocumentReader* held_out = nullptr;
-    corpus::DocumentReader* baseline =
-        nullptr;  ///< what the Markov chains are trained on; none: no baselines
+    CorpusOf held_out;
+    CorpusOf baseline;  ///< what the baselines are trained on; none: no baselines
 };
 
 /// Throws InputError, ConfigError, Stopped. All but the last bits of the

@@ -3,12 +3,14 @@
 
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/progress.hpp"
+#include "bigbird/train/bootstrap.hpp"
 #include "bigbird/train/mlm_batch.hpp"
 #include "bigbird/train/prefetch.hpp"
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -120,35 +122,72 @@ double MlmScores::nsp_accuracy() const {
     return ratio(correct, static_cast<double>(nsp_sequences()));
 }
 
-std::pair<double, double> MlmScores::bits_interval(std::uint64_t seed, int resamples) const {
-    std::vector<std::pair<double, double>> whole;  // bits, bases
+namespace {
+
+template <typename Of>
+std::vector<Share> shares(const std::vector<SequenceScore>& sequences, Of of) {
+    std::vector<Share> shares;
     for (const SequenceScore& score : sequences) {
         if (whole_stretch(score)) {
-            whole.emplace_back(score.nats / std::numbers::ln2, static_cast<double>(score.bases));
+            shares.push_back(of(score));
         }
     }
-    if (whole.empty()) {
-        return {0, 0};
-    }
-    const Rng rng = Rng(seed).split("bootstrap");
-    std::vector<double> values;
-    for (int resample = 0; resample < resamples; ++resample) {
-        Rng draw = rng.split(static_cast<std::uint64_t>(resample));
-        double bits = 0, spelt = 0;
-        for (std::size_t i = 0; i < whole.size(); ++i) {
-            const auto pick =
-                static_cast<std::size_t>(draw.between(0, static_cast<std::int64_t>(whole.size()) - 1));
-            bits += whole[pick].first;
-            spelt += whole[pick].second;
-        }
-        values.push_back(ratio(bits, spelt));
-    }
-    std::sort(values.begin(), values.end());
-    const auto at = [&](double share) {
-        return values[static_cast<std::size_t>(std::llround(share * static_cast<double>(values.size() - 1)))];
-    };
-    return {at(0.025), at(0.975)};
+    return shares;
 }
+
+}  // namespace
+
+std::pair<double, double> MlmScores::bits_interval(std::uint64_t seed, int resamples) const {
+    const auto bits = [](const SequenceScore& s) {
+        return Share{s.nats / std::numbers::ln2, static_cast<double>(s.bases)};
+    };
+    return bootstrap_interval(shares(sequences, bits), seed, resamples);
+}
+
+std::pair<double, double> MlmScores::loss_interval(std::uint64_t seed) const {
+    const auto nats = [](const SequenceScore& s) { return Share{s.nats, static_cast<double>(s.chosen)}; };
+    return bootstrap_interval(shares(sequences, nats), seed);
+}
+
+std::pair<double, double> MlmScores::accuracy_interval(std::uint64_t seed) const {
+    const auto hits = [](const SequenceScore& s) {
+        return Share{static_cast<double>(s.correct), static_cast<double>(s.chosen)};
+    };
+    return bootstrap_interval(shares(sequences, hits), seed);
+}
+
+namespace {
+
+/// Gives every rank the scores of all: each has those of its own sequences, the others' are zero.
+void gather(std::vector<SequenceScore>& scores, Ranks& ranks) {
+    constexpr std::int64_t fields = 7;
+    at::Tensor table = at::zeros({static_cast<std::int64_t>(scores.size()), fields}, at::kDouble);
+    double* row = table.mutable_data_ptr<double>();
+    for (const SequenceScore& score : scores) {
+        const std::array<double, fields> values{score.nats,
+                                                static_cast<double>(score.chosen),
+                                                static_cast<double>(score.correct),
+                                                static_cast<double>(score.bases),
+                                                score.next_sentence + 1.0,
+                                                score.next_sentence_correct ? 1.0 : 0.0,
+                                                score.next_sentence_nats};
+        row = std::copy(values.begin(), values.end(), row);
+    }
+    ranks.sum(table);
+    const double* value = table.const_data_ptr<double>();
+    for (SequenceScore& score : scores) {
+        score = {.nats = value[0],
+                 .chosen = std::llround(value[1]),
+                 .correct = std::llround(value[2]),
+                 .bases = std::llround(value[3]),
+                 .next_sentence = static_cast<int>(std::lround(value[4])) - 1,
+                 .next_sentence_correct = value[5] > 0.5,
+                 .next_sentence_nats = value[6]};
+        value += fields;
+    }
+}
+
+}  // namespace
 
 MlmScores score_mlm(model::PreTrainingModel& network, const corpus::ExampleSource& source,
                     const tokenizer::DnaTokenizer& tokenizer, const ScoringSpec& spec) {
@@ -156,10 +195,15 @@ MlmScores score_mlm(model::PreTrainingModel& network, const corpus::ExampleSourc
         spec.sequences > 0 ? std::min(spec.sequences, source.epoch_size()) : source.epoch_size();
     const std::int64_t chunk_size =
         std::max<std::int64_t>(1, spec.max_tokens / source.spec().sequence_length);
+    const std::int64_t chunk_count = (total + chunk_size - 1) / chunk_size;
+    const std::int64_t first = spec.ranks != nullptr ? spec.ranks->rank() : 0;
+    const std::int64_t step = spec.ranks != nullptr ? spec.ranks->size() : 1;
     const model::BigBirdConfig& config = network->config();
-    Prefetcher<Chunk> chunks([&](std::int64_t number) {
+    Prefetcher<Chunk> chunks([&](std::int64_t turn) {
         Chunk chunk;
-        const std::int64_t begin = number * chunk_size, end = std::min(total, begin + chunk_size);
+        const std::int64_t number = first + turn * step;
+        const std::int64_t begin = std::min(total, number * chunk_size),
+                           end = std::min(total, begin + chunk_size);
         for (std::int64_t i = begin; i < end; ++i) {
             chunk.examples.push_back(source.get(i));
         }
@@ -174,20 +218,24 @@ MlmScores score_mlm(model::PreTrainingModel& network, const corpus::ExampleSourc
         progress.emplace("scoring", "sequences", total);
     }
     MlmScores scores;
-    for (std::int64_t done = 0; done < total; done += chunk_size) {
+    scores.sequences.resize(static_cast<std::size_t>(total));
+    for (std::int64_t number = first; number < chunk_count; number += step) {
         if (spec.foreground) {
             stop_if_asked();
         }
-        const Chunk chunk = chunks.get(done / chunk_size);
+        const Chunk chunk = chunks.get(number / step);
         const Autocast autocast(spec.compute, spec.device);
         std::vector<SequenceScore> found(chunk.examples.size());
         for (const MlmBatch& part : chunk.batch.parts) {
             score_part(network, part, chunk, tokenizer, found);
         }
-        scores.sequences.insert(scores.sequences.end(), found.begin(), found.end());
+        std::copy(found.begin(), found.end(), scores.sequences.begin() + number * chunk_size);
         if (progress) {
-            progress->update(static_cast<std::int64_t>(scores.sequences.size()));
+            progress->update(std::min(total, (number + 1) * chunk_size));
         }
+    }
+    if (step > 1) {
+        gather(scores.sequences, *spec.ranks);
     }
     if (progress) {
         progress->finish();

@@ -6,6 +6,7 @@
 #include "bigbird/corpus/example_stream.hpp"
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/train/autocast.hpp"
+#include "bigbird/train/ranks.hpp"
 
 #include <cstdint>
 #include <utility>
@@ -36,9 +37,11 @@ struct MlmScores {
     std::int64_t nsp_sequences() const;
     double nsp_loss() const;
     double nsp_accuracy() const;
-    /// 95 % percentile bootstrap interval of bits_per_character over sequences; a function of the scores and
-    /// the seed.
+    /// Intervals as bootstrap_interval() gives them over sequences, of bits_per_character, mlm_loss,
+    /// accuracy.
     std::pair<double, double> bits_interval(std::uint64_t seed, int resamples = 1000) const;
+    std::pair<double, double> loss_interval(std::uint64_t seed) const;
+    std::pair<double, double> accuracy_interval(std::uint64_t seed) const;
 };
 
 struct ScoringSpec {
@@ -46,6 +49,7 @@ struct ScoringSpec {
     std::int64_t max_tokens = 8192;  ///< padded, computed at once
     at::Device device = at::kCPU;
     ComputeType compute = ComputeType::fp32;
+    Ranks* ranks = nullptr;   ///< share the work and all get all scores; none: this process alone
     bool foreground = false;  ///< shows progress on standard error and throws Stopped on a signal
 };
 

@@ -10,6 +10,7 @@
 #include "bigbird/train/training_loop.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace bigbird::train {
@@ -20,12 +21,15 @@ struct MlmTaskSpec {
     std::uint64_t seed = 0;                  ///< of the dropout masks
     at::Device device = at::kCPU;
     ComputeType compute = ComputeType::fp32;
-    std::int64_t evaluation_sequences = 0;  ///< of the held-out epoch; 0: all
+    std::int64_t evaluation_sequences = 0;   ///< of the held-out epoch; 0: all
+    bool recompute = false;                  ///< activation checkpointing
+    std::shared_ptr<Ranks> ranks = nullptr;  ///< none: this process alone
 };
 
-/// Step s takes the examples [(s - 1) * batch_size, s * batch_size) of the source, so nothing but the step is
-/// to be kept. The loss is the mean over the masked tokens of the global batch plus, with NSP, the mean over
-/// its sequences.
+/// Step s takes the examples [(s - 1) * batch_size, s * batch_size) of the source, of which each rank
+/// computes its share, so nothing but the step is to be kept and no sample is seen twice. The loss is the
+/// mean over the masked tokens of the global batch plus, with NSP, the mean over its sequences, for any
+/// number of ranks and micro-batches.
 class MlmTask : public TrainingTask {
 public:
     /// The network is on the device already. `held_out`'s examples are masked as its own spec says.
@@ -33,7 +37,7 @@ public:
             std::optional<corpus::ExampleSource> held_out, const MlmTaskSpec& spec);
 
     torch::nn::Module& module() override { return *network_; }
-    /// Metrics: mlm_loss, mlm_accuracy and, with NSP, nsp_loss, nsp_accuracy.
+    /// Metrics: mlm_loss, mlm_accuracy, bits_per_character and, with NSP, nsp_loss, nsp_accuracy.
     StepStats accumulate(std::int64_t step) override;
     /// eval_loss, eval_mlm_loss, eval_mlm_accuracy, eval_bits_per_character and, with NSP, eval_nsp_loss,
     /// eval_nsp_accuracy; empty without held-out examples.
@@ -47,6 +51,8 @@ private:
     std::optional<corpus::ExampleSource> held_out_;
     MlmTaskSpec spec_;
     model::BigBirdConfig config_;
+    std::shared_ptr<Ranks> ranks_;
+    Ranks::GradientSum gradients_;
     Prefetcher<GlobalBatch> batches_;
 };
 

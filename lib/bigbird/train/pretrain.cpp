@@ -5,7 +5,13 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/train/cost.hpp"
+#include "bigbird/train/machine.hpp"
+
+#include <algorithm>
+#include <chrono>
 
 namespace bigbird::train {
 
@@ -27,11 +33,21 @@ Json fixed_options(const PretrainSpec& spec, const tokenizer::DnaTokenizer& toke
     options["--schedule"] = to_string(rate.decay);
     options["--weight-decay"] = optimizer.weight_decay;
     options["--clip-norm"] = optimizer.clip_norm;
-    options["--masking-rate"] = spec.examples.masking.rate;
+    const corpus::MaskingSpec& masking = spec.examples.masking;
+    options["--masking-rate"] = masking.rate;
+    options["--mask-share"] = masking.mask;
+    options["--random-share"] = masking.random;
+    options["--mask-spans"] = masking.span_mean;
     options["--nsp"] = spec.examples.nsp ? "on" : "off";
     options["--dtype"] = spec.task.compute == ComputeType::bf16 ? "bf16" : "fp32";
     options["--seed"] = spec.task.seed;
     return options;
+}
+
+/// Of the tokens computed: what lacks to whole blocks, and what is too short to be packed.
+double padded_share(const corpus::ExampleSource& source, const PretrainSpec& spec) {
+    const double full = static_cast<double>(spec.examples.sequence_length);
+    return 1.0 - (1.0 - source.padding_share()) * full / static_cast<double>(padded_length(spec));
 }
 
 void describe(const model::PreTrainingModel& network, const corpus::ExampleSource& source,
@@ -50,12 +66,35 @@ void describe(const model::PreTrainingModel& network, const corpus::ExampleSourc
     log_info("{} steps of {} sequences of {} tokens: {:.2f} passes over the corpus",
              spec.loop.learning_rate.total_steps, spec.task.batch_size, spec.examples.sequence_length,
              examples / static_cast<double>(source.epoch_size()));
-    const double padding = source.padding_share();
-    if (padding > 0.2) {
-        log_warning(
-            "{:.0f} % of the tokens would be padding: most documents are shorter than --sequence-length",
-            100 * padding);
-    }
+    log_info("padding: {:.2f} % of the tokens", 100 * padded_share(source, spec));
+}
+
+/// Provenance and what is derived from the tokenizer.
+void complete(PretrainSpec& spec, const tokenizer::DnaTokenizer& tokenizer) {
+    spec.config.vocab_size = tokenizer.vocab_size();
+    spec.config.pad_token_id = tokenizer.special_ids().pad;
+    spec.validate();
+    spec.loop.fixed_options = fixed_options(spec, tokenizer);
+    spec.config.extra[provenance_key] = {{"version", std::string(version())},
+                                         {"options", spec.loop.fixed_options}};
+    model::BigBirdConfig plain = spec.config;
+    plain.extra = Json::object();
+    spec.loop.fixed_options["--config"] = model::config_to_json(plain, "BigBirdForPreTraining");
+    const std::int64_t sequences = spec.task.micro_batch_tokens / padded_length(spec);
+    spec.loop.memory_advice =
+        sequences > 1
+            ? fmt::format("--micro-batch-size {} needs about half, the result is the same", sequences / 2)
+        : spec.task.recompute ? "a shorter --sequence-length or a smaller --config needs less"
+                              : "--recompute on needs less, the result is the same";
+    spec.loop.compute = spec.task.compute;
+    spec.loop.ranks = spec.task.ranks;
+}
+
+model::PreTrainingModel make_network(const PretrainSpec& spec) {
+    model::PreTrainingModel network(spec.config);
+    model::initialise(*network, spec.config, spec.task.seed);
+    network->to(spec.task.device);
+    return network;
 }
 
 }  // namespace
@@ -78,10 +117,14 @@ model::BigBirdConfig read_configuration(const std::string& configuration) {
     return model::preset(configuration);
 }
 
+std::int64_t padded_length(const PretrainSpec& spec) {
+    const std::int64_t block = spec.config.pattern.block_size;
+    return (spec.examples.sequence_length + block - 1) / block * block;
+}
+
 std::int64_t micro_batch_tokens(std::int64_t sequences, const PretrainSpec& spec) {
     if (sequences > 0) {
-        const std::int64_t block = spec.config.pattern.block_size;
-        return sequences * ((spec.examples.sequence_length + block - 1) / block * block);
+        return sequences * padded_length(spec);
     }
     return spec.task.device.is_cpu() ? 4'096 : 32'768;
 }
@@ -91,29 +134,21 @@ void PretrainSpec::validate() const {
     examples.validate();
     loop.learning_rate.validate();
     loop.optimizer.validate();
-    const std::int64_t block = config.pattern.block_size;
-    const std::int64_t padded = (examples.sequence_length + block - 1) / block * block;
-    if (padded > config.max_position_embeddings) {
+    if (padded_length(*this) > config.max_position_embeddings) {
         throw ConfigError("--sequence-length " + std::to_string(examples.sequence_length) +
                           " is longer than the " + std::to_string(config.max_position_embeddings) +
                           " positions of the network");
     }
-    if (task.batch_size < 1) {
-        throw ConfigError("--batch-size must be at least 1");
+    const std::int64_t ranks = task.ranks ? task.ranks->size() : 1;
+    if (task.batch_size < ranks) {
+        throw ConfigError("--batch-size " + std::to_string(task.batch_size) + " leaves some of the " +
+                          std::to_string(ranks) + " processes without a sequence");
     }
 }
 
 LoopResult pretrain(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenizer,
                     const PretrainCorpora& corpora, const std::filesystem::path& run_directory) {
-    spec.config.vocab_size = tokenizer.vocab_size();
-    spec.config.pad_token_id = tokenizer.special_ids().pad;
-    spec.validate();
-    spec.loop.fixed_options = fixed_options(spec, tokenizer);
-    spec.config.extra[provenance_key] = {{"version", std::string(version())},
-                                         {"options", spec.loop.fixed_options}};
-    model::BigBirdConfig plain = spec.config;
-    plain.extra = Json::object();
-    spec.loop.fixed_options["--config"] = model::config_to_json(plain, "BigBirdForPreTraining");
+    complete(spec, tokenizer);
     if (run_is_finished(run_directory, spec.loop)) {
         log_info("{}: this run is finished already; nothing to do", run_directory.string());
         return {.steps = spec.loop.learning_rate.total_steps,
@@ -129,12 +164,80 @@ LoopResult pretrain(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenizer,
         held_out.emplace(corpora.held_out(), tokenizer, examples);
     }
     stop_if_asked();
-    model::PreTrainingModel network(spec.config);
-    model::initialise(*network, spec.config, spec.task.seed);
-    network->to(spec.task.device);
+    const model::PreTrainingModel network = make_network(spec);
     describe(network, source, spec);
     MlmTask task(network, tokenizer, source, std::move(held_out), spec.task);
     return run_training(task, spec.loop, run_directory);
+}
+
+Json plan_pretraining(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenizer,
+                      const PretrainCorpora& corpora) {
+    complete(spec, tokenizer);
+    const corpus::ExampleSource source(corpora.train(), tokenizer, spec.examples);
+    const std::int64_t length = padded_length(spec), batch = spec.task.batch_size;
+    const std::int64_t blocks = length / spec.config.pattern.block_size;
+    const std::int64_t at_once = std::clamp<std::int64_t>(spec.task.micro_batch_tokens / length, 1, batch);
+    const double masked = spec.examples.masking.rate * static_cast<double>(length);
+    const double operations =
+        3 * forward_operations(spec.config, blocks, length, static_cast<std::int64_t>(masked));
+    const int width = spec.task.compute == ComputeType::bf16 ? 2 : 4;
+
+    PretrainSpec part = spec;  // one micro-batch as it will be, the rest follows
+    part.task.batch_size = at_once;
+    MlmTask task(make_network(part), tokenizer, source, std::nullopt, part.task);
+    double seconds = 0;
+    for (std::int64_t step = 1; step <= 2; ++step) {  // the first one warms up
+        stop_if_asked();
+        const auto start = std::chrono::steady_clock::now();
+        task.accumulate(step).loss.item<float>();
+        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+    const double per_step = seconds * static_cast<double>(batch) / static_cast<double>(at_once);
+    const std::int64_t steps = spec.loop.learning_rate.total_steps;
+    const double epoch_tokens = static_cast<double>(source.epoch_size() * spec.examples.sequence_length) *
+                                (1 - source.padding_share());
+    return {{"parameters", parameter_count(spec.config)},
+            {"flops_per_token", operations / static_cast<double>(length)},
+            {"state_bytes", state_bytes(spec.config)},
+            {"activation_bytes", activation_bytes(spec.config, at_once * length, width, spec.task.recompute)},
+            {"documents", source.corpus().documents()},
+            {"corpus_tokens", source.corpus().tokens()},
+            {"epoch_sequences", source.epoch_size()},
+            {"epoch_tokens", epoch_tokens},
+            {"padding_share", padded_share(source, spec)},
+            {"steps", steps},
+            {"batch_size", batch},
+            {"sequence_length", spec.examples.sequence_length},
+            {"micro_batch_sequences", at_once},
+            {"epochs", static_cast<double>(batch) * static_cast<double>(steps) /
+                           static_cast<double>(source.epoch_size())},
+            {"seconds_per_step", per_step},
+            {"tokens_per_second", static_cast<double>(batch * spec.examples.sequence_length) / per_step},
+            {"hours", per_step * static_cast<double>(steps) / 3600},
+            {"measured_memory_bytes", peak_memory(spec.task.device)}};
+}
+
+std::vector<std::string> plan_lines(const Json& plan) {
+    const auto number = [&](const char* key) { return plan.at(key).get<double>(); };
+    return {
+        fmt::format("parameters            {:.1f} million", number("parameters") / 1e6),
+        fmt::format("operations a token    {:.4g} (forward and backward)", number("flops_per_token")),
+        fmt::format("memory, counted       {:.2f} GB of weights, gradients and moments, about {:.2f} GB of "
+                    "activations for {} sequences at once",
+                    number("state_bytes") / 1e9, number("activation_bytes") / 1e9,
+                    number("micro_batch_sequences")),
+        fmt::format("memory, measured      {:.2f} GB at most on this device, without AdamW's moments",
+                    number("measured_memory_bytes") / 1e9),
+        fmt::format("corpus                {:.0f} documents, {:.0f} tokens", number("documents"),
+                    number("corpus_tokens")),
+        fmt::format("an epoch              {:.0f} sequences, {:.0f} tokens, {:.2f} % padding",
+                    number("epoch_sequences"), number("epoch_tokens"), 100 * number("padding_share")),
+        fmt::format("the run               {:.0f} steps of {:.0f} sequences of {:.0f} tokens: {:.2f} epochs",
+                    number("steps"), number("batch_size"), number("sequence_length"), number("epochs")),
+        fmt::format("time, projected       {:.3g} s a step, {:.0f} tokens/s, {} in all (one micro-batch "
+                    "measured here)",
+                    number("seconds_per_step"), number("tokens_per_second"),
+                    Progress::duration(3600 * number("hours")))};
 }
 
 }  // namespace bigbird::train

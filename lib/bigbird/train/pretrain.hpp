@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace bigbird::train {
 
@@ -37,6 +38,9 @@ PretrainDefaults pretrain_defaults(const std::string& configuration);
 /// A preset's name, or a config.json. Throws ConfigError naming the presets, InputError.
 model::BigBirdConfig read_configuration(const std::string& configuration);
 
+/// Rounds a length up to whole blocks.
+std::int64_t padded_length(const PretrainSpec& spec);
+
 /// Padded tokens to compute at once: `sequences` of spec's length, or, with 0, what suits spec's device.
 std::int64_t micro_batch_tokens(std::int64_t sequences, const PretrainSpec& spec);
 
@@ -45,6 +49,17 @@ struct PretrainCorpora {
     std::function<corpus::TokenCorpus()> train;
     std::function<corpus::TokenCorpus()> held_out;  ///< or none
 };
+
+/// What a run would be, without starting it: parameters, operations and memory counted, tokens of an epoch,
+/// and the time projected from one micro-batch measured on this device. {"parameters", "flops_per_token",
+/// "state_bytes", "activation_bytes", "tokens_per_step", "steps", "epoch_tokens", "epoch_sequences",
+/// "epochs", "padding_share", "documents", "micro_batch_sequences", "seconds_per_step", "tokens_per_second",
+/// "hours", "measured_memory_bytes"}.
+Json plan_pretraining(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenizer,
+                      const PretrainCorpora& corpora);
+
+/// The plan for people, a line each.
+std::vector<std::string> plan_lines(const Json& plan);
 
 /// Trains RUN/model. The network's first weights come from spec.task.seed. Provenance goes into config.json
 /// under "bigbird_dna". Throws what run_training() throws, and InputError where a corpus is too small.

@@ -3,9 +3,11 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/version.hpp"
 
 #include <set>
+#include <vector>
 
 namespace bigbird::train {
 
@@ -74,6 +76,33 @@ void refuse_existing(const fs::path& run_directory, const LoopSpec& spec) {
     }
 }
 
+/// Removes what a killed process was about to write: ".model.tmp.123".
+void remove_leftovers(const fs::path& run_directory) {
+    std::vector<fs::path> leftovers;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(run_directory, error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(".") && name.find(".tmp.") != std::string::npos) {
+            leftovers.push_back(entry.path());
+        }
+    }
+    for (const fs::path& path : leftovers) {
+        fs::remove_all(path, error);
+    }
+}
+
+/// Says which options that do not change the result are other than before.
+void report_changes(const fs::path& run_directory, const Json& now) {
+    const Json before = is_there(run_directory / configuration_file)
+                            ? read_json(run_directory / configuration_file).value("settings", Json::object())
+                            : Json::object();
+    for (const auto& item : now.items()) {
+        if (before.contains(item.key()) && before[item.key()] != item.value()) {
+            log_info("{} is {} now, it was {}", item.key(), item.value().dump(), before[item.key()].dump());
+        }
+    }
+}
+
 /// Removes the run's own files from `step` on; 0 removes all.
 void discard_after(const fs::path& run_directory, std::int64_t step) {
     std::error_code error;
@@ -81,7 +110,9 @@ void discard_after(const fs::path& run_directory, std::int64_t step) {
     CheckpointStore(run_directory, 1).drop_after(step);
     if (step == 0) {
         fs::remove(run_directory / "metrics.jsonl", error);
+        fs::remove_all(run_directory / "tensorboard", error);
     }
+    remove_leftovers(run_directory);
 }
 
 bool is_inside(const fs::path& path, const fs::path& folder) {
@@ -144,6 +175,9 @@ RunStart start_run(const fs::path& run_directory, const LoopSpec& spec) {
         start = start_from_path(run_directory, spec);
     }
     if (!start.finished) {
+        if (start.checkpoint) {
+            report_changes(run_directory, spec.free_options);
+        }
         const Json configuration{{"program", "bigbird-dna"},
                                  {"version", std::string(version())},
                                  {"options", spec.fixed_options},

@@ -9,14 +9,17 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/train/checkpoint_store.hpp"
+#include "bigbird/train/machine.hpp"
 #include "bigbird/train/metrics_log.hpp"
 #include "bigbird/train/run_lock.hpp"
 #include "bigbird/train/run_start.hpp"
 
 #include <ATen/ATen.h>
 
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <set>
 
 namespace bigbird::train {
@@ -33,8 +36,9 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-double rounded(double value, double unit) {
-    return std::round(value / unit) * unit;
+double rounded(double value, int decimals) {
+    const double scale = std::pow(10.0, decimals);
+    return std::round(value * scale) / scale;
 }
 
 /// What a checkpoint must carry besides the model and the optimizer.
@@ -75,27 +79,80 @@ struct Position {
     }
 };
 
+/// A step of all ranks together.
+struct StepTotals {
+    at::Tensor scalars;  // (1 + metrics), the loss first
+    double tokens = 0, sequences = 0, padded_tokens = 0, operations = 0, wait_seconds = 0;
+    int signal = 0;     ///< that reached any rank
+    bool late = false;  ///< by the first rank's clock
+
+    static constexpr std::int64_t counters = 8;
+};
+
+/// Adds up over the ranks what each says of a step.
+StepTotals add_up(const StepStats& stats, bool late, Ranks& ranks) {
+    StepTotals totals;
+    std::vector<at::Tensor> scalars{stats.loss.detach().to(at::kFloat)};
+    for (const auto& metric : stats.metrics) {
+        scalars.push_back(metric.second.detach().to(scalars.front().options()));
+    }
+    totals.scalars = at::stack(scalars);
+    const int signal = stop_signal();
+    std::array<double, StepTotals::counters> values{static_cast<double>(stats.tokens),
+                                                    static_cast<double>(stats.sequences),
+                                                    static_cast<double>(stats.padded_tokens),
+                                                    stats.operations,
+                                                    stats.wait_seconds,
+                                                    signal == SIGTERM ? 1.0 : 0.0,
+                                                    signal == SIGINT ? 1.0 : 0.0,
+                                                    late && ranks.is_first() ? 1.0 : 0.0};
+    if (ranks.size() > 1) {
+        ranks.sum(totals.scalars);
+        at::Tensor sums = at::from_blob(values.data(), {StepTotals::counters}, at::kDouble);
+        ranks.sum(sums);
+    }
+    totals.tokens = values[0];
+    totals.sequences = values[1];
+    totals.padded_tokens = values[2];
+    totals.operations = values[3];
+    totals.wait_seconds = values[4] / ranks.size();
+    totals.signal = values[5] > 0 ? SIGTERM : values[6] > 0 ? SIGINT : 0;
+    totals.late = values[7] > 0;
+    return totals;
+}
+
 class Loop {
 public:
-    Loop(TrainingTask& task, const LoopSpec& spec, const fs::path& run_directory)
+    Loop(TrainingTask& task, const LoopSpec& spec, const fs::path& run_directory, Ranks& ranks)
         : task_(task),
           spec_(spec),
           run_(run_directory),
-          store_(run_directory, spec.keep),
+          ranks_(ranks),
+          store_(run_directory, spec.keep, spec.keep_every),
           optimizer_(task.module(), spec.optimizer) {}
 
     LoopResult run(const std::optional<Checkpoint>& checkpoint);
 
 private:
     void restore(const Checkpoint& checkpoint);
+    void share_start();
     void train();
-    void make_step(std::int64_t step, MetricsLog& log);
+    void make_step(std::int64_t step);
+    Json step_line(const StepStats& stats, const StepTotals& totals, const at::Tensor& norm, double rate);
+    void add_speed(Json& line, const StepTotals& totals, double seconds);
     void count_skipped(bool skipped, std::int64_t step);
-    bool evaluate(std::int64_t step, MetricsLog& log);
+    bool evaluate(std::int64_t step);
     bool note_evaluation(const Json& metrics, std::int64_t step);
     void write_checkpoint();
-    void stop_where_asked(Clock::time_point start);
+    void stop_where_asked();
     void write_final_model();
+    void append(const Json& line) {
+        if (log_) {
+            log_->append(line);
+        }
+    }
+    bool late() const { return spec_.max_hours > 0 && seconds_since(start_) >= spec_.max_hours * 3600.0; }
+    at::Device device() { return task_.module().parameters().front().device(); }
 
     bool due(std::int64_t every) const { return every > 0 && position_.step % every == 0; }
     std::int64_t total() const { return spec_.learning_rate.total_steps; }
@@ -103,11 +160,17 @@ private:
     TrainingTask& task_;
     const LoopSpec& spec_;
     fs::path run_;
+    Ranks& ranks_;
     CheckpointStore store_;
     AdamW optimizer_;
     Position position_;
+    std::optional<MetricsLog> log_;  // of the first rank
+    Clock::time_point start_ = Clock::now();
     std::int64_t checkpoint_at_ = 0;
-    double tokens_per_second_ = 0;  // smoothed, for people
+    int asked_ = 0;          // the signal on which all ranks agree
+    bool too_late_ = false;  // likewise
+    double matrix_rate_ = 0;
+    double tokens_per_second_ = 0, wait_share_ = 0;  // smoothed, for people
 };
 
 void Loop::restore(const Checkpoint& checkpoint) {
@@ -121,11 +184,40 @@ void Loop::restore(const Checkpoint& checkpoint) {
     log_info("resuming after step {} of {}", position_.step, total());
 }
 
+/// Gives all ranks what the first begins with.
+void Loop::share_start() {
+    if (ranks_.size() == 1) {
+        return;
+    }
+    const Json told = ranks_.broadcast(Json{{"step", position_.step},
+                                            {"checkpoint_at", checkpoint_at_},
+                                            {"progress", position_.to_json()},
+                                            {"task", task_.state()}});
+    if (!ranks_.is_first()) {
+        const auto step = told.at("step").get<std::int64_t>();
+        position_ = Position::from_json(told.at("progress"), step);
+        checkpoint_at_ = told.at("checkpoint_at").get<std::int64_t>();
+        task_.restore(told.at("task"));
+    }
+    const at::NoGradGuard no_gradients;
+    for (at::Tensor& tensor : task_.module().parameters()) {
+        ranks_.broadcast(tensor);
+    }
+    for (at::Tensor& tensor : task_.module().buffers()) {
+        ranks_.broadcast(tensor);
+    }
+    for (const auto& item : optimizer_.state()) {
+        at::Tensor tensor = item.second;
+        ranks_.broadcast(tensor);
+    }
+}
+
 LoopResult Loop::run(const std::optional<Checkpoint>& checkpoint) {
     if (checkpoint) {
         fs::create_directories(run_ / "checkpoints");
         restore(*checkpoint);
     }
+    share_start();
     if (position_.best_step) {
         store_.protect(*position_.best_step);
     }
@@ -142,66 +234,91 @@ LoopResult Loop::run(const std::optional<Checkpoint>& checkpoint) {
 }
 
 void Loop::train() {
-    MetricsLog log(run_ / "metrics.jsonl", position_.step);
+    if (ranks_.is_first()) {
+        log_.emplace(run_, position_.step);
+    }
     Progress progress("training", "steps", total());
-    const Clock::time_point start = Clock::now();
     progress.update(position_.step);
     while (position_.step < total() && !position_.complete) {
-        make_step(position_.step + 1, log);
+        make_step(position_.step + 1);
         const bool last = position_.step == total();
         bool better = false;
         if (spec_.evaluate_every > 0 && (due(spec_.evaluate_every) || last)) {
-            better = evaluate(position_.step, log);
+            better = evaluate(position_.step);
         }
         position_.complete = position_.complete || last;
         if (better || due(spec_.checkpoint_every) || position_.complete) {
             write_checkpoint();
         }
         progress.update(position_.step,
-                        fmt::format("loss {:.4f}, {:.0f} tokens/s", position_.last_loss, tokens_per_second_));
+                        fmt::format("loss {:.4f}, {:.0f} tokens/s, {:.0f} % waiting for data",
+                                    position_.last_loss, tokens_per_second_, 100 * wait_share_));
         if (!position_.complete) {
-            stop_where_asked(start);
+            stop_where_asked();
         }
     }
     progress.finish();
 }
 
-void Loop::make_step(std::int64_t step, MetricsLog& log) {
+void Loop::make_step(std::int64_t step) {
     const Clock::time_point start = Clock::now();
     const double rate = learning_rate(spec_.learning_rate, step);
     optimizer_.zero_gradients();
     const StepStats stats = task_.accumulate(step);
     BIGBIRD_EXPECTS(stats.loss.defined(), "a training step without a loss");
-    const at::Tensor norm = optimizer_.step(rate, stats.loss);
-    std::vector<at::Tensor> scalars{stats.loss.detach().to(norm.options()), norm};
-    for (const auto& metric : stats.metrics) {
-        scalars.push_back(metric.second.detach().to(norm.options()));
-    }
-    const at::Tensor values = at::stack(scalars).to(at::kCPU, at::kDouble);
-    const double* value = values.const_data_ptr<double>();
-    const double seconds = seconds_since(start);
+    const StepTotals totals = add_up(stats, late(), ranks_);
+    asked_ = ranks_.size() > 1 ? totals.signal : 0;
+    too_late_ = totals.late;
+    const at::Tensor norm = optimizer_.step(rate, totals.scalars[0]);
     position_.step = step;
+    Json line = step_line(stats, totals, norm, rate);
+    add_speed(line, totals, seconds_since(start));
+    append(line);
+    count_skipped(line.contains("skipped"), step);
+}
 
-    Json line{{"step", step}, {"loss", value[0]}};
+/// The losses and what belongs to them. Waits for the device.
+Json Loop::step_line(const StepStats& stats, const StepTotals& totals, const at::Tensor& norm, double rate) {
+    const at::Tensor values = at::cat({totals.scalars, norm.reshape({1})}).to(at::kCPU, at::kDouble);
+    const double* value = values.const_data_ptr<double>();
+    const std::size_t at_norm = stats.metrics.size() + 1;
+    Json line{{"step", position_.step}, {"loss", value[0]}};
     for (std::size_t i = 0; i < stats.metrics.size(); ++i) {
-        line[stats.metrics[i].first] = value[i + 2];
+        line[stats.metrics[i].first] = value[i + 1];
     }
-    const double speed = static_cast<double>(stats.tokens) / std::max(seconds, 1e-9);
     line["learning_rate"] = rate;
-    line["gradient_norm"] = value[1];
-    line["tokens"] = stats.tokens;
-    line["sequences"] = stats.sequences;
-    line["tokens_per_second"] = rounded(speed, 0.1);
-    line["seconds"] = rounded(seconds, 1e-4);
-    const bool skipped = !std::isfinite(value[0]) || !std::isfinite(value[1]);
-    if (skipped) {
+    line["gradient_norm"] = value[at_norm];
+    line["tokens"] = static_cast<std::int64_t>(totals.tokens);
+    line["sequences"] = static_cast<std::int64_t>(totals.sequences);
+    if (totals.padded_tokens > 0) {
+        line["padding_share"] = rounded(1.0 - totals.tokens / totals.padded_tokens, 6);
+    }
+    if (!std::isfinite(value[0]) || !std::isfinite(value[at_norm])) {
         line["skipped"] = true;
     } else {
         position_.last_loss = value[0];
     }
-    log.append(line);
-    tokens_per_second_ = tokens_per_second_ == 0 ? speed : 0.9 * tokens_per_second_ + 0.1 * speed;
-    count_skipped(skipped, step);
+    return line;
+}
+
+/// What the clock says, which differs from run to run.
+void Loop::add_speed(Json& line, const StepTotals& totals, double seconds) {
+    const double speed = totals.tokens / std::max(seconds, 1e-9);
+    const double waited = std::min(1.0, totals.wait_seconds / std::max(seconds, 1e-9));
+    line["tokens_per_second"] = rounded(speed, 1);
+    line["seconds"] = rounded(seconds, 4);
+    line["data_wait_share"] = rounded(waited, 4);
+    if (totals.operations > 0) {
+        if (matrix_rate_ == 0) {
+            matrix_rate_ = matrix_product_rate(spec_.compute, device()) * ranks_.size();
+        }
+        line["flops_per_second"] = std::round(totals.operations / std::max(seconds, 1e-9));
+        line["mfu"] = rounded(totals.operations / std::max(seconds, 1e-9) / matrix_rate_, 4);
+    }
+    line["memory_bytes"] = peak_memory(device());
+    const double old = tokens_per_second_ == 0 ? 0 : 0.9;
+    tokens_per_second_ = old * tokens_per_second_ + (1 - old) * speed;
+    wait_share_ = old * wait_share_ + (1 - old) * waited;
 }
 
 void Loop::count_skipped(bool skipped, std::int64_t step) {
@@ -211,7 +328,10 @@ void Loop::count_skipped(bool skipped, std::int64_t step) {
     }
     ++position_.skipped;
     ++position_.skipped_in_a_row;
-    log_warning("step {} left out: its loss or gradient is not finite ({} so far)", step, position_.skipped);
+    if (ranks_.is_first()) {
+        log_warning("step {} left out: its loss or gradient is not finite ({} so far)", step,
+                    position_.skipped);
+    }
     if (position_.skipped_in_a_row >= most_skipped_in_a_row) {
         throw ConfigError(fmt::format(
             "the loss or the gradient was not finite in {} steps in a row, up to step {}; the run "
@@ -221,7 +341,7 @@ void Loop::count_skipped(bool skipped, std::int64_t step) {
     }
 }
 
-bool Loop::evaluate(std::int64_t step, MetricsLog& log) {
+bool Loop::evaluate(std::int64_t step) {
     const Clock::time_point start = Clock::now();
     const Json metrics = task_.evaluate();
     Json line{{"step", step}};
@@ -233,8 +353,8 @@ bool Loop::evaluate(std::int64_t step, MetricsLog& log) {
                 fmt::format("{}{} {:.6g}", text.empty() ? "" : ", ", item.key(), item.value().get<double>());
         }
     }
-    line["eval_seconds"] = rounded(seconds_since(start), 1e-4);
-    log.append(line);
+    line["eval_seconds"] = rounded(seconds_since(start), 4);
+    append(line);
     log_info("step {}: {}", step, text);
     return spec_.selection && note_evaluation(metrics, step);
 }
@@ -264,6 +384,10 @@ bool Loop::note_evaluation(const Json& metrics, std::int64_t step) {
 }
 
 void Loop::write_checkpoint() {
+    checkpoint_at_ = position_.step;
+    if (!ranks_.is_first()) {
+        return;
+    }
     const Json state{{"program", "bigbird-dna"},
                      {"version", std::string(version())},
                      {"options", spec_.fixed_options},
@@ -272,26 +396,32 @@ void Loop::write_checkpoint() {
     const fs::path written =
         store_.write(position_.step, state, optimizer_.state(),
                      [this](const fs::path& directory) { task_.write_model(directory); });
-    checkpoint_at_ = position_.step;
     log_debug("checkpoint {} written", written.string());
 }
 
-void Loop::stop_where_asked(Clock::time_point start) {
-    const bool late = spec_.max_hours > 0 && seconds_since(start) >= spec_.max_hours * 3600.0;
-    if (stop_signal() == 0 && !late) {
+void Loop::stop_where_asked() {
+    if (ranks_.size() == 1) {
+        asked_ = stop_signal();
+        too_late_ = late();
+    }
+    if (asked_ == 0 && !too_late_) {
         return;
     }
     if (checkpoint_at_ != position_.step) {
         write_checkpoint();
     }
     log_info("checkpoint of step {} written; the same command goes on from it", position_.step);
+    set_stop_signal(asked_);  // what one rank was asked, all were
     stop_if_asked();
     throw Stopped(fmt::format("stopped after {} as --max-hours asks, at step {} of {}",
-                              Progress::duration(seconds_since(start)), position_.step, total()),
+                              Progress::duration(seconds_since(start_)), position_.step, total()),
                   ExitCode::stopped_early);
 }
 
 void Loop::write_final_model() {
+    if (!ranks_.is_first()) {
+        return;
+    }
     PendingOutput pending(run_ / "model", Overwrite::allow, true);
     if (position_.best_step && *position_.best_step != position_.step) {
         const fs::path best = store_.directory_of(*position_.best_step);
@@ -343,16 +473,28 @@ void TrainingTask::read_model(const fs::path& directory) {
 LoopResult run_training(TrainingTask& task, const LoopSpec& spec, const fs::path& run_directory) {
     spec.learning_rate.validate();
     spec.optimizer.validate();
+    Ranks alone;
+    Ranks& ranks = spec.ranks ? *spec.ranks : alone;
     run_is_finished(run_directory, spec);
-    const RunLock lock(run_directory);
-    const RunStart start = start_run(run_directory, spec);
+    ranks.wait_for_all();  // nothing changes before all have looked
+    std::optional<RunLock> lock;
+    RunStart start;
+    if (ranks.is_first()) {
+        lock.emplace(run_directory);
+        start = start_run(run_directory, spec);
+    }
+    start.finished = ranks.broadcast(Json(start.finished)).get<bool>();
     if (start.finished) {
         log_info("{}: this run is finished already; nothing to do", run_directory.string());
         return {.steps = spec.learning_rate.total_steps,
                 .finished_before = true,
                 .model = run_directory / "model"};
     }
-    return Loop(task, spec, run_directory).run(start.checkpoint);
+    try {
+        return Loop(task, spec, run_directory, ranks).run(start.checkpoint);
+    } catch (const c10::OutOfMemoryError&) {
+        throw DeviceError("the GPU's memory is too small for so many tokens at once; " + spec.memory_advice);
+    }
 }
 
 }  // namespace bigbird::train

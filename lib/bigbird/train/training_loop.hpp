@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop that every training shares: schedule, optimizer, metrics, checkpoints, resuming and stopping. A
 // run directory holds
-//   lock  config.resolved.json  metrics.jsonl  checkpoints/step-…/  and, once the run is whole, model/.
+//   lock  config.resolved.json  metrics.jsonl  tensorboard/  checkpoints/step-…/
+// and, once the run is whole, model/.
 #pragma once
 
 #include "bigbird/core/json_file.hpp"
+#include "bigbird/train/autocast.hpp"
 #include "bigbird/train/optimizer.hpp"
+#include "bigbird/train/ranks.hpp"
 #include "bigbird/train/schedule.hpp"
 
 #include <torch/nn.h>
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,14 +23,17 @@
 
 namespace bigbird::train {
 
-/// What one step did. Tensors are 0-dim, any floating type, on any device; the loop reads them all with one
-/// transfer.
+/// What one step did, or this rank's share of it: the loop adds the ranks' up. Tensors are 0-dim, any
+/// floating type, on any device; the loop reads them all with one transfer.
 struct StepStats {
     at::Tensor loss;  ///< of the global batch, detached
     std::vector<std::pair<std::string, at::Tensor>>
         metrics;              ///< more for metrics.jsonl, in this order: "mlm_loss", …
-    std::int64_t tokens = 0;  ///< real tokens of the global batch, without padding
+    std::int64_t tokens = 0;  ///< real tokens, without padding
     std::int64_t sequences = 0;
+    std::int64_t padded_tokens = 0;  ///< with padding; 0: not known
+    double operations = 0;           ///< floating-point, of the model; 0: not known
+    double wait_seconds = 0;         ///< for data
 };
 
 /// What is trained. Everything that a step draws must follow from its number (and the seeds), so that a run
@@ -64,7 +71,8 @@ struct LoopSpec {
     LearningRateSpec learning_rate;  ///< total_steps is the run's length
     OptimizerSpec optimizer;
     std::int64_t checkpoint_every = 1000;  ///< steps; one more is written at the end and on stopping
-    int keep = 3;                          ///< checkpoints
+    int keep = 3;                          ///< newest checkpoints
+    std::int64_t keep_every = 0;           ///< and those of every so many steps; 0: none
     std::int64_t evaluate_every = 0;       ///< steps; 0: never
     std::optional<Selection> selection;
     double max_hours = 0;         ///< of this process; 0: no limit
@@ -75,6 +83,9 @@ struct LoopSpec {
     Json fixed_options = Json::object();
     /// What does not ("--keep", "--checkpoint-every"): recorded only.
     Json free_options = Json::object();
+    std::string memory_advice = "give a smaller batch";  ///< to who runs out of it
+    std::shared_ptr<Ranks> ranks;                        ///< that train together; none: this process alone
+    ComputeType compute = ComputeType::fp32;             ///< what `mfu` is measured against
 };
 
 struct LoopResult {
@@ -94,7 +105,8 @@ bool run_is_finished(const std::filesystem::path& run_directory, const LoopSpec&
 /// Trains to the end. With the same task, spec and threads an interrupted and resumed run equals an
 /// uninterrupted one bit for bit on the CPU. Throws Stopped after writing a checkpoint (signal: 130 or 143;
 /// max_hours: 75), ConfigError (run locked, options changed, output refused, twenty steps in a row not
-/// finite), InputError (checkpoint damaged), WriteError.
+/// finite), InputError (checkpoint damaged), WriteError, DeviceError (out of memory, another rank lost). With
+/// ranks all call it; the first alone touches the run directory, and a signal to any stops all.
 LoopResult run_training(TrainingTask& task, const LoopSpec& spec, const std::filesystem::path& run_directory);
 
 }  // namespace bigbird::train

@@ -5,6 +5,8 @@
 
 #include <ATen/ATen.h>
 
+#include <numeric>
+
 using namespace bigbird;
 using namespace bigbird::train;
 using namespace bigbird::testing;
@@ -37,12 +39,10 @@ DOCTEST_TEST_CASE(
     const std::vector<corpus::Example> examples = some_examples();
     const GlobalBatch batch = make_global_batch(examples, small_config(), 256, at::kCPU);
     std::vector<int> seen(examples.size());
-    std::int64_t tokens = 0, masked = 0, next_sample = 0;
+    std::int64_t tokens = 0, masked = 0;
     for (const MlmBatch& part : batch.parts) {
         const std::int64_t length = part.input.input_ids.size(1);
         DOCTEST_CHECK(part.input.input_ids.numel() <= 256);
-        DOCTEST_CHECK(part.first_sample == next_sample);
-        next_sample += part.input.input_ids.size(0);
         std::int64_t at = 0;
         for (std::size_t row = 0; row < part.examples.size(); ++row) {
             const corpus::Example& example = examples[part.examples[row]];
@@ -68,19 +68,25 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(batch.tokens == tokens);
     DOCTEST_CHECK(batch.masked == masked);
     DOCTEST_CHECK(batch.sequences == 12);
+    DOCTEST_CHECK(batch.padded_tokens == 4 * 80 + 8 * 128);
+    DOCTEST_CHECK(batch.operations > 0);
 }
 
 DOCTEST_TEST_CASE("mlm_batch: an example's sample number does not depend on how the batch is cut") {
     const std::vector<corpus::Example> examples = some_examples();
     const auto numbers = [&](std::int64_t max_tokens) {
         std::vector<std::int64_t> sample(examples.size());
-        for (const MlmBatch& part : make_global_batch(examples, small_config(), max_tokens, at::kCPU).parts) {
+        for (const MlmBatch& part :
+             make_global_batch(examples, small_config(), max_tokens, at::kCPU, 7).parts) {
             for (std::size_t row = 0; row < part.examples.size(); ++row) {
-                sample[part.examples[row]] = part.first_sample + static_cast<std::int64_t>(row);
+                sample[part.examples[row]] = part.samples[row];
             }
         }
         return sample;
     };
+    std::vector<std::int64_t> from_7(examples.size());
+    std::iota(from_7.begin(), from_7.end(), 7);
+    DOCTEST_CHECK(numbers(256) == from_7);
     DOCTEST_CHECK(numbers(1) == numbers(100'000));
     DOCTEST_CHECK(numbers(300) == numbers(100'000));
 }

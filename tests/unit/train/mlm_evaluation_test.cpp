@@ -27,6 +27,13 @@ std::filesystem::path write_documents(const TempDir& folder, const std::string& 
     return folder / name;
 }
 
+CorpusOf corpus_of(const std::filesystem::path& documents, int threads = 1) {
+    return [=](const tokenizer::DnaTokenizer& tokenizer) {
+        corpus::DocumentReader reader(documents);
+        return corpus::TokenCorpus::from_file(reader, tokenizer, threads);
+    };
+}
+
 std::filesystem::path write_network(const TempDir& folder, const Json& options) {
     model::BigBirdConfig config = small_config();
     if (!options.is_null()) {
@@ -46,10 +53,9 @@ DOCTEST_TEST_CASE("mlm_evaluation: the report holds the figures, the baselines a
     const TempDir folder;
     const std::filesystem::path documents = write_documents(folder, "documents.txt");
     const std::filesystem::path model = write_network(folder, {{"--sequence-length", 96}, {"--nsp", "on"}});
-    corpus::DocumentReader held_out(documents), baseline(documents);
     MlmEvaluationSpec spec;
-    spec.baseline_orders = {0, 3};
-    const Json report = evaluate_mlm({model, &held_out, &baseline}, spec);
+    spec.baselines = {.orders = {0, 3}, .ngrams = {2}};
+    const Json report = evaluate_mlm({model, corpus_of(documents), corpus_of(documents)}, spec);
     DOCTEST_CHECK(report["options"]["--sequence-length"] == 96);
     DOCTEST_CHECK(report["options"]["--nsp"] == "on");
     DOCTEST_CHECK(report["model"]["sha256"] == sha256_of_file(model / "model.safetensors"));
@@ -61,21 +67,27 @@ DOCTEST_TEST_CASE("mlm_evaluation: the report holds the figures, the baselines a
                  high = report["bits_per_character_interval"][1];
     DOCTEST_CHECK(low < report["bits_per_character"].get<double>());
     DOCTEST_CHECK(high > report["bits_per_character"].get<double>());
+    DOCTEST_CHECK(report["token_2_gram"].get<double>() < 2.2);
+    for (const char* key : {"perplexity", "masked_accuracy"}) {
+        const Json interval = report[std::string(key) + "_interval"];
+        DOCTEST_CHECK(interval[0].get<double>() <= report[key].get<double>() + 1e-9);
+        DOCTEST_CHECK(interval[1].get<double>() >= report[key].get<double>() - 1e-9);
+    }
     const std::string method = report["method"];
     DOCTEST_CHECK(
         method.starts_with("every chosen token becomes [MASK]; tokens that contain N are left out"));
     const std::vector<std::string> table = mlm_table(report);
-    DOCTEST_REQUIRE(table.size() == 5);
+    DOCTEST_REQUIRE(table.size() == 6);
     DOCTEST_CHECK(table[2].starts_with("Markov, order 3"));
-    DOCTEST_CHECK(table[3].starts_with("this model"));
+    DOCTEST_CHECK(table[3].starts_with("2-gram of tokens"));
+    DOCTEST_CHECK(table[4].starts_with("this model"));
 }
 
 DOCTEST_TEST_CASE("mlm_evaluation: options say more than the model's record; a foreign model has none") {
     const TempDir folder;
     const std::filesystem::path documents = write_documents(folder, "documents.txt");
     const auto options_of = [&](const Json& record, const MlmEvaluationSpec& spec) {
-        corpus::DocumentReader held_out(documents);
-        return evaluate_mlm({write_network(folder, record), &held_out, nullptr}, spec)["options"];
+        return evaluate_mlm({write_network(folder, record), corpus_of(documents), {}}, spec)["options"];
     };
     MlmEvaluationSpec spec;
     DOCTEST_CHECK(options_of(nullptr, spec)["--sequence-length"] == 256);
@@ -95,12 +107,11 @@ DOCTEST_TEST_CASE("mlm_evaluation: the same inputs give the same report") {
     const std::filesystem::path documents = write_documents(folder, "documents.txt");
     const std::filesystem::path model = write_network(folder, nullptr);
     const auto run = [&](std::uint64_t seed, int threads) {
-        corpus::DocumentReader held_out(documents);
         MlmEvaluationSpec spec;
         spec.seed = seed;
         spec.threads = threads;
         spec.sequence_length = 64;
-        return evaluate_mlm({model, &held_out, nullptr}, spec);
+        return evaluate_mlm({model, corpus_of(documents, threads), {}}, spec);
     };
     DOCTEST_CHECK(run(1, 1) == run(1, 3));
     DOCTEST_CHECK(run(1, 1)["masked_bases"] != run(2, 1)["masked_bases"]);

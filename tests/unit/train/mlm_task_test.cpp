@@ -8,6 +8,7 @@
 #include <ATen/ATen.h>
 
 #include <cmath>
+#include <numbers>
 
 using namespace bigbird;
 using namespace bigbird::train;
@@ -44,7 +45,8 @@ DOCTEST_TEST_CASE(
     const at::NoGradGuard no_gradients;
     const std::int64_t batch_size = 5, step = 3;
     double nats = 0, pair_nats = 0;
-    std::int64_t masked = 0, right = 0;
+    std::int64_t masked = 0, right = 0, bases = 0;
+    const auto tokenizer = small_tokenizer();
     for (std::int64_t i = (step - 1) * batch_size; i < step * batch_size; ++i) {
         const std::vector<corpus::Example> one{source.get(i)};
         const GlobalBatch batch = make_global_batch(one, small_config(), 1, at::kCPU);
@@ -54,6 +56,7 @@ DOCTEST_TEST_CASE(
         for (std::size_t m = 0; m < one[0].masked_positions.size(); ++m, ++masked) {
             const at::Tensor row = log_p[one[0].masked_positions[m]];
             nats -= row[one[0].masked_labels[m]].item<double>();
+            bases += tokenizer.piece_length(one[0].masked_labels[m]);
             right += row.argmax().item<std::int64_t>() == one[0].masked_labels[m] ? 1 : 0;
         }
         pair_nats -= at::log_softmax(out.seq_relationship_logits[0].to(at::kDouble), -1)[one[0].next_sentence]
@@ -73,8 +76,12 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(stats.metrics[0].second.item<double>() == doctest::Approx(mlm).epsilon(1e-5));
     DOCTEST_CHECK(stats.metrics[1].second.item<double>() ==
                   doctest::Approx(static_cast<double>(right) / static_cast<double>(masked)));
-    DOCTEST_CHECK(stats.metrics[2].second.item<double>() == doctest::Approx(nsp).epsilon(1e-5));
+    DOCTEST_CHECK(stats.metrics[3].second.item<double>() == doctest::Approx(nsp).epsilon(1e-5));
     DOCTEST_CHECK(stats.sequences == batch_size);
+    const auto bits = task.accumulate(step).metrics[2];
+    DOCTEST_CHECK(bits.first == "bits_per_character");
+    DOCTEST_CHECK(bits.second.item<double>() ==
+                  doctest::Approx(nats / std::numbers::ln2 / static_cast<double>(bases)).epsilon(1e-5));
 }
 
 DOCTEST_TEST_CASE("mlm_task: micro-batches give the gradients of the whole batch, dropout included") {
@@ -91,6 +98,22 @@ DOCTEST_TEST_CASE("mlm_task: micro-batches give the gradients of the whole batch
     const Gradients other =
         gradients_of_step(2, {.batch_size = 6, .micro_batch_tokens = 100'000, .seed = 10});
     DOCTEST_CHECK(other.loss != whole.loss);  // other dropout masks
+}
+
+DOCTEST_TEST_CASE("mlm_task: recomputing the layers changes neither loss nor gradients") {
+    for (const ComputeType compute : {ComputeType::fp32, ComputeType::bf16}) {
+        const Gradients kept = gradients_of_step(2, {.batch_size = 3, .seed = 9, .compute = compute});
+        const Gradients again =
+            gradients_of_step(2, {.batch_size = 3, .seed = 9, .compute = compute, .recompute = true});
+        DOCTEST_CHECK(again.loss == kept.loss);
+        for (const auto& [name, gradient] : kept.by_name) {
+            DOCTEST_INFO(name);
+            const double apart = (again.by_name.at(name) - gradient).norm().item<double>();
+            // In bfloat16 the gradients of a layer's input are added up in another order.
+            const double rounding = compute == ComputeType::bf16 ? 1e-2 : 1e-6;
+            DOCTEST_CHECK(apart <= rounding * gradient.norm().item<double>());
+        }
+    }
 }
 
 DOCTEST_TEST_CASE("mlm_task: a step's gradients follow from its number alone") {

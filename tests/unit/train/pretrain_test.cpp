@@ -17,7 +17,8 @@ std::vector<Json> metrics_of(const std::filesystem::path& run) {
     std::vector<Json> lines;
     for (std::string line; std::getline(in, line);) {
         lines.push_back(Json::parse(line));
-        for (const char* key : {"seconds", "tokens_per_second", "eval_seconds"}) {
+        for (const char* key : {"seconds", "tokens_per_second", "eval_seconds", "data_wait_share",
+                                "flops_per_second", "mfu", "memory_bytes"}) {
             lines.back().erase(key);
         }
     }

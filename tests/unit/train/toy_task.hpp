@@ -48,6 +48,9 @@ public:
             tensors.emplace(item.key(), item.value().detach());
         }
         model::write_safetensors(tensors, directory / "model.safetensors");
+        if (on_write) {
+            on_write();
+        }
         std::ofstream(directory / "config.json") << "{}\n";
     }
     Json state() const override { return {{"evaluations", evaluations}}; }
@@ -58,6 +61,7 @@ public:
     int steps_made = 0, evaluations = 0;
     std::vector<double> scripted;
     std::function<void(std::int64_t)> on_step;
+    std::function<void()> on_write;  ///< in the middle of a model folder
     std::function<bool(std::int64_t)> broken_steps = [](std::int64_t) { return false; };
 
 private:

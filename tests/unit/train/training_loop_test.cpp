@@ -9,6 +9,9 @@
 #include "bigbird/train/checkpoint_store.hpp"
 #include "bigbird/train/run_lock.hpp"
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -27,7 +30,8 @@ std::string curve(const fs::path& run) {
     std::string line, text;
     while (std::getline(in, line)) {
         Json json = Json::parse(line);
-        for (const char* key : {"seconds", "tokens_per_second", "eval_seconds"}) {
+        for (const char* key : {"seconds", "tokens_per_second", "eval_seconds", "data_wait_share",
+                                "flops_per_second", "mfu", "memory_bytes"}) {
             json.erase(key);
         }
         text += json.dump() + "\n";
@@ -63,7 +67,8 @@ DOCTEST_TEST_CASE("training_loop: the loss falls, every step has its line, the r
     testing::ToyTask task;
     LoopSpec spec = testing::toy_spec(200);
     spec.keep = 2;
-    spec.checkpoint_every = 50;
+    spec.keep_every = 100;
+    spec.checkpoint_every = 25;
     const LoopResult result = run_training(task, spec, folder / "run");
     DOCTEST_CHECK(result.steps == 200);
     const std::vector<Json> all = lines(folder / "run");
@@ -75,7 +80,10 @@ DOCTEST_TEST_CASE("training_loop: the loss falls, every step has its line, the r
     DOCTEST_CHECK(all[6]["learning_rate"].get<double>() == learning_rate(spec.learning_rate, 7));
     DOCTEST_CHECK(all[6]["gradient_norm"].get<double>() > 0);
     DOCTEST_CHECK(all[6]["tokens"] == 96);
-    DOCTEST_CHECK(CheckpointStore(folder / "run", 1).steps() == std::vector<std::int64_t>{150, 200});
+    DOCTEST_CHECK(all[6]["memory_bytes"].get<double>() > 1e6);
+    DOCTEST_CHECK(all[6]["data_wait_share"] == 0);
+    DOCTEST_CHECK(CheckpointStore(folder / "run", 1).steps() ==
+                  std::vector<std::int64_t>{100, 150, 175, 200});
     DOCTEST_CHECK(at::equal(model::read_safetensors(folder / "run/model/model.safetensors").at("weight"),
                             task.weight()));
     DOCTEST_CHECK(read_json(folder / "run/config.resolved.json")["options"]["--batch-size"] == 16);
@@ -106,18 +114,52 @@ DOCTEST_TEST_CASE("training_loop: an interrupted run equals an uninterrupted one
     }
 }
 
-DOCTEST_TEST_CASE("training_loop: helper that kills itself at step 11") {
-    const char* run = std::getenv("BIGBIRD_TEST_KILLED_RUN");
+LoopSpec often_written_spec() {
+    LoopSpec spec = testing::toy_spec(60);
+    spec.checkpoint_every = 1;  // so that many kills fall into a write
+    spec.evaluate_every = 7;
+    return spec;
+}
+
+/// Starts the helper case below; LibTorch's backward pass cannot be used after a mere fork().
+pid_t start_helper(const fs::path& run, const char* what) {
+    const std::string program = fs::read_symlink("/proc/self/exe").string();
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::setenv("BIGBIRD_TEST_RUN", run.c_str(), 1);
+        ::setenv("BIGBIRD_TEST_WHAT", what, 1);
+        const int nowhere = ::open("/dev/null", O_WRONLY);
+        ::dup2(nowhere, STDOUT_FILENO);
+        ::dup2(nowhere, STDERR_FILENO);
+        ::execl(program.c_str(), program.c_str(), "--test-case=training_loop: helper*",
+                static_cast<char*>(nullptr));
+        ::_exit(127);
+    }
+    return child;
+}
+
+DOCTEST_TEST_CASE("training_loop: helper, a run in a process of its own") {
+    const char* run = std::getenv("BIGBIRD_TEST_RUN");
     if (run == nullptr) {
         return;
     }
+    const std::string what = std::getenv("BIGBIRD_TEST_WHAT");
     testing::ToyTask task;
-    task.on_step = [](std::int64_t step) {
-        if (step == 11) {
-            ::kill(::getpid(), SIGKILL);
-        }
-    };
-    run_training(task, evaluating_spec(), run);
+    int written = 0;
+    if (what == "step") {
+        task.on_step = [](std::int64_t step) {
+            if (step == 11) {
+                ::kill(::getpid(), SIGKILL);
+            }
+        };
+    } else if (what == "write") {
+        task.on_write = [&] {
+            if (++written == 3) {
+                ::kill(::getpid(), SIGKILL);
+            }
+        };
+    }
+    run_training(task, what == "often" ? often_written_spec() : evaluating_spec(), run);
 }
 
 DOCTEST_TEST_CASE(
@@ -125,16 +167,97 @@ DOCTEST_TEST_CASE(
     const testing::TempDir folder;
     testing::ToyTask whole;
     run_training(whole, evaluating_spec(), folder / "whole");
-    const std::string program = fs::read_symlink("/proc/self/exe").string();
-    const std::string command = "BIGBIRD_TEST_KILLED_RUN='" + (folder / "run").string() + "' '" + program +
-                                "' --test-case='training_loop: helper*' > /dev/null 2>&1";
-    DOCTEST_REQUIRE(std::system(command.c_str()) != 0);
+    int status = 0;
+    const pid_t child = start_helper(folder / "run", "step");
+    DOCTEST_REQUIRE(::waitpid(child, &status, 0) == child);
+    DOCTEST_REQUIRE(WIFSIGNALED(status));
     DOCTEST_CHECK(lines(folder / "run").back()["step"] == 10);
     testing::ToyTask rest;
     run_training(rest, evaluating_spec(), folder / "run");
     DOCTEST_CHECK(rest.steps_made == 12);
     DOCTEST_CHECK(same_model(folder / "run", folder / "whole"));
     DOCTEST_CHECK(curve(folder / "run") == curve(folder / "whole"));
+}
+
+DOCTEST_TEST_CASE("training_loop: killed in the middle of a checkpoint, a run goes on from the one before") {
+    const testing::TempDir folder;
+    const fs::path run = folder / "run";
+    const pid_t child = start_helper(run, "write");
+    int status = 0;
+    DOCTEST_REQUIRE(::waitpid(child, &status, 0) == child);
+    DOCTEST_REQUIRE(WIFSIGNALED(status));
+    DOCTEST_CHECK(CheckpointStore(run, 1).steps() == std::vector<std::int64_t>{4, 8});
+    testing::ToyTask whole, rest;
+    run_training(whole, evaluating_spec(), folder / "whole");
+    run_training(rest, evaluating_spec(), run);
+    DOCTEST_CHECK(rest.steps_made == 12);
+    DOCTEST_CHECK(same_model(run, folder / "whole"));
+    DOCTEST_CHECK(curve(run) == curve(folder / "whole"));
+    for (const auto& entry : fs::recursive_directory_iterator(run)) {
+        DOCTEST_CHECK(entry.path().filename().string().find(".tmp.") == std::string::npos);
+    }
+}
+
+DOCTEST_TEST_CASE("training_loop: killed at random moments, a run ends as an undisturbed one") {
+    const testing::TempDir folder;
+    const fs::path run = folder / "run";
+    testing::ToyTask whole;
+    run_training(whole, often_written_spec(), folder / "whole");
+    Rng rng(20);
+    int kills = 0;
+    for (bool done = false; !done;) {
+        const pid_t child = start_helper(run, "often");
+        // Longer and longer, so that the end is reached on a slow machine, too.
+        ::usleep(static_cast<useconds_t>(rng.between(100'000, 400'000 + 50'000 * kills)));
+        ::kill(child, SIGKILL);
+        int status = 0;
+        DOCTEST_REQUIRE(::waitpid(child, &status, 0) == child);
+        done = WIFEXITED(status);
+        DOCTEST_REQUIRE((!done || WEXITSTATUS(status) == 0));
+        kills += done ? 0 : 1;
+        DOCTEST_REQUIRE(kills < 1000);
+    }
+    DOCTEST_CHECK(kills >= 2);
+    DOCTEST_CHECK(same_model(run, folder / "whole"));
+    DOCTEST_CHECK(curve(run) == curve(folder / "whole"));
+}
+
+DOCTEST_TEST_CASE("training_loop: a full disk ends the run and leaves the last checkpoint good") {
+    const testing::TempDir folder;
+    rlimit before{};
+    DOCTEST_REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+    ::signal(SIGXFSZ, SIG_IGN);
+    testing::ToyTask first;
+    first.on_step = [&](std::int64_t step) {
+        if (step == 11) {  // no file may grow any more, as where no space is left
+            rlimit full = before;
+            full.rlim_cur = 16;
+            ::setrlimit(RLIMIT_FSIZE, &full);
+        }
+    };
+    DOCTEST_CHECK_THROWS_AS(run_training(first, testing::toy_spec(20), folder / "metrics"), WriteError);
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    testing::ToyTask second;
+    int written = 0;
+    second.on_write = [&] {
+        if (++written == 3) {
+            rlimit full = before;
+            full.rlim_cur = 16;
+            ::setrlimit(RLIMIT_FSIZE, &full);
+        }
+    };
+    DOCTEST_CHECK_THROWS_AS(run_training(second, testing::toy_spec(20), folder / "run"), WriteError);
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    DOCTEST_CHECK(CheckpointStore(folder / "run", 1).steps() == std::vector<std::int64_t>{4, 8});
+    testing::ToyTask whole;
+    run_training(whole, testing::toy_spec(20), folder / "whole");
+    for (const char* name : {"metrics", "run"}) {
+        testing::ToyTask rest;
+        run_training(rest, testing::toy_spec(20), folder / name);
+        DOCTEST_CHECK(rest.steps_made == 12);
+        DOCTEST_CHECK(same_model(folder / name, folder / "whole"));
+        DOCTEST_CHECK(curve(folder / name) == curve(folder / "whole"));
+    }
 }
 
 DOCTEST_TEST_CASE("training_loop: a damaged last checkpoint costs its steps only") {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/ranks_option.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log_prefix.hpp"
+#include "bigbird/model/device.hpp"
+
+namespace bigbird::cli {
+
+bool launches_processes(int processes) {
+    return processes > 1 && train::ranks_from_environment().size == 1;
+}
+
+train::RankSpec place_of_this_process(int processes) {
+    train::RankSpec place = train::ranks_from_environment();
+    if (processes > 1 && processes != place.size) {
+        throw ConfigError("--processes " + std::to_string(processes) +
+                          " contradicts the environment, in which this is one of " +
+                          std::to_string(place.size) + " processes; leave out --processes");
+    }
+    if (!place.is_first()) {
+        set_up_log_with_prefix(Verbosity::quiet, "process " + std::to_string(place.rank) + ": ");
+    }
+    return place;
+}
+
+std::string device_of(const train::RankSpec& place, const std::string& device) {
+    if (place.size == 1 || (device != "auto" && device != "cuda") ||
+        (device == "auto" && !model::has_gpu())) {
+        return device;
+    }
+    return "cuda:" + std::to_string(place.local_rank);
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// --processes, torchrun and srun; only for bigbird-dna-tensors.
+#pragma once
+
+#include "bigbird/train/rank_spec.hpp"
+
+#include <string>
+
+namespace bigbird::cli {
+
+/// Whether this process is to start the others rather than to train.
+bool launches_processes(int processes);
+
+/// This process's place. Quiets the log of all ranks but the first. Throws ConfigError where --processes
+/// contradicts the environment.
+train::RankSpec place_of_this_process(int processes);
+
+/// --device for this rank: with several on a machine, "auto" and "cuda" take a GPU each.
+std::string device_of(const train::RankSpec& place, const std::string& device);
+
+}  // namespace bigbird::cli

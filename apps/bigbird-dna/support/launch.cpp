@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/launch.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace bigbird::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds look_every{20};
+constexpr std::chrono::seconds grace{10};  // for the others to say why they fail, too
+constexpr int signal_base = 128;
+
+std::vector<std::string> own_arguments() {
+    std::ifstream in("/proc/self/cmdline", std::ios::binary);
+    std::vector<std::string> arguments;
+    for (std::string argument; std::getline(in, argument, '\0');) {
+        arguments.push_back(argument);
+    }
+    return arguments;
+}
+
+/// A folder for the file through which the processes meet.
+class MeetingPlace {
+public:
+    MeetingPlace() {
+        std::string name = (fs::temp_directory_path() / "bigbird-dna.XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr) {
+            throw ConfigError(name + ": cannot be made: " + std::strerror(errno) +
+                              "; name a folder in TMPDIR");
+        }
+        folder_ = name;
+    }
+    ~MeetingPlace() {
+        std::error_code error;
+        fs::remove_all(folder_, error);
+    }
+    MeetingPlace(const MeetingPlace&) = delete;
+    MeetingPlace& operator=(const MeetingPlace&) = delete;
+    fs::path file() const { return folder_ / "meeting"; }
+
+private:
+    fs::path folder_;
+};
+
+/// After these the first rank may still be writing its checkpoint.
+bool is_clean_stop(int code) {
+    return code == static_cast<int>(ExitCode::stopped_early) ||
+           code == static_cast<int>(ExitCode::interrupted) || code == static_cast<int>(ExitCode::terminated);
+}
+
+struct Child {
+    pid_t process = -1;
+    bool ended = false;
+    int code = 0;
+};
+
+[[noreturn]] void become(int rank, pid_t parent, std::vector<std::string> arguments) {
+    ::setpgid(0, 0);  // the terminal's Ctrl-C goes to the launcher, which passes it on once
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) {
+        ::_exit(signal_base + SIGKILL);
+    }
+    ::setenv("RANK", std::to_string(rank).c_str(), 1);
+    ::setenv("LOCAL_RANK", std::to_string(rank).c_str(), 1);
+    std::vector<char*> words;
+    for (std::string& argument : arguments) {
+        words.push_back(argument.data());
+    }
+    words.push_back(nullptr);
+    ::execv("/proc/self/exe", words.data());
+    ::_exit(static_cast<int>(ExitCode::bug));
+}
+
+class Job {
+public:
+    explicit Job(int count) {
+        const std::vector<std::string> arguments = own_arguments();
+        ::setenv("WORLD_SIZE", std::to_string(count).c_str(), 1);
+        ::setenv("LOCAL_WORLD_SIZE", std::to_string(count).c_str(), 1);
+        ::setenv("BIGBIRD_MEETING_FILE", meeting_.file().c_str(), 1);
+        const pid_t parent = ::getpid();
+        for (int rank = 0; rank < count; ++rank) {
+            const pid_t process = ::fork();
+            if (process == 0) {
+                become(rank, parent, arguments);
+            }
+            if (process < 0) {
+                send(SIGKILL);
+                throw ConfigError(std::string("the processes cannot be started: ") + std::strerror(errno));
+            }
+            children_.push_back({.process = process});
+        }
+    }
+
+    int wait() {
+        Clock::time_point deadline = Clock::time_point::max();
+        int passed_on = 0;
+        while (left() > 0) {
+            collect();
+            if (stop_signal() != passed_on) {
+                passed_on = stop_signal();
+                send(passed_on);
+            }
+            if (broken_ && deadline == Clock::time_point::max()) {
+                deadline = Clock::now() + grace;
+            }
+            if (Clock::now() > deadline) {
+                send(SIGKILL);
+            }
+            std::this_thread::sleep_for(look_every);
+        }
+        return own_failure_ != 0 ? own_failure_ : first_failure_;
+    }
+
+private:
+    std::size_t left() const {
+        std::size_t count = 0;
+        for (const Child& child : children_) {
+            count += child.ended ? 0U : 1U;
+        }
+        return count;
+    }
+
+    void send(int signal) const {
+        for (const Child& child : children_) {
+            if (!child.ended) {
+                ::kill(child.process, signal);
+            }
+        }
+    }
+
+    void collect() {
+        for (std::size_t rank = 0; rank < children_.size(); ++rank) {
+            Child& child = children_[rank];
+            int status = 0;
+            if (child.ended || ::waitpid(child.process, &status, WNOHANG) != child.process) {
+                continue;
+            }
+            child.ended = true;
+            child.code = WIFSIGNALED(status) ? signal_base + WTERMSIG(status) : WEXITSTATUS(status);
+            if (WIFSIGNALED(status) && first_failure_ == 0) {
+                log_error("process {} of {} was killed by signal {}", rank, children_.size(),
+                          WTERMSIG(status));
+            }
+            first_failure_ = first_failure_ == 0 ? child.code : first_failure_;
+            broken_ = broken_ || (child.code != 0 && !is_clean_stop(child.code));
+            // Those that only lost the others say so with the device's code.
+            if (own_failure_ == 0 && child.code != static_cast<int>(ExitCode::device)) {
+                own_failure_ = child.code;
+            }
+        }
+    }
+
+    MeetingPlace meeting_;
+    std::vector<Child> children_;
+    int first_failure_ = 0, own_failure_ = 0;
+    bool broken_ = false;  // so that the others cannot come to their end
+};
+
+}  // namespace
+
+int launch_processes(int count) {
+    return Job(count).wait();
+}
+
+}  // namespace bigbird::cli

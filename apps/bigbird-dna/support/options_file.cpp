@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/options_file.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+namespace bigbird::cli {
+
+namespace {
+
+std::string name_of(const std::string& argument) {
+    return argument.substr(0, argument.find('='));
+}
+
+YAML::Node read(const std::filesystem::path& file) {
+    require_readable(file);
+    try {
+        return YAML::LoadFile(file.string());
+    } catch (const YAML::Exception& error) {
+        throw InputError("is neither YAML nor JSON: " + error.msg, file, error.mark.line + 1);
+    }
+}
+
+/// What one entry of the file is on a command line.
+std::vector<std::string> words_of(const std::string& name, const YAML::Node& value,
+                                  const std::filesystem::path& file) {
+    std::vector<std::string> words;
+    const auto add = [&](const YAML::Node& scalar) {
+        if (!scalar.IsScalar()) {
+            throw InputError("the value of '" + name + "' is neither a value nor a list of values", file,
+                             scalar.Mark().line + 1);
+        }
+        words.push_back(name);
+        words.push_back(scalar.Scalar());
+    };
+    if (value.IsNull()) {
+        return words;
+    }
+    if (value.IsSequence()) {
+        for (const YAML::Node& item : value) {
+            add(item);
+        }
+    } else if (value.IsScalar() && value.Tag() != "!" &&
+               (value.Scalar() == "true" || value.Scalar() == "false")) {
+        if (value.Scalar() == "true") {
+            words.push_back(name);
+        }
+    } else {
+        add(value);
+    }
+    return words;
+}
+
+}  // namespace
+
+std::vector<std::string> expand_options_file(const std::vector<std::string>& arguments) {
+    std::vector<std::string> given;
+    std::filesystem::path file;
+    bool any = false;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (name_of(arguments[i]) != options_file_option) {
+            given.push_back(arguments[i]);
+            continue;
+        }
+        const std::size_t equals = arguments[i].find('=');
+        if (any || (equals == std::string::npos && i + 1 == arguments.size())) {
+            throw ConfigError(std::string(options_file_option) +
+                              (any ? " may be given once" : " needs the name of a file"));
+        }
+        any = true;
+        file = equals == std::string::npos ? arguments[++i] : arguments[i].substr(equals + 1);
+    }
+    if (!any) {
+        return given;
+    }
+    const YAML::Node root = read(file);
+    if (!root.IsMap()) {
+        throw InputError("is no map from options to values", file);
+    }
+    std::set<std::string> on_command_line;
+    for (const std::string& argument : given) {
+        on_command_line.insert(name_of(argument));
+    }
+    for (const auto& entry : root) {
+        std::string name = entry.first.Scalar();
+        name = name.starts_with("--") ? name : "--" + name;
+        if (!on_command_line.contains(name)) {
+            const std::vector<std::string> words = words_of(name, entry.second, file);
+            given.insert(given.end(), words.begin(), words.end());
+        }
+    }
+    return given;
+}
+
+}  // namespace bigbird::cli

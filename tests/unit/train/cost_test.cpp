@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/train/cost.hpp"
+
+#include "support/testing.hpp"
+
+#include "bigbird/model/bigbird.hpp"
+
+using namespace bigbird;
+using namespace bigbird::train;
+
+DOCTEST_TEST_CASE("cost: parameters are those of the network") {
+    for (const char* name : {"tiny", "small"}) {
+        model::BigBirdConfig config = model::preset(name);
+        config.vocab_size = 1000;
+        const model::PreTrainingModel network(config);
+        std::int64_t parameters = 0;
+        for (const at::Tensor& parameter : network->parameters()) {
+            parameters += parameter.numel();
+        }
+        DOCTEST_CHECK(parameter_count(config) == parameters);
+        DOCTEST_CHECK(state_bytes(config) == 16 * parameters);
+    }
+    DOCTEST_CHECK(parameter_count(model::preset("base")) == 113'995'522);
+}
+
+DOCTEST_TEST_CASE("cost: keys a query attends are those of the layout, but for the overlaps at the ends") {
+    const model::BigBirdConfig config = model::preset("base");
+    DOCTEST_CHECK(attended_keys(config, 8) == 512);  // full
+    const attention::BlockLayout layout = attention::make_layout(config.pattern, 64, 0, 0);
+    const double listed = static_cast<double>(layout.columns.size()) / 64 * 64;
+    DOCTEST_CHECK(attended_keys(config, 64) == doctest::Approx(listed).epsilon(0.02));
+}
+
+DOCTEST_TEST_CASE("cost: operations of the paper's network") {
+    const model::BigBirdConfig config = model::preset("base");
+    // bigbird.md's arithmetic: 12 layers of 24 h^2 a token, 8 blocks of keys, the head on 15 % of the tokens.
+    const double token = forward_operations(config, 64, 4096, 614) / 4096;
+    DOCTEST_CHECK(token == doctest::Approx(12 * (24 * 768.0 * 768 + 4 * 768 * 626) + 7.4e6).epsilon(0.02));
+    DOCTEST_CHECK(activation_bytes(config, 1000, 4, true) < 0.2 * activation_bytes(config, 1000, 4, false));
+}
