@@ -4,6 +4,7 @@
 #include "commands/build_documents.hpp"
 #include "commands/build_promoters.hpp"
 #include "commands/decode.hpp"
+#include "commands/embed.hpp"
 #include "commands/encode.hpp"
 #include "commands/evaluate_chromatin.hpp"
 #include "commands/evaluate_mlm.hpp"
@@ -14,6 +15,7 @@
 #include "commands/info.hpp"
 #include "commands/predict_chromatin.hpp"
 #include "commands/predict_promoter.hpp"
+#include "commands/predict_variants.hpp"
 #include "commands/pretrain.hpp"
 #include "commands/show_attention.hpp"
 #include "commands/tokenize.hpp"
@@ -40,6 +42,8 @@ int main(int argc, char** argv) {
     setup_finetune_chromatin(program, tensors);
     setup_predict_chromatin(program, tensors);
     setup_evaluate_chromatin(program, run_evaluate_chromatin);
+    setup_predict_variants(program, tensors);
+    setup_embed(program, tensors);
     setup_forward(program, tensors);
     setup_show_attention(program, run_show_attention);
     setup_info(program, run_info);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // bigbird-dna-tensors: the commands that need LibTorch; started by bigbird-dna, not by people.
+#include "commands/embed.hpp"
 #include "commands/evaluate_mlm.hpp"
 #include "commands/finetune_chromatin.hpp"
 #include "commands/finetune_promoter.hpp"
 #include "commands/forward.hpp"
 #include "commands/predict_chromatin.hpp"
 #include "commands/predict_promoter.hpp"
+#include "commands/predict_variants.hpp"
 #include "commands/pretrain.hpp"
 #include "support/program.hpp"
 
@@ -18,6 +20,8 @@ int main(int argc, char** argv) {
     setup_predict_promoter(program, run_predict_promoter);
     setup_finetune_chromatin(program, run_finetune_chromatin);
     setup_predict_chromatin(program, run_predict_chromatin);
+    setup_predict_variants(program, run_predict_variants);
+    setup_embed(program, run_embed);
     setup_forward(program, run_forward);
     return program.main(argc, argv);
 }

@@ -11,6 +11,19 @@ pkg_check_modules(htslib REQUIRED IMPORTED_TARGET htslib)
 pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(sentencepiece REQUIRED IMPORTED_TARGET sentencepiece)
 pkg_check_modules(yaml_cpp REQUIRED IMPORTED_TARGET yaml-cpp)
+pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)
+
+# libBigWig comes without a pkg-config file. NOCURL leaves reading from the network out of its headers, which else need libcurl's.
+function(bigbird_find_bigwig)
+  find_path(include_dir NAMES bigWig.h PATH_SUFFIXES libbigwig NO_CACHE REQUIRED)
+  find_library(library NAMES BigWig NO_CACHE REQUIRED)
+  add_library(bigbird_bigwig INTERFACE)
+  add_library(bigbird::bigwig ALIAS bigbird_bigwig)
+  target_include_directories(bigbird_bigwig SYSTEM INTERFACE ${include_dir})
+  target_compile_definitions(bigbird_bigwig INTERFACE NOCURL)
+  target_link_libraries(bigbird_bigwig INTERFACE ${library})
+endfunction()
+bigbird_find_bigwig()
 
 # LibTorch without find_package(Torch), which wants a CUDA toolkit at configure time and changes the caller's CUDA flags. Only the CPU
 # libraries are linked; libtorch_cuda.so is opened at run time where there is a driver (bigbird/model/device.hpp).

@@ -144,9 +144,10 @@ DOCTEST_TEST_CASE("scoring: outputs that are refused") {
     DOCTEST_CHECK(exists.err == "bigbird-dna: error: " + (fixture / "scores.tsv") +
                                     ": exists already; give another --output, or --force to replace it\n");
     DOCTEST_CHECK(read_file(fixture / "scores.tsv") == "mine\n");
-    const auto wrong = fixture.predict(fixture / "rows.bed", {"--output", "scores.h5"});
+    const auto wrong = fixture.predict(fixture / "rows.bed", {"--output", fixture / "scores.parquet"});
     DOCTEST_CHECK(wrong.code == 2);
-    DOCTEST_CHECK(contains(wrong.err, "scores.h5: scores are written as .tsv or .tsv.gz"));
+    DOCTEST_CHECK(
+        contains(wrong.err, "scores.parquet: the ending tells the format of scores: .tsv, .tsv.gz"));
     write_file(fixture / "file", "");
     const auto folder = fixture.predict(fixture / "rows.bed", {"--output", fixture / "file/scores.tsv"});
     DOCTEST_CHECK(folder.code == 2);
@@ -206,4 +207,62 @@ DOCTEST_TEST_CASE("scoring: finetune-chromatin makes a model that predict-chroma
     DOCTEST_CHECK(wrong.err == "bigbird-dna: error: " + (fixture / "examples") +
                                    ": holds chromatin examples; use finetune-chromatin\n");
     DOCTEST_CHECK_FALSE(fixture.has("other"));
+}
+
+DOCTEST_TEST_CASE("scoring: all formats at once, and none where the input is wrong") {
+    const Fixture fixture;
+    const std::vector<std::string> outputs{"--output",       fixture / "s.tsv.gz",
+                                           "--output",       fixture / "s.npy",
+                                           "--output",       fixture / "s.h5",
+                                           "--output",       fixture / "s.long.tsv",
+                                           "--output",       fixture / "{label}.bw",
+                                           "--output",       fixture / "one.bedgraph",
+                                           "--min-score",    "0",
+                                           "--track-labels", "label1"};
+    write_file(fixture / "bad.bed", "c\t1\t2\nd\t1\t2\n");
+    DOCTEST_CHECK(fixture.predict(fixture / "bad.bed", outputs).code == 3);
+    const std::vector<std::string> files{"s.tsv.gz", "s.npy",      "s.rows.tsv",    "s.labels.tsv",
+                                         "s.h5",     "s.long.tsv", "001_label1.bw", "one.bedgraph"};
+    for (const std::string& file : files)
+        DOCTEST_CHECK_FALSE(fixture.has(file));
+    const auto result = fixture.predict(fixture / "rows.bed", outputs);
+    DOCTEST_CAPTURE(result.err);
+    DOCTEST_CHECK(result.code == 0);
+    for (const std::string& file : files) {
+        DOCTEST_CAPTURE(file);
+        DOCTEST_CHECK(fixture.has(file));
+    }
+    const auto refused = fixture.predict(fixture / "rows.bed", {"--output", fixture / "t.long.tsv"});
+    DOCTEST_CHECK(refused.code == 2);
+    DOCTEST_CHECK(contains(refused.err, "t.long.tsv: a .long.tsv needs --min-score"));
+}
+
+DOCTEST_TEST_CASE("scoring: entries of no base, of one, longer than the window and overlapping are scored") {
+    const Fixture fixture;
+    const auto result =
+        fixture.predict("-", {"--output", "-", "--quiet"},
+                        "c\t1500\t1500\nc\t1499\t1500\nc\t0\t2000\nc\t10\t20\nc\t10\t900\nc\t1999\t2000\n");
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(lines_without_comments(result.out) == 7);
+    DOCTEST_CHECK(!contains(result.out, "NA"));
+    DOCTEST_CHECK(contains(result.out, "c\t10\t20\t.\t.\t.\tpadded"));
+    const auto tiled = fixture.predict("-", {"--output", "-", "--quiet", "--tile", "500"}, "c\t0\t2000\n");
+    DOCTEST_CHECK(lines_without_comments(tiled.out) == 5);
+    const auto pool = fixture.predict("-", {"--output", "-", "--pool", "mean"}, "c\t0\t2000\n");
+    DOCTEST_CHECK(pool.code == 2);
+    DOCTEST_CHECK(contains(pool.err, "--pool needs tiles: give --tile or --scan"));
+}
+
+DOCTEST_TEST_CASE("scoring: another build of the genome is said") {
+    const Fixture fixture;
+    write_file(fixture / "other.fa", ">c\n" + random_dna(2500, 1) + "\n");
+    bigbird::scoring::TaskInfo info;
+    info.window = {-100, 100};
+    info.contigs = {{"c", 2000}};
+    write_tiny_task_model(fixture / "built", info, 2, 1);
+    const auto result =
+        run_program({"predict-chromatin", "--model", fixture / "built", "--reference", fixture / "other.fa",
+                     "--regions", fixture / "rows.bed", "--device", "cpu", "--output", "-"});
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(contains(result.err, "contig c has 2500 bases in --reference, but 2000"));
 }

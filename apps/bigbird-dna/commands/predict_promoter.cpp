@@ -11,6 +11,7 @@ void setup_predict_promoter(Program& program, Runner<PredictPromoterOptions> run
     add_predict_options(
         command, options->predict,
         "the model's window lies about the row's TSS base: its first, on the minus strand its last");
+    add_promoter_predict_options(command, options->predict);
 }
 
 }  // namespace bigbird::cli

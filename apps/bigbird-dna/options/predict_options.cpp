@@ -28,11 +28,13 @@ void add_predict_options(CLI::App& command, PredictOptions& options, const std::
     add_choice_option(command, "--split", options.split, {"train", "validation", "test", "all"},
                       "Of --examples")
         ->needs(examples);
-    add_choice_option(
-        command, "--reverse-complement", options.reverse_complement, {"none", "average", "only"},
-        "Score windows as they come (none), the mean of both strands, or their reverse complement alone");
+    add_reverse_complement_option(command, options.reverse_complement);
     command.add_flag("--skip-invalid", options.skip_invalid,
                      "Mark rows that do not lie on the reference and go on, instead of ending");
+    add_choice_option(command, "--pool", options.pool, {"none", "mean", "max"},
+                      "A row a tile (none), or one a region with the mean or the largest score of its tiles")
+        ->group("Tiles");
+    add_min_score_option(command, options.min_score);
     add_score_outputs(command, options.outputs, options.force);
     add_device_option(command, options.device);
     add_threads_option(command, options.threads);
@@ -40,14 +42,33 @@ void add_predict_options(CLI::App& command, PredictOptions& options, const std::
 }
 
 void add_chromatin_predict_options(CLI::App& command, PredictOptions& options) {
+    add_labels_option(command, options.labels);
     command
         .add_option(
-            "--labels", options.labels,
-            "Labels to write: indices (0-124), groups, names or patterns (*CTCF*), separated by commas; "
-            "default: all")
-        ->type_name("SELECTION");
+            "--track-labels", options.track_labels,
+            "Labels that .bedgraph and .bw outputs are made of, chosen as --labels; default: the same")
+        ->type_name("SELECTION")
+        ->group("Output");
+    command
+        .add_option(
+            "--tile", options.tile,
+            "Cut regions into tiles of so many bases, such as the 200 of training; 0: score them whole")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("BP")
+        ->group("Tiles");
     add_choice_option(command, "--anchor", options.anchor, {"centre", "summit"},
                       "What of a row is the middle of its window: its centre, or narrowPeak's summit");
+}
+
+void add_promoter_predict_options(CLI::App& command, PredictOptions& options) {
+    command
+        .add_option(
+            "--scan", options.tile,
+            "Scan regions for promoters: every so many bases a window about the tile's middle, on the "
+            "region's strand or, where it has none, on both; 0: a region is a TSS")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("BP")
+        ->group("Tiles");
 }
 
 }  // namespace bigbird::cli

@@ -47,8 +47,15 @@ scoring::PredictSpec predict_spec(const PredictOptions& options, tasks::Task tas
     spec.skip_invalid = options.skip_invalid;
     spec.examples = options.examples;
     if (options.split != "all") spec.split = tasks::parse_split(options.split);
-    spec.outputs = options.outputs;
-    spec.overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
+    if (options.tile == 0 && options.pool != "none") {
+        throw ConfigError("--pool needs tiles: give --tile or --scan");
+    }
+    spec.tile = options.tile;
+    spec.pool = scoring::parse_pool(options.pool);
+    spec.outputs.paths = options.outputs;
+    spec.outputs.overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
+    spec.outputs.min_score = options.min_score;
+    spec.track_labels = options.track_labels;
     spec.labels = options.labels;
     spec.strands = scoring::parse_strands(options.reverse_complement);
     spec.batch_tokens = options.batch_tokens;

@@ -9,13 +9,14 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/device.hpp"
+#include "bigbird/outputs/layout.hpp"
 #include "bigbird/scoring/row_source.hpp"
-#include "bigbird/tasks/score_table.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <future>
-#include <set>
+#include <limits>
+#include <numeric>
 
 namespace bigbird::scoring {
 namespace fs = std::filesystem;
@@ -56,44 +57,115 @@ Chunk read_chunk(RowSource& source, const Predictor& predictor, int threads) {
     return chunk;
 }
 
-/// The outputs, each with all rows.
-class Tables {
-public:
-    Tables(const PredictSpec& spec, const Predictor& predictor, const tasks::Provenance& provenance,
-           int threads)
-        : chosen_(spec.labels.empty() ? std::vector<std::size_t>{} : predictor.labels().select(spec.labels)) {
-        if (chosen_.empty()) {
-            for (std::size_t label = 0; label < predictor.labels().size(); ++label)
-                chosen_.push_back(label);
+std::vector<std::size_t> chosen_labels(const std::string& selection, const tasks::LabelTable& labels) {
+    if (!selection.empty()) return labels.select(selection);
+    std::vector<std::size_t> all(labels.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
+}
+
+/// Which of the columns are `wanted` labels.
+std::vector<std::size_t> places_of(const std::vector<std::size_t>& wanted,
+                                   const std::vector<std::size_t>& columns) {
+    std::vector<std::size_t> places;
+    for (const std::size_t label : wanted) {
+        const auto found = std::find(columns.begin(), columns.end(), label);
+        if (found == columns.end()) {
+            throw ConfigError("--track-labels chooses a label that --labels leaves out");
         }
-        std::vector<std::string> columns;
-        for (const std::size_t label : chosen_)
-            columns.push_back(predictor.labels().column_name(label));
-        for (const fs::path& output : spec.outputs) {
-            writers_.push_back(
-                std::make_unique<tasks::ScoreWriter>(output, spec.overwrite, columns, provenance, threads));
+        places.push_back(static_cast<std::size_t>(found - columns.begin()));
+    }
+    return places;
+}
+
+/// Puts the chosen scores of rows, or of regions out of their tiles, into the outputs.
+class RowWriter {
+public:
+    RowWriter(const PredictSpec& spec, const Predictor& predictor, const tasks::Provenance& provenance,
+              std::span<const genome::Contig> contigs, int threads)
+        : pool_(spec.tile > 0 ? spec.pool : Pool::none),
+          chosen_(chosen_labels(spec.labels, predictor.labels())),
+          outputs_(output_spec(spec),
+                   {outputs::region_head(), outputs::label_columns(predictor.labels(), chosen_), provenance},
+                   track_columns(spec, predictor), contigs, threads) {}
+
+    /// `scores`: one a label of the model, or none.
+    void write(const tasks::RegionRow& row, std::span<const float> scores) {
+        if (pool_ == Pool::none) {
+            choose(scores);
+            outputs_.write(outputs::fields_of(row.head), values_);
+        } else {
+            add_tile(row, scores);
         }
     }
-    /// `scores`: one a label of the model, or none.
-    void write(const tasks::ScoreRow& row, std::span<const float> scores) {
+    void commit() { outputs_.commit(); }
+
+private:
+    static outputs::OutputSpec output_spec(const PredictSpec& spec) {
+        outputs::OutputSpec outputs = spec.outputs;
+        // The two strands of a promoter scan lie on top of each other.
+        outputs.overlap = spec.task == tasks::Task::promoter ? outputs::Overlap::max : outputs::Overlap::mean;
+        return outputs;
+    }
+    std::vector<std::size_t> track_columns(const PredictSpec& spec, const Predictor& predictor) const {
+        return places_of(spec.track_labels.empty() ? chosen_ : predictor.labels().select(spec.track_labels),
+                         chosen_);
+    }
+    void choose(std::span<const float> scores) {
         values_.clear();
         for (std::size_t i = 0; !scores.empty() && i < chosen_.size(); ++i)
             values_.push_back(scores[chosen_[i]]);
-        for (const auto& writer : writers_)
-            writer->write(row, values_);
     }
-    void commit() {
-        for (const auto& writer : writers_)
-            writer->commit();
+    void add_tile(const tasks::RegionRow& row, std::span<const float> scores) {
+        choose(scores);
+        if (tiles_ == 0) {
+            head_ = row.head;
+            status_ = tasks::RowStatus::ok;
+            n_fraction_ = 0;
+            scored_tiles_ = 0;
+            sums_.assign(chosen_.size(), 0);
+            best_.assign(chosen_.size(), -std::numeric_limits<float>::infinity());
+        }
+        ++tiles_;
+        head_.end = row.head.end;
+        n_fraction_ += row.head.n_fraction;
+        // A tile of N alone is N in the region.
+        status_ =
+            std::min(status_, row.status == tasks::RowStatus::all_n ? tasks::RowStatus::has_n : row.status);
+        for (std::size_t i = 0; i < values_.size(); ++i) {
+            sums_[i] += static_cast<double>(values_[i]);
+            best_[i] = std::max(best_[i], values_[i]);
+        }
+        scored_tiles_ += values_.empty() ? 0 : 1;
+        if (row.last_of_line) finish_region();
+    }
+    void finish_region() {
+        head_.n_fraction = n_fraction_ / static_cast<double>(tiles_);
+        if (scored_tiles_ == 0) status_ = std::min(status_, tasks::RowStatus::all_n);
+        head_.status = std::string(tasks::to_string(status_));
+        for (std::size_t i = 0; i < best_.size() && pool_ == Pool::mean; ++i) {
+            best_[i] =
+                static_cast<float>(sums_[i] / static_cast<double>(std::max<std::int64_t>(1, scored_tiles_)));
+        }
+        outputs_.write(outputs::fields_of(head_),
+                       scored_tiles_ > 0 ? std::span<const float>(best_) : std::span<const float>());
+        tiles_ = 0;
     }
 
-private:
+    Pool pool_;
     std::vector<std::size_t> chosen_;
     std::vector<float> values_;
-    std::vector<std::unique_ptr<tasks::ScoreWriter>> writers_;
+    outputs::Outputs outputs_;
+    // of the region whose tiles are coming
+    tasks::ScoreRow head_;
+    tasks::RowStatus status_ = tasks::RowStatus::ok;
+    double n_fraction_ = 0;
+    std::int64_t tiles_ = 0, scored_tiles_ = 0;
+    std::vector<double> sums_;
+    std::vector<float> best_;
 };
 
-void write_chunk(Chunk& chunk, std::span<const float> scores, std::size_t labels, Tables& tables,
+void write_chunk(Chunk& chunk, std::span<const float> scores, std::size_t labels, RowWriter& writer,
                  PredictReport& report) {
     for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
         tasks::RegionRow& row = chunk.rows[i];
@@ -103,7 +175,7 @@ void write_chunk(Chunk& chunk, std::span<const float> scores, std::size_t labels
             ++report.truncated;
         }
         const bool scored = tasks::is_scored(row.status);
-        tables.write(row.head, scored ? scores.subspan(i * labels, labels) : std::span<const float>());
+        writer.write(row, scored ? scores.subspan(i * labels, labels) : std::span<const float>());
         ++report.rows;
         report.scored += scored ? 1 : 0;
     }
@@ -125,6 +197,10 @@ tasks::Provenance provenance_of(const PredictSpec& spec, const Predictor& predic
         provenance.emplace_back("model_sha256", model.sha256);
     provenance.emplace_back("window", tasks::to_string(predictor.info().window));
     provenance.emplace_back("reverse_complement", to_string(spec.strands));
+    if (spec.tile > 0) {
+        provenance.emplace_back("tile", std::to_string(spec.tile));
+        provenance.emplace_back("pool", to_string(spec.pool));
+    }
     if (!predictor.info().negatives.empty()) provenance.emplace_back("negatives", predictor.info().negatives);
     if (reference != nullptr) {
         provenance.emplace_back("contigs_sha256", contigs_checksum(*reference));
@@ -150,7 +226,9 @@ tasks::RegionOptions region_options(const PredictSpec& spec, const TaskInfo& inf
     return {.anchor = promoter ? tasks::Anchor::tss : spec.anchor,
             .bounds = info.window,
             .use_strand = promoter,
-            .skip_invalid = spec.skip_invalid};
+            .skip_invalid = spec.skip_invalid,
+            .tile = spec.tile,
+            .tile_both_strands = promoter};
 }
 
 void check_examples(const tasks::ExampleSet& examples, const PredictSpec& spec, const TaskInfo& info) {
@@ -167,7 +245,7 @@ void check_examples(const tasks::ExampleSet& examples, const PredictSpec& spec, 
 }
 
 /// Reads and encodes a chunk while the one before is scored.
-PredictReport score_rows(RowSource& source, Predictor& predictor, Tables& tables, int threads) {
+PredictReport score_rows(RowSource& source, Predictor& predictor, RowWriter& writer, int threads) {
     PredictReport report;
     Progress progress("Scoring", "windows", source.total());
     const auto read = [&] { return read_chunk(source, predictor, threads); };
@@ -181,7 +259,7 @@ PredictReport score_rows(RowSource& source, Predictor& predictor, Tables& tables
         const std::vector<float> scores = predictor.score(chunk.encoded, [&](double part) {
             progress.update(report.rows + static_cast<std::int64_t>(part * rows));
         });
-        write_chunk(chunk, scores, predictor.labels().size(), tables, report);
+        write_chunk(chunk, scores, predictor.labels().size(), writer, report);
         progress.update(report.rows);
     }
     progress.finish();
@@ -190,30 +268,20 @@ PredictReport score_rows(RowSource& source, Predictor& predictor, Tables& tables
 
 }  // namespace
 
-void check_score_outputs(const std::vector<fs::path>& outputs) {
-    std::set<fs::path> seen;
-    for (const fs::path& output : outputs) {
-        const std::string name = output.filename().string();
-        const bool known = output == "-" || name.ends_with(".tsv") || name.ends_with(".tsv.gz") ||
-                           name.ends_with(".tsv.bgz");
-        if (!known) {
-            throw ConfigError(
-                output.string() +
-                ": scores are written as .tsv or .tsv.gz (bgzip), or to standard output with '-'; "
-                "give --output such a name");
-        }
-        if (!seen.insert(output.lexically_normal()).second) {
-            throw ConfigError(output.string() + ": is given twice as --output");
-        }
+std::string to_string(Pool pool) {
+    return pool == Pool::none ? "none" : pool == Pool::mean ? "mean" : "max";
+}
+
+Pool parse_pool(const std::string& word) {
+    for (const Pool pool : {Pool::none, Pool::mean, Pool::max}) {
+        if (word == to_string(pool)) return pool;
     }
+    throw ConfigError("--pool is none, mean or max, not '" + word + "'");
 }
 
 PredictReport predict(const PredictSpec& spec) {
     const auto start = std::chrono::steady_clock::now();
-    check_score_outputs(spec.outputs);
-    for (const fs::path& output : spec.outputs) {
-        if (output != "-") prepare_output(output, spec.overwrite);
-    }
+    outputs::prepare_outputs(spec.outputs);
     const int threads = resolve_threads(spec.threads);
     std::unique_ptr<genome::ReferenceGenome> reference;
     std::optional<tasks::ExampleSet> examples;
@@ -232,9 +300,12 @@ PredictReport predict(const PredictSpec& spec) {
         if (const auto warning = other_build(predictor.info(), *reference)) log_warning("{}", *warning);
         source = region_source(spec.regions, *reference, region_options(spec, predictor.info()));
     }
-    Tables tables(spec, predictor, provenance_of(spec, predictor, reference.get()), threads);
-    PredictReport report = score_rows(*source, predictor, tables, threads);
-    tables.commit();
+    const std::vector<genome::Contig> contigs =
+        examples ? contigs_of(*examples)
+                 : std::vector<genome::Contig>(reference->contigs().begin(), reference->contigs().end());
+    RowWriter writer(spec, predictor, provenance_of(spec, predictor, reference.get()), contigs, threads);
+    PredictReport report = score_rows(*source, predictor, writer, threads);
+    writer.commit();
     source->report();
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bigbird/core/files.hpp"
+#include "bigbird/outputs/outputs.hpp"
 #include "bigbird/scoring/predictor.hpp"
 #include "bigbird/tasks/examples.hpp"
 #include "bigbird/tasks/window.hpp"
@@ -13,6 +14,13 @@
 #include <vector>
 
 namespace bigbird::scoring {
+
+/// What becomes of the scores of a region's tiles: a row a tile, or one row a region with their mean or their
+/// largest.
+enum class Pool : std::uint8_t { none, mean, max };
+/// "none", "mean", "max": the values of --pool. Throws ConfigError.
+Pool parse_pool(const std::string& word);
+std::string to_string(Pool pool);
 
 struct PredictSpec {
     tasks::Task task = tasks::Task::chromatin;
@@ -26,9 +34,14 @@ struct PredictSpec {
     std::filesystem::path examples;
     std::optional<tasks::Split> split;
 
-    std::vector<std::filesystem::path> outputs;  ///< .tsv, .tsv.gz, .tsv.bgz or "-"
-    Overwrite overwrite = Overwrite::refuse;
-    std::string labels;  ///< LabelTable::select; "": all
+    /// Regions are cut into tiles of this many bases, each scored on its own; 0: they are not. A promoter
+    /// row without a strand is scanned on both.
+    std::int64_t tile = 0;
+    Pool pool = Pool::none;
+
+    outputs::OutputSpec outputs;  ///< overlap is chosen by predict()
+    std::string labels;           ///< LabelTable::select; "": all
+    std::string track_labels;     ///< of tracks, among `labels`; "": the same
     Strands strands = Strands::none;
     std::int64_t batch_tokens = 0;  ///< padded tokens a batch; 0: fits the device
     std::string device = "auto";
@@ -45,8 +58,5 @@ struct PredictReport {
 /// last), a chromatin row's about its middle. Outputs appear when all rows are written. Throws InputError,
 /// ConfigError, DeviceError, WriteError, Stopped.
 PredictReport predict(const PredictSpec& spec);
-
-/// Throws ConfigError where a name is none of those that `outputs` allows or occurs twice.
-void check_score_outputs(const std::vector<std::filesystem::path>& outputs);
 
 }  // namespace bigbird::scoring

@@ -6,6 +6,7 @@
 #include "bigbird/genome/sequence.hpp"
 #include "bigbird/scoring/window_encoder.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace bigbird::scoring {
@@ -105,6 +106,15 @@ Predictor::Encoded Predictor::encode(std::span<const std::string> sequences, int
 }
 
 std::vector<float> Predictor::score(const Encoded& encoded, const std::function<void(double)>& after_batch) {
+    const std::vector<double> values = probabilities(encoded, after_batch);
+    std::vector<float> scores(values.size());
+    std::transform(values.begin(), values.end(), scores.begin(),
+                   [](double value) { return static_cast<float>(value); });
+    return scores;
+}
+
+std::vector<double> Predictor::probabilities(const Encoded& encoded,
+                                             const std::function<void(double)>& after_batch) {
     const auto labels = static_cast<std::int64_t>(this->labels().size());
     const auto kept = static_cast<std::int64_t>(encoded.kept.size());
     at::Tensor sum = at::zeros({kept, labels}, at::kDouble);
@@ -124,11 +134,10 @@ std::vector<float> Predictor::score(const Encoded& encoded, const std::function<
                        .sigmoid();
         }
     }
-    const at::Tensor mean =
-        (sum / static_cast<double>(passes)).to(at::kFloat).contiguous();  // (kept, labels)
-    std::vector<float> scores(encoded.windows * this->labels().size(),
-                              std::numeric_limits<float>::quiet_NaN());
-    const auto* from = mean.data_ptr<float>();
+    const at::Tensor mean = (sum / static_cast<double>(passes)).contiguous();  // (kept, labels)
+    std::vector<double> scores(encoded.windows * this->labels().size(),
+                               std::numeric_limits<double>::quiet_NaN());
+    const auto* from = mean.data_ptr<double>();
     for (const std::size_t place : encoded.kept) {
         std::copy_n(from, labels, scores.begin() + static_cast<std::ptrdiff_t>(place) * labels);
         from += labels;

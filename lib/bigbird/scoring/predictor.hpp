@@ -43,6 +43,9 @@ public:
     /// Probabilities, (windows, labels) row by row; NaN for windows that are all N. `after_batch` (may be
     /// empty) is told the part of the windows, 0 to 1, that is done. One thread at a time.
     std::vector<float> score(const Encoded& encoded, const std::function<void(double)>& after_batch = {});
+    /// The same in double precision, for what is computed from them (odds of probabilities near 1).
+    std::vector<double> probabilities(const Encoded& encoded,
+                                      const std::function<void(double)>& after_batch = {});
 
 private:
     struct Reading {

@@ -4,6 +4,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/genome/sequence.hpp"
 #include "bigbird/genome/text_input.hpp"
+#include "bigbird/tasks/text_fields.hpp"
 
 #include <numeric>
 
@@ -11,17 +12,26 @@ namespace bigbird::scoring {
 
 namespace {
 
-/// Lines that look like rows; a guess that serves progress alone.
-std::int64_t count_rows(const std::filesystem::path& regions) {
+/// Lines that look like rows, or their tiles; a guess that serves progress alone.
+std::int64_t count_rows(const std::filesystem::path& regions, const tasks::RegionOptions& options) {
     std::error_code error;
     if (regions == "-" || !std::filesystem::is_regular_file(regions, error)) return 0;
     genome::TextInput input(regions);
     std::string line;
     std::int64_t rows = 0;
     while (input.next(line)) {
-        rows += !line.empty() && line[0] != '#' && !line.starts_with("track") && !line.starts_with("browser")
-                    ? 1
-                    : 0;
+        if (line.empty() || line[0] == '#' || line.starts_with("track") || line.starts_with("browser"))
+            continue;
+        std::int64_t tiles = 1;
+        if (options.tile > 0) {
+            const std::vector<std::string_view> fields = tasks::split_fields(line, '\t');
+            const auto begin = fields.size() > 2 ? tasks::parse_integer(fields[1]) : std::nullopt;
+            const auto end = fields.size() > 2 ? tasks::parse_integer(fields[2]) : std::nullopt;
+            if (begin && end && *begin < *end) tiles = (*end - *begin + options.tile - 1) / options.tile;
+            const bool strand = fields.size() > 5 && fields[5] != ".";
+            if (options.tile_both_strands && !strand) tiles *= 2;
+        }
+        rows += tiles;
     }
     return rows;
 }
@@ -30,7 +40,7 @@ class RegionSource : public RowSource {
 public:
     RegionSource(const std::filesystem::path& regions, const genome::ReferenceGenome& reference,
                  const tasks::RegionOptions& options)
-        : reader_(regions, reference, options), total_(count_rows(regions)) {}
+        : reader_(regions, reference, options), total_(count_rows(regions, options)) {}
     std::optional<tasks::RegionRow> next() override { return reader_.next(); }
     void fill(tasks::RegionRow& row) const override { reader_.fill(row); }
     void report() const override { reader_.report(); }

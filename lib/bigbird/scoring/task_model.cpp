@@ -44,6 +44,10 @@ void check_fit(const TaskModel& model, const fs::path& directory, const model::B
 
 }  // namespace
 
+std::vector<genome::Contig> contigs_of(const tasks::ExampleSet& examples) {
+    return contigs_from(examples.manifest().value("contigs", Json::array()));
+}
+
 TaskInfo task_info_of(const tasks::ExampleSet& examples) {
     const Json& manifest = examples.manifest();
     TaskInfo info;
@@ -51,7 +55,7 @@ TaskInfo task_info_of(const tasks::ExampleSet& examples) {
     info.window = examples.bounds();
     if (info.task == tasks::Task::promoter)
         info.negatives = manifest.value("parameters", Json::object()).value("negatives", "");
-    info.contigs = contigs_from(manifest.value("contigs", Json::array()));
+    info.contigs = contigs_of(examples);
     std::stable_sort(info.contigs.begin(), info.contigs.end(),
                      [](const auto& a, const auto& b) { return a.length > b.length; });
     info.contigs.resize(std::min(info.contigs.size(), contigs_kept));
@@ -74,8 +78,12 @@ Json to_json(const TaskInfo& info) {
     return json;
 }
 
+bool is_task_model(const model::BigBirdConfig& config) {
+    return config.extra.contains(section);
+}
+
 TaskInfo task_info_from(const model::BigBirdConfig& config, const fs::path& where) {
-    if (!config.extra.contains(section)) {
+    if (!is_task_model(config)) {
         throw InputError("is no model for a task: finetune-promoter or finetune-chromatin makes one", where);
     }
     const Json& json = config.extra[section];

@@ -35,8 +35,12 @@ struct TaskInfo {
 
 /// From an example folder's manifest.
 TaskInfo task_info_of(const tasks::ExampleSet& examples);
+/// The contigs of the reference that examples were built on, in its order.
+std::vector<genome::Contig> contigs_of(const tasks::ExampleSet& examples);
 
 Json to_json(const TaskInfo& info);
+/// Whether fine-tuning wrote it; task_info_from() then tells more.
+bool is_task_model(const model::BigBirdConfig& config);
 /// Throws InputError naming `where` where it is no task model or one of a newer kind.
 TaskInfo task_info_from(const model::BigBirdConfig& config, const std::filesystem::path& where);
 

@@ -45,6 +45,10 @@ EncodedWindow encode_window(std::string_view dna, const tokenizer::DnaTokenizer&
         count = room;
         window.truncated = true;
     }
+    window.first_base = static_cast<std::int64_t>(first);
+    for (std::size_t i = 0; i < begin; ++i) {
+        window.first_base += tokenizer.piece_length(pieces[i]);
+    }
     window.ids.reserve(count + 2);
     window.ids.push_back(tokenizer.special_ids().cls);
     const auto from = pieces.begin() + static_cast<std::ptrdiff_t>(begin);

@@ -7,6 +7,7 @@
 #include "bigbird/genome/sequence.hpp"
 #include "bigbird/tasks/text_fields.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 
@@ -77,6 +78,10 @@ struct RegionReader::State {
     RegionOptions options;
     std::int64_t rows = 0, refused_at = -1;
     std::map<RowStatus, std::int64_t> invalid;
+    std::optional<genome::BedRecord> tiled;  ///< the row that is being cut into tiles
+    std::size_t tiled_contig = 0;
+    std::int64_t next_tile = 0;  ///< where it begins
+    bool reverse_tile = false;   ///< the same tile comes on the minus strand
 
     RegionRow invalid_row(ScoreRow head, RowStatus status, std::int64_t line) {
         ++invalid[status];
@@ -107,26 +112,57 @@ struct RegionReader::State {
                           "end " + std::to_string(record.where.end) + " lies past the end of contig '" +
                               known.name + "', which has " + std::to_string(known.length) + " bases");
         }
+        if (options.tile > 0 && record.where.size() > 0) {
+            tiled = record;
+            tiled_contig = *contig;
+            next_tile = record.where.begin;
+            return tile();
+        }
+        return row_on(record, known.name);
+    }
+
+    RegionRow row_on(const genome::BedRecord& record, const std::string& contig) {
         RegionRow row;
         row.head = head_of(record);
         row.window = window_of(record, options.anchor, options.bounds);
-        row.window.contig = known.name;
+        row.window.contig = contig;
         row.reverse = options.use_strand && record.strand == genome::Strand::reverse;
         row.line = record.line;
         ++rows;
+        return row;
+    }
+
+    /// The next tile of the row that is being cut.
+    RegionRow tile() {
+        genome::BedRecord part = *tiled;
+        part.summit.reset();
+        part.where.begin = next_tile;
+        part.where.end = std::min(next_tile + options.tile, tiled->where.end);
+        const bool both = options.tile_both_strands && tiled->strand == genome::Strand::none;
+        if (both) part.strand = reverse_tile ? genome::Strand::reverse : genome::Strand::forward;
+        if (!both || reverse_tile) next_tile = part.where.end;
+        reverse_tile = both && !reverse_tile;
+        RegionRow row = row_on(part, reference.contigs()[tiled_contig].name);
+        if (options.anchor == Anchor::tss) {
+            const std::int64_t middle = part.where.begin + part.where.size() / 2;
+            row.window = window_about_tss(row.window.contig, middle, part.strand, options.bounds);
+        }
+        row.last_of_line = next_tile >= tiled->where.end;
+        if (row.last_of_line) tiled.reset();
         return row;
     }
 };
 
 RegionReader::RegionReader(const std::filesystem::path& regions, const genome::ReferenceGenome& reference,
                            RegionOptions options)
-    : state_(new State{genome::BedReader(regions), reference, options, 0, -1, {}}) {
-    BIGBIRD_EXPECTS(options.bounds.size() > 0, "a window needs bases");
+    : state_(new State{genome::BedReader(regions), reference, options, 0, -1, {}, {}, 0, 0, false}) {
+    BIGBIRD_EXPECTS(options.bounds.size() > 0 || options.anchor == Anchor::itself, "a window needs bases");
 }
 
 RegionReader::~RegionReader() = default;
 
 std::optional<RegionRow> RegionReader::next() {
+    if (state_->tiled) return state_->tile();
     std::optional<genome::BedRecord> record;
     try {
         record = state_->reader.next();

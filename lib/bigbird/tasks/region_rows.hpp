@@ -39,14 +39,20 @@ struct RegionOptions {
     bool use_strand = false;  ///< rows on the minus strand are reverse-complemented
     bool skip_invalid =
         false;  ///< mark rows that do not lie on the reference, instead of ending with InputError
+    /// Bases of a tile; 0: a row is scored as it is. Else it is cut into tiles from its start on, the last
+    /// one shorter, and each gives a row of its own whose window lies about its middle base (with use_strand
+    /// as about a TSS).
+    std::int64_t tile = 0;
+    bool tile_both_strands = false;  ///< rows without a strand give a tile on + and one on -
 };
 
 struct RegionRow {
     ScoreRow head;  ///< columns as in the file; status and n_fraction are filled by `fill`
     genome::Interval
         window;  ///< on the reference's contig, may hang over its ends; empty where the row is invalid
-    bool reverse = false;   ///< the sequence is to be reverse-complemented
-    std::int64_t line = 0;  ///< in the BED file
+    bool reverse = false;      ///< the sequence is to be reverse-complemented
+    std::int64_t line = 0;     ///< in the BED file
+    bool last_of_line = true;  ///< no tile of the same line follows
     RowStatus status = RowStatus::ok;
     std::string sequence;  ///< the window's, normalised, strand applied; empty where the row is invalid
 };
@@ -58,7 +64,8 @@ public:
                  RegionOptions options);
     ~RegionReader();
 
-    /// The next row without its sequence, or nothing at the end. Throws InputError. Not thread-safe.
+    /// The next row, or tile, without its sequence, or nothing at the end. Throws InputError. Not
+    /// thread-safe.
     std::optional<RegionRow> next();
     /// Fetches the sequence, sets status and n_fraction. Thread-safe.
     void fill(RegionRow& row) const;

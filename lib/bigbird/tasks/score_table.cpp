@@ -37,20 +37,40 @@ std::optional<float> parse_score(std::string_view text) {
 
 }  // namespace
 
+std::string provenance_lines(const Provenance& provenance) {
+    std::string text;
+    for (const auto& [key, value] : provenance) {
+        text += "##" + without_breaks(key) + "=" + without_breaks(value) + "\n";
+    }
+    return text;
+}
+
+std::vector<std::string> head_fields(const ScoreRow& row) {
+    std::vector<std::string> fields{row.contig, row.begin,  row.end,    row.name,
+                                    row.score,  row.strand, row.status, {}};
+    append_number(fields.back(), std::round(row.n_fraction * 1e6) / 1e6);
+    return fields;
+}
+
 struct ScoreWriter::State {
     genome::TextOutput output;
-    std::size_t columns;
+    std::size_t head, columns;
     std::string line;
 };
 
 ScoreWriter::ScoreWriter(const std::filesystem::path& path, Overwrite overwrite,
                          std::vector<std::string> columns, const Provenance& provenance, int threads)
-    : state_(new State{genome::TextOutput(path, overwrite, threads), columns.size(), {}}) {
-    std::string text;
-    for (const auto& [key, value] : provenance) {
-        text += "##" + without_breaks(key) + "=" + without_breaks(value) + "\n";
+    : ScoreWriter(path, overwrite, {region_columns.begin(), region_columns.end()}, std::move(columns),
+                  provenance, threads) {}
+
+ScoreWriter::ScoreWriter(const std::filesystem::path& path, Overwrite overwrite,
+                         std::vector<std::string> head, std::vector<std::string> columns,
+                         const Provenance& provenance, int threads)
+    : state_(new State{genome::TextOutput(path, overwrite, threads), head.size(), columns.size(), {}}) {
+    std::string text = provenance_lines(provenance);
+    for (std::size_t i = 0; i < head.size(); ++i) {
+        text += (i == 0 ? "#" : "\t") + head[i];
     }
-    text += head;
     for (std::string& column : columns) {
         text += '\t' + without_breaks(std::move(column));
     }
@@ -60,21 +80,23 @@ ScoreWriter::ScoreWriter(const std::filesystem::path& path, Overwrite overwrite,
 ScoreWriter::~ScoreWriter() = default;
 
 void ScoreWriter::write(const ScoreRow& row, std::span<const float> values) {
-    BIGBIRD_EXPECTS(values.empty() || values.size() == state_->columns,
-                    "one score for each column is needed");
+    write(head_fields(row), values);
+}
+
+void ScoreWriter::write(std::span<const std::string> head, std::span<const float> values) {
+    BIGBIRD_EXPECTS(head.size() == state_->head && (values.empty() || values.size() == state_->columns),
+                    "one field and one score for each column is needed");
     std::string& line = state_->line;
     line.clear();
-    for (const std::string* field :
-         {&row.contig, &row.begin, &row.end, &row.name, &row.score, &row.strand, &row.status}) {
-        line += field->empty() ? "." : *field;
+    for (const std::string& field : head) {
+        line += field.empty() ? "." : field;
         line += '\t';
     }
-    append_number(line, std::round(row.n_fraction * 1e6) / 1e6);
     for (std::size_t i = 0; i < state_->columns; ++i) {
-        line += '\t';
         append_number(line, values.empty() ? std::numeric_limits<float>::quiet_NaN() : values[i]);
+        line += '\t';
     }
-    line += '\n';
+    line.back() = '\n';
     state_->output.write(line);
 }
 

@@ -6,6 +6,7 @@
 
 #include "bigbird/core/files.hpp"
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -24,18 +25,31 @@ struct ScoreRow {
 
 /// ("model", "sha256…"), … in the order given; written as `##model=sha256…`.
 using Provenance = std::vector<std::pair<std::string, std::string>>;
+/// The `##key=value` lines, tabs and line breaks made blanks.
+std::string provenance_lines(const Provenance& provenance);
+
+/// The columns that stand before the scores of regions.
+inline constexpr std::array<const char*, 8> region_columns{"chrom", "start",  "end",    "name",
+                                                           "score", "strand", "status", "n_fraction"};
+/// A row's fields in that order, as a table spells them.
+std::vector<std::string> head_fields(const ScoreRow& row);
 
 /// Writes a table: bgzip where the name ends in .gz, plain else, "-" standard output. Not thread-safe.
 class ScoreWriter {
 public:
     ScoreWriter(const std::filesystem::path& path, Overwrite overwrite, std::vector<std::string> columns,
                 const Provenance& provenance, int threads = 1);
+    /// A table of the same form whose rows are no regions: `head` names what stands before the scores.
+    ScoreWriter(const std::filesystem::path& path, Overwrite overwrite, std::vector<std::string> head,
+                std::vector<std::string> columns, const Provenance& provenance, int threads);
     ~ScoreWriter();
 
     /// `values` has one score a column, or none for a row that was not scored. Each is written with the
     /// fewest digits, at least six significant ones where it has them, that read back as the same float; NaN
     /// as NA.
     void write(const ScoreRow& row, std::span<const float> values);
+    /// The same with the fields as they are written, one for each column of the head.
+    void write(std::span<const std::string> head, std::span<const float> values);
     /// Puts the whole table in place. Throws WriteError.
     void commit();
 

@@ -53,6 +53,9 @@ Anchor parse_anchor(std::string_view text) {
 }
 
 genome::Interval window_of(const genome::BedRecord& record, Anchor anchor, const WindowBounds& bounds) {
+    if (anchor == Anchor::itself) {
+        return record.where;
+    }
     if (anchor == Anchor::tss || (anchor == Anchor::automatic && record.where.size() == 1)) {
         return window_about_tss(record.where.contig, tss_of(record.where, record.strand), record.strand,
                                 bounds);

@@ -31,8 +31,8 @@ genome::Interval window_about_tss(const std::string& contig, std::int64_t tss, g
 /// What of a BED row a window is laid about. `automatic`: `tss` for rows of one base, else `centre`.
 /// `centre`: the middle, as genome::window_around with the window's size, on either strand; a row as long as
 /// the window is the window. `tss`: tss_of and the bounds. `summit`: begin + narrowPeak's column 10 in place
-/// of the middle, or the middle without one.
-enum class Anchor : std::uint8_t { automatic, centre, tss, summit };
+/// of the middle, or the middle without one. `itself`: the row is the window, whatever the bounds.
+enum class Anchor : std::uint8_t { automatic, centre, tss, summit, itself };
 /// "auto", "centre" (or "center"), "tss", "summit". Throws ConfigError.
 Anchor parse_anchor(std::string_view text);
 

@@ -56,15 +56,15 @@ public:
         spec.models = {folder_ / "model"};
         spec.regions = folder_ / "rows.bed";
         spec.references = {folder_ / "genome.fa"};
-        spec.outputs = {folder_ / output};
-        spec.overwrite = Overwrite::allow;
+        spec.outputs.paths = {folder_ / output};
+        spec.outputs.overwrite = Overwrite::allow;
         spec.device = "cpu";
         spec.threads = 2;
         return spec;
     }
     Table run(const PredictSpec& spec) {
         predict(spec);
-        return read_table(spec.outputs[0]);
+        return read_table(spec.outputs.paths[0]);
     }
     std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
     const std::string& genome() const { return genome_; }
@@ -173,7 +173,7 @@ DOCTEST_TEST_CASE("scoring/predict: a promoter's window lies about its TSS, on i
 DOCTEST_TEST_CASE("scoring/predict: several outputs, chosen labels, provenance") {
     Fixture fixture;
     PredictSpec spec = fixture.spec(bed_of(5));
-    spec.outputs.push_back(fixture / "scores.tsv.gz");
+    spec.outputs.paths.push_back(fixture / "scores.tsv.gz");
     spec.labels = "group:even";
     spec.strands = scoring::Strands::average;
     const Table plain = fixture.run(spec);
@@ -221,18 +221,59 @@ DOCTEST_TEST_CASE("scoring/predict: nothing is left behind where a row is wrong"
 
 DOCTEST_TEST_CASE("scoring/predict: outputs that cannot be written are refused before the work") {
     Fixture fixture;
-    DOCTEST_CHECK(
-        message_of<ConfigError>([] {
-            scoring::check_score_outputs({"a.tsv", "scores.h5"});
-        }) ==
-        "scores.h5: scores are written as .tsv or .tsv.gz (bgzip), or to standard output with '-'; give "
-        "--output such a name");
-    DOCTEST_CHECK(message_of<ConfigError>([] {
-                      scoring::check_score_outputs({"a.tsv", "./a.tsv"});
-                  }) == "./a.tsv: is given twice as --output");
     PredictSpec spec = fixture.spec("no BED at all\n");
-    spec.overwrite = Overwrite::refuse;
+    spec.outputs.overwrite = Overwrite::refuse;
     write_file(fixture / "scores.tsv", "mine");
     DOCTEST_CHECK(message_of<ConfigError>([&] { predict(spec); }).find("--force") != std::string::npos);
     DOCTEST_CHECK(read_file(fixture / "scores.tsv") == "mine");
+}
+
+DOCTEST_TEST_CASE("scoring/predict: tiles are rows of their own, or pooled into their region") {
+    Fixture fixture;
+    const Table alone = fixture.run(fixture.spec("one\t1200\t1400\n", "alone.tsv"));
+    PredictSpec spec = fixture.spec(
+        "one\t1000\t1450\ta\none\t2000\t2000\tempty\none\t3800\t4300\tn\none\t4400\t4600\tall\n");
+    spec.tile = 200;
+    const Table tiles = fixture.run(spec);
+    std::string places;
+    for (const tasks::ScoreRow& row : tiles.rows)
+        places += row.name + row.begin + "-" + row.end + row.status + " ";
+    DOCTEST_CHECK(places ==
+                  "a1000-1200ok a1200-1400ok a1400-1450ok empty2000-2000ok n3800-4000has_n n4000-4200has_n "
+                  "n4200-4300all_n all4400-4600all_n ");
+    // a tile is scored as the same row alone
+    DOCTEST_CHECK(tiles.values[1][2] == doctest::Approx(alone.values[0][2]).epsilon(1e-5));
+    for (const scoring::Pool pool : {scoring::Pool::mean, scoring::Pool::max}) {
+        spec.pool = pool;
+        const Table pooled = fixture.run(spec);
+        DOCTEST_REQUIRE(pooled.rows.size() == 4);
+        DOCTEST_CHECK(pooled.rows[0].end == "1450");
+        DOCTEST_CHECK(pooled.rows[2].status == "has_n");
+        DOCTEST_CHECK(pooled.rows[3].status == "all_n");
+        DOCTEST_CHECK(std::isnan(pooled.values[3][0]));
+        const float a = tiles.values[0][1], b = tiles.values[1][1], c = tiles.values[2][1];
+        const float expected = pool == scoring::Pool::max ? std::max({a, b, c}) : (a + b + c) / 3;
+        DOCTEST_CHECK(pooled.values[0][1] == doctest::Approx(expected).epsilon(1e-5));
+    }
+}
+
+DOCTEST_TEST_CASE("scoring/predict: a promoter scan takes both strands, and its track the larger score") {
+    Fixture fixture(tasks::Task::promoter, {-200, 100});
+    PredictSpec spec = fixture.spec("one\t1000\t1200\none\t2000\t2100\tm\t.\t-\n");
+    spec.task = tasks::Task::promoter;
+    spec.tile = 100;
+    spec.track_labels = "label1";
+    spec.outputs.paths.push_back(fixture / "scan.bedgraph");
+    const Table scan = fixture.run(spec);
+    std::string places;
+    for (const tasks::ScoreRow& row : scan.rows)
+        places += row.begin + row.strand + " ";
+    DOCTEST_CHECK(places == "1000+ 1000- 1100+ 1100- 2000- ");
+    PredictSpec tss = fixture.spec("one\t1050\t1051\t.\t.\t-\n", "tss.tsv");
+    tss.task = tasks::Task::promoter;
+    DOCTEST_CHECK(scan.values[1][1] == doctest::Approx(fixture.run(tss).values[0][1]).epsilon(1e-5));
+    const std::string track = read_file(fixture / "scan.bedgraph");
+    DOCTEST_CHECK(std::count(track.begin(), track.end(), '\n') == 3);
+    const float larger = std::max(scan.values[0][1], scan.values[1][1]);
+    DOCTEST_CHECK(std::stof(track.substr(track.find("1100\t") + 5)) == larger);
 }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/predict_variants.hpp"
+
+#include "bigbird/core/log.hpp"
+#include "bigbird/scoring/predict_variants.hpp"
+
+namespace bigbird::cli {
+
+int run_predict_variants(const PredictVariantsOptions& options) {
+    scoring::VariantSpec spec;
+    spec.models = options.models;
+    spec.variants = options.variants;
+    spec.references = options.references;
+    spec.labels = options.labels;
+    spec.quantities = scoring::parse_quantities(options.write);
+    spec.window = options.window;
+    spec.strands = scoring::parse_strands(options.reverse_complement);
+    spec.strict = options.strict;
+    spec.outputs.paths = options.outputs;
+    spec.outputs.overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
+    spec.outputs.min_score = options.min_score;
+    spec.outputs.tracks = false;
+    spec.batch_tokens = options.batch_tokens;
+    spec.device = options.device;
+    spec.threads = options.threads;
+    const scoring::VariantReport report = scoring::predict_variants(spec);
+    log_info("{} of {} alleles scored in {:.1f} s", report.scored, report.rows, report.seconds);
+    return 0;
+}
+
+}  // namespace bigbird::cli

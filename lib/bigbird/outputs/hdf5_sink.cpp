@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/outputs/hdf5_sink.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/tasks/text_fields.hpp"
+
+#include <hdf5.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace bigbird::outputs {
+namespace fs = std::filesystem;
+
+namespace {
+
+/// An identifier of the HDF5 library and how it is closed.
+class Handle {
+public:
+    Handle(hid_t id, herr_t (*closer)(hid_t)) : id_(id), close_(closer) {}
+    Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+    Handle& operator=(Handle&&) = delete;
+    ~Handle() {
+        if (id_ >= 0) close_(id_);
+    }
+    operator hid_t() const { return id_; }
+    /// False where closing, which may write, failed.
+    bool close() { return id_ < 0 || close_(std::exchange(id_, -1)) >= 0; }
+
+private:
+    hid_t id_;
+    herr_t (*close_)(hid_t);
+};
+
+constexpr std::int64_t chunk_bytes = 1 << 20;
+constexpr std::int64_t most_rows_a_chunk = 4096;
+constexpr unsigned compression_level = 1;
+
+class Hdf5Sink : public Sink {
+public:
+    Hdf5Sink(const fs::path& path, Overwrite overwrite, const Layout& layout)
+        : pending_(path, overwrite),
+          head_(layout.head),
+          columns_(layout.columns.size()),
+          chunk_rows_(std::clamp<std::int64_t>(
+              chunk_bytes / std::max<std::int64_t>(1, 4 * static_cast<std::int64_t>(columns_)), 1,
+              most_rows_a_chunk)),
+          file_(create_file(pending_.path()), H5Fclose),
+          string_type_(make_string_type(), H5Tclose),
+          fields_(head_.size()) {
+        require(file_ >= 0);
+        write_provenance(layout.provenance);
+        write_labels(layout.columns);
+        const Handle group = create_group("rows");
+        scores_.emplace(create_growing(file_, "scores", H5T_IEEE_F32LE, true), H5Dclose);
+        for (const HeadColumn& column : head_) {
+            rows_.emplace_back(create_growing(group, column.name.c_str(), stored_type(column.kind), false),
+                               H5Dclose);
+        }
+    }
+
+    void write(std::span<const std::string> head, std::span<const float> values) override {
+        for (std::size_t i = 0; i < head.size(); ++i)
+            fields_[i].push_back(head[i]);
+        if (values.empty()) {
+            values_.insert(values_.end(), columns_, std::numeric_limits<float>::quiet_NaN());
+        } else {
+            values_.insert(values_.end(), values.begin(), values.end());
+        }
+        if (++held_ == chunk_rows_) flush();
+    }
+
+    void commit() override {
+        flush();
+        bool fine = scores_->close();
+        for (Handle& dataset : rows_)
+            fine = dataset.close() && fine;
+        fine = string_type_.close() && fine;
+        require(file_.close() && fine);
+        pending_.commit();
+    }
+
+private:
+    void require(bool fine) const {
+        if (!fine) throw WriteError(pending_.target().string() + ": writing HDF5 failed: is the disk full?");
+    }
+    static hid_t create_file(const fs::path& path) {
+        H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // errors are ours to tell
+        return H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    }
+    static hid_t make_string_type() {
+        const hid_t type = H5Tcopy(H5T_C_S1);
+        H5Tset_size(type, H5T_VARIABLE);
+        H5Tset_cset(type, H5T_CSET_UTF8);
+        return type;
+    }
+    hid_t stored_type(FieldKind kind) const {
+        if (kind == FieldKind::integer) return H5T_STD_I64LE;
+        return kind == FieldKind::real ? H5T_IEEE_F64LE : static_cast<hid_t>(string_type_);
+    }
+    Handle create_group(const char* name) {
+        const Handle properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+        H5Pset_obj_track_times(properties, false);  // the same rows, the same bytes
+        Handle group(H5Gcreate2(file_, name, H5P_DEFAULT, properties, H5P_DEFAULT), H5Gclose);
+        require(group >= 0);
+        return group;
+    }
+    /// No rows yet, as many as come.
+    hid_t create_growing(hid_t parent, const char* name, hid_t type, bool matrix) {
+        const int rank = matrix ? 2 : 1;
+        const hsize_t none[2] = {0, columns_}, most[2] = {H5S_UNLIMITED, columns_};
+        const hsize_t chunk[2] = {static_cast<hsize_t>(chunk_rows_), std::max<hsize_t>(1, columns_)};
+        const Handle space(H5Screate_simple(rank, none, most), H5Sclose);
+        const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        H5Pset_obj_track_times(properties, false);
+        H5Pset_chunk(properties, rank, chunk);
+        if (matrix) {
+            H5Pset_shuffle(properties);
+            H5Pset_deflate(properties, compression_level);
+        }
+        const hid_t dataset = H5Dcreate2(parent, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+        require(dataset >= 0);
+        return dataset;
+    }
+    void write_provenance(const tasks::Provenance& provenance) {
+        std::map<std::string, int> seen;
+        for (const auto& [key, value] : provenance) {
+            const int before = seen[key]++;  // several models have one key
+            const std::string name = before == 0 ? key : key + "_" + std::to_string(before + 1);
+            const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+            const Handle attribute(
+                H5Acreate2(file_, name.c_str(), string_type_, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+            const char* text = value.c_str();
+            require(H5Awrite(attribute, string_type_, &text) >= 0);
+        }
+    }
+    void write_whole(hid_t group, const char* name, hid_t stored, hid_t held, std::size_t count,
+                     const void* data) {
+        const hsize_t size[1] = {count};
+        const Handle space(H5Screate_simple(1, size, nullptr), H5Sclose);
+        const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        H5Pset_obj_track_times(properties, false);
+        const Handle dataset(H5Dcreate2(group, name, stored, space, H5P_DEFAULT, properties, H5P_DEFAULT),
+                             H5Dclose);
+        require(dataset >= 0 &&
+                (count == 0 || H5Dwrite(dataset, held, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0));
+    }
+    void write_labels(const std::vector<Column>& columns) {
+        const Handle group = create_group("labels");
+        std::vector<std::int64_t> indices;
+        for (const Column& column : columns)
+            indices.push_back(column.index);
+        write_whole(group, "index", H5T_STD_I64LE, H5T_NATIVE_INT64, indices.size(), indices.data());
+        const std::pair<const char*, std::string Column::*> texts[] = {{"column", &Column::name},
+                                                                       {"group", &Column::group},
+                                                                       {"name", &Column::label},
+                                                                       {"id", &Column::id}};
+        for (const auto& [name, member] : texts) {
+            std::vector<const char*> values;
+            for (const Column& column : columns)
+                values.push_back((column.*member).c_str());
+            write_whole(group, name, string_type_, string_type_, values.size(), values.data());
+        }
+    }
+
+    void append(hid_t dataset, hid_t held, int rank, const void* data) {
+        const hsize_t size[2] = {static_cast<hsize_t>(written_ + held_), columns_};
+        const hsize_t start[2] = {static_cast<hsize_t>(written_), 0};
+        const hsize_t count[2] = {static_cast<hsize_t>(held_), columns_};
+        require(H5Dset_extent(dataset, size) >= 0);
+        const Handle space(H5Dget_space(dataset), H5Sclose);
+        const Handle memory(H5Screate_simple(rank, count, nullptr), H5Sclose);
+        require(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr) >= 0 &&
+                H5Dwrite(dataset, held, memory, space, H5P_DEFAULT, data) >= 0);
+    }
+    void append_fields(std::size_t i) {
+        const std::vector<std::string>& texts = fields_[i];
+        if (head_[i].kind == FieldKind::integer) {
+            std::vector<std::int64_t> numbers;
+            for (const std::string& text : texts)
+                numbers.push_back(tasks::parse_integer(text).value_or(-1));
+            append(rows_[i], H5T_NATIVE_INT64, 1, numbers.data());
+        } else if (head_[i].kind == FieldKind::real) {
+            std::vector<double> numbers;
+            for (const std::string& text : texts) {
+                numbers.push_back(tasks::parse_real(text).value_or(std::numeric_limits<double>::quiet_NaN()));
+            }
+            append(rows_[i], H5T_NATIVE_DOUBLE, 1, numbers.data());
+        } else {
+            std::vector<const char*> pointers;
+            for (const std::string& text : texts)
+                pointers.push_back(text.c_str());
+            append(rows_[i], string_type_, 1, pointers.data());
+        }
+    }
+    void flush() {
+        if (held_ == 0) return;
+        if (columns_ > 0) append(*scores_, H5T_NATIVE_FLOAT, 2, values_.data());
+        for (std::size_t i = 0; i < fields_.size(); ++i) {
+            append_fields(i);
+            fields_[i].clear();
+        }
+        values_.clear();
+        written_ += held_;
+        held_ = 0;
+    }
+
+    PendingOutput pending_;
+    std::vector<HeadColumn> head_;
+    std::size_t columns_;
+    std::int64_t chunk_rows_;
+    Handle file_, string_type_;
+    std::optional<Handle> scores_;
+    std::vector<Handle> rows_;
+    std::vector<std::vector<std::string>> fields_;  ///< by head column, then row held
+    std::vector<float> values_;                     ///< (rows held, columns)
+    std::int64_t held_ = 0, written_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> hdf5_sink(const fs::path& path, Overwrite overwrite, const Layout& layout) {
+    return std::make_unique<Hdf5Sink>(path, overwrite, layout);
+}
+
+}  // namespace bigbird::outputs

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/outputs/layout.hpp"
+
+namespace bigbird::outputs {
+
+std::vector<HeadColumn> region_head() {
+    std::vector<HeadColumn> head;
+    for (const char* name : tasks::region_columns)
+        head.push_back({name, FieldKind::text});
+    head[1].kind = head[2].kind = FieldKind::integer;
+    head.back().kind = FieldKind::real;
+    return head;
+}
+
+std::vector<std::string> fields_of(const tasks::ScoreRow& row) {
+    return tasks::head_fields(row);
+}
+
+std::vector<Column> label_columns(const tasks::LabelTable& labels, std::span<const std::size_t> chosen) {
+    std::vector<Column> columns;
+    for (const std::size_t index : chosen) {
+        columns.push_back({labels.column_name(index), static_cast<std::int64_t>(index), labels[index].group,
+                           labels[index].name, labels.unique_id(index)});
+    }
+    return columns;
+}
+
+}  // namespace bigbird::outputs

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of scores hold, whatever their format.
+#pragma once
+
+#include "bigbird/tasks/label_table.hpp"
+#include "bigbird/tasks/score_table.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bigbird::outputs {
+
+/// How formats that know types hold a field that comes as text.
+enum class FieldKind : std::uint8_t { text, integer, real };
+
+/// A column before the scores; `name` as in a table's header, without #.
+struct HeadColumn {
+    std::string name;
+    FieldKind kind = FieldKind::text;
+};
+
+/// A column of numbers.
+struct Column {
+    std::string name;                ///< in a table's header; no two are alike
+    std::int64_t index = 0;          ///< of the label in the model
+    std::string group = ".", label;  ///< of the label
+    std::string id;                  ///< fit for a file name
+};
+
+struct Layout {
+    std::vector<HeadColumn> head;
+    std::vector<Column> columns;
+    tasks::Provenance provenance;
+};
+
+/// chrom start end name score strand status n_fraction: tasks::ScoreRow's fields.
+std::vector<HeadColumn> region_head();
+/// In the order of region_head(), as a score table spells them.
+std::vector<std::string> fields_of(const tasks::ScoreRow& row);
+
+/// The labels that `chosen` names.
+std::vector<Column> label_columns(const tasks::LabelTable& labels, std::span<const std::size_t> chosen);
+
+/// Takes rows in order. Not thread-safe.
+class Sink {
+public:
+    virtual ~Sink() = default;
+    /// One field a head column, one value a column; no values for a row that was not scored. Throws
+    /// WriteError.
+    virtual void write(std::span<const std::string> head, std::span<const float> values) = 0;
+    /// Puts the whole output in place; without it nothing appears. Throws WriteError.
+    virtual void commit() = 0;
+};
+
+}  // namespace bigbird::outputs

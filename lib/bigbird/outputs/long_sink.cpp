@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/outputs/long_sink.hpp"
+
+#include "bigbird/genome/text_output.hpp"
+#include "bigbird/tasks/text_fields.hpp"
+
+namespace bigbird::outputs {
+
+namespace {
+
+class LongSink : public Sink {
+public:
+    LongSink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout, float min_score,
+             int threads)
+        : output_(path, overwrite, threads), columns_(layout.columns), min_score_(min_score) {
+        std::string text = tasks::provenance_lines(layout.provenance) + "##min_score=";
+        tasks::append_number(text, min_score);
+        text += "\n#";
+        for (const HeadColumn& column : layout.head)
+            text += column.name + '\t';
+        output_.write(text + "index\tgroup\tlabel\tvalue\n");
+    }
+    void write(std::span<const std::string> head, std::span<const float> values) override {
+        prefix_.clear();
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            if (!(values[i] >= min_score_)) continue;
+            if (prefix_.empty()) {
+                for (const std::string& field : head)
+                    prefix_ += field + '\t';
+            }
+            line_ = prefix_ + std::to_string(columns_[i].index) + '\t' + columns_[i].group + '\t' +
+                    columns_[i].label + '\t';
+            tasks::append_number(line_, values[i]);
+            output_.write(line_ += '\n');
+        }
+    }
+    void commit() override { output_.commit(); }
+
+private:
+    genome::TextOutput output_;
+    std::vector<Column> columns_;
+    float min_score_;
+    std::string prefix_, line_;
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> long_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout,
+                                float min_score, int threads) {
+    return std::make_unique<LongSink>(path, overwrite, layout, min_score, threads);
+}
+
+}  // namespace bigbird::outputs

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/outputs/npy_sink.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/genome/text_output.hpp"
+
+#include <bit>
+#include <fstream>
+#include <limits>
+
+namespace bigbird::outputs {
+namespace fs = std::filesystem;
+
+static_assert(std::endian::native == std::endian::little, "numbers are written as they lie in memory");
+
+namespace {
+
+constexpr std::size_t header_bytes = 128;
+
+/// Format 1.0, padded to a fixed length so that the number of rows can be filled in at the end.
+std::string npy_header(std::int64_t rows, std::size_t columns) {
+    std::string text = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(rows) + ", " +
+                       std::to_string(columns) + "), }";
+    std::string header("\x93NUMPY\x01\x00", 8);
+    const std::size_t length = header_bytes - 10;
+    header += static_cast<char>(length & 0xff);
+    header += static_cast<char>(length >> 8U);
+    text.resize(length - 1, ' ');
+    return header + text + '\n';
+}
+
+class NpySink : public Sink {
+public:
+    NpySink(const fs::path& path, Overwrite overwrite, const Layout& layout)
+        : columns_(layout.columns.size()),
+          missing_(columns_, std::numeric_limits<float>::quiet_NaN()),
+          matrix_(path, overwrite),
+          rows_(npy_files(path)[1], overwrite),
+          labels_(npy_files(path)[2], overwrite),
+          out_(matrix_.path(), std::ios::binary) {
+        out_ << npy_header(0, columns_);
+        std::string head = tasks::provenance_lines(layout.provenance) + "#";
+        for (const HeadColumn& column : layout.head)
+            head += column.name + '\t';
+        head.back() = '\n';
+        rows_.write(head);
+        labels_.write("column\tindex\tgroup\tname\tid\n");
+        for (std::size_t i = 0; i < columns_; ++i) {
+            const Column& column = layout.columns[i];
+            labels_.write(std::to_string(i) + '\t' + std::to_string(column.index) + '\t' + column.group +
+                          '\t' + column.label + '\t' + column.id + '\n');
+        }
+    }
+    void write(std::span<const std::string> head, std::span<const float> values) override {
+        const std::span<const float> row = values.empty() ? std::span<const float>(missing_) : values;
+        out_.write(reinterpret_cast<const char*>(row.data()), static_cast<std::streamsize>(row.size_bytes()));
+        if (!out_) throw WriteError(matrix_.target().string() + ": writing failed: is the disk full?");
+        line_.clear();
+        for (const std::string& field : head)
+            line_ += field + '\t';
+        line_.back() = '\n';
+        rows_.write(line_);
+        ++count_;
+    }
+    void commit() override {
+        out_.seekp(0);
+        out_ << npy_header(count_, columns_);
+        out_.close();
+        if (!out_) throw WriteError(matrix_.target().string() + ": writing failed: is the disk full?");
+        rows_.commit();
+        labels_.commit();
+        matrix_.commit();
+    }
+
+private:
+    std::size_t columns_;
+    std::vector<float> missing_;
+    PendingOutput matrix_;
+    genome::TextOutput rows_, labels_;
+    std::ofstream out_;
+    std::string line_;
+    std::int64_t count_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> npy_sink(const fs::path& path, Overwrite overwrite, const Layout& layout) {
+    return std::make_unique<NpySink>(path, overwrite, layout);
+}
+
+std::vector<fs::path> npy_files(const fs::path& path) {
+    fs::path rows = path, labels = path;
+    return {path, rows.replace_extension(".rows.tsv"), labels.replace_extension(".labels.tsv")};
+}
+
+}  // namespace bigbird::outputs

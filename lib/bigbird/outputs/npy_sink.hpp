@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/core/files.hpp"
+#include "bigbird/outputs/layout.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+namespace bigbird::outputs {
+
+/// X.npy: float32 of shape (rows, columns), NaN where nothing was scored; X.rows.tsv: the rows' fields;
+/// X.labels.tsv: `column index group name id`. Side tables come first, so that X.npy is never without them.
+std::unique_ptr<Sink> npy_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout);
+
+/// The three files that X.npy stands for.
+std::vector<std::filesystem::path> npy_files(const std::filesystem::path& path);
+
+}  // namespace bigbird::outputs

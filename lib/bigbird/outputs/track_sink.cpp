@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/outputs/track_sink.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/genome/contig_names.hpp"
+#include "bigbird/genome/text_output.hpp"
+#include "bigbird/tasks/text_fields.hpp"
+
+#include <bigWig.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <tuple>
+
+namespace bigbird::outputs {
+namespace fs = std::filesystem;
+
+namespace {
+
+class TrackSink : public Sink {
+public:
+    TrackSink(std::span<const genome::Contig> contigs, std::size_t column, Overlap overlap)
+        : contigs_(contigs.begin(), contigs.end()), names_(contigs), column_(column), overlap_(overlap) {}
+
+    void write(std::span<const std::string> head, std::span<const float> values) override {
+        if (values.empty()) return;
+        const auto contig = names_.find(head[0]);
+        const auto begin = tasks::parse_integer(head[1]), end = tasks::parse_integer(head[2]);
+        if (!contig || !begin || !end || *begin < 0 || *begin >= *end) return;
+        if (*end > std::numeric_limits<std::uint32_t>::max()) return;
+        pieces_.push_back({static_cast<std::uint32_t>(*contig), static_cast<std::uint32_t>(*begin),
+                           static_cast<std::uint32_t>(*end), values[column_]});
+    }
+
+protected:
+    std::vector<genome::Contig> contigs_;
+    genome::ContigNames names_;
+    std::size_t column_;
+    Overlap overlap_;
+    std::vector<Piece> pieces_;
+};
+
+class BedGraphSink : public TrackSink {
+public:
+    BedGraphSink(const fs::path& path, Overwrite overwrite, std::span<const genome::Contig> contigs,
+                 std::size_t column, Overlap overlap)
+        : TrackSink(contigs, column, overlap), output_(path, overwrite) {}
+    void commit() override {
+        std::string line;
+        without_overlaps(pieces_, overlap_, [&](const Piece& piece) {
+            line = contigs_[piece.contig].name + '\t' + std::to_string(piece.begin) + '\t' +
+                   std::to_string(piece.end) + '\t';
+            tasks::append_number(line, piece.value);
+            output_.write(line += '\n');
+        });
+        output_.commit();
+    }
+
+private:
+    genome::TextOutput output_;
+};
+
+struct CloseBigWig {
+    void operator()(bigWigFile_t* file) const { bwClose(file); }
+};
+
+class BigWigSink : public TrackSink {
+public:
+    BigWigSink(const fs::path& path, Overwrite overwrite, std::span<const genome::Contig> contigs,
+               std::size_t column, Overlap overlap)
+        : TrackSink(contigs, column, overlap), pending_(path, overwrite) {}
+    void commit() override {
+        require(bwInit(1U << 17U) == 0);
+        open();
+        std::vector<Piece> run;  // of one contig
+        without_overlaps(pieces_, overlap_, [&](const Piece& piece) {
+            if (run.size() == pieces_a_call || (!run.empty() && run.front().contig != piece.contig)) {
+                append(run);
+            }
+            run.push_back(piece);
+        });
+        if (!run.empty()) append(run);
+        file_.reset();  // writes index and zoom levels
+        bwCleanup();
+        std::error_code error;
+        require(fs::file_size(pending_.path(), error) > 0 && !error);
+        pending_.commit();
+    }
+
+private:
+    static constexpr std::size_t pieces_a_call = 1U << 14U;
+    static constexpr std::int32_t zoom_levels = 10;
+
+    void require(bool fine) const {
+        if (!fine) throw WriteError(pending_.target().string() + ": writing failed: is the disk full?");
+    }
+    void open() {
+        std::vector<const char*> names;
+        std::vector<std::uint32_t> lengths;
+        for (const genome::Contig& contig : contigs_) {
+            names.push_back(contig.name.c_str());
+            lengths.push_back(static_cast<std::uint32_t>(contig.length));
+        }
+        file_.reset(bwOpen(pending_.path().c_str(), nullptr, "w"));
+        require(file_ != nullptr);
+        require(bwCreateHdr(file_.get(), zoom_levels) == 0);
+        file_->cl = bwCreateChromList(names.data(), lengths.data(), static_cast<std::int64_t>(names.size()));
+        require(file_->cl != nullptr);
+        require(bwWriteHdr(file_.get()) == 0);
+    }
+    void append(std::vector<Piece>& run) {
+        std::vector<const char*> names(run.size(), contigs_[run.front().contig].name.c_str());
+        std::vector<std::uint32_t> begins, ends;
+        std::vector<float> values;
+        for (const Piece& piece : run) {
+            begins.push_back(piece.begin);
+            ends.push_back(piece.end);
+            values.push_back(piece.value);
+        }
+        require(bwAddIntervals(file_.get(), names.data(), begins.data(), ends.data(), values.data(),
+                               static_cast<std::uint32_t>(run.size())) == 0);
+        run.clear();
+    }
+
+    PendingOutput pending_;
+    std::unique_ptr<bigWigFile_t, CloseBigWig> file_;
+};
+
+float value_of(const std::vector<Piece>& covering, Overlap overlap) {
+    if (covering.size() == 1) return covering.front().value;
+    double sum = 0;
+    float most = covering.front().value;
+    for (const Piece& piece : covering) {
+        sum += static_cast<double>(piece.value);
+        most = std::max(most, piece.value);
+    }
+    return overlap == Overlap::max ? most : static_cast<float>(sum / static_cast<double>(covering.size()));
+}
+
+}  // namespace
+
+void without_overlaps(std::vector<Piece>& pieces, Overlap overlap,
+                      const std::function<void(const Piece&)>& take) {
+    std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+        return std::tie(a.contig, a.begin, a.end, a.value) < std::tie(b.contig, b.begin, b.end, b.value);
+    });
+    std::vector<Piece> covering;  // those that reach beyond `position`
+    std::uint32_t contig = 0, position = 0;
+    const auto advance = [&](std::uint32_t limit) {
+        while (!covering.empty() && position < limit) {
+            std::uint32_t next = limit;
+            for (const Piece& piece : covering)
+                next = std::min(next, piece.end);
+            take({contig, position, next, value_of(covering, overlap)});
+            position = next;
+            std::erase_if(covering, [&](const Piece& piece) { return piece.end <= position; });
+        }
+    };
+    for (const Piece& piece : pieces) {
+        advance(piece.contig == contig ? piece.begin : std::numeric_limits<std::uint32_t>::max());
+        contig = piece.contig;
+        position = piece.begin;
+        covering.push_back(piece);
+    }
+    advance(std::numeric_limits<std::uint32_t>::max());
+}
+
+std::unique_ptr<Sink> track_sink(const fs::path& path, Overwrite overwrite, TrackFormat format,
+                                 std::span<const genome::Contig> contigs, std::size_t column,
+                                 Overlap overlap) {
+    if (format == TrackFormat::bedgraph) {
+        return std::make_unique<BedGraphSink>(path, overwrite, contigs, column, overlap);
+    }
+    for (const genome::Contig& contig : contigs) {
+        if (contig.length > std::numeric_limits<std::uint32_t>::max()) {
+            throw ConfigError(path.string() + ": contig " + contig.name +
+                              " is too long for bigWig; write .bedgraph instead");
+        }
+    }
+    return std::make_unique<BigWigSink>(path, overwrite, contigs, column, overlap);
+}
+
+}  // namespace bigbird::outputs

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scores of one label along the genome, for browsers.
+#pragma once
+
+#include "bigbird/core/files.hpp"
+#include "bigbird/genome/interval.hpp"
+#include "bigbird/outputs/layout.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace bigbird::outputs {
+
+enum class TrackFormat : std::uint8_t { bedgraph, bigwig };
+/// What bases under several rows get.
+enum class Overlap : std::uint8_t { mean, max };
+
+/// Rows in any order; held at 16 bytes each until commit, which sorts them by contig (the order of `contigs`)
+/// and place. The first three fields of the head must be contig (or an alias), begin and end. Rows that were
+/// not scored, have no bases or lie on none of the contigs are left out. `column` chooses the value.
+std::unique_ptr<Sink> track_sink(const std::filesystem::path& path, Overwrite overwrite, TrackFormat format,
+                                 std::span<const genome::Contig> contigs, std::size_t column,
+                                 Overlap overlap);
+
+/// A value over [begin, end) of a contig.
+struct Piece {
+    std::uint32_t contig = 0, begin = 0, end = 0;
+    float value = 0;
+    bool operator==(const Piece&) const = default;
+};
+/// Sorts pieces and hands out pieces that do not overlap, in order, which cover the same bases.
+void without_overlaps(std::vector<Piece>& pieces, Overlap overlap,
+                      const std::function<void(const Piece&)>& take);
+
+}  // namespace bigbird::outputs

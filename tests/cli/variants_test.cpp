@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// predict-variants and embed as programs.
+#include "cli/run_program.hpp"
+#include "scoring/tiny_task.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+using namespace bigbird::testing;
+
+namespace {
+
+class Fixture {
+public:
+    Fixture() {
+        write_file(folder_ / "genome.fa", ">c\n" + random_dna(1000, 1) + "ACGT\n");
+        bigbird::scoring::TaskInfo info;
+        info.window = {-100, 100};
+        write_tiny_task_model(folder_ / "model", info, 2, 1);
+        write_tiny_pretrained(folder_ / "pretrained", 1);
+        write_file(folder_ / "v.vcf",
+                   "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
+                   "chrc\t1001\ta\tA\tG,<DEL>\t.\t.\t.\nc\t1002\tb\tA\tG\t.\t.\t.\n");
+    }
+    std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
+    ProgramResult variants(const std::vector<std::string>& more) const {
+        std::vector<std::string> words{"predict-variants", "--reference", *this / "genome.fa", "--device",
+                                       "cpu"};
+        words.insert(words.end(), more.begin(), more.end());
+        return run_program(words);
+    }
+    bool has(const std::string& name) const { return std::filesystem::exists(folder_ / name); }
+
+private:
+    TempDir folder_;
+};
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("variants: rows in order on standard output, what is wrong marked and counted") {
+    const Fixture fixture;
+    const auto result =
+        fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--output", "-",
+                          "--labels", "0", "--write", "difference,log-odds"});
+    DOCTEST_CAPTURE(result.err);
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(
+        contains(result.out,
+                 "\n#chrom\tpos\tid\tref\talt\tstatus\tn_fraction\tlabel0:difference\tlabel0:log_odds\n"
+                 "chrc\t1001\ta\tA\tG\tpadded\t"));
+    DOCTEST_CHECK(contains(result.out,
+                           "\nchrc\t1001\ta\tA\t<DEL>\tsymbolic\tNA\tNA\tNA\n"
+                           "c\t1002\tb\tA\tG\tref_mismatch\tNA\tNA\tNA\n"));
+    DOCTEST_CHECK(contains(result.err, "v.vcf: 1 of 3 rows are ref_mismatch and have no scores"));
+    DOCTEST_CHECK(contains(result.err, "1 of 3 alleles scored"));
+}
+
+DOCTEST_TEST_CASE("variants: --strict and inputs that are no VCF end it and leave nothing") {
+    const Fixture fixture;
+    const auto check = [&](const std::string& vcf, const std::vector<std::string>& more,
+                           const std::string& sentence) {
+        std::vector<std::string> words{"--model", fixture / "model", "--variants",
+                                       vcf,       "--output",        fixture / "o.tsv"};
+        words.insert(words.end(), more.begin(), more.end());
+        const auto result = fixture.variants(words);
+        DOCTEST_CAPTURE(result.err);
+        DOCTEST_CHECK(result.code == 3);
+        DOCTEST_CHECK(contains(result.err, sentence));
+        DOCTEST_CHECK_FALSE(fixture.has("o.tsv"));
+    };
+    check(fixture / "v.vcf", {"--strict"},
+          "record 1 (chrc:1001 A><DEL>) has an allele that spells no bases (--strict)");
+    check(test_data("variants/malformed/bed.vcf"), {}, "is no VCF or BCF");
+    check(test_data("variants/malformed/truncated.vcf.gz"), {}, "is truncated");
+    check(test_data("variants/1000g.chr22.bcf"), {}, "none of its contigs is in the reference");
+    check(fixture / "absent.vcf", {}, "absent.vcf: no such file");
+}
+
+DOCTEST_TEST_CASE("variants: a pretrained model needs no head, and takes no labels") {
+    const Fixture fixture;
+    const auto result = fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf",
+                                          "--window", "200", "--output", "-", "--quiet"});
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(contains(result.out, "n_fraction\tlog_likelihood_ref\tlog_likelihood_alt\tlog_odds\n"));
+    const auto labels = fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf",
+                                          "--labels", "0", "--output", "-"});
+    DOCTEST_CHECK(labels.code == 2);
+    DOCTEST_CHECK(contains(labels.err, "--labels needs a chromatin model"));
+    const auto track = fixture.variants(
+        {"--model", fixture / "model", "--variants", fixture / "v.vcf", "--output", fixture / "v.bw"});
+    DOCTEST_CHECK(track.code == 2);
+    DOCTEST_CHECK(contains(track.err, "a track needs scores of places"));
+}
+
+DOCTEST_TEST_CASE("embed: vectors of rows and of FASTA records") {
+    const Fixture fixture;
+    write_file(fixture / "r.bed", "c\t0\t100\ta\n");
+    const auto rows = run_program({"embed", "--model", fixture / "pretrained", "--reference",
+                                   fixture / "genome.fa", "--regions", fixture / "r.bed", "--device", "cpu",
+                                   "--output", fixture / "e.npy", "--output", fixture / "e.h5"});
+    DOCTEST_CAPTURE(rows.err);
+    DOCTEST_CHECK(rows.code == 0);
+    for (const char* file : {"e.npy", "e.rows.tsv", "e.h5"})
+        DOCTEST_CHECK(fixture.has(file));
+    const auto tokens =
+        run_program({"embed", "--model", fixture / "model", "--sequences", fixture / "genome.fa", "--pooling",
+                     "token", "--device", "cpu", "--output", "-", "--quiet"});
+    DOCTEST_CHECK(tokens.code == 0);
+    DOCTEST_CHECK(contains(tokens.out, "n_fraction\ttoken\ttoken_start\ttoken_end\tpiece\td0\td1\t"));
+    const auto nothing = run_program({"embed", "--model", fixture / "model", "--output", "-"});
+    DOCTEST_CHECK(nothing.code == 2);
+    DOCTEST_CHECK(contains(nothing.err, "--regions with --reference, or --sequences, is needed"));
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/outputs/hdf5_sink.hpp"
+
+#include "outputs/some_scores.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include <hdf5.h>
+
+#include <cmath>
+
+using namespace bigbird;
+using namespace bigbird::testing;
+
+namespace {
+
+std::vector<hsize_t> shape(hid_t dataset) {
+    const hid_t space = H5Dget_space(dataset);
+    std::vector<hsize_t> size(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space)));
+    H5Sget_simple_extent_dims(space, size.data(), nullptr);
+    H5Sclose(space);
+    return size;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("hdf5_sink: scores, rows and labels, over several chunks") {
+    const TempDir folder;
+    constexpr int rows = 10000;
+    for (const char* name : {"a.h5", "b.h5"}) {
+        const auto sink = outputs::hdf5_sink(folder / name, Overwrite::refuse, small_layout());
+        write_rows(*sink, rows);
+        sink->commit();
+    }
+    DOCTEST_CHECK(read_file(folder / "a.h5") == read_file(folder / "b.h5"));
+    const hid_t file = H5Fopen((folder / "a.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    DOCTEST_REQUIRE(file >= 0);
+    const hid_t scores = H5Dopen2(file, "scores", H5P_DEFAULT);
+    DOCTEST_REQUIRE(shape(scores) == std::vector<hsize_t>{rows, 2});
+    std::vector<float> values(2 * rows);
+    DOCTEST_CHECK(H5Dread(scores, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) >= 0);
+    DOCTEST_CHECK(values[2 * 9999] == 9999.0F / 1024);
+    DOCTEST_CHECK(std::isnan(values[2 * 9998]));
+    const hid_t starts = H5Dopen2(file, "rows/start", H5P_DEFAULT);
+    std::vector<std::int64_t> begins(rows);
+    DOCTEST_CHECK(H5Dread(starts, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, begins.data()) >= 0);
+    DOCTEST_CHECK(begins[9999] == 200 * 9999);
+    DOCTEST_CHECK(H5Lexists(file, "labels/name", H5P_DEFAULT) > 0);
+    DOCTEST_CHECK(H5Aexists(file, "task") > 0);
+    for (const hid_t dataset : {scores, starts})
+        H5Dclose(dataset);
+    H5Fclose(file);
+}
+
+DOCTEST_TEST_CASE("hdf5_sink: no rows is a valid file") {
+    const TempDir folder;
+    outputs::hdf5_sink(folder / "e.h5", Overwrite::refuse, small_layout())->commit();
+    const hid_t file = H5Fopen((folder / "e.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t scores = H5Dopen2(file, "scores", H5P_DEFAULT);
+    DOCTEST_CHECK(shape(scores) == std::vector<hsize_t>{0, 2});
+    H5Dclose(scores);
+    H5Fclose(file);
+}

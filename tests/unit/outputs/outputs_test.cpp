@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/outputs/outputs.hpp"
+
+#include "outputs/some_scores.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
+using namespace bigbird;
+using namespace bigbird::testing;
+using outputs::OutputSpec;
+
+namespace {
+
+std::string refusal(std::vector<std::filesystem::path> paths, bool tracks = true) {
+    OutputSpec spec;
+    spec.paths = std::move(paths);
+    spec.tracks = tracks;
+    return message_of<ConfigError>([&] { outputs::prepare_outputs(spec); });
+}
+
+const std::vector<genome::Contig> one_contig{{"1", 100'000}};
+
+}  // namespace
+
+DOCTEST_TEST_CASE("outputs: names that tell no format are refused before the work") {
+    DOCTEST_CHECK(refusal({"a.tsv", "b.parquet"}).find("b.parquet: the ending tells the format") == 0);
+    DOCTEST_CHECK(refusal({"x.npy.gz"}).find("x.npy.gz: the ending") == 0);
+    DOCTEST_CHECK(refusal({"a.tsv", "./a.tsv"}) == "./a.tsv: is given twice as --output");
+    DOCTEST_CHECK(refusal({"a.long.tsv"}).find("needs --min-score") != std::string::npos);
+    DOCTEST_CHECK(refusal({"a.bw"}, false).find("a track needs scores of places") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("outputs: a side table that exists is refused, too") {
+    const TempDir folder;
+    write_file(folder / "s.rows.tsv", "mine");
+    DOCTEST_CHECK(refusal({folder / "s.npy"}).find("s.rows.tsv: exists already") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("outputs: all formats at once, tracks a label each") {
+    const TempDir folder;
+    OutputSpec spec;
+    for (const char* name :
+         {"s.tsv", "s.tsv.gz", "s.long.tsv.gz", "s.npy", "s.h5", "{label}.bedGraph", "t.bw"}) {
+        spec.paths.push_back(folder / name);
+    }
+    spec.min_score = 0.5;
+    const std::vector<std::size_t> both{0, 1}, one{1};
+    DOCTEST_CHECK(message_of<ConfigError>([&] {
+                      outputs::Outputs(spec, small_layout(), both, one_contig, 1);
+                  }).find("t.bw: a track holds one label, and 2 are chosen") != std::string::npos);
+    DOCTEST_CHECK(std::filesystem::is_empty(folder.path()));
+    spec.paths.pop_back();
+    outputs::Outputs all(spec, small_layout(), both, one_contig, 1);
+    all.write(outputs::fields_of({"1", "0", "200", ".", ".", ".", "ok", 0}), std::vector<float>{0.5F, 0.25F});
+    all.commit();
+    for (const char* name :
+         {"s.tsv", "s.tsv.gz", "s.long.tsv.gz", "s.npy", "s.rows.tsv", "s.labels.tsv", "s.h5"}) {
+        DOCTEST_CAPTURE(name);
+        DOCTEST_CHECK(std::filesystem::exists(folder / name));
+    }
+    DOCTEST_CHECK(read_file(folder / "000_K562_CTCF.bedGraph") == "1\t0\t200\t0.5\n");
+    DOCTEST_CHECK(read_file(folder / "002_A_B.bedGraph") == "1\t0\t200\t0.25\n");
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A few rows to write.
+#pragma once
+
+#include "bigbird/outputs/layout.hpp"
+
+#include <string>
+#include <vector>
+
+namespace bigbird::testing {
+
+inline outputs::Layout small_layout() {
+    const tasks::LabelTable labels({{"TF", "K562|CTCF", -1}, {"DHS", "A|B", -1}, {"DHS", "A|B", -1}});
+    const std::vector<std::size_t> chosen{0, 2};
+    return {outputs::region_head(), outputs::label_columns(labels, chosen), {{"task", "chromatin"}}};
+}
+
+/// Rows of `count` bins of 200 bp on contig "1", the third of every four without scores.
+inline void write_rows(outputs::Sink& sink, int count) {
+    for (int i = 0; i < count; ++i) {
+        tasks::ScoreRow row;
+        row.contig = "1";
+        row.begin = std::to_string(200 * i);
+        row.end = std::to_string(200 * i + 200);
+        row.status = i % 4 == 2 ? "all_n" : "ok";
+        const std::vector<float> values{static_cast<float>(i) / 1024, 0.25F};
+        sink.write(outputs::fields_of(row),
+                   i % 4 == 2 ? std::span<const float>() : std::span<const float>(values));
+    }
+}
+
+}  // namespace bigbird::testing

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/outputs/track_sink.hpp"
+
+#include "outputs/some_scores.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/rng.hpp"
+
+#include <bigWig.h>
+
+using namespace bigbird;
+using namespace bigbird::testing;
+using outputs::Overlap;
+using outputs::Piece;
+
+namespace {
+
+const std::vector<genome::Contig> two_contigs{{"2", 1000}, {"1", 100'000}};
+
+std::vector<Piece> flattened(std::vector<Piece> pieces, Overlap overlap) {
+    std::vector<Piece> result;
+    outputs::without_overlaps(pieces, overlap, [&](const Piece& piece) { result.push_back(piece); });
+    return result;
+}
+
+void write_unsorted(outputs::Sink& sink) {
+    const std::vector<std::vector<std::string>> rows{{"chr1", "400", "600"}, {"1", "0", "200"},
+                                                     {"1", "100", "300"},    {"2", "5", "10"},
+                                                     {"3", "0", "9"},        {"1", "7", "7"}};
+    float value = 1;
+    for (const auto& row : rows) {
+        sink.write(row, std::vector<float>{-1, value});
+        value *= 2;
+    }
+    sink.write(std::vector<std::string>{"1", "700", "800"}, {});
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("track_sink: overlapping pieces equal a count base by base") {
+    Rng rng(3);
+    std::vector<Piece> pieces;
+    for (int i = 0; i < 60; ++i) {
+        const auto begin = static_cast<std::uint32_t>(rng.between(0, 150));
+        pieces.push_back({static_cast<std::uint32_t>(rng.between(0, 1)), begin,
+                          begin + static_cast<std::uint32_t>(rng.between(1, 20)), static_cast<float>(i)});
+    }
+    for (const Overlap overlap : {Overlap::mean, Overlap::max}) {
+        const std::vector<Piece> flat = flattened(pieces, overlap);
+        for (std::uint32_t contig = 0; contig < 2; ++contig) {
+            for (std::uint32_t base = 0; base < 200; ++base) {
+                const auto on = [&](const Piece& piece) {
+                    return piece.contig == contig && piece.begin <= base && base < piece.end;
+                };
+                double sum = 0, most = -1;
+                int count = 0;
+                for (const Piece& piece : pieces) {
+                    if (!on(piece)) continue;
+                    sum += static_cast<double>(piece.value);
+                    most = std::max(most, static_cast<double>(piece.value));
+                    ++count;
+                }
+                const auto found = std::find_if(flat.begin(), flat.end(), on);
+                DOCTEST_REQUIRE((found != flat.end()) == (count > 0));
+                if (count > 0) {
+                    DOCTEST_CHECK(static_cast<double>(found->value) ==
+                                  doctest::Approx(overlap == Overlap::max ? most : sum / count));
+                }
+            }
+        }
+        for (std::size_t i = 1; i < flat.size(); ++i) {
+            DOCTEST_REQUIRE((flat[i - 1].contig < flat[i].contig || flat[i - 1].end <= flat[i].begin));
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("track_sink: a bedGraph is sorted and has no overlaps, whatever comes") {
+    const TempDir folder;
+    const auto sink = outputs::track_sink(folder / "t.bedgraph", Overwrite::refuse,
+                                          outputs::TrackFormat::bedgraph, two_contigs, 1, Overlap::mean);
+    write_unsorted(*sink);
+    sink->commit();
+    DOCTEST_CHECK(read_file(folder / "t.bedgraph") ==
+                  "2\t5\t10\t8\n1\t0\t100\t2\n1\t100\t200\t3\n1\t200\t300\t4\n1\t400\t600\t1\n");
+}
+
+DOCTEST_TEST_CASE("track_sink: a bigWig reads back") {
+    const TempDir folder;
+    const std::string path = (folder / "t.bw").string();
+    const auto sink = outputs::track_sink(path, Overwrite::refuse, outputs::TrackFormat::bigwig, two_contigs,
+                                          1, Overlap::mean);
+    write_unsorted(*sink);
+    sink->commit();
+    bwInit(1 << 17);
+    bigWigFile_t* file = bwOpen(path.c_str(), nullptr, "r");
+    DOCTEST_REQUIRE(file != nullptr);
+    DOCTEST_CHECK(file->cl->nKeys == 2);
+    bwOverlappingIntervals_t* found = bwGetOverlappingIntervals(file, "1", 0, 100'000);
+    DOCTEST_REQUIRE(found != nullptr);
+    DOCTEST_REQUIRE(found->l == 4);
+    DOCTEST_CHECK(found->start[1] == 100);
+    DOCTEST_CHECK(found->end[1] == 200);
+    DOCTEST_CHECK(found->value[1] == 3.0F);
+    bwDestroyOverlappingIntervals(found);
+    bwClose(file);
+    bwCleanup();
+}
+
+DOCTEST_TEST_CASE("track_sink: a bigWig without a value is a file all the same") {
+    const TempDir folder;
+    const std::string path = (folder / "e.bw").string();
+    outputs::track_sink(path, Overwrite::refuse, outputs::TrackFormat::bigwig, two_contigs, 0, Overlap::mean)
+        ->commit();
+    bwInit(1 << 17);
+    bigWigFile_t* file = bwOpen(path.c_str(), nullptr, "r");
+    DOCTEST_CHECK(file != nullptr);
+    if (file != nullptr) bwClose(file);
+    bwCleanup();
+}
