@@ -47,7 +47,10 @@ def write_73(path, arrays):
     with h5py.File(path, "w", userblock_size=512, libver="earliest") as file:
         for name, array in arrays.items():
             data = file.create_dataset(name, data=array.T, chunks=True, compression="gzip", track_times=False)
-            data.attrs["MATLAB_class"] = np.bytes_("uint8")
+            kind = h5py.h5t.C_S1.copy()  # ends with NUL, as MATLAB's
+            kind.set_size(5)
+            attribute = h5py.h5a.create(data.id, b"MATLAB_class", kind, h5py.h5s.create(h5py.h5s.SCALAR))
+            attribute.write(np.array(b"uint8", "S5"), mtype=kind)
     with open(path, "r+b") as file:
         header = b"MATLAB 7.3 MAT-file".ljust(116) + bytes(8) + b"\x00\x02" + b"IM"
         file.write(header)

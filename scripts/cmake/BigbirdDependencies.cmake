@@ -12,6 +12,7 @@ pkg_check_modules(isal REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(sentencepiece REQUIRED IMPORTED_TARGET sentencepiece)
 pkg_check_modules(yaml_cpp REQUIRED IMPORTED_TARGET yaml-cpp)
 pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)
+pkg_check_modules(matio REQUIRED IMPORTED_TARGET matio)
 
 # libBigWig comes without a pkg-config file. NOCURL leaves reading from the network out of its headers, which else need libcurl's.
 function(bigbird_find_bigwig)

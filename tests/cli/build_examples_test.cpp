@@ -132,3 +132,34 @@ DOCTEST_TEST_CASE("build-chromatin: wrong inputs are one sentence and leave noth
     DOCTEST_CHECK(unwritable.code == 2);
     DOCTEST_CHECK(unwritable.err.find("this output folder cannot be made") != std::string::npos);
 }
+
+DOCTEST_TEST_CASE("build-chromatin: DeepSEA's .mat files and tables of labels, and what is wrong with them") {
+    const TempDir folder;
+    const std::string mat = test_data("chromatin/mat").string();
+    const auto build = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"build-chromatin", "--output", (folder / "e").string(), "--force"});
+        return run_program(more);
+    };
+    const auto good = build({"--mat", "train=" + mat + "/train.mat", "validation=" + mat + "/valid.mat"});
+    DOCTEST_CAPTURE(good.err);
+    DOCTEST_CHECK(good.code == 0);
+    DOCTEST_CHECK(good.err.find("13 bins: 9 for training, 4 for validation, 0 for test") !=
+                  std::string::npos);
+    std::filesystem::remove_all(folder / "e");
+    const auto check = [&](const std::vector<std::string>& more, int code, const std::string& sentence) {
+        const auto result = build(more);
+        DOCTEST_CAPTURE(result.err);
+        DOCTEST_CHECK(result.code == code);
+        DOCTEST_CHECK(result.err.find(sentence) != std::string::npos);
+        DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "e"));
+    };
+    check({"--mat", "test=" + mat + "/malformed/truncated_73.mat"}, 3, "truncated_73.mat: is");
+    check({"--mat", "test=" + mat + "/malformed/truncated_5.mat"}, 3, "truncated_5.mat: ");
+    check({"--mat", "test=" + mat + "/malformed/shape.mat"}, 3, "of another shape");
+    check({"--mat", mat + "/train.mat"}, 2, "--mat takes SPLIT=FILE");
+    check({"--mat", "other=" + mat + "/train.mat"}, 2, "other");
+    check({}, 2, "give either --peaks, --table or --mat");
+    check({"--table", mat + "/bins.bed"}, 2, "--reference is needed");
+    check({"--table", mat + "/bins.bed", "--reference", test_data("genome/22.fa.gz").string()}, 3,
+          "bins.bed:1: begins with no header");
+}

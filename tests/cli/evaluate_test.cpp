@@ -89,3 +89,35 @@ DOCTEST_TEST_CASE("evaluate: wrong inputs are one sentence and leave nothing") {
     arguments.insert(arguments.end(), {"--split", "all"});
     DOCTEST_CHECK(error_of(arguments, 2).find("--split") != std::string::npos);
 }
+
+DOCTEST_TEST_CASE("evaluate: several reports and several files of scores at once") {
+    const TempDir folder;
+    const ScoredBins bins(folder / "e", folder / "s.tsv", 300);
+    std::filesystem::copy_file(folder / "s.tsv", folder / "again.tsv");
+    auto arguments = evaluate("chromatin", folder, (folder / "r.html").string());
+    arguments.insert(arguments.end(),
+                     {"--scores", "again=" + (folder / "again.tsv").string(), "--output",
+                      (folder / "r.tsv").string(), "--output", (folder / "r.json").string()});
+    const auto result = run_program(arguments);
+    DOCTEST_CAPTURE(result.err);
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(read_file(folder / "r.html").find("<svg") != std::string::npos);
+    DOCTEST_CHECK(read_file(folder / "r.tsv").find("\tauroc:again\t") != std::string::npos);
+    DOCTEST_CHECK(Json::parse(read_file(folder / "r.json"))["others"][0]["name"] == "again");
+    DOCTEST_CHECK(result.err.find("again - s: AUROC mean 0.000") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("evaluate-promoter: a threshold needs validation, --scan needs TSSs") {
+    const TempDir folder;
+    const ScoredPromoters promoters(folder / "e", folder / "s.tsv", 10);
+    auto arguments = evaluate("promoter", folder, "-");
+    arguments.insert(arguments.end(), {"--threshold", "f1"});
+    const auto result = run_program(arguments);
+    DOCTEST_CHECK(result.code == 2);
+    DOCTEST_CHECK(result.out.empty());
+    DOCTEST_CHECK(result.err.find("--threshold f1 and mcc choose it on rows of validation") !=
+                  std::string::npos);
+    arguments = evaluate("promoter", folder, "-");
+    arguments.insert(arguments.end(), {"--scan", (folder / "s.tsv").string()});
+    DOCTEST_CHECK(run_program(arguments).code == 2);
+}

@@ -13,8 +13,12 @@ namespace bigbird::cli {
 
 struct BuildChromatinOptions {
     std::vector<std::filesystem::path> peaks, references;
+    std::filesystem::path table, coordinates, label_table;
+    std::vector<std::string> mats;
     std::int64_t window = 8000, bin = 200;
-    std::string bins = "any";
+    std::string bins = "any", group;
+    double negatives = 0;
+    std::uint64_t seed = 0;
     std::filesystem::path include, exclude;
     HoldOutOptions hold_outs;
     double max_n_fraction = 0.5;

@@ -18,10 +18,14 @@ void setup_evaluate_chromatin(Program& program, Runner<EvaluateChromatinOptions>
                     "Labels with fewer positive rows do not count in means and medians")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
+    command.add_flag("--published", options->published,
+                     "Set the figures that DeepSEA published for its 919 labels beside ours");
 }
 
 int run_evaluate_chromatin(const EvaluateChromatinOptions& options) {
-    evaluate_to_report(options, tasks::Task::chromatin);
+    tasks::EvaluationRequest request = evaluation_request(options, tasks::Task::chromatin);
+    request.published = options.published;
+    evaluate_to_reports(request, options);
     return 0;
 }
 

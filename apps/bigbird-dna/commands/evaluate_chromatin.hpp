@@ -6,7 +6,9 @@
 
 namespace bigbird::cli {
 
-struct EvaluateChromatinOptions : EvaluateOptions {};
+struct EvaluateChromatinOptions : EvaluateOptions {
+    bool published = false;
+};
 
 void setup_evaluate_chromatin(Program& program, Runner<EvaluateChromatinOptions> run);
 int run_evaluate_chromatin(const EvaluateChromatinOptions& options);

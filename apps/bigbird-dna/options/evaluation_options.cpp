@@ -7,9 +7,12 @@
 namespace bigbird::cli {
 
 void add_evaluate_options(CLI::App& command, EvaluateOptions& options) {
-    command.add_option("--scores", options.scores, "Score table of predict-*, - for standard input")
+    command
+        .add_option("--scores", options.scores,
+                    "Score table of predict-*, - for standard input; several, as NAME=FILE, are compared "
+                    "with the first")
         ->required()
-        ->type_name("FILE");
+        ->type_name("[NAME=]FILE");
     command.add_option("--examples", options.examples, "Example folder that holds the labels")
         ->required()
         ->type_name("DIR");
@@ -31,22 +34,42 @@ void add_evaluate_options(CLI::App& command, EvaluateOptions& options) {
         ->group(intervals);
     add_seed_option(command, options.evaluation.seed);
     add_threads_option(command, options.threads);
-    add_output_options(command, options.output,
-                       "Report: TSV where the name ends in .tsv, else JSON; - for standard output");
+    command
+        .add_option(
+            "--output", options.outputs,
+            "Report: TSV where the name ends in .tsv, a page for browsers where it ends in .html, else JSON; "
+            "- for standard output. Several are written at once")
+        ->required()
+        ->type_name("PATH")
+        ->group("Output");
+    command.add_flag("--force", options.force, "Replace an output that exists")->group("Output");
 }
 
-void evaluate_to_report(const EvaluateOptions& options, tasks::Task task) {
-    if (options.output.output != "-") {
-        prepare_output(options.output.output, options.output.overwrite());
+tasks::EvaluationRequest evaluation_request(const EvaluateOptions& options, tasks::Task task) {
+    tasks::EvaluationRequest request;
+    request.scores = tasks::parse_score_files(options.scores);
+    request.examples = options.examples;
+    request.task = task;
+    request.split = tasks::parse_split(options.split);
+    request.options = options.evaluation;
+    request.options.threads = resolve_threads(options.threads);
+    return request;
+}
+
+void evaluate_to_reports(const tasks::EvaluationRequest& request, const EvaluateOptions& options) {
+    const Overwrite overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
+    for (const std::filesystem::path& output : options.outputs) {
+        if (output != "-") {
+            prepare_output(output, overwrite);
+        }
     }
-    tasks::EvaluationOptions evaluation = options.evaluation;
-    evaluation.threads = resolve_threads(options.threads);
-    const tasks::EvaluationReport report = tasks::evaluate_scores(
-        options.scores, options.examples, task, tasks::parse_split(options.split), evaluation);
+    const tasks::EvaluationReport report = tasks::evaluate_scores(request);
     for (const std::string& line : tasks::to_lines(report)) {
         log_info("{}", line);
     }
-    tasks::write_report(report, options.output.output, options.output.overwrite());
+    for (const std::filesystem::path& output : options.outputs) {
+        tasks::write_report(report, output, overwrite);
+    }
 }
 
 }  // namespace bigbird::cli

@@ -4,18 +4,21 @@
 
 #include "options/option_groups.hpp"
 
-#include "bigbird/tasks/evaluation_report.hpp"
+#include "bigbird/tasks/evaluate_scores.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace bigbird::cli {
 
 struct EvaluateOptions {
-    std::filesystem::path scores, examples;
-    OutputOptions output;
+    std::vector<std::string> scores;
+    std::filesystem::path examples;
+    std::vector<std::filesystem::path> outputs;
+    bool force = false;
     std::string split = "test";
     tasks::EvaluationOptions evaluation;
     int threads = 0;
@@ -23,7 +26,9 @@ struct EvaluateOptions {
 /// --scores, --examples, --split, --resamples, --block-size, --seed, --threads, --output, --force.
 void add_evaluate_options(CLI::App& command, EvaluateOptions& options);
 
-/// Evaluates, says the summary and writes the report.
-void evaluate_to_report(const EvaluateOptions& options, tasks::Task task);
+/// What is asked for, as far as the options that all share tell.
+tasks::EvaluationRequest evaluation_request(const EvaluateOptions& options, tasks::Task task);
+/// Evaluates, says the summary and writes the reports.
+void evaluate_to_reports(const tasks::EvaluationRequest& request, const EvaluateOptions& options);
 
 }  // namespace bigbird::cli

@@ -78,7 +78,12 @@ void add_seed_option(CLI::App& command, std::uint64_t& seed) {
 void add_hold_out_options(CLI::App& command, HoldOutOptions& options, const std::string& by) {
     const auto add = [&](const char* name, std::vector<std::string>& values, const std::string& what) {
         command
-            .add_option(name, values, what + ": contigs, regions (22:21000001-22000000) or BED files; " + by)
+            .add_option(
+                name, values,
+                what +
+                    ": contigs, regions (22:21000001-22000000), BED files, or FILE:FOLD for the rows of that "
+                    "name; " +
+                    by)
             ->type_name("REGION")
             ->group("Hold-out");
     };

@@ -6,6 +6,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
+#include "bigbird/core/rng.hpp"
 #include "bigbird/genome/interval_set.hpp"
 #include "bigbird/genome/reference_genome.hpp"
 #include "bigbird/tasks/bit_matrix.hpp"
@@ -17,7 +18,9 @@
 #include "bigbird/tasks/two_bit.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 namespace bigbird::tasks {
 namespace fs = std::filesystem;
@@ -154,29 +157,76 @@ private:
         return labels;
     }
 
+    /// The bits of the labels that make a bin a row.
+    std::vector<std::uint8_t> row_making_labels() const {
+        BitRows mask(files_.size());
+        mask.resize(1);
+        for (std::size_t label = 0; label < files_.size(); ++label) {
+            if (options_.group.empty() || files_[label].group == options_.group) {
+                mask.set(0, label);
+            }
+        }
+        if (!mask.any(0)) {
+            throw ConfigError("--bins-of-group '" + options_.group + "' is the group of no label");
+        }
+        return {mask.row(0).begin(), mask.row(0).end()};
+    }
+
+    static bool shares_bits(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
+        return std::inner_product(a.begin(), a.end(), b.begin(), false, std::logical_or<>(),
+                                  [](std::uint8_t x, std::uint8_t y) { return (x & y) != 0; });
+    }
+
     ContigRows choose_rows(const genome::Contig& contig, const BitRows& labels, const NCounter& n) {
-        ContigRows rows;
+        const std::vector<std::uint8_t> mask = row_making_labels();
         const auto most_n =
             static_cast<std::int64_t>(options_.max_n_fraction * static_cast<double>(options_.window));
+        std::vector<std::int64_t> chosen, unlabelled;
         for (std::size_t i = 0; i < labels.rows(); ++i) {
             const auto bin = static_cast<std::int64_t>(i);
-            const Interval where{contig.name, bin * options_.bin, (bin + 1) * options_.bin};
-            const bool wanted = (options_.bins == BinChoice::all || labels.any(i)) &&
-                                (!include_ || include_->contains(where)) &&
-                                (!exclude_ || !exclude_->overlaps(where));
-            if (!wanted) {
+            const Interval where = place_of(contig, bin);
+            const bool wanted = options_.bins == BinChoice::all || shares_bits(labels.row(i), mask);
+            const bool negative = !wanted && options_.negatives > 0 && !labels.any(i);
+            if ((!wanted && !negative) || (include_ && !include_->contains(where)) ||
+                (exclude_ && exclude_->overlaps(where))) {
                 continue;
             }
             const Interval window = genome::window_around(where, options_.window);
             const std::int64_t n_bases = n.count(window.begin, window.end);
             if (n_bases > most_n || n_bases == options_.window) {
-                ++left_out_n_;
+                left_out_n_ += wanted ? 1 : 0;
                 continue;
             }
+            (wanted ? chosen : unlabelled).push_back(bin);
+        }
+        draw_negatives(contig, unlabelled, chosen);
+        ContigRows rows;
+        for (const std::int64_t bin : chosen) {
+            const Interval where = place_of(contig, bin);
             rows.bins.push_back(bin);
-            rows.windows.push_back({window, hold_outs_.split_of(where)});
+            rows.windows.push_back(
+                {genome::window_around(where, options_.window), hold_outs_.split_of(where)});
         }
         return rows;
+    }
+
+    Interval place_of(const genome::Contig& contig, std::int64_t bin) const {
+        return {contig.name, bin * options_.bin, (bin + 1) * options_.bin};
+    }
+
+    /// Adds the share of `unlabelled` to `chosen` that the ratio asks for, in order.
+    void draw_negatives(const genome::Contig& contig, std::vector<std::int64_t>& unlabelled,
+                        std::vector<std::int64_t>& chosen) const {
+        const Rng stream = Rng(options_.seed).split("negatives").split(contig.name);
+        std::sort(unlabelled.begin(), unlabelled.end(), [&](std::int64_t a, std::int64_t b) {
+            return stream.split(static_cast<std::uint64_t>(a)).key() <
+                   stream.split(static_cast<std::uint64_t>(b)).key();
+        });
+        const auto wanted =
+            static_cast<std::size_t>(options_.negatives * static_cast<double>(chosen.size()) + 0.5);
+        unlabelled.resize(std::min(unlabelled.size(), wanted));
+        chosen.insert(chosen.end(), unlabelled.begin(), unlabelled.end());
+        std::sort(chosen.begin(), chosen.end());
     }
 
     void build_contig(const genome::Contig& contig, ExampleWriter& writer, TwoBitWriter& store) {
@@ -242,6 +292,9 @@ private:
     Json details() const {
         Json parameters{{"bin", options_.bin},
                         {"bins", options_.bins == BinChoice::any ? "any" : "all"},
+                        {"bins_of_group", options_.group},
+                        {"negatives", options_.negatives},
+                        {"seed", options_.seed},
                         {"max_n_fraction", options_.max_n_fraction},
                         {"held_out", hold_outs_.describe()}};
         Json inputs = Json::array();
@@ -285,6 +338,9 @@ BinChoice parse_bin_choice(std::string_view text) {
 void ChromatinOptions::validate() const {
     if (bin < 1 || window < bin) {
         throw ConfigError("--window must be at least as long as --bin, and --bin at least 1");
+    }
+    if (bins == BinChoice::all && (!group.empty() || negatives > 0)) {
+        throw ConfigError("--bins-of-group and --negatives go with --bins any: all bins are rows anyway");
     }
     if (max_n_fraction < 0 || max_n_fraction > 1) {
         throw ConfigError("--max-n-fraction must lie between 0 and 1");

@@ -21,6 +21,9 @@ struct ChromatinOptions {
     std::vector<std::filesystem::path> references;
     std::int64_t window = 8000, bin = 200;
     BinChoice bins = BinChoice::any;
+    std::string group;       ///< with any: only this group's labels count; "": all do
+    double negatives = 0;    ///< with any: bins without any label for each row, drawn at random by contig
+    std::uint64_t seed = 0;  ///< of that draw
     std::optional<std::filesystem::path> include;  ///< BED: bins must lie wholly inside
     std::optional<std::filesystem::path> exclude;  ///< BED: bins must not touch it
     std::vector<std::string> validation, test;     ///< HoldOuts; by bin

@@ -89,7 +89,10 @@ public:
                 *one = figure(next++);
             }
             result.at_threshold = at;
+            result.curve = curve_of(scored_.labels.front().scores, scored_.labels.front().truths);
         }
+        result.whole = whole;
+        result.resampled = resampled;
         return result;
     }
 
@@ -226,6 +229,21 @@ void EvaluationOptions::validate() const {
     require(min_positives >= 1, "--min-positives must be at least 1");
     require(resamples >= 0, "--resamples must not be negative");
     require(block_size >= 1, "--block-size must be at least 1");
+}
+
+std::vector<Figure> differences(const Evaluation& of, const Evaluation& from) {
+    const auto minus = [](const std::optional<double>& a, const std::optional<double>& b) {
+        return a && b ? std::optional(*a - *b) : std::nullopt;
+    };
+    std::vector<Figure> figures;
+    for (std::size_t i = 0; i < of.whole.size(); ++i) {
+        Values resampled;
+        for (std::size_t r = 0; r < of.resampled.size(); ++r) {
+            resampled.push_back(minus(of.resampled[r][i], from.resampled[r][i]));
+        }
+        figures.push_back(figure_of(minus(of.whole[i], from.whole[i]), resampled));
+    }
+    return figures;
 }
 
 Evaluation evaluate(const ExampleSet& examples, const ScoredExamples& scored,

@@ -3,6 +3,7 @@
 // negatives, so whole blocks of genome are resampled, not rows; intervals from rows would be far too narrow.
 #pragma once
 
+#include "bigbird/tasks/curve.hpp"
 #include "bigbird/tasks/metrics.hpp"
 #include "bigbird/tasks/score_join.hpp"
 
@@ -60,10 +61,19 @@ struct Evaluation {
     std::vector<LabelFigures> labels;
     std::vector<GroupFigures> groups;              ///< "all" first where there is more than one group
     std::optional<ThresholdFigures> at_threshold;  ///< promoters
+    std::vector<CurvePoint> curve;                 ///< promoters
+    /// All figures in one row: two a label (AUROC, AUPRC), four a group (mean and median of both), five at
+    /// the threshold; of all rows, and of each resample.
+    std::vector<std::optional<double>> whole;
+    std::vector<std::vector<std::optional<double>>> resampled;
 };
 
 /// A fixed function of its inputs and the seed, whatever the threads.
 Evaluation evaluate(const ExampleSet& examples, const ScoredExamples& scored,
                     const EvaluationOptions& options);
+
+/// `of` minus `from`, figure by figure in the order of Evaluation::whole. Both are of the same rows, labels,
+/// blocks and seed, so that their resamples are the same draws and intervals are those of paired differences.
+std::vector<Figure> differences(const Evaluation& of, const Evaluation& from);
 
 }  // namespace bigbird::tasks

@@ -3,24 +3,41 @@
 
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/json_file.hpp"
+#include "bigbird/tasks/deepsea_labels.hpp"
 #include "bigbird/tasks/evaluation.hpp"
+#include "bigbird/tasks/scan_evaluation.hpp"
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bigbird::tasks {
 
-/// An evaluation with all that its figures depend on, ready to be written.
-struct EvaluationReport {
+/// One file's figures.
+struct FileEvaluation {
+    std::string name;
     Evaluation evaluation;
+    std::vector<Figure> differences;  ///< to the first file, as differences() gives them; none for the first
+};
+
+/// Evaluations with all that their figures depend on, ready to be written.
+struct EvaluationReport {
+    std::vector<FileEvaluation> files;
     LabelTable labels;
+    std::vector<std::optional<PublishedFigures>> published;  ///< by label of the table; empty: not asked for
+    std::optional<ScanFigures> scan;
     Json about;  ///< task, split, parameters, checksums
 };
 
-/// Joins, evaluates and says on what. Throws as join_scores and evaluate.
-EvaluationReport evaluate_scores(const std::filesystem::path& scores, const std::filesystem::path& examples,
-                                 Task task, Split split, const EvaluationOptions& options);
+using NamedFigures = std::vector<std::pair<std::string, const Figure*>>;
+/// auroc_mean, auroc_median, auprc_mean, auprc_median.
+NamedFigures figures_of(const GroupFigures& group);
+/// auroc, auprc, f1, precision, recall, mcc, accuracy.
+NamedFigures figures_of(const LabelFigures& label, const ThresholdFigures& at);
+/// "0.912 [0.880, 0.934]"; NA where undefined.
+std::string brief(const Figure& figure);
 
 /// Everything. Undefined figures are null; an interval is [low, high].
 Json to_json(const EvaluationReport& report);
@@ -30,7 +47,8 @@ std::string to_tsv(const EvaluationReport& report);
 /// A few lines for people.
 std::vector<std::string> to_lines(const EvaluationReport& report);
 
-/// TSV where the name ends in .tsv (or .tsv.gz), else JSON; "-" is JSON on standard output.
+/// TSV where the name ends in .tsv (or .tsv.gz), a page for browsers where it ends in .html, else JSON; "-"
+/// is JSON on standard output.
 void write_report(const EvaluationReport& report, const std::filesystem::path& output, Overwrite overwrite);
 
 }  // namespace bigbird::tasks

@@ -16,8 +16,9 @@ namespace {
 using genome::Interval;
 using genome::IntervalSet;
 
+/// `fold` chooses the rows with this name; empty: all rows.
 std::vector<Interval> intervals_of_bed(const genome::ReferenceGenome& reference, const std::string& path,
-                                       const std::string& option) {
+                                       const std::string& fold, const std::string& option) {
     const genome::PlacedBed bed = genome::read_bed_on(reference, path);
     if (bed.records.empty()) {
         throw InputError("holds no region of the reference to hold out for " + option, path);
@@ -27,7 +28,12 @@ std::vector<Interval> intervals_of_bed(const genome::ReferenceGenome& reference,
     }
     std::vector<Interval> intervals;
     for (const genome::BedRecord& record : bed.records) {
-        intervals.push_back(record.where);
+        if (fold.empty() || record.name == fold) {
+            intervals.push_back(record.where);
+        }
+    }
+    if (intervals.empty()) {
+        throw InputError("has no row named '" + fold + "', the fold to hold out for " + option, path);
     }
     return intervals;
 }
@@ -55,8 +61,13 @@ IntervalSet read_regions(const genome::ReferenceGenome& reference, std::span<con
     std::vector<Interval> intervals;
     for (const std::string& text : texts) {
         std::error_code ignored;
-        if (!reference.find(text) && std::filesystem::exists(text, ignored)) {
-            const auto listed = intervals_of_bed(reference, text, option);
+        const std::size_t colon = text.rfind(':');  // FILE:FOLD
+        const bool file = !reference.find(text) && std::filesystem::exists(text, ignored);
+        const bool folds = !file && colon != std::string::npos && colon > 0 &&
+                           std::filesystem::is_regular_file(text.substr(0, colon), ignored);
+        if (file || folds) {
+            const auto listed = intervals_of_bed(reference, folds ? text.substr(0, colon) : text,
+                                                 folds ? text.substr(colon + 1) : "", option);
             intervals.insert(intervals.end(), listed.begin(), listed.end());
         } else {
             intervals.push_back(region_on(reference, text, option));

@@ -17,8 +17,8 @@ namespace bigbird::tasks {
 class HoldOuts {
 public:
     /// Each text is a contig, a region ("22:21,000,001-22,000,000", 1-based and closed as samtools has it) or
-    /// a BED file. Throws ConfigError where it is none of these, lies outside the reference, or validation
-    /// and test overlap.
+    /// a BED file, or FILE:FOLD, the rows of a BED file whose name is FOLD. Throws ConfigError where it is
+    /// none of these, lies outside the reference, or validation and test overlap.
     HoldOuts(const genome::ReferenceGenome& reference, std::span<const std::string> validation,
              std::span<const std::string> test);
 

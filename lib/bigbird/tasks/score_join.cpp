@@ -2,12 +2,15 @@
 #include "bigbird/tasks/score_join.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/genome/contig_names.hpp"
 #include "bigbird/tasks/score_table.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 namespace bigbird::tasks {
@@ -175,12 +178,10 @@ private:
     std::int64_t other_rows_ = 0;
 };
 
-}  // namespace
-
-ScoredExamples join_scores(const ExampleSet& examples, const std::filesystem::path& scores, Split split,
-                           std::int64_t block_size) {
-    ScoredExamples joined = Joiner(examples, scores, split).join();
+/// Numbers the stretches of genome that the rows lie in.
+void assign_blocks(const ExampleSet& examples, ScoredExamples& joined, std::int64_t block_size) {
     std::map<std::pair<std::string, std::int64_t>, std::uint32_t> blocks;
+    joined.blocks.clear();
     for (const Row index : joined.rows) {
         const ExampleRow row = examples.row(index);
         const auto next = static_cast<std::uint32_t>(blocks.size());
@@ -188,7 +189,72 @@ ScoredExamples join_scores(const ExampleSet& examples, const std::filesystem::pa
             blocks.emplace(std::pair(row.where.contig, row.where.begin / block_size), next).first->second);
     }
     joined.block_count = static_cast<std::uint32_t>(blocks.size());
+}
+
+/// Keeps what is in `rows` and `labels`, both ascending.
+void restrict_to(ScoredExamples& joined, const std::vector<Row>& rows, const std::set<std::size_t>& labels) {
+    std::erase_if(joined.labels, [&](const LabelScores& one) { return !labels.contains(one.label); });
+    std::vector<std::size_t> kept;
+    for (std::size_t i = 0; i < joined.rows.size(); ++i) {
+        if (std::binary_search(rows.begin(), rows.end(), joined.rows[i])) {
+            kept.push_back(i);
+        }
+    }
+    for (LabelScores& one : joined.labels) {
+        for (std::size_t i = 0; i < kept.size(); ++i) {
+            one.scores[i] = one.scores[kept[i]];
+            one.truths[i] = one.truths[kept[i]];
+        }
+        one.scores.resize(kept.size());
+        one.truths.resize(kept.size());
+    }
+    joined.rows = rows;
+}
+
+}  // namespace
+
+ScoredExamples join_scores(const ExampleSet& examples, const std::filesystem::path& scores, Split split,
+                           std::int64_t block_size) {
+    ScoredExamples joined = Joiner(examples, scores, split).join();
+    assign_blocks(examples, joined, block_size);
     return joined;
+}
+
+void keep_common(const ExampleSet& examples, std::vector<ScoredExamples>& joined, std::int64_t block_size) {
+    if (joined.size() < 2) {
+        return;
+    }
+    std::vector<Row> rows = joined.front().rows;
+    std::set<std::size_t> labels;
+    std::size_t most_rows = 0, most_labels = 0;
+    for (const LabelScores& one : joined.front().labels) {
+        labels.insert(one.label);
+    }
+    for (const ScoredExamples& some : joined) {
+        std::vector<Row> both;
+        std::set_intersection(rows.begin(), rows.end(), some.rows.begin(), some.rows.end(),
+                              std::back_inserter(both));
+        rows = std::move(both);
+        std::set<std::size_t> theirs;
+        for (const LabelScores& one : some.labels) {
+            theirs.insert(one.label);
+        }
+        std::erase_if(labels, [&](std::size_t label) { return !theirs.contains(label); });
+        most_rows = std::max(most_rows, some.rows.size());
+        most_labels = std::max(most_labels, theirs.size());
+    }
+    if (rows.empty() || labels.empty()) {
+        throw InputError(rows.empty() ? "the files of --scores have no scored row in common"
+                                      : "the files of --scores have no label in common");
+    }
+    if (rows.size() < most_rows || labels.size() < most_labels) {
+        log_warning("compared on the {} rows and {} labels that all have scores for", rows.size(),
+                    labels.size());
+    }
+    for (ScoredExamples& some : joined) {
+        restrict_to(some, rows, labels);
+        assign_blocks(examples, some, block_size);
+    }
 }
 
 }  // namespace bigbird::tasks

@@ -36,4 +36,8 @@ struct ScoredExamples {
 ScoredExamples join_scores(const ExampleSet& examples, const std::filesystem::path& scores, Split split,
                            std::int64_t block_size);
 
+/// Restricts several joins of the same split to the rows that all have scores for and the labels that all
+/// have columns for, and says what that leaves out. Throws InputError where nothing is left.
+void keep_common(const ExampleSet& examples, std::vector<ScoredExamples>& joined, std::int64_t block_size);
+
 }  // namespace bigbird::tasks

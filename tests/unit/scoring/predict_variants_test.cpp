@@ -132,9 +132,9 @@ DOCTEST_TEST_CASE("scoring/predict_variants: both alleles as predict-chromatin s
 
 DOCTEST_TEST_CASE("scoring/predict_variants: rows that cannot be scored keep their place") {
     const Fixture fixture;
-    VariantSpec spec =
-        fixture.spec(fixture.row(500, "<DEL>," + std::string(1, fixture.other(500)) + ",*") +
-                     "c\t1000\t.\tGGGGGGGGGG\tA\t.\t.\t.\n" + fixture.row(5, "GG") + "d\t1\t.\tA\tC\t.\t.\t.\n");
+    VariantSpec spec = fixture.spec(fixture.row(500, "<DEL>," + std::string(1, fixture.other(500)) + ",*") +
+                                    "c\t1000\t.\tGGGGGGGGGG\tA\t.\t.\t.\n" + fixture.row(5, "GG") +
+                                    "d\t1\t.\tA\tC\t.\t.\t.\n");
     spec.quantities = {Quantity::difference};
     spec.labels = "label1";
     const Rows rows = fixture.run(spec);

@@ -11,6 +11,7 @@
 #include "bigbird/tasks/examples.hpp"
 #include "bigbird/tasks/text_fields.hpp"
 
+#include <algorithm>
 #include <map>
 
 using namespace bigbird;
@@ -195,4 +196,37 @@ DOCTEST_TEST_CASE("chromatin: where nothing is left, that is an error") {
                   }).find("no bin is left") != std::string::npos);
     options.window = 10;
     DOCTEST_CHECK_THROWS_AS(build_chromatin(options, folder / "d"), ConfigError);
+}
+
+DOCTEST_TEST_CASE(
+    "chromatin: only a group's labels make rows, and negatives are drawn among bins without any") {
+    const testing::TempDir folder;
+    ChromatinOptions options = real_options();
+    options.window = 1000;
+    options.group = build(options, folder / "all").label_table()[0].group;
+    const ExampleSet group = build(options, folder / "group");
+    options.negatives = 2;
+    const ExampleSet with = build(options, folder / "with");
+    options.seed = 1;
+    const ExampleSet other = build(options, folder / "other");
+    std::int64_t positives = 0, negatives = 0, same = 0;
+    std::map<std::int64_t, bool> first;
+    for (std::int64_t i = 0; i < with.size(); ++i) {
+        const std::vector<std::uint8_t> labels = with.labels(i);
+        const bool any =
+            std::any_of(labels.begin(), labels.end(), [](std::uint8_t label) { return label != 0; });
+        (any ? positives : negatives) += 1;
+        first[with.row(i).where.begin] = !any;
+        if (i > 0) DOCTEST_REQUIRE(with.row(i - 1).where.begin < with.row(i).where.begin);
+    }
+    for (std::int64_t i = 0; i < other.size(); ++i) {
+        const auto found = first.find(other.row(i).where.begin);
+        same += found != first.end() && found->second ? 1 : 0;
+    }
+    DOCTEST_CHECK(positives == group.size());
+    DOCTEST_CHECK(negatives == 2 * positives);
+    DOCTEST_CHECK(same < negatives);
+    options.group = "none such";
+    DOCTEST_CHECK(testing::message_of<ConfigError>([&] { build(options, folder / "x"); }) ==
+                  "--bins-of-group 'none such' is the group of no label");
 }

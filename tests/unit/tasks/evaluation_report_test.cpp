@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/tasks/evaluation_report.hpp"
-
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/tasks/example_folder.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/tasks/evaluate_scores.hpp"
 #include "bigbird/tasks/text_fields.hpp"
 
 using namespace bigbird;
@@ -13,11 +12,14 @@ using namespace bigbird::tasks;
 
 namespace {
 
-EvaluationOptions quick() {
-    EvaluationOptions options;
-    options.resamples = 20;
-    options.block_size = 20'000;
-    return options;
+EvaluationRequest request_of(const testing::TempDir& folder, Task task) {
+    EvaluationRequest request;
+    request.scores = {{"s", folder / "s.tsv"}};
+    request.examples = folder / "e";
+    request.task = task;
+    request.options.resamples = 20;
+    request.options.block_size = 20'000;
+    return request;
 }
 
 }  // namespace
@@ -26,8 +28,7 @@ DOCTEST_TEST_CASE(
     "evaluation_report: JSON holds every label and group, null where undefined, and what it depends on") {
     const testing::TempDir folder;
     const testing::ScoredBins bins(folder / "e", folder / "s.tsv", 300);
-    const EvaluationReport report =
-        evaluate_scores(folder / "s.tsv", folder / "e", Task::chromatin, Split::test, quick());
+    const EvaluationReport report = evaluate_scores(request_of(folder, Task::chromatin));
     write_report(report, folder / "r.json", Overwrite::refuse);
     const Json json = read_json(folder / "r.json");
     DOCTEST_CHECK(json["format"] == "bigbird-dna evaluation");
@@ -48,8 +49,7 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE("evaluation_report: TSV has a line a label and NA where undefined") {
     const testing::TempDir folder;
     const testing::ScoredBins bins(folder / "e", folder / "s.tsv", 300);
-    const EvaluationReport report =
-        evaluate_scores(folder / "s.tsv", folder / "e", Task::chromatin, Split::test, quick());
+    const EvaluationReport report = evaluate_scores(request_of(folder, Task::chromatin));
     write_report(report, folder / "r.tsv", Overwrite::refuse);
     std::vector<std::string> table;
     const std::string text = testing::read_file(folder / "r.tsv");
@@ -70,8 +70,7 @@ DOCTEST_TEST_CASE("evaluation_report: TSV has a line a label and NA where undefi
 DOCTEST_TEST_CASE("evaluation_report: promoters name their kind of negatives") {
     const testing::TempDir folder;
     const testing::ScoredPromoters promoters(folder / "e", folder / "s.tsv", 40);
-    const EvaluationReport report =
-        evaluate_scores(folder / "s.tsv", folder / "e", Task::promoter, Split::test, quick());
+    const EvaluationReport report = evaluate_scores(request_of(folder, Task::promoter));
     const Json json = to_json(report);
     DOCTEST_CHECK(json["negatives"] == "permuted");
     DOCTEST_CHECK(json["promoter"]["f1"].is_number());
@@ -90,6 +89,6 @@ DOCTEST_TEST_CASE("evaluation_report: examples of the other task are refused") {
     const testing::TempDir folder;
     const testing::ScoredPromoters promoters(folder / "e", folder / "s.tsv", 4);
     DOCTEST_CHECK(testing::message_of<InputError>([&] {
-                      evaluate_scores(folder / "s.tsv", folder / "e", Task::chromatin, Split::test, quick());
+                      evaluate_scores(request_of(folder, Task::chromatin));
                   }) == (folder / "e").string() + ": holds promoter examples; use evaluate-promoter");
 }

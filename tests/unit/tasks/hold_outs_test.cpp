@@ -35,6 +35,20 @@ DOCTEST_TEST_CASE("hold_outs: contigs, regions and BED files are held out; test 
                   Json{{"validation", {"1:100-200", "1:300-400"}}, {"test", {"1:500-600", "2:0-500"}}});
 }
 
+DOCTEST_TEST_CASE("hold_outs: the folds of a BED file by their names") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "f.bed",
+                        "1\t0\t100\tfold0\n1\t100\t200\tfold1\n2\t0\t50\tfold1\n1\t300\t400\tfold2\n");
+    const std::string file = (folder / "f.bed").string();
+    const auto genome = two_contigs();
+    const HoldOuts held(*genome, Texts{file + ":fold0"}, Texts{file + ":fold1"});
+    DOCTEST_CHECK(held.describe() == Json{{"validation", {"1:0-100"}}, {"test", {"1:100-200", "2:0-50"}}});
+    DOCTEST_CHECK(held.split_of({"1", 350, 360}) == Split::train);
+    DOCTEST_CHECK(testing::message_of<InputError>([&] {
+                      HoldOuts(*genome, Texts{file + ":fold9"}, Texts{});
+                  }) == file + ": has no row named 'fold9', the fold to hold out for --validation");
+}
+
 DOCTEST_TEST_CASE("hold_outs: what does not lie on the reference, or overlaps, is refused") {
     const testing::TempDir folder;
     const auto genome = two_contigs();

@@ -26,7 +26,7 @@ DOCTEST_TEST_CASE("scan_evaluation: calls are joined, TSSs beyond the scan do no
     for (std::int64_t begin = 0; begin < 10'000; begin += 100) {
         const bool call = begin == 1000 || begin == 1200 || begin == 5000 || begin == 8000;
         const std::string score = begin == 9900 ? "NA" : call ? "0.9" : "0.1";
-        table += row(begin, score) + row(begin, begin == 1000 ? "0.8" : "0.1", "-");
+        table += row(begin, score) + row(begin, begin == 9900 ? "NA" : begin == 1000 ? "0.8" : "0.1", "-");
     }
     testing::write_file(folder / "scan.tsv", table);
     testing::write_file(folder / "tss.bed",
