@@ -23,8 +23,8 @@ function(bigbird_find_bigwig)
   target_include_directories(bigbird_bigwig SYSTEM INTERFACE ${include_dir})
   target_compile_definitions(bigbird_bigwig INTERFACE NOCURL)
   target_link_libraries(bigbird_bigwig INTERFACE ${library})
+  set_target_properties(bigbird_bigwig PROPERTIES EXPORT_NAME bigwig)
 endfunction()
-bigbird_find_bigwig()
 
 # LibTorch without find_package(Torch), which wants a CUDA toolkit at configure time and changes the caller's CUDA flags. Only the CPU
 # libraries are linked; libtorch_cuda.so is opened at run time where there is a driver (bigbird/model/device.hpp).
@@ -44,14 +44,20 @@ function(bigbird_find_libtorch)
   # libtorch_cpu.so names CUDA libraries that only run time needs to find.
   target_link_options(bigbird_torch INTERFACE -Wl,--unresolved-symbols=ignore-in-shared-libs -Wl,-rpath,${BIGBIRD_LIBTORCH}/lib)
 endfunction()
-if(NOT TARGET bigbird::torch)  # a project that uses the installed library has it from bigbirdTargets.cmake
-  bigbird_find_libtorch()
-endif()
 
 # LibTorch carries Gloo but not its headers, which c10d's own include; Debian's are older and serve for what is used of them.
-find_path(BIGBIRD_GLOO_INCLUDE gloo/rendezvous/store.h REQUIRED)
-mark_as_advanced(BIGBIRD_GLOO_INCLUDE)
-add_library(bigbird_gloo_headers INTERFACE)
-add_library(bigbird::gloo_headers ALIAS bigbird_gloo_headers)
-target_include_directories(bigbird_gloo_headers SYSTEM INTERFACE ${BIGBIRD_GLOO_INCLUDE})
-target_compile_definitions(bigbird_gloo_headers INTERFACE USE_C10D_GLOO)
+function(bigbird_find_gloo_headers)
+  find_path(BIGBIRD_GLOO_INCLUDE gloo/rendezvous/store.h REQUIRED)
+  mark_as_advanced(BIGBIRD_GLOO_INCLUDE)
+  add_library(bigbird_gloo_headers INTERFACE)
+  add_library(bigbird::gloo_headers ALIAS bigbird_gloo_headers)
+  target_include_directories(bigbird_gloo_headers SYSTEM INTERFACE ${BIGBIRD_GLOO_INCLUDE})
+  target_compile_definitions(bigbird_gloo_headers INTERFACE USE_C10D_GLOO)
+  set_target_properties(bigbird_gloo_headers PROPERTIES EXPORT_NAME gloo_headers)
+endfunction()
+
+if(NOT TARGET bigbird::torch)  # a project that uses the installed library has them from bigbirdTargets.cmake
+  bigbird_find_libtorch()
+  bigbird_find_gloo_headers()
+  bigbird_find_bigwig()
+endif()
