@@ -209,7 +209,8 @@ DOCTEST_TEST_CASE("pretrain: options from a YAML file, the command line goes bef
     DOCTEST_CHECK(
         contains(bad.err, "bad.json:1: the value of '--steps' is neither a value nor a list of values"));
     testing::write_file(folder / "unknown.json", "{\"stepz\": 1}");
-    const ProgramResult unknown = run_program({"pretrain", "--options", (folder / "unknown.json").string()});
+    const ProgramResult unknown = run_program({"pretrain", "--options", (folder / "unknown.json").string(),
+                                               "--output", (folder / "other").string()});
     DOCTEST_CHECK(unknown.code == 2);
     DOCTEST_CHECK(contains(unknown.err, "--stepz"));
 }

@@ -65,7 +65,7 @@ void TokenNgram::add(std::span<const std::int32_t> ids) {
                  const std::uint64_t hash = hash_of(context.last(length));
                  Context& seen = contexts_[length][hash];
                  ++seen.total;
-                 seen.kinds += counts_[length][extended(hash, id)]++ == 0 ? 1 : 0;
+                 seen.kinds += counts_[length][extended(hash, id)]++ == 0 ? 1U : 0U;
              }
          });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/corpus/markov.hpp"
 
+#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
@@ -90,7 +91,7 @@ DOCTEST_TEST_CASE("markov: all orders at once are those of a model each") {
     const std::string training = text.substr(0, 50'000), held_out = "NN" + text.substr(50'000);
     MarkovModel longest(6);
     longest.add(training);
-    const std::vector<CodeLength> all = longest.score_all(held_out);
+    const std::vector<corpus::CodeLength> all = longest.score_all(held_out);
     for (int order = 0; order <= 6; ++order) {
         MarkovModel model(order);
         model.add(training);

@@ -111,7 +111,12 @@ DOCTEST_TEST_CASE("mlm_task: recomputing the layers changes neither loss nor gra
             const double apart = (again.by_name.at(name) - gradient).norm().item<double>();
             // In bfloat16 the gradients of a layer's input are added up in another order.
             const double rounding = compute == ComputeType::bf16 ? 1e-2 : 1e-6;
-            DOCTEST_CHECK(apart <= rounding * gradient.norm().item<double>());
+            // A key's bias moves all of a query's scores alike, so that its own gradient is rounding alone.
+            std::string measured_by = name;
+            if (const auto at = name.find("key.bias"); at != std::string::npos) {
+                measured_by.replace(at, 3, "query");
+            }
+            DOCTEST_CHECK(apart <= rounding * kept.by_name.at(measured_by).norm().item<double>());
         }
     }
 }
