@@ -15,8 +15,6 @@ namespace bigbird::scoring {
 
 namespace {
 
-namespace special = tokenizer::special;
-
 using Ids = std::vector<std::int32_t>;
 
 /// Tokens that two encodings have in common at both ends.
@@ -37,18 +35,19 @@ Common common_of(const Ids& a, const Ids& b) {
 }
 
 /// [CLS] before masked behind [SEP], the context as long as there is room.
-MaskedScorer::Query query_of(const Ids& ids, const Common& common, std::size_t left, std::size_t right) {
+MaskedScorer::Query query_of(const Ids& ids, const Common& common, std::size_t left, std::size_t right,
+                             const tokenizer::SpecialIds& special) {
     const auto begin = static_cast<std::ptrdiff_t>(common.before - left);
     const auto end = static_cast<std::ptrdiff_t>(ids.size() - common.behind + right);
     MaskedScorer::Query query;
-    query.input.ids.push_back(special::cls);
+    query.input.ids.push_back(special.cls);
     query.input.ids.insert(query.input.ids.end(), ids.begin() + begin, ids.begin() + end);
-    query.input.ids.push_back(special::sep);
+    query.input.ids.push_back(special.sep);
     query.first_masked = static_cast<std::int64_t>(left) + 1;
     const std::size_t count = ids.size() - common.before - common.behind;
     const auto first = query.input.ids.begin() + query.first_masked;
     query.originals.assign(first, first + static_cast<std::ptrdiff_t>(count));
-    std::fill_n(first, count, special::mask);
+    std::fill_n(first, count, special.mask);
     return query;
 }
 
@@ -81,7 +80,8 @@ std::vector<MaskedScorer::Query> MaskedScorer::queries_of(std::string_view ref, 
     std::size_t left = std::min(common.before, room / 2);
     const std::size_t right = std::min(common.behind, room - left);
     left = std::min(common.before, room - right);
-    return {query_of(ref_ids, common, left, right), query_of(alt_ids, common, left, right)};
+    const tokenizer::SpecialIds special = tokenizer_.special_ids();
+    return {query_of(ref_ids, common, left, right, special), query_of(alt_ids, common, left, right, special)};
 }
 
 std::vector<double> MaskedScorer::log_likelihoods(std::span<const Query> queries) {
