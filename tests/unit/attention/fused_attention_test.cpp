@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
+#include "unit/attention/stacked_layout.hpp"
 
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/attention/fused_kernel.hpp"
@@ -44,11 +45,7 @@ LayerLayout layout_of(const Case& c) {
     spec.random_blocks = c.random_blocks;
     spec.random_source = c.source;
     spec.full = c.full;
-    std::vector<BlockLayout> heads;
-    for (int head = 0; head < c.heads; ++head) {
-        heads.push_back(make_layout(spec, c.blocks, 1, head));
-    }
-    return stack_layouts(std::move(heads), c.block_size, at::kCPU);
+    return bigbird::testing::stacked_layout(spec, c.blocks, c.heads);
 }
 
 /// Inputs that `type` holds exactly, computed in `type` by a kernel, or in fp64 by the reference (nullptr).
