@@ -7,6 +7,7 @@
 #include "bigbird/genome/sequence.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 #include <string_view>
 
@@ -14,23 +15,69 @@ namespace bigbird::corpus {
 
 namespace {
 
-constexpr std::int64_t bases_a_batch = 64'000'000;  // short contigs are worked on together
-constexpr std::int64_t bases_a_chunk = 2'000'000;   // what one thread makes at a time
-constexpr std::int64_t bases_a_fetch = 8'000'000;   // and reads
+constexpr std::int64_t bases_a_chunk = 2'000'000;  // what one thread reads and makes at a time
 
 using Stretch = std::pair<std::int64_t, std::int64_t>;
 
-struct LoadedContig {
-    genome::Contig contig;
-    std::string dna;
-    std::vector<std::vector<DocumentPlan>> passes;
+// Consecutive documents of a pass over a contig.
+struct Chunk {
+    genome::Interval where;
+    std::vector<DocumentPlan> documents;
 };
 
-// Documents [first, last) of a pass over a contig.
-struct Chunk {
-    const LoadedContig* contig = nullptr;
-    const std::vector<DocumentPlan>* pass = nullptr;
-    std::size_t first = 0, last = 0;
+// Contig by contig, pass by pass.
+class ChunkSource {
+public:
+    ChunkSource(std::span<const genome::Contig> contigs, const DocumentSpec& spec)
+        : contigs_(contigs), spec_(spec) {}
+
+    std::optional<Chunk> next() {
+        for (; contig_ < contigs_.size(); pass_ = 0, ++contig_) {
+            for (; pass_ < spec_.passes; ++pass_, planner_.reset()) {
+                if (!planner_) {
+                    planner_.emplace(contigs_[contig_], spec_, pass_);
+                }
+                if (std::optional<Chunk> chunk = cut()) {
+                    return chunk;
+                }
+            }
+        }
+        return std::nullopt;
+    }
+
+private:
+    std::optional<Chunk> cut() {
+        Chunk chunk;
+        while (chunk.where.size() < bases_a_chunk) {
+            std::optional<DocumentPlan> document = planner_->next();
+            if (!document) {
+                break;
+            }
+            if (chunk.documents.empty()) {
+                chunk.where = {contigs_[contig_].name, document->sentences.front().first, 0};
+            }
+            chunk.where.end = document->sentences.back().second;
+            chunk.documents.push_back(std::move(*document));
+        }
+        return chunk.documents.empty() ? std::nullopt : std::optional(std::move(chunk));
+    }
+
+    std::span<const genome::Contig> contigs_;
+    const DocumentSpec& spec_;
+    std::size_t contig_ = 0;
+    int pass_ = 0;
+    std::optional<DocumentPlanner> planner_;
+};
+
+// The sequence that a chunk reads.
+struct ChunkBases {
+    genome::Interval where;
+    std::string dna;
+
+    std::string_view of(const Stretch& sentence) const {
+        return std::string_view(dna).substr(static_cast<std::size_t>(sentence.first - where.begin),
+                                            static_cast<std::size_t>(sentence.second - sentence.first));
+    }
 };
 
 struct Built {
@@ -41,30 +88,24 @@ struct Built {
 
 enum class Verdict { keep, outside_include, inside_exclude, too_much_n };
 
-std::string_view bases_of(const LoadedContig& contig, const Stretch& sentence) {
-    return std::string_view(contig.dna)
-        .substr(static_cast<std::size_t>(sentence.first),
-                static_cast<std::size_t>(sentence.second - sentence.first));
-}
-
-Verdict judge(const LoadedContig& contig, const Stretch& sentence, const BuildSpec& spec) {
+Verdict judge(const ChunkBases& bases, const Stretch& sentence, const BuildSpec& spec) {
     if (spec.include || !spec.exclude.empty()) {
-        const Placement placement = placement_of({contig.contig.name, sentence.first, sentence.second}, spec);
+        const Placement placement = placement_of({bases.where.contig, sentence.first, sentence.second}, spec);
         if (placement != Placement::kept) {
             return placement == Placement::outside_include ? Verdict::outside_include
                                                            : Verdict::inside_exclude;
         }
     }
-    if (spec.max_n_fraction < 1 && genome::n_fraction(bases_of(contig, sentence)) > spec.max_n_fraction) {
+    if (spec.max_n_fraction < 1 && genome::n_fraction(bases.of(sentence)) > spec.max_n_fraction) {
         return Verdict::too_much_n;
     }
     return Verdict::keep;
 }
 
-std::string text_of(const LoadedContig& contig, const std::vector<Stretch>& sentences, bool reverse) {
+std::string text_of(const ChunkBases& bases, const std::vector<Stretch>& sentences, bool reverse) {
     std::string text;
     for (const Stretch& sentence : sentences) {
-        const std::string_view dna = bases_of(contig, sentence);
+        const std::string_view dna = bases.of(sentence);
         if (reverse) {
             text += genome::reverse_complement(dna);
         } else {
@@ -75,34 +116,36 @@ std::string text_of(const LoadedContig& contig, const std::vector<Stretch>& sent
     return text;
 }
 
-void hand_in(const LoadedContig& contig, std::vector<Stretch>&& sentences, const BuildSpec& spec,
-             BuildText text, Built& built) {
+void hand_in(const ChunkBases& bases, std::vector<Stretch>&& sentences, const BuildSpec& spec, BuildText text,
+             Built& built) {
     if (sentences.empty()) {
         return;
     }
-    PlacedDocument forward{contig.contig.name, false, std::move(sentences), {}};
+    PlacedDocument forward{bases.where.contig, false, std::move(sentences), {}};
     if (text == BuildText::yes) {
-        forward.text = text_of(contig, forward.sentences, false);
+        forward.text = text_of(bases, forward.sentences, false);
     }
     built.documents.push_back(std::move(forward));
     if (spec.add_reverse_complement) {
-        PlacedDocument reverse{contig.contig.name, true, built.documents.back().sentences, {}};
+        PlacedDocument reverse{bases.where.contig, true, built.documents.back().sentences, {}};
         std::reverse(reverse.sentences.begin(), reverse.sentences.end());
         if (text == BuildText::yes) {
-            reverse.text = text_of(contig, reverse.sentences, true);
+            reverse.text = text_of(bases, reverse.sentences, true);
         }
         built.documents.push_back(std::move(reverse));
     }
 }
 
-Built build(const Chunk& chunk, const BuildSpec& spec, BuildText text) {
+Built build(const genome::ReferenceGenome& genome, const Chunk& chunk, const BuildSpec& spec,
+            BuildText text) {
+    stop_if_asked();
+    const ChunkBases bases{chunk.where, genome.fetch(chunk.where)};
     Built built;
-    built.reach = (*chunk.pass)[chunk.last - 1].sentences.back().second -
-                  (*chunk.pass)[chunk.first].sentences.front().first;
-    for (std::size_t d = chunk.first; d < chunk.last; ++d) {
+    built.reach = chunk.where.size();
+    for (const DocumentPlan& document : chunk.documents) {
         std::vector<Stretch> kept;
-        for (const Stretch& sentence : (*chunk.pass)[d].sentences) {
-            const Verdict verdict = judge(*chunk.contig, sentence, spec);
+        for (const Stretch& sentence : document.sentences) {
+            const Verdict verdict = judge(bases, sentence, spec);
             if (verdict == Verdict::keep) {
                 kept.push_back(sentence);
                 continue;
@@ -110,59 +153,12 @@ Built build(const Chunk& chunk, const BuildSpec& spec, BuildText text) {
             built.dropped.outside_include += verdict == Verdict::outside_include ? 1 : 0;
             built.dropped.inside_exclude += verdict == Verdict::inside_exclude ? 1 : 0;
             built.dropped.too_much_n += verdict == Verdict::too_much_n ? 1 : 0;
-            hand_in(*chunk.contig, std::move(kept), spec, text, built);
+            hand_in(bases, std::move(kept), spec, text, built);
             kept.clear();
         }
-        hand_in(*chunk.contig, std::move(kept), spec, text, built);
+        hand_in(bases, std::move(kept), spec, text, built);
     }
     return built;
-}
-
-std::vector<LoadedContig> load(const genome::ReferenceGenome& genome, std::span<const genome::Contig> contigs,
-                               const BuildSpec& spec, int threads) {
-    std::vector<LoadedContig> loaded(contigs.size());
-    std::vector<std::pair<LoadedContig*, std::int64_t>> pieces;  // and where they begin
-    for (std::size_t i = 0; i < contigs.size(); ++i) {
-        LoadedContig& contig = loaded[i];
-        contig.contig = contigs[i];
-        contig.dna.resize(static_cast<std::size_t>(contigs[i].length));
-        contig.passes.resize(static_cast<std::size_t>(spec.documents.passes));
-        for (std::int64_t begin = 0; begin < contigs[i].length; begin += bases_a_fetch) {
-            pieces.emplace_back(&contig, begin);
-        }
-    }
-    parallel_for(static_cast<std::int64_t>(pieces.size()), threads, [&](std::int64_t i) {
-        stop_if_asked();
-        const auto& [contig, begin] = pieces[static_cast<std::size_t>(i)];
-        const std::int64_t end = std::min(begin + bases_a_fetch, contig->contig.length);
-        const std::string dna = genome.fetch({contig->contig.name, begin, end});
-        std::copy(dna.begin(), dna.end(), contig->dna.begin() + begin);
-    });
-    parallel_for(static_cast<std::int64_t>(contigs.size()) * spec.documents.passes, threads,
-                 [&](std::int64_t i) {
-                     LoadedContig& contig = loaded[static_cast<std::size_t>(i / spec.documents.passes)];
-                     const auto pass = static_cast<int>(i % spec.documents.passes);
-                     contig.passes[static_cast<std::size_t>(pass)] =
-                         plan_documents(contig.contig, spec.documents, pass);
-                 });
-    return loaded;
-}
-
-std::vector<Chunk> cut_into_chunks(const std::vector<LoadedContig>& contigs) {
-    std::vector<Chunk> chunks;
-    for (const LoadedContig& contig : contigs) {
-        for (const auto& pass : contig.passes) {
-            for (std::size_t first = 0, last = 0; first < pass.size(); first = last) {
-                const std::int64_t begin = pass[first].sentences.front().first;
-                while (last < pass.size() &&
-                       (last == first || pass[last].sentences.back().second - begin <= bases_a_chunk)) {
-                    ++last;
-                }
-                chunks.push_back({&contig, &pass, first, last});
-            }
-        }
-    }
-    return chunks;
 }
 
 [[noreturn]] void fail_empty(const BuildCounts& counts, const BuildSpec& spec) {
@@ -270,20 +266,10 @@ BuildCounts build_documents(const genome::ReferenceGenome& genome, const BuildSp
             progress(reach);
         }
     };
-    const auto contigs = genome.contigs();
-    for (std::size_t first = 0, last = 0; first < contigs.size(); first = last) {
-        std::int64_t bases = 0;
-        for (; last < contigs.size() && (last == first || bases + contigs[last].length <= bases_a_batch);
-             ++last) {
-            bases += contigs[last].length;
-        }
-        const std::vector<LoadedContig> loaded =
-            load(genome, contigs.subspan(first, last - first), spec, threads);
-        const std::vector<Chunk> chunks = cut_into_chunks(loaded);
-        ordered_pipeline<Built>(
-            static_cast<std::int64_t>(chunks.size()), threads,
-            [&](std::int64_t i) { return build(chunks[static_cast<std::size_t>(i)], spec, text); }, hand_out);
-    }
+    ChunkSource chunks(genome.contigs(), spec.documents);
+    ordered_stream<Chunk, Built>(
+        threads, [&] { return chunks.next(); },
+        [&](Chunk&& chunk) { return build(genome, chunk, spec, text); }, hand_out);
     if (counts.documents == 0) {
         fail_empty(counts, spec);
     }

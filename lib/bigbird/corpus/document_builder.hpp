@@ -56,9 +56,9 @@ enum class BuildText : bool { no, yes };
 
 /// Makes all documents of a genome on up to `threads` threads and hands them to `consume` on the calling
 /// thread: contig by contig, pass by pass, each document followed by its reverse complement. The documents
-/// and their order do not depend on `threads`. Holds the sequence of one contig (or of several short ones)
-/// and a few megabases a thread. `progress` is told, on the calling thread, how many of passes x bases have
-/// been gone through. Throws InputError where nothing is left, and says why.
+/// and their order do not depend on `threads`. Holds a few megabases a thread, however long the contigs are.
+/// `progress` is told, on the calling thread, how many of passes x bases have been gone through. Throws
+/// InputError where nothing is left, and says why.
 BuildCounts build_documents(const genome::ReferenceGenome& genome, const BuildSpec& spec, BuildText text,
                             int threads, const std::function<void(PlacedDocument&&)>& consume,
                             const std::function<void(std::int64_t)>& progress = {});

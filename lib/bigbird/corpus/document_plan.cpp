@@ -2,7 +2,6 @@
 #include "bigbird/corpus/document_plan.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/rng.hpp"
 
 #include <algorithm>
 #include <string>
@@ -39,23 +38,36 @@ void DocumentSpec::validate() const {
     check(start_offset, 0, "--start-offset");
 }
 
+DocumentPlanner::DocumentPlanner(const genome::Contig& contig, const DocumentSpec& spec, int pass)
+    : spec_(spec),
+      length_(contig.length),
+      position_(contig.length),
+      rng_(Rng(spec.seed).split("documents").split(contig.name).split(static_cast<std::uint64_t>(pass))) {
+    if (contig.length > 0) {
+        position_ = draw_start(contig, spec, rng_);
+    }
+}
+
+std::optional<DocumentPlan> DocumentPlanner::next() {
+    if (position_ >= length_) {
+        return std::nullopt;
+    }
+    DocumentPlan document;
+    const std::int64_t count = rng_.between(spec_.sentences.low, spec_.sentences.high);
+    for (std::int64_t i = 0; i < count && position_ < length_; ++i) {
+        const std::int64_t length = rng_.between(spec_.sentence_length.low, spec_.sentence_length.high);
+        const std::int64_t end = length_ - position_ > length ? position_ + length : length_;
+        document.sentences.emplace_back(position_, end);
+        position_ = end;
+    }
+    return document;
+}
+
 std::vector<DocumentPlan> plan_documents(const genome::Contig& contig, const DocumentSpec& spec, int pass) {
     std::vector<DocumentPlan> documents;
-    if (contig.length < 1) {
-        return documents;
-    }
-    Rng rng = Rng(spec.seed).split("documents").split(contig.name).split(static_cast<std::uint64_t>(pass));
-    std::int64_t position = draw_start(contig, spec, rng);
-    while (position < contig.length) {
-        DocumentPlan document;
-        const std::int64_t count = rng.between(spec.sentences.low, spec.sentences.high);
-        for (std::int64_t i = 0; i < count && position < contig.length; ++i) {
-            const std::int64_t length = rng.between(spec.sentence_length.low, spec.sentence_length.high);
-            const std::int64_t end = contig.length - position > length ? position + length : contig.length;
-            document.sentences.emplace_back(position, end);
-            position = end;
-        }
-        documents.push_back(std::move(document));
+    DocumentPlanner planner(contig, spec, pass);
+    while (std::optional<DocumentPlan> document = planner.next()) {
+        documents.push_back(std::move(*document));
     }
     return documents;
 }

@@ -3,9 +3,11 @@
 // then documents of consecutive sentences until the contig ends.
 #pragma once
 
+#include "bigbird/core/rng.hpp"
 #include "bigbird/genome/interval.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,19 @@ struct DocumentPlan {
 /// At the contig's end the last sentence is cut, however short that leaves it, and the last document holds as
 /// many sentences as there are. On a contig too short for it the start is drawn from what leaves at least the
 /// shortest sentence, so that every contig of one base or more gives a document.
+class DocumentPlanner {
+public:
+    DocumentPlanner(const genome::Contig& contig, const DocumentSpec& spec, int pass);
+    /// The next document, or nothing behind the last.
+    std::optional<DocumentPlan> next();
+
+private:
+    DocumentSpec spec_;
+    std::int64_t length_, position_;
+    Rng rng_;
+};
+
+/// All of them.
 std::vector<DocumentPlan> plan_documents(const genome::Contig& contig, const DocumentSpec& spec, int pass);
 
 }  // namespace bigbird::corpus
