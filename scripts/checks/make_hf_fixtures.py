@@ -27,7 +27,7 @@ def train_gena_like():
         [normalizers.Strip(), normalizers.Replace(Regex("N{10,}"), "-")])
     tokenizer.pre_tokenizer = pre_tokenizers.Split("-", "isolated")
     trainer = trainers.BpeTrainer(
-        vocab_size=600, special_tokens=["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]"], max_token_length=64,
+        vocab_size=600, special_tokens=["[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]", "-"], max_token_length=64,
         initial_alphabet=list("-ABCGKMNRSTWY"), show_progress=False)
     tokenizer.train_from_iterator(sentences + ["A" * 300, "N" * 9, "NN" * 4 + "ACGT"] * 3, trainer)
     tokenizer.post_processor = processors.BertProcessing(

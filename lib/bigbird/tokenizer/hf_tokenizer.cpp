@@ -167,8 +167,8 @@ BpeRules read_rules(const Document& json, const Path& file) {
     for (const auto& [text, id] : member(model, "vocab").items()) {
         if (text == unknown) {
             rules.unknown_id = id.get<std::int32_t>();
-        } else if (!added.contains(id.get<std::int64_t>())) {
-            rules.add(text, id.get<std::int32_t>());
+        } else if (text.size() == 1 || !added.contains(id.get<std::int64_t>())) {
+            rules.add(text, id.get<std::int32_t>());  // a special letter, GENA-LM's '-', is a letter of text, too
         }
     }
     if (rules.unknown_id < 0) {
@@ -193,7 +193,7 @@ struct HfTokenizer::State {
     explicit State(const BpeRules& rules) : encoder(rules) {}
 
     ExactEncoder encoder;
-    std::vector<std::string> texts;  // by id; empty for added tokens
+    std::vector<std::string> texts;  // by id; empty for special tokens of several letters
     std::vector<Rewrite> rewrites;
     std::vector<TextPattern> splits;
     Frame frame;
