@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 #include <thread>
 
@@ -45,7 +46,8 @@ private:
 void disturb(pid_t child, const std::string& err, const Disturbance& disturbance) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (disturbance.signal != 0 && std::chrono::steady_clock::now() < deadline) {
-        if (read_file(err).find(disturbance.once_said) != std::string::npos) {
+        if (read_file(err).find(disturbance.once_said) != std::string::npos &&
+            (disturbance.once_filled.empty() || !std::filesystem::is_empty(disturbance.once_filled))) {
             ::kill(child, disturbance.signal);
             return;
         }

@@ -15,7 +15,8 @@ struct ProgramResult {
 /// What happens to a program while it runs.
 struct Disturbance {
     int signal = 0;                  ///< sent to it ...
-    std::string once_said;           ///< ... as soon as standard error holds this
+    std::string once_said;           ///< ... as soon as standard error holds this ...
+    std::string once_filled;         ///< ... and this folder, where named, something
     std::uint64_t largest_file = 0;  ///< bytes; writing fails beyond, as on a full disk
 };
 
