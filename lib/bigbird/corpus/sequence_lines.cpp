@@ -21,7 +21,17 @@ namespace {
 constexpr std::size_t characters_a_batch = 4'000'000;
 
 bool is_letter(char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+    const auto lower = static_cast<unsigned char>(static_cast<unsigned char>(c) | 0x20U);
+    return static_cast<unsigned char>(lower - 'a') < 26;
+}
+
+// Without a way out, so that compilers make vector code of it.
+bool all_letters(std::string_view text) {
+    bool all = true;
+    for (const char c : text) {
+        all &= is_letter(c);
+    }
+    return all;
 }
 
 struct Line {
@@ -73,6 +83,20 @@ void append_number(std::uint64_t number, std::string& text) {
     text.append(digits, std::to_chars(std::begin(digits), std::end(digits), number).ptr);
 }
 
+// As a line, separated by blanks.
+void write_ids(const std::vector<std::int32_t>& ids, std::string& text) {
+    constexpr std::size_t longest = 12;  // a number and a blank
+    text.resize(ids.size() * longest + 1);
+    char* at = text.data();
+    for (const std::int32_t id : ids) {
+        at = std::to_chars(at, at + longest, id).ptr;
+        *at++ = ' ';
+    }
+    at -= ids.empty() ? 0 : 1;
+    *at++ = '\n';
+    text.resize(static_cast<std::size_t>(at - text.data()));
+}
+
 std::vector<std::int32_t> parse_ids(const Line& line, std::int32_t vocabulary,
                                     const std::filesystem::path& file) {
     std::vector<std::int32_t> ids;
@@ -100,10 +124,10 @@ std::vector<std::int32_t> parse_ids(const Line& line, std::int32_t vocabulary,
 }  // namespace
 
 void expect_sequence_line(std::string_view text, const std::filesystem::path& file, std::int64_t line) {
-    const auto stranger = std::find_if_not(text.begin(), text.end(), is_letter);
-    if (stranger == text.end()) {
+    if (all_letters(text)) {
         return;
     }
+    const auto stranger = std::find_if_not(text.begin(), text.end(), is_letter);
     if (text.front() == '>') {
         throw InputError("is a FASTA header, and plain sequence is needed here, one a line", file, line);
     }
@@ -120,14 +144,7 @@ LineCounts encode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer&
         const std::vector<std::int32_t> ids = tokenizer.encode(line.text, threads_a_line);
         line.bases = static_cast<std::int64_t>(line.text.size());
         line.tokens = static_cast<std::int64_t>(ids.size());
-        line.text.clear();
-        for (const std::int32_t id : ids) {
-            if (!line.text.empty()) {
-                line.text += ' ';
-            }
-            append_number(static_cast<std::uint64_t>(id), line.text);
-        }
-        line.text += '\n';
+        write_ids(ids, line.text);
     });
 }
 

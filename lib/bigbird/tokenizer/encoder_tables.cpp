@@ -23,7 +23,8 @@ constexpr std::size_t most_short_numbers = 65'000;
 template <typename Number>
 inline constexpr Number last_of = static_cast<Number>(~Number{0});
 
-// Ranks of joins, behind a bit set that tells most pairs without one.
+// Ranks of joins, behind a bit set that tells most pairs without one. Of all rules, only the last join of
+// each token ever takes place, since inside a text its letters go the way that they go alone.
 template <typename Number>
 class JoinTable {
 public:
@@ -72,7 +73,7 @@ private:
 template <typename Number>
 class PackedTables final : public EncoderTables {
 public:
-    PackedTables(const BpeRules& rules, const ReachableTokens& tokens);
+    explicit PackedTables(const ReachableTokens& tokens);
     void encode(const std::uint8_t* letters, std::size_t size,
                 std::vector<PlacedToken>& tokens) const override;
 
@@ -97,29 +98,24 @@ private:
 };
 
 template <typename Number>
-PackedTables<Number>::PackedTables(const BpeRules& rules, const ReachableTokens& tokens)
+PackedTables<Number>::PackedTables(const ReachableTokens& tokens)
     : EncoderTables(tokens),
       edges_(tokens.texts.size()),
       shapes_(tokens.texts.size()),
-      joins_(rules.joins()) {
+      joins_(tokens.texts.size()) {
     for (std::size_t i = 0; i < edges_.size(); ++i) {
         const ReachableTokens::Edges& edges = tokens.edges[i];
         if (edges.right != no_token) {
             edges_[i] = {static_cast<Number>(edges.right), static_cast<Number>(edges.left),
                          static_cast<Number>(edges.right_bound + 1),
                          static_cast<Number>(edges.left_bound + 1), static_cast<Number>(edges.latest + 1)};
+            joins_.add(edges_[i].left, edges_[i].right, static_cast<Number>(edges.rank + 1));
         }
         shapes_[i].length = static_cast<Number>(tokens.texts[i].size());
         if (tokens.shorter[i] != no_token) {
             shapes_[i].shorter = static_cast<Number>(tokens.shorter[i]);
         }
     }
-    rules.for_each_join([&](Token left, Token right, std::uint32_t rank) {
-        const Token l = tokens.number_of[left], r = tokens.number_of[right];
-        if (l != no_token && r != no_token) {
-            joins_.add(static_cast<Number>(l), static_cast<Number>(r), static_cast<Number>(rank + 1));
-        }
-    });
     while (small_count_ < std::min(shapes_.size(), most_small) &&
            shapes_[small_count_].length <= small_length) {
         ++small_count_;
@@ -243,8 +239,12 @@ ReachableTokens::ReachableTokens(const BpeRules& rules) : number_of(rules.size()
         Edges& edge = edges.emplace_back();
         if (texts.back().size() > 1) {
             const SpineStage &right = spine.right.end()[-2], &left = spine.left.end()[-2];
-            edge = {right.bound, left.bound, highest_join(spine), number_of[right.token],
-                    number_of[left.token]};
+            edge = {.right_bound = right.bound,
+                    .left_bound = left.bound,
+                    .rank = rules.join(left.token, right.token).rank,
+                    .latest = highest_join(spine),
+                    .right = number_of[right.token],
+                    .left = number_of[left.token]};
         }
         Token prefix = no_token;
         for (std::size_t length = texts.back().size() - 1; length > 0 && prefix == no_token; --length) {
@@ -255,15 +255,16 @@ ReachableTokens::ReachableTokens(const BpeRules& rules) : number_of(rules.size()
     }
 }
 
-std::unique_ptr<const EncoderTables> make_encoder_tables(const BpeRules& rules,
-                                                         const ReachableTokens& tokens) {
+std::unique_ptr<const EncoderTables> make_encoder_tables(const ReachableTokens& tokens) {
     std::uint32_t highest = 0;
-    rules.for_each_join([&](Token, Token, std::uint32_t rank) { highest = std::max(highest, rank); });
+    for (const ReachableTokens::Edges& edges : tokens.edges) {
+        highest = std::max(highest, edges.latest);
+    }
     if (tokens.texts.size() < most_short_numbers && highest < most_short_numbers &&
         tokens.longest < most_short_numbers) {
-        return std::make_unique<PackedTables<std::uint16_t>>(rules, tokens);
+        return std::make_unique<PackedTables<std::uint16_t>>(tokens);
     }
-    return std::make_unique<PackedTables<std::uint32_t>>(rules, tokens);
+    return std::make_unique<PackedTables<std::uint32_t>>(tokens);
 }
 
 }  // namespace bigbird::tokenizer

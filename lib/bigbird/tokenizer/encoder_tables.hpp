@@ -27,6 +27,7 @@ struct ReachableTokens {
     /// (token_spines.hpp).
     struct Edges {
         std::uint32_t right_bound = 0, left_bound = 0;
+        std::uint32_t rank = 0;                   ///< of the join of `left` and `right` that made it
         std::uint32_t latest = 0;                 ///< the highest rank of all joins that made the token
         Token right = no_token, left = no_token;  ///< new numbers; no_token: a letter, which nothing made
     };
@@ -42,6 +43,7 @@ struct ReachableTokens {
 struct PlacedToken {
     std::uint32_t begin;  ///< letters before it
     Token token;          ///< new number
+    bool operator==(const PlacedToken&) const = default;
 };
 
 class EncoderTables {
@@ -60,7 +62,6 @@ protected:
 };
 
 /// Tables of 16-bit numbers where they suffice (65,000 tokens and ranks), else of 32-bit ones.
-std::unique_ptr<const EncoderTables> make_encoder_tables(const BpeRules& rules,
-                                                         const ReachableTokens& tokens);
+std::unique_ptr<const EncoderTables> make_encoder_tables(const ReachableTokens& tokens);
 
 }  // namespace bigbird::tokenizer

@@ -2,6 +2,7 @@
 #include "bigbird/tokenizer/exact_encoder.hpp"
 
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/tokenizer/base_encoder.hpp"
 #include "bigbird/tokenizer/encoder_tables.hpp"
 
 #include <algorithm>
@@ -40,19 +41,34 @@ std::optional<std::pair<std::size_t, std::size_t>> shared_token(const Chunk& ear
     return std::nullopt;
 }
 
+// Encodes known letters, as fast as the tokens allow.
+class LetterEncoder {
+public:
+    explicit LetterEncoder(const ReachableTokens& tokens) : general_(make_encoder_tables(tokens)) {
+        if (std::optional<BaseTokens> bases = BaseTokens::of(tokens)) {
+            bases_.emplace(std::move(*bases), *general_);
+        }
+    }
+    void encode(const std::uint8_t* letters, std::size_t size, std::vector<PlacedToken>& tokens) const {
+        bases_ ? bases_->encode(letters, size, tokens) : general_->encode(letters, size, tokens);
+    }
+    const TokenMatcher& matcher() const { return general_->matcher(); }
+
+private:
+    std::unique_ptr<const EncoderTables> general_;
+    std::optional<BaseEncoder> bases_;
+};
+
 }  // namespace
 
 struct ExactEncoder::Tables {
     explicit Tables(const BpeRules& rules)
-        : tokens(rules),
-          packed(make_encoder_tables(rules, tokens)),
-          unknown_id(rules.unknown_id),
-          fuse_unknown(rules.fuse_unknown) {}
+        : tokens(rules), letters(tokens), unknown_id(rules.unknown_id), fuse_unknown(rules.fuse_unknown) {}
 
     Encoding encode(std::string_view text, int threads, bool with_spans) const;
 
     ReachableTokens tokens;
-    std::unique_ptr<const EncoderTables> packed;
+    LetterEncoder letters;
     std::int32_t unknown_id;
     bool fuse_unknown;
 };
@@ -62,8 +78,8 @@ namespace {
 // Encodes one text, stretch by stretch of known letters.
 class TextEncoder {
 public:
-    TextEncoder(const ReachableTokens& tokens, const EncoderTables& tables, int threads, bool with_spans)
-        : tokens_(tokens), tables_(tables), threads_(threads), with_spans_(with_spans) {}
+    TextEncoder(const ReachableTokens& tokens, const LetterEncoder& encoder, int threads, bool with_spans)
+        : tokens_(tokens), encoder_(encoder), threads_(threads), with_spans_(with_spans) {}
 
     void add_known(const std::uint8_t* letters, std::size_t size) {
         if (size <= chunk_letters + overlap()) {
@@ -89,7 +105,7 @@ private:
     Chunk encode(const std::uint8_t* letters, std::size_t begin, std::size_t end) const {
         Chunk chunk{.begin = begin, .end = end, .tokens = {}};
         chunk.tokens.reserve((end - begin) / 4);
-        tables_.encode(letters + begin, end - begin, chunk.tokens);
+        encoder_.encode(letters + begin, end - begin, chunk.tokens);
         return chunk;
     }
 
@@ -101,10 +117,16 @@ private:
     }
     // The chunk's tokens [first, last), where `last` is a count or, if greater, all.
     void add(const Chunk& chunk, std::size_t first, std::size_t last) {
-        for (std::size_t i = first; i < std::min(last, chunk.tokens.size()); ++i) {
-            const PlacedToken& token = chunk.tokens[i];
-            const std::size_t begin = place_ + chunk.begin + token.begin;
-            add_id(tokens_.ids[token.token], begin, begin + tokens_.texts[token.token].size());
+        last = std::min(last, chunk.tokens.size());
+        const std::size_t before = result_.ids.size();
+        result_.ids.resize(before + last - first);
+        std::transform(chunk.tokens.begin() + static_cast<std::ptrdiff_t>(first),
+                       chunk.tokens.begin() + static_cast<std::ptrdiff_t>(last),
+                       result_.ids.begin() + static_cast<std::ptrdiff_t>(before),
+                       [&](const PlacedToken& token) { return tokens_.ids[token.token]; });
+        for (std::size_t i = first; with_spans_ && i < last; ++i) {
+            const std::size_t begin = place_ + chunk.begin + chunk.tokens[i].begin;
+            result_.spans.push_back({begin, begin + tokens_.texts[chunk.tokens[i].token].size()});
         }
     }
 
@@ -112,7 +134,7 @@ private:
     bool join(const std::uint8_t* letters, Chunk& current, Chunk&& next);
 
     const ReachableTokens& tokens_;
-    const EncoderTables& tables_;
+    const LetterEncoder& encoder_;
     int threads_;
     bool with_spans_;
     Encoding result_;
@@ -163,14 +185,13 @@ bool TextEncoder::add_in_chunks(const std::uint8_t* letters, std::size_t size) {
 }  // namespace
 
 Encoding ExactEncoder::Tables::encode(std::string_view text, int threads, bool with_spans) const {
-    const TokenMatcher& matcher = packed->matcher();
-    thread_local std::vector<std::uint8_t> letters;
-    letters.resize(text.size() + TokenMatcher::padding);
-    std::transform(text.begin(), text.end(), letters.begin(),
-                   [&](char letter) { return matcher.letter_number(letter); });
-    const std::uint8_t* const begin = letters.data();
+    thread_local std::vector<std::uint8_t> numbers;
+    numbers.resize(text.size() + TokenMatcher::padding);
+    std::transform(text.begin(), text.end(), numbers.begin(),
+                   [&](char letter) { return letters.matcher().letter_number(letter); });
+    const std::uint8_t* const begin = numbers.data();
     const std::uint8_t* const end = begin + text.size();
-    TextEncoder encoder(tokens, *packed, threads, with_spans);
+    TextEncoder encoder(tokens, letters, threads, with_spans);
     for (const std::uint8_t* known = begin; known != end;) {
         const std::uint8_t* const unknown = std::find(known, end, TokenMatcher::unknown_letter);
         if (unknown != known) {

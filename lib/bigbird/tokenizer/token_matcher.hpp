@@ -48,6 +48,13 @@ public:
         }
     }
 
+    /// Eight letters below 4 as 16 bits, the first in the lowest.
+    static std::size_t pack(std::uint64_t word) {
+        word = (word | word >> 6) & 0x000F000F000F000F;
+        word = (word | word >> 12) & 0x000000FF000000FF;
+        return static_cast<std::size_t>((word | word >> 24) & 0xFFFF);
+    }
+
 private:
     static constexpr std::size_t jump = 8;  ///< letters matched by one look-up
 
@@ -82,12 +89,6 @@ private:
         return best;
     }
 
-    /// Eight letters below 4 as 16 bits.
-    static std::size_t pack(std::uint64_t word) {
-        word = (word | word >> 6) & 0x000F000F000F000F;
-        word = (word | word >> 12) & 0x000000FF000000FF;
-        return static_cast<std::size_t>((word | word >> 24) & 0xFFFF);
-    }
     void insert(std::string_view text, Token token);
     void fill_jumps();
     void shorten();

@@ -74,3 +74,17 @@ DOCTEST_TEST_CASE("sequence_lines: what is no sequence, or no id, is refused wit
     DOCTEST_CHECK(message(decode_lines, "-1\n").starts_with("1: '-1' is no token id"));
     DOCTEST_CHECK(message(decode_lines, "99999999999\n").starts_with("1: '99999999999' is no token id"));
 }
+
+DOCTEST_TEST_CASE("sequence_lines: of all characters, the letters are sequence") {
+    for (int character = 0; character < 256; ++character) {
+        const char c = static_cast<char>(character);
+        const bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+        bool refused = false;
+        try {
+            expect_sequence_line(std::string("ACGT") + c + "T", "file", 1);
+        } catch (const InputError&) {
+            refused = true;
+        }
+        DOCTEST_CHECK(refused != letter);
+    }
+}
