@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_round_trips.py [--program build/bin/bigbird-dna] [--gena]
+
+Models go from transformers to bigbird-dna and back, in every form that either writes; run it once for each version of transformers:
+  theirs in ours   a model of transformers (safetensors in one file, in parts, and pytorch_model.bin through scripts/convert-checkpoint): hidden states of
+                   every layer and all logits of `forward` equal transformers' to 1e-5 in fp32 and 1e-10 in fp64, on full, sparse and padded inputs;
+                   pretraining and sequence-classification models; the converted weights are the original's, byte for byte
+  ours in theirs   a model that `pretrain` wrote opens without missing or unexpected keys and computes the same; saved again by transformers, its
+                   weights are the same bytes and `forward` gives the same bytes
+  --gena           a model of GENA-LM's bigbird-base-t2t configuration with random weights (460 MB) is opened and computed
+Prints a line a check. Exit code 0 where all is well. Needs torch, transformers and safetensors.
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = dict(vocab_size=90, hidden_size=64, num_hidden_layers=3, num_attention_heads=4, intermediate_size=96, max_position_embeddings=512,
+             block_size=16, num_random_blocks=3, attention_type="block_sparse", initializer_range=0.2)
+GENA = dict(vocab_size=32000, hidden_size=768, num_hidden_layers=12, num_attention_heads=12, intermediate_size=3072, max_position_embeddings=4096,
+            block_size=64, num_random_blocks=3, attention_type="block_sparse", hidden_act="gelu_new", pad_token_id=3, sep_token_id=66,
+            attention_probs_dropout_prob=0.1, hidden_dropout_prob=0.1, layer_norm_eps=1e-12, use_bias=True, rescale_embeddings=False)
+
+
+class Checks:
+    def __init__(self, program):
+        self.program, self.failed = program, 0
+
+    def say(self, what, good, detail=""):
+        self.failed += not good
+        print(f"{'ok  ' if good else 'FAIL'}  {what}{': ' + detail if detail else ''}", flush=True)
+
+    def forward(self, model, inputs, dtype="fp32"):
+        with tempfile.TemporaryDirectory() as folder:
+            source, target = Path(folder) / "in.safetensors", Path(folder) / "out.safetensors"
+            save_file(inputs, source)
+            subprocess.run([self.program, "forward", "--quiet", "--device", "cpu", "--dtype", dtype, "--model", model, "--input", source, "--output", target],
+                           check=True)
+            return load_file(target)
+
+
+def inputs_of(config, length, padded):
+    generator = torch.Generator().manual_seed(length)
+    ids = torch.randint(5, config.vocab_size, (2, length), generator=generator)
+    mask = torch.ones_like(ids)
+    mask[1, length - padded:] = 0
+    types = torch.zeros_like(ids)
+    types[:, length // 2:] = 1
+    return {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+
+
+def theirs(folder, inputs, dtype):
+    """A new object each time: once it has seen a short input, transformers' BigBird attends fully for ever."""
+    name = json.loads((folder / "config.json").read_text())["architectures"][0]
+    model = getattr(transformers, name).from_pretrained(folder).to(dtype).eval()
+    with torch.no_grad():
+        output = model(**inputs, output_hidden_states=True)
+    length = inputs["input_ids"].shape[1]
+    found = {f"hidden_states.{layer}": hidden[:, :length] for layer, hidden in enumerate(output.hidden_states)}
+    found.update({key: output[key] for key in ("prediction_logits", "seq_relationship_logits", "logits") if key in output})
+    return found
+
+
+def compare(checks, what, folder, computed_from):
+    """`folder` by ours, against `computed_from` by transformers."""
+    config = transformers.BigBirdConfig.from_pretrained(computed_from)
+    boundary = (5 + 2 * config.num_random_blocks) * config.block_size
+    for length, padded in ((config.block_size + 3, 5), (boundary, 0), (boundary + 1, 0), (boundary + 5 * config.block_size, 20)):
+        inputs = inputs_of(config, length, padded)
+        worst = {}
+        for name, dtype, tolerance in (("fp64", torch.float64, 1e-10), ("fp32", torch.float32, 1e-5)):
+            wanted, found = theirs(computed_from, inputs, dtype), checks.forward(folder, inputs, name)
+            if set(wanted) != set(found):
+                checks.say(f"{what}, {length} tokens", False, f"other outputs: {sorted(set(wanted) ^ set(found))}")
+                return
+            # Padded rows of full attention hold what nobody reads.
+            real = inputs["attention_mask"].bool()
+            gaps = [(found[key] - wanted[key])[real] if found[key].dim() == 3 else found[key] - wanted[key] for key in wanted]
+            worst[name] = max(gap.abs().max().item() for gap in gaps)
+            checks.say(f"{what}, {length} tokens, {name}", worst[name] <= tolerance, f"{len(wanted)} tensors, largest difference {worst[name]:.1e}")
+
+
+def same_bytes(one, other):
+    return set(one) == set(other) and all(one[key].dtype == other[key].dtype and torch.equal(one[key].view(torch.uint8), other[key].view(torch.uint8))
+                                          for key in one)
+
+
+def weights(folder):
+    parts = [load_file(path) for path in sorted(folder.glob("*.safetensors"))]
+    return {key: tensor for part in parts for key, tensor in part.items()}
+
+
+def random_model(kind, **changes):
+    torch.manual_seed(3)
+    model = getattr(transformers, kind)(transformers.BigBirdConfig(**{**SMALL, **changes}))
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():  # biases and norms that a wrong name would show
+            if parameter.dim() == 1:
+                parameter.add_(torch.randn_like(parameter) * 0.1)
+    return model.eval()
+
+
+def from_theirs(checks, folder):
+    for kind, changes in (("BigBirdForPreTraining", {}), ("BigBirdForSequenceClassification", {"num_labels": 7, "use_bias": False, "rescale_embeddings": True,
+                                                                                              "pad_token_id": 3, "hidden_act": "gelu"})):
+        model = random_model(kind, **changes)
+        whole = folder / kind
+        model.save_pretrained(whole)
+        compare(checks, f"{kind} of transformers in ours", whole, whole)
+        parts = folder / (kind + "-parts")
+        model.save_pretrained(parts, max_shard_size="60KB")
+        checks.say(f"{kind} in {len(list(parts.glob('*.safetensors')))} files", not (parts / "model.safetensors").exists())
+        inputs = inputs_of(model.config, 200, 20)
+        checks.say(f"{kind} in parts: the same bytes as in one file", same_bytes(checks.forward(whole, inputs), checks.forward(parts, inputs)))
+        old = folder / (kind + "-bin")
+        old.mkdir()
+        torch.save(model.state_dict(), old / "pytorch_model.bin")
+        shutil.copy(whole / "config.json", old)
+        converted = folder / (kind + "-converted")
+        subprocess.run([sys.executable, ROOT / "scripts" / "convert-checkpoint", old, "--output", converted], check=True, capture_output=True)
+        checks.say(f"{kind}: convert-checkpoint keeps the weights, byte for byte", same_bytes(weights(converted), weights(whole)))
+        checks.say(f"{kind} converted: the same bytes by forward", same_bytes(checks.forward(whole, inputs), checks.forward(converted, inputs)))
+
+
+def from_ours(checks, folder):
+    made = folder / "ours"
+    config = folder / "tiny.json"
+    config.write_text(json.dumps({"vocab_size": 512, **{key: value for key, value in SMALL.items() if key != "vocab_size"}, "random_blocks_source": "hf",
+                                  "pad_token_id": 0}))
+    data = ROOT / "test_data"
+    subprocess.run([checks.program, "pretrain", "--quiet", "--reference", data / "genome" / "22.fa.gz", "--tokenizer", data / "tokenizer" / "small.model", "--config",
+                    config, "--steps", "3", "--batch-size", "2", "--sequence-length", "256", "--device", "cpu", "--seed", "1", "--output", made], check=True)
+    model = made / "model"
+    opened, loading = transformers.BigBirdForPreTraining.from_pretrained(model, output_loading_info=True)
+    wrong = {kind: loading[kind] for kind in ("missing_keys", "unexpected_keys", "mismatched_keys") if loading[kind]}
+    checks.say("ours opens in transformers, no key missing or unexpected", not wrong, str(wrong or ""))
+    compare(checks, "ours in transformers", model, model)
+    again = folder / "saved-again"
+    opened.save_pretrained(again)
+    checks.say("ours saved again by transformers: the same weights, byte for byte", same_bytes(weights(model), weights(again)))
+    inputs = inputs_of(opened.config, 200, 20)
+    checks.say("ours saved again by transformers: the same bytes by forward", same_bytes(checks.forward(model, inputs), checks.forward(again, inputs)))
+
+
+def gena(checks, folder):
+    torch.manual_seed(1)
+    model = transformers.BigBirdForMaskedLM(transformers.BigBirdConfig(**GENA))
+    with_heads = folder / "gena"
+    model.save_pretrained(with_heads)
+    count = sum(parameter.numel() for parameter in model.parameters())
+    inputs = inputs_of(model.config, 900, 100)
+    found = checks.forward(with_heads, inputs)
+    with torch.no_grad():
+        output = model.eval()(**inputs, output_hidden_states=True)
+    real = inputs["attention_mask"].bool()
+    gap = (found["hidden_states.12"] - output.hidden_states[12][:, :900])[real].abs().max().item()
+    logits = (found["prediction_logits"] - output.logits)[real].abs().max().item()
+    checks.say(f"GENA-LM's bigbird-base-t2t, {count:,} random weights, 900 tokens", max(gap, logits) < 1e-4, f"hidden {gap:.1e}, logits {logits:.1e}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default=ROOT / "build" / "bin" / "bigbird-dna")
+    parser.add_argument("--gena", action="store_true")
+    options = parser.parse_args()
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    print(f"transformers {transformers.__version__}, torch {torch.__version__}")
+    checks = Checks(options.program)
+    with tempfile.TemporaryDirectory() as folder:
+        from_theirs(checks, Path(folder))
+        from_ours(checks, Path(folder))
+        if options.gena:
+            gena(checks, Path(folder))
+    sys.exit(1 if checks.failed else 0)
+
+
+if __name__ == "__main__":
+    main()
