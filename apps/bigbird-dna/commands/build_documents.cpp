@@ -89,7 +89,7 @@ int run_build_documents(const BuildDocumentsOptions& options) {
     const corpus::BuildSpec spec = build_spec(options.documents, options.seed, *genome);
     corpus::DocumentWriter writer(options.output.output, form, spec, options.output.overwrite(), threads);
 
-    Progress progress("documents", "Mbp gone through", megabases(*genome) * spec.documents.passes);
+    Progress progress("documents", "Mbp", megabases(*genome) * spec.documents.passes);
     const auto text = form == corpus::DocumentForm::text ? corpus::BuildText::yes : corpus::BuildText::no;
     const corpus::BuildCounts counts = corpus::build_documents(
         *genome, spec, text, threads, [&](corpus::PlacedDocument&& document) { writer.write(document); },

@@ -50,7 +50,7 @@ int run_tokenize(const TokenizeOptions& options) {
     const auto genome = options.references.empty() ? nullptr : genome::open_references(options.references);
     corpus::DocumentReader documents(options.documents, genome.get());
     corpus::InputChecksums inputs(options.documents, options.references);
-    Progress progress("tokenize", "MB of documents", documents.total_bytes() / megabyte);
+    Progress progress("tokenize", "MB", documents.total_bytes() / megabyte);
     corpus::tokenize_documents(documents, tokenizer, threads, writer, [&](const corpus::TokenCounts& counts) {
         progress.update(documents.bytes_read() / megabyte,
                         fmt::format("{} M tokens", counts.tokens / megabyte));

@@ -19,6 +19,7 @@ namespace bigbird::corpus {
 namespace {
 
 constexpr std::size_t characters_a_batch = 4'000'000;
+constexpr std::int64_t characters_a_megabyte = 1'000'000;
 
 bool is_letter(char c) {
     const auto lower = static_cast<unsigned char>(static_cast<unsigned char>(c) | 0x20U);
@@ -51,7 +52,7 @@ std::int64_t characters_of(const std::filesystem::path& path) {
 LineCounts convert(genome::TextInput& input, int threads, genome::TextOutput& output, const char* label,
                    const std::function<void(Line&, int)>& one) {
     LineCounts counts;
-    Progress progress(label, "characters", characters_of(input.path()));
+    Progress progress(label, "MB", characters_of(input.path()) / characters_a_megabyte);
     std::int64_t characters = 0;
     for (bool more = true; more;) {
         stop_if_asked();
@@ -72,7 +73,7 @@ LineCounts convert(genome::TextInput& input, int threads, genome::TextOutput& ou
             counts.bases += line.bases;
             counts.tokens += line.tokens;
         }
-        progress.update(characters);
+        progress.update(characters / characters_a_megabyte);
     }
     progress.end();
     return counts;

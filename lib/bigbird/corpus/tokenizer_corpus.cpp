@@ -10,15 +10,21 @@
 
 namespace bigbird::corpus {
 
+namespace {
+
+constexpr std::int64_t bases_a_megabase = 1'000'000;
+
+}  // namespace
+
 void add_documents(tokenizer::TokenizerTrainer& trainer, DocumentReader& documents) {
-    Progress progress("reading", "bases", 0);
+    Progress progress("reading", "Mbp", 0);
     std::int64_t bases = 0;
     while (auto document = documents.next()) {
         for (std::string& sentence : document->sentences) {
             bases += static_cast<std::int64_t>(sentence.size());
             trainer.add(std::move(sentence));
         }
-        progress.update(bases);
+        progress.update(bases / bases_a_megabase);
     }
     progress.end();
 }
@@ -32,13 +38,13 @@ void add_genome(tokenizer::TokenizerTrainer& trainer, const genome::ReferenceGen
     }
     log_info("up to {} bases, for which the trainer would take about {:.1f} GB of memory", total,
              static_cast<double>(tokenizer::estimated_memory(trainer.spec().engine, total)) / 1e9);
-    Progress progress("reading", "bases", total);
+    Progress progress("reading", "Mbp", total / bases_a_megabase);
     build_documents(genome, spec, BuildText::yes, threads, [&](PlacedDocument&& document) {
         for (std::string& sentence : document.document().sentences) {
             bases += static_cast<std::int64_t>(sentence.size());
             trainer.add(std::move(sentence));
         }
-        progress.update(bases);
+        progress.update(bases / bases_a_megabase);
     });
     progress.end();
 }
