@@ -11,8 +11,10 @@
 #include <charconv>
 #include <fstream>
 #include <functional>
+#include <future>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bigbird::corpus {
@@ -49,32 +51,57 @@ std::int64_t characters_of(const std::filesystem::path& path) {
     return regular && !gzip ? static_cast<std::int64_t>(std::filesystem::file_size(path, error)) : 0;
 }
 
-// Puts what one(line) leaves in its text into the output, line by line in order.
+std::vector<Line> read_batch(genome::TextInput& input) {
+    std::vector<Line> batch;
+    std::string text;
+    for (std::size_t size = 0; size < characters_a_batch && input.next(text); size += text.size() + 1) {
+        batch.push_back({text, input.line_number()});
+    }
+    return batch;
+}
+
+// Puts what one(line) leaves in its text into the output, line by line in order. On several threads a batch
+// is written while the next is made.
 LineCounts convert(genome::TextInput& input, int threads, genome::TextOutput& output, const char* label,
                    const std::function<void(Line&, int)>& one) {
     LineCounts counts;
     Progress progress(label, "MB", characters_of(input.path()) / characters_a_megabyte);
     std::int64_t characters = 0;
-    for (bool more = true; more;) {
+    std::future<void> written;
+    while (true) {
         stop_if_asked();
-        std::vector<Line> batch;
-        std::string text;
-        for (std::size_t size = 0; size < characters_a_batch && (more = input.next(text));
-             size += text.size() + 1) {
-            batch.push_back({text, input.line_number()});
-            characters += static_cast<std::int64_t>(text.size()) + 1;
+        std::vector<Line> batch = read_batch(input);
+        if (batch.empty()) {
+            break;
+        }
+        for (const Line& line : batch) {
+            characters += static_cast<std::int64_t>(line.text.size()) + 1;
         }
         const auto lines = static_cast<std::int64_t>(batch.size());
         const int threads_a_line = lines < threads ? threads : 1;  // long lines are taken one after the other
         parallel_for(lines, threads_a_line > 1 ? 1 : threads,
                      [&](std::int64_t i) { one(batch[static_cast<std::size_t>(i)], threads_a_line); });
-        for (Line& line : batch) {
-            output.write(line.text);
+        for (const Line& line : batch) {
             ++counts.lines;
             counts.bases += line.bases;
             counts.tokens += line.tokens;
         }
+        if (written.valid()) {
+            written.get();
+        }
+        written = std::async(threads > 1 ? std::launch::async : std::launch::deferred,
+                             [&output, made = std::move(batch)] {
+                                 for (const Line& line : made) {
+                                     output.write(line.text);
+                                 }
+                             });
+        if (threads <= 1) {
+            written.get();
+        }
         progress.update(characters / characters_a_megabyte);
+    }
+    if (written.valid()) {
+        written.get();
     }
     progress.end();
     return counts;

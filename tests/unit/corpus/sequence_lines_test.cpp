@@ -58,6 +58,14 @@ DOCTEST_TEST_CASE("sequence_lines: the same on any number of threads") {
     const std::string sentences = read_file(test_data("tokenizer/sentences.txt"));
     const auto one = convert(encode_lines, sentences, 1), many = convert(encode_lines, sentences, 5);
     DOCTEST_CHECK(one.text == many.text);
+    std::string batches;  // two of them, and a third begun
+    while (batches.size() < 9'000'000) {
+        batches += sentences;
+    }
+    const auto alone = convert(encode_lines, batches, 1), together = convert(encode_lines, batches, 3);
+    DOCTEST_CHECK(alone.text == together.text);
+    DOCTEST_CHECK(alone.counts.tokens == together.counts.tokens);
+    DOCTEST_CHECK(alone.text.starts_with(one.text + one.text));
     DOCTEST_CHECK(convert(decode_lines, one.text, 3).text == sentences);
 }
 
