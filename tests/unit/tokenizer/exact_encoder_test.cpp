@@ -5,10 +5,13 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/rng.hpp"
+#include "bigbird/tokenizer/sentencepiece_trainer.hpp"
 
 #include <sentencepiece_processor.h>
 
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace bigbird::testing;
@@ -17,8 +20,9 @@ using namespace bigbird::tokenizer;
 namespace {
 
 struct Both {
-    explicit Both(const std::string& file)
-        : bytes(read_file(test_data(file))),
+    explicit Both(const std::string& file) : Both(file, read_file(test_data(file))) {}
+    Both(const std::string& file, std::string model)
+        : bytes(std::move(model)),
           encoder(BpeRules::from_sentencepiece(parse_sentencepiece_model(bytes, file), file)) {
         DOCTEST_REQUIRE(oracle.LoadFromSerializedProto({bytes.data(), bytes.size()}).ok());
     }
@@ -61,6 +65,36 @@ DOCTEST_TEST_CASE("tokenizer/exact_encoder: SentencePiece's ids on real sequence
     for (std::size_t begin = 0; begin + 8000 <= dna.size(); begin += 7919) {
         DOCTEST_CHECK(both.agree(dna.substr(begin, 8000)));
     }
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_encoder: SentencePiece's ids, with more pieces than short tokens") {
+    TrainingCorpus corpus(0);
+    std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
+    for (std::string line; std::getline(lines, line);) {
+        corpus.add(line);
+    }
+    corpus.add_missing_letters();
+    TrainSpec spec;
+    spec.vocab_size = 4000;
+    const Both both("trained", train_with_sentencepiece(spec, corpus));
+    DOCTEST_CHECK(both.encoder.encode("GATTACA").size() < 4);
+    const std::string dna = real_sequence();
+    DOCTEST_CHECK(both.agree(dna));
+    bigbird::Rng rng(5);
+    int wrong = 0;
+    for (int round = 0; round < 300; ++round) {
+        for (const std::string letters : {"ACGT", "A", "AC", "ACGTN", "ACGTNRYacgt", "AAAAAAAAC"}) {
+            wrong += !both.agree(
+                random_text(rng, static_cast<std::size_t>(rng.between(1, 600)), letters, round % 10 / 10.0));
+        }
+        const auto begin = static_cast<std::size_t>(rng.between(0, 90'000));
+        std::string mutated = dna.substr(begin, static_cast<std::size_t>(rng.between(1, 9000)));
+        for (std::size_t i = 0; i < mutated.size(); i += 40) {
+            mutated[i] = "ACGT"[rng.between(0, 3)];
+        }
+        wrong += !both.agree(mutated);
+    }
+    DOCTEST_CHECK(wrong == 0);
 }
 
 DOCTEST_TEST_CASE("tokenizer/exact_encoder: SentencePiece's ids on any text") {
