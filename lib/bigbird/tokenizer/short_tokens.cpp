@@ -13,6 +13,7 @@ namespace {
 using Number = BaseTokens::Number;
 
 constexpr std::size_t first_horizon = 16, last_horizon = 16 << 5;  // letters looked ahead in doubt
+constexpr std::size_t fewest_in_parts = 512;                       // letters
 
 std::size_t short_count(const BaseTokens& tokens, std::size_t most) {
     std::size_t count = BaseTokens::letters;
@@ -212,24 +213,86 @@ ShortTokens::Opening ShortTokens::settle(const std::uint8_t* packed, std::size_t
     return in_doubt;
 }
 
+// The opening of the text that begins at `place`; in_doubt where that is not found out, or near the end.
+ShortTokens::Opening ShortTokens::next(const std::uint8_t* packed, std::size_t place,
+                                       std::size_t size) const {
+    if (place + known_letters > size) {
+        return in_doubt;
+    }
+    const Opening opening = opening_at(packed, place);
+    return opening < in_doubt ? opening : settle(packed, place, size, opening);
+}
+
+// Cuts from `part.place` on, until `part.end` is reached or a doubt remains.
+void ShortTokens::advance(const std::uint8_t* packed, std::size_t size, Part& part) const {
+    const Opening opening = next(packed, part.place, size);
+    if (opening == in_doubt) {
+        part.end = part.place;
+        return;
+    }
+    *part.last++ = opening;
+    part.place += length_of(opening);
+}
+
+// Follows the text from its start through its parts: where it comes to a place to which a part has come too,
+// both go on alike. Returns the place behind the last token.
+std::size_t ShortTokens::follow(const std::uint8_t* packed, std::size_t size, std::span<const Part> parts,
+                                std::vector<Number>::iterator& out) const {
+    std::size_t place = 0;
+    for (const Part& part : parts) {
+        const Opening* at = part.first;
+        std::size_t theirs = part.begin;
+        while (theirs != place && at != part.last) {
+            if (theirs < place) {
+                theirs += length_of(*at++);
+                continue;
+            }
+            const Opening opening = next(packed, place, size);
+            if (opening == in_doubt) {
+                return place;
+            }
+            *out++ = number_of(opening);
+            place += length_of(opening);
+        }
+        if (theirs == place) {
+            out = std::transform(at, static_cast<const Opening*>(part.last), out, number_of);
+            place = part.place;
+        }
+    }
+    return place;
+}
+
+// Each look-up waits for the one before it, so several parts are cut in turn, each from wherever it begins,
+// and then followed from the start: where the text comes to a place to which a part has come too, both go on
+// alike.
 std::size_t ShortTokens::cut(const std::uint8_t* packed, std::size_t size,
                              std::vector<Number>& tokens) const {
+    thread_local std::vector<Opening> openings;
+    openings.resize(size);
+    std::array<Part, 4> parts;
+    const std::size_t used = size < fewest_in_parts ? 1 : parts.size();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const std::size_t begin = std::min(size * i / used, size),
+                          end = std::min(size * (i + 1) / used, size);
+        Opening* const first = openings.data() + begin;
+        parts[i] = {.begin = begin, .end = end, .place = begin, .first = first, .last = first};
+    }
+    const auto going = [](const Part& part) { return part.place < part.end; };
+    while (std::all_of(parts.begin(), parts.end(), going)) {
+        for (Part& part : parts) {
+            advance(packed, size, part);
+        }
+    }
+    for (Part& part : parts) {
+        while (going(part)) {
+            advance(packed, size, part);
+        }
+    }
     const std::size_t before = tokens.size();
     tokens.resize(before + size);
-    Number* next = tokens.data() + before;
-    std::size_t place = 0;
-    while (place + known_letters <= size) {
-        Opening opening = opening_at(packed, place);
-        if (opening >= in_doubt) {
-            opening = settle(packed, place, size, opening);
-            if (opening == in_doubt) {
-                break;
-            }
-        }
-        *next++ = number_of(opening);
-        place += length_of(opening);
-    }
-    tokens.resize(static_cast<std::size_t>(next - tokens.data()));
+    auto out = tokens.begin() + static_cast<std::ptrdiff_t>(before);
+    const std::size_t place = follow(packed, size, parts, out);
+    tokens.erase(out, tokens.end());
     return place;
 }
 

@@ -56,6 +56,15 @@ private:
         return (static_cast<std::size_t>(opening) >> number_bits) + 1;
     }
 
+    /// A part of the text on its way, and the openings found in it.
+    struct Part {
+        std::size_t begin = 0, end = 0, place = 0;
+        Opening *first = nullptr, *last = nullptr;
+    };
+    void advance(const std::uint8_t* packed, std::size_t size, Part& part) const;
+    std::size_t follow(const std::uint8_t* packed, std::size_t size, std::span<const Part> parts,
+                       std::vector<Number>::iterator& out) const;
+    Opening next(const std::uint8_t* packed, std::size_t place, std::size_t size) const;
     Opening opening_at(const std::uint8_t* packed, std::size_t place) const;
     Opening settle(const std::uint8_t* packed, std::size_t place, std::size_t size, Opening doubt) const;
     bool goes_on(const std::uint8_t* packed, std::size_t place, std::size_t limit, Number before) const;

@@ -93,6 +93,10 @@ DOCTEST_TEST_CASE("tokenizer/short_tokens: what the first joins of a trained mod
         for (const std::string letters : {"A", "AT", "AC"}) {
             DOCTEST_CHECK(letters_left(rules, most, random_texts(rng, letters, 60, 5)) >= 0);
         }
+        // Long enough to be cut in parts.
+        for (const std::string letters : {"ACGT", "A", "AC"}) {
+            DOCTEST_CHECK(letters_left(rules, most, random_texts(rng, letters, 12, 120)) >= 0);
+        }
     }
 }
 
@@ -106,6 +110,7 @@ DOCTEST_TEST_CASE("tokenizer/short_tokens: what the first of rules that no train
             ++counted;
             DOCTEST_CHECK(letters_left(rules, 40, random_texts(rng, "ACGT")) >= 0);
             DOCTEST_CHECK(letters_left(rules, 80, random_texts(rng, "AC")) >= 0);
+            DOCTEST_CHECK(letters_left(rules, 60, random_texts(rng, "ACGT", 6, 150)) >= 0);
         }
     }
     DOCTEST_CHECK(counted > 20);
