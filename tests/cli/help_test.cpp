@@ -57,3 +57,16 @@ DOCTEST_TEST_CASE("help: a value out of range is a short sentence") {
         result.err ==
         "bigbird-dna: error: --threads: Value -3 is too small; see 'bigbird-dna build-promoters --help'\n");
 }
+
+DOCTEST_TEST_CASE("help: an unknown option is named before a required one that is missing") {
+    const auto of_pretrain = [](const std::string& sentence) {
+        return "bigbird-dna: error: " + sentence + "; see 'bigbird-dna pretrain --help'\n";
+    };
+    const auto result = run_program({"pretrain", "--stepz", "3"});
+    DOCTEST_CHECK(result.code == 2);
+    DOCTEST_CHECK(result.err == of_pretrain("there is no option --stepz; did you mean --steps?"));
+    DOCTEST_CHECK(run_program({"pretrain", "--steps", "-1", "--frobnicate=3"}).err ==
+                  of_pretrain("there is no option --frobnicate"));
+    DOCTEST_CHECK(run_program({"pretrain", "corpus"}).err == of_pretrain("'corpus' was not expected here"));
+    DOCTEST_CHECK(run_program({"pretrain"}).err == of_pretrain("--output is required"));
+}

@@ -3,6 +3,7 @@
 
 #include "support/help_formatter.hpp"
 #include "support/options_file.hpp"
+#include "support/unknown_argument.hpp"
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
@@ -40,8 +41,12 @@ void clear_validator_texts(CLI::Option& option) {
     }
 }
 
-/// CLI11 prints the greatest double where a range has no upper end.
+/// CLI11 prints the greatest double where a range has no upper end, and counts where once is enough.
 std::string readable(const std::string& message) {
+    const std::size_t twice = message.find(": At Most 1 required but received");
+    if (twice != std::string::npos) {
+        return message.substr(0, twice) + " may be given once";
+    }
     const std::size_t range = message.find(" not in range ");
     const bool open = range != std::string::npos && message.find(" to 17976931") != std::string::npos;
     return open ? message.substr(0, range) + " is too small" : message;
@@ -117,8 +122,9 @@ int Program::parse_and_run(int argc, char** argv) {
 std::string Program::usage_error(const CLI::ParseError& error, int argc, char** argv) const {
     const auto parsed = app_.get_subcommands();
     if (!parsed.empty()) {
-        return fmt::format("{}; see 'bigbird-dna {} --help'", readable(error.what()),
-                           parsed.front()->get_name());
+        const CLI::App& command = *parsed.front();
+        return fmt::format("{}; see 'bigbird-dna {} --help'",
+                           unknown_argument(command).value_or(readable(error.what())), command.get_name());
     }
     const std::string first = argc > 1 ? argv[1] : "";
     if (first.empty() || first.front() == '-') {

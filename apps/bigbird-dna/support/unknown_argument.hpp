@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <optional>
+#include <string>
+
+namespace bigbird::cli {
+
+/// What is to be said of the first argument that no option of `command` takes, with the option that was
+/// perhaps meant; nothing where all are known. Call it after `command` was parsed, whether that failed or
+/// not: CLI11 itself looks for missing options and bad values before.
+std::optional<std::string> unknown_argument(const CLI::App& command);
+
+}  // namespace bigbird::cli
