@@ -77,9 +77,12 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     command.add_option("--model", options->model, "Run of pretrain, checkpoint, or model folder")
         ->required()
         ->type_name("DIR");
-    command.add_option("--documents", options->documents, "Held-out documents, text or coordinates")
-        ->required()
-        ->type_name("FILE");
+    CLI::Option* documents =
+        command.add_option("--documents", options->documents, "Held-out documents, text or coordinates")
+            ->type_name("FILE");
+    command.add_option("--corpus", options->corpus, "Or held-out token shards of tokenize")
+        ->excludes(documents)
+        ->type_name("DIR");
     add_reference_option(command, options->references, false)
         ->description("Genome that coordinate documents point into");
     add_output_options(command, options->output, "The figures, as JSON; - is standard output");

@@ -67,9 +67,13 @@ int run_evaluate_mlm(const EvaluateMlmOptions& options) {
             return {};
         }
         require_readable(documents);
-        return [&](const tokenizer::DnaTokenizer& tokenizer) {
+        return [&, documents](const tokenizer::DnaTokenizer& tokenizer) {
             corpus::DocumentReader reader(documents, genome.get());
-            return corpus::TokenCorpus::from_file(reader, tokenizer, spec.threads);
+            corpus::TokenCorpus corpus = corpus::TokenCorpus::from_file(reader, tokenizer, spec.threads);
+            if (corpus.documents() == 0) {
+                throw InputError("holds no sequence", documents);
+            }
+            return corpus;
         };
     };
     const train::CorpusOf held_out = corpus_of(options.corpus, options.documents);

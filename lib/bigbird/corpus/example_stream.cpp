@@ -119,7 +119,8 @@ ExampleSource::ExampleSource(TokenCorpus corpus, tokenizer::DnaTokenizer tokeniz
         window_ends_.push_back(windows() + (can_be_cut ? (tokens + room_ - 1) / room_ : 0));
     }
     if (windows() == 0) {
-        throw InputError("the corpus holds no document to train on");
+        throw InputError(spec_.nsp ? "the corpus holds no document of two tokens or more"
+                                   : "the corpus holds no document");
     }
     if (spec_.nsp && stretches() < 2) {
         throw InputError(

@@ -120,6 +120,9 @@ Checkpoint CheckpointStore::open(const fs::path& directory) {
     if (!fs::is_directory(directory, error)) {
         throw InputError("no such checkpoint folder", directory);
     }
+    if (!fs::exists(directory / "training_state", error)) {
+        throw InputError("is no checkpoint: it has no training_state/", directory);
+    }
     check_sums(directory);
     Checkpoint checkpoint;
     checkpoint.directory = directory;

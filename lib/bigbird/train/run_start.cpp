@@ -35,6 +35,33 @@ std::string shown(const Json& options, const std::string& name) {
     return options.contains(name) ? options[name].dump() : "not set";
 }
 
+/// Of an option that is an object, a network's configuration, the first entry that differs: "hidden_size".
+std::string differing_entry(const Json& before, const Json& now) {
+    for (const Json* entries : {&before, &now}) {
+        for (const auto& item : entries->items()) {
+            const std::string& key = item.key();
+            if (shown(before, key) != shown(now, key)) {
+                return key;
+            }
+        }
+    }
+    return "";
+}
+
+std::string difference(const std::string& name, const Json& before, const Json& now) {
+    if (shown(before, name).find("sha256") != std::string::npos) {
+        return name + " does not hold what it held when this run was started";
+    }
+    const bool objects =
+        before.contains(name) && now.contains(name) && before[name].is_object() && now[name].is_object();
+    if (objects) {
+        const std::string entry = differing_entry(before[name], now[name]);
+        return name + " has " + entry + " " + shown(now[name], entry) + ", but this run was started with " +
+               shown(before[name], entry);
+    }
+    return name + " is " + shown(now, name) + ", but this run was started with " + shown(before, name);
+}
+
 /// Throws ConfigError naming the first option that differs.
 void require_same_options(const Json& before, const Json& now) {
     std::set<std::string> names;
@@ -44,14 +71,10 @@ void require_same_options(const Json& before, const Json& now) {
         }
     }
     for (const std::string& name : names) {
-        const std::string old_value = shown(before, name), new_value = shown(now, name);
-        if (old_value == new_value) {
+        if (shown(before, name) == shown(now, name)) {
             continue;
         }
-        const bool content = old_value.find("sha256") != std::string::npos;
-        const std::string what =
-            content ? name + " does not hold what it held when this run was started"
-                    : name + " is " + new_value + ", but this run was started with " + old_value;
+        const std::string what = difference(name, before, now);
         throw ConfigError(
             what + "; use the same, give another --output, or start afresh with --resume never --force");
     }

@@ -317,7 +317,7 @@ DOCTEST_TEST_CASE("example_stream: what cannot be trained on is refused") {
     const TokenCorpus empty =
         TokenCorpus::from_documents([] { return std::optional<Document>(); }, tokenizer, 1);
     DOCTEST_CHECK(message_of<InputError>([&] { ExampleSource(empty, tokenizer, {}); }) ==
-                  "the corpus holds no document to train on");
+                  "the corpus holds no document of two tokens or more");
     const TokenCorpus one = real_corpus(1000);
     DOCTEST_CHECK(message_of<InputError>([&] {
                       ExampleSource(one, tokenizer, {});

@@ -75,6 +75,9 @@ DOCTEST_TEST_CASE("checkpoint_store: a damaged checkpoint is passed over for the
         testing::message_of<InputError>([&] { CheckpointStore::open(store.directory_of(4)); });
     DOCTEST_CHECK(message == (store.directory_of(4) / "model.safetensors").string() +
                                  ": is damaged: its checksum is not the one that was written");
+    fs::create_directories(folder / "model");
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { CheckpointStore::open(folder / "model"); }) ==
+                  (folder / "model").string() + ": is no checkpoint: it has no training_state/");
     testing::write_file(store.directory_of(1) / "training_state/state.json", "{}");
     DOCTEST_CHECK(testing::message_of<InputError>([&] {
                       store.latest();

@@ -76,6 +76,17 @@ DOCTEST_TEST_CASE("run_start: an option that changes the result must stay; the f
     }
 }
 
+DOCTEST_TEST_CASE("run_start: of a network's configuration the entry that differs is named") {
+    const testing::TempDir folder;
+    LoopSpec spec = spec_with("auto");
+    spec.fixed_options["--config"] = {{"hidden_size", 256}, {"layers", 2}};
+    testing::ToyTask task;
+    run_training(task, spec, folder / "run");
+    spec.fixed_options["--config"]["hidden_size"] = 128;
+    DOCTEST_CHECK(contains(testing::message_of<ConfigError>([&] { start_run(folder / "run", spec); }),
+                           "--config has hidden_size 128, but this run was started with 256; use the same"));
+}
+
 DOCTEST_TEST_CASE("run_start: never refuses a run without --force and discards it with") {
     const testing::TempDir folder;
     const fs::path run = folder / "run";
