@@ -34,6 +34,19 @@ std::string documents_in(const TempDir& folder) {
     return (folder / "documents.txt").string();
 }
 
+/// Of its steps; evaluations are left out.
+std::vector<double> losses_of(const fs::path& run) {
+    std::istringstream in(testing::read_file(run / "metrics.jsonl"));
+    std::vector<double> all;
+    for (std::string line; std::getline(in, line);) {
+        const Json json = Json::parse(line);
+        if (json.contains("loss")) {
+            all.push_back(json["loss"].get<double>());
+        }
+    }
+    return all;
+}
+
 std::vector<std::string> pretrain(const std::string& documents, const fs::path& run,
                                   const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments{"pretrain",
@@ -121,14 +134,7 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE("pretrain: two processes train as one, stop together and go on as one") {
     const TempDir folder;
     const std::string documents = documents_in(folder);
-    const auto losses = [&](const char* run) {
-        std::istringstream in(testing::read_file(folder / run / "metrics.jsonl"));
-        std::vector<double> all;
-        for (std::string line; std::getline(in, line);) {
-            all.push_back(Json::parse(line)["loss"].get<double>());
-        }
-        return all;
-    };
+    const auto losses = [&](const char* run) { return losses_of(folder / run); };
     DOCTEST_REQUIRE(run_program(pretrain(documents, folder / "one")).code == 0);
     const ProgramResult two = run_program(pretrain(documents, folder / "two", {"--processes", "2"}));
     DOCTEST_INFO(two.err);
@@ -175,6 +181,20 @@ DOCTEST_TEST_CASE("pretrain: token shards give the run that their documents give
         return testing::read_file(run / "model/model.safetensors");
     };
     DOCTEST_CHECK(weights(folder / "shards") == weights(folder / "documents"));
+    const auto report = [&](const char* option, const std::string& input) {
+        const std::string output = (folder / (std::string(option) + ".json")).string();
+        const ProgramResult scored =
+            run_program({"evaluate-mlm", "--model", (folder / "shards").string(), option, input, "--device",
+                         "cpu", "--threads", "1", "--output", output});
+        DOCTEST_INFO(scored.err);
+        DOCTEST_REQUIRE(scored.code == 0);
+        return testing::read_file(output);
+    };
+    DOCTEST_CHECK(report("--corpus", (folder / "corpus").string()) == report("--documents", documents));
+    const ProgramResult neither =
+        run_program({"evaluate-mlm", "--model", (folder / "shards").string(), "--output", "-"});
+    DOCTEST_CHECK(neither.code == 2);
+    DOCTEST_CHECK(contains(neither.err, "--documents FILE or --corpus DIR is needed"));
 }
 
 DOCTEST_TEST_CASE("pretrain: --dry-run says what to expect and leaves nothing behind") {
@@ -256,6 +276,16 @@ DOCTEST_TEST_CASE("pretrain: documents are drawn from a genome where none are gi
     DOCTEST_INFO(with.err);
     DOCTEST_CHECK(with.code == 0);
     DOCTEST_CHECK(contains(with.err, "step 1: eval_loss"));
+    std::vector<std::string> together = held_out;
+    *std::find(together.begin(), together.end(), (folder / "held_out").string()) = (folder / "two").string();
+    together.insert(together.end(), {"--processes", "2"});
+    const ProgramResult two = run_program(together);
+    DOCTEST_INFO(two.err);
+    DOCTEST_REQUIRE(two.code == 0);
+    const std::vector<double> one_process = losses_of(folder / "held_out"),
+                              two_processes = losses_of(folder / "two");
+    DOCTEST_REQUIRE(two_processes.size() == 1);
+    DOCTEST_CHECK(two_processes[0] == doctest::Approx(one_process[0]).epsilon(2e-5));
 }
 
 DOCTEST_TEST_CASE("pretrain: what is wrong is one sentence and its exit code, and no run is left behind") {

@@ -12,6 +12,17 @@
 
 namespace bigbird::cli {
 
+namespace {
+
+void print_plan(const train::PretrainSpec& spec, PretrainInputs& inputs, int threads) {
+    const Json plan = train::plan_pretraining(spec, inputs.tokenizer(), inputs.corpora({}, threads));
+    for (const std::string& line : train::plan_lines(plan)) {
+        std::puts(line.c_str());
+    }
+}
+
+}  // namespace
+
 int run_pretrain(const PretrainOptions& options) {
     if (launches_processes(options.processes)) {
         return launch_processes(options.processes);
@@ -20,21 +31,20 @@ int run_pretrain(const PretrainOptions& options) {
     PretrainInputs inputs(options);
     spec.loop.fixed_options = inputs.fixed_options();
     const train::RankSpec place = place_of_this_process(options.processes);
-    const int threads = std::max(1, resolve_threads(options.threads) / place.local_size);
-    model::set_compute_threads(threads);
+    const int threads = resolve_threads(options.threads);  // of all processes of this machine
+    model::set_compute_threads(std::max(1, threads / place.local_size));
     spec.task.device = model::open_device(device_of(place, options.device));
     spec.task.compute = train::parse_compute_type(options.dtype, spec.task.device);
     spec.task.micro_batch_tokens = train::micro_batch_tokens(options.micro_batch_size, spec);
     if (options.dry_run) {
-        const Json plan = train::plan_pretraining(spec, inputs.tokenizer(), inputs.corpora(threads));
-        for (const std::string& line : train::plan_lines(plan)) {
-            std::puts(line.c_str());
+        if (place.is_first()) {
+            print_plan(spec, inputs, threads);
         }
         return 0;
     }
     spec.task.ranks = std::make_shared<train::Ranks>(place, spec.task.device);
-    const train::LoopResult result =
-        train::pretrain(spec, inputs.tokenizer(), inputs.corpora(threads), options.run.output);
+    const train::LoopResult result = train::pretrain(
+        spec, inputs.tokenizer(), inputs.corpora(spec.task.ranks, threads), options.run.output);
     log_info("{}: the pretrained model", result.model.string());
     return 0;
 }

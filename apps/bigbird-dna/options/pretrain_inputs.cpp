@@ -6,7 +6,9 @@
 #include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/corpus/document_writer.hpp"
+#include "bigbird/corpus/tokenize.hpp"
 #include "bigbird/tasks/hold_outs.hpp"
+#include "bigbird/train/shared_corpus.hpp"
 
 #include <algorithm>
 
@@ -137,16 +139,27 @@ const genome::ReferenceGenome* PretrainInputs::genome() {
     return genome_.get();
 }
 
-corpus::TokenCorpus PretrainInputs::read(const std::filesystem::path& documents, int threads) {
-    corpus::DocumentReader reader(documents, genome());
-    return corpus::TokenCorpus::from_file(reader, tokenizer_, threads);
+corpus::TokenCorpus PretrainInputs::read(const std::filesystem::path& documents, train::Ranks& ranks,
+                                         int threads) {
+    if (ranks.size() == 1) {
+        corpus::DocumentReader reader(documents, genome());
+        corpus::TokenCorpus corpus = corpus::TokenCorpus::from_file(reader, tokenizer_, threads);
+        if (corpus.documents() == 0) {
+            throw InputError("holds no sequence", documents);
+        }
+        return corpus;
+    }
+    return train::share_corpus(ranks, tokenizer_, threads, [&](corpus::TokenShardWriter& writer) {
+        corpus::DocumentReader reader(documents, genome());
+        corpus::tokenize_documents(reader, tokenizer_, threads, writer, [](const corpus::TokenCounts&) {});
+    });
 }
 
 corpus::TokenCorpus PretrainInputs::shards(const std::filesystem::path& directory) const {
     return corpus::TokenCorpus::from_shards(corpus::TokenShards(directory, tokenizer_));
 }
 
-corpus::TokenCorpus PretrainInputs::draw(bool held_out, int threads) {
+corpus::BuildSpec PretrainInputs::documents_to_draw(bool held_out) {
     corpus::BuildSpec spec = build_spec(options_.drawing, options_.seed, *genome());
     if (!options_.hold_out.empty()) {
         const tasks::HoldOuts hold_outs(*genome(), options_.hold_out, {});
@@ -158,24 +171,36 @@ corpus::TokenCorpus PretrainInputs::draw(bool held_out, int threads) {
             spec.exclude = spec.exclude.united(regions);
         }
     }
-    return corpus::TokenCorpus::from_genome(*genome(), spec, tokenizer_, threads);
+    return spec;
 }
 
-train::PretrainCorpora PretrainInputs::corpora(int threads) {
+corpus::TokenCorpus PretrainInputs::draw(bool held_out, train::Ranks& ranks, int threads) {
+    if (ranks.size() == 1) {
+        return corpus::TokenCorpus::from_genome(*genome(), documents_to_draw(held_out), tokenizer_, threads);
+    }
+    return train::share_corpus(ranks, tokenizer_, threads, [&](corpus::TokenShardWriter& writer) {
+        corpus::tokenize_genome(*genome(), documents_to_draw(held_out), tokenizer_, threads, writer);
+    });
+}
+
+train::PretrainCorpora PretrainInputs::corpora(const std::shared_ptr<train::Ranks>& ranks, int threads) {
+    const auto together = ranks ? ranks : std::make_shared<train::Ranks>();
     train::PretrainCorpora corpora;
     if (!options_.corpus.empty()) {
         corpora.train = [this] { return shards(options_.corpus); };
     } else if (!options_.documents.empty()) {
-        corpora.train = [this, threads] { return read(options_.documents, threads); };
+        corpora.train = [this, together, threads] { return read(options_.documents, *together, threads); };
     } else {
-        corpora.train = [this, threads] { return draw(false, threads); };
+        corpora.train = [this, together, threads] { return draw(false, *together, threads); };
     }
     if (!options_.hold_out.empty()) {
-        corpora.held_out = [this, threads] { return draw(true, threads); };
+        corpora.held_out = [this, together, threads] { return draw(true, *together, threads); };
     } else if (!options_.evaluate_corpus.empty()) {
         corpora.held_out = [this] { return shards(options_.evaluate_corpus); };
     } else if (!options_.evaluate_documents.empty()) {
-        corpora.held_out = [this, threads] { return read(options_.evaluate_documents, threads); };
+        corpora.held_out = [this, together, threads] {
+            return read(options_.evaluate_documents, *together, threads);
+        };
     }
     return corpora;
 }

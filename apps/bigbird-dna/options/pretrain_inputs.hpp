@@ -25,15 +25,16 @@ public:
     const tokenizer::DnaTokenizer& tokenizer() const { return tokenizer_; }
     /// Checksums and parameters of what decides the result, by option.
     Json fixed_options() const;
-    /// Refers to this.
-    train::PretrainCorpora corpora(int threads);
+    /// Refers to this. Several ranks tokenise once a machine, on `threads` threads.
+    train::PretrainCorpora corpora(const std::shared_ptr<train::Ranks>& ranks, int threads);
 
 private:
     const genome::ReferenceGenome* genome();
-    corpus::TokenCorpus read(const std::filesystem::path& documents, int threads);
+    corpus::TokenCorpus read(const std::filesystem::path& documents, train::Ranks& ranks, int threads);
     corpus::TokenCorpus shards(const std::filesystem::path& directory) const;
     /// Documents drawn from what is held out, or from all the rest.
-    corpus::TokenCorpus draw(bool held_out, int threads);
+    corpus::TokenCorpus draw(bool held_out, train::Ranks& ranks, int threads);
+    corpus::BuildSpec documents_to_draw(bool held_out);
     bool draws() const { return options_.corpus.empty() && options_.documents.empty(); }
     void check() const;
 

@@ -2,15 +2,13 @@
 #include "bigbird/corpus/token_corpus.hpp"
 
 #include "bigbird/core/check.hpp"
-#include "bigbird/core/interrupt.hpp"
-#include "bigbird/core/parallel.hpp"
+#include "bigbird/corpus/batch_tokenizer.hpp"
 
 #include <limits>
 
 namespace bigbird::corpus {
 
 namespace {
-constexpr std::int64_t bases_a_batch = 8'000'000;
 constexpr std::int32_t largest_narrow_vocabulary = std::numeric_limits<std::uint16_t>::max() + 1;
 }  // namespace
 
@@ -26,7 +24,7 @@ struct TokenCorpus::State {
         return static_cast<std::int64_t>(narrow ? narrow_ids.size() : wide_ids.size());
     }
 
-    void add_sentence(const std::vector<std::int32_t>& ids, std::size_t length) {
+    void add_sentence(std::span<const std::int32_t> ids, std::int64_t length) {
         if (ids.empty()) {
             return;
         }
@@ -36,7 +34,7 @@ struct TokenCorpus::State {
             wide_ids.insert(wide_ids.end(), ids.begin(), ids.end());
         }
         sentence_ends.push_back(tokens());
-        bases += static_cast<std::int64_t>(length);
+        bases += length;
     }
 
     void end_document() {
@@ -48,55 +46,29 @@ struct TokenCorpus::State {
     std::int64_t sentences() const { return static_cast<std::int64_t>(sentence_ends.size()); }
 };
 
-// Takes documents one by one and tokenises them by the batch.
+// A corpus while its documents come in.
 class TokenCorpus::Builder {
 public:
     Builder(const tokenizer::DnaTokenizer& tokenizer, int threads)
-        : tokenizer_(tokenizer), threads_(threads) {
+        : documents_(tokenizer, threads,
+                     {.sentence = [this](std::span<const std::int32_t> ids,
+                                         std::int64_t bases) { state_->add_sentence(ids, bases); },
+                      .document_end = [this] { state_->end_document(); }}) {
         state_->narrow = tokenizer.vocab_size() <= largest_narrow_vocabulary;
     }
+    Builder(const Builder&) = delete;
+    Builder& operator=(const Builder&) = delete;
 
-    void add(Document&& document) {
-        for (const std::string& sentence : document.sentences) {
-            bases_ += static_cast<std::int64_t>(sentence.size());
-        }
-        batch_.push_back(std::move(document));
-        if (bases_ >= bases_a_batch) {
-            tokenise();
-        }
-    }
+    void add(Document&& document) { documents_.add(std::move(document)); }
 
     TokenCorpus finish() {
-        tokenise();
+        documents_.finish();
         return TokenCorpus(std::move(state_));
     }
 
 private:
-    void tokenise() {
-        stop_if_asked();
-        std::vector<std::vector<std::vector<std::int32_t>>> ids(
-            batch_.size());  // (documents, sentences, tokens)
-        parallel_for(static_cast<std::int64_t>(batch_.size()), threads_, [&](std::int64_t i) {
-            const auto at = static_cast<std::size_t>(i);
-            for (const std::string& sentence : batch_[at].sentences) {
-                ids[at].push_back(tokenizer_.encode(sentence));
-            }
-        });
-        for (std::size_t d = 0; d < batch_.size(); ++d) {
-            for (std::size_t s = 0; s < ids[d].size(); ++s) {
-                state_->add_sentence(ids[d][s], batch_[d].sentences[s].size());
-            }
-            state_->end_document();
-        }
-        batch_.clear();
-        bases_ = 0;
-    }
-
-    const tokenizer::DnaTokenizer& tokenizer_;
-    int threads_;
     std::shared_ptr<State> state_ = std::make_shared<State>();
-    std::vector<Document> batch_;
-    std::int64_t bases_ = 0;
+    BatchTokenizer documents_;
 };
 
 TokenCorpus TokenCorpus::from_documents(const std::function<std::optional<Document>()>& next_document,

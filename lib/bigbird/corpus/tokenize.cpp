@@ -5,6 +5,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/corpus/batch_tokenizer.hpp"
 
 #include <exception>
 #include <optional>
@@ -79,6 +80,17 @@ void tokenize_documents(DocumentReader& documents, const tokenizer::DnaTokenizer
         progress(writer.counts());
     };
     ordered_stream<std::vector<Document>, EncodedBatch>(threads, produce, make, consume);
+}
+
+void tokenize_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
+                     const tokenizer::DnaTokenizer& tokenizer, int threads, TokenShardWriter& writer) {
+    BatchTokenizer documents(tokenizer, threads,
+                             {.sentence = [&](std::span<const std::int32_t> ids,
+                                              std::int64_t bases) { writer.add_sentence(ids, bases); },
+                              .document_end = [&] { writer.end_document(); }});
+    build_documents(genome, spec, BuildText::yes, threads,
+                    [&](PlacedDocument&& document) { documents.add(document.document()); });
+    documents.finish();
 }
 
 InputChecksums::InputChecksums(std::filesystem::path documents,

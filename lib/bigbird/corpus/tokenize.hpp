@@ -2,6 +2,7 @@
 // From documents to token shards.
 #pragma once
 
+#include "bigbird/corpus/document_builder.hpp"
 #include "bigbird/corpus/document_reader.hpp"
 #include "bigbird/corpus/shard_writer.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
@@ -19,6 +20,10 @@ namespace bigbird::corpus {
 /// the calling thread. Throws what the reader and the writer throw, and Stopped.
 void tokenize_documents(DocumentReader& documents, const tokenizer::DnaTokenizer& tokenizer, int threads,
                         TokenShardWriter& writer, const std::function<void(const TokenCounts&)>& progress);
+
+/// The same of the documents that build_documents makes, without a file between.
+void tokenize_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
+                     const tokenizer::DnaTokenizer& tokenizer, int threads, TokenShardWriter& writer);
 
 /// The manifest's `inputs`, made on a thread of its own while the files are read for their content: role and
 /// SHA-256 of the documents (null for a pipe) and of each FASTA file.

@@ -149,7 +149,10 @@ void PretrainSpec::validate() const {
 LoopResult pretrain(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenizer,
                     const PretrainCorpora& corpora, const std::filesystem::path& run_directory) {
     complete(spec, tokenizer);
-    if (run_is_finished(run_directory, spec.loop)) {
+    Ranks alone;
+    Ranks& ranks = spec.task.ranks ? *spec.task.ranks : alone;
+    const bool finished = run_is_finished(run_directory, spec.loop);
+    if (ranks.broadcast(Json(finished)).get<bool>()) {  // the run folder may be the first rank's alone
         log_info("{}: this run is finished already; nothing to do", run_directory.string());
         return {.steps = spec.loop.learning_rate.total_steps,
                 .finished_before = true,

@@ -158,6 +158,28 @@ Json Ranks::broadcast(const Json& value) {
     return Json::parse(first, first + bytes.numel());
 }
 
+std::vector<Json> Ranks::gather(const Json& value) {
+    if (!group_) {
+        return {value};
+    }
+    const std::string text = value.dump();
+    at::Tensor sizes = at::zeros({spec_.size}, at::kLong);
+    sizes.mutable_data_ptr<std::int64_t>()[spec_.rank] = static_cast<std::int64_t>(text.size());
+    sum(sizes);
+    const at::Tensor ends = sizes.cumsum(0);
+    const auto* end = ends.const_data_ptr<std::int64_t>();
+    const auto begin = [&](int rank) { return rank == 0 ? 0 : end[rank - 1]; };
+    at::Tensor bytes = at::zeros({end[spec_.size - 1]}, at::kByte);  // each rank's own part, else 0
+    std::memcpy(bytes.mutable_data_ptr<std::uint8_t>() + begin(spec_.rank), text.data(), text.size());
+    sum(bytes);
+    const auto* first = bytes.const_data_ptr<std::uint8_t>();
+    std::vector<Json> values;
+    for (int rank = 0; rank < spec_.size; ++rank) {
+        values.push_back(Json::parse(first + begin(rank), first + end[rank]));
+    }
+    return values;
+}
+
 void Ranks::wait_for_all() {
     at::Tensor one = at::ones({1});
     sum(one);

@@ -24,6 +24,7 @@ public:
     Ranks(const Ranks&) = delete;
     Ranks& operator=(const Ranks&) = delete;
 
+    const RankSpec& spec() const { return spec_; }
     int rank() const { return spec_.rank; }
     int size() const { return spec_.size; }
     bool is_first() const { return spec_.is_first(); }
@@ -35,6 +36,8 @@ public:
     void broadcast(at::Tensor& values);
     /// Returns rank 0's.
     Json broadcast(const Json& value);
+    /// Returns what each rank gave, by rank.
+    std::vector<Json> gather(const Json& value);
     /// Waits for all.
     void wait_for_all();
 

@@ -5,6 +5,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/train/mlm_task.hpp"
+#include "bigbird/train/shared_corpus.hpp"
 #include "bigbird/train/training_loop.hpp"
 
 #include <ATen/ATen.h>
@@ -51,7 +52,8 @@ std::vector<int> run_ranks(const fs::path& folder, const std::string& what, int 
     const std::string program = fs::read_symlink("/proc/self/exe").string();
     std::string command = "cd '" + folder.string() + "';";
     for (int rank = 0; rank < size; ++rank) {
-        command += " (RANK=" + std::to_string(rank) + " WORLD_SIZE=" + std::to_string(size) +
+        command += " (RANK=" + std::to_string(rank) + " LOCAL_RANK=" + std::to_string(rank) +
+                   " WORLD_SIZE=" + std::to_string(size) +
                    " BIGBIRD_MEETING_FILE=meeting BIGBIRD_TEST_RANKS=" + what + " '" + program +
                    "' --test-case='ranks: helper*' > rank" + std::to_string(rank) +
                    ".log 2>&1; echo $? > code" + std::to_string(rank) + ") &";
@@ -111,6 +113,18 @@ DOCTEST_TEST_CASE("ranks: helper, one process of several") {
             ranks->broadcast(number);
             DOCTEST_CHECK(at::equal(number, at::full({2}, 5, at::kLong)));
             DOCTEST_CHECK(ranks->broadcast(Json{{"rank", ranks->rank()}}) == Json{{"rank", 0}});
+            const Json mine = ranks->is_first() ? Json("longer than the other") : Json(1);
+            DOCTEST_CHECK(ranks->gather(mine) == std::vector<Json>{"longer than the other", 1});
+        } else if (task == "share") {
+            int calls = 0;
+            const corpus::TokenCorpus corpus =
+                share_corpus(*ranks, small_tokenizer(), 1, [&](corpus::TokenShardWriter& writer) {
+                    ++calls;
+                    writer.add_sentence(small_tokenizer().encode("ACGTACGTTT"), 10);
+                    writer.end_document();
+                });
+            DOCTEST_CHECK(calls == (ranks->is_first() ? 1 : 0));
+            DOCTEST_CHECK(corpus.bases() == 10);
         } else if (task == "fail") {
             if (ranks->rank() == 1) {
                 throw InputError("rank 1 breaks");
@@ -137,11 +151,17 @@ DOCTEST_TEST_CASE("ranks: alone nothing is changed") {
     ranks.wait_for_all();
     DOCTEST_CHECK(at::equal(values, at::ones({2})));
     DOCTEST_CHECK(ranks.broadcast(Json(7)) == 7);
+    DOCTEST_CHECK(ranks.gather(7) == std::vector<Json>{7});
 }
 
 DOCTEST_TEST_CASE("ranks: two processes sum and broadcast") {
     const TempDir folder;
     DOCTEST_CHECK(run_ranks(folder.path(), "sum", 2) == std::vector<int>{0, 0});
+}
+
+DOCTEST_TEST_CASE("ranks: one process tokenises for both") {
+    const TempDir folder;
+    DOCTEST_CHECK(run_ranks(folder.path(), "share", 2) == std::vector<int>{0, 0});
 }
 
 DOCTEST_TEST_CASE("ranks: two or three processes train as one does, with and without pairs") {
