@@ -7,6 +7,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/model/device.hpp"
+#include "bigbird/train/memory.hpp"
 
 #include <cstdio>
 
@@ -29,12 +30,16 @@ int run_pretrain(const PretrainOptions& options) {
     }
     train::PretrainSpec spec = pretrain_spec(options);
     PretrainInputs inputs(options);
+    train::require_vocabulary(options.config, inputs.tokenizer());
     spec.loop.fixed_options = inputs.fixed_options();
     const train::RankSpec place = place_of_this_process(options.processes);
     const int threads = resolve_threads(options.threads);  // of all processes of this machine
     model::set_compute_threads(std::max(1, threads / place.local_size));
     spec.task.device = model::open_device(device_of(place, options.device));
     spec.task.compute = train::parse_compute_type(options.dtype, spec.task.device);
+    if (spec.task.recompute && spec.task.device.is_cpu()) {
+        train::keep_little_memory();
+    }
     spec.task.micro_batch_tokens = train::micro_batch_tokens(options.micro_batch_size, spec);
     if (options.dry_run) {
         if (place.is_first()) {

@@ -160,8 +160,9 @@ private:
             child.ended = true;
             child.code = WIFSIGNALED(status) ? signal_base + WTERMSIG(status) : WEXITSTATUS(status);
             if (WIFSIGNALED(status) && first_failure_ == 0) {
-                log_error("process {} of {} was killed by signal {}", rank, children_.size(),
-                          WTERMSIG(status));
+                const int number = WTERMSIG(status);
+                log_error("process {} of {} was killed by signal {}{}", rank, children_.size(), number,
+                          number == SIGKILL ? ", which is also how a system without memory ends it" : "");
             }
             first_failure_ = first_failure_ == 0 ? child.code : first_failure_;
             broken_ = broken_ || (child.code != 0 && !is_clean_stop(child.code));

@@ -43,15 +43,43 @@ std::int64_t state_bytes(const model::BigBirdConfig& config) {
     return 16 * parameter_count(config);
 }
 
-// A layer keeps about: its input, query, key, value, the context, what dropout and the two norms take (8
-// hidden), the feed-forward's inner values before and after the activation (2 wide).
-double activation_bytes(const model::BigBirdConfig& config, std::int64_t tokens, int width, bool recompute) {
-    const double layer =
-        8.0 * static_cast<double>(config.hidden_size) + 2.0 * static_cast<double>(config.intermediate_size);
+namespace {
+
+constexpr double program_bytes = 180e6;       // of a process that has loaded LibTorch
+constexpr double heap_slack = 1.25;           // what malloc keeps of freed tensors; see keep_little_memory()
+constexpr double most_logits = 1 << 25;       // of a chunk of the loss (model/linear_cross_entropy)
+constexpr double copies_of_logits = 4 * 4.0;  // logits, their slope and two on the way, float32
+
+/// Bytes that a layer keeps of a token: its input, query, key, value, the context, what the two norms take
+/// (8 hidden), the feed-forward's inner values before and after the activation (2 wide). With bfloat16 the
+/// residual stream stays float32, and each product keeps a copy of its own.
+double layer_bytes(const model::BigBirdConfig& config, const MemoryLoad& load) {
+    const auto hidden = static_cast<double>(config.hidden_size);
+    const auto wide = static_cast<double>(config.intermediate_size);
+    const bool full = config.pattern.is_full(static_cast<int>(load.length / config.pattern.block_size));
+    const double probabilities = full && config.attention_probs_dropout_prob > 0
+                                     ? 3.0 * static_cast<double>(config.num_attention_heads * load.length)
+                                     : 0;
+    return load.bf16 ? 30 * hidden + 4 * wide + 2 * probabilities
+                     : 4 * (8 * hidden + 2 * wide + probabilities);
+}
+
+}  // namespace
+
+MemoryNeed memory_needed(const model::BigBirdConfig& config, const MemoryLoad& load) {
+    const auto parameters = static_cast<double>(parameter_count(config));
+    const auto tokens = static_cast<double>(load.sequences * load.length);
     const auto layers = static_cast<double>(config.num_hidden_layers);
-    const double elements =
-        recompute ? layers * static_cast<double>(config.hidden_size) + layer : layers * layer;
-    return elements * width * static_cast<double>(tokens);
+    const double layer = layer_bytes(config, load);
+    const double kept =
+        load.recompute ? layers * 4 * static_cast<double>(config.hidden_size) + layer : layers * layer;
+    const double logits =
+        std::min(load.masked_share * tokens * static_cast<double>(config.vocab_size), most_logits);
+    const double slack = load.on_cpu && !load.recompute ? heap_slack : 1;
+    return {.program = load.on_cpu ? program_bytes : 0,
+            .state = static_cast<double>(state_bytes(config)) + (load.several_ranks ? 4 * parameters : 0) +
+                     (load.bf16 ? 2 * parameters : 0),
+            .activations = slack * (kept * tokens + copies_of_logits * logits)};
 }
 
 }  // namespace bigbird::train

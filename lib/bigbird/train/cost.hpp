@@ -23,8 +23,24 @@ double forward_operations(const model::BigBirdConfig& config, std::int64_t block
 /// Bytes of the weights, their gradients and AdamW's two moments in float32.
 std::int64_t state_bytes(const model::BigBirdConfig& config);
 
-/// About the bytes that the backward pass of `tokens` padded tokens needs kept, `width` bytes an element;
-/// with `recompute` the layers' inputs and one layer.
-double activation_bytes(const model::BigBirdConfig& config, std::int64_t tokens, int width, bool recompute);
+/// What decides how much memory a training process needs, besides the network.
+struct MemoryLoad {
+    std::int64_t sequences = 1, length = 0;  ///< computed at once, padded
+    double masked_share = 0.15;
+    bool bf16 = false, recompute = false;
+    bool on_cpu = true;
+    bool several_ranks = false;  ///< which hold their gradients once more, in buckets
+};
+
+/// About the bytes of a training process: on a CPU all that it has resident, on a GPU what LibTorch has
+/// allocated there. Counted, but for what a process has before it starts and what the C library keeps of
+/// freed memory; measured figures are in lib/benchmarks.md. The GPU's are not measured yet.
+struct MemoryNeed {
+    double program = 0;      ///< LibTorch itself
+    double state = 0;        ///< weights, gradients, moments
+    double activations = 0;  ///< and all else that grows with what is computed at once
+    double total() const { return program + state + activations; }
+};
+MemoryNeed memory_needed(const model::BigBirdConfig& config, const MemoryLoad& load);
 
 }  // namespace bigbird::train

@@ -9,9 +9,12 @@
 #include "bigbird/core/version.hpp"
 #include "bigbird/train/cost.hpp"
 #include "bigbird/train/machine.hpp"
+#include "bigbird/train/memory.hpp"
+#include "bigbird/train/memory_advice.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 namespace bigbird::train {
 
@@ -69,6 +72,19 @@ void describe(const model::PreTrainingModel& network, const corpus::ExampleSourc
     log_info("padding: {:.2f} % of the tokens", 100 * padded_share(source, spec));
 }
 
+/// Bytes that are there for each process of this machine.
+double memory_for_each(const PretrainSpec& spec) {
+    const bool shared = spec.task.device.is_cpu() && spec.task.ranks;
+    return available_memory(spec.task.device) / (shared ? spec.task.ranks->spec().local_size : 1);
+}
+
+void warn_of_memory(const PretrainSpec& spec) {
+    const auto warning = memory_warning(spec, memory_for_each(spec));
+    if (warning && (!spec.task.ranks || spec.task.ranks->is_first())) {
+        log_warning("memory may run out: {}", *warning);
+    }
+}
+
 /// Provenance and what is derived from the tokenizer.
 void complete(PretrainSpec& spec, const tokenizer::DnaTokenizer& tokenizer) {
     spec.config.vocab_size = tokenizer.vocab_size();
@@ -80,14 +96,14 @@ void complete(PretrainSpec& spec, const tokenizer::DnaTokenizer& tokenizer) {
     model::BigBirdConfig plain = spec.config;
     plain.extra = Json::object();
     spec.loop.fixed_options["--config"] = model::config_to_json(plain, "BigBirdForPreTraining");
-    const std::int64_t sequences = spec.task.micro_batch_tokens / padded_length(spec);
-    spec.loop.memory_advice =
-        sequences > 1
-            ? fmt::format("--micro-batch-size {} needs about half, the result is the same", sequences / 2)
-        : spec.task.recompute ? "a shorter --sequence-length or a smaller --config needs less"
-                              : "--recompute on needs less, the result is the same";
+    spec.loop.memory_advice = memory_advice(spec, memory_for_each(spec));
     spec.loop.compute = spec.task.compute;
     spec.loop.ranks = spec.task.ranks;
+}
+
+/// Not the name of a preset.
+bool is_file_name(const std::filesystem::path& configuration) {
+    return configuration.has_extension() || configuration.has_parent_path();
 }
 
 model::PreTrainingModel make_network(const PretrainSpec& spec) {
@@ -95,6 +111,21 @@ model::PreTrainingModel make_network(const PretrainSpec& spec) {
     model::initialise(*network, spec.config, spec.task.seed);
     network->to(spec.task.device);
     return network;
+}
+
+/// One micro-batch as it will be, forward and backward.
+double seconds_of_micro_batch(PretrainSpec spec, const corpus::ExampleSource& source,
+                              const tokenizer::DnaTokenizer& tokenizer) {
+    spec.task.batch_size = memory_load(spec).sequences;
+    MlmTask task(make_network(spec), tokenizer, source, std::nullopt, spec.task);
+    double seconds = 0;
+    for (std::int64_t step = 1; step <= 2; ++step) {  // the first one warms up
+        stop_if_asked();
+        const auto start = std::chrono::steady_clock::now();
+        task.accumulate(step).loss.item<float>();
+        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+    return seconds;
 }
 
 }  // namespace
@@ -110,11 +141,24 @@ PretrainDefaults pretrain_defaults(const std::string& configuration) {
 }
 
 model::BigBirdConfig read_configuration(const std::string& configuration) {
-    const std::filesystem::path file = configuration;
-    if (file.has_extension() || file.has_parent_path()) {
-        return model::config_from_json(read_json(file), file);
+    if (is_file_name(configuration)) {
+        return model::config_from_json(read_json(configuration), configuration);
     }
     return model::preset(configuration);
+}
+
+void require_vocabulary(const std::string& configuration, const tokenizer::DnaTokenizer& tokenizer) {
+    if (!is_file_name(configuration)) {
+        return;
+    }
+    const Json given = read_json(configuration).value("vocab_size", Json());
+    if (!given.is_null() && given != tokenizer.vocab_size()) {
+        throw InputError(
+            fmt::format("vocab_size is {}, but the tokenizer has {} pieces; leave vocab_size out, "
+                        "and the tokenizer's is taken",
+                        given.dump(), tokenizer.vocab_size()),
+            configuration);
+    }
 }
 
 std::int64_t padded_length(const PretrainSpec& spec) {
@@ -158,6 +202,7 @@ LoopResult pretrain(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenizer,
                 .finished_before = true,
                 .model = run_directory / "model"};
     }
+    warn_of_memory(spec);
     const corpus::ExampleSource source(corpora.train(), tokenizer, spec.examples);
     std::optional<corpus::ExampleSource> held_out;
     if (corpora.held_out) {
@@ -167,10 +212,12 @@ LoopResult pretrain(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenizer,
         held_out.emplace(corpora.held_out(), tokenizer, examples);
     }
     stop_if_asked();
-    const model::PreTrainingModel network = make_network(spec);
-    describe(network, source, spec);
-    MlmTask task(network, tokenizer, source, std::move(held_out), spec.task);
-    return run_training(task, spec.loop, run_directory);
+    return with_memory_advice(out_of_memory(spec.loop), [&] {
+        const model::PreTrainingModel network = make_network(spec);
+        describe(network, source, spec);
+        MlmTask task(network, tokenizer, source, std::move(held_out), spec.task);
+        return run_training(task, spec.loop, run_directory);
+    });
 }
 
 Json plan_pretraining(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenizer,
@@ -179,30 +226,27 @@ Json plan_pretraining(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenize
     const corpus::ExampleSource source(corpora.train(), tokenizer, spec.examples);
     const std::int64_t length = padded_length(spec), batch = spec.task.batch_size;
     const std::int64_t blocks = length / spec.config.pattern.block_size;
-    const std::int64_t at_once = std::clamp<std::int64_t>(spec.task.micro_batch_tokens / length, 1, batch);
+    const MemoryLoad load = memory_load(spec);
+    const std::int64_t at_once = load.sequences;
+    const MemoryNeed memory = memory_needed(spec.config, load);
     const double masked = spec.examples.masking.rate * static_cast<double>(length);
     const double operations =
         3 * forward_operations(spec.config, blocks, length, static_cast<std::int64_t>(masked));
-    const int width = spec.task.compute == ComputeType::bf16 ? 2 : 4;
 
-    PretrainSpec part = spec;  // one micro-batch as it will be, the rest follows
-    part.task.batch_size = at_once;
-    MlmTask task(make_network(part), tokenizer, source, std::nullopt, part.task);
-    double seconds = 0;
-    for (std::int64_t step = 1; step <= 2; ++step) {  // the first one warms up
-        stop_if_asked();
-        const auto start = std::chrono::steady_clock::now();
-        task.accumulate(step).loss.item<float>();
-        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    }
+    const double available = memory_for_each(spec);
+    warn_of_memory(spec);
+    const double seconds = with_memory_advice(
+        out_of_memory(spec.loop), [&] { return seconds_of_micro_batch(spec, source, tokenizer); });
     const double per_step = seconds * static_cast<double>(batch) / static_cast<double>(at_once);
     const std::int64_t steps = spec.loop.learning_rate.total_steps;
     const double epoch_tokens = static_cast<double>(source.epoch_size() * spec.examples.sequence_length) *
                                 (1 - source.padding_share());
     return {{"parameters", parameter_count(spec.config)},
             {"flops_per_token", operations / static_cast<double>(length)},
-            {"state_bytes", state_bytes(spec.config)},
-            {"activation_bytes", activation_bytes(spec.config, at_once * length, width, spec.task.recompute)},
+            {"program_bytes", memory.program},
+            {"state_bytes", memory.state},
+            {"activation_bytes", memory.activations},
+            {"available_bytes", std::isfinite(available) ? Json(available) : Json()},
             {"documents", source.corpus().documents()},
             {"corpus_tokens", source.corpus().tokens()},
             {"epoch_sequences", source.epoch_size()},
@@ -222,13 +266,17 @@ Json plan_pretraining(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenize
 
 std::vector<std::string> plan_lines(const Json& plan) {
     const auto number = [&](const char* key) { return plan.at(key).get<double>(); };
+    const std::string free = plan.at("available_bytes").is_null()
+                                 ? ""
+                                 : fmt::format("; {:.2f} GB are free", number("available_bytes") / 1e9);
     return {
         fmt::format("parameters            {:.1f} million", number("parameters") / 1e6),
         fmt::format("operations a token    {:.4g} (forward and backward)", number("flops_per_token")),
-        fmt::format("memory, counted       {:.2f} GB of weights, gradients and moments, about {:.2f} GB of "
-                    "activations for {} sequences at once",
+        fmt::format("memory, counted       {:.2f} GB: {:.2f} of weights, gradients and moments, {:.2f} of "
+                    "activations for {} sequences at once, {:.2f} of the program{}",
+                    (number("program_bytes") + number("state_bytes") + number("activation_bytes")) / 1e9,
                     number("state_bytes") / 1e9, number("activation_bytes") / 1e9,
-                    number("micro_batch_sequences")),
+                    number("micro_batch_sequences"), number("program_bytes") / 1e9, free),
         fmt::format("memory, measured      {:.2f} GB at most on this device, without AdamW's moments",
                     number("measured_memory_bytes") / 1e9),
         fmt::format("corpus                {:.0f} documents, {:.0f} tokens", number("documents"),

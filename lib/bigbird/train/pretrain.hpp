@@ -38,6 +38,9 @@ PretrainDefaults pretrain_defaults(const std::string& configuration);
 /// A preset's name, or a config.json. Throws ConfigError naming the presets, InputError.
 model::BigBirdConfig read_configuration(const std::string& configuration);
 
+/// The network's vocab_size is the tokenizer's. Throws InputError where a config.json says another.
+void require_vocabulary(const std::string& configuration, const tokenizer::DnaTokenizer& tokenizer);
+
 /// Rounds a length up to whole blocks.
 std::int64_t padded_length(const PretrainSpec& spec);
 
@@ -52,9 +55,9 @@ struct PretrainCorpora {
 
 /// What a run would be, without starting it: parameters, operations and memory counted, tokens of an epoch,
 /// and the time projected from one micro-batch measured on this device. {"parameters", "flops_per_token",
-/// "state_bytes", "activation_bytes", "tokens_per_step", "steps", "epoch_tokens", "epoch_sequences",
-/// "epochs", "padding_share", "documents", "micro_batch_sequences", "seconds_per_step", "tokens_per_second",
-/// "hours", "measured_memory_bytes"}.
+/// "program_bytes", "state_bytes", "activation_bytes", "available_bytes" (null: not known),
+/// "tokens_per_step", "steps", "epoch_tokens", "epoch_sequences", "epochs", "padding_share", "documents",
+/// "micro_batch_sequences", "seconds_per_step", "tokens_per_second", "hours", "measured_memory_bytes"}.
 Json plan_pretraining(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenizer,
                       const PretrainCorpora& corpora);
 

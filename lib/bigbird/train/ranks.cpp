@@ -2,6 +2,7 @@
 #include "bigbird/train/ranks.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/train/memory.hpp"
 #include "bigbird/train/nccl_plugin.hpp"
 
 #include <ATen/ATen.h>
@@ -216,9 +217,10 @@ void Ranks::GradientSum::backward(const at::Tensor& loss) {
     try {
         state_->reducer->prepare_for_backward({loss});
         loss.backward();
-    } catch (const c10::OutOfMemoryError&) {
-        throw;
     } catch (const std::exception& error) {
+        if (is_out_of_memory(error)) {
+            throw;
+        }
         throw_lost(state_->spec, error);
     }
 }

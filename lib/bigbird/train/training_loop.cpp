@@ -10,6 +10,7 @@
 #include "bigbird/core/version.hpp"
 #include "bigbird/train/checkpoint_store.hpp"
 #include "bigbird/train/machine.hpp"
+#include "bigbird/train/memory.hpp"
 #include "bigbird/train/metrics_log.hpp"
 #include "bigbird/train/run_lock.hpp"
 #include "bigbird/train/run_start.hpp"
@@ -470,6 +471,10 @@ void TrainingTask::read_model(const fs::path& directory) {
     }
 }
 
+std::string out_of_memory(const LoopSpec& spec) {
+    return "memory is too small for so many tokens at once; " + spec.memory_advice;
+}
+
 LoopResult run_training(TrainingTask& task, const LoopSpec& spec, const fs::path& run_directory) {
     spec.learning_rate.validate();
     spec.optimizer.validate();
@@ -490,11 +495,8 @@ LoopResult run_training(TrainingTask& task, const LoopSpec& spec, const fs::path
                 .finished_before = true,
                 .model = run_directory / "model"};
     }
-    try {
-        return Loop(task, spec, run_directory, ranks).run(start.checkpoint);
-    } catch (const c10::OutOfMemoryError&) {
-        throw DeviceError("the GPU's memory is too small for so many tokens at once; " + spec.memory_advice);
-    }
+    return with_memory_advice(out_of_memory(spec),
+                              [&] { return Loop(task, spec, run_directory, ranks).run(start.checkpoint); });
 }
 
 }  // namespace bigbird::train

@@ -102,6 +102,9 @@ struct LoopResult {
 /// finished, so that the data need not be read.
 bool run_is_finished(const std::filesystem::path& run_directory, const LoopSpec& spec);
 
+/// What to say where memory runs out.
+std::string out_of_memory(const LoopSpec& spec);
+
 /// Trains to the end. With the same task, spec and threads an interrupted and resumed run equals an
 /// uninterrupted one bit for bit on the CPU. Throws Stopped after writing a checkpoint (signal: 130 or 143;
 /// max_hours: 75), ConfigError (run locked, options changed, output refused, twenty steps in a row not

@@ -36,5 +36,29 @@ DOCTEST_TEST_CASE("cost: operations of the paper's network") {
     // bigbird.md's arithmetic: 12 layers of 24 h^2 a token, 8 blocks of keys, the head on 15 % of the tokens.
     const double token = forward_operations(config, 64, 4096, 614) / 4096;
     DOCTEST_CHECK(token == doctest::Approx(12 * (24 * 768.0 * 768 + 4 * 768 * 626) + 7.4e6).epsilon(0.02));
-    DOCTEST_CHECK(activation_bytes(config, 1000, 4, true) < 0.2 * activation_bytes(config, 1000, 4, false));
+}
+
+DOCTEST_TEST_CASE("cost: memory grows with what is computed at once, and falls by recomputing") {
+    model::BigBirdConfig config = model::preset("small");
+    config.vocab_size = 4096;
+    const MemoryLoad load{.sequences = 8, .length = 1024};
+    const double whole = memory_needed(config, load).total();
+    // Measured: lib/benchmarks.md.
+    DOCTEST_CHECK(whole == doctest::Approx(1.055e9).epsilon(0.15));
+    MemoryLoad other = load;
+    other.recompute = true;
+    DOCTEST_CHECK(memory_needed(config, other).total() == doctest::Approx(0.458e9).epsilon(0.15));
+    other = load;
+    other.bf16 = true;
+    DOCTEST_CHECK(memory_needed(config, other).total() == doctest::Approx(0.821e9).epsilon(0.15));
+    other = load;
+    other.sequences = 2;
+    DOCTEST_CHECK(memory_needed(config, other).total() < 0.6 * whole);
+    other = load;
+    other.several_ranks = true;
+    DOCTEST_CHECK(memory_needed(config, other).total() ==
+                  doctest::Approx(whole + 4.0 * static_cast<double>(parameter_count(config))));
+    other = load;
+    other.on_cpu = false;
+    DOCTEST_CHECK(memory_needed(config, other).program == 0);
 }

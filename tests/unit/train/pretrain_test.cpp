@@ -114,6 +114,19 @@ DOCTEST_TEST_CASE("pretrain: options that do not fit each other are named") {
     DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "run"));
 }
 
+DOCTEST_TEST_CASE("pretrain: a config.json for another vocabulary is refused, one without is not") {
+    const TempDir folder;
+    const std::string file = (folder / "config.json").string();
+    write_file(file, R"({"hidden_size": 64})");
+    require_vocabulary(file, small_tokenizer());
+    require_vocabulary("tiny", small_tokenizer());
+    write_file(file, R"({"vocab_size": 50358})");
+    DOCTEST_CHECK(message_of<InputError>([&] { require_vocabulary(file, small_tokenizer()); }) ==
+                  file +
+                      ": vocab_size is 50358, but the tokenizer has 512 pieces; leave vocab_size out, and "
+                      "the tokenizer's is taken");
+}
+
 DOCTEST_TEST_CASE("pretrain: defaults by configuration, and micro-batches by device or by number") {
     DOCTEST_CHECK(pretrain_defaults("tiny").sequence_length == 512);
     DOCTEST_CHECK(pretrain_defaults("tiny").batch_size == 8);
