@@ -6,7 +6,8 @@ Trains a small network on real sequence under the launchers that people use, and
 (to 2e-5: sums are made in another order):
 
   processes  --processes 2, from documents (tokenised once for both), and with accumulation
-  torchrun   torchrun --no-python, two processes; a killed rank ends the other, with a message; a run stopped on two goes on with one and three
+  torchrun   torchrun --no-python, two processes; a killed rank ends the other, with a message; SIGTERM to torchrun writes a checkpoint; a run
+             stopped on two goes on with one and three
   nodes      two torchrun agents in two network namespaces joined by a veth pair, two processes each: two machines, as far as sockets can tell
              (needs root and ip)
   srun       two and three tasks under srun of a Slurm that runs in this machine alone (needs root, slurmctld, slurmd and srun)
@@ -75,6 +76,7 @@ class Check:
         self.same_as_one("torchrun")
         self.check_killed_rank(0)
         self.check_killed_rank(1)
+        self.check_terminated_agent()
         self.check_stop_and_resume()
 
     def check_killed_rank(self, victim):
@@ -92,6 +94,20 @@ class Check:
         if code == 0 or lost not in text:
             sys.exit(f"{name}: exit code {code}, and no '{lost}' in {text}")
         print(f"{name}: the other rank said that it lost the others, torchrun ended with {code} after {time.monotonic() - start:.0f} s", flush=True)
+
+    def check_terminated_agent(self):
+        name = "torchrun-terminated"
+        agent = subprocess.Popen(words(self.under_torchrun(2) + self.command(name, "--checkpoint-every", "100000", steps=100000)), env=self.environment,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        metrics = self.folder / name / "metrics.jsonl"
+        while not metrics.exists() or metrics.stat().st_size < 1000:
+            time.sleep(0.05)
+        agent.terminate()
+        agent.wait(60)
+        step = len(self.losses(name))
+        if not (self.folder / name / f"checkpoints/step-{step:08d}").exists():
+            sys.exit(f"{name}: no checkpoint of step {step}, its last")
+        print(f"{name}: SIGTERM to torchrun wrote the checkpoint of the last step, {step}", flush=True)
 
     def check_stop_and_resume(self):
         code = subprocess.run(words(self.under_torchrun(2) + self.command("torchrun-resumed", "--max-hours", "1e-9")), env=self.environment,
