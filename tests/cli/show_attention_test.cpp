@@ -17,7 +17,7 @@ DOCTEST_TEST_CASE("show-attention: draws a config.json's pattern, figures aside"
                   "of full attention\n");
 }
 
-DOCTEST_TEST_CASE("show-attention: draws every pattern by name, as SVG too") {
+DOCTEST_TEST_CASE("show-attention: draws every pattern by name, as SVG and PNG too") {
     const TempDir folder;
     for (const std::string name : {"bigbird", "bigbird-first", "bigbird-etc", "full", "window", "random",
                                    "random+window", "sliding", "dilated", "global+sliding"}) {
@@ -30,6 +30,11 @@ DOCTEST_TEST_CASE("show-attention: draws every pattern by name, as SVG too") {
         const std::string svg = read_file(file);
         DOCTEST_CHECK(svg.starts_with("<svg "));
         DOCTEST_CHECK(svg.ends_with("</svg>\n"));
+        const std::string image = (folder / (name + ".png")).string();
+        DOCTEST_CHECK(
+            run_program({"show-attention", "--pattern", name, "--length", "2048", "--output", image}).code ==
+            0);
+        DOCTEST_CHECK(read_file(image).starts_with("\x89PNG\r\n\x1a\n"));
     }
     DOCTEST_CHECK(run_program({"show-attention", "--pattern", "window", "--length", "256"}).out ==
                   "####\n####\n####\n####\n");  // four blocks are no more than 5: full

@@ -2,6 +2,7 @@
 #include "commands/show_attention.hpp"
 
 #include "bigbird/attention/picture.hpp"
+#include "bigbird/attention/picture_png.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/log.hpp"
@@ -30,7 +31,7 @@ void setup_show_attention(Program& program, Runner<ShowAttentionOptions> run) {
                        "sliding", "dilated", "global+sliding"},
                       "A pattern by name, in place of the configuration's");
     add_stream_output_options(command, options->output,
-                              "The drawing: SVG where the name ends in .svg, else text");
+                              "The drawing: SVG or PNG where the name ends in .svg or .png, else text");
     command.add_option("--length", options->length, "Tokens; rounded up to whole blocks")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
@@ -59,11 +60,12 @@ int run_show_attention(const ShowAttentionOptions& options) {
     }
     const attention::BlockLayout layout =
         attention::make_layout(spec, static_cast<int>(blocks), options.layer, options.head);
-    const bool svg = options.output.output.extension() == ".svg";
-    const std::string name = options.pattern.empty() ? "attention" : options.pattern;
-    const std::string drawing =
-        svg ? attention::svg_picture(spec, layout, name + ", " + std::to_string(options.length) + " tokens")
-            : attention::picture(spec, layout);
+    const std::string ending = options.output.output.extension();
+    const std::string title = (options.pattern.empty() ? "attention" : options.pattern) + ", " +
+                              std::to_string(options.length) + " tokens";
+    const std::string drawing = ending == ".svg"   ? attention::svg_picture(spec, layout, title)
+                                : ending == ".png" ? attention::png_picture(spec, layout, title)
+                                                   : attention::picture(spec, layout);
     if (options.output.output == "-") {
         std::fwrite(drawing.data(), 1, drawing.size(), stdout);
     } else {

@@ -27,21 +27,14 @@ std::pair<std::size_t, std::size_t> entries_of(const BlockLayout& layout, int ro
             static_cast<std::size_t>(layout.row_offsets[static_cast<std::size_t>(row) + 1])};
 }
 
-struct Kind {
-    char letter;
-    const char* name;
-    const char* colour;
-};
+}  // namespace
 
-/// What a letter of the picture stands for; all digits are one kind.
-Kind kind_of(char letter) {
+CellKind kind_of(char letter) {
     if (letter == '#') return {'#', "global", "#d1495b"};
     if (letter == 'o') return {'o', "window", "#30638e"};
     if (letter == '*') return {'*', "random", "#edae49"};
     return {'2', "counts more", "#5c8001"};
 }
-
-}  // namespace
 
 char letter_of(const PatternSpec& spec, const BlockLayout& layout, int row, std::size_t entry) {
     return letter(spec, layout.rows(), row, layout.columns[entry], layout.multiplicity[entry]);
@@ -68,7 +61,7 @@ std::string svg_picture(const PatternSpec& spec, const BlockLayout& layout, cons
     for (int row = 0; row < layout.rows(); ++row) {
         const auto [begin, end] = entries_of(layout, row);
         for (std::size_t i = begin; i < end; ++i) {
-            const Kind kind = kind_of(letter_of(spec, layout, row, i));
+            const CellKind kind = kind_of(letter_of(spec, layout, row, i));
             const bool pale = !layout.mask.empty() && layout.mask[i] >= 0;
             kinds.insert(kind.letter);
             cells += "<rect x='" + std::to_string(10 + layout.columns[i] * cell) + "' y='" +
@@ -80,7 +73,7 @@ std::string svg_picture(const PatternSpec& spec, const BlockLayout& layout, cons
     std::string legend;
     int x = 10;
     for (const char letter : kinds) {
-        const Kind kind = kind_of(letter);
+        const CellKind kind = kind_of(letter);
         legend += "<rect x='" + std::to_string(x) + "' y='" + std::to_string(top + side + 10) +
                   "' width='10' height='10' fill='" + kind.colour + "'/><text x='" + std::to_string(x + 14) +
                   "' y='" + std::to_string(top + side + 19) + "'>" + kind.name + "</text>\n";

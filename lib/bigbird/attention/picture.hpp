@@ -11,6 +11,14 @@ namespace bigbird::attention {
 /// the window, '*' random, a digit a block that counts so many times (9: nine or more), '.' not attended.
 std::string picture(const PatternSpec& spec, const BlockLayout& layout);
 
+/// What a letter of picture() stands for, and its colour in drawings ("#rrggbb"); all digits are one kind.
+struct CellKind {
+    char letter;
+    const char* name;
+    const char* colour;
+};
+CellKind kind_of(char letter);
+
 /// A block: the letter of picture() that it has.
 char letter_of(const PatternSpec& spec, const BlockLayout& layout, int row, std::size_t entry);
 
