@@ -21,14 +21,14 @@ PAPER_BASES_A_TOKEN = 8.78
 
 
 def run(command):
-    """Seconds and gigabytes of a process, and its standard output."""
+    """Seconds, seconds of processor and gigabytes of a process, and its standard output."""
     start = time.perf_counter()
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     out = child.stdout.read()
     _, status, usage = os.wait4(child.pid, 0)
     if status != 0:
         sys.exit(f"failed: {' '.join(map(str, command))}")
-    return time.perf_counter() - start, usage.ru_maxrss * 1024e-9, out
+    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024e-9, out
 
 
 # ---- what runs in a process of its own ----------------------------------------------------------------------------
@@ -127,19 +127,26 @@ def processor():
     return platform.machine()
 
 
-def compare_training(program, folder, vocabulary):
+def compare_training(program, folder, vocabulary, alone):
     sentences = f"{folder}/sentences.txt"
-    ours = run([program, "train-tokenizer", "--quiet", "--force", "--documents", sentences, "--output",
-                f"{folder}/ours.model", "--hugging-face", f"{folder}/ours-hf", "--vocab-size", str(vocabulary),
-                "--threads", "1", "--count-overlaps", "every"])
+
+    def train(threads, name):
+        return run([program, "train-tokenizer", "--quiet", "--force", "--documents", sentences, "--output",
+                    f"{folder}/{name}.model", "--hugging-face", f"{folder}/{name}-hf", "--vocab-size", str(vocabulary),
+                    "--threads", str(threads), "--count-overlaps", "every"])
+
+    ours = train(1, "ours")
     own, others = versions(program)
     rows = [(own, ours)]
+    if alone and os.cpu_count() > 1:
+        rows.append((f"the same on {os.cpu_count()} threads", train(os.cpu_count(), "threaded")))
     for library, name in (("sentencepiece", "SentencePiece"), ("tokenizers", "tokenizers")):
-        rows.append((f"{name} {others[name]}",
-                     run([sys.executable, __file__, "--train", library, "--folder", folder, "--vocabulary", str(vocabulary)])))
-    table("Training", ["trainer", "seconds", "GB", "times the time", "times the memory"],
-          [[name, f"{seconds:.1f}", f"{memory:.2f}", f"{seconds / ours[0]:.1f}", f"{memory / ours[1]:.1f}"]
-           for name, (seconds, memory, _) in rows])
+        if library == "sentencepiece" or not alone:
+            rows.append((f"{name} {others[name]}", run([sys.executable, __file__, "--train", library, "--folder", folder,
+                                                        "--vocabulary", str(vocabulary)])))
+    table("Training", ["trainer", "seconds", "of processor", "GB", "times the time", "times the memory"],
+          [[name, f"{seconds:.1f}", f"{processor_seconds:.1f}", f"{memory:.2f}", f"{seconds / ours[0]:.1f}",
+            f"{memory / ours[2]:.1f}"] for name, (seconds, processor_seconds, memory, _) in rows])
     theirs = [line.split("\t")[0] for line in open(f"{folder}/sentencepiece.vocab")]
     same = theirs == [line.split("\t")[0] for line in open(f"{folder}/ours.vocab")]
     print(f"\nPieces and their order: {'the same as' if same else 'NOT those of'} SentencePiece {others['SentencePiece']}.")
@@ -159,7 +166,7 @@ def compare_encoding(program, folder):
     own, others = versions(program)
     speeds = [(f"{own} encode (text to text)", bases * repeats / seconds / 1e6, "")]
     for library, name in (("sentencepiece", "SentencePiece"), ("tokenizers", "tokenizers"), ("tiktoken", "tiktoken")):
-        out = run([sys.executable, __file__, "--encode", library, "--folder", folder])[2]
+        out = run([sys.executable, __file__, "--encode", library, "--folder", folder])[3]
         same = Path(f"{folder}/{library}.ids").read_text() == expected
         speeds.append((f"{name} {others[name]}", bases / json.loads(out)["seconds"] / 1e6, "yes" if same else "NO"))
     table("Encoding of 8-kbp windows", ["encoder", "MB/s", "times as fast is ours", "same ids"],
@@ -175,6 +182,7 @@ def main():
     parser.add_argument("--bases", type=int, default=0)
     parser.add_argument("--folder", required=True)
     parser.add_argument("--vocabulary", type=int, default=32000)
+    parser.add_argument("--training-alone", action="store_true")
     parser.add_argument("--train")
     parser.add_argument("--encode")
     options = parser.parse_args()
@@ -189,8 +197,9 @@ def main():
         total = sentences_of(options.documents, options.bases, f"{options.folder}/sentences.txt")
         print(f"{total / 1e6:.1f} Mb of sentences, {options.vocabulary} pieces of up to {LONGEST} bases, one thread each; "
               f"{processor()}, {os.cpu_count()} cores")
-        compare_training(options.program, options.folder, options.vocabulary)
-        compare_encoding(options.program, options.folder)
+        compare_training(options.program, options.folder, options.vocabulary, options.training_alone)
+        if not options.training_alone:
+            compare_encoding(options.program, options.folder)
 
 
 if __name__ == "__main__":

@@ -10,46 +10,32 @@
 // it refreshes every 100 pieces. The best pair lies among them unless thousands of pairs are equally
 // frequent, as in a corpus too small for its vocabulary; there its choice depends on the order of a hash
 // table. Such a choice is noticed and told (`certain`).
+//
+// The first merges sweep over the whole corpus (first_merges.hpp), the others follow lists of places
+// (later_merges.hpp); the plain way to the same pieces stands in the tests.
 #pragma once
 
-#include "bigbird/tokenizer/merge_shard.hpp"
+#include "bigbird/tokenizer/learnt_symbols.hpp"
+#include "bigbird/tokenizer/pair_counting.hpp"
 #include "bigbird/tokenizer/token_array.hpp"
 
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <vector>
 
 namespace bigbird::tokenizer {
-
-struct LearnSpec {
-    std::int64_t merges = 0;             ///< pieces of two bases and more to learn, at most 65,000
-    std::int32_t max_piece_length = 16;  ///< bases
-    PairCounting counting = PairCounting::overlapping;
-    int threads = 1;
-    bool only_certain = false;  ///< end where SentencePiece may choose otherwise
-};
-
-struct LearntPiece {
-    std::string text;
-    std::uint64_t frequency;  ///< of its pair when it was chosen
-};
 
 struct LearntPieces {
     std::vector<LearntPiece> pieces;
     bool certain = true;  ///< SentencePiece, which looks among frequent pairs only, chooses the same
 };
 
-/// Hears after each round how many pieces are learnt and which share of the whole work is probably done
-/// (first pieces take longest); may throw.
+/// Hears of each piece how many are learnt and which share of the whole work is probably done; may throw.
 using LearnListener = std::function<void(std::int64_t pieces, double share)>;
 
-/// Learns up to spec.merges pieces; fewer where no pair is left, or where spec.only_certain ends it. `corpus`
-/// holds the joined symbols afterwards, see restore_letters(). The result does not depend on the threads.
-/// Throws std::bad_alloc.
-LearntPieces learn_pieces(TokenArray& corpus, const LearnSpec& spec, const LearnListener& advance);
-
-/// Undoes what learn_pieces() did to the corpus.
-void restore_letters(TokenArray& corpus, const std::vector<LearntPiece>& pieces);
+/// Learns up to spec.merges pieces; fewer where no pair is left, or where spec.only_certain ends it; only then
+/// `corpus` is what it was, else it is empty afterwards. The result does not depend on the threads. Throws
+/// std::bad_alloc.
+LearntPieces learn_pieces(LetterArray& corpus, const LearnSpec& spec, const LearnListener& advance);
 
 }  // namespace bigbird::tokenizer

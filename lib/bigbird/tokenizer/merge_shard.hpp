@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/tokenizer/pair_counting.hpp"
 #include "bigbird/tokenizer/position_list.hpp"
 #include "bigbird/tokenizer/token_array.hpp"
 
@@ -11,11 +12,6 @@
 
 namespace bigbird::tokenizer {
 
-/// How occurrences that overlap are counted where a pair's two symbols are the same, as in AAA: SentencePiece
-/// from 0.1.99 on counts each of them; up to 0.1.98 it kept every other one of a run when the pair appeared,
-/// and never looked at the rest again.
-enum class PairCounting { overlapping, disjoint };
-
 /// left + right -> joined.
 struct MergeRule {
     Symbol left, right, joined;
@@ -24,8 +20,9 @@ struct MergeRule {
 /// What a merge did to the neighbours, for one shard. Symbols are listed in the order in which they were
 /// first met.
 struct NeighbourCounts {
-    std::vector<std::uint64_t> left,
-        right;  ///< by symbol: how often it stood left of `left`, right of `right`
+    /// By symbol: how often it stood left of `left`, right of `right`. No pair of LaterMerges has 2^32 places in one
+    /// shard, and half the memory stays in the cache.
+    std::vector<std::uint32_t> left, right;
     std::vector<Symbol> met_left, met_right;  ///< symbols whose count may not be 0
     std::uint64_t joined_twice = 0;           ///< overlapping count of (joined, joined)
     std::uint64_t joined_twice_kept = 0;      ///< the same by the counting rule
@@ -57,9 +54,9 @@ struct NewLists {
 /// ascending places of (symbol, symbol).
 class RunFilter {
 public:
-    RunFilter(PairCounting counting, std::uint64_t length) : counting_(counting), length_(length) {}
+    RunFilter(PairCounting counting, std::uint64_t width) : counting_(counting), width_(width) {}
     bool keep(std::uint64_t place) {
-        const bool overlaps = counting_ == PairCounting::disjoint && any_ && place == last_ + length_;
+        const bool overlaps = counting_ == PairCounting::disjoint && any_ && place == last_ + width_;
         any_ = !overlaps;
         last_ = place;
         return !overlaps;
@@ -67,7 +64,7 @@ public:
 
 private:
     PairCounting counting_;
-    std::uint64_t length_, last_ = 0;
+    std::uint64_t width_, last_ = 0;
     bool any_ = false;
 };
 
@@ -75,13 +72,13 @@ private:
 /// shards never touch each other.
 class MergeShard {
 public:
-    /// `lengths` holds the bases of each symbol and grows with the symbols.
+    /// `widths` holds the places that each symbol takes, and grows with the symbols.
     /// list_neighbours() need not read the places again where merge() joined at most `most_remembered`.
-    MergeShard(std::span<Symbol> places, const std::vector<std::uint16_t>& lengths, PairCounting counting,
+    MergeShard(std::span<Symbol> places, const std::vector<std::uint16_t>& widths, PairCounting counting,
                std::size_t most_remembered = std::size_t{1} << 21)
         : places_(places.data()),
           size_(places.size()),
-          lengths_(lengths),
+          widths_(widths),
           counting_(counting),
           most_remembered_(most_remembered) {}
 
@@ -108,7 +105,7 @@ private:
 
     Symbol* places_;
     std::size_t size_;
-    const std::vector<std::uint16_t>& lengths_;
+    const std::vector<std::uint16_t>& widths_;
     PairCounting counting_;
     std::size_t most_remembered_;
     std::vector<Merged>
@@ -117,7 +114,7 @@ private:
 
 template <typename Visit>
 void MergeShard::for_each_pair(Visit&& visit) const {
-    if (lengths_.size() ==
+    if (widths_.size() ==
         TokenArray::letters) {  // nothing is joined yet: no place need wait for the last one
         for (std::size_t place = 0; place + 1 < size_; ++place) {
             if (places_[place] != TokenArray::separator && places_[place + 1] != TokenArray::separator) {
@@ -133,7 +130,7 @@ void MergeShard::for_each_pair(Visit&& visit) const {
             ++place;
             continue;
         }
-        const std::size_t next = place + lengths_[left];
+        const std::size_t next = place + widths_[left];
         if (places_[next] != TokenArray::separator) {
             visit(left, places_[next], place);
         }

@@ -25,13 +25,13 @@ std::size_t bucket_of(std::uint32_t key) {
 // they may not overlap.
 template <typename Visit>
 void for_each_counted(const MergeShard& shard, PairCounting counting,
-                      const std::vector<std::uint16_t>& lengths, Visit&& visit) {
+                      const std::vector<std::uint16_t>& widths, Visit&& visit) {
     bool skip = false;
     std::uint64_t run_end = std::numeric_limits<std::uint64_t>::max();
     shard.for_each_pair([&](Symbol left, Symbol right, std::uint64_t place) {
         if (counting == PairCounting::disjoint && left == right) {
             skip = place == run_end && !skip;
-            run_end = place + lengths[left];
+            run_end = place + widths[left];
             if (skip) {
                 return;
             }
@@ -42,12 +42,12 @@ void for_each_counted(const MergeShard& shard, PairCounting counting,
 
 // While there are few symbols, a table with a place for each pair serves.
 std::vector<Counts> count_in_table(std::span<const MergeShard> shards, ShardTeam& team, PairCounting counting,
-                                   const std::vector<std::uint16_t>& lengths) {
+                                   const std::vector<std::uint16_t>& widths) {
     std::vector<Counts> counts(shards.size());
-    const std::size_t symbols = lengths.size();
+    const std::size_t symbols = widths.size();
     team.run([&](std::size_t i) {
         std::vector<std::uint64_t> table(symbols * symbols);
-        for_each_counted(shards[i], counting, lengths,
+        for_each_counted(shards[i], counting, widths,
                          [&](Symbol left, Symbol right) { ++table[left * symbols + right]; });
         for (std::size_t pair = 0; pair < table.size(); ++pair) {
             if (table[pair] > 0) {
@@ -61,11 +61,11 @@ std::vector<Counts> count_in_table(std::span<const MergeShard> shards, ShardTeam
 
 // A first pass counts into hashed buckets, so that only pairs which may reach the threshold cost memory.
 std::vector<Counts> count_hashed(std::span<const MergeShard> shards, ShardTeam& team, std::uint64_t threshold,
-                                 PairCounting counting, const std::vector<std::uint16_t>& lengths) {
+                                 PairCounting counting, const std::vector<std::uint16_t>& widths) {
     std::vector<std::vector<std::uint64_t>> hashed(shards.size());
     team.run([&](std::size_t i) {
         hashed[i].assign(buckets, 0);
-        for_each_counted(shards[i], counting, lengths,
+        for_each_counted(shards[i], counting, widths,
                          [&](Symbol left, Symbol right) { ++hashed[i][bucket_of(key_of(left, right))]; });
     });
     for (std::size_t i = 1; i < shards.size(); ++i) {
@@ -75,7 +75,7 @@ std::vector<Counts> count_hashed(std::span<const MergeShard> shards, ShardTeam& 
     }
     std::vector<Counts> counts(shards.size());
     team.run([&](std::size_t i) {
-        for_each_counted(shards[i], counting, lengths, [&](Symbol left, Symbol right) {
+        for_each_counted(shards[i], counting, widths, [&](Symbol left, Symbol right) {
             const std::uint32_t key = key_of(left, right);
             if (hashed[0][bucket_of(key)] >= threshold) {
                 ++counts[i][key];
@@ -89,11 +89,11 @@ std::vector<Counts> count_hashed(std::span<const MergeShard> shards, ShardTeam& 
 
 std::vector<CountedPair> count_pairs(std::span<const MergeShard> shards, ShardTeam& team,
                                      std::uint64_t threshold, PairCounting counting,
-                                     const std::vector<std::uint16_t>& lengths,
+                                     const std::vector<std::uint16_t>& widths,
                                      const std::function<bool(Symbol, Symbol)>& accept) {
-    std::vector<Counts> counts = lengths.size() <= few_symbols
-                                     ? count_in_table(shards, team, counting, lengths)
-                                     : count_hashed(shards, team, threshold, counting, lengths);
+    std::vector<Counts> counts = widths.size() <= few_symbols
+                                     ? count_in_table(shards, team, counting, widths)
+                                     : count_hashed(shards, team, threshold, counting, widths);
     for (std::size_t i = 1; i < shards.size(); ++i) {
         for (const auto& [key, count] : counts[i]) {
             counts[0][key] += count;

@@ -11,16 +11,11 @@
 
 namespace bigbird::tokenizer {
 
-struct CountedPair {
-    Symbol left, right;
-    std::uint64_t count;
-};
-
 /// Counts the pairs of neighbours and returns those with at least `threshold` occurrences for which accept()
 /// is true, by their younger symbol, then by their left and right one. A team member for each shard.
 std::vector<CountedPair> count_pairs(std::span<const MergeShard> shards, ShardTeam& team,
                                      std::uint64_t threshold, PairCounting counting,
-                                     const std::vector<std::uint16_t>& lengths,
+                                     const std::vector<std::uint16_t>& widths,
                                      const std::function<bool(Symbol, Symbol)>& accept);
 
 }  // namespace bigbird::tokenizer

@@ -30,14 +30,20 @@ namespace {
 
 class StretchIterator : public sentencepiece::SentenceIterator {
 public:
-    explicit StretchIterator(const TokenArray& places) : reader_(places) {}
+    explicit StretchIterator(const LetterArray& places) : reader_(places) { read(); }
     bool done() const override { return reader_.done(); }
-    void Next() override { reader_.next(); }
-    const std::string& value() const override { return reader_.stretch(); }
+    void Next() override {
+        reader_.next();
+        read();
+    }
+    const std::string& value() const override { return stretch_; }
     sentencepiece::util::Status status() const override { return {}; }
 
 private:
+    void read() { stretch_ = reader_.done() ? "" : reader_.stretch(); }
+
     StretchReader reader_;
+    std::string stretch_;
 };
 
 // One thread, since the number would stand in the model, and byte-pair learning uses no more.

@@ -5,27 +5,52 @@
 
 namespace bigbird::tokenizer {
 
-ShardTeam::ShardTeam(std::size_t members) : members_(members) {
-    if (members_ < 2) {
-        return;
+namespace {
+
+constexpr int looks = 2000;  // some 50 us; falling asleep and waking up take about as long
+
+void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+template <typename Condition>
+void await(const std::atomic<std::uint32_t>& value, Condition&& holds) {
+    for (int look = 0; look < looks; ++look) {
+        if (holds(value.load(std::memory_order_acquire))) {
+            return;
+        }
+        pause();
     }
-    start_ = std::make_unique<std::barrier<>>(static_cast<std::ptrdiff_t>(members_));
-    finish_ = std::make_unique<std::barrier<>>(static_cast<std::ptrdiff_t>(members_));
+    for (std::uint32_t seen = value.load(); !holds(seen); seen = value.load()) {
+        value.wait(seen);
+    }
+}
+
+}  // namespace
+
+ShardTeam::ShardTeam(std::size_t members) : members_(members) {
     for (std::size_t member = 1; member < members_; ++member) {
         threads_.emplace_back([this, member] {
-            for (start_->arrive_and_wait(); job_ != nullptr; start_->arrive_and_wait()) {
+            for (std::uint32_t done = 0;; ++done) {
+                await(round_, [done](std::uint32_t round) { return round != done; });
+                if (job_ == nullptr) {
+                    return;
+                }
                 work(member);
-                finish_->arrive_and_wait();
+                if (--busy_ == 0) {
+                    busy_.notify_one();
+                }
             }
         });
     }
 }
 
 ShardTeam::~ShardTeam() {
-    if (members_ >= 2) {
-        job_ = nullptr;
-        start_->arrive_and_wait();
-    }
+    job_ = nullptr;
+    ++round_;
+    round_.notify_all();
 }
 
 void ShardTeam::work(std::size_t member) {
@@ -39,13 +64,13 @@ void ShardTeam::work(std::size_t member) {
 
 void ShardTeam::run(const std::function<void(std::size_t)>& job) {
     job_ = &job;
-    if (members_ >= 2) {
-        start_->arrive_and_wait();
+    if (members_ > 1) {
+        busy_ = static_cast<std::uint32_t>(members_ - 1);
+        ++round_;
+        round_.notify_all();
     }
     work(0);
-    if (members_ >= 2) {
-        finish_->arrive_and_wait();
-    }
+    await(busy_, [](std::uint32_t busy) { return busy == 0; });
     if (failure_) {
         std::rethrow_exception(std::exchange(failure_, nullptr));
     }

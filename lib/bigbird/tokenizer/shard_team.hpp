@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <barrier>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 namespace bigbird::tokenizer {
 
-/// Threads that stay, for work in tens of thousands of short rounds. The calling thread is member 0.
+/// Threads that stay, for work in tens of thousands of short rounds: they wait for the next one awake for a while,
+/// and asleep where it does not come. The calling thread is member 0.
 class ShardTeam {
 public:
     explicit ShardTeam(std::size_t members);
@@ -22,7 +23,7 @@ public:
 
     /// Calls job(member) for each member at once; returns when all are done. Throws the first exception on.
     void run(const std::function<void(std::size_t)>& job);
-    /// The same on the calling thread alone: for work that is over before the others wake up.
+    /// The same on the calling thread alone: for work that is over before the others would begin.
     void run_alone(const std::function<void(std::size_t)>& job) {
         for (std::size_t member = 0; member < members_; ++member) {
             job(member);
@@ -34,8 +35,9 @@ private:
     void work(std::size_t member);
 
     std::size_t members_;
-    std::unique_ptr<std::barrier<>> start_, finish_;
-    const std::function<void(std::size_t)>* job_ = nullptr;  ///< null at a start: go home
+    std::atomic<std::uint32_t> round_ = 0;  ///< counts up when a job is there
+    std::atomic<std::uint32_t> busy_ = 0;   ///< members but the first that are not done with it
+    const std::function<void(std::size_t)>* job_ = nullptr;  ///< null: go home
     std::mutex failure_mutex_;
     std::exception_ptr failure_;
     std::vector<std::jthread> threads_;

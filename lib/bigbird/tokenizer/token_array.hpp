@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 namespace bigbird::tokenizer {
@@ -10,41 +11,61 @@ namespace bigbird::tokenizer {
 /// A symbol of the trainer: 0-4 are A C G T N, then one number a merge.
 using Symbol = std::uint16_t;
 
-/// Sequence as symbols, one place a base, growing in place (no second copy while it grows). A symbol stands
-/// at the first and the last place of the bases that it spells, `hole` between them; `separator` before,
-/// between and after stretches. So the neighbours of a symbol are found without links: the next one begins
-/// right behind it, the previous one ends right before it. Not thread-safe, except that disjoint places may
-/// be written at once.
-class TokenArray {
+/// Stretches of sequence as symbols, with a `separator` before, between and after them, in huge pages that grow
+/// in place (no second copy while they grow). Not thread-safe, except that disjoint places may be written at
+/// once.
+template <typename Element>
+class SymbolArray {
 public:
-    static constexpr Symbol separator = 0xFFFF, hole = 0xFFFE;
+    static constexpr Element separator = std::numeric_limits<Element>::max();
     static constexpr Symbol letters = 5;
 
-    TokenArray();
-    ~TokenArray();
-    TokenArray(TokenArray&& other) noexcept;
-    TokenArray& operator=(TokenArray&& other) noexcept;
-    TokenArray(const TokenArray&) = delete;
-    TokenArray& operator=(const TokenArray&) = delete;
+    SymbolArray();
+    /// So many places; all but the first and the last are the caller's to fill. size >= 1.
+    explicit SymbolArray(std::size_t size);
+    ~SymbolArray();
+    SymbolArray(SymbolArray&& other) noexcept;
+    SymbolArray& operator=(SymbolArray&& other) noexcept;
+    SymbolArray(const SymbolArray&) = delete;
+    SymbolArray& operator=(const SymbolArray&) = delete;
+
+    /// Gives its memory to an array of another kind and so many places, whose contents are what the bytes say; it
+    /// must be large enough.
+    template <typename Other>
+    SymbolArray<Other> turn_into(std::size_t size) &&;
 
     /// Adds a stretch of A C G T N and a separator behind it. Throws std::bad_alloc.
     void append(std::string_view dna);
+    /// The same of letters' numbers.
+    void append(const std::uint8_t* letters, std::size_t count);
     /// Drops everything from place `size` on, which must follow a separator.
     void truncate(std::size_t size) { size_ = size; }
     /// Moves places [from, to) down to `target`, which is not above `from`.
     void move_down(std::size_t from, std::size_t to, std::size_t target);
 
-    Symbol* data() { return data_; }
-    const Symbol* data() const { return data_; }
+    Element* data() { return data_; }
+    const Element* data() const { return data_; }
     /// Places, separators included; the first and the last place are separators.
     std::size_t size() const { return size_; }
 
 private:
+    template <typename>
+    friend class SymbolArray;
     void reserve(std::size_t places);
 
-    Symbol* data_ = nullptr;
+    Element* data_ = nullptr;
     std::size_t size_ = 0, capacity_ = 0;
 };
+
+/// A place for each symbol that stood in the corpus when the array was made. What they are joined to stands at the
+/// first and the last of their places, `hole` between. So the neighbours of a symbol are found without links: the
+/// next one begins right behind it, the previous one ends right before it, and a symbol's width is always the same,
+/// the sum of its parts'.
+using TokenArray = SymbolArray<Symbol>;
+inline constexpr Symbol hole = 0xFFFE;
+
+/// Letters, a byte each; while they are joined (packed_tokens.hpp), symbols side by side.
+using LetterArray = SymbolArray<std::uint8_t>;
 
 /// The number of a letter of A C G T N; the letter of a number below 5.
 Symbol symbol_of_letter(char letter);

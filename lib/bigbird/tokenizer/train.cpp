@@ -37,12 +37,11 @@ std::vector<std::string> stretches_to_measure(const TrainingCorpus& corpus) {
     const std::int64_t stride = std::max<std::int64_t>(1, corpus.bases() / bases_to_measure);
     std::vector<std::string> chosen;
     std::int64_t number = 0;
-    corpus.for_each_stretch([&](const std::string& stretch) {
+    for (StretchReader reader(corpus.places()); !reader.done(); reader.next()) {
         if (number++ % stride == 0) {
-            chosen.push_back(stretch);
+            chosen.push_back(reader.stretch());
         }
-        return true;
-    });
+    }
     return chosen;
 }
 
@@ -99,7 +98,6 @@ std::string train_exactly(const TrainSpec& spec, TrainingCorpus& corpus) {
         "from piece {} on thousands of pairs are equally frequent, and which come first is up to "
         "SentencePiece: training with it, for the same pieces",
         learnt.pieces.size());
-    restore_letters(corpus.places(), learnt.pieces);
     return train_with_sentencepiece(spec, corpus);
 }
 

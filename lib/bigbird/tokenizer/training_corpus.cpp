@@ -5,13 +5,24 @@
 #include "bigbird/core/rng.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace bigbird::tokenizer {
 
 namespace {
 
 constexpr std::int64_t bases_a_letter = std::int64_t{1} << 24;
-constexpr Symbol n_symbol = 4;
+constexpr std::uint8_t n_symbol = 4;
+
+constexpr std::array<std::uint8_t, 256> make_numbers() {
+    std::array<std::uint8_t, 256> numbers{};
+    for (std::size_t byte = 0; byte < numbers.size(); ++byte) {
+        const char base = normalised_base(static_cast<char>(byte));
+        numbers[byte] = static_cast<std::uint8_t>(std::string_view("ACGTN").find(base));
+    }
+    return numbers;
+}
+constexpr std::array<std::uint8_t, 256> numbers = make_numbers();
 
 }  // namespace
 
@@ -24,15 +35,37 @@ bool TrainingCorpus::is_sampled(std::int64_t sentence) const {
 }
 
 void TrainingCorpus::append(std::string_view sentence) {
-    normalised_.resize(sentence.size());
-    std::transform(sentence.begin(), sentence.end(), normalised_.begin(), normalised_base);
-    const std::string_view dna = normalised_;
-    for (std::size_t begin = dna.find_first_not_of('N'); begin != std::string_view::npos;) {
-        const std::size_t end = std::min(dna.find('N', begin), dna.size());
-        for (; begin < end; begin += std::min(longest_stretch, end - begin)) {
-            places_.append(dna.substr(begin, std::min(longest_stretch, end - begin)));
+    letters_.resize(sentence.size());
+    std::transform(sentence.begin(), sentence.end(), letters_.begin(),
+                   [](char base) { return numbers[static_cast<unsigned char>(base)]; });
+    const auto is_n = [](std::uint8_t letter) { return letter == n_symbol; };
+    for (auto begin = letters_.begin();;) {
+        begin = std::find_if_not(begin, letters_.end(), is_n);
+        if (begin == letters_.end()) {
+            return;
         }
-        begin = dna.find_first_not_of('N', end);
+        const auto end = std::find(begin, letters_.end(), n_symbol);
+        while (begin < end) {
+            const std::size_t size = std::min(longest_stretch, static_cast<std::size_t>(end - begin));
+            places_.append(&*begin, size);
+            begin += static_cast<std::ptrdiff_t>(size);
+        }
+    }
+}
+
+// In bytes, so that compilers make vector code of it.
+void TrainingCorpus::count_letters(std::size_t from) {
+    constexpr std::size_t block = 255;
+    for (; from < places_.size(); from += block) {
+        const std::uint8_t* const begin = places_.data() + from;
+        const std::size_t size = std::min(block, places_.size() - from);
+        for (std::uint8_t letter = 0; letter < LetterArray::letters; ++letter) {
+            std::uint8_t count = 0;
+            for (std::size_t i = 0; i < size; ++i) {
+                count = static_cast<std::uint8_t>(count + (begin[i] == letter ? 1 : 0));
+            }
+            counts_[letter] += count;
+        }
     }
 }
 
@@ -48,11 +81,7 @@ void TrainingCorpus::add(std::string_view sentence) {
     const std::size_t first = places_.size();
     append(sentence);
     ++sentences_;
-    for (std::size_t place = first; place < places_.size(); ++place) {
-        if (const Symbol symbol = places_.data()[place]; symbol < TokenArray::letters) {
-            ++counts_[symbol];
-        }
-    }
+    count_letters(first);
     while (limited && places_.size() > most_bases_ && sentences_ > 1) {
         halve();
     }
@@ -75,11 +104,7 @@ void TrainingCorpus::halve() {
     starts_ = std::move(kept);
     sentences_ = static_cast<std::int64_t>(starts_.size());
     counts_.fill(0);
-    for (std::size_t place = 0; place < places_.size(); ++place) {
-        if (const Symbol symbol = places_.data()[place]; symbol < TokenArray::letters) {
-            ++counts_[symbol];
-        }
-    }
+    count_letters(0);
 }
 
 std::int64_t TrainingCorpus::bases() const {
@@ -92,7 +117,7 @@ std::int64_t TrainingCorpus::bases() const {
 
 void TrainingCorpus::add_missing_letters() {
     const std::int64_t copies = bases() / bases_a_letter + 1;
-    for (Symbol letter = 0; letter < TokenArray::letters; ++letter) {
+    for (Symbol letter = 0; letter < LetterArray::letters; ++letter) {
         if (counts_[letter] == 0) {
             const char text = letter_of_symbol(letter);
             for (; counts_[letter] < copies; ++counts_[letter]) {
@@ -108,12 +133,20 @@ void TrainingCorpus::for_each_stretch(const std::function<bool(const std::string
 }
 
 void StretchReader::next() {
-    done_ = place_ >= places_.size();
-    stretch_.clear();
-    while (place_ < places_.size() && places_.data()[place_] != TokenArray::separator) {
-        stretch_ += letter_of_symbol(places_.data()[place_++]);
+    begin_ = end_ + 1;
+    done_ = begin_ >= places_.size();
+    if (!done_) {
+        const void* const separator =
+            std::memchr(places_.data() + begin_, LetterArray::separator, places_.size() - begin_);
+        end_ = static_cast<std::size_t>(static_cast<const std::uint8_t*>(separator) - places_.data());
     }
-    ++place_;
+}
+
+std::string StretchReader::stretch() const {
+    std::string stretch(size(), ' ');
+    std::transform(places_.data() + begin_, places_.data() + end_, stretch.begin(),
+                   [](std::uint8_t letter) { return letter_of_symbol(letter); });
+    return stretch;
 }
 
 }  // namespace bigbird::tokenizer

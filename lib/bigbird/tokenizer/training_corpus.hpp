@@ -39,36 +39,37 @@ public:
 
     /// Calls visit(stretch) for each one held, in order, while it returns true.
     void for_each_stretch(const std::function<bool(const std::string&)>& visit) const;
-    TokenArray& places() { return places_; }
-    const TokenArray& places() const { return places_; }
+    LetterArray& places() { return places_; }
+    const LetterArray& places() const { return places_; }
 
 private:
     bool is_sampled(std::int64_t sentence) const;
     void halve();
+    void count_letters(std::size_t from);
     void append(std::string_view sentence);
 
     std::uint64_t seed_, threshold_ = std::numeric_limits<std::uint64_t>::max();
     std::size_t most_bases_;
-    TokenArray places_;
+    LetterArray places_;
     std::vector<std::pair<std::int64_t, std::size_t>>
         starts_;  ///< sentence, first place; kept where there is a limit
     std::array<std::int64_t, TokenArray::letters> counts_{};
     std::int64_t seen_ = 0, sentences_ = 0;
-    std::string normalised_;
+    std::vector<std::uint8_t> letters_;  // of the sentence at hand
 };
 
-/// Reads stretches one after the other out of a token array that no merge has touched.
+/// Goes through stretches one after the other.
 class StretchReader {
 public:
-    explicit StretchReader(const TokenArray& places) : places_(places) { next(); }
+    explicit StretchReader(const LetterArray& places) : places_(places) { next(); }
     bool done() const { return done_; }
-    const std::string& stretch() const { return stretch_; }
+    std::size_t size() const { return end_ - begin_; }
+    std::string stretch() const;
     void next();
 
 private:
-    const TokenArray& places_;
-    std::size_t place_ = 1;
-    std::string stretch_;
+    const LetterArray& places_;
+    std::size_t begin_ = 0, end_ = 0;
     bool done_ = false;
 };
 

@@ -18,7 +18,7 @@ struct Scene {
         shard.emplace_back(std::span(array.data() + 1, array.size() - 1), lengths, counting, most_remembered);
     }
     PositionList places_of(Symbol left, Symbol right) {
-        PositionList list;
+        PositionList list(memory);
         shard[0].for_each_pair([&](Symbol l, Symbol r, std::uint64_t place) {
             if (l == left && r == right) {
                 list.push_back(place);
@@ -38,10 +38,11 @@ struct Scene {
     }
     std::vector<std::uint64_t> read(const PositionList& list) {
         std::vector<std::uint64_t> places;
-        for_each_place(list, array.data() + 1, [&](std::uint64_t place) { places.push_back(place); });
+        for_each_place(list, array.data() + 1, 2, [&](std::uint64_t place) { places.push_back(place); });
         return places;
     }
 
+    ListMemory memory;
     TokenArray array;
     std::vector<std::uint16_t> lengths{1, 1, 1, 1, 1};
     std::vector<MergeShard> shard;
@@ -67,7 +68,7 @@ DOCTEST_TEST_CASE("tokenizer/merge_shard: joins from left to right and counts th
         DOCTEST_CHECK(counts.right[T] == 1);
         DOCTEST_CHECK(counts.right[C] == 1);
         DOCTEST_CHECK(counts.joined_twice == 1);
-        PositionList before_g, behind_c, twice;
+        PositionList before_g(scene.memory), behind_c(scene.memory), twice(scene.memory);
         NewLists lists(6);
         lists.left[G] = &before_g;
         lists.right[C] = &behind_c;
@@ -93,7 +94,7 @@ DOCTEST_TEST_CASE("tokenizer/merge_shard: a run of one base") {
             DOCTEST_CHECK(scene.tokens() == "5 5 5 5 0");
             DOCTEST_CHECK(counts.joined_twice == 3);
             DOCTEST_CHECK(counts.joined_twice_kept == (counting == PairCounting::disjoint ? 2 : 3));
-            PositionList twice, behind_a;
+            PositionList twice(scene.memory), behind_a(scene.memory);
             NewLists lists(6);
             lists.joined_twice = &twice;
             lists.right[A] = &behind_a;

@@ -12,8 +12,9 @@ using namespace bigbird::tokenizer;
 
 DOCTEST_TEST_CASE("tokenizer/position_list: places come back, whatever their distance") {
     bigbird::Rng rng(7);
+    ListMemory lists;
     for (const std::int64_t widest : {1, 100, 20'000, 3'000'000}) {
-        PositionList list;
+        PositionList list(lists);
         std::vector<std::uint64_t> expected;
         std::uint64_t place = 0;
         list.expect(1000, 1000 * static_cast<std::uint64_t>(widest));
@@ -25,7 +26,7 @@ DOCTEST_TEST_CASE("tokenizer/position_list: places come back, whatever their dis
         list.finish();
         const std::vector<char> memory(1);  // prefetched only
         std::vector<std::uint64_t> found;
-        for_each_place(list, memory.data(), [&](std::uint64_t at) { found.push_back(at); });
+        for_each_place(list, memory.data(), 1, [&](std::uint64_t at) { found.push_back(at); });
         DOCTEST_CHECK(found == expected);
         DOCTEST_CHECK(list.memory() < 1000 * 4);
     }
@@ -33,13 +34,18 @@ DOCTEST_TEST_CASE("tokenizer/position_list: places come back, whatever their dis
 
 DOCTEST_TEST_CASE("tokenizer/position_list: nothing, one place, a cleared list") {
     const char memory[1]{};
-    PositionList list;
+    ListMemory lists;
+    PositionList list(lists);
     int visits = 0;
-    for_each_place(list, memory, [&](std::uint64_t) { ++visits; });
+    for_each_place(list, memory, 1, [&](std::uint64_t) { ++visits; });
     DOCTEST_CHECK(visits == 0);
     list.push_back(0);
-    for_each_place(list, memory, [&](std::uint64_t place) { visits += place == 0; });
+    for_each_place(list, memory, 1, [&](std::uint64_t place) { visits += place == 0; });
     DOCTEST_CHECK(visits == 1);
+    PositionList moved = std::move(list);
+    for_each_place(moved, memory, 1, [&](std::uint64_t place) { visits += place == 0; });
+    DOCTEST_CHECK(visits == 2);
+    list = std::move(moved);
     list.clear();
     DOCTEST_CHECK(list.empty());
     DOCTEST_CHECK(list.memory() == 0);
