@@ -116,6 +116,9 @@ DOCTEST_TEST_CASE("build-chromatin: wrong inputs are one sentence and leave noth
     write_file(p, "chr22\tone\t2\n");
     check_fails(chromatin(p, folder / "c"), 3,
                 p + ":1: start 'one' is not a number: BED has whole numbers, digits only", folder.path(), 1);
+    write_file(p, "");
+    check_fails(chromatin(p, folder / "c"), 3, "--peaks holds no peaks: every file is empty", folder.path(),
+                1);
     write_file(p, "chr21\t100\t900\nchr22\t30000000\t30001000\n");
     check_fails(chromatin(p, folder / "c"), 3,
                 "none of the 2 peaks lies on the reference; give peaks and reference of the same assembly",

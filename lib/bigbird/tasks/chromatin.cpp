@@ -135,6 +135,9 @@ private:
         if (left_out.total() > 0) {
             log_info("left out {} of {} peaks: {}", left_out.total(), read, left_out.describe());
         }
+        if (read == 0) {
+            throw InputError("--peaks holds no peaks: every file is empty");
+        }
         if (read == left_out.total()) {
             throw InputError("none of the " + std::to_string(read) +
                              " peaks lies on the reference; give peaks and reference of the same assembly");

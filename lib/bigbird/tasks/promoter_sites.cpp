@@ -108,6 +108,9 @@ PromoterSites read_promoter_sites(const fs::path& path, const std::optional<fs::
     if (counts.repeated > 0) {
         log_info("left out {} TSSs that repeat another's place, strand and name", counts.repeated);
     }
+    if (counts.read == 0) {
+        throw InputError("holds no TSSs", path);
+    }
     if (result.sites.empty()) {
         throw InputError(
             "none of its " + std::to_string(counts.read) +

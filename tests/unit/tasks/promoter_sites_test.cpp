@@ -74,6 +74,7 @@ DOCTEST_TEST_CASE("promoter_sites: a row without strand or base, or nothing on t
     const std::string file = (folder / "t.bed").string();
     DOCTEST_CHECK(message("1\t1\t2\ta\n") == file + ":1: a TSS needs its strand, + or -, in column 6");
     DOCTEST_CHECK(message("#x\n1\t2\t2\ta\t.\t+\n").starts_with(file + ":2: a TSS needs at least one base"));
+    DOCTEST_CHECK(message("") == file + ": holds no TSSs");
     DOCTEST_CHECK(
         message("2\t1\t2\ta\t.\t+\n") ==
         file +
