@@ -27,6 +27,17 @@ function(bigbird_find_bigwig)
   set_target_properties(bigbird_bigwig PROPERTIES EXPORT_NAME bigwig)
 endfunction()
 
+# LIBLINEAR comes without a pkg-config file, too.
+function(bigbird_find_liblinear)
+  find_path(include_dir NAMES linear.h NO_CACHE REQUIRED)
+  find_library(library NAMES linear NO_CACHE REQUIRED)
+  add_library(bigbird_liblinear INTERFACE)
+  add_library(bigbird::liblinear ALIAS bigbird_liblinear)
+  target_include_directories(bigbird_liblinear SYSTEM INTERFACE ${include_dir})
+  target_link_libraries(bigbird_liblinear INTERFACE ${library})
+  set_target_properties(bigbird_liblinear PROPERTIES EXPORT_NAME liblinear)
+endfunction()
+
 # LibTorch without find_package(Torch), which wants a CUDA toolkit at configure time and changes the caller's CUDA flags. Only the CPU
 # libraries are linked; libtorch_cuda.so is opened at run time where there is a driver (bigbird/model/device.hpp).
 function(bigbird_find_libtorch)
@@ -61,4 +72,5 @@ if(NOT TARGET bigbird::torch)  # a project that uses the installed library has t
   bigbird_find_libtorch()
   bigbird_find_gloo_headers()
   bigbird_find_bigwig()
+  bigbird_find_liblinear()
 endif()

@@ -5,8 +5,7 @@
 namespace bigbird::cli {
 
 int run_finetune_chromatin(const FinetuneChromatinOptions& options) {
-    report(scoring::finetune(finetune_spec(options.finetune, tasks::Task::chromatin)));
-    return 0;
+    return run_finetune(options.finetune, tasks::Task::chromatin);
 }
 
 }  // namespace bigbird::cli

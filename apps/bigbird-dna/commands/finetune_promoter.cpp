@@ -8,10 +8,10 @@ void setup_finetune_promoter(Program& program, Runner<FinetunePromoterOptions> r
     options->finetune.epochs = 3;  // the paper's 711 steps of 256 windows
     CLI::App& command = program.add<FinetunePromoterOptions>(
         "finetune-promoter", "Promoters",
-        "Fine-tune a pretrained model to tell promoters from other sequence.\n"
+        "Fine-tune a pretrained model, or train a baseline, to tell promoters from other sequence.\n"
         "The paper trained 711 steps of 256 windows (3 epochs) on TPUs; the default batch of 32 fits a CPU.",
         options, std::move(run));
-    add_finetune_options(command, options->finetune);
+    add_finetune_options(command, options->finetune, "cnnprom, deepromoter, gkm-svm, kmer-ridge");
 }
 
 }  // namespace bigbird::cli

@@ -5,8 +5,7 @@
 namespace bigbird::cli {
 
 int run_finetune_promoter(const FinetunePromoterOptions& options) {
-    report(scoring::finetune(finetune_spec(options.finetune, tasks::Task::promoter)));
-    return 0;
+    return run_finetune(options.finetune, tasks::Task::promoter);
 }
 
 }  // namespace bigbird::cli

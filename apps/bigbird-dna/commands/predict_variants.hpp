@@ -13,8 +13,8 @@ namespace bigbird::cli {
 
 struct PredictVariantsOptions {
     std::vector<std::filesystem::path> models, references, outputs;
-    std::filesystem::path variants;
-    std::string labels, write = "ref,alt,difference,log-odds", reverse_complement = "average";
+    std::filesystem::path variants, tss;
+    std::string labels, write = "ref,alt,difference,log-odds", reverse_complement;
     std::optional<double> min_score;
     bool strict = false, force = false;
     std::int64_t window = 2000, batch_tokens = 0;

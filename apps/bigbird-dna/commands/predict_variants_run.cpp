@@ -14,7 +14,9 @@ int run_predict_variants(const PredictVariantsOptions& options) {
     spec.labels = options.labels;
     spec.quantities = scoring::parse_quantities(options.write);
     spec.window = options.window;
-    spec.strands = scoring::parse_strands(options.reverse_complement);
+    if (!options.reverse_complement.empty())
+        spec.strands = scoring::parse_strands(options.reverse_complement);
+    spec.tss = options.tss;
     spec.strict = options.strict;
     spec.outputs.paths = options.outputs;
     spec.outputs.overwrite = options.force ? Overwrite::allow : Overwrite::refuse;

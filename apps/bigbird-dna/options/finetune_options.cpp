@@ -12,20 +12,62 @@ void add_network_options(CLI::App& command, FinetuneOptions& options) {
     add_choice_option(command, "--head", options.head, {"classification", "linear"},
                       "classification (two layers, as transformers') or linear (one layer, as the paper's)")
         ->group(group);
-    add_choice_option(command, "--pooling", options.pooling, {"cls", "mean"},
-                      "What the head sees: [CLS], or the mean over all tokens (unknown to transformers)")
+    add_choice_option(command, "--pooling", options.pooling, {"cls", "mean", "centre"},
+                      "What the head sees: [CLS], the mean over all tokens, or over those of the 200 bases "
+                      "about the bin's middle or the TSS (the last two unknown to transformers)")
         ->group(group);
     command.add_option("--dropout", options.dropout, "Instead of the pretrained model's")
         ->check(CLI::Range(0.0, 0.99))
         ->type_name("RATE")
         ->group(group);
-    command.add_option("--positive-weight", options.positive_weight, "Of a 1 in the loss, against a 0")
-        ->check(CLI::PositiveNumber)
-        ->type_name("WEIGHT")
+    add_choice_option(command, "--dtype", options.dtype, {"auto", "fp32", "bf16"},
+                      "What the encoder computes in; auto: bf16 on a GPU, fp32 on a CPU")
+        ->group(group);
+}
+
+void add_balance_options(CLI::App& command, FinetuneOptions& options) {
+    const char* group = "Balance";
+    command
+        .add_option("--positive-weight", options.positive_weight,
+                    "Of a 1 in the loss, against a 0; balanced: each label's zeros / its ones, at most 100")
+        ->check(CLI::PositiveNumber | CLI::IsMember({"balanced"}))
+        ->type_name("WEIGHT|balanced")
+        ->group(group);
+    add_choice_option(command, "--sampling", options.sampling, {"uniform", "balanced"},
+                      "uniform: each window once an epoch; balanced: windows with a label and without one "
+                      "equally often")
         ->group(group);
     add_choice_option(command, "--strand-augmentation", options.strand_augmentation,
                       {"none", "reverse-complement"},
                       "reverse-complement: each window on a strand drawn anew in each epoch")
+        ->group(group);
+}
+
+void add_linear_options(CLI::App& command, FinetuneOptions& options) {
+    const char* group = "Linear baselines";
+    command.add_option("--word", options.word, "Bases of a k-mer; 0: 5 (kmer-ridge), 8 (gkm-svm)")
+        ->check(CLI::Range(0, 12))
+        ->type_name("N")
+        ->group(group);
+    command.add_option("--informative", options.informative, "Of them, those that are looked at; 0: 5")
+        ->check(CLI::Range(0, 12))
+        ->type_name("N")
+        ->group(group);
+    command
+        .add_option("--penalty", options.penalty,
+                    "Of kmer-ridge, a window; 0: the best on the rows of validation (0.01 without any)")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("X")
+        ->group(group);
+    command.add_option("--cost", options.cost, "C of gkm-svm")
+        ->check(CLI::PositiveNumber)
+        ->type_name("C")
+        ->group(group);
+    command
+        .add_option("--most-windows", options.most_windows,
+                    "That gkm-svm learns from; each takes up to 0.5 MB of memory")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N")
         ->group(group);
 }
 
@@ -49,7 +91,7 @@ void add_evaluation_options(CLI::App& command, FinetuneOptions& options) {
 
 }  // namespace
 
-void add_finetune_options(CLI::App& command, FinetuneOptions& options) {
+void add_finetune_options(CLI::App& command, FinetuneOptions& options, const std::string& baselines) {
     command
         .add_option("--examples", options.examples,
                     "Labelled windows, a folder of build-promoters or build-chromatin")
@@ -59,8 +101,16 @@ void add_finetune_options(CLI::App& command, FinetuneOptions& options) {
         .add_option("--model", options.model,
                     "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder "
                     "(Hugging Face big_bird with a tokenizer.model or tokenizer.json)")
-        ->required()
         ->type_name("DIR");
+    command
+        .add_option("--architecture", options.architecture,
+                    "bigbird, or one of the paper's baselines, which need no --model: " + baselines)
+        ->type_name("NAME");
+    command
+        .add_option("--window", options.window,
+                    "Part of the examples' windows that the model sees, about the TSS or the bin's middle; "
+                    "default: what a baseline was published for, else all")
+        ->type_name("A:B");
     add_seed_option(command, options.seed);
     add_run_options(command, options.run);
     add_optimization_options(command, options.optimization, "Steps; 0: as many as --epochs are",
@@ -70,9 +120,17 @@ void add_finetune_options(CLI::App& command, FinetuneOptions& options) {
         ->type_name("N")
         ->group("Optimization");
     add_network_options(command, options);
+    add_balance_options(command, options);
+    add_linear_options(command, options);
     add_evaluation_options(command, options);
     add_device_option(command, options.device);
     add_threads_option(command, options.threads);
+    command
+        .add_option("--processes", options.processes,
+                    "Train with this many processes on this machine, one a GPU or sharing the CPU's threads; "
+                    "the result does not depend on it beyond rounding")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
     add_batch_tokens_option(command, options.batch_tokens);
 }
 

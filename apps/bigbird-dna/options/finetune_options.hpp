@@ -17,16 +17,21 @@ struct FinetuneOptions {
     RunOptions run;
     OptimizationOptions optimization;
     std::filesystem::path examples, model;
+    std::string architecture = "bigbird", window;
     double epochs = 3;
     std::string head = "classification", pooling = "cls";
     std::optional<double> dropout;
-    double positive_weight = 1;
-    std::string strand_augmentation = "none";
+    std::string positive_weight = "1", sampling = "uniform", strand_augmentation = "none", dtype = "auto";
+    int word = 0, informative = 0;
+    double penalty = 0, cost = 1;
+    std::int64_t most_windows = 4000;
+    int processes = 1;
     std::int64_t evaluate_every = -1, patience = 0, batch_tokens = 0;
     std::string device = "auto";
     int threads = 0;
     std::uint64_t seed = 0;
 };
-void add_finetune_options(CLI::App& command, FinetuneOptions& options);
+/// `baselines`: the names of --architecture that this task's baselines have.
+void add_finetune_options(CLI::App& command, FinetuneOptions& options, const std::string& baselines);
 
 }  // namespace bigbird::cli

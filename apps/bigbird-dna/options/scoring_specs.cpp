@@ -2,6 +2,8 @@
 #include "options/scoring_specs.hpp"
 
 #include "options/loop_spec.hpp"
+#include "options/ranks_option.hpp"
+#include "support/launch.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
@@ -12,6 +14,8 @@ scoring::FinetuneSpec finetune_spec(const FinetuneOptions& options, tasks::Task 
     scoring::FinetuneSpec spec;
     spec.task = task;
     spec.examples = options.examples;
+    spec.architecture = options.architecture;
+    if (!options.window.empty()) spec.window = tasks::parse_window_bounds(options.window);
     spec.pretrained = options.model;
     spec.output = options.run.output;
     spec.steps = options.optimization.steps;
@@ -22,16 +26,34 @@ scoring::FinetuneSpec finetune_spec(const FinetuneOptions& options, tasks::Task 
     spec.head = options.head;
     spec.pooling = scoring::parse_pooling(options.pooling);
     spec.dropout = options.dropout;
-    spec.positive_weight = options.positive_weight;
+    if (options.positive_weight == "balanced") {
+        spec.positive_weight.reset();
+    } else {
+        spec.positive_weight = std::stod(options.positive_weight);
+    }
+    spec.sampling = scoring::parse_sampling(options.sampling);
+    spec.linear = {.word = options.word,
+                   .informative = options.informative,
+                   .penalty = options.penalty,
+                   .cost = options.cost,
+                   .most_windows = options.most_windows};
+    spec.dtype = options.dtype;
     spec.both_strands = options.strand_augmentation == "reverse-complement";
     spec.evaluate_every = options.evaluate_every;
     spec.patience = options.patience;
     spec.batch_tokens = options.batch_tokens;
     spec.seed = options.seed;
     spec.loop = loop_spec(options.run, options.optimization);
-    spec.device = options.device;
+    spec.place = place_of_this_process(options.processes);
+    spec.device = device_of(spec.place, options.device);
     spec.threads = options.threads;
     return spec;
+}
+
+int run_finetune(const FinetuneOptions& options, tasks::Task task) {
+    if (launches_processes(options.processes)) return launch_processes(options.processes);
+    report(scoring::finetune(finetune_spec(options, task)));
+    return 0;
 }
 
 scoring::PredictSpec predict_spec(const PredictOptions& options, tasks::Task task) {

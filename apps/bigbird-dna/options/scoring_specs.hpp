@@ -11,6 +11,8 @@
 namespace bigbird::cli {
 
 scoring::FinetuneSpec finetune_spec(const FinetuneOptions& options, tasks::Task task);
+/// finetune-*: trains, or starts the processes that do.
+int run_finetune(const FinetuneOptions& options, tasks::Task task);
 /// Throws ConfigError where neither --regions nor --examples is given.
 scoring::PredictSpec predict_spec(const PredictOptions& options, tasks::Task task);
 

@@ -10,8 +10,7 @@ namespace bigbird::model {
 
 namespace {
 
-std::int64_t block_count(const TokenSequence& sequence, int block_size) {
-    const auto length = static_cast<std::int64_t>(sequence.ids.size());
+std::int64_t block_count(std::int64_t length, int block_size) {
     return std::max<std::int64_t>(1, (length + block_size - 1) / block_size);
 }
 
@@ -20,14 +19,14 @@ std::int64_t block_count(const TokenSequence& sequence, int block_size) {
 EncoderInput make_input(std::span<const TokenSequence> sequences, const BigBirdConfig& config,
                         const at::Device& device) {
     BIGBIRD_EXPECTS(!sequences.empty(), "a batch holds at least one sequence");
-    const std::int64_t blocks = block_count(sequences.front(), config.pattern.block_size);
+    const std::int64_t blocks = block_count(std::ssize(sequences.front().ids), config.pattern.block_size);
     const std::int64_t length = blocks * config.pattern.block_size,
                        batch = static_cast<std::int64_t>(sequences.size());
     EncoderInput input{at::full({batch, length}, config.pad_token_id, at::kLong),
                        at::zeros({batch, length}, at::kLong), at::zeros({batch, length}, at::kBool)};
     for (std::int64_t row = 0; row < batch; ++row) {
         const TokenSequence& sequence = sequences[static_cast<std::size_t>(row)];
-        BIGBIRD_EXPECTS(block_count(sequence, config.pattern.block_size) == blocks,
+        BIGBIRD_EXPECTS(block_count(std::ssize(sequence.ids), config.pattern.block_size) == blocks,
                         "the sequences of a batch differ in their number of blocks");
         BIGBIRD_EXPECTS(sequence.types.empty() || sequence.types.size() == sequence.ids.size(),
                         "token types and ids differ in number");
@@ -41,9 +40,18 @@ EncoderInput make_input(std::span<const TokenSequence> sequences, const BigBirdC
 
 std::vector<std::vector<std::size_t>> group_by_blocks(std::span<const TokenSequence> sequences,
                                                       int block_size, std::int64_t max_tokens) {
+    std::vector<std::int64_t> lengths;
+    for (const TokenSequence& sequence : sequences) {
+        lengths.push_back(std::ssize(sequence.ids));
+    }
+    return group_by_blocks(lengths, block_size, max_tokens);
+}
+
+std::vector<std::vector<std::size_t>> group_by_blocks(std::span<const std::int64_t> lengths, int block_size,
+                                                      std::int64_t max_tokens) {
     std::map<std::int64_t, std::vector<std::size_t>> by_blocks;
-    for (std::size_t i = 0; i < sequences.size(); ++i) {
-        by_blocks[block_count(sequences[i], block_size)].push_back(i);
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+        by_blocks[block_count(lengths[i], block_size)].push_back(i);
     }
     std::vector<std::vector<std::size_t>> groups;
     for (const auto& [blocks, members] : by_blocks) {

@@ -24,5 +24,8 @@ EncoderInput make_input(std::span<const TokenSequence> sequences, const BigBirdC
 /// least one sequence).
 std::vector<std::vector<std::size_t>> group_by_blocks(std::span<const TokenSequence> sequences,
                                                       int block_size, std::int64_t max_tokens);
+/// The same from the sequences' lengths in tokens.
+std::vector<std::vector<std::size_t>> group_by_blocks(std::span<const std::int64_t> lengths, int block_size,
+                                                      std::int64_t max_tokens);
 
 }  // namespace bigbird::model

@@ -95,8 +95,23 @@ Json describe_attention(const attention::PatternSpec& pattern) {
     return json;
 }
 
+/// One of the paper's baselines (bigbird/baselines), as finetune-* writes it.
+Json describe_baseline(const fs::path& directory, const Json& file) {
+    Json json = {{"kind", "model"},
+                 {"architecture", file.value("architectures", Json::array({"not named"}))[0]},
+                 {"labels", file.value("num_labels", Json())}};
+    if (fs::exists(directory / "model.safetensors")) {
+        json["weights"] = describe_weights(directory / "model.safetensors");
+    }
+    json["bigbird_dna"] = file.value("bigbird_dna", Json::object());
+    return json;
+}
+
 Json describe_model(const fs::path& directory) {
     const Json file = read_json(directory / "config.json");
+    if (file.is_object() && file.value("model_type", "") == "bigbird_dna_baseline") {
+        return describe_baseline(directory, file);
+    }
     const BigBirdConfig config = config_from_json(file, directory / "config.json");
     Json json = {
         {"kind", "model"},

@@ -3,9 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
-#include "bigbird/model/model_directory.hpp"
-#include "bigbird/scoring/task_model.hpp"
-#include "bigbird/tasks/metrics.hpp"
+#include "bigbird/scoring/batched_logits.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -15,23 +13,25 @@ namespace bigbird::scoring {
 
 namespace {
 
+constexpr std::int64_t fewest_positives = 10;    // an AUROC of fewer is mostly noise
 constexpr std::int64_t evaluation_chunk = 1024;  // windows whose ids are unpacked at once
 
-/// Mean AUROC over the labels that have one.
-tasks::Summary auroc_summary(const at::Tensor& logits, const at::Tensor& targets) {
+}  // namespace
+
+tasks::Summary validation_auroc(const at::Tensor& logits, const at::Tensor& targets) {
     const at::Tensor scores = logits.t().contiguous();                          // (labels, rows)
     const at::Tensor truth = targets.t().to(at::kCPU, at::kByte).contiguous();  // (labels, rows)
     const auto rows = static_cast<std::size_t>(scores.size(1));
-    std::vector<std::optional<double>> values;
+    std::vector<std::optional<double>> values, trusted;
     for (std::int64_t label = 0; label < scores.size(0); ++label) {
         const auto offset = static_cast<std::size_t>(label) * rows;
-        values.push_back(tasks::roc_auc({scores.data_ptr<float>() + offset, rows},
-                                        {truth.data_ptr<std::uint8_t>() + offset, rows}));
+        const std::span<const std::uint8_t> ones(truth.data_ptr<std::uint8_t>() + offset, rows);
+        values.push_back(tasks::roc_auc({scores.data_ptr<float>() + offset, rows}, ones));
+        if (std::ranges::count(ones, std::uint8_t{1}) >= fewest_positives) trusted.push_back(values.back());
     }
-    return tasks::summarise(values);
+    const tasks::Summary summary = tasks::summarise(trusted);
+    return summary.defined > 0 ? summary : tasks::summarise(values);
 }
-
-}  // namespace
 
 std::vector<std::int64_t> epoch_order(std::int64_t count, std::uint64_t seed, std::int64_t epoch) {
     std::vector<std::int64_t> order(static_cast<std::size_t>(count));
@@ -43,41 +43,94 @@ std::vector<std::int64_t> epoch_order(std::int64_t count, std::uint64_t seed, st
     return order;
 }
 
-ClassifierTask::ClassifierTask(model::SequenceClassifier network, tokenizer::DnaTokenizer tokenizer,
-                               const tasks::ExampleSet& examples, const ClassifierSpec& spec,
-                               const at::Device& device)
+Sampling parse_sampling(const std::string& word) {
+    if (word == "uniform") return Sampling::uniform;
+    if (word == "balanced") return Sampling::balanced;
+    throw ConfigError("--sampling is uniform or balanced, not '" + word + "'");
+}
+
+std::string to_string(Sampling sampling) {
+    return sampling == Sampling::uniform ? "uniform" : "balanced";
+}
+
+std::vector<double> balanced_weights(const tasks::ExampleSet& examples) {
+    const auto rows = static_cast<double>(examples.rows(tasks::Split::train).size());
+    std::vector<double> weights;
+    for (std::size_t label = 0; label < examples.label_table().size(); ++label) {
+        const auto ones = static_cast<double>(examples.positives(label, tasks::Split::train));
+        weights.push_back(ones == 0 ? 1 : std::min(largest_balanced_weight, (rows - ones) / ones));
+    }
+    return weights;
+}
+
+ClassifierTask::ClassifierTask(std::shared_ptr<WindowNetwork> network, const tasks::ExampleSet& examples,
+                               const ClassifierSpec& spec)
     : network_(std::move(network)),
-      tokenizer_(std::move(tokenizer)),
       examples_(examples),
       spec_(spec),
-      device_(device),
-      training_(examples, examples.rows(tasks::Split::train), tokenizer_, max_tokens(network_->config()),
-                spec.both_strands, spec.threads),
-      validation_(examples, examples.rows(tasks::Split::validation), tokenizer_,
-                  max_tokens(network_->config()), false, spec.threads),
-      positive_weight_(at::full({1}, spec.positive_weight, at::TensorOptions().device(device))) {
+      ranks_(spec.ranks ? spec.ranks : std::make_shared<train::Ranks>()),
+      gradients_(network_->trained_parameters(), *ranks_),
+      training_(examples, examples.rows(tasks::Split::train), *network_,
+                spec.window.value_or(examples.bounds()), spec.both_strands, spec.threads),
+      validation_(examples, examples.rows(tasks::Split::validation), *network_,
+                  spec.window.value_or(examples.bounds()), false, spec.threads) {
     if (training_.size() == 0) {
         throw InputError(
             "--examples holds no window of train that can be used; build it again with a larger part for "
             "training");
     }
+    if (spec.batch_size < ranks_->size()) {
+        throw ConfigError("--batch-size " + std::to_string(spec.batch_size) + " leaves some of the " +
+                          std::to_string(ranks_->size()) + " processes without a window");
+    }
+    const std::vector<double> weights =
+        spec.positive_weight ? std::vector{*spec.positive_weight} : balanced_weights(examples);
+    positive_weight_ = at::tensor(weights, at::kFloat).to(network_->device());
+    if (spec.sampling == Sampling::balanced) {
+        for (std::int64_t i = 0; i < training_.size(); ++i) {
+            const std::vector<std::uint8_t> labels = examples.labels(training_.row(i));
+            const bool any = std::ranges::find(labels, std::uint8_t{1}) != labels.end();
+            (any ? with_label_ : without_).push_back(i);
+        }
+        if (with_label_.empty() || without_.empty()) {
+            throw ConfigError(std::string("--sampling balanced: every window of train ") +
+                              (without_.empty() ? "has a label" : "lacks a label"));
+        }
+    }
+}
+
+const std::vector<std::int64_t>& ClassifierTask::order(std::size_t pool, std::int64_t size,
+                                                       std::int64_t epoch) {
+    Order& order = orders_[pool];
+    if (order.epoch != epoch) {
+        const std::uint64_t seed = pool == 0 ? spec_.seed : Rng(spec_.seed).split(pool).key();
+        order.places = epoch_order(size, seed, epoch);
+        order.epoch = epoch;
+    }
+    return order.places;
+}
+
+std::int64_t ClassifierTask::index_of(std::int64_t sample) {
+    if (spec_.sampling == Sampling::uniform) {
+        const std::int64_t windows = training_.size();
+        return order(0, windows, sample / windows)[static_cast<std::size_t>(sample % windows)];
+    }
+    const std::vector<std::int64_t>& pool = sample % 2 == 0 ? with_label_ : without_;
+    const std::int64_t drawn = sample / 2, size = std::ssize(pool);
+    const std::int64_t place =
+        order(sample % 2 == 0 ? 1 : 2, size, drawn / size)[static_cast<std::size_t>(drawn % size)];
+    return pool[static_cast<std::size_t>(place)];
 }
 
 std::vector<ClassifierTask::Sample> ClassifierTask::samples_of(std::int64_t step) {
-    const std::int64_t windows = training_.size();
     std::vector<Sample> samples;
     samples.reserve(static_cast<std::size_t>(spec_.batch_size));
     for (std::int64_t i = (step - 1) * spec_.batch_size; i < step * spec_.batch_size; ++i) {
-        const std::int64_t epoch = i / windows;
-        if (epoch != order_epoch_) {
-            order_ = epoch_order(windows, spec_.seed, epoch);
-            order_epoch_ = epoch;
-        }
-        const std::int64_t index = order_[static_cast<std::size_t>(i % windows)];
+        const std::int64_t index = index_of(i);
         const bool reverse =
             spec_.both_strands && (Rng(spec_.seed)
                                        .split("strand")
-                                       .split(static_cast<std::uint64_t>(epoch))
+                                       .split(static_cast<std::uint64_t>(epoch_of(i)))
                                        .split(static_cast<std::uint64_t>(training_.row(index)))
                                        .next() &
                                    1U) != 0;
@@ -96,7 +149,7 @@ at::Tensor ClassifierTask::targets(const EncodedExamples& windows,
         examples_.copy_labels(windows.row(index), {out, labels});
         out += labels;
     }
-    return values.to(device_).to(at::kFloat);  // (rows, labels)
+    return values.to(network_->device()).to(at::kFloat);  // (rows, labels)
 }
 
 at::Tensor ClassifierTask::loss_sum(const at::Tensor& logits, const at::Tensor& targets) const {
@@ -105,65 +158,85 @@ at::Tensor ClassifierTask::loss_sum(const at::Tensor& logits, const at::Tensor& 
 }
 
 train::StepStats ClassifierTask::accumulate(std::int64_t step) {
-    network_->train();
-    const model::BigBirdConfig& config = network_->config();
-    const std::vector<Sample> samples = samples_of(step);
-    std::vector<model::TokenSequence> sequences;
+    network_->module().train();
+    const std::vector<Sample> all = samples_of(step);
+    // This rank's share; a window's place in the whole batch keys its dropout.
+    const std::int64_t begin = spec_.batch_size * ranks_->rank() / ranks_->size();
+    const std::int64_t end = spec_.batch_size * (ranks_->rank() + 1) / ranks_->size();
+    const std::span<const Sample> samples =
+        std::span(all).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+    std::vector<EncodedWindow> windows;
     train::StepStats stats;
     for (const Sample& sample : samples) {
-        sequences.push_back(training_.sequence(sample.index, sample.reverse));
-        stats.tokens += static_cast<std::int64_t>(sequences.back().ids.size());
+        windows.push_back(training_.window(sample.index, sample.reverse));
+        stats.tokens += std::ssize(windows.back().ids);
     }
-    stats.sequences = spec_.batch_size;
-    const double scale = 1.0 / static_cast<double>(spec_.batch_size * config.num_labels);
-    model::DropoutKey key{.seed = spec_.seed, .step = step, .first_sample = 0};
-    at::Tensor total = at::zeros({}, at::TensorOptions().device(device_));
-    for (const auto& group :
-         model::group_by_blocks(sequences, config.pattern.block_size, spec_.batch_tokens)) {
+    stats.sequences = end - begin;
+    const double scale = 1.0 / static_cast<double>(spec_.batch_size * network_->labels());
+    at::Tensor total = at::zeros({}, at::TensorOptions().device(network_->device()));
+    const auto groups = network_->group(windows, spec_.batch_tokens);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        model::DropoutKey key{.seed = spec_.seed, .step = step};
         std::vector<std::int64_t> indices;
-        for (const std::size_t place : group) {
+        for (const std::size_t place : groups[g]) {
             indices.push_back(samples[place].index);
+            key.samples.push_back(begin + static_cast<std::int64_t>(place));
         }
-        const at::Tensor logits =
-            pooled_logits(network_, gather_input(sequences, group, config, device_), spec_.pooling, key);
+        const at::Tensor logits = network_->logits(windows, groups[g], key);
         const at::Tensor loss = loss_sum(logits, targets(training_, indices)) * scale;
-        loss.backward();
         total += loss.detach();
-        key.first_sample += static_cast<std::int64_t>(group.size());
+        if (g + 1 < groups.size()) {
+            loss.backward();
+        } else {
+            gradients_.backward(loss);
+        }
     }
     stats.loss = total;
     return stats;
 }
 
 Json ClassifierTask::evaluate() {
-    if (validation_.size() == 0) return Json::object();
+    const std::int64_t rows = validation_.size();
+    if (rows == 0) return Json::object();
     const torch::NoGradGuard no_gradients;
-    std::vector<at::Tensor> logits, truth;
-    double loss = 0;
-    for (std::int64_t begin = 0; begin < validation_.size(); begin += evaluation_chunk) {
+    at::Tensor logits = at::zeros({rows, network_->labels()});  // of all ranks; each fills its share
+    at::Tensor truth = at::zeros({rows, network_->labels()});
+    at::Tensor loss = at::zeros({1}, at::kDouble);
+    const std::int64_t first = rows * ranks_->rank() / ranks_->size();
+    const std::int64_t last = rows * (ranks_->rank() + 1) / ranks_->size();
+    for (std::int64_t begin = first; begin < last; begin += evaluation_chunk) {
+        const std::int64_t end = std::min(last, begin + evaluation_chunk);
         std::vector<std::int64_t> indices;
-        std::vector<model::TokenSequence> sequences;
-        for (std::int64_t i = begin; i < std::min(validation_.size(), begin + evaluation_chunk); ++i) {
+        std::vector<EncodedWindow> windows;
+        for (std::int64_t i = begin; i < end; ++i) {
             indices.push_back(i);
-            sequences.push_back(validation_.sequence(i));
+            windows.push_back(validation_.window(i));
         }
-        logits.push_back(batched_logits(network_, spec_.pooling, sequences, device_, spec_.batch_tokens));
-        truth.push_back(targets(validation_, indices));
-        loss += loss_sum(logits.back().to(device_), truth.back()).item<double>();
+        const at::Tensor some = batched_logits(*network_, windows, spec_.batch_tokens);
+        const at::Tensor wanted = targets(validation_, indices);
+        logits.slice(0, begin, end).copy_(some);
+        truth.slice(0, begin, end).copy_(wanted);
+        loss += loss_sum(some.to(network_->device()), wanted).item<double>();
     }
-    const auto cells = static_cast<double>(validation_.size() * network_->config().num_labels);
-    const tasks::Summary auroc = auroc_summary(at::cat(logits), at::cat(truth));
-    Json metrics = {{"eval_loss", loss / cells}};
+    for (at::Tensor* tensor : {&logits, &truth, &loss})
+        ranks_->sum(*tensor);
+    const tasks::Summary auroc = validation_auroc(logits, truth);
+    Json metrics = {{"eval_loss", loss.item<double>() / static_cast<double>(rows * network_->labels())}};
     metrics["eval_auroc"] = auroc.mean ? Json(*auroc.mean) : Json(nullptr);
     metrics["eval_auroc_labels"] = auroc.defined;
     return metrics;
 }
 
 void ClassifierTask::write_model(const std::filesystem::path& directory) {
-    model::write_model(network_, &tokenizer_, directory);
-    std::ofstream labels(directory / "labels.tsv", std::ios::binary);
-    labels << examples_.label_table().to_text();
-    if (!labels.flush()) {
+    write_task_model(*network_, examples_.label_table(), directory);
+}
+
+void write_task_model(const WindowNetwork& network, const tasks::LabelTable& labels,
+                      const std::filesystem::path& directory) {
+    network.write(directory);
+    std::ofstream out(directory / "labels.tsv", std::ios::binary);
+    out << labels.to_text();
+    if (!out.flush()) {
         throw WriteError((directory / "labels.tsv").string() + ": writing failed");
     }
 }

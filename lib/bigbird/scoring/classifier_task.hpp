@@ -1,46 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bigbird/model/bigbird.hpp"
-#include "bigbird/scoring/batched_logits.hpp"
 #include "bigbird/scoring/encoded_examples.hpp"
+#include "bigbird/scoring/window_network.hpp"
 #include "bigbird/tasks/examples.hpp"
-#include "bigbird/tokenizer/tokenizer.hpp"
+#include "bigbird/tasks/metrics.hpp"
 #include "bigbird/train/training_loop.hpp"
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace bigbird::scoring {
 
+/// How the windows of train are drawn: each once an epoch, or those with a label and those without equally
+/// often.
+enum class Sampling : std::uint8_t { uniform, balanced };
+/// "uniform", "balanced". Throws ConfigError.
+Sampling parse_sampling(const std::string& word);
+std::string to_string(Sampling sampling);
+
 struct ClassifierSpec {
-    std::int64_t batch_size = 32;  ///< windows a step
-    double positive_weight = 1;    ///< of a 1 in the loss, against a 0
-    Pooling pooling = Pooling::cls;
+    std::int64_t batch_size = 32;  ///< windows a step, of all ranks together
+    /// Of a 1 in the loss, against a 0; none: for each label its zeros / its ones in train, at most
+    /// largest_balanced_weight.
+    std::optional<double> positive_weight = 1;
+    Sampling sampling = Sampling::uniform;
+    std::optional<tasks::WindowBounds> window = std::nullopt;  ///< part of the examples' windows; none: whole
     bool both_strands = false;          ///< each window on a strand drawn for (seed, epoch, row)
-    std::int64_t batch_tokens = 16384;  ///< padded tokens that go through the network at once
+    std::int64_t batch_tokens = 16384;  ///< padded ids that go through the network at once
     std::uint64_t seed = 0;
-    int threads = 1;  ///< for encoding
+    int threads = 1;                                ///< for encoding
+    std::shared_ptr<train::Ranks> ranks = nullptr;  ///< none: this process alone
 };
+constexpr double largest_balanced_weight = 100;
+
+/// Zeros / ones of each label in train, 1 where it has no ones, at most largest_balanced_weight.
+std::vector<double> balanced_weights(const tasks::ExampleSet& examples);
 
 /// Fine-tuning on labelled windows: every label a sigmoid of its own, binary cross entropy averaged over
 /// windows and labels (bigbird.md 4, F.2 and F.3). Windows come in an order shuffled anew for each epoch, a
-/// function of (seed, epoch); step s takes the next batch_size of them, across epochs' ends. Each batch is
-/// split into groups of equal block count, which changes neither loss nor dropout masks.
+/// function of (seed, epoch); step s takes the next batch_size of them, across epochs' ends. Each rank
+/// takes its share of a batch and splits it into groups (WindowNetwork::group), which changes neither loss
+/// nor dropout masks.
 class ClassifierTask : public train::TrainingTask {
 public:
     /// Encodes the rows of train and validation. `examples` must outlive this. Throws InputError where no
     /// window of train can be used.
-    ClassifierTask(model::SequenceClassifier network, tokenizer::DnaTokenizer tokenizer,
-                   const tasks::ExampleSet& examples, const ClassifierSpec& spec, const at::Device& device);
+    ClassifierTask(std::shared_ptr<WindowNetwork> network, const tasks::ExampleSet& examples,
+                   const ClassifierSpec& spec);
 
-    torch::nn::Module& module() override { return *network_; }
+    torch::nn::Module& module() override { return network_->module(); }
     train::StepStats accumulate(std::int64_t step) override;
-    /// "eval_loss", "eval_auroc" (mean over the labels that have it; null where none has) and
-    /// "eval_auroc_labels" on the windows of validation; an empty object where there are none.
+    /// "eval_loss", "eval_auroc" (mean over the labels with at least 10 positives, or over all that
+    /// have one where none has 10; null where none has it) and "eval_auroc_labels", how many, on the windows
+    /// of validation; an empty object where there are none.
     Json evaluate() override;
-    /// config.json, model.safetensors, tokenizer.model and labels.tsv.
+    /// WindowNetwork::write's files and labels.tsv.
     void write_model(const std::filesystem::path& directory) override;
 
     const EncodedExamples& training() const { return training_; }
@@ -60,16 +80,33 @@ private:
     /// Sum over windows and labels.
     at::Tensor loss_sum(const at::Tensor& logits, const at::Tensor& targets) const;
 
-    model::SequenceClassifier network_;
-    tokenizer::DnaTokenizer tokenizer_;
+    std::int64_t epoch_of(std::int64_t sample) const { return sample / training_.size(); }
+    /// The window that sample `sample` of the run, from 0, is.
+    std::int64_t index_of(std::int64_t sample);
+    const std::vector<std::int64_t>& order(std::size_t pool, std::int64_t size, std::int64_t epoch);
+
+    std::shared_ptr<WindowNetwork> network_;
     const tasks::ExampleSet& examples_;
     ClassifierSpec spec_;
-    at::Device device_;
+    std::shared_ptr<train::Ranks> ranks_;
+    train::Ranks::GradientSum gradients_;
     EncodedExamples training_, validation_;
-    at::Tensor positive_weight_;  // (1)
-    std::int64_t order_epoch_ = -1;
-    std::vector<std::int64_t> order_;  // of the epoch order_epoch_
+    at::Tensor positive_weight_;                      // (1) or (labels)
+    std::vector<std::int64_t> with_label_, without_;  // windows of train, for Sampling::balanced
+    struct Order {
+        std::int64_t epoch = -1;
+        std::vector<std::int64_t> places;
+    };
+    std::array<Order, 3> orders_;  // of all windows, of with_label_, of without_: the epoch in use
 };
+
+/// AUROCs of float32 scores against 0 and 1, (rows, labels) both, of the labels that have one and at least 10
+/// positives; where none has so many, of all that have one.
+tasks::Summary validation_auroc(const at::Tensor& scores, const at::Tensor& truth);
+
+/// WindowNetwork::write's files and labels.tsv into an existing folder. Throws WriteError.
+void write_task_model(const WindowNetwork& network, const tasks::LabelTable& labels,
+                      const std::filesystem::path& directory);
 
 /// 0 … count-1 in the order of an epoch: Fisher-Yates, a function of (seed, epoch, count).
 std::vector<std::int64_t> epoch_order(std::int64_t count, std::uint64_t seed, std::int64_t epoch);

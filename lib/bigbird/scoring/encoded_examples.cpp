@@ -5,11 +5,10 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
-#include "bigbird/genome/sequence.hpp"
-#include "bigbird/scoring/window_encoder.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 namespace bigbird::scoring {
 
@@ -24,19 +23,17 @@ struct Encoded {
 }  // namespace
 
 EncodedExamples::EncodedExamples(const tasks::ExampleSet& examples, std::span<const std::int64_t> rows,
-                                 const tokenizer::DnaTokenizer& tokenizer, std::int64_t max_tokens,
+                                 const WindowNetwork& network, const tasks::WindowBounds& window,
                                  bool both_strands, int threads)
-    : wide_(tokenizer.vocab_size() > std::numeric_limits<std::uint16_t>::max()), both_strands_(both_strands) {
+    : both_strands_(both_strands) {
     const auto total = static_cast<std::int64_t>(rows.size());
     const auto encode_some = [&](std::int64_t task) {
         Encoded encoded;
         for (std::int64_t i = task * rows_a_task; i < std::min(total, (task + 1) * rows_a_task); ++i) {
-            const std::string dna = examples.sequence(rows[static_cast<std::size_t>(i)]);
-            encoded.forward.push_back(encode_window(dna, tokenizer, max_tokens));
-            if (both_strands) {
-                encoded.reverse.push_back(
-                    encode_window(genome::reverse_complement(dna), tokenizer, max_tokens));
-            }
+            const std::string whole = examples.sequence(rows[static_cast<std::size_t>(i)]);
+            const std::string_view dna = cut_window(whole, examples.bounds(), window);
+            encoded.forward.push_back(network.encode(dna, false));
+            if (both_strands) encoded.reverse.push_back(network.encode(dna, true));
         }
         return encoded;
     };
@@ -52,9 +49,9 @@ EncodedExamples::EncodedExamples(const tasks::ExampleSet& examples, std::span<co
             }
             rows_.push_back(rows[static_cast<std::size_t>(done)]);
             truncated_ += forward.truncated ? 1 : 0;
-            append(forward.ids);
+            append(forward);
             if (both_strands) {
-                append(encoded.reverse[i].ids);
+                append(encoded.reverse[i]);
             }
         }
         progress.update(done);
@@ -63,28 +60,45 @@ EncodedExamples::EncodedExamples(const tasks::ExampleSet& examples, std::span<co
     progress.finish();
 }
 
-void EncodedExamples::append(std::span<const std::int32_t> ids) {
+void EncodedExamples::append(const EncodedWindow& window) {
+    const auto narrow_most = std::int32_t{std::numeric_limits<std::uint16_t>::max()};
+    if (!wide_ && std::ranges::any_of(window.ids, [&](std::int32_t id) { return id > narrow_most; })) widen();
     if (wide_) {
-        wide_ids_.insert(wide_ids_.end(), ids.begin(), ids.end());
+        wide_ids_.insert(wide_ids_.end(), window.ids.begin(), window.ids.end());
     } else {
-        std::transform(ids.begin(), ids.end(), std::back_inserter(narrow_ids_),
+        std::transform(window.ids.begin(), window.ids.end(), std::back_inserter(narrow_ids_),
                        [](std::int32_t id) { return static_cast<std::uint16_t>(id); });
     }
-    offsets_.push_back(offsets_.back() + static_cast<std::int64_t>(ids.size()));
+    offsets_.push_back(offsets_.back() + std::ssize(window.ids));
+    marks_.emplace_back(window.marked_begin, window.marked_end);
 }
 
-model::TokenSequence EncodedExamples::sequence(std::int64_t index, bool reverse) const {
+void EncodedExamples::widen() {
+    wide_ids_.assign(narrow_ids_.begin(), narrow_ids_.end());
+    narrow_ids_ = {};
+    wide_ = true;
+}
+
+EncodedWindow EncodedExamples::window(std::int64_t index, bool reverse) const {
     BIGBIRD_EXPECTS(!reverse || both_strands_, "the reverse complements were not encoded");
-    const auto window = static_cast<std::size_t>(both_strands_ ? 2 * index + (reverse ? 1 : 0) : index);
-    const auto begin = static_cast<std::ptrdiff_t>(offsets_[window]);
-    const auto end = static_cast<std::ptrdiff_t>(offsets_[window + 1]);
-    model::TokenSequence sequence;
+    const auto place = static_cast<std::size_t>(both_strands_ ? 2 * index + (reverse ? 1 : 0) : index);
+    const auto begin = static_cast<std::ptrdiff_t>(offsets_[place]);
+    const auto end = static_cast<std::ptrdiff_t>(offsets_[place + 1]);
+    EncodedWindow window;
     if (wide_) {
-        sequence.ids.assign(wide_ids_.begin() + begin, wide_ids_.begin() + end);
+        window.ids.assign(wide_ids_.begin() + begin, wide_ids_.begin() + end);
     } else {
-        sequence.ids.assign(narrow_ids_.begin() + begin, narrow_ids_.begin() + end);
+        window.ids.assign(narrow_ids_.begin() + begin, narrow_ids_.begin() + end);
     }
-    return sequence;
+    std::tie(window.marked_begin, window.marked_end) = marks_[place];
+    return window;
+}
+
+std::string_view cut_window(std::string_view dna, const tasks::WindowBounds& bounds,
+                            const tasks::WindowBounds& part) {
+    BIGBIRD_EXPECTS(bounds.begin <= part.begin && part.end <= bounds.end, "a part of the window");
+    return dna.substr(static_cast<std::size_t>(part.begin - bounds.begin),
+                      static_cast<std::size_t>(part.size()));
 }
 
 }  // namespace bigbird::scoring

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bigbird/model/batching.hpp"
+#include "bigbird/scoring/window_network.hpp"
 #include "bigbird/tasks/examples.hpp"
-#include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <cstdint>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bigbird::scoring {
 
-/// The windows of some rows of an example set as ids (encode_window), held compactly: two bytes a token
-/// where the vocabulary allows it. Immutable once made; const calls are thread-safe.
+/// The windows of some rows of an example set as a network reads them, held compactly: two bytes an id where
+/// all ids fit. Immutable once made; const calls are thread-safe.
 class EncodedExamples {
 public:
-    /// Encodes `rows` on `threads` threads. Rows whose window is all N are left out. With
-    /// `both_strands` the reverse complements are held too.
+    /// Encodes the part `window` of the windows of `rows` on `threads` threads. Rows where it is all N are
+    /// left out. With `both_strands` the reverse complements are held too.
     EncodedExamples(const tasks::ExampleSet& examples, std::span<const std::int64_t> rows,
-                    const tokenizer::DnaTokenizer& tokenizer, std::int64_t max_tokens, bool both_strands,
+                    const WindowNetwork& network, const tasks::WindowBounds& window, bool both_strands,
                     int threads);
 
     /// Windows held, and the row of the example set that each stands for, ascending as given.
@@ -27,20 +28,27 @@ public:
     std::int64_t truncated() const { return truncated_; }
     std::int64_t left_out() const { return left_out_; }
 
-    /// [CLS] and [SEP] included. `reverse` needs both strands.
-    model::TokenSequence sequence(std::int64_t index, bool reverse = false) const;
+    /// Ids and marks of a window. `reverse` needs both strands.
+    EncodedWindow window(std::int64_t index, bool reverse = false) const;
 
 private:
-    void append(std::span<const std::int32_t> ids);
+    void append(const EncodedWindow& window);
+    void widen();
 
-    bool wide_ = false;  ///< four bytes a token
+    bool wide_ = false;  ///< four bytes an id
     bool both_strands_ = false;
     std::vector<std::int64_t> rows_;
     std::vector<std::int64_t> offsets_{
         0};  ///< one window after the other; with both strands two for each row
     std::vector<std::uint16_t> narrow_ids_;
     std::vector<std::int32_t> wide_ids_;
+    std::vector<std::pair<std::int32_t, std::int32_t>> marks_;  ///< a window each, as offsets_
     std::int64_t truncated_ = 0, left_out_ = 0;
 };
+
+/// The part of an example's window (its sequence as ExampleSet gives it) that a network of a narrower window
+/// sees. Expects `part` inside `bounds`.
+std::string_view cut_window(std::string_view dna, const tasks::WindowBounds& bounds,
+                            const tasks::WindowBounds& part);
 
 }  // namespace bigbird::scoring

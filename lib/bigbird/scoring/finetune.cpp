@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/scoring/finetune.hpp"
 
+#include "bigbird/baselines/architecture.hpp"
 #include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/model/device.hpp"
 #include "bigbird/model/model_directory.hpp"
-#include "bigbird/scoring/classifier_task.hpp"
-#include "bigbird/scoring/task_model.hpp"
+#include "bigbird/scoring/baseline_windows.hpp"
 #include "bigbird/train/find_model.hpp"
+#include "bigbird/train/metrics_log.hpp"
+#include "bigbird/train/run_lock.hpp"
+#include "bigbird/train/run_start.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -33,6 +36,46 @@ tasks::ExampleSet load_examples(const FinetuneSpec& spec) {
     return examples;
 }
 
+bool is_bigbird(const FinetuneSpec& spec) {
+    return spec.architecture == "bigbird";
+}
+
+/// Throws ConfigError where options do not belong together.
+void check_spec(const FinetuneSpec& spec) {
+    if (is_bigbird(spec)) {
+        if (spec.pretrained.empty()) {
+            throw ConfigError(
+                "--model is needed: the pretrained model to start from (--architecture bigbird)");
+        }
+        return;
+    }
+    baselines::require_architecture(spec.architecture);
+    if (!spec.pretrained.empty()) {
+        throw ConfigError("--model is for --architecture bigbird: " + spec.architecture +
+                          " starts from nothing");
+    }
+    if (spec.place.size > 1 && !baselines::is_network(spec.architecture)) {
+        throw ConfigError("--processes: " + spec.architecture + " is solved by one process");
+    }
+}
+
+tasks::WindowBounds window_of(const FinetuneSpec& spec, const tasks::ExampleSet& examples) {
+    tasks::WindowBounds window = examples.bounds(), published;
+    const bool own =
+        !is_bigbird(spec) && baselines::published_window(spec.architecture, published.begin, published.end);
+    if (spec.window) {
+        window = *spec.window;
+    } else if (own) {
+        window = published;
+    }
+    if (window.begin < examples.bounds().begin || window.end > examples.bounds().end) {
+        throw ConfigError("--window " + tasks::to_string(window) +
+                          (spec.window ? std::string() : " of " + spec.architecture) +
+                          " is not inside the examples' windows, " + tasks::to_string(examples.bounds()));
+    }
+    return window;
+}
+
 /// Positives and negatives of at least one label among the rows of validation.
 bool has_auroc(const tasks::ExampleSet& examples) {
     std::vector<std::uint8_t> row(examples.label_table().size()), some = row, all(row.size(), 1);
@@ -53,8 +96,26 @@ std::int64_t total_steps(const FinetuneSpec& spec, std::int64_t windows) {
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(steps));
 }
 
+Json positive_weight_json(const FinetuneSpec& spec) {
+    return spec.positive_weight ? Json(*spec.positive_weight) : Json("balanced");
+}
+
+/// What changes a linear baseline.
+Json linear_options(const FinetuneSpec& spec) {
+    Json options = {{"--word", spec.linear.word}, {"--informative", spec.linear.informative}};
+    if (spec.architecture == "gkm-svm") {
+        options["--cost"] = spec.linear.cost;
+        options["--most-windows"] = spec.linear.most_windows;
+        options["--positive-weight"] = positive_weight_json(spec);
+        options["--seed"] = spec.seed;
+    } else {
+        options["--penalty"] = spec.linear.penalty;
+    }
+    return options;
+}
+
 train::LoopSpec loop_spec(const FinetuneSpec& spec, const tasks::ExampleSet& examples,
-                          const fs::path& pretrained) {
+                          const tasks::WindowBounds& window, const fs::path& pretrained) {
     train::LoopSpec loop = spec.loop;
     const auto windows = static_cast<std::int64_t>(examples.rows(tasks::Split::train).size());
     const std::int64_t steps = total_steps(spec, windows);
@@ -72,11 +133,12 @@ train::LoopSpec loop_spec(const FinetuneSpec& spec, const tasks::ExampleSet& exa
         loop.selection = train::Selection{.metric = by_auroc ? "eval_auroc" : "eval_loss",
                                           .higher_is_better = by_auroc,
                                           .patience = spec.patience};
-    } else {
+    } else if (spec.place.is_first()) {
         log_info("the examples have no rows for validation: the last step's model is kept");
     }
     loop.fixed_options = Json{{"--examples", "sha256:" + sha256_of_file(spec.examples / "manifest.json")},
-                              {"--model", "sha256:" + sha256_of_file(pretrained / "model.safetensors")},
+                              {"--architecture", spec.architecture},
+                              {"--window", tasks::to_string(window)},
                               {"--steps", steps},
                               {"--batch-size", spec.batch_size},
                               {"--learning-rate", spec.learning_rate},
@@ -84,32 +146,55 @@ train::LoopSpec loop_spec(const FinetuneSpec& spec, const tasks::ExampleSet& exa
                               {"--decay", train::to_string(loop.learning_rate.decay)},
                               {"--weight-decay", loop.optimizer.weight_decay},
                               {"--clip-norm", loop.optimizer.clip_norm},
-                              {"--head", spec.head},
-                              {"--pooling", to_string(spec.pooling)},
-                              {"--dropout", spec.dropout ? Json(*spec.dropout) : Json(nullptr)},
-                              {"--positive-weight", spec.positive_weight},
+                              {"--positive-weight", positive_weight_json(spec)},
+                              {"--sampling", to_string(spec.sampling)},
                               {"--strand-augmentation", spec.both_strands ? "reverse-complement" : "none"},
                               {"--evaluate-every", loop.evaluate_every},
                               {"--patience", spec.patience},
                               {"--seed", spec.seed}};
+    if (is_bigbird(spec)) {
+        loop.fixed_options["--model"] = "sha256:" + sha256_of_file(pretrained / "model.safetensors");
+        loop.fixed_options["--head"] = spec.head;
+        loop.fixed_options["--pooling"] = to_string(spec.pooling);
+        loop.fixed_options["--dropout"] = spec.dropout ? Json(*spec.dropout) : Json(nullptr);
+        loop.fixed_options["--dtype"] = spec.dtype;
+    } else if (!baselines::is_network(spec.architecture)) {
+        loop.fixed_options = {{"--examples", loop.fixed_options["--examples"]},
+                              {"--architecture", spec.architecture},
+                              {"--window", tasks::to_string(window)}};
+        loop.fixed_options.update(linear_options(spec));
+    }
     return loop;
 }
 
-model::BigBirdConfig task_config(const FinetuneSpec& spec, const tasks::ExampleSet& examples,
-                                 const fs::path& pretrained, const train::LoopSpec& loop) {
+TaskInfo task_info(const FinetuneSpec& spec, const tasks::ExampleSet& examples,
+                   const tasks::WindowBounds& window, const train::LoopSpec& loop) {
+    TaskInfo info = task_info_of(examples);
+    info.architecture = spec.architecture;
+    info.window = window;
+    info.pooling = spec.pooling;
+    info.training = loop.fixed_options;
+    return info;
+}
+
+std::shared_ptr<WindowNetwork> pretrained_network(const FinetuneSpec& spec, const TaskInfo& info,
+                                                  std::int64_t labels, const fs::path& pretrained,
+                                                  const at::Device& device) {
     model::BigBirdConfig config = model::read_config(pretrained);
-    config.num_labels = static_cast<std::int64_t>(examples.label_table().size());
+    config.num_labels = labels;
     config.classifier_head = spec.head;
     if (spec.dropout) {
         config.hidden_dropout_prob = *spec.dropout;
         config.classifier_dropout = *spec.dropout;
     }
-    TaskInfo info = task_info_of(examples);
-    info.pooling = spec.pooling;
-    info.training = loop.fixed_options;
     config.extra["task_model"] = to_json(info);
     config.validate();
-    return config;
+    return bigbird_windows(model::classifier_from_pretrained(pretrained, config, spec.seed, device),
+                           model::read_tokenizer(pretrained, config),
+                           {.pooling = spec.pooling,
+                            .window = info.window,
+                            .compute = train::parse_compute_type(spec.dtype, device)},
+                           device);
 }
 
 void say_what_is_trained(const ClassifierTask& task, const FinetuneSpec& spec, const train::LoopSpec& loop,
@@ -127,12 +212,31 @@ void say_what_is_trained(const ClassifierTask& task, const FinetuneSpec& spec, c
     }
 }
 
+/// The run folder of what is solved at once: metrics.jsonl of one line, and model/.
+train::LoopResult solve_linear(const FinetuneSpec& spec, TaskInfo info, const tasks::ExampleSet& examples,
+                               const train::LoopSpec& loop) {
+    const train::RunLock lock(spec.output);
+    if (train::start_run(spec.output, loop).finished) {
+        return {.finished_before = true, .model = spec.output / "model"};
+    }
+    const LinearTraining trained = train_linear(info, examples, spec.linear, spec.positive_weight, spec.seed,
+                                                resolve_threads(spec.threads));
+    train::MetricsLog(spec.output, 0).append(trained.metrics);
+    log_info("{}", trained.metrics.dump());
+    PendingOutput pending(spec.output / "model", Overwrite::allow, true);
+    write_task_model(*trained.network, examples.label_table(), pending.path());
+    pending.commit();
+    return {.steps = 1, .model = spec.output / "model"};
+}
+
 }  // namespace
 
 train::LoopResult finetune(const FinetuneSpec& spec) {
+    check_spec(spec);
     const tasks::ExampleSet examples = load_examples(spec);
-    const fs::path pretrained = train::find_model(spec.pretrained);
-    const train::LoopSpec loop = loop_spec(spec, examples, pretrained);
+    const tasks::WindowBounds window = window_of(spec, examples);
+    const fs::path pretrained = is_bigbird(spec) ? train::find_model(spec.pretrained) : fs::path();
+    train::LoopSpec loop = loop_spec(spec, examples, window, pretrained);
     if (train::run_is_finished(spec.output, loop)) {
         train::LoopResult result;
         result.steps = loop.learning_rate.total_steps;
@@ -140,22 +244,30 @@ train::LoopResult finetune(const FinetuneSpec& spec) {
         result.model = spec.output / "model";
         return result;
     }
-    const int threads = resolve_threads(spec.threads);
-    const at::Device device = model::open_device(spec.device);
+    const TaskInfo info = task_info(spec, examples, window, loop);
+    const int threads = std::max(1, resolve_threads(spec.threads) / spec.place.local_size);
     model::set_compute_threads(threads);
-    const model::BigBirdConfig config = task_config(spec, examples, pretrained, loop);
+    if (!is_bigbird(spec) && !baselines::is_network(spec.architecture)) {
+        return solve_linear(spec, info, examples, loop);
+    }
+    const at::Device device = model::open_device(spec.device);
+    const auto labels = static_cast<std::int64_t>(examples.label_table().size());
+    loop.ranks = std::make_shared<train::Ranks>(spec.place, device);
     const ClassifierSpec classifier{
         .batch_size = spec.batch_size,
         .positive_weight = spec.positive_weight,
-        .pooling = spec.pooling,
+        .sampling = spec.sampling,
+        .window = window,
         .both_strands = spec.both_strands,
         .batch_tokens = spec.batch_tokens > 0 ? spec.batch_tokens
                                               : (device.is_cuda() ? gpu_batch_tokens : cpu_batch_tokens),
         .seed = spec.seed,
-        .threads = threads};
-    ClassifierTask task(model::classifier_from_pretrained(pretrained, config, spec.seed, device),
-                        model::read_tokenizer(pretrained, config), examples, classifier, device);
-    say_what_is_trained(task, spec, loop, examples.label_table().size());
+        .threads = threads,
+        .ranks = loop.ranks};
+    ClassifierTask task(is_bigbird(spec) ? pretrained_network(spec, info, labels, pretrained, device)
+                                         : new_base_network(info, labels, spec.seed, device),
+                        examples, classifier);
+    if (spec.place.is_first()) say_what_is_trained(task, spec, loop, examples.label_table().size());
     return train::run_training(task, loop, spec.output);
 }
 

@@ -218,7 +218,7 @@ Predictor load_predictor(const PredictSpec& spec) {
     for (const fs::path& path : spec.models)
         models.push_back(load_task_model(path, spec.task, device));
     const std::int64_t fitting = device.is_cuda() ? gpu_batch_tokens : cpu_batch_tokens;
-    return {std::move(models), spec.strands, spec.batch_tokens > 0 ? spec.batch_tokens : fitting, device};
+    return {std::move(models), spec.strands, spec.batch_tokens > 0 ? spec.batch_tokens : fitting};
 }
 
 tasks::RegionOptions region_options(const PredictSpec& spec, const TaskInfo& info) {
@@ -237,7 +237,7 @@ void check_examples(const tasks::ExampleSet& examples, const PredictSpec& spec, 
                              std::string(tasks::to_string(spec.task)),
                          spec.examples);
     }
-    if (examples.bounds() != info.window) {
+    if (info.window.begin < examples.bounds().begin || info.window.end > examples.bounds().end) {
         throw InputError("holds windows of " + tasks::to_string(examples.bounds()) + ", the model takes " +
                              tasks::to_string(info.window),
                          spec.examples);
@@ -295,7 +295,7 @@ PredictReport predict(const PredictSpec& spec) {
     std::unique_ptr<RowSource> source;
     if (examples) {
         check_examples(*examples, spec, predictor.info());
-        source = example_source(*examples, spec.split);
+        source = example_source(*examples, spec.split, predictor.info().window);
     } else {
         if (const auto warning = other_build(predictor.info(), *reference)) log_warning("{}", *warning);
         source = region_source(spec.regions, *reference, region_options(spec, predictor.info()));

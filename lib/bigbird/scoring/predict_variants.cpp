@@ -40,6 +40,8 @@ class VariantScorer {
 public:
     virtual ~VariantScorer() = default;
     virtual std::int64_t window() const = 0;
+    /// The window about a TSS; none where windows lie about the variants.
+    virtual std::optional<tasks::WindowBounds> about_tss() const { return std::nullopt; }
     virtual std::vector<outputs::Column> columns() const = 0;
     virtual tasks::Provenance provenance() const = 0;
     /// Values by row; none for rows without scores. May lower statuses to truncated.
@@ -61,6 +63,10 @@ public:
         }
     }
     std::int64_t window() const override { return predictor_.info().window.size(); }
+    std::optional<tasks::WindowBounds> about_tss() const override {
+        return predictor_.info().task == tasks::Task::promoter ? std::optional(predictor_.info().window)
+                                                               : std::nullopt;
+    }
     std::vector<outputs::Column> columns() const override {
         std::vector<outputs::Column> columns;
         for (const outputs::Column& label : outputs::label_columns(predictor_.labels(), chosen_)) {
@@ -161,6 +167,10 @@ private:
     std::string sha256_;
 };
 
+Strands strands_of(const VariantSpec& spec, bool promoter) {
+    return spec.strands.value_or(promoter ? Strands::none : Strands::average);
+}
+
 std::unique_ptr<VariantScorer> load_scorer(const VariantSpec& spec) {
     const at::Device device = model::open_device(spec.device);
     model::set_compute_threads(spec.threads);
@@ -168,23 +178,31 @@ std::unique_ptr<VariantScorer> load_scorer(const VariantSpec& spec) {
     const std::int64_t tokens = spec.batch_tokens > 0 ? spec.batch_tokens : fitting;
     if (spec.models.empty()) throw ConfigError("--model is needed");
     const fs::path first = train::find_model(spec.models.front());
-    const model::BigBirdConfig config = model::read_config(first);
-    if (is_task_model(config)) {
+    if (is_task_model(first)) {
+        const tasks::Task task = read_task_info(first).task;
+        if ((task == tasks::Task::promoter) == spec.tss.empty()) {
+            throw ConfigError(spec.tss.empty()
+                                  ? "a promoter model scores variants in the windows of TSSs: give --tss BED"
+                                  : "--tss is for promoter models; --model is one for chromatin");
+        }
         std::vector<TaskModel> models;
         for (const fs::path& path : spec.models) {
-            models.push_back(load_task_model(path, tasks::Task::chromatin, device));
+            models.push_back(load_task_model(path, task, device));
         }
-        return std::make_unique<TaskScorer>(Predictor(std::move(models), spec.strands, tokens, device), spec);
+        return std::make_unique<TaskScorer>(
+            Predictor(std::move(models), strands_of(spec, task == tasks::Task::promoter), tokens), spec);
     }
     if (spec.models.size() > 1) {
         throw ConfigError(
-            "several --model are averaged for chromatin models alone; give one pretrained model");
+            "several --model are averaged for models of a task alone; give one pretrained model");
     }
     if (!spec.labels.empty())
         throw ConfigError("--labels needs a chromatin model; a pretrained one has none");
+    if (!spec.tss.empty()) throw ConfigError("--tss needs a promoter model; this one is pretrained alone");
+    const model::BigBirdConfig config = model::read_config(first);
     return std::make_unique<PretrainedScorer>(
         MaskedScorer(model::load_pretraining_model(first, device), model::read_tokenizer(first, config),
-                     spec.strands, tokens, device),
+                     strands_of(spec, false), tokens, device),
         spec.window, sha256_of_file(first / "model.safetensors"));
 }
 
@@ -193,19 +211,22 @@ outputs::Layout layout_of(const VariantScorer& scorer, const VariantSpec& spec) 
     outputs::Layout layout;
     layout.head = {{"chrom"},  {"pos", FieldKind::integer},    {"id"}, {"ref"}, {"alt"},
                    {"status"}, {"n_fraction", FieldKind::real}};
+    if (scorer.about_tss()) layout.head.push_back({"tss"});
     layout.columns = scorer.columns();
     layout.provenance = {{"bigbird-dna", std::string(version())}};
     for (auto& entry : scorer.provenance())
         layout.provenance.push_back(std::move(entry));
     layout.provenance.emplace_back("window", std::to_string(scorer.window()));
-    layout.provenance.emplace_back("reverse_complement", to_string(spec.strands));
+    layout.provenance.emplace_back("reverse_complement",
+                                   to_string(strands_of(spec, scorer.about_tss().has_value())));
     return layout;
 }
 
-std::vector<std::string> fields_of(const tasks::VariantRow& row) {
+std::vector<std::string> fields_of(const tasks::VariantRow& row, bool with_tss) {
     std::vector<std::string> fields{row.contig, std::to_string(row.position + 1),          row.id, row.ref,
                                     row.alt,    std::string(tasks::to_string(row.status)), {}};
     tasks::append_number(fields.back(), std::round(row.n_fraction * 1e6) / 1e6);
+    if (with_tss) fields.push_back(row.tss);
     return fields;
 }
 
@@ -240,7 +261,10 @@ VariantReport predict_variants(const VariantSpec& spec) {
     const std::unique_ptr<genome::ReferenceGenome> reference = genome::open_references(spec.references);
     const std::unique_ptr<VariantScorer> scorer = load_scorer(spec);
     if (const auto warning = scorer->other_build(*reference)) log_warning("{}", *warning);
-    tasks::VariantRows source(spec.variants, *reference, scorer->window(), spec.strict);
+    std::optional<tasks::TssIndex> tss;
+    if (const auto bounds = scorer->about_tss()) tss.emplace(spec.tss, *reference, *bounds);
+    tasks::VariantRows source(spec.variants, *reference, scorer->window(), spec.strict,
+                              tss ? &*tss : nullptr);
     outputs::Outputs outputs(spec.outputs, layout_of(*scorer, spec), {}, reference->contigs(), threads);
     VariantReport report;
     Progress progress("Scoring", "variants", 0);
@@ -261,7 +285,7 @@ VariantReport predict_variants(const VariantSpec& spec) {
             source.settle(row);
         const std::vector<std::vector<float>> values = scorer->score(rows, threads);
         for (std::size_t i = 0; i < rows.size(); ++i) {
-            outputs.write(fields_of(rows[i]), values[i]);
+            outputs.write(fields_of(rows[i], tss.has_value()), values[i]);
             ++report.rows;
             report.scored += values[i].empty() ? 0 : 1;
         }

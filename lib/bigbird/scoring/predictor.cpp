@@ -3,8 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/genome/sequence.hpp"
-#include "bigbird/scoring/window_encoder.hpp"
+#include "bigbird/scoring/batched_logits.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -55,26 +54,23 @@ std::string to_string(Strands strands) {
     return "";
 }
 
-Predictor::Predictor(std::vector<TaskModel> models, Strands strands, std::int64_t batch_tokens,
-                     at::Device device)
-    : models_(std::move(models)), batch_tokens_(batch_tokens), device_(device) {
+Predictor::Predictor(std::vector<TaskModel> models, Strands strands, std::int64_t batch_tokens)
+    : models_(std::move(models)), batch_tokens_(batch_tokens) {
     if (models_.empty()) throw ConfigError("--model is needed");
     check_agreement(models_);
     std::vector<bool> directions;
     if (strands != Strands::only) directions.push_back(false);
     if (strands != Strands::none) directions.push_back(true);
     for (std::size_t m = 0; m < models_.size(); ++m) {
-        const std::int64_t tokens = max_tokens(models_[m].network->config());
         std::vector<std::size_t>& mine = readings_of_.emplace_back();
         for (const bool reverse : directions) {
             std::size_t r = 0;
-            while (
-                r < readings_.size() &&
-                !(readings_[r].reverse == reverse && readings_[r].max_tokens == tokens &&
-                  models_[readings_[r].model].tokenizer.serialized() == models_[m].tokenizer.serialized())) {
+            while (r < readings_.size() &&
+                   (readings_[r].reverse != reverse ||
+                    models_[readings_[r].model].network->reading() != models_[m].network->reading())) {
                 ++r;
             }
-            if (r == readings_.size()) readings_.push_back({m, tokens, reverse});
+            if (r == readings_.size()) readings_.push_back({m, reverse});
             mine.push_back(r);
         }
     }
@@ -85,9 +81,8 @@ Predictor::Encoded Predictor::encode(std::span<const std::string> sequences, int
     parallel_for(static_cast<std::int64_t>(sequences.size()), threads, [&](std::int64_t place) {
         const std::string& forward = sequences[static_cast<std::size_t>(place)];
         for (const Reading& reading : readings_) {
-            const std::string reverse = reading.reverse ? genome::reverse_complement(forward) : std::string();
-            windows[static_cast<std::size_t>(place)].push_back(encode_window(
-                reading.reverse ? reverse : forward, models_[reading.model].tokenizer, reading.max_tokens));
+            windows[static_cast<std::size_t>(place)].push_back(
+                models_[reading.model].network->encode(forward, reading.reverse));
         }
     });
     Encoded encoded;
@@ -96,8 +91,8 @@ Predictor::Encoded Predictor::encode(std::span<const std::string> sequences, int
     for (std::size_t place = 0; place < windows.size(); ++place) {
         bool truncated = false;
         for (std::size_t r = 0; r < readings_.size() && !windows[place][r].all_n(); ++r) {
-            encoded.readings[r].push_back({std::move(windows[place][r].ids), {}});
             truncated = truncated || windows[place][r].truncated;
+            encoded.readings[r].push_back(std::move(windows[place][r]));
             if (r == 0) encoded.kept.push_back(place);
         }
         encoded.truncated.push_back(truncated);
@@ -128,8 +123,7 @@ std::vector<double> Predictor::probabilities(const Encoded& encoded,
     };
     for (std::size_t m = 0; m < models_.size(); ++m) {
         for (const std::size_t reading : readings_of_[m]) {
-            sum += batched_logits(models_[m].network, models_[m].info.pooling, encoded.readings[reading],
-                                  device_, batch_tokens_, tell)
+            sum += batched_logits(*models_[m].network, encoded.readings[reading], batch_tokens_, tell)
                        .to(at::kDouble)
                        .sigmoid();
         }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bigbird/model/batching.hpp"
 #include "bigbird/scoring/task_model.hpp"
 
 #include <cstdint>
@@ -23,18 +22,18 @@ std::string to_string(Strands strands);
 class Predictor {
 public:
     /// Throws ConfigError where there is no model, or where labels, task or window of the models differ.
-    Predictor(std::vector<TaskModel> models, Strands strands, std::int64_t batch_tokens, at::Device device);
+    Predictor(std::vector<TaskModel> models, Strands strands, std::int64_t batch_tokens);
 
     const tasks::LabelTable& labels() const { return models_.front().labels; }
     const TaskInfo& info() const { return models_.front().info; }
     const std::vector<TaskModel>& models() const { return models_; }
     std::int64_t batch_tokens() const { return batch_tokens_; }
 
-    /// Windows as ids, once for each way in which the models' tokenizers and the strands read them.
+    /// Windows as ids, once for each way in which the models and the strands read them.
     struct Encoded {
-        std::vector<std::vector<model::TokenSequence>> readings;  ///< [reading][kept window]
-        std::vector<std::size_t> kept;  ///< places of the windows that are not all N
-        std::vector<bool> truncated;    ///< of every window, by any reading
+        std::vector<std::vector<EncodedWindow>> readings;  ///< [reading][kept window]
+        std::vector<std::size_t> kept;                     ///< places of the windows that are not all N
+        std::vector<bool> truncated;                       ///< of every window, by any reading
         std::size_t windows = 0;
     };
     /// Encodes normalised sequences (an empty one counts as all N) on `threads` threads. Thread-safe.
@@ -50,13 +49,11 @@ public:
 private:
     struct Reading {
         std::size_t model = 0;  ///< the first that reads so
-        std::int64_t max_tokens = 0;
         bool reverse = false;
     };
 
     std::vector<TaskModel> models_;
     std::int64_t batch_tokens_;
-    at::Device device_;
     std::vector<Reading> readings_;
     std::vector<std::vector<std::size_t>> readings_of_;  ///< for each model
 };

@@ -4,6 +4,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/genome/sequence.hpp"
 #include "bigbird/genome/text_input.hpp"
+#include "bigbird/scoring/encoded_examples.hpp"
 #include "bigbird/tasks/text_fields.hpp"
 
 #include <numeric>
@@ -53,8 +54,9 @@ private:
 
 class ExampleSource : public RowSource {
 public:
-    ExampleSource(const tasks::ExampleSet& examples, std::optional<tasks::Split> split)
-        : examples_(examples) {
+    ExampleSource(const tasks::ExampleSet& examples, std::optional<tasks::Split> split,
+                  const tasks::WindowBounds& window)
+        : examples_(examples), window_(window) {
         if (split) {
             rows_ = examples.rows(*split);
         } else {
@@ -79,7 +81,7 @@ public:
         return row;
     }
     void fill(tasks::RegionRow& row) const override {
-        row.sequence = examples_.sequence(row.line);
+        row.sequence = cut_window(examples_.sequence(row.line), examples_.bounds(), window_);
         const double n = genome::n_fraction(row.sequence);
         row.head.n_fraction = n;
         row.status = n == 1  ? tasks::RowStatus::all_n
@@ -95,6 +97,7 @@ public:
 
 private:
     const tasks::ExampleSet& examples_;
+    tasks::WindowBounds window_;
     std::vector<std::int64_t> rows_;
     std::size_t next_ = 0;
 };
@@ -108,8 +111,9 @@ std::unique_ptr<RowSource> region_source(const std::filesystem::path& regions,
 }
 
 std::unique_ptr<RowSource> example_source(const tasks::ExampleSet& examples,
-                                          std::optional<tasks::Split> split) {
-    return std::make_unique<ExampleSource>(examples, split);
+                                          std::optional<tasks::Split> split,
+                                          const tasks::WindowBounds& window) {
+    return std::make_unique<ExampleSource>(examples, split, window);
 }
 
 }  // namespace bigbird::scoring

@@ -29,8 +29,9 @@ std::unique_ptr<RowSource> region_source(const std::filesystem::path& regions,
                                          const genome::ReferenceGenome& reference,
                                          const tasks::RegionOptions& options);
 
-/// Rows of an example set, which must outlive the source.
+/// Rows of an example set, which must outlive the source: the part `window` of their windows.
 std::unique_ptr<RowSource> example_source(const tasks::ExampleSet& examples,
-                                          std::optional<tasks::Split> split);
+                                          std::optional<tasks::Split> split,
+                                          const tasks::WindowBounds& window);
 
 }  // namespace bigbird::scoring

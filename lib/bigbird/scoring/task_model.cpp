@@ -6,6 +6,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/model_directory.hpp"
+#include "bigbird/scoring/baseline_windows.hpp"
 #include "bigbird/train/find_model.hpp"
 
 #include <algorithm>
@@ -34,12 +35,36 @@ tasks::Task parse_task(const std::string& text, const fs::path& where) {
     throw InputError("is a model for the task '" + text + "', which this version does not know", where);
 }
 
-void check_fit(const TaskModel& model, const fs::path& directory, const model::BigBirdConfig& config) {
-    if (static_cast<std::int64_t>(model.labels.size()) != config.num_labels) {
+/// bigbird_dna.task_model of a model folder; null where there is none.
+Json description_in(const fs::path& directory) {
+    const Json config = read_json(directory / "config.json");
+    const Json ours = config.is_object() ? config.value("bigbird_dna", Json::object()) : Json::object();
+    return ours.is_object() ? ours.value(section, Json()) : Json();
+}
+
+void check_fit(const TaskModel& model, const fs::path& directory, std::int64_t outputs) {
+    if (static_cast<std::int64_t>(model.labels.size()) != outputs) {
         throw InputError("has " + std::to_string(model.labels.size()) + " labels, but the network gives " +
-                             std::to_string(config.num_labels) + "; restore the file that belongs to it",
+                             std::to_string(outputs) + "; restore the file that belongs to it",
                          directory / "labels.tsv");
     }
+}
+
+std::int64_t baseline_labels(const fs::path& directory) {
+    const Json json = read_json(directory / "config.json");
+    if (!json.contains("num_labels") || !json["num_labels"].is_number_integer()) {
+        throw InputError("lacks num_labels", directory / "config.json");
+    }
+    return json["num_labels"].get<std::int64_t>();
+}
+
+std::shared_ptr<WindowNetwork> load_bigbird(const fs::path& directory, const TaskInfo& info,
+                                            const at::Device& device) {
+    tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(directory, model::read_config(directory));
+    model::SequenceClassifier network = model::load_classifier(directory, device);
+    network->eval();
+    return bigbird_windows(std::move(network), std::move(tokenizer),
+                           {.pooling = info.pooling, .window = info.window}, device);
 }
 
 }  // namespace
@@ -72,21 +97,27 @@ Json to_json(const TaskInfo& info) {
                  {"task", std::string(tasks::to_string(info.task))},
                  {"window", tasks::to_string(info.window)},
                  {"pooling", to_string(info.pooling)}};
+    if (info.architecture != "bigbird") {
+        json["architecture"] = info.architecture;
+        json["network"] = info.network;
+        json.erase("pooling");
+    }
     if (!info.negatives.empty()) json["negatives"] = info.negatives;
     json["contigs"] = std::move(contigs);
     json["training"] = info.training;
     return json;
 }
 
-bool is_task_model(const model::BigBirdConfig& config) {
-    return config.extra.contains(section);
+bool is_task_model(const fs::path& directory) {
+    return description_in(directory).is_object();
 }
 
-TaskInfo task_info_from(const model::BigBirdConfig& config, const fs::path& where) {
-    if (!is_task_model(config)) {
+TaskInfo read_task_info(const fs::path& directory) {
+    const fs::path where = directory / "config.json";
+    const Json json = description_in(directory);
+    if (!json.is_object()) {
         throw InputError("is no model for a task: finetune-promoter or finetune-chromatin makes one", where);
     }
-    const Json& json = config.extra[section];
     try {
         if (json.at("format").get<int>() > format_version) {
             throw InputError(
@@ -95,6 +126,8 @@ TaskInfo task_info_from(const model::BigBirdConfig& config, const fs::path& wher
         TaskInfo info;
         info.task = parse_task(json.at("task").get<std::string>(), where);
         info.window = tasks::parse_window_bounds(json.at("window").get<std::string>());
+        info.architecture = json.value("architecture", "bigbird");
+        info.network = json.value("network", Json::object());
         info.pooling = parse_pooling(json.value("pooling", "cls"));
         info.negatives = json.value("negatives", "");
         info.contigs = contigs_from(json.at("contigs"));
@@ -113,26 +146,23 @@ TaskInfo task_info_from(const model::BigBirdConfig& config, const fs::path& wher
 
 TaskModel load_task_model(const fs::path& path, tasks::Task task, const at::Device& device) {
     const fs::path directory = train::find_model(path);
-    const model::BigBirdConfig config = model::read_config(directory);
-    TaskInfo info = task_info_from(config, directory / "config.json");
+    TaskInfo info = read_task_info(directory);
     if (info.task != task) {
         throw InputError("is a " + std::string(tasks::to_string(info.task)) + " model; use predict-" +
                              std::string(tasks::to_string(info.task)),
                          directory);
     }
     TaskModel model{.network = nullptr,
-                    .tokenizer = model::read_tokenizer(directory, config),
                     .labels = tasks::LabelTable::read(directory / "labels.tsv"),
                     .info = std::move(info),
                     .sha256 = sha256_of_file(directory / "model.safetensors")};
-    check_fit(model, directory, config);
-    model.network = model::load_classifier(directory, device);
-    model.network->eval();
+    const bool is_bigbird = model.info.architecture == "bigbird";
+    const std::int64_t outputs =
+        is_bigbird ? model::read_config(directory).num_labels : baseline_labels(directory);
+    check_fit(model, directory, outputs);
+    model.network = is_bigbird ? load_bigbird(directory, model.info, device)
+                               : load_baseline(directory, model.info, outputs, device);
     return model;
-}
-
-std::int64_t max_tokens(const model::BigBirdConfig& config) {
-    return config.max_position_embeddings / config.pattern.block_size * config.pattern.block_size;
 }
 
 std::optional<std::string> other_build(const TaskInfo& info, const genome::ReferenceGenome& reference) {

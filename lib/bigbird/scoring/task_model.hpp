@@ -5,14 +5,13 @@
 #pragma once
 
 #include "bigbird/genome/reference_genome.hpp"
-#include "bigbird/model/bigbird.hpp"
-#include "bigbird/scoring/batched_logits.hpp"
+#include "bigbird/scoring/bigbird_windows.hpp"
 #include "bigbird/tasks/examples.hpp"
 #include "bigbird/tasks/label_table.hpp"
 #include "bigbird/tasks/window.hpp"
-#include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,7 +26,9 @@ struct TaskInfo {
     /// How the promoter examples' negatives were made, "" where that says nothing: scores of models with
     /// different negatives cannot be compared.
     std::string negatives;
-    Pooling pooling = Pooling::cls;
+    std::string architecture = "bigbird";  ///< or a baseline's name (baselines/architecture.hpp)
+    Pooling pooling = Pooling::cls;        ///< of BigBird
+    Json network = Json::object();         ///< what a baseline's network is built by
     /// Of the genome it was trained on, at most the 100 longest: tells another build (other_build).
     std::vector<genome::Contig> contigs;
     Json training = Json::object();  ///< options and checksums of the fine-tuning, for the record
@@ -39,14 +40,14 @@ TaskInfo task_info_of(const tasks::ExampleSet& examples);
 std::vector<genome::Contig> contigs_of(const tasks::ExampleSet& examples);
 
 Json to_json(const TaskInfo& info);
-/// Whether fine-tuning wrote it; task_info_from() then tells more.
-bool is_task_model(const model::BigBirdConfig& config);
-/// Throws InputError naming `where` where it is no task model or one of a newer kind.
-TaskInfo task_info_from(const model::BigBirdConfig& config, const std::filesystem::path& where);
+/// Whether fine-tuning wrote this model folder; read_task_info() then tells more. Throws InputError where
+/// there is no readable config.json.
+bool is_task_model(const std::filesystem::path& directory);
+/// Throws InputError where it is no task model or one of a newer kind.
+TaskInfo read_task_info(const std::filesystem::path& directory);
 
 struct TaskModel {
-    model::SequenceClassifier network{nullptr};  ///< in evaluation mode
-    tokenizer::DnaTokenizer tokenizer;
+    std::shared_ptr<WindowNetwork> network;  ///< in evaluation mode
     tasks::LabelTable labels;
     TaskInfo info;
     std::string sha256;  ///< of model.safetensors
@@ -55,9 +56,6 @@ struct TaskModel {
 /// Loads what finetune-* wrote (train::find_model). Throws InputError: no task model, another task than
 /// `task`, labels.tsv, weights and tokenizer that do not fit each other.
 TaskModel load_task_model(const std::filesystem::path& path, tasks::Task task, const at::Device& device);
-
-/// The tokens that a window may have, [CLS] and [SEP] included: whole blocks within the positions.
-std::int64_t max_tokens(const model::BigBirdConfig& config);
 
 /// What to warn of where a contig of the genome that the model was trained on has another length here: most
 /// likely another build (GRCh38 for GRCh37). Nothing where all fit, or none is shared.

@@ -57,4 +57,27 @@ EncodedWindow encode_window(std::string_view dna, const tokenizer::DnaTokenizer&
     return window;
 }
 
+void mark_anchor(EncodedWindow& window, const tokenizer::DnaTokenizer& tokenizer, std::int64_t begin,
+                 std::int64_t end) {
+    if (window.all_n()) return;
+    const auto pieces = static_cast<std::int32_t>(window.ids.size()) - 2;  // without [CLS] and [SEP]
+    std::int32_t first = pieces, last = 0;                                 // of the pieces, [first, last)
+    std::int64_t base = window.first_base;
+    for (std::int32_t piece = 0; piece < pieces; ++piece) {
+        const std::int64_t next =
+            base + tokenizer.piece_length(window.ids[static_cast<std::size_t>(piece) + 1]);
+        if (base < end && next > begin) {
+            first = std::min(first, piece);
+            last = piece + 1;
+        }
+        base = next;
+    }
+    if (first >= last) {  // nothing of the anchor is left
+        first = begin >= base ? pieces - 1 : 0;
+        last = first + 1;
+    }
+    window.marked_begin = first + 1;
+    window.marked_end = last + 1;
+}
+
 }  // namespace bigbird::scoring

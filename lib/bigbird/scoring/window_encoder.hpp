@@ -15,6 +15,8 @@ struct EncodedWindow {
     double n_fraction = 0;          ///< share of N in the window as it came
     bool truncated = false;         ///< pieces were left out to fit max_tokens
     std::int64_t first_base = 0;    ///< of the window, that the first piece spells
+    /// Ids that spell bases of the window's anchor (mark_anchor), [begin, end); none marked where both are 0.
+    std::int32_t marked_begin = 0, marked_end = 0;
 
     bool all_n() const { return ids.empty(); }
 };
@@ -26,5 +28,10 @@ struct EncodedWindow {
 /// room to the other. Thread-safe.
 EncodedWindow encode_window(std::string_view dna, const tokenizer::DnaTokenizer& tokenizer,
                             std::int64_t max_tokens);
+
+/// Marks the ids of a window of encode_window() that spell any of its bases [begin, end). Where none of them
+/// is left (a window cut elsewhere), the id nearest to them.
+void mark_anchor(EncodedWindow& window, const tokenizer::DnaTokenizer& tokenizer, std::int64_t begin,
+                 std::int64_t end);
 
 }  // namespace bigbird::scoring

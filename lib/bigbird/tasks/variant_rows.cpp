@@ -49,6 +49,8 @@ const char* reason(VariantStatus status) {
             return "has another REF than the reference; are they of the same assembly?";
         case VariantStatus::too_long:
             return "has an allele that does not fit the model's window";
+        case VariantStatus::no_tss:
+            return "lies in no window of a TSS of --tss";
         default:
             return "has nothing but N about it";
     }
@@ -58,8 +60,8 @@ const char* reason(VariantStatus status) {
 
 std::string_view to_string(VariantStatus status) {
     constexpr std::string_view names[] = {"no_contig",    "past_end", "no_alt", "symbolic",
-                                          "ref_mismatch", "too_long", "all_n",  "truncated",
-                                          "padded",       "has_n",    "ok"};
+                                          "ref_mismatch", "too_long", "no_tss", "all_n",
+                                          "truncated",    "padded",   "has_n",  "ok"};
     return names[static_cast<std::size_t>(status)];
 }
 
@@ -72,6 +74,7 @@ struct VariantRows::State {
     const genome::ReferenceGenome& reference;
     std::int64_t window;
     bool strict;
+    const TssIndex* tss;
     std::optional<genome::Variant> variant;  ///< whose alleles are handed out
     std::size_t next_alt = 0;
     std::int64_t rows = 0;
@@ -79,8 +82,8 @@ struct VariantRows::State {
 };
 
 VariantRows::VariantRows(const std::filesystem::path& variants, const genome::ReferenceGenome& reference,
-                         std::int64_t window, bool strict)
-    : state_(new State{genome::VariantReader(variants), reference, window, strict, {}, 0, 0, {}}) {}
+                         std::int64_t window, bool strict, const TssIndex* tss)
+    : state_(new State{genome::VariantReader(variants), reference, window, strict, tss, {}, 0, 0, {}}) {}
 
 VariantRows::~VariantRows() = default;
 
@@ -124,13 +127,26 @@ void VariantRows::fill(VariantRow& row) const {
     if (!is_scored(row.status)) return;
     const std::string ref = normalised(row.ref), alt = normalised(row.alt);
     const std::int64_t growth = std::ssize(alt) - std::ssize(ref);
-    const genome::Interval window = genome::window_around({contig.name, row.position, end}, state_->window);
-    // What the longer of the two needs: a deletion takes more from the right.
+    genome::Interval window = genome::window_around({contig.name, row.position, end}, state_->window);
+    const TssIndex::Site* site = nullptr;
+    if (state_->tss != nullptr) {
+        site = state_->tss->nearest(*index, row.position, end);
+        if (site == nullptr) {
+            row.status = VariantStatus::no_tss;
+            return;
+        }
+        row.tss = site->name;
+        window = window_about_tss(contig.name, site->tss, site->strand, state_->tss->bounds());
+    }
+    // A deletion takes more from one side: the one on which it does not move the TSS, or the right one.
+    const bool from_left = site != nullptr && end <= site->tss;
+    const std::int64_t more = std::max<std::int64_t>(-growth, 0), more_left = from_left ? more : 0;
     const std::string dna =
-        state_->reference.fetch({contig.name, window.begin, window.end + std::max<std::int64_t>(-growth, 0)});
+        state_->reference.fetch({contig.name, window.begin - more_left, window.end + (from_left ? 0 : more)});
     row.offset = row.position - window.begin;
-    const auto length = static_cast<std::size_t>(state_->window), at = static_cast<std::size_t>(row.offset);
-    if (row.offset < 0 || at + std::max(ref.size(), alt.size()) > length) {
+    const auto length = static_cast<std::size_t>(state_->window);
+    const auto at = static_cast<std::size_t>(row.offset + more_left);  // of REF in dna
+    if (row.offset < 0 || static_cast<std::size_t>(row.offset) + std::max(ref.size(), alt.size()) > length) {
         row.status = VariantStatus::too_long;
         return;
     }
@@ -138,10 +154,18 @@ void VariantRows::fill(VariantRow& row) const {
         row.status = VariantStatus::ref_mismatch;
         return;
     }
-    row.ref_sequence = dna.substr(0, length);
-    row.ref_sequence.replace(at, ref.size(), ref);
+    row.ref_sequence = dna.substr(static_cast<std::size_t>(more_left), length);
+    row.ref_sequence.replace(static_cast<std::size_t>(row.offset), ref.size(), ref);
     row.alt_sequence = dna.substr(0, at) + alt + dna.substr(at + ref.size());
-    row.alt_sequence.resize(length, 'N');
+    if (from_left) {
+        row.alt_sequence.erase(0, row.alt_sequence.size() - length);
+    } else {
+        row.alt_sequence.resize(length, 'N');
+    }
+    if (site != nullptr && site->strand == genome::Strand::reverse) {
+        row.ref_sequence = genome::reverse_complement(row.ref_sequence);
+        row.alt_sequence = genome::reverse_complement(row.alt_sequence);
+    }
     row.n_fraction = genome::n_fraction(row.ref_sequence);
     if (row.n_fraction == 1) {
         row.status = VariantStatus::all_n;

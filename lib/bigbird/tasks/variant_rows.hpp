@@ -4,6 +4,7 @@
 
 #include "bigbird/genome/reference_genome.hpp"
 #include "bigbird/genome/variant_reader.hpp"
+#include "bigbird/tasks/tss_index.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -22,6 +23,7 @@ enum class VariantStatus : std::uint8_t {
     symbolic,      ///< ALT spells no bases: "<DEL>", "*", a breakend
     ref_mismatch,  ///< the reference has another base than REF; N there agrees with all
     too_long,      ///< the alleles do not fit the window
+    no_tss,        ///< no TSS's window holds it (promoter models)
     all_n,
     truncated,  ///< the model took only the middle of the window
     padded,     ///< the window hangs over the contig's end
@@ -39,17 +41,21 @@ struct VariantRow {
     VariantStatus status = VariantStatus::ok;
     double n_fraction = 0;  ///< of the reference's window; NaN where there is none
     /// `window` bases each, normalised. The reference's window is centred on REF (genome::window_around); the
-    /// other begins at the same base, holds ALT in REF's place and reaches as far as its length allows.
+    /// other begins at the same base, holds ALT in REF's place and reaches as far as its length allows. With
+    /// TSSs it is that of the nearest TSS whose window holds REF, on its strand, and the TSS keeps its place
+    /// in both.
     std::string ref_sequence, alt_sequence;
-    std::int64_t offset = 0;  ///< of the alleles in both
+    std::int64_t offset = 0;  ///< of the alleles in both, without TSSs
+    std::string tss = ".";    ///< the TSS's name
 };
 
 /// Reads rows one by one: as many for a record as it has alternative alleles, at least one. With `strict` a
 /// row that cannot be scored is an InputError that names record and place. Not thread-safe, but for fill().
 class VariantRows {
 public:
+    /// `tss`, if any, must outlive this; `window` is then the size of its windows.
     VariantRows(const std::filesystem::path& variants, const genome::ReferenceGenome& reference,
-                std::int64_t window, bool strict);
+                std::int64_t window, bool strict, const TssIndex* tss = nullptr);
     ~VariantRows();
 
     /// The next row without sequences and with a status that needs none, or nothing at the end.

@@ -36,5 +36,5 @@ DOCTEST_TEST_CASE("batching: groups hold equal block counts, keep the order and 
     using Groups = std::vector<std::vector<std::size_t>>;
     DOCTEST_CHECK(group_by_blocks(sequences, 4, 24) == Groups{{5}, {0, 2, 4}, {7}, {1, 3}, {6}});
     DOCTEST_CHECK(group_by_blocks(sequences, 4, 1) == Groups{{5}, {0}, {2}, {4}, {7}, {1}, {3}, {6}});
-    DOCTEST_CHECK(group_by_blocks({}, 4, 24).empty());
+    DOCTEST_CHECK(group_by_blocks(std::vector<std::int64_t>(), 4, 24).empty());
 }

@@ -28,6 +28,20 @@ DOCTEST_TEST_CASE("describe: a model directory of transformers") {
                   (90 + 512 + 2) * 32 + 64 + 2 * layer + 1024 + 32 + 1024 + 32 + 7 * 32 + 7);
 }
 
+DOCTEST_TEST_CASE("describe: a baseline of finetune-*") {
+    const TempDir folder;
+    write_file(folder / "config.json",
+               R"({"architectures": ["DeepSEA"], "model_type": "bigbird_dna_baseline", "num_labels": 4,
+                   "bigbird_dna": {"task_model": {"architecture": "deepsea"}}})");
+    std::filesystem::copy_file(test_data("model/classifier/model.safetensors"), folder / "model.safetensors");
+    const Json json = describe(folder.path());
+    DOCTEST_CHECK(json["architecture"] == "DeepSEA");
+    DOCTEST_CHECK(json["labels"] == 4);
+    DOCTEST_CHECK(json["weights"]["type"] == "F32");
+    DOCTEST_CHECK(json["bigbird_dna"]["task_model"]["architecture"] == "deepsea");
+    DOCTEST_CHECK_FALSE(json.contains("layers"));
+}
+
 DOCTEST_TEST_CASE("describe: a tokenizer, by what sentencepiece says of it") {
     const Json json = describe(test_data("tokenizer/small.model"));
     DOCTEST_CHECK(json["kind"] == "tokenizer");

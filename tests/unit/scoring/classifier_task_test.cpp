@@ -6,6 +6,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/scoring/batched_logits.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -15,6 +16,7 @@ using namespace bigbird;
 using namespace bigbird::testing;
 using scoring::ClassifierSpec;
 using scoring::ClassifierTask;
+using scoring::Sampling;
 
 namespace {
 
@@ -27,7 +29,7 @@ public:
     ClassifierTask task(const ClassifierSpec& spec, double dropout = 0) {
         model::BigBirdConfig config = tiny_config(2);
         config.hidden_dropout_prob = dropout;
-        return ClassifierTask(tiny_network(config, 1), small_tokenizer(), *examples_, spec, at::kCPU);
+        return ClassifierTask(tiny_windows(config, 1), *examples_, spec);
     }
     const tasks::ExampleSet& examples() const { return *examples_; }
     std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
@@ -119,11 +121,10 @@ DOCTEST_TEST_CASE("scoring/classifier_task: the loss is weighted binary cross en
     ClassifierTask task = fixture.task({.batch_size = 100, .positive_weight = 8});
     const double loss = task.accumulate(1).loss.item<double>();
     double expected = 0;
-    model::SequenceClassifier network = tiny_network(tiny_config(2), 1);
+    const auto network = tiny_windows(tiny_config(2), 1);
     for (std::int64_t i = 0; i < 100; ++i) {
-        const std::vector<model::TokenSequence> one{task.training().sequence(i)};
-        const at::Tensor logits =
-            scoring::batched_logits(network, scoring::Pooling::cls, one, at::kCPU, 1 << 20)[0];
+        const std::vector<scoring::EncodedWindow> one{task.training().window(i)};
+        const at::Tensor logits = scoring::batched_logits(*network, one, 1 << 20)[0];
         const auto labels = fixture.examples().labels(task.training().row(i));
         for (std::int64_t label = 0; label < 2; ++label) {
             const double p = 1 / (1 + std::exp(-logits[label].item<double>()));
@@ -131,6 +132,46 @@ DOCTEST_TEST_CASE("scoring/classifier_task: the loss is weighted binary cross en
         }
     }
     DOCTEST_CHECK(loss == doctest::Approx(expected / 200).epsilon(1e-4));
+}
+
+DOCTEST_TEST_CASE("scoring/classifier_task: balanced weights are zeros by ones") {
+    Fixture fixture;
+    const auto& examples = fixture.examples();
+    const auto weights = scoring::balanced_weights(examples);
+    DOCTEST_REQUIRE(weights.size() == 2);
+    for (std::size_t label = 0; label < 2; ++label) {
+        const auto ones = static_cast<double>(examples.positives(label, tasks::Split::train));
+        DOCTEST_CHECK(weights[label] == doctest::Approx((100 - ones) / ones));
+    }
+    ClassifierTask balanced = fixture.task({.batch_size = 100, .positive_weight = std::nullopt});
+    ClassifierTask even = fixture.task({.batch_size = 100, .positive_weight = 1});
+    DOCTEST_CHECK(balanced.accumulate(1).loss.item<double>() != even.accumulate(1).loss.item<double>());
+}
+
+DOCTEST_TEST_CASE("scoring/classifier_task: balanced sampling takes both kinds in turn, all of each") {
+    Fixture fixture;
+    ClassifierTask task = fixture.task({.batch_size = 40, .sampling = Sampling::balanced, .seed = 5});
+    std::map<bool, std::map<std::int64_t, int>> seen;
+    for (std::int64_t step = 1; step <= 20; ++step) {
+        int with = 0;
+        for (const auto& sample : task.samples_of(step)) {
+            const auto labels = fixture.examples().labels(task.training().row(sample.index));
+            const bool any = labels[0] + labels[1] > 0;
+            with += any ? 1 : 0;
+            ++seen[any][sample.index];
+        }
+        DOCTEST_CHECK(with == 20);
+    }
+    DOCTEST_CHECK(seen[true].size() + seen[false].size() == 100);
+    for (const auto& [any, counts] : seen) {
+        const auto [least, most] = std::minmax_element(
+            counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+        DOCTEST_CHECK(most->second - least->second <= 1);
+    }
+    ClassifierTask again = fixture.task({.batch_size = 40, .sampling = Sampling::balanced, .seed = 5});
+    DOCTEST_CHECK((again.samples_of(7) == task.samples_of(7)));
+    DOCTEST_CHECK(message_of<ConfigError>([] { scoring::parse_sampling("even"); }) ==
+                  "--sampling is uniform or balanced, not 'even'");
 }
 
 DOCTEST_TEST_CASE("scoring/classifier_task: evaluation on the rows of validation") {

@@ -39,31 +39,53 @@ DOCTEST_TEST_CASE("scoring/encoded_examples: both strands of every row, whatever
     const auto examples = tasks::ExampleSet::load(folder / "examples");
     const auto rows = examples.rows(tasks::Split::train);
     const auto tokenizer = small_tokenizer();
-    const EncodedExamples one(examples, rows, tokenizer, 512, true, 1);
-    const EncodedExamples four(examples, rows, tokenizer, 512, true, 4);
+    const auto network = tiny_windows(tiny_config(1), 1);
+    const EncodedExamples one(examples, rows, *network, examples.bounds(), true, 1);
+    const EncodedExamples four(examples, rows, *network, examples.bounds(), true, 4);
     DOCTEST_REQUIRE(one.size() == 150);
     DOCTEST_REQUIRE(four.size() == 150);
     for (std::int64_t i = 0; i < one.size(); ++i) {
         DOCTEST_REQUIRE(one.row(i) == rows[static_cast<std::size_t>(i)]);
         const std::string dna = examples.sequence(one.row(i));
-        DOCTEST_REQUIRE(one.sequence(i).ids == scoring::encode_window(dna, tokenizer, 512).ids);
-        DOCTEST_REQUIRE(one.sequence(i, true).ids ==
+        DOCTEST_REQUIRE(one.window(i).ids == scoring::encode_window(dna, tokenizer, 512).ids);
+        DOCTEST_REQUIRE(one.window(i, true).ids ==
                         scoring::encode_window(genome::reverse_complement(dna), tokenizer, 512).ids);
-        DOCTEST_REQUIRE(four.sequence(i).ids == one.sequence(i).ids);
-        DOCTEST_REQUIRE(four.sequence(i, true).ids == one.sequence(i, true).ids);
+        DOCTEST_REQUIRE(four.window(i).ids == one.window(i).ids);
+        DOCTEST_REQUIRE(four.window(i, true).ids == one.window(i, true).ids);
     }
     DOCTEST_CHECK(one.truncated() == 0);
-    DOCTEST_CHECK(EncodedExamples(examples, rows, tokenizer, 32, false, 2).truncated() == 150);
+    model::BigBirdConfig short_one = tiny_config(1);
+    short_one.max_position_embeddings = 32;
+    DOCTEST_CHECK(EncodedExamples(examples, rows, *tiny_windows(short_one, 1), examples.bounds(), false, 2)
+                      .truncated() == 150);
 }
 
 DOCTEST_TEST_CASE("scoring/encoded_examples: windows that are all N are left out and counted") {
     const TempDir folder;
     write_examples_with_gap(folder / "examples");
     const auto examples = tasks::ExampleSet::load(folder / "examples");
-    const EncodedExamples windows(examples, examples.rows(tasks::Split::train), small_tokenizer(), 512, false,
-                                  1);
+    const EncodedExamples windows(examples, examples.rows(tasks::Split::train),
+                                  *tiny_windows(tiny_config(1), 1), examples.bounds(), false, 1);
     DOCTEST_REQUIRE(windows.size() == 2);
     DOCTEST_CHECK(windows.left_out() == 1);
     DOCTEST_CHECK(windows.row(0) == 0);
     DOCTEST_CHECK(windows.row(1) == 2);
+}
+
+DOCTEST_TEST_CASE("scoring/encoded_examples: a part of the windows, with its marks") {
+    const TempDir folder;
+    write_motif_examples(folder / "examples", 8, 7);
+    const auto examples = tasks::ExampleSet::load(folder / "examples");
+    const auto rows = examples.rows(tasks::Split::train);
+    const tasks::WindowBounds part{-80, 40};
+    const auto network =
+        tiny_windows(tiny_config(1), 1, {.pooling = scoring::Pooling::centre, .window = part});
+    const EncodedExamples windows(examples, rows, *network, part, true, 1);
+    const std::string dna = examples.sequence(rows[1]).substr(20, 120);
+    for (const bool reverse : {false, true}) {
+        const auto expected = network->encode(dna, reverse), found = windows.window(1, reverse);
+        DOCTEST_CHECK(found.ids == expected.ids);
+        DOCTEST_CHECK(found.marked_begin == expected.marked_begin);
+        DOCTEST_CHECK(found.marked_end == expected.marked_end);
+    }
 }

@@ -81,7 +81,7 @@ public:
         spec.regions = folder_ / "one.bed";
         spec.outputs.paths = {folder_ / "one.tsv"};
         spec.outputs.overwrite = Overwrite::allow;
-        spec.strands = like.strands;
+        spec.strands = like.strands.value_or(scoring::Strands::average);
         spec.device = "cpu";
         predict(spec);
         tasks::ScoreReader reader(folder_ / "one.tsv");
@@ -175,4 +175,63 @@ DOCTEST_TEST_CASE("scoring/predict_variants: quantities are named, and a BCF of 
                   std::string::npos);
     const Fixture fixture;
     DOCTEST_CHECK(fixture.run(fixture.spec("")).size() == 1);
+}
+
+DOCTEST_TEST_CASE(
+    "scoring/predict_variants: a promoter model sees the window of the nearest TSS, on its strand") {
+    const TempDir folder;
+    const std::string genome = random_dna(3000, 9);
+    write_file(folder / "genome.fa", ">c\n" + genome + "\n");
+    write_file(folder / "tss.bed", "c\t1000\t1001\tplus\t.\t+\nc\t2000\t2001\tminus\t.\t-\n");
+    scoring::TaskInfo info;
+    info.task = tasks::Task::promoter;
+    info.window = {-200, 100};
+    write_tiny_task_model(folder / "model", info, 1, 3);
+    std::string changed = genome, body;
+    for (const std::size_t position : {std::size_t{900}, std::size_t{2150}, std::size_t{1500}}) {
+        const char alt = genome[position] == 'A' ? 'C' : 'A';
+        changed[position] = alt;
+        body +=
+            "c\t" + std::to_string(position + 1) + "\t.\t" + genome[position] + "\t" + alt + "\t.\t.\t.\n";
+    }
+    write_file(folder / "changed.fa", ">c\n" + changed + "\n");
+    write_file(folder / "v.vcf",
+               "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + body);
+    VariantSpec spec;
+    spec.models = {folder / "model"};
+    spec.variants = folder / "v.vcf";
+    spec.references = {folder / "genome.fa"};
+    spec.tss = folder / "tss.bed";
+    spec.outputs.paths = {folder / "scores.tsv"};
+    spec.device = "cpu";
+    DOCTEST_CHECK(scoring::predict_variants(spec).scored == 2);
+    const Rows rows = read_rows(folder / "scores.tsv");
+    DOCTEST_REQUIRE(rows.size() == 4);
+    DOCTEST_CHECK(rows[0][7] == "tss");
+    DOCTEST_CHECK(rows[1][7] == "plus");
+    DOCTEST_CHECK(rows[2][7] == "minus");
+    DOCTEST_CHECK(rows[3][5] == "no_tss");
+    // predict-promoter on both genomes says the same
+    for (const char* name : {"genome", "changed"}) {
+        scoring::PredictSpec promoter;
+        promoter.task = tasks::Task::promoter;
+        promoter.models = spec.models;
+        promoter.references = {folder / (std::string(name) + ".fa")};
+        promoter.regions = folder / "tss.bed";
+        promoter.outputs.paths = {folder / (std::string(name) + ".tsv")};
+        promoter.device = "cpu";
+        predict(promoter);
+        tasks::ScoreReader reader(folder / (std::string(name) + ".tsv"));
+        tasks::ScoreRow row;
+        std::vector<float> values;
+        for (std::size_t i = 1; i <= 2; ++i) {
+            DOCTEST_REQUIRE(reader.next(row, values));
+            DOCTEST_CHECK(std::stod(rows[i][std::string(name) == "genome" ? 8 : 9]) ==
+                          doctest::Approx(double{values[0]}).epsilon(1e-5));
+        }
+    }
+    spec.tss.clear();
+    spec.outputs.overwrite = Overwrite::allow;
+    DOCTEST_CHECK(message_of<ConfigError>([&] { scoring::predict_variants(spec); }) ==
+                  "a promoter model scores variants in the windows of TSSs: give --tss BED");
 }

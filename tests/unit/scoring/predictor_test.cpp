@@ -53,7 +53,7 @@ std::vector<std::string> windows() {
 
 std::vector<float> scores_of(std::vector<TaskModel> models, Strands strands, std::int64_t batch_tokens = 4096,
                              int threads = 1, const std::vector<std::string>& sequences = windows()) {
-    Predictor predictor(std::move(models), strands, batch_tokens, at::kCPU);
+    Predictor predictor(std::move(models), strands, batch_tokens);
     return predictor.score(predictor.encode(sequences, threads));
 }
 
@@ -130,7 +130,7 @@ DOCTEST_TEST_CASE("scoring/predictor: the strands") {
 
 DOCTEST_TEST_CASE("scoring/predictor: windows that do not fit are cut and marked") {
     Models models;
-    Predictor predictor(models.load({1}), Strands::none, 4096, at::kCPU);
+    Predictor predictor(models.load({1}), Strands::none, 4096);
     const auto encoded =
         predictor.encode(std::vector<std::string>{random_dna(600, 1), random_dna(6000, 2), ""}, 2);
     DOCTEST_CHECK(encoded.truncated == std::vector<bool>{false, true, false});
@@ -142,12 +142,12 @@ DOCTEST_TEST_CASE("scoring/predictor: models that do not agree, words of --rever
     Models models;
     auto mixed = models.load({1});
     mixed.push_back(std::move(models.load({2}, 2)[0]));
-    DOCTEST_CHECK(message_of<ConfigError>([&] { Predictor(std::move(mixed), Strands::none, 1, at::kCPU); }) ==
+    DOCTEST_CHECK(message_of<ConfigError>([&] { Predictor(std::move(mixed), Strands::none, 1); }) ==
                   "--model number 2 has other labels than the first: models that are averaged must agree");
     auto shifted = models.load({1, 2});
     shifted[1].info.window = {-100, 100};
     DOCTEST_CHECK(
-        message_of<ConfigError>([&] { Predictor(std::move(shifted), Strands::none, 1, at::kCPU); }) ==
+        message_of<ConfigError>([&] { Predictor(std::move(shifted), Strands::none, 1); }) ==
         "--model number 2 takes the window -100:100, the first one -300:300: models that are averaged must "
         "agree");
     DOCTEST_CHECK(scoring::parse_strands("average") == Strands::average);

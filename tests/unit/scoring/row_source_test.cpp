@@ -28,7 +28,7 @@ DOCTEST_TEST_CASE("scoring/row_source: rows of examples, of one split or all") {
     const TempDir folder;
     write_motif_examples(folder / "examples", 40, 5);
     const auto examples = tasks::ExampleSet::load(folder / "examples");
-    const auto test = scoring::example_source(examples, tasks::Split::test);
+    const auto test = scoring::example_source(examples, tasks::Split::test, examples.bounds());
     DOCTEST_CHECK(test->total() == 10);
     auto row = test->next();
     DOCTEST_REQUIRE(row.has_value());
@@ -38,5 +38,9 @@ DOCTEST_TEST_CASE("scoring/row_source: rows of examples, of one split or all") {
     DOCTEST_CHECK(row->head.end == "800");
     DOCTEST_CHECK(row->head.status == "ok");
     DOCTEST_CHECK(row->sequence == examples.sequence(3));
-    DOCTEST_CHECK(scoring::example_source(examples, std::nullopt)->total() == 40);
+    const auto all = scoring::example_source(examples, std::nullopt, {-30, 20});
+    DOCTEST_CHECK(all->total() == 40);
+    row = all->next();
+    all->fill(*row);
+    DOCTEST_CHECK(row->sequence == examples.sequence(0).substr(70, 50));
 }

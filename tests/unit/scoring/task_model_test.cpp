@@ -45,7 +45,7 @@ DOCTEST_TEST_CASE("scoring/task_model: what config.json says comes back") {
     DOCTEST_CHECK(model.info.training == Json{{"--seed", 3}});
     DOCTEST_CHECK(model.labels.size() == 1);
     DOCTEST_CHECK(model.sha256.size() == 64);
-    DOCTEST_CHECK_FALSE(model.network->is_training());
+    DOCTEST_CHECK_FALSE(model.network->module().is_training());
 }
 
 DOCTEST_TEST_CASE("scoring/task_model: models that are not what is asked for") {
@@ -84,13 +84,6 @@ DOCTEST_TEST_CASE("scoring/task_model: damaged and newer descriptions") {
     DOCTEST_CHECK(with("format", 2) ==
                   file.string() + ": was written by a newer bigbird-dna (" +
                       read_json(file)["bigbird_dna"]["task_model"]["version"].get<std::string>() + ")");
-}
-
-DOCTEST_TEST_CASE("scoring/task_model: tokens are whole blocks within the positions") {
-    model::BigBirdConfig config = tiny_config(1);
-    config.max_position_embeddings = 130;
-    config.pattern.block_size = 16;
-    DOCTEST_CHECK(scoring::max_tokens(config) == 128);
 }
 
 DOCTEST_TEST_CASE("scoring/task_model: another build of the genome is told by its contigs") {

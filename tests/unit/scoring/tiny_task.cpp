@@ -64,6 +64,11 @@ model::SequenceClassifier tiny_network(const model::BigBirdConfig& config, std::
     return network;
 }
 
+std::shared_ptr<scoring::WindowNetwork> tiny_windows(const model::BigBirdConfig& config, std::uint64_t seed,
+                                                     const scoring::BigBirdReading& reading) {
+    return scoring::bigbird_windows(tiny_network(config, seed), small_tokenizer(), reading, at::kCPU);
+}
+
 void write_tiny_pretrained(const fs::path& directory, std::uint64_t seed) {
     fs::create_directories(directory);
     const model::BigBirdConfig config = tiny_config(0);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 
 namespace bigbird::testing {
@@ -23,6 +24,10 @@ model::BigBirdConfig tiny_config(std::int64_t labels);
 
 /// A network with random weights, in evaluation mode. Larger weights than usual, so that scores differ.
 model::SequenceClassifier tiny_network(const model::BigBirdConfig& config, std::uint64_t seed);
+
+/// The same as a network over windows, with the small tokenizer.
+std::shared_ptr<scoring::WindowNetwork> tiny_windows(const model::BigBirdConfig& config, std::uint64_t seed,
+                                                     const scoring::BigBirdReading& reading = {});
 
 /// A pretrained model folder.
 void write_tiny_pretrained(const std::filesystem::path& directory, std::uint64_t seed);

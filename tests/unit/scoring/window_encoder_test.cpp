@@ -73,3 +73,25 @@ DOCTEST_TEST_CASE("scoring/window_encoder: what one side lacks the other side ge
     DOCTEST_CHECK(left.ids.size() == 64);
     DOCTEST_CHECK(dna.ends_with(tokenizer.decode(left.ids)));
 }
+
+DOCTEST_TEST_CASE("scoring/window_encoder: the anchor's ids, or the nearest where none is left") {
+    const DnaTokenizer tokenizer = small_tokenizer();
+    const std::string dna = random_dna(600, 4);
+    EncodedWindow window = encode_window(dna, tokenizer, 4096);
+    scoring::mark_anchor(window, tokenizer, 290, 310);
+    std::int64_t base = 0;
+    for (std::int32_t i = 1; i + 1 < std::ssize(window.ids); ++i) {
+        const std::int64_t next = base + tokenizer.piece_length(window.ids[static_cast<std::size_t>(i)]);
+        const bool marked = i >= window.marked_begin && i < window.marked_end;
+        DOCTEST_CHECK(marked == (base < 310 && next > 290));
+        base = next;
+    }
+    EncodedWindow front = encode_window(dna.substr(0, 100) + std::string(500, 'N'), tokenizer, 4096);
+    scoring::mark_anchor(front, tokenizer, 290, 310);
+    DOCTEST_CHECK(front.marked_begin == std::ssize(front.ids) - 2);
+    DOCTEST_CHECK(front.marked_end == std::ssize(front.ids) - 1);
+    EncodedWindow back = encode_window(std::string(500, 'N') + dna.substr(0, 100), tokenizer, 4096);
+    scoring::mark_anchor(back, tokenizer, 290, 310);
+    DOCTEST_CHECK(back.marked_begin == 1);
+    DOCTEST_CHECK(back.marked_end == 2);
+}

@@ -139,3 +139,41 @@ DOCTEST_TEST_CASE("variant_rows: a VCF of another assembly is an error, an empty
     DOCTEST_CHECK(small.read("").empty());
     DOCTEST_CHECK(log.text().find("holds no variants") != std::string::npos);
 }
+
+DOCTEST_TEST_CASE("variant_rows: about a TSS, which keeps its place, on its strand") {
+    const TempDir folder;
+    const auto genome = genome::in_memory_genome({{"1", "AACCGGTTACGTACGTTTGACA"}});
+    write_file(folder / "tss.bed", "1\t10\t11\tp\t.\t+\n");
+    const tasks::TssIndex plus(folder / "tss.bed", *genome, {-6, 4});
+    write_file(folder / "tss.bed", "1\t10\t11\tm\t.\t-\n");
+    const tasks::TssIndex minus(folder / "tss.bed", *genome, {-6, 4});
+    const auto rows_of = [&](const tasks::TssIndex& tss, const std::string& body) {
+        write_file(folder / "v.vcf",
+                   "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + body);
+        tasks::VariantRows source(folder / "v.vcf", *genome, 10, false, &tss);
+        std::vector<VariantRow> rows;
+        while (auto row = source.next()) {
+            source.fill(*row);
+            rows.push_back(std::move(*row));
+        }
+        return rows;
+    };
+    // + : the window is [4, 14), GGTTACGTAC
+    const auto forward =
+        rows_of(plus,
+                "1\t6\t.\tG\tT\t.\t.\t.\n1\t6\t.\tGTT\tG\t.\t.\t.\n"
+                "1\t6\t.\tG\tGCC\t.\t.\t.\n1\t13\t.\tAC\tA\t.\t.\t.\n1\t20\t.\tA\tT\t.\t.\t.\n");
+    DOCTEST_REQUIRE(forward.size() == 5);
+    DOCTEST_CHECK(forward[0].ref_sequence == "GGTTACGTAC");
+    DOCTEST_CHECK(forward[0].alt_sequence == "GTTTACGTAC");
+    DOCTEST_CHECK(forward[0].tss == "p");
+    DOCTEST_CHECK(forward[1].alt_sequence == "CCGGACGTAC");  // taken from the left: the TSS stays
+    DOCTEST_CHECK(forward[1].ref_sequence == "GGTTACGTAC");
+    DOCTEST_CHECK(forward[2].alt_sequence == "CCTTACGTAC");
+    DOCTEST_CHECK(forward[3].alt_sequence == "GGTTACGTAG");  // taken from the right
+    DOCTEST_CHECK(forward[4].status == VariantStatus::no_tss);
+    // - : the window is [7, 17), TACGTACGTT, reverse-complemented
+    const auto reverse = rows_of(minus, "1\t9\t.\tA\tC\t.\t.\t.\n");
+    DOCTEST_CHECK(reverse[0].ref_sequence == "AACGTACGTA");
+    DOCTEST_CHECK(reverse[0].alt_sequence == "AACGTACGGA");
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bases as small numbers: A 0, C 1, G 2, T 3, N 4.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::baselines {
+
+constexpr std::int32_t code_of_n = 4;
+
+/// Of normalised sequence.
+std::vector<std::int32_t> base_codes(std::string_view dna);
+
+/// (batch, length) int64 codes -> (batch, 4, length) float32: a 1 in the row of the base, N all 0.
+at::Tensor one_hot_bases(const at::Tensor& bases);
+
+}  // namespace bigbird::baselines

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gapped k-mers (Ghandi et al. 2014) in primal form: of every word of a window, every choice of `informative`
+// of its letters is counted, on both strands.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace bigbird::baselines {
+
+/// Counts of gapped k-mers. A gapped k-mer and its reverse complement are one feature, whose count is scaled
+/// (by the root of 2 where the two differ), so that dot products of features are exactly those of the counts
+/// on both strands: for two windows, the sum over all pairs of words, one of each, on either strand, of
+/// C(matches, informative), the unfiltered gkm kernel. With informative = word these are plain k-mers. Words
+/// with N are left out. Immutable; thread-safe.
+class GappedKmers {
+public:
+    /// Throws ConfigError where 1 <= informative <= word <= 12 does not hold or there are more than
+    /// most_features gapped k-mers.
+    GappedKmers(int word, int informative);
+
+    /// Features, both strands taken as one.
+    std::size_t size() const { return size_; }
+    /// Sets `out`, of size() elements, to the scaled counts of a window of base codes (base_codes.hpp).
+    /// Returns the words counted, on one strand.
+    std::int64_t count(std::span<const std::int32_t> bases, std::span<float> out) const;
+
+    static constexpr std::size_t most_features = 4'000'000;  ///< before strands are joined
+
+private:
+    int word_, informative_;
+    std::vector<std::vector<int>> masks_;  ///< informative places of a word, ascending
+    std::vector<std::int32_t> feature_;    ///< of mask * 4^informative + letters
+    std::vector<bool> palindrome_;         ///< a feature that is its own reverse complement
+    std::size_t size_ = 0;
+};
+
+}  // namespace bigbird::baselines
