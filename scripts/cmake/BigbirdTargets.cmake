@@ -80,6 +80,12 @@ function(bigbird_share_torch_header target reachable)
   target_precompile_headers(${target} REUSE_FROM bigbird_torch_header)
 endfunction()
 
+# LibTorch's parallel_for is a template: in files compiled without OpenMP it runs on one thread (attention/torch_threads.hpp refuses that). These
+# files cannot use the precompiled header, which is made with other flags; for all others nothing changes.
+function(bigbird_use_openmp)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${OpenMP_CXX_FLAGS}" SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
 # bigbird_add_test(MODULE genome SOURCES … LIBRARIES … LABELS …): one doctest program a module; every case is a ctest test.
 function(bigbird_add_test)
   cmake_parse_arguments(arg "" "MODULE" "SOURCES;LIBRARIES;LABELS" ${ARGN})

@@ -3,11 +3,11 @@
 // the next query block of any head of any sample as soon as it is free.
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/attention/fused_kernel.hpp"
+#include "bigbird/attention/torch_threads.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>

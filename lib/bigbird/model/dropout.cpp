@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/dropout.hpp"
 
+#include "bigbird/attention/torch_threads.hpp"
 #include "bigbird/core/rng.hpp"
 
 #include <ATen/Context.h>
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
-#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 namespace bigbird::model {

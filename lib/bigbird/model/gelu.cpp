@@ -2,9 +2,9 @@
 #include "bigbird/model/gelu.hpp"
 
 #include "bigbird/attention/elementwise.hpp"
+#include "bigbird/attention/torch_threads.hpp"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 namespace bigbird::model {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "bigbird/attention/torch_threads.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/model/bigbird.hpp"
-
-#include <ATen/Parallel.h>
 
 namespace bigbird::model {
 
