@@ -30,11 +30,13 @@ void add_input_options(CLI::App& command, PretrainOptions& options) {
 void add_network_options(CLI::App& command, PretrainOptions& options) {
     const char* group = "Network";
     command
-        .add_option("--config", options.config,
-                    "tiny (2 layers of 128), small (4 of 256), base (12 of 768), large (24 of 1024), or a "
-                    "config.json; it also sets the defaults of --steps, --batch-size, --sequence-length and "
-                    "--learning-rate: tiny 1000, 8, 512, 1e-3; small 20000, 32, 1024, 5e-4; else 1000000, "
-                    "256, 4096, 1e-4, the paper's")
+        .add_option(
+            "--config", options.config,
+            "tiny (2 layers of 128), small (4 of 256), base (12 of 768), large (24 of 1024), genomics (the "
+            "paper's, which is base), base-etc (base with 256 extra global tokens, blocks of 84), or a "
+            "config.json; it also sets the defaults of --steps, --batch-size, --sequence-length and "
+            "--learning-rate: tiny 1000, 8, 512, 1e-3; small 20000, 32, 1024, 5e-4; else 1000000, "
+            "256, 4096, 1e-4, the paper's")
         ->type_name("NAME|FILE")
         ->group(group);
     command

@@ -103,8 +103,24 @@ void refuse_other_models(const Keys& keys, const std::filesystem::path& where) {
     }
 }
 
-void read_pattern(const Keys& keys, attention::PatternSpec& pattern) {
-    std::string attention_type = "block_sparse", source = "hf", globals = "ends", kind = "bigbird";
+int blocks_filled(std::int64_t tokens, int block_size) {
+    return static_cast<int>((tokens + block_size - 1) / std::max(block_size, 1));
+}
+
+/// What extra global tokens mean where nothing else is said.
+void expect_etc(BigBirdConfig& config) {
+    config.pattern.globals = GlobalPlacement::first;
+    config.pattern.global_blocks = blocks_filled(config.extra_global_tokens, config.pattern.block_size);
+}
+
+void read_pattern(const Keys& keys, BigBirdConfig& config) {
+    attention::PatternSpec& pattern = config.pattern;
+    keys.integer("num_extra_global_tokens", config.extra_global_tokens);
+    keys.require(config.extra_global_tokens >= 0 && config.extra_global_tokens <= (1 << 24),
+                 "num_extra_global_tokens", "between 0 and 2^24");
+    const bool etc = config.extra_global_tokens > 0;
+    std::string attention_type = "block_sparse", source = etc ? "uniform" : "hf",
+                globals = etc ? "first" : "ends", kind = "bigbird";
     int version = attention::uniform_version;
     keys.text("attention_type", attention_type);
     keys.require(attention_type == "block_sparse" || attention_type == "original_full", "attention_type",
@@ -112,6 +128,9 @@ void read_pattern(const Keys& keys, attention::PatternSpec& pattern) {
     pattern.full = attention_type == "original_full";
     keys.integer("block_size", pattern.block_size);
     keys.integer("num_random_blocks", pattern.random_blocks);
+    if (etc) {
+        expect_etc(config);
+    }
     keys.integer("num_global_blocks", pattern.global_blocks);
     keys.integer("num_window_blocks", pattern.window_blocks);
     keys.integer("random_blocks_seed", pattern.random_seed);
@@ -193,6 +212,18 @@ void BigBirdConfig::validate() const {
             "classifier_head must be classification or linear, not '" + classifier_head + "'");
     require(extra.is_object(), "bigbird_dna must be an object");
     pattern.validate();
+    require(extra_global_tokens >= 0, "num_extra_global_tokens must not be negative");
+    const int filled = blocks_filled(extra_global_tokens, pattern.block_size);
+    require(extra_global_tokens == 0 ||
+                (pattern.kind == PatternKind::bigbird && pattern.globals == GlobalPlacement::first &&
+                 pattern.global_blocks == filled),
+            "num_extra_global_tokens " + std::to_string(extra_global_tokens) +
+                " needs attention_pattern bigbird, global_blocks_placement first and num_global_blocks " +
+                std::to_string(filled) + ", the blocks that the tokens fill");
+}
+
+std::int64_t BigBirdConfig::front_tokens() const {
+    return extra_global_tokens == 0 ? 0 : std::int64_t{pattern.global_blocks} * pattern.block_size;
 }
 
 BigBirdConfig preset(const std::string& name) {
@@ -200,18 +231,29 @@ BigBirdConfig preset(const std::string& name) {
         std::string_view name;
         std::int64_t layers, hidden, heads;
     };
-    constexpr std::array<Shape, 4> shapes{
-        {{"tiny", 2, 128, 2}, {"small", 4, 256, 4}, {"base", 12, 768, 12}, {"large", 24, 1024, 16}}};
+    constexpr std::array<Shape, 6> shapes{{{"tiny", 2, 128, 2},
+                                           {"small", 4, 256, 4},
+                                           {"base", 12, 768, 12},
+                                           {"large", 24, 1024, 16},
+                                           {"genomics", 12, 768, 12},
+                                           {"base-etc", 12, 768, 12}}};
     const auto* shape = std::ranges::find(shapes, name, &Shape::name);
     if (shape == shapes.end()) {
         throw ConfigError("no model preset is named '" + name +
-                          "': choose tiny, small, base or large, or give a config.json");
+                          "': choose tiny, small, base, large, genomics or base-etc, or give a config.json");
     }
     BigBirdConfig config;
     config.num_hidden_layers = shape->layers;
     config.hidden_size = shape->hidden;
     config.num_attention_heads = shape->heads;
     config.intermediate_size = 4 * shape->hidden;
+    if (name == "base-etc") {
+        config.pattern.block_size = 84;
+        config.pattern.random_blocks = 0;
+        config.extra_global_tokens = 256;
+        config.max_position_embeddings = 4116;
+        expect_etc(config);
+    }
     return config;
 }
 
@@ -236,7 +278,7 @@ BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& wh
     keys.real("initializer_range", config.initializer_range);
     keys.flag("use_bias", config.use_bias);
     keys.flag("rescale_embeddings", config.rescale_embeddings);
-    read_pattern(keys, config.pattern);
+    read_pattern(keys, config);
     read_labels(keys, config);
     if (keys.has("bigbird_dna")) {
         config.extra = keys.at("bigbird_dna");
@@ -293,6 +335,9 @@ Json config_to_json(const BigBirdConfig& config, const std::string& architecture
         json["attention_window_tokens"] = config.pattern.window_tokens;
         json["attention_dilation"] = config.pattern.dilation;
         json["num_global_tokens"] = config.pattern.global_tokens;
+    }
+    if (config.extra_global_tokens > 0) {
+        json["num_extra_global_tokens"] = config.extra_global_tokens;
     }
     if (classifier) {
         json["num_labels"] = config.num_labels;

@@ -28,21 +28,29 @@ struct BigBirdConfig {
     bool use_bias = true, rescale_embeddings = false;
     std::int64_t pad_token_id = 0;
     attention::PatternSpec pattern;
+    /// BigBird-ETC: so many learned tokens stand in front of every sequence, attend all and are attended by
+    /// all; they fill whole blocks (pattern.globals first, pattern.global_blocks of them) whose rest is
+    /// masked, and are in no input and no output. 0: none.
+    std::int64_t extra_global_tokens = 0;
     std::int64_t num_labels = 0;                     ///< task models only
     std::string classifier_head = "classification";  ///< or "linear": the paper's single layer on [CLS]
     /// What the network does not need: task, window, provenance …; under "bigbird_dna" in config.json, kept
     /// through load and save.
     Json extra = Json::object();
 
+    /// Length of what stands in front of a sequence inside the network: whole blocks.
+    std::int64_t front_tokens() const;
     /// Throws ConfigError naming the key.
     void validate() const;
 };
 
-/// tiny 2x128x2, small 4x256x4, base 12x768x12, large 24x1024x16 (layers x hidden x heads). Throws
-/// ConfigError listing the names.
+/// tiny 2x128x2, small 4x256x4, base 12x768x12, large 24x1024x16 (layers x hidden x heads). genomics: the
+/// paper's network for DNA, which is base. base-etc: base as the paper's BigBird-ETC, 256 extra global
+/// tokens, blocks of 84, no random ones, 4,116 positions (49 blocks). Throws ConfigError listing the names.
 BigBirdConfig preset(const std::string& name);
 
-/// From config.json's content. Without random_blocks_source it is somebody else's model and means `hf`.
+/// From config.json's content. Without random_blocks_source it is somebody else's model and means `hf`, but
+/// `uniform` where there are num_extra_global_tokens, which transformers does not know.
 /// `where` names the file in errors (InputError). Keys that mean nothing here are ignored.
 BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& where);
 /// What transformers reads too. `architecture`: "BigBirdForPreTraining" or

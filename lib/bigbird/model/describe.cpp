@@ -66,7 +66,8 @@ Json describe_tokenizer(const fs::path& file) {
             {"sha256", sha256_of_file(file)}};
 }
 
-Json describe_attention(const attention::PatternSpec& pattern) {
+Json describe_attention(const BigBirdConfig& config) {
+    const attention::PatternSpec& pattern = config.pattern;
     if (pattern.full) {
         return {{"type", "full"}};
     }
@@ -91,7 +92,11 @@ Json describe_attention(const attention::PatternSpec& pattern) {
     if (pattern.random_source == attention::RandomSource::uniform) {
         json["random_blocks_seed"] = pattern.random_seed;
     }
-    json["full_up_to_tokens"] = pattern.full_up_to_blocks() * pattern.block_size;
+    if (config.extra_global_tokens > 0) {
+        json["extra_global_tokens"] = config.extra_global_tokens;
+    }
+    json["full_up_to_tokens"] = std::max<std::int64_t>(
+        0, std::int64_t{pattern.full_up_to_blocks()} * pattern.block_size - config.front_tokens());
     return json;
 }
 
@@ -128,7 +133,7 @@ Json describe_model(const fs::path& directory) {
         json["labels"] = config.num_labels;
         json["head"] = config.classifier_head;
     }
-    json["attention"] = describe_attention(config.pattern);
+    json["attention"] = describe_attention(config);
     if (fs::exists(directory / "model.safetensors")) {
         json["weights"] = describe_weights(directory / "model.safetensors");
     }

@@ -14,6 +14,23 @@ namespace {
 
 using Place = DropoutSite::Place;
 
+/// What fills the last block of a sequence may lie behind the last position; it is masked, and 0 there.
+at::Tensor first_rows(const at::Tensor& weight, std::int64_t count) {
+    return count <= weight.size(0) ? weight.narrow(0, 0, count)
+                                   : at::constant_pad_nd(weight, {0, 0, 0, count - weight.size(0)});
+}
+
+/// The mask with that of the extra global tokens in front: those are real, what fills their last block is
+/// not.
+at::Tensor mask_with_front(const at::Tensor& mask, const BigBirdConfig& config) {
+    const std::int64_t front = config.front_tokens();
+    if (front == 0) {
+        return mask;
+    }
+    const at::Tensor real = at::arange(front, mask.options().dtype(at::kLong)) < config.extra_global_tokens;
+    return at::cat({real.unsqueeze(0).expand({mask.size(0), -1}), mask}, 1);
+}
+
 /// A nameless step of a dotted parameter name.
 std::shared_ptr<torch::nn::Module> group(torch::nn::Module& parent, const std::string& name) {
     return parent.register_module(name, std::make_shared<torch::nn::Module>(name));
@@ -23,13 +40,18 @@ std::shared_ptr<torch::nn::Module> group(torch::nn::Module& parent, const std::s
 
 EmbeddingsImpl::EmbeddingsImpl(const BigBirdConfig& config)
     : dropout_(config.hidden_dropout_prob),
-      word_scale_(config.rescale_embeddings ? std::sqrt(static_cast<double>(config.hidden_size)) : 1.0) {
+      word_scale_(config.rescale_embeddings ? std::sqrt(static_cast<double>(config.hidden_size)) : 1.0),
+      front_(config.front_tokens()) {
     word_embeddings = register_module("word_embeddings",
                                       Embedding(config.vocab_size, config.hidden_size, config.pad_token_id));
     position_embeddings =
         register_module("position_embeddings", Embedding(config.max_position_embeddings, config.hidden_size));
     token_type_embeddings =
         register_module("token_type_embeddings", Embedding(config.type_vocab_size, config.hidden_size));
+    if (config.extra_global_tokens > 0) {
+        global_embeddings =
+            register_module("global_embeddings", Embedding(config.extra_global_tokens, config.hidden_size));
+    }
     norm_ = register_module("LayerNorm", LayerNorm(config.hidden_size, config.layer_norm_eps));
 }
 
@@ -39,7 +61,12 @@ at::Tensor EmbeddingsImpl::forward(const EncoderInput& input, const DropoutKey& 
         x = x * word_scale_;
     }
     x = x + token_type_embeddings->forward(input.token_type_ids) +
-        position_embeddings->weight.narrow(0, 0, x.size(1));
+        first_rows(position_embeddings->weight, x.size(1));
+    if (front_ > 0) {
+        const at::Tensor& globals = global_embeddings->weight;
+        const at::Tensor front = at::constant_pad_nd(globals, {0, 0, 0, front_ - globals.size(0)});
+        x = at::cat({front.unsqueeze(0).expand({x.size(0), -1, -1}), x}, 1);
+    }
     return norm_->forward(is_training() ? dropout(x, dropout_, key, {Place::embeddings}) : x);
 }
 
@@ -116,28 +143,29 @@ BigBirdModelImpl::BigBirdModelImpl(const BigBirdConfig& config) : config_(config
 
 EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidden_states,
                                         const DropoutKey& key) {
-    const std::int64_t length = input.input_ids.size(1);
-    BIGBIRD_EXPECTS(length % config_.pattern.block_size == 0,
-                    "the length must be a multiple of the block size");
-    if (length > config_.max_position_embeddings) {
+    const std::int64_t length = input.input_ids.size(1), block = config_.pattern.block_size;
+    BIGBIRD_EXPECTS(length % block == 0, "the length must be a multiple of the block size");
+    if (length >= config_.max_position_embeddings + block) {
         throw InputError("a sequence of " + std::to_string(length) + " tokens is longer than the model's " +
                          std::to_string(config_.max_position_embeddings) + " positions");
     }
-    PassContext pass{input.attention_mask, key, backend_,
-                     static_cast<int>(length / config_.pattern.block_size)};
+    const std::int64_t front = config_.front_tokens();
+    PassContext pass{mask_with_front(input.attention_mask, config_), key, backend_,
+                     static_cast<int>((front + length) / config_.pattern.block_size)};
+    const auto of_sequence = [&](const at::Tensor& y) { return front == 0 ? y : y.narrow(1, front, length); };
     EncoderOutput out;
     at::Tensor x = embeddings_->forward(input, key);
     for (const EncoderLayer& layer : layers_) {
         if (all_hidden_states) {
-            out.hidden_states.push_back(x);
+            out.hidden_states.push_back(of_sequence(x));
         }
         x = recompute_ ? recomputed([layer, pass](const at::Tensor& y) { return layer->forward(y, pass); }, x)
                        : layer->forward(x, pass);
     }
     if (all_hidden_states) {
-        out.hidden_states.push_back(x);
+        out.hidden_states.push_back(of_sequence(x));
     }
-    out.hidden = x;
+    out.hidden = of_sequence(x);
     return out;
 }
 

@@ -13,25 +13,28 @@
 
 namespace bigbird::model {
 
-/// Word, position and token type embeddings; dropout before LayerNorm, as in transformers' BigBird and unlike
-/// its BERT.
+/// Word, position and token type embeddings, behind those of the extra global tokens where there are such;
+/// dropout before LayerNorm, as in transformers' BigBird and unlike its BERT.
 class EmbeddingsImpl : public torch::nn::Module {
 public:
     explicit EmbeddingsImpl(const BigBirdConfig& config);
+    /// (batch, front + length, hidden)
     at::Tensor forward(const EncoderInput& input, const DropoutKey& key) const;
 
-    Embedding word_embeddings{nullptr}, position_embeddings{nullptr}, token_type_embeddings{nullptr};
+    Embedding word_embeddings{nullptr}, position_embeddings{nullptr}, token_type_embeddings{nullptr},
+        global_embeddings{nullptr};  ///< the last one empty without extra global tokens
 
 private:
     LayerNorm norm_{nullptr};
     double dropout_;
     double word_scale_;
+    std::int64_t front_;
 };
 TORCH_MODULE(Embeddings);
 
 /// What all layers of one forward pass share.
 struct PassContext {
-    at::Tensor mask;  // (batch, length) bool
+    at::Tensor mask;  // (batch, front + length) bool
     DropoutKey key;
     attention::Backend backend = attention::Backend::automatic;
     int blocks = 0;

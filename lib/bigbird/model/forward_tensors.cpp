@@ -66,8 +66,12 @@ Prepared prepare(const TensorMap& inputs, const BigBirdConfig& config) {
                      types = whole_numbers(inputs, "token_type_ids", ids, 0);
     require_below(ids, "input_ids", config.vocab_size, "pieces");
     require_below(types, "token_type_ids", config.type_vocab_size, "token types");
-    require_below(mask, "attention_mask", 2, "values for it, 0 and 1");
+    require(((mask == 0) | (mask == 1)).all().item<bool>(),
+            "tensor 'attention_mask' must hold 0 and 1 alone");
     const std::int64_t length = ids.size(1), block = config.pattern.block_size;
+    require(length <= config.max_position_embeddings,
+            "tensor 'input_ids' holds sequences of " + std::to_string(length) + " tokens, the model has " +
+                std::to_string(config.max_position_embeddings) + " positions");
     const auto padded = [&](const at::Tensor& x, std::int64_t value) {
         return at::constant_pad_nd(x, {0, (block - length % block) % block}, value);
     };

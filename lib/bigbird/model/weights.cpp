@@ -89,7 +89,7 @@ std::string fill_one(const std::string& key, at::Tensor& parameter, const at::Te
 
 /// Everything that is wrong in one sentence.
 void refuse(const std::vector<std::string>& problems, const fs::path& where) {
-    constexpr std::size_t named = 12;
+    constexpr std::size_t named = 64;
     std::string text;
     for (std::size_t i = 0; i < std::min(problems.size(), named); ++i) {
         text += (text.empty() ? "" : "; ") + problems[i];

@@ -23,12 +23,20 @@ DOCTEST_TEST_CASE("config: presets have the published shapes") {
     DOCTEST_CHECK(base.intermediate_size == 3072);
     DOCTEST_CHECK(base.max_position_embeddings == 4096);
     DOCTEST_CHECK(preset("tiny").intermediate_size == 512);
-    for (const char* name : {"tiny", "small", "base", "large"}) {
+    for (const char* name : {"tiny", "small", "base", "large", "genomics", "base-etc"}) {
         DOCTEST_CHECK_NOTHROW(preset(name).validate());
     }
-    DOCTEST_CHECK(
-        message_of<ConfigError>([] { preset("huge"); }) ==
-        "no model preset is named 'huge': choose tiny, small, base or large, or give a config.json");
+    DOCTEST_CHECK(message_of<ConfigError>([] { preset("huge"); }) ==
+                  "no model preset is named 'huge': choose tiny, small, base, large, genomics or base-etc, "
+                  "or give a config.json");
+    const BigBirdConfig large = preset("large"), etc = preset("base-etc");
+    DOCTEST_CHECK(large.num_hidden_layers == 24);
+    DOCTEST_CHECK(large.num_attention_heads == 16);
+    DOCTEST_CHECK(large.hidden_size == 1024);
+    DOCTEST_CHECK(etc.pattern.block_size == 84);
+    DOCTEST_CHECK(etc.pattern.global_blocks == 4);  // 256 tokens and 80 that only fill the fourth block
+    DOCTEST_CHECK(etc.front_tokens() == 336);
+    DOCTEST_CHECK(base.front_tokens() == 0);
 }
 
 DOCTEST_TEST_CASE("config: a file of transformers is read as transformers means it") {
@@ -139,6 +147,30 @@ DOCTEST_TEST_CASE("config: GENA-LM's bigbird-base-t2t is a model of ours by its 
     DOCTEST_CHECK(config.pad_token_id == 3);
     DOCTEST_CHECK(config.pattern.random_source == RandomSource::hf);
     DOCTEST_CHECK(config.pattern.full_up_to_blocks() * config.pattern.block_size == 704);
+}
+
+DOCTEST_TEST_CASE("config: extra global tokens are written and read, and make their blocks") {
+    const BigBirdConfig config = preset("base-etc");
+    const Json json = config_to_json(config, "BigBirdForPreTraining");
+    const BigBirdConfig again = config_from_json(json, "config.json");
+    DOCTEST_CHECK(again.extra_global_tokens == 256);
+    DOCTEST_CHECK(again.pattern == config.pattern);
+    DOCTEST_CHECK(
+        !config_to_json(preset("base"), "BigBirdForPreTraining").contains("num_extra_global_tokens"));
+    const BigBirdConfig brief = config_from_json(
+        {{"num_extra_global_tokens", 100}, {"block_size", 16}, {"num_random_blocks", 0}}, "config.json");
+    DOCTEST_CHECK(brief.pattern.global_blocks == 7);
+    DOCTEST_CHECK(brief.pattern.globals == GlobalPlacement::first);
+    DOCTEST_CHECK(brief.pattern.random_source == RandomSource::uniform);
+    DOCTEST_CHECK(
+        message_of<InputError>([] {
+            config_from_json({{"num_extra_global_tokens", 100}, {"num_global_blocks", 1}}, "config.json");
+        }) ==
+        "config.json: model configuration: num_extra_global_tokens 100 needs attention_pattern bigbird, "
+        "global_blocks_placement first and num_global_blocks 2, the blocks that the tokens fill");
+    DOCTEST_CHECK(message_of<InputError>([] {
+                      config_from_json({{"num_extra_global_tokens", -1}}, "config.json");
+                  }) == "config.json: key 'num_extra_global_tokens' must be between 0 and 2^24, not -1");
 }
 
 DOCTEST_TEST_CASE("config: every pattern is written and read again") {

@@ -83,6 +83,22 @@ DOCTEST_TEST_CASE("encoder: a result does not depend on what else is in the batc
                              alone[0].slice(0, 0, 58)) < 1e-6);
 }
 
+DOCTEST_TEST_CASE("encoder: the last block may reach behind the last position") {
+    BigBirdConfig config = small_config();
+    BigBirdModel longer = encoder(config);
+    config.max_position_embeddings = 126;
+    BigBirdModel model = encoder(config);
+    const torch::NoGradGuard no_gradient;
+    auto from = longer->named_parameters();
+    for (auto& item : model->named_parameters()) {
+        item.value().copy_(from[item.key()].narrow(0, 0, item.value().size(0)));
+    }
+    DOCTEST_CHECK(difference(model->forward(one(126, config), false, {}).hidden.narrow(1, 0, 126),
+                             longer->forward(one(126, config), false, {}).hidden.narrow(1, 0, 126)) < 1e-6);
+    DOCTEST_CHECK(message_of<bigbird::InputError>([&] { model->forward(one(127, config), false, {}); }) ==
+                  "a sequence of 127 tokens is longer than the model's 126 positions");
+}
+
 DOCTEST_TEST_CASE("encoder: limits are said in words") {
     BigBirdConfig config = small_config();
     BigBirdModel model = encoder(config);
@@ -93,6 +109,83 @@ DOCTEST_TEST_CASE("encoder: limits are said in words") {
     foreign->train();
     DOCTEST_CHECK_NOTHROW(foreign->forward(one(28, config), false, {}));
     DOCTEST_CHECK_NOTHROW(foreign->forward(one(60, config), false, {}));
+}
+
+namespace {
+
+/// Six learned global tokens, which fill a block of four and half a second one.
+BigBirdConfig etc_config() {
+    BigBirdConfig config = small_config();
+    config.extra_global_tokens = 6;
+    config.pattern.globals = bigbird::attention::GlobalPlacement::first;
+    config.pattern.global_blocks = 2;
+    config.pattern.random_blocks = 0;
+    return config;
+}
+
+/// A network without extra tokens, whose words 50 .. 55 at positions 0 .. 5 are `etc`'s global tokens.
+BigBirdModel with_explicit_tokens(BigBirdModel& etc) {
+    BigBirdConfig config = etc->config();
+    config.extra_global_tokens = 0;
+    config.vocab_size += 6;
+    config.max_position_embeddings += 8;
+    BigBirdModel model(config);
+    const torch::NoGradGuard no_gradient;
+    auto from = etc->named_parameters();
+    for (auto& item : model->named_parameters()) {
+        at::Tensor& to = item.value();
+        const at::Tensor& source = from[item.key()];
+        if (item.key().ends_with("word_embeddings.weight")) {
+            to.copy_(at::cat({source, from["embeddings.global_embeddings.weight"]}));
+        } else if (item.key().ends_with("position_embeddings.weight")) {
+            // The front takes back the token type that every position is given.
+            const at::Tensor type = from["embeddings.token_type_embeddings.weight"].narrow(0, 0, 1);
+            to.copy_(at::cat({-type.expand({8, -1}), source}));
+        } else {
+            to.copy_(source);
+        }
+    }
+    model->eval();
+    return model;
+}
+
+EncoderInput with_front(const EncoderInput& input) {
+    const std::int64_t batch = input.input_ids.size(0);
+    const at::Tensor ids = at::tensor({50, 51, 52, 53, 54, 55, 0, 0}, at::kLong).expand({batch, -1}),
+                     mask = (ids > 0), types = at::zeros({batch, 8}, at::kLong);
+    return {at::cat({ids, input.input_ids}, 1), at::cat({types, input.token_type_ids}, 1),
+            at::cat({mask, input.attention_mask}, 1)};
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("encoder: extra global tokens are the same as tokens in front of every sequence") {
+    const BigBirdConfig config = etc_config();
+    BigBirdModel etc = encoder(config);
+    etc->to(at::kDouble);
+    BigBirdModel explicit_tokens = with_explicit_tokens(etc);
+    explicit_tokens->to(at::kDouble);
+    const std::vector<TokenSequence> sequences{random_sequence(58, 1), random_sequence(60, 2)};
+    const EncoderInput input = make_input(sequences, config, at::kCPU);
+    DOCTEST_REQUIRE(!config.pattern.is_full(60 / 4 + 2));
+    const EncoderOutput found = etc->forward(input, true, {}),
+                        wanted = explicit_tokens->forward(with_front(input), true, {});
+    for (std::size_t layer = 0; layer < wanted.hidden_states.size(); ++layer) {
+        DOCTEST_CHECK(difference(found.hidden_states[layer], wanted.hidden_states[layer].narrow(1, 8, 60)) <
+                      1e-12);
+    }
+    DOCTEST_CHECK(difference(found.hidden, wanted.hidden.narrow(1, 8, 60)) < 1e-12);
+}
+
+DOCTEST_TEST_CASE("encoder: extra global tokens are learned, read by all and carried over distance") {
+    BigBirdModel etc = encoder(etc_config());
+    etc->forward(one(60, etc->config()), false, {}).hidden.square().sum().backward();
+    const at::Tensor gradient = etc->named_parameters()["embeddings.global_embeddings.weight"].grad();
+    DOCTEST_CHECK((gradient.norm(2, -1) > 0).sum().item<std::int64_t>() == 6);
+    EncoderInput changed = one(60, etc->config());
+    const at::Tensor before = etc->forward(changed, false, {}).hidden;
+    changed.input_ids[0][59] = changed.input_ids[0][59].item<std::int64_t>() == 17 ? 18 : 17;
+    DOCTEST_CHECK(difference(etc->forward(changed, false, {}).hidden[0][0], before[0][0]) > 1e-6);
 }
 
 DOCTEST_TEST_CASE("encoder: attention dropout acts in training on short sequences alone") {

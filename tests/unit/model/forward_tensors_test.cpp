@@ -77,6 +77,8 @@ DOCTEST_TEST_CASE("forward_tensors: what is wrong with an input is said") {
                   "tensor 'input_ids' must have the shape (batch, length)");
     DOCTEST_CHECK(refusal({{"input_ids", ids}, {"attention_mask", at::ones({2, 9}, at::kLong)}}) ==
                   "tensor 'attention_mask' differs in shape from input_ids");
+    DOCTEST_CHECK(refusal({{"input_ids", ids}, {"attention_mask", at::full({2, 10}, 2, at::kLong)}}) ==
+                  "tensor 'attention_mask' must hold 0 and 1 alone");
     DOCTEST_CHECK(refusal({{"input_ids", ids * 50}}) ==
                   "tensor 'input_ids' holds 350, the model has 300 pieces");
     DOCTEST_CHECK(refusal({{"input_ids", ids - 8}}) ==
@@ -84,7 +86,7 @@ DOCTEST_TEST_CASE("forward_tensors: what is wrong with an input is said") {
     DOCTEST_CHECK(refusal({{"input_ids", ids}, {"token_type_ids", ids}}) ==
                   "tensor 'token_type_ids' holds 7, the model has 2 token types");
     DOCTEST_CHECK(refusal({{"input_ids", at::full({1, 513}, 7, at::kLong)}}) ==
-                  "a sequence of 528 tokens is longer than the model's 512 positions");
+                  "tensor 'input_ids' holds sequences of 513 tokens, the model has 512 positions");
     DOCTEST_CHECK_THROWS_AS(
         forward_tensors(test_data("model/pretraining"), {{"input_ids", ids}}, {"fp8", {}}, at::kCPU),
         bigbird::ConfigError);

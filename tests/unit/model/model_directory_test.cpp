@@ -45,6 +45,26 @@ DOCTEST_TEST_CASE("model_directory: what is written is read again, bit for bit")
     DOCTEST_CHECK(bytes == read_file(folder / "model.safetensors"));
 }
 
+DOCTEST_TEST_CASE("model_directory: extra global tokens are kept, and missed where they are missing") {
+    const TempDir folder;
+    BigBirdConfig config = small_config();
+    config.extra_global_tokens = 6;
+    config.pattern.globals = bigbird::attention::GlobalPlacement::first;
+    config.pattern.random_blocks = 0;
+    PreTrainingModel model = random_model(config);
+    write_model(model, nullptr, folder.path());
+    PreTrainingModel again = load_pretraining_model(folder.path(), at::kCPU);
+    DOCTEST_CHECK(again->config().extra_global_tokens == 6);
+    const EncoderInput input = an_input(config);
+    DOCTEST_CHECK(
+        identical(model->forward(input).prediction_logits, again->forward(input).prediction_logits));
+    TensorMap tensors = read_weights(folder.path());
+    DOCTEST_CHECK(tensors.erase("bert.embeddings.global_embeddings.weight") == 1);
+    DOCTEST_CHECK(message_of<InputError>([&] {
+                      fill_parameters(*again, tensors, {}, "model.safetensors");
+                  }) == "model.safetensors: tensor 'bert.embeddings.global_embeddings.weight' is missing");
+}
+
 DOCTEST_TEST_CASE("model_directory: a classifier starts from pretrained weights and a head of its seed") {
     const TempDir folder, task;
     const BigBirdConfig config = small_config();
