@@ -168,7 +168,8 @@ BpeRules read_rules(const Document& json, const Path& file) {
         if (text == unknown) {
             rules.unknown_id = id.get<std::int32_t>();
         } else if (text.size() == 1 || !added.contains(id.get<std::int64_t>())) {
-            rules.add(text, id.get<std::int32_t>());  // a special letter, GENA-LM's '-', is a letter of text, too
+            rules.add(text,
+                      id.get<std::int32_t>());  // a special letter, GENA-LM's '-', is a letter of text, too
         }
     }
     if (rules.unknown_id < 0) {

@@ -34,8 +34,9 @@ std::int64_t inputs_of(const std::string& name, const Json& shapes) {
 }  // namespace
 
 at::Tensor fixture_bases(const std::string& architecture) {
+    const Json entry = fixture(architecture);
     std::vector<at::Tensor> rows;
-    for (const Json& sequence : fixture(architecture).at("sequences")) {
+    for (const Json& sequence : entry.at("sequences")) {
         rows.push_back(at::tensor(baselines::base_codes(sequence.get<std::string>()), at::kLong));
     }
     return at::stack(rows);

@@ -48,7 +48,7 @@ DOCTEST_TEST_CASE("scoring/bigbird_windows: bfloat16 is near float32, and the he
     const at::Tensor exact = scoring::pooled_logits(network, input, Pooling::cls);
     const at::Tensor rough =
         scoring::pooled_logits(network, input, Pooling::cls, {}, train::ComputeType::bf16);
-    DOCTEST_CHECK(rough.scalar_type() == at::kFloat);
+    DOCTEST_CHECK((rough.scalar_type() == at::kFloat));
     DOCTEST_CHECK(difference(exact, rough) > 0);
     DOCTEST_CHECK(difference(exact, rough) < 0.1);
 }
