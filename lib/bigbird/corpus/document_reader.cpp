@@ -83,7 +83,7 @@ struct DocumentReader::State {
         return false;
     }
 
-    std::optional<Document> next_text(std::string first) {
+    std::optional<Document> next_text(std::string first, std::size_t most_sentences) {
         Document document;
         line = std::move(first);
         do {
@@ -96,6 +96,9 @@ struct DocumentReader::State {
             expect_sequence_line(line, input.path(), input.line_number());
             genome::normalise(line);
             document.sentences.push_back(line);
+            if (document.sentences.size() == most_sentences) {
+                return document;
+            }
         } while (next_line());
         return document.sentences.empty() ? std::nullopt : std::optional(std::move(document));
     }
@@ -167,11 +170,11 @@ std::int64_t DocumentReader::total_bytes() const {
     return state_->input.total_bytes();
 }
 
-std::optional<Document> DocumentReader::next() {
+std::optional<Document> DocumentReader::next(std::size_t most_sentences) {
     if (!state_->ahead && !state_->next_line()) {
         return std::nullopt;
     }
-    return state_->form == State::Form::text ? state_->next_text(std::move(state_->line))
+    return state_->form == State::Form::text ? state_->next_text(std::move(state_->line), most_sentences)
                                              : state_->next_coordinates();
 }
 

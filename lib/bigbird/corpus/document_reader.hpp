@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,7 +34,8 @@ public:
     ~DocumentReader();
     /// Nothing at the end; never a document without a sentence. Throws InputError with file and line: what is
     /// neither form, coordinates without a genome, a contig that it lacks, an interval past its end.
-    std::optional<Document> next();
+    /// Of text, at most so many sentences of a document come at once; the next call goes on with it.
+    std::optional<Document> next(std::size_t most_sentences = std::numeric_limits<std::size_t>::max());
     /// Bytes of the file taken so far, and in all (0: not known), for progress. Any thread may ask.
     std::int64_t bytes_read() const;
     std::int64_t total_bytes() const;

@@ -19,7 +19,8 @@ constexpr std::int64_t bases_a_megabase = 1'000'000;
 void add_documents(tokenizer::TokenizerTrainer& trainer, DocumentReader& documents) {
     Progress progress("reading", "Mbp", 0);
     std::int64_t bases = 0;
-    while (auto document = documents.next()) {
+    constexpr std::size_t sentences_at_once = 100;  // a file without blank lines is one document
+    while (auto document = documents.next(sentences_at_once)) {
         for (std::string& sentence : document->sentences) {
             bases += static_cast<std::int64_t>(sentence.size());
             trainer.add(std::move(sentence));

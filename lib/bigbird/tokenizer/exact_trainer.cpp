@@ -17,12 +17,17 @@ namespace {
 
 constexpr std::int64_t most_merges = 65'000;  // symbols are 16 bits
 
-// Tells how far the work has come: the n-th piece has 0.16 n^-1.225 places a base, and each round takes as long as
-// some thousand places besides. The first merges take as long as the hundredth, for they sweep over all places.
+// Tells how far the work has come: the n-th piece has 0.16 n^-1.225 places a base, and each round takes as
+// long as some thousand places besides. The first merges take as long as the hundredth, for they sweep over
+// all places.
 class Advance {
 public:
-    Advance(const LearntSymbols& symbols, std::size_t bases, std::int64_t merges, const LearnListener& listener)
-        : symbols_(symbols), merges_(merges), places_(0.16 * static_cast<double>(bases)), listener_(listener) {}
+    Advance(const LearntSymbols& symbols, std::size_t bases, std::int64_t merges,
+            const LearnListener& listener)
+        : symbols_(symbols),
+          merges_(merges),
+          places_(0.16 * static_cast<double>(bases)),
+          listener_(listener) {}
 
     void operator()() {
         while (told_ < static_cast<std::int64_t>(symbols_.merges())) {
@@ -37,7 +42,8 @@ private:
         const auto count = static_cast<double>(merges);
         const double by_sweeps = std::min(count, swept) * std::pow(swept, -exponent);
         const double by_lists =
-            count <= swept ? 0 : (std::pow(swept, 1 - exponent) - std::pow(count, 1 - exponent)) / (exponent - 1);
+            count <= swept ? 0
+                           : (std::pow(swept, 1 - exponent) - std::pow(count, 1 - exponent)) / (exponent - 1);
         return places_ * (by_sweeps + by_lists) + places_a_round * count;
     }
 

@@ -33,9 +33,9 @@ struct LearntPieces {
 /// Hears of each piece how many are learnt and which share of the whole work is probably done; may throw.
 using LearnListener = std::function<void(std::int64_t pieces, double share)>;
 
-/// Learns up to spec.merges pieces; fewer where no pair is left, or where spec.only_certain ends it; only then
-/// `corpus` is what it was, else it is empty afterwards. The result does not depend on the threads. Throws
-/// std::bad_alloc.
+/// Learns up to spec.merges pieces; fewer where no pair is left, or where spec.only_certain ends it; only
+/// then `corpus` is what it was, else it is empty afterwards. The result does not depend on the threads.
+/// Throws std::bad_alloc.
 LearntPieces learn_pieces(LetterArray& corpus, const LearnSpec& spec, const LearnListener& advance);
 
 }  // namespace bigbird::tokenizer

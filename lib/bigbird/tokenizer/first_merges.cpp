@@ -10,7 +10,8 @@ namespace bigbird::tokenizer {
 
 namespace {
 
-// A sweep over a thousand symbols takes as long as following one place, by the measurements of lib/benchmarks.md.
+// A sweep over a thousand symbols takes as long as following one place, by the measurements of
+// lib/benchmarks.md.
 constexpr std::uint64_t swept_a_place = 1000;
 
 }  // namespace
@@ -23,7 +24,12 @@ std::size_t active_pairs(std::size_t known) {
 }
 
 FirstMerges::FirstMerges(PackedTokens& tokens, LearntSymbols& symbols, const LearnSpec& spec, ShardTeam& team)
-    : tokens_(tokens), symbols_(symbols), spec_(spec), team_(team), counts_(width * width), joinable_(width * width) {
+    : tokens_(tokens),
+      symbols_(symbols),
+      spec_(spec),
+      team_(team),
+      counts_(width * width),
+      joinable_(width * width) {
     const auto pairs = tokens_.count_letter_pairs(team_);
     const bool disjoint = spec_.counting == PairCounting::disjoint;
     met_ = TokenArray::letters;
@@ -41,8 +47,8 @@ std::vector<CountedPair> FirstMerges::pairs() const {
     std::vector<CountedPair> pairs;
     for (std::size_t left = 0; left < symbols_.size(); ++left) {
         for (std::size_t right = 0; right < symbols_.size(); ++right) {
-            const CountedPair pair{static_cast<Symbol>(left), static_cast<Symbol>(right), ranked_by(left, right),
-                                   left == right && runs_[left].recount};
+            const CountedPair pair{static_cast<Symbol>(left), static_cast<Symbol>(right),
+                                   ranked_by(left, right), left == right && runs_[left].recount};
             if (pair.count > 0 && symbols_.short_enough(pair.left, pair.right)) {
                 pairs.push_back(pair);
             }
@@ -115,12 +121,12 @@ std::uint64_t FirstMerges::most_beside(const CountedPair& pair) const {
     return most;
 }
 
-// The pairs of the next sweep, in order; none where no pair is left. A single one has `recount` set where it must be
-// counted first.
+// The pairs of the next sweep, in order; none where no pair is left. A single one has `recount` set where it
+// must be counted first.
 std::vector<CountedPair> FirstMerges::choose() {
-    const std::size_t room = std::min({most_packed_rules,
-                                       pieces_between_refreshes - symbols_.merges() % pieces_between_refreshes,
-                                       static_cast<std::size_t>(spec_.merges) - symbols_.merges()});
+    const std::size_t room =
+        std::min({most_packed_rules, pieces_between_refreshes - symbols_.merges() % pieces_between_refreshes,
+                  static_cast<std::size_t>(spec_.merges) - symbols_.merges()});
     std::vector<CountedPair> batch;
     std::array<bool, width> is_left{}, is_right{};
     std::vector<std::string> texts;
@@ -145,7 +151,8 @@ std::vector<CountedPair> FirstMerges::choose() {
     return batch;
 }
 
-// Occurrences of `symbol` that stand at the end of each other one's text and were joined since there are pairs of it.
+// Occurrences of `symbol` that stand at the end of each other one's text and were joined since there are
+// pairs of it.
 OddRuns FirstMerges::odd_runs(Symbol symbol) const {
     OddRuns odd{};
     if (spec_.counting == PairCounting::disjoint) {
@@ -171,13 +178,14 @@ void FirstMerges::lose(std::size_t left, std::size_t right, std::uint64_t by) {
     }
 }
 
-// Where `x left right y` stood, (x, left) and (right, y) are gone and (x, joined), (joined, y) are new. Two joined
-// symbols side by side have been counted by both; the one on the right settles it.
+// Where `x left right y` stood, (x, left) and (right, y) are gone and (x, joined), (joined, y) are new. Two
+// joined symbols side by side have been counted by both; the one on the right settles it.
 void FirstMerges::settle(const PackedRule& rule, std::size_t number, std::size_t first_joined,
                          const PackedNeighbours& neighbours) {
     const bool alone = rule.left == rule.right;
     for (std::size_t symbol = 0; symbol < symbols_.size(); ++symbol) {
-        const std::uint64_t before = neighbours.left[number][symbol], behind = neighbours.right[number][symbol];
+        const std::uint64_t before = neighbours.left[number][symbol],
+                            behind = neighbours.right[number][symbol];
         const std::size_t last_part = symbol < first_joined ? symbol : symbols_.parts[symbol].second;
         count(symbol, rule.joined) += before;
         if (!alone || last_part != rule.left) {

@@ -2,15 +2,16 @@
 // The first merges, which join most of all places, by sweeps over the packed corpus.
 //
 // A sweep makes several merges at once. Let the pairs be ranked (by frequency, then as PairTable says) and
-// p1 = (a1, b1), p2 = (a2, b2), … be the first ones. One after the other, they would be chosen in this order, with
-// these frequencies, and give the same symbols, if
+// p1 = (a1, b1), p2 = (a2, b2), … be the first ones. One after the other, they would be chosen in this order,
+// with these frequencies, and give the same symbols, if
 //
-// 1. no symbol is the left one of one of them and the right one of another or the same. Then no two occurrences
+// 1. no symbol is the left one of one of them and the right one of another or the same. Then no two
+// occurrences
 //    share a symbol, so that joining one pair neither hides nor changes another, in whatever order.
 // 2. each of them is more frequent than every pair that the ones before it have made. A pair (x, J) with the
-//    new J of pi stands only where (x', ai) stood before the sweep, x' being x or x's last part; a pair (J, y)
-//    only where (bi, y') stood. So it is not more frequent than the most frequent of those, all of which are
-//    counted in a table, whether they may be joined or not.
+//    new J of pi stands only where (x', ai) stood before the sweep, x' being x or x's last part; a pair (J,
+//    y) only where (bi, y') stood. So it is not more frequent than the most frequent of those, all of which
+//    are counted in a table, whether they may be joined or not.
 //
 // Other pairs only become rarer. Pairs of one symbol with itself break the first condition, and go alone.
 #pragma once
@@ -34,8 +35,8 @@ public:
     /// All must outlive this.
     FirstMerges(PackedTokens& tokens, LearntSymbols& symbols, const LearnSpec& spec, ShardTeam& team);
 
-    /// Merges until sweeps are no longer the faster way, spec.merges are made, no pair is left, or spec.only_certain
-    /// ends it. `advance` hears of each sweep.
+    /// Merges until sweeps are no longer the faster way, spec.merges are made, no pair is left, or
+    /// spec.only_certain ends it. `advance` hears of each sweep.
     void run(const std::function<void()>& advance);
 
     /// SentencePiece, which looks among frequent pairs only, makes the same merges.

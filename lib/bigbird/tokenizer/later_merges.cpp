@@ -18,8 +18,8 @@ constexpr std::uint64_t places_worth_sharing = 256;
 // occurs 0.16 n^-1.225 times a base, within a third; where the guess is too high a census finds the pairs
 // that were left out.
 std::uint64_t first_threshold(std::size_t bases, std::int64_t merges) {
-    const double last =
-        0.16 * static_cast<double>(bases) * std::pow(static_cast<double>(std::max<std::int64_t>(merges, 1)), -1.225);
+    const double last = 0.16 * static_cast<double>(bases) *
+                        std::pow(static_cast<double>(std::max<std::int64_t>(merges, 1)), -1.225);
     return std::max<std::uint64_t>(static_cast<std::uint64_t>(0.7 * last), 1);
 }
 
@@ -76,7 +76,8 @@ void LaterMerges::cut(const std::vector<Chunks>& parts) {
 }
 
 // Keeps the pairs that are frequent enough, and lists their places.
-void LaterMerges::take_over(const FirstMerges& first, const PackedTokens& tokens, const std::vector<Chunks>& parts) {
+void LaterMerges::take_over(const FirstMerges& first, const PackedTokens& tokens,
+                            const std::vector<Chunks>& parts) {
     const std::size_t cached = cached_;  // which counts them already
     std::vector<std::uint32_t> fresh;
     for (const CountedPair& pair : first.pairs()) {
@@ -123,7 +124,8 @@ std::optional<std::uint32_t> LaterMerges::keep(Symbol left, Symbol right, std::u
 void LaterMerges::recount(std::uint32_t number) {
     SymbolPair& pair = table_.at(number);
     std::vector<std::uint64_t> found(team_.size());
-    team_.run([&](std::size_t i) { found[i] = shards_[i].count(table_.places(number, i), pair.left, pair.right); });
+    team_.run(
+        [&](std::size_t i) { found[i] = shards_[i].count(table_.places(number, i), pair.left, pair.right); });
     pair.count = 0;
     for (const std::uint64_t count : found) {
         pair.count += count;
@@ -310,7 +312,8 @@ void LaterMerges::settle_right(const MergeRule& rule) {
     }
     decrease(lost_);
     for (const Symbol behind : total_.met_right) {
-        const std::uint64_t remaining = total_.right[behind] - (behind == rule.left ? total_.joined_twice : 0);
+        const std::uint64_t remaining =
+            total_.right[behind] - (behind == rule.left ? total_.joined_twice : 0);
         if (const auto number = keep(rule.joined, behind, remaining)) {
             new_right_.push_back({*number, behind});
         }

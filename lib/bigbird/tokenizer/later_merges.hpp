@@ -22,12 +22,13 @@ namespace bigbird::tokenizer {
 /// The merges after the first ones: each follows a list of the places where its pair may stand.
 class LaterMerges {
 public:
-    /// Goes on where `first` ended, with its tokens, symbols and team, which must outlive this, and takes the corpus
-    /// over: `tokens` are of no use afterwards.
+    /// Goes on where `first` ended, with its tokens, symbols and team, which must outlive this, and takes the
+    /// corpus over: `tokens` are of no use afterwards.
     LaterMerges(const FirstMerges& first, PackedTokens& tokens, LetterArray&& corpus, LearntSymbols& symbols,
                 const LearnSpec& spec, ShardTeam& team);
 
-    /// Merges until spec.merges are made, no pair is left, or spec.only_certain ends it. `advance` hears of each.
+    /// Merges until spec.merges are made, no pair is left, or spec.only_certain ends it. `advance` hears of
+    /// each.
     void run(const std::function<void()>& advance);
 
     /// The corpus as it stands.
@@ -65,7 +66,9 @@ private:
     void list_new_pairs(const MergeRule& rule);
     void decrease(const std::vector<LostPair>& lost);
     std::optional<std::uint32_t> keep(Symbol left, Symbol right, std::uint64_t count);
-    void share(const std::function<void(std::size_t)>& job) { alone_ ? team_.run_alone(job) : team_.run(job); }
+    void share(const std::function<void(std::size_t)>& job) {
+        alone_ ? team_.run_alone(job) : team_.run(job);
+    }
     bool droppable(Symbol left, Symbol right) const {
         return left != right || spec_.counting == PairCounting::overlapping;
     }

@@ -5,8 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -58,9 +58,9 @@ public:
     /// Each symbol there is takes one place from now on.
     void narrow() { widths.assign(size(), 1); }
 
-    std::vector<std::string> texts;                 ///< by symbol
-    std::vector<std::uint16_t> lengths;  ///< by symbol, in bases
-    std::vector<std::uint16_t> widths;   ///< by symbol, in places of the token array
+    std::vector<std::string> texts;                ///< by symbol
+    std::vector<std::uint16_t> lengths;            ///< by symbol, in bases
+    std::vector<std::uint16_t> widths;             ///< by symbol, in places of the token array
     std::vector<std::pair<Symbol, Symbol>> parts;  ///< by symbol: what was joined; a letter's are itself
     std::vector<LearntPiece> pieces;               ///< in the order in which they were learnt
 

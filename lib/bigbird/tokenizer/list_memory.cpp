@@ -38,14 +38,7 @@ std::size_t ListMemory::size_for(std::size_t bytes) {
     return size_of_class(class_of(bytes));
 }
 
-ListMemory::Block ListMemory::take(std::size_t bytes) {
-    const std::size_t number = class_of(bytes), size = size_of_class(number);
-    std::vector<std::uint8_t*>& blocks = free_[number];
-    if (!blocks.empty()) {
-        std::uint8_t* const data = blocks.back();
-        blocks.pop_back();
-        return {data, size};
-    }
+ListMemory::Block ListMemory::fresh(std::size_t size) {
     if (left_ < size) {
         const std::size_t slab = std::max((size + page - 1) / page, pages_a_slab) * page;
         void* const memory =
@@ -58,14 +51,44 @@ ListMemory::Block ListMemory::take(std::size_t bytes) {
         next_ = slabs_.back().data;
         left_ = slab;
     }
-    std::uint8_t* const data = next_;
+    const Block block{next_, size};
     next_ += size;
     left_ -= size;
+    return block;
+}
+
+void ListMemory::keep(std::uint8_t* data, std::size_t number) {
+    free_[number].push_back(data);
+    any_free_[number / 64] |= std::uint64_t{1} << number % 64;
+}
+
+ListMemory::Block ListMemory::take(std::size_t bytes) {
+    const std::size_t wanted = class_of(bytes), size = size_of_class(wanted);
+    std::uint64_t bits = any_free_[wanted / 64] & ~std::uint64_t{0} << wanted % 64;
+    std::size_t word = wanted / 64;
+    while (bits == 0 && ++word < any_free_.size()) {
+        bits = any_free_[word];
+    }
+    if (bits == 0) {
+        return fresh(size);
+    }
+    const std::size_t number = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+    std::uint8_t* const data = free_[number].back();
+    free_[number].pop_back();
+    if (free_[number].empty()) {
+        any_free_[word] &= ~(std::uint64_t{1} << number % 64);
+    }
+    const std::size_t rest = size_of_class(number) - size;
+    if (rest < size) {
+        return {data, size_of_class(number)};
+    }
+    const std::size_t above = class_of(rest);
+    keep(data + size, size_of_class(above) > rest ? above - 1 : above);
     return {data, size};
 }
 
 void ListMemory::give_back(const Block& block) {
-    free_[class_of(block.size)].push_back(block.data);
+    keep(block.data, class_of(block.size));
 }
 
 }  // namespace bigbird::tokenizer

@@ -20,8 +20,8 @@ struct MergeRule {
 /// What a merge did to the neighbours, for one shard. Symbols are listed in the order in which they were
 /// first met.
 struct NeighbourCounts {
-    /// By symbol: how often it stood left of `left`, right of `right`. No pair of LaterMerges has 2^32 places in one
-    /// shard, and half the memory stays in the cache.
+    /// By symbol: how often it stood left of `left`, right of `right`. No pair of LaterMerges has 2^32 places
+    /// in one shard, and half the memory stays in the cache.
     std::vector<std::uint32_t> left, right;
     std::vector<Symbol> met_left, met_right;  ///< symbols whose count may not be 0
     std::uint64_t joined_twice = 0;           ///< overlapping count of (joined, joined)

@@ -22,13 +22,13 @@ constexpr std::size_t mark_words(std::size_t symbols) {
 }
 
 /// Where symbols i and i + 1 are a rule's two, sets bit i of `marks` and writes the joined symbol at i; the
-/// other bits are cleared. No symbol may be on the left of one rule and on the right of another or the same, so
-/// no two places share a symbol. The last symbol must be in no rule. Returns how many bits are set.
+/// other bits are cleared. No symbol may be on the left of one rule and on the right of another or the same,
+/// so no two places share a symbol. The last symbol must be in no rule. Returns how many bits are set.
 std::uint64_t join_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
                          std::uint64_t* marks);
 
-/// Sets the bits where symbols i and i + 1 both are `symbol`, which the last one must not be. Returns how many
-/// there are.
+/// Sets the bits where symbols i and i + 1 both are `symbol`, which the last one must not be. Returns how
+/// many there are.
 std::uint64_t mark_runs(const std::uint8_t* symbols, std::size_t size, std::uint8_t symbol,
                         std::uint64_t* marks);
 

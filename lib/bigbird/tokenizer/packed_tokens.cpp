@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t chunks_at_once = 8;
 
-// Of runs of marks keeps every other one, from the first, or from the second where the run is odd. Returns how many.
+// Of runs of marks keeps every other one, from the first, or from the second where the run is odd. Returns
+// how many.
 std::size_t thin_runs(const std::uint8_t* symbols, std::span<std::uint32_t> places, const OddRuns& odd,
                       std::uint64_t* marks) {
     std::size_t kept = 0, run_goes_on_at = 0;
@@ -33,7 +34,8 @@ std::size_t thin_runs(const std::uint8_t* symbols, std::span<std::uint32_t> plac
 PackedTokens::PackedTokens(LetterArray& letters, std::size_t target_chunk) : symbols_(letters.data()) {
     for (std::size_t begin = 1; begin < letters.size();) {
         const std::size_t least = std::min(begin + target_chunk, letters.size() - 1);
-        const void* const separator = std::memchr(symbols_ + least, LetterArray::separator, letters.size() - least);
+        const void* const separator =
+            std::memchr(symbols_ + least, LetterArray::separator, letters.size() - least);
         const auto end = static_cast<std::size_t>(static_cast<const std::uint8_t*>(separator) - symbols_) + 1;
         chunks_.push_back({begin, end - begin, end - begin});
         largest_ = std::max(largest_, end - begin);
@@ -70,7 +72,8 @@ PackedNeighbours PackedTokens::sweep(ShardTeam& team, Sweep&& one_chunk) {
         scratch.marks.resize(mark_words(largest_));
         scratch.places.resize(largest_ + list_marks_beyond);
     }
-    for_each_chunk(team, [&](std::size_t i, std::size_t member) { one_chunk(chunks_[i], scratches[member]); });
+    for_each_chunk(team,
+                   [&](std::size_t i, std::size_t member) { one_chunk(chunks_[i], scratches[member]); });
     PackedNeighbours total;
     for (const Scratch& scratch : scratches) {
         for (std::size_t rule = 0; rule < most_packed_rules; ++rule) {
@@ -126,8 +129,8 @@ PackedNeighbours PackedTokens::join(std::span<const PackedRule> rules, ShardTeam
 }
 
 // Marks and lists the first symbols of the pairs that are joined of a run.
-std::span<const std::uint32_t> PackedTokens::find_runs(const Chunk& chunk, std::uint8_t symbol, const OddRuns& odd,
-                                                       Scratch& scratch) const {
+std::span<const std::uint32_t> PackedTokens::find_runs(const Chunk& chunk, std::uint8_t symbol,
+                                                       const OddRuns& odd, Scratch& scratch) const {
     std::uint64_t* const marks = scratch.marks.data();
     if (mark_runs(data(chunk), chunk.size, symbol, marks) == 0) {
         return {};
@@ -151,9 +154,11 @@ PackedNeighbours PackedTokens::join_runs(std::uint8_t symbol, std::uint8_t joine
 }
 
 std::uint64_t PackedTokens::count_runs(std::uint8_t symbol, const OddRuns& odd, ShardTeam& team) {
-    return sweep(team, [&](const Chunk& chunk, Scratch& scratch) {
-               scratch.neighbours.joined += find_runs(chunk, symbol, odd, scratch).size();
-           }).joined;
+    return sweep(team,
+                 [&](const Chunk& chunk, Scratch& scratch) {
+                     scratch.neighbours.joined += find_runs(chunk, symbol, odd, scratch).size();
+                 })
+        .joined;
 }
 
 // In blocks, so that the lists' memory is there when it is written to.

@@ -45,15 +45,15 @@ public:
     PackedNeighbours join(std::span<const PackedRule> rules, ShardTeam& team);
     /// Joins symbol with symbol, in each run from left to right.
     PackedNeighbours join_runs(std::uint8_t symbol, std::uint8_t joined, const OddRuns& odd, ShardTeam& team);
-    /// How many pairs join_runs() would join if it did not skip the overlapping ones; with PairCounting::disjoint
-    /// these have no count, so that this is what it would join.
+    /// How many pairs join_runs() would join, which with PairCounting::disjoint is their count.
     std::uint64_t count_runs(std::uint8_t symbol, const OddRuns& odd, ShardTeam& team);
 
-    /// Lists where wanted pairs of some successive chunks stand, as places of what unpack() makes of these chunks.
+    /// Lists where wanted pairs of some successive chunks stand, as places of what unpack() makes of these
+    /// chunks.
     void list_pairs(std::span<const Chunk> chunks, PackedLists& lists) const;
-    /// The symbols, 16 bits each, in the letters' own memory where they fit into it, as they do once two bases a
-    /// symbol are joined; fresh memory takes longer to come by than all else here. `letters` are those of the
-    /// constructor; nothing but chunks() may be called afterwards.
+    /// The symbols, 16 bits each, in the letters' own memory where they fit into it, as they do once two
+    /// bases a symbol are joined; fresh memory takes longer to come by than all else here. `letters` are
+    /// those of the constructor; nothing but chunks() may be called afterwards.
     TokenArray unpack(LetterArray&& letters) &&;
 
     const std::vector<Chunk>& chunks() const { return chunks_; }

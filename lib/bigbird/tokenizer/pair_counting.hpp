@@ -24,8 +24,9 @@ struct LearnSpec {
     std::int32_t max_piece_length = 16;  ///< bases
     PairCounting counting = PairCounting::overlapping;
     int threads = 1;
-    bool only_certain = false;       ///< end where SentencePiece may choose otherwise
-    std::int32_t most_sweeps = 200;  ///< merges, a multiple of 100, that are made by sweeps at most; changes no result
+    bool only_certain = false;  ///< end where SentencePiece may choose otherwise
+    std::int32_t most_sweeps =
+        200;  ///< merges, a multiple of 100, that are made by sweeps at most; changes no result
 };
 
 }  // namespace bigbird::tokenizer

@@ -141,8 +141,8 @@ void PairTable::push(std::uint32_t number) {
                    [this](const Candidate& a, const Candidate& b) { return ranks_below(a, b); });
 }
 
-// Takes the next best few thousand pairs into the empty heap; false where none is left. A small heap stays in the
-// cache.
+// Takes the next best few thousand pairs into the empty heap; false where none is left. A small heap stays in
+// the cache.
 bool PairTable::lower_floor() {
     if (floor_ == 0 || size() == 0) {
         return false;

@@ -85,12 +85,14 @@ private:
     const std::vector<std::string>& texts_;
     std::vector<SymbolPair> pairs_;
     std::vector<std::unique_ptr<ListMemory>> memories_;  // a shard
-    std::vector<std::vector<PositionList>> places_;      // [shard][number]: threads write to lists of their own shard
+    std::vector<std::vector<PositionList>>
+        places_;  // [shard][number]: threads write to lists of their own shard
     std::vector<std::uint32_t> free_;
     std::vector<Slot> slots_;
     unsigned shift_;
     std::vector<Candidate> heap_;
-    std::uint64_t floor_ = std::numeric_limits<std::uint64_t>::max();  // pairs with a lower count are not in the heap
+    std::uint64_t floor_ =
+        std::numeric_limits<std::uint64_t>::max();  // pairs with a lower count are not in the heap
     std::uint64_t made_ = 0;
 };
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/position_list.hpp"
 
+#include "bigbird/core/check.hpp"
+
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace bigbird::tokenizer {
 
@@ -27,6 +30,8 @@ void PositionList::expect(std::uint64_t count, std::uint64_t range) {
 
 void PositionList::move_to(std::size_t capacity) {
     const ListMemory::Block block = memory_->take(capacity);
+    BIGBIRD_EXPECTS(block.size <= std::numeric_limits<std::uint32_t>::max(),
+                    "a list of places outgrows 4 GB");
     if (size_ > 0) {
         std::memcpy(block.data, data_, size_);
     }
@@ -34,11 +39,11 @@ void PositionList::move_to(std::size_t capacity) {
         memory_->give_back({data_, capacity_});
     }
     data_ = block.data;
-    capacity_ = block.size;
+    capacity_ = static_cast<std::uint32_t>(block.size);
 }
 
 void PositionList::grow() {
-    move_to(capacity_ + capacity_ / 4 + most_bytes);
+    move_to(std::size_t{capacity_} + capacity_ / 4 + most_bytes);
 }
 
 void PositionList::finish() {

@@ -12,7 +12,7 @@ namespace bigbird::tokenizer {
 
 /// Ascending places of a shard, as differences of 7 bits a byte: one to three bytes a place where 32-bit
 /// numbers take four. Written once, read in order.
-class PositionList {
+class alignas(32) PositionList {
 public:
     /// Takes its bytes from `memory`, which must outlive it.
     explicit PositionList(ListMemory& memory) : memory_(&memory) {}
@@ -56,7 +56,7 @@ private:
 
     ListMemory* memory_ = nullptr;
     std::uint8_t* data_ = nullptr;
-    std::size_t size_ = 0, capacity_ = 0;
+    std::uint32_t size_ = 0, capacity_ = 0;  // small, so that a list lies in one line of the cache
     std::uint64_t last_ = 0;
 };
 
@@ -89,8 +89,8 @@ private:
     std::size_t reach_;
 };
 
-/// Calls visit(place) for each place of `list`, while memory from symbols[place - 1] to symbols[place + reach] is
-/// on its way for those that follow: the trainer's time is spent waiting for it.
+/// Calls visit(place) for each place of `list`, while memory from symbols[place - 1] to symbols[place +
+/// reach] is on its way for those that follow: the trainer's time is spent waiting for it.
 template <typename Symbol, typename Visit>
 void for_each_place(const PositionList& list, const Symbol* symbols, std::size_t reach, Visit&& visit) {
     constexpr std::size_t ahead = 32;

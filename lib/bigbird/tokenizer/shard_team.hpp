@@ -12,8 +12,8 @@
 
 namespace bigbird::tokenizer {
 
-/// Threads that stay, for work in tens of thousands of short rounds: they wait for the next one awake for a while,
-/// and asleep where it does not come. The calling thread is member 0.
+/// Threads that stay, for work in tens of thousands of short rounds: they wait for the next one awake for a
+/// while, and asleep where it does not come. The calling thread is member 0.
 class ShardTeam {
 public:
     explicit ShardTeam(std::size_t members);

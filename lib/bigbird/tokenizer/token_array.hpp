@@ -11,9 +11,9 @@ namespace bigbird::tokenizer {
 /// A symbol of the trainer: 0-4 are A C G T N, then one number a merge.
 using Symbol = std::uint16_t;
 
-/// Stretches of sequence as symbols, with a `separator` before, between and after them, in huge pages that grow
-/// in place (no second copy while they grow). Not thread-safe, except that disjoint places may be written at
-/// once.
+/// Stretches of sequence as symbols, with a `separator` before, between and after them, in huge pages that
+/// grow in place (no second copy while they grow). Not thread-safe, except that disjoint places may be
+/// written at once.
 template <typename Element>
 class SymbolArray {
 public:
@@ -29,8 +29,8 @@ public:
     SymbolArray(const SymbolArray&) = delete;
     SymbolArray& operator=(const SymbolArray&) = delete;
 
-    /// Gives its memory to an array of another kind and so many places, whose contents are what the bytes say; it
-    /// must be large enough.
+    /// Gives its memory to an array of another kind and so many places, whose contents are what the bytes
+    /// say; it must be large enough.
     template <typename Other>
     SymbolArray<Other> turn_into(std::size_t size) &&;
 
@@ -57,10 +57,10 @@ private:
     std::size_t size_ = 0, capacity_ = 0;
 };
 
-/// A place for each symbol that stood in the corpus when the array was made. What they are joined to stands at the
-/// first and the last of their places, `hole` between. So the neighbours of a symbol are found without links: the
-/// next one begins right behind it, the previous one ends right before it, and a symbol's width is always the same,
-/// the sum of its parts'.
+/// A place for each symbol that stood in the corpus when the array was made. What they are joined to stands
+/// at the first and the last of their places, `hole` between. So the neighbours of a symbol are found without
+/// links: the next one begins right behind it, the previous one ends right before it, and a symbol's width is
+/// always the same, the sum of its parts'.
 using TokenArray = SymbolArray<Symbol>;
 inline constexpr Symbol hole = 0xFFFE;
 

@@ -118,7 +118,7 @@ void say_memory(const TrainSpec& spec, const TrainingCorpus& corpus) {
     const std::int64_t estimate = estimated_memory(spec.engine, corpus.bases());
     log_info("training {} pieces on {} sentences, {} bases, in about {:.1f} GB of memory", spec.vocab_size,
              corpus.sentences(), corpus.bases(), static_cast<double>(estimate) / 1e9);
-    const std::int64_t held = 2 * corpus.bases();
+    const std::int64_t held = corpus.bases();
     const std::optional<std::int64_t> available = available_memory();
     if (available && estimate - held > *available) {
         log_warning(
@@ -181,7 +181,7 @@ void TrainSpec::validate() const {
 }
 
 std::int64_t estimated_memory(TrainEngine engine, std::int64_t bases) {
-    return engine == TrainEngine::exact ? exact_overhead + bases * 11 / 2 : exact_overhead + bases * 90;
+    return exact_overhead + bases * (engine == TrainEngine::exact ? 3 : 90);
 }
 
 struct TokenizerTrainer::State {

@@ -14,15 +14,16 @@ namespace {
 constexpr std::int64_t bases_a_letter = std::int64_t{1} << 24;
 constexpr std::uint8_t n_symbol = 4;
 
-constexpr std::array<std::uint8_t, 256> make_numbers() {
-    std::array<std::uint8_t, 256> numbers{};
-    for (std::size_t byte = 0; byte < numbers.size(); ++byte) {
-        const char base = normalised_base(static_cast<char>(byte));
-        numbers[byte] = static_cast<std::uint8_t>(std::string_view("ACGTN").find(base));
-    }
-    return numbers;
+// A C G T N by arithmetic alone, of which compilers make vector code: bits 1 and 2 of the letters are 0 1
+// 3 2.
+constexpr std::uint8_t number_of(char letter) {
+    const auto base = static_cast<std::uint8_t>(normalised_base(letter));
+    const auto bits = static_cast<std::uint8_t>(base >> 1 & 3);
+    const std::uint8_t is_n = mask_if(base == 'N');
+    return static_cast<std::uint8_t>((n_symbol & is_n) | ((bits ^ bits >> 1) & ~is_n));
 }
-constexpr std::array<std::uint8_t, 256> numbers = make_numbers();
+static_assert(number_of('a') == 0 && number_of('C') == 1 && number_of('G') == 2 && number_of('u') == 3 &&
+              number_of('T') == 3 && number_of('N') == n_symbol && number_of('x') == n_symbol);
 
 }  // namespace
 
@@ -37,7 +38,7 @@ bool TrainingCorpus::is_sampled(std::int64_t sentence) const {
 void TrainingCorpus::append(std::string_view sentence) {
     letters_.resize(sentence.size());
     std::transform(sentence.begin(), sentence.end(), letters_.begin(),
-                   [](char base) { return numbers[static_cast<unsigned char>(base)]; });
+                   [](char base) { return number_of(base); });
     const auto is_n = [](std::uint8_t letter) { return letter == n_symbol; };
     for (auto begin = letters_.begin();;) {
         begin = std::find_if_not(begin, letters_.end(), is_n);

@@ -43,6 +43,17 @@ DOCTEST_TEST_CASE("document_reader: text, whatever its blank lines, line ends an
     DOCTEST_CHECK(read("\n\n").empty());
 }
 
+DOCTEST_TEST_CASE("document_reader: a long document comes in parts where they are asked for") {
+    const TempDir folder;
+    write_file(folder / "documents", "A\nC\nG\nT\n\n\nAA\nCC\nGG\n");
+    DocumentReader reader(folder / "documents");
+    Documents parts;
+    while (auto part = reader.next(2)) {
+        parts.push_back(std::move(part->sentences));
+    }
+    DOCTEST_CHECK(parts == Documents{{"A", "C"}, {"G", "T"}, {"AA", "CC"}, {"GG"}});
+}
+
 DOCTEST_TEST_CASE("document_reader: coordinates, both strands, through aliases") {
     const auto genome =
         genome::in_memory_genome({{"22", "AACCGGTTAN"}, {"1", std::string(5000, 'c') + "GATTACA"}});

@@ -147,7 +147,8 @@ DOCTEST_TEST_CASE("tokenizer/exact_trainer: the threads change nothing") {
             DOCTEST_CHECK(learn(sentences, {.merges = 600, .counting = counting, .threads = threads}) == one);
         }
         for (const std::int32_t sweeps : {0, 100}) {
-            DOCTEST_CHECK(learn(sentences, {.merges = 600, .counting = counting, .most_sweeps = sweeps}) == one);
+            DOCTEST_CHECK(learn(sentences, {.merges = 600, .counting = counting, .most_sweeps = sweeps}) ==
+                          one);
         }
     }
 }

@@ -25,17 +25,30 @@ DOCTEST_TEST_CASE("tokenizer/list_memory: blocks in use do not overlap, and give
     bigbird::Rng rng(5);
     std::vector<ListMemory::Block> blocks;
     for (int i = 0; i < 2000; ++i) {
-        const auto bytes = static_cast<std::size_t>(rng.between(0, rng.uniform() < 0.01 ? 20'000'000 : 3'000));
+        const auto bytes =
+            static_cast<std::size_t>(rng.between(0, rng.uniform() < 0.01 ? 20'000'000 : 3'000));
         blocks.push_back(memory.take(bytes));
-        DOCTEST_CHECK(blocks.back().size == ListMemory::size_for(bytes));
-        std::memset(blocks.back().data, i % 251, std::min<std::size_t>(blocks.back().size, 4096));
+        DOCTEST_CHECK(blocks.back().size >= bytes);
+        std::memset(blocks.back().data, static_cast<int>((blocks.size() - 1) % 251),
+                    std::min<std::size_t>(blocks.back().size, 4096));
         if (rng.uniform() < 0.5) {
-            const auto place = static_cast<std::size_t>(rng.between(0, static_cast<std::int64_t>(blocks.size()) - 1));
-            const std::uint8_t* const data = blocks[place].data;
-            const std::size_t size = blocks[place].size;
-            memory.give_back(blocks[place]);
-            blocks[place] = memory.take(size);
-            DOCTEST_CHECK(blocks[place].data == data);
+            const auto place =
+                static_cast<std::size_t>(rng.between(0, static_cast<std::int64_t>(blocks.size()) - 1));
+            const ListMemory::Block whole = blocks[place];
+            memory.give_back(whole);
+            blocks[place] = memory.take(whole.size);
+            DOCTEST_CHECK(blocks[place].data == whole.data);
+            DOCTEST_CHECK(blocks[place].size == whole.size);
+            if (whole.size >= 64) {  // a large one serves small ones
+                memory.give_back(whole);
+                blocks[place] = memory.take(whole.size / 4);
+                blocks.push_back(memory.take(whole.size / 4));
+                DOCTEST_CHECK(blocks[place].size < whole.size / 2);
+                std::memset(blocks[place].data, static_cast<int>(place % 251),
+                            std::min<std::size_t>(blocks[place].size, 4096));
+                std::memset(blocks.back().data, static_cast<int>((blocks.size() - 1) % 251),
+                            std::min<std::size_t>(blocks.back().size, 4096));
+            }
         }
     }
     for (std::size_t i = 0; i < blocks.size(); ++i) {

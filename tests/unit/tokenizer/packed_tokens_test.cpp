@@ -90,7 +90,8 @@ DOCTEST_TEST_CASE("tokenizer/packed_tokens: places") {
     scene.tokens[0].list_pairs(scene.tokens[0].chunks(), lists);
     const auto read = [&](const PositionList& list) {
         std::vector<std::uint64_t> found;
-        for_each_place(list, scene.letters.data() + 1, 2, [&](std::uint64_t place) { found.push_back(place); });
+        for_each_place(list, scene.letters.data() + 1, 2,
+                       [&](std::uint64_t place) { found.push_back(place); });
         return found;
     };
     DOCTEST_CHECK(read(behind_g) == std::vector<std::uint64_t>{2});
@@ -115,7 +116,8 @@ DOCTEST_TEST_CASE("tokenizer/packed_tokens: symbols become wider in their own me
         const std::uint8_t* const memory = scene.letters.data();
         const TokenArray places = std::move(scene.tokens[0]).unpack(std::move(scene.letters));
         DOCTEST_CHECK((static_cast<const void*>(places.data()) == memory) == fits);
-        const std::vector<Symbol> pattern = fits ? std::vector<Symbol>{7, G, T} : std::vector<Symbol>{5, G, T, G, T, G, T};
+        const std::vector<Symbol> pattern =
+            fits ? std::vector<Symbol>{7, G, T} : std::vector<Symbol>{5, G, T, G, T, G, T};
         std::size_t wrong = 0, place = 0;
         for (int i = 0; i < 3; ++i) {
             wrong += places.data()[place++] != TokenArray::separator;
@@ -128,7 +130,8 @@ DOCTEST_TEST_CASE("tokenizer/packed_tokens: symbols become wider in their own me
     }
 }
 
-DOCTEST_TEST_CASE("tokenizer/packed_tokens: of runs every other pair is listed, from the one that was first") {
+DOCTEST_TEST_CASE(
+    "tokenizer/packed_tokens: of runs every other pair is listed, from the one that was first") {
     Scene scene({"AAAAA", "CAAAA", "GAAA"});
     OddRuns odd{};
     odd[C] = true;
