@@ -26,8 +26,9 @@ void setup_forward(Program& program, Runner<ForwardOptions> run) {
         ->type_name("TYPE");
     command
         .add_option("--attention", options->attention,
-                    "Attention backend: automatic, reference (dense, slow) or blocked")
-        ->check(CLI::IsMember({"automatic", "reference", "blocked"}))
+                    "Attention backend: automatic, reference (dense, slow), blocked or fused (on a GPU: "
+                    "bf16, kernels that have not run on one yet)")
+        ->check(CLI::IsMember({"automatic", "reference", "blocked", "fused"}))
         ->type_name("NAME");
     add_device_option(command, options->device);
     add_threads_option(command, options->threads);

@@ -35,7 +35,12 @@ at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::
     }
     const bool fused = backend == Backend::fused || (backend == Backend::automatic && can_fuse(q));
     if (fused && !probability_mask.defined()) {
-        return fused_attention(q, k, v, key_mask, layout);
+        if (!q.is_cuda()) {
+            return fused_attention(q, k, v, key_mask, layout);
+        }
+        if (!layout.full && !layout.mask_index.defined()) {
+            return cuda_attention(q, k, v, key_mask, layout);
+        }
     }
     return layout.full ? full_attention(q, k, v, key_mask, probability_mask)
                        : blocked_attention(q, k, v, key_mask, layout);

@@ -25,6 +25,15 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
 /// Whether fused_attention() can compute tensors like this one.
 bool can_fuse(const at::Tensor& q);
 
+/// bfloat16 and float16 on a GPU, layouts without element masks. Throws ConfigError for anything else, and
+/// DeviceError where the kernels' library is missing or the GPU cannot run them. The first call with a layout
+/// on a device copies its schedule there, so it must not be the one that a CUDA graph captures.
+at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                          const at::Tensor& key_mask, const LayerLayout& layout);
+/// Whether later calls of cuda_attention(), on any thread, take the kernels for compute capability 9.0; not
+/// at first. For tests and benchmarks, until these have run on a GPU.
+void use_hopper_kernels(bool use);
+
 /// Full layouts alone: LibTorch's scaled_dot_product_attention.
 at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& key_mask, const at::Tensor& probability_mask);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention backward in two passes without atomics, so the same bytes every time: query_gradient.hpp and
+// key_gradient.hpp. Here is what goes before and after them.
+#pragma once
+
+#include "bigbird/attention/cuda/tiles.hpp"
+
+namespace bigbird::attention::cuda {
+
+/// delta = sum over a row of out * d_out, 0 behind a tile's end. Thread block of samples * heads * tiles.
+template <int HeadDim, typename Scalar, typename Machine>
+BIGBIRD_DEVICE void delta_kernel(const Machine& machine, const Arguments& a) {
+    constexpr int lanes = HeadDim / 8;  // to a row, 16 bytes each
+    const int tile = machine.block() % a.tiling.tiles, group = machine.block() / a.tiling.tiles;
+    const int sample = group / a.heads, head = group % a.heads;
+    const int first = first_token_of(a.tiling, tile), count = count_tokens(a.tiling, tile);
+    const HeadRows out = rows_of(a.out, sample, head), d_out = rows_of(a.d_out, sample, head);
+    const int column = machine.thread() % lanes * 8;
+    for (int row = machine.thread() / lanes; row < tile_tokens; row += threads_per_block / lanes) {
+        float sum = 0;
+        if (row < count) {
+            sum =
+                machine.template dot8<Scalar>(out.row(first + row) + column, d_out.row(first + row) + column);
+        }
+        BIGBIRD_UNROLL
+        for (int mask = 1; mask < lanes; mask *= 2) {
+            sum += machine.shuffle_xor(sum, mask);
+        }
+        if (column == 0) {
+            a.delta[row_place(a, sample, head, tile) + row] = sum;
+        }
+    }
+}
+
+/// Adds the parts of cut lists in their order: dq (sides 1) or dk and dv (sides 2). Thread block of samples *
+/// sum_count * sides.
+template <int HeadDim, typename Scalar, typename Machine>
+BIGBIRD_DEVICE void add_parts_kernel(const Machine& machine, const Arguments& a, const UnitList& list,
+                                     int sides) {
+    const int side = machine.block() % sides, item = machine.block() / sides;
+    const int sample = item / list.sum_count;
+    const Sum sum = list.sums[item % list.sum_count];
+    const std::int64_t slot = static_cast<std::int64_t>(sample) * list.slots + sum.first;
+    const std::int64_t base = sides == 1 ? 0 : static_cast<std::int64_t>(a.samples) * a.queries.slots;
+    const float* parts = a.workspace + (base + sides * slot + side) * tile_tokens * HeadDim;
+    const TensorView& view = sides == 1 ? a.dq : side == 0 ? a.dk : a.dv;
+    const HeadRows to = rows_of(view, sample, sum.head);
+    const int first = first_token_of(a.tiling, sum.tile), count = count_tokens(a.tiling, sum.tile);
+    for (int place = machine.thread(); place < count * HeadDim; place += threads_per_block) {
+        float total = 0;
+        for (int part = 0; part < sum.count; ++part) {
+            total += parts[static_cast<std::int64_t>(part) * sides * tile_tokens * HeadDim + place];
+        }
+        to.row(first + place / HeadDim)[place % HeadDim] = machine.template narrow<Scalar>(total);
+    }
+}
+
+}  // namespace bigbird::attention::cuda

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA kernels between the matrix products: each reads and writes its tensors once. Sums over rows go
+// through parts that are added in their order, so they are the same bytes every time.
+#pragma once
+
+#include "bigbird/attention/cuda/elementwise_arguments.hpp"
+#include "bigbird/attention/cuda/tiles.hpp"
+
+namespace bigbird::attention::cuda {
+
+/// Eight neighbours in a row, which a lane loads and stores at once.
+struct Eight {
+    float x[8];
+};
+/// Chunks of a row of at most largest_norm columns that a lane of a warp holds.
+inline constexpr int norm_chunks = largest_norm / 8 / warp_lanes;
+
+BIGBIRD_DEVICE std::uint64_t random_bits(std::uint64_t key, std::uint64_t counter) {
+    std::uint64_t value = key + 0x9E3779B97F4A7C15ULL * (counter + 1);
+    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    value = (value ^ (value >> 27)) * 0x94D049BB133111EBULL;
+    return value ^ (value >> 31);
+}
+
+/// Drops of eight neighbours, from `column` of a row on.
+BIGBIRD_DEVICE void drop(const Dropout& dropout, int row, int columns, int column, Eight& values) {
+    if (dropout.keys == nullptr) {
+        return;
+    }
+    const auto key = static_cast<std::uint64_t>(dropout.keys[row / dropout.rows_per_sample]);
+    const std::int64_t first = static_cast<std::int64_t>(row % dropout.rows_per_sample) * columns + column;
+    BIGBIRD_UNROLL
+    for (int pair = 0; pair < 4; ++pair) {
+        const std::uint64_t bits = random_bits(key, static_cast<std::uint64_t>(first / 2 + pair));
+        float* two = values.x + 2 * pair;
+        two[0] = static_cast<std::uint32_t>(bits) >= dropout.below ? two[0] * dropout.scale : 0.0F;
+        two[1] = static_cast<std::uint32_t>(bits >> 32) >= dropout.below ? two[1] * dropout.scale : 0.0F;
+    }
+}
+
+template <typename Machine>
+BIGBIRD_DEVICE float warp_sum(const Machine& machine, float value) {
+    BIGBIRD_UNROLL
+    for (int mask = 1; mask < warp_lanes; mask *= 2) {
+        value += machine.shuffle_xor(value, mask);
+    }
+    return value;
+}
+
+/// Calls body(i, column) for the chunks of a row that this lane holds.
+template <typename Machine, typename Body>
+BIGBIRD_DEVICE void for_chunks(const Machine& machine, int columns, const Body& body) {
+    BIGBIRD_UNROLL
+    for (int i = 0; i < norm_chunks; ++i) {
+        const int column = (i * warp_lanes + machine.lane()) * 8;
+        if (column < columns) {
+            body(i, column);
+        }
+    }
+}
+
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE Eight load8(const Machine& machine, const void* from, std::int64_t index) {
+    Eight values;
+    machine.template load8<Scalar>(static_cast<const std::uint16_t*>(from) + index, values.x);
+    return values;
+}
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE void store8(const Machine& machine, void* to, std::int64_t index, const Eight& values) {
+    machine.template store8<Scalar>(static_cast<std::uint16_t*>(to) + index, values.x);
+}
+
+/// A warp a row. Any number of thread blocks.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE void norm_forward_kernel(const Machine& machine, const NormArguments& a) {
+    const int warp = machine.block() * warps_per_block + machine.thread() / warp_lanes;
+    for (int row = warp; row < a.rows; row += machine.blocks() * warps_per_block) {
+        const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns;
+        Eight values[norm_chunks];
+        float total = 0;
+        for_chunks(machine, a.columns, [&](int i, int column) {
+            Eight& v = values[i];
+            v = load8<Scalar>(machine, a.x, begin + column);
+            drop(a.dropout, row, a.columns, column, v);
+            const Eight rest = a.residual != nullptr ? load8<Scalar>(machine, a.residual, begin + column)
+                                                     : Eight{{0, 0, 0, 0, 0, 0, 0, 0}};
+            BIGBIRD_UNROLL
+            for (int j = 0; j < 8; ++j) {
+                // Rounded as it is stored, so that the backward pass sees what was normalised.
+                v.x[j] = machine.template widen<Scalar>(machine.template narrow<Scalar>(v.x[j] + rest.x[j]));
+                total += v.x[j];
+            }
+            store8<Scalar>(machine, a.sum, begin + column, v);
+        });
+        const float mean = warp_sum(machine, total) / static_cast<float>(a.columns);
+        float squares = 0;
+        for_chunks(machine, a.columns, [&](int i, int) {
+            BIGBIRD_UNROLL
+            for (int j = 0; j < 8; ++j) {
+                squares += (values[i].x[j] - mean) * (values[i].x[j] - mean);
+            }
+        });
+        const float variance = warp_sum(machine, squares) / static_cast<float>(a.columns);
+        const float inverse = 1.0F / machine.sqrt(variance + a.epsilon);
+        for_chunks(machine, a.columns, [&](int i, int column) {
+            BIGBIRD_UNROLL
+            for (int j = 0; j < 8; ++j) {
+                values[i].x[j] =
+                    (values[i].x[j] - mean) * inverse * a.weight[column + j] + a.bias[column + j];
+            }
+            store8<Scalar>(machine, a.y, begin + column, values[i]);
+        });
+        if (machine.lane() == 0) {
+            a.mean[row] = mean;
+            a.inverse[row] = inverse;
+        }
+    }
+}
+
+/// The rows of one warp: d_x, d_sum, and this lane's sums for d_weight and d_bias.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE void norm_backward_rows(const Machine& machine, const NormArguments& a,
+                                       Eight (&d_weight)[norm_chunks], Eight (&d_bias)[norm_chunks]) {
+    const int warp = machine.block() * warps_per_block + machine.thread() / warp_lanes;
+    for (int row = warp; row < a.rows; row += a.part_count * warps_per_block) {
+        const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns;
+        const float mean = a.mean[row], inverse = a.inverse[row];
+        Eight slope[norm_chunks], normal[norm_chunks];
+        float total = 0, product = 0;
+        for_chunks(machine, a.columns, [&](int i, int column) {
+            const Eight d_y = load8<Scalar>(machine, a.d_y, begin + column);
+            normal[i] = load8<Scalar>(machine, a.sum, begin + column);
+            BIGBIRD_UNROLL
+            for (int j = 0; j < 8; ++j) {
+                normal[i].x[j] = (normal[i].x[j] - mean) * inverse;
+                slope[i].x[j] = d_y.x[j] * a.weight[column + j];
+                total += slope[i].x[j];
+                product += slope[i].x[j] * normal[i].x[j];
+                d_weight[i].x[j] += d_y.x[j] * normal[i].x[j];
+                d_bias[i].x[j] += d_y.x[j];
+            }
+        });
+        total = warp_sum(machine, total) / static_cast<float>(a.columns);
+        product = warp_sum(machine, product) / static_cast<float>(a.columns);
+        for_chunks(machine, a.columns, [&](int i, int column) {
+            BIGBIRD_UNROLL
+            for (int j = 0; j < 8; ++j) {
+                slope[i].x[j] = inverse * (slope[i].x[j] - total - normal[i].x[j] * product);
+            }
+            store8<Scalar>(machine, a.d_sum, begin + column, slope[i]);
+            if (a.d_x != nullptr) {
+                drop(a.dropout, row, a.columns, column, slope[i]);
+                store8<Scalar>(machine, a.d_x, begin + column, slope[i]);
+            }
+        });
+    }
+}
+
+/// part_count thread blocks, with norm_backward_shared(columns) bytes; sum_parts_kernel adds their parts.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE void norm_backward_kernel(const Machine& machine, const NormArguments& a) {
+    Eight d_weight[norm_chunks] = {}, d_bias[norm_chunks] = {};
+    norm_backward_rows<Scalar>(machine, a, d_weight, d_bias);
+    auto* shared = reinterpret_cast<float*>(machine.shared());
+    float* mine = shared + machine.thread() / warp_lanes * 2 * a.columns;
+    for_chunks(machine, a.columns, [&](int i, int column) {
+        BIGBIRD_UNROLL
+        for (int j = 0; j < 8; ++j) {
+            mine[column + j] = d_weight[i].x[j];
+            mine[a.columns + column + j] = d_bias[i].x[j];
+        }
+    });
+    machine.sync_block();
+    for (int place = machine.thread(); place < 2 * a.columns; place += threads_per_block) {
+        float total = 0;
+        BIGBIRD_UNROLL
+        for (int warp = 0; warp < warps_per_block; ++warp) {
+            total += shared[warp * 2 * a.columns + place];
+        }
+        a.parts[static_cast<std::int64_t>(machine.block()) * 2 * a.columns + place] = total;
+    }
+}
+
+/// first[i] and second[i] are the sums of column i and columns + i of `parts` rows of 2 columns; without
+/// second, of `columns` columns. Thread blocks for all of them.
+template <typename Machine>
+BIGBIRD_DEVICE void sum_parts_kernel(const Machine& machine, const float* parts, int part_count, int columns,
+                                     float* first, float* second) {
+    const int width = second != nullptr ? 2 * columns : columns;
+    const int place = machine.block() * threads_per_block + machine.thread();
+    if (place >= width) {
+        return;
+    }
+    float total = 0;
+    for (int part = 0; part < part_count; ++part) {
+        total += parts[static_cast<std::int64_t>(part) * width + place];
+    }
+    (place < columns ? first[place] : second[place - columns]) = total;
+}
+
+/// 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) and its slope.
+struct Gelu {
+    float value, slope;
+};
+template <typename Machine>
+BIGBIRD_DEVICE Gelu gelu_of(const Machine& machine, float x) {
+    constexpr float root = 0.7978845608028654F, cubic = 0.044715F;
+    const float t = machine.tanh(root * (x + cubic * x * x * x));
+    const float slope = 0.5F * x * (1.0F - t * t) * root * (1.0F + 3.0F * cubic * x * x);
+    return {0.5F * x * (1.0F + t), 0.5F * (1.0F + t) + slope};
+}
+
+/// A multiple of gelu_strips(columns) thread blocks; each thread keeps to eight columns.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE void gelu_forward_kernel(const Machine& machine, const GeluArguments& a) {
+    const int strips = gelu_strips(a.columns), groups = machine.blocks() / strips;
+    const int column = (machine.block() % strips * threads_per_block + machine.thread()) * 8;
+    for (int row = machine.block() / strips; row < a.rows && column < a.columns; row += groups) {
+        const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns + column;
+        Eight v = load8<Scalar>(machine, a.x, begin);
+        BIGBIRD_UNROLL
+        for (int j = 0; j < 8; ++j) {
+            v.x[j] = gelu_of(machine, v.x[j] + a.bias[column + j]).value;
+        }
+        store8<Scalar>(machine, a.y, begin, v);
+    }
+}
+
+/// gelu_strips(columns) * part_count thread blocks; sum_parts_kernel adds their parts.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE void gelu_backward_kernel(const Machine& machine, const GeluArguments& a) {
+    const int strips = gelu_strips(a.columns), part = machine.block() / strips;
+    const int column = (machine.block() % strips * threads_per_block + machine.thread()) * 8;
+    if (column >= a.columns) {
+        return;
+    }
+    Eight d_bias = {};
+    for (int row = part; row < a.rows; row += a.part_count) {
+        const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns + column;
+        const Eight d_y = load8<Scalar>(machine, a.d_y, begin);
+        Eight v = load8<Scalar>(machine, a.x, begin);
+        BIGBIRD_UNROLL
+        for (int j = 0; j < 8; ++j) {
+            v.x[j] = d_y.x[j] * gelu_of(machine, v.x[j] + a.bias[column + j]).slope;
+            d_bias.x[j] += v.x[j];
+        }
+        store8<Scalar>(machine, a.d_x, begin, v);
+    }
+    BIGBIRD_UNROLL
+    for (int j = 0; j < 8; ++j) {
+        a.parts[static_cast<std::int64_t>(part) * a.columns + column + j] = d_bias.x[j];
+    }
+}
+
+}  // namespace bigbird::attention::cuda

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the CUDA kernels between the matrix products are given: plain data. 16-bit tensors are contiguous and
+// aligned to 16 bytes; columns are a multiple of 8.
+#pragma once
+
+#include "bigbird/attention/cuda/arguments.hpp"
+
+namespace bigbird::attention::cuda {
+
+/// Dropout as model::dropout() does it on the CPU: element i of a sample is dropped where 32 bits of the
+/// value i / 2 of SplitMix64's stream keys[sample] are below `below`, else multiplied by `scale`.
+struct Dropout {
+    const std::int64_t* keys = nullptr;  ///< one a sample; null: nothing is dropped
+    std::int32_t rows_per_sample = 1;
+    std::uint32_t below = 0;  ///< probability * 2^32
+    float scale = 1;          ///< 1 / (1 - probability)
+};
+
+/// y = LayerNorm(residual + dropout(x)) over rows of at most largest_norm columns.
+inline constexpr int largest_norm = 1024;
+struct NormArguments {
+    Element element = Element::bf16;
+    std::int32_t rows = 0, columns = 0;
+    float epsilon = 1e-12F;
+    Dropout dropout;
+    const void *x = nullptr, *residual = nullptr;    ///< (rows, columns); no residual: null
+    const float *weight = nullptr, *bias = nullptr;  ///< (columns)
+    void *sum = nullptr, *y = nullptr;  ///< (rows, columns); sum: residual + dropout(x), kept for backward
+    float *mean = nullptr, *inverse = nullptr;  ///< (rows): of the sum, and 1 / its standard deviation
+    // Backward alone.
+    const void* d_y = nullptr;
+    void *d_x = nullptr, *d_sum = nullptr;  ///< d_sum is the residual's gradient, too
+    float *d_weight = nullptr, *d_bias = nullptr;
+    float* parts = nullptr;  ///< (part_count, 2, columns), workspace
+    std::int32_t part_count = 0;
+};
+
+/// y = gelu(x + bias), by the tanh formula.
+struct GeluArguments {
+    Element element = Element::bf16;
+    std::int32_t rows = 0, columns = 0;
+    const void* x = nullptr;      ///< (rows, columns)
+    const float* bias = nullptr;  ///< (columns)
+    void* y = nullptr;
+    // Backward alone.
+    const void* d_y = nullptr;
+    void* d_x = nullptr;
+    float *d_bias = nullptr, *parts = nullptr;  ///< parts: (part_count, columns), workspace
+    std::int32_t part_count = 0;
+};
+
+#if defined(__CUDACC__)
+#define BIGBIRD_HOST_DEVICE __host__ __device__ __forceinline__
+#else
+#define BIGBIRD_HOST_DEVICE inline
+#endif
+
+/// Bytes of shared memory of a norm's backward pass.
+BIGBIRD_HOST_DEVICE constexpr int norm_backward_shared(int columns) {
+    return 4 * 2 * columns * static_cast<int>(sizeof(float));  // four warps, weight and bias
+}
+/// Thread blocks side by side that cover a row for gelu: 128 threads of eight columns each.
+BIGBIRD_HOST_DEVICE constexpr int gelu_strips(int columns) {
+    return (columns + 8 * 128 - 1) / (8 * 128);
+}
+
+}  // namespace bigbird::attention::cuda

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention forward by products of four warps (group_tiles.hpp): the units of forward.hpp, one group of warps
+// a query tile.
+#pragma once
+
+#include "bigbird/attention/cuda/forward.hpp"
+#include "bigbird/attention/cuda/group_tiles.hpp"
+
+namespace bigbird::attention::cuda {
+
+/// One step of a group: a key tile against its 64 queries.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE void group_forward_step(const Machine& machine, const Tiling& tiling, const TileBias& bias,
+                                       int row, const GroupTile& queries, const GroupTile& keys,
+                                       const GroupTile& values, ForwardState<group_head_dim, 1>& state) {
+    Accumulator scores[1][8];
+    machine.group_fence();
+    issue_rows_by_rows<Scalar>(machine, scores[0], queries, keys);
+    machine.group_commit();
+    machine.group_wait(scores[0]);
+    if (!bias.is_plain) {
+        add_element_biases<group_head_dim>(machine, tiling, bias, row, scores);
+    }
+    softmax_step(machine, state, scores, scale_of<group_head_dim>() * log2_e, bias.shared());
+    Fragment weights[4];
+    as_operands<Scalar>(machine, scores[0], weights);
+    machine.group_fence();
+    issue_by_tile<Scalar>(machine, state.out[0], weights, values);
+    machine.group_commit();
+    machine.group_wait(state.out[0]);
+}
+
+/// Thread block of samples * queries.unit_count, of two groups.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE void group_forward_kernel(const Machine& machine, const Arguments& a) {
+    constexpr int threads = 2 * group_threads;
+    const ForwardShared<group_head_dim> shared{machine.shared()};
+    const int sample = machine.block() / a.queries.unit_count;
+    const Unit unit = a.queries.units[machine.block() % a.queries.unit_count];
+    const int side = machine.thread() / group_threads;
+    const int row = machine.thread() % group_threads / warp_lanes * 16;
+    const HeadRows q = rows_of(a.q, sample, unit.head), k = rows_of(a.k, sample, unit.head),
+                   v = rows_of(a.v, sample, unit.head);
+    for (int i = 0; i < 2; ++i) {
+        const int tile = of_side(unit.tile, i);
+        load_tile<group_head_dim, threads>(machine, shared.queries(i), q,
+                                           tile >= 0 ? first_token_of(a.tiling, tile) : 0,
+                                           tile >= 0 ? count_tokens(a.tiling, tile) : 0);
+    }
+    Entry entry = entry_of(a.queries, unit, 0), next = entry_of(a.queries, unit, 1);
+    const auto load_keys = [&](const Entry& of, int stage) {
+        const int first = first_of(of), count = count_of(of);
+        load_tile<group_head_dim, threads>(machine, shared.keys(stage), k, first, count);
+        load_tile<group_head_dim, threads>(machine, shared.values(stage), v, first, count);
+    };
+    load_keys(entry, 0);
+    machine.commit_copies();
+    KeyPair pair = load_key_pair(machine, a, sample, first_of(entry), count_of(entry));
+    ForwardState<group_head_dim, 1> state;
+    begin_softmax(state);
+    finish_loading(machine);
+    for (int i = 0; i < unit.count; ++i) {
+        const int stage = i % 2, place = of_side(entry.bias, side);
+        const TileBias bias = bias_of(a, place < 0 ? 0 : place, count_of(entry), bits_of(machine, pair));
+        if (i + 1 < unit.count) {
+            entry = next;
+            load_keys(entry, 1 - stage);
+            machine.commit_copies();
+            pair = load_key_pair(machine, a, sample, first_of(entry), count_of(entry));
+            next = entry_of(a.queries, unit, i + 2);
+        }
+        if (place >= 0) {
+            group_forward_step<Scalar>(machine, a.tiling, bias, row, shared.queries(side), shared.keys(stage),
+                                       shared.values(stage), state);
+        }
+        finish_loading(machine);  // the next stage has come, and this one has been read
+    }
+    if (of_side(unit.tile, side) >= 0) {
+        finish_stack<group_head_dim, Scalar>(machine, a, unit, sample, side, shared.queries(side), row,
+                                             state.out[0], state.highest[0], state.total[0]);
+    }
+}
+
+}  // namespace bigbird::attention::cuda

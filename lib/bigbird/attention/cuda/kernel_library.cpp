@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/attention/cuda/kernel_library.hpp"
+
+#include "bigbird/core/error.hpp"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <string>
+
+namespace bigbird::attention::cuda {
+
+namespace {
+
+const KernelTable& open_library() {
+    const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    std::filesystem::path file = folder / "bigbird-cuda.so";
+    if (!std::filesystem::exists(file)) {
+        file = folder.parent_path() / "bin" / file.filename();
+    }
+    void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        throw DeviceError(
+            std::string("the attention backend fused needs bigbird-cuda.so beside the program: ") +
+            ::dlerror() + "; build it on a machine with the CUDA toolkit, or choose blocked");
+    }
+    void* symbol = ::dlsym(library, "bigbird_cuda_kernels");
+    const KernelTable* table =
+        symbol == nullptr ? nullptr : reinterpret_cast<decltype(&bigbird_cuda_kernels)>(symbol)();
+    if (table == nullptr || table->version != kernel_table_version) {
+        throw DeviceError(file.string() + " belongs to another version; build it again");
+    }
+    return *table;
+}
+
+}  // namespace
+
+const KernelTable& kernel_library() {
+    static const KernelTable& table = open_library();
+    return table;
+}
+
+}  // namespace bigbird::attention::cuda

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// LibTorch's side of the CUDA kernels: checks, memory, streams and autograd. The kernels' library is opened
+// on first use; a layout's schedule is made once for a device and kept as long as the layout.
+#include "bigbird/attention/backends.hpp"
+#include "bigbird/attention/cuda/kernel_library.hpp"
+#include "bigbird/attention/cuda/schedule.hpp"
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/error.hpp"
+
+#include <ATen/ATen.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace bigbird::attention {
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+std::atomic<cuda::KernelSet> chosen_kernels{cuda::KernelSet::general};
+
+/// A schedule, and its lists on a device.
+struct DeviceSchedule {
+    struct Lists {
+        at::Tensor units, entries, sums;  // bytes
+    };
+    cuda::Schedule schedule;
+    Lists queries, keys;
+    at::Tensor biases;
+};
+
+template <typename T>
+at::Tensor to_device(const std::vector<T>& values, const at::Device& device) {
+    const auto size = static_cast<std::int64_t>(values.size() * sizeof(T));
+    const at::Tensor bytes = at::empty({size}, at::kByte);
+    if (size > 0) {
+        std::memcpy(bytes.mutable_data_ptr<std::uint8_t>(), values.data(), static_cast<std::size_t>(size));
+    }
+    return bytes.to(device);
+}
+
+DeviceSchedule::Lists to_device(const cuda::WorkList& work, const at::Device& device) {
+    return {to_device(work.units, device), to_device(work.entries, device), to_device(work.sums, device)};
+}
+
+std::shared_ptr<const DeviceSchedule> make_device_schedule(const LayerLayout& layout,
+                                                           const at::Device& device) {
+    auto made = std::make_shared<DeviceSchedule>();
+    made->schedule = cuda::make_schedule(*layout.layouts, layout.block_size);
+    made->queries = to_device(made->schedule.queries, device);
+    made->keys = to_device(made->schedule.keys, device);
+    made->biases = to_device(made->schedule.biases, device);
+    return made;
+}
+
+/// Schedules by layout and device, each as long as its layout lives. Thread-safe.
+class ScheduleCache {
+public:
+    std::shared_ptr<const DeviceSchedule> get(const LayerLayout& layout, const at::Device& device) {
+        const std::scoped_lock lock(mutex_);
+        std::erase_if(kept_, [](const auto& item) { return item.second.layouts.expired(); });
+        Kept& kept = kept_[{layout.layouts.get(), device.str()}];
+        if (!kept.schedule) {
+            kept = {layout.layouts, make_device_schedule(layout, device)};
+        }
+        return kept.schedule;
+    }
+
+private:
+    struct Kept {
+        std::weak_ptr<const std::vector<BlockLayout>> layouts;
+        std::shared_ptr<const DeviceSchedule> schedule;
+    };
+    std::mutex mutex_;
+    std::map<std::pair<const void*, std::string>, Kept> kept_;
+};
+
+std::shared_ptr<const DeviceSchedule> device_schedule(const LayerLayout& layout, const at::Device& device) {
+    static ScheduleCache cache;
+    return cache.get(layout, device);
+}
+
+cuda::UnitList describe(const cuda::WorkList& work, const DeviceSchedule::Lists& lists) {
+    return {static_cast<const cuda::Unit*>(lists.units.const_data_ptr()),
+            static_cast<const cuda::Entry*>(lists.entries.const_data_ptr()),
+            static_cast<const cuda::Sum*>(lists.sums.const_data_ptr()),
+            static_cast<std::int32_t>(work.units.size()),
+            static_cast<std::int32_t>(work.sums.size()),
+            work.slots};
+}
+
+cuda::TensorView describe(const at::Tensor& x) {
+    return {x.data_ptr(), x.stride(0), x.stride(1), x.stride(2)};
+}
+
+/// The tensor itself where the kernels can read it: rows of 16-byte chunks.
+at::Tensor readable(const at::Tensor& x) {
+    const bool strides_fit =
+        x.stride(3) == 1 && x.stride(0) % 8 == 0 && x.stride(1) % 8 == 0 && x.stride(2) % 8 == 0;
+    const bool is_aligned = reinterpret_cast<std::uintptr_t>(x.const_data_ptr()) % 16 == 0;
+    return strides_fit && is_aligned ? x.detach() : x.detach().clone(at::MemoryFormat::Contiguous);
+}
+
+/// Laid out as (batch, length, heads, head_dim), which the projection behind it reads without a copy.
+at::Tensor empty_result(const at::Tensor& like) {
+    return at::empty({like.size(0), like.size(2), like.size(1), like.size(3)},
+                     like.options().requires_grad(false))
+        .transpose(1, 2);
+}
+
+/// (samples, heads, tiles, tile_tokens)
+at::Tensor empty_row_sums(const at::Tensor& q, const DeviceSchedule& schedule) {
+    return at::empty({q.size(0), q.size(1), schedule.schedule.tiling.tiles, cuda::tile_tokens},
+                     q.options().dtype(at::kFloat).requires_grad(false));
+}
+
+at::Tensor empty_workspace(const at::Tensor& q, std::size_t floats) {
+    return at::empty({static_cast<std::int64_t>(floats)}, q.options().dtype(at::kFloat).requires_grad(false));
+}
+
+/// What is attended, and by which kernels.
+struct Choice : torch::CustomClassHolder {
+    Choice(LayerLayout of, cuda::KernelSet by) : layout(std::move(of)), kernels(by) {}
+    LayerLayout layout;
+    cuda::KernelSet kernels;
+};
+
+cuda::Arguments arguments_of(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                             const at::Tensor& key_mask, const DeviceSchedule& schedule,
+                             const Choice& choice) {
+    cuda::Arguments a;
+    a.kernels = choice.kernels;
+    a.element = q.scalar_type() == at::kHalf ? cuda::Element::fp16 : cuda::Element::bf16;
+    a.samples = static_cast<std::int32_t>(q.size(0));
+    a.heads = static_cast<std::int32_t>(q.size(1));
+    a.head_dim = static_cast<std::int32_t>(q.size(3));
+    a.zero_padded_queries = choice.layout.full ? 0 : 1;
+    a.tiling = schedule.schedule.tiling;
+    a.key_mask = static_cast<const std::uint8_t*>(key_mask.const_data_ptr());
+    a.biases = static_cast<const float*>(schedule.biases.const_data_ptr());
+    a.queries = describe(schedule.schedule.queries, schedule.queries);
+    a.keys = describe(schedule.schedule.keys, schedule.keys);
+    a.q = describe(q);
+    a.k = describe(k);
+    a.v = describe(v);
+    return a;
+}
+
+/// Runs a kernel function on the current stream of the device that it works on.
+void run(int (*function)(const cuda::Arguments&, void*), const cuda::Arguments& arguments,
+         const at::Device& device) {
+    const c10::DeviceGuard guard(device);
+    const c10::Stream stream = c10::impl::VirtualGuardImpl(device.type()).getStream(device);
+    const int error = function(arguments, stream.native_handle());
+    if (error != 0) {
+        throw DeviceError(std::string("the attention kernels failed: ") +
+                          cuda::kernel_library().error_text(error));
+    }
+}
+
+class CudaAttention : public torch::autograd::Function<CudaAttention> {
+public:
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k,
+                              const at::Tensor& v, const at::Tensor& key_mask,
+                              const c10::intrusive_ptr<Choice>& choice) {
+        const at::Tensor queries = readable(q), keys = readable(k), values = readable(v),
+                         mask = key_mask.contiguous(), out = empty_result(q);
+        const auto schedule = device_schedule(choice->layout, q.device());
+        const at::Tensor lse = empty_row_sums(q, *schedule);
+        const at::Tensor workspace =
+            empty_workspace(q, cuda::forward_workspace(schedule->schedule, static_cast<int>(q.size(0)),
+                                                       static_cast<int>(q.size(3))));
+        cuda::Arguments a = arguments_of(queries, keys, values, mask, *schedule, *choice);
+        a.out = describe(out);
+        a.lse = lse.mutable_data_ptr<float>();
+        a.workspace = workspace.mutable_data_ptr<float>();
+        run(cuda::kernel_library().forward, a, q.device());
+        context->save_for_backward({queries, keys, values, mask, out, lse});
+        context->saved_data["choice"] = c10::IValue::make_capsule(choice);
+        return out;
+    }
+
+    static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+        const variable_list saved = context->get_saved_variables();
+        const auto choice =
+            c10::static_intrusive_pointer_cast<Choice>(context->saved_data["choice"].toCapsule());
+        const at::Tensor q = saved[0], d_out = readable(gradients[0].to(q.scalar_type()));
+        const auto schedule = device_schedule(choice->layout, q.device());
+        const at::Tensor dq = empty_result(q), dk = empty_result(q), dv = empty_result(q),
+                         delta = empty_row_sums(q, *schedule);
+        const at::Tensor workspace =
+            empty_workspace(q, cuda::backward_workspace(schedule->schedule, static_cast<int>(q.size(0)),
+                                                        static_cast<int>(q.size(3))));
+        cuda::Arguments a = arguments_of(q, saved[1], saved[2], saved[3], *schedule, *choice);
+        a.out = describe(saved[4]);
+        a.lse = saved[5].mutable_data_ptr<float>();
+        a.delta = delta.mutable_data_ptr<float>();
+        a.workspace = workspace.mutable_data_ptr<float>();
+        a.d_out = describe(d_out);
+        a.dq = describe(dq);
+        a.dk = describe(dk);
+        a.dv = describe(dv);
+        run(cuda::kernel_library().backward, a, q.device());
+        return {dq, dk, dv, at::Tensor(), at::Tensor()};
+    }
+};
+
+}  // namespace
+
+at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                          const at::Tensor& key_mask, const LayerLayout& layout) {
+    const at::ScalarType type = q.scalar_type();
+    if (!q.is_cuda() || (type != at::kBFloat16 && type != at::kHalf)) {
+        throw ConfigError("the attention backend fused needs bfloat16 or float16 on a GPU: choose blocked");
+    }
+    const cuda::KernelSet set = chosen_kernels;
+    if (!cuda::kernel_library().supports(set, static_cast<int>(q.size(3)))) {
+        throw ConfigError("the attention backend fused was built without kernels for heads of size " +
+                          std::to_string(q.size(3)) + ": choose blocked, or build with BIGBIRD_ALL_KERNELS");
+    }
+    return CudaAttention::apply(q, k, v, key_mask, c10::make_intrusive<Choice>(layout, set));
+}
+
+void use_hopper_kernels(bool use) {
+    chosen_kernels = use ? cuda::KernelSet::hopper : cuda::KernelSet::general;
+}
+
+}  // namespace bigbird::attention

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/testing.hpp"
+#include "unit/attention/cuda_cases.hpp"
+
+#include "bigbird/model/device.hpp"
+
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <dlfcn.h>
+
+#include <array>
+
+using namespace bigbird;
+using namespace bigbird::attention;
+using bigbird::testing::AttentionInputs;
+using bigbird::testing::AttentionResults;
+using bigbird::testing::CudaCase;
+using bigbird::testing::difference;
+
+namespace {
+
+constexpr std::array<CudaCase, 11> cases{
+    {{.pattern = "bigbird", .blocks = 12, .padded = 70},
+     {.pattern = "bigbird", .source = RandomSource::hf, .blocks = 13},
+     {.pattern = "bigbird", .source = RandomSource::uniform, .blocks = 64, .heads = 3, .padded = 1000},
+     {.pattern = "bigbird", .source = RandomSource::hf, .blocks = 64, .samples = 2, .padded = 64},
+     {.pattern = "bigbird-first", .blocks = 33},
+     {.pattern = "bigbird", .block_size = 16, .blocks = 40, .samples = 2, .padded = 20},
+     {.pattern = "bigbird", .block_size = 32, .blocks = 31, .padded = 129},
+     {.pattern = "bigbird-etc", .block_size = 84, .blocks = 12, .padded = 90},
+     {.pattern = "random+window", .block_size = 128, .blocks = 16},
+     {.pattern = "window", .block_size = 40, .blocks = 20, .padded = 7},
+     {.pattern = "random", .blocks = 20, .heads = 1}}};
+
+at::Device gpu() {
+    static const at::Device device = model::open_device("cuda");
+    return device;
+}
+
+AttentionInputs on_gpu(const AttentionInputs& inputs) {
+    return {inputs.q.to(gpu()), inputs.k.to(gpu()), inputs.v.to(gpu()), inputs.d_out.to(gpu()),
+            inputs.key_mask.to(gpu())};
+}
+
+/// Functions of the CUDA runtime that LibTorch has opened.
+template <typename Function>
+Function runtime(const char* name) {
+    void* library = ::dlopen("libcudart.so.13", RTLD_NOW | RTLD_NOLOAD);
+    DOCTEST_REQUIRE(library != nullptr);
+    return reinterpret_cast<Function>(::dlsym(library, name));
+}
+
+/// The sets of kernels that this GPU can run: whether Hopper's.
+std::vector<bool> kernel_sets() {
+    constexpr int capability_major = 75;  // cudaDevAttrComputeCapabilityMajor
+    int major = 0;
+    DOCTEST_REQUIRE(runtime<int (*)(int*, int, int)>("cudaDeviceGetAttribute")(&major, capability_major,
+                                                                               gpu().index()) == 0);
+    return major == 9 ? std::vector<bool>{false, true} : std::vector<bool>{false};
+}
+
+/// As the network does it: (samples, length, heads, head_dim) in memory.
+AttentionResults run_kernels(const LayerLayout& layout, const AttentionInputs& inputs, at::ScalarType type,
+                             bool hopper) {
+    use_hopper_kernels(hopper);
+    const auto leaf = [&](const at::Tensor& x) {
+        return x.transpose(1, 2).contiguous().to(type, false, true).requires_grad_();
+    };
+    const at::Tensor q = leaf(inputs.q), k = leaf(inputs.k), v = leaf(inputs.v);
+    const at::Tensor out =
+        cuda_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), inputs.key_mask, layout);
+    out.backward(inputs.d_out.to(type));
+    const auto result = [](const at::Tensor& x) { return x.transpose(1, 2).to(at::kDouble); };
+    return {out.detach().to(at::kDouble), result(q.grad()), result(k.grad()), result(v.grad())};
+}
+
+/// The rule for low precision: at most `factor` times the error of the same maths by LibTorch in that type.
+void check_error(const at::Tensor& found, const at::Tensor& exact, const at::Tensor& by_torch,
+                 double factor) {
+    const double unavoidable = 1e-4 * exact.abs().max().item<double>();
+    DOCTEST_CHECK(difference(found, exact) <= factor * difference(by_torch, exact) + unavoidable);
+}
+
+void check_case(const CudaCase& c, at::ScalarType type, bool hopper) {
+    DOCTEST_CAPTURE(hopper);
+    DOCTEST_CAPTURE(c.pattern);
+    DOCTEST_CAPTURE(c.block_size);
+    DOCTEST_CAPTURE(c.blocks);
+    const LayerLayout layout = layout_of(c);
+    const AttentionInputs inputs = on_gpu(inputs_of(c, type));
+    const AttentionResults exact = run_reference(layout, inputs, at::kDouble),
+                           by_torch = run_reference(layout, inputs, type),
+                           found = run_kernels(layout, inputs, type, hopper);
+    check_error(found.out, exact.out, by_torch.out, 2);
+    check_error(found.dq, exact.dq, by_torch.dq, 3);
+    check_error(found.dk, exact.dk, by_torch.dk, 3);
+    check_error(found.dv, exact.dv, by_torch.dv, 3);
+}
+
+bool same_bytes(const AttentionResults& a, const AttentionResults& b) {
+    return testing::identical(a.out, b.out) && testing::identical(a.dq, b.dq) &&
+           testing::identical(a.dk, b.dk) && testing::identical(a.dv, b.dv);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("gpu attention: the kernels are as near fp64 as LibTorch, bf16") {
+    for (const bool hopper : kernel_sets()) {
+        for (const CudaCase& c : cases) {
+            check_case(c, at::kBFloat16, hopper);
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("gpu attention: the kernels are as near fp64 as LibTorch, fp16") {
+    for (const bool hopper : kernel_sets()) {
+        for (const CudaCase& c : cases) {
+            check_case(c, at::kHalf, hopper);
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("gpu attention: the kernels follow their slow twin") {
+    const CudaCase c{.pattern = "bigbird", .blocks = 12, .heads = 1, .padded = 70, .longest = 4};
+    const LayerLayout layout = layout_of(c);
+    const AttentionInputs inputs = inputs_of(c, at::kBFloat16);
+    const AttentionResults twin = run_twin(cuda::make_schedule(*layout.layouts, 64), inputs, true);
+    for (const bool hopper : kernel_sets()) {
+        DOCTEST_CAPTURE(hopper);
+        const AttentionResults found = run_kernels(layout, on_gpu(inputs), at::kBFloat16, hopper);
+        DOCTEST_CHECK(difference(found.out.cpu(), twin.out) < 0.02);
+        DOCTEST_CHECK(difference(found.dq.cpu(), twin.dq) < 0.08);
+        DOCTEST_CHECK(difference(found.dk.cpu(), twin.dk) < 0.08);
+        DOCTEST_CHECK(difference(found.dv.cpu(), twin.dv) < 0.08);
+    }
+}
+
+DOCTEST_TEST_CASE("gpu attention: the same bytes every time") {
+    const CudaCase& c = cases[3];
+    const LayerLayout layout = layout_of(c);
+    const AttentionInputs inputs = on_gpu(inputs_of(c, at::kBFloat16));
+    for (const bool hopper : kernel_sets()) {
+        const AttentionResults first = run_kernels(layout, inputs, at::kBFloat16, hopper);
+        for (int i = 0; i < 20; ++i) {
+            DOCTEST_CHECK(same_bytes(first, run_kernels(layout, inputs, at::kBFloat16, hopper)));
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("gpu attention: works on the caller's stream, and in a captured graph with other inputs") {
+    const CudaCase& c = cases[2];
+    const LayerLayout layout = layout_of(c);
+    const AttentionInputs inputs = on_gpu(inputs_of(c, at::kBFloat16));
+    const at::NoGradGuard no_gradient;
+    const auto half = [](const at::Tensor& x) { return x.to(at::kBFloat16); };
+    for (const bool hopper : kernel_sets()) {
+        DOCTEST_CAPTURE(hopper);
+        at::Tensor q = half(inputs.q), k = half(inputs.k), v = half(inputs.v);
+        use_hopper_kernels(hopper);
+        const auto attend = [&] { return cuda_attention(q, k, v, inputs.key_mask, layout); };
+        const at::Tensor before = attend();
+        const c10::impl::VirtualGuardImpl device(at::kCUDA);
+        device.synchronizeDevice(gpu().index());
+        const c10::StreamGuard guard(device.getStreamFromGlobalPool(gpu()));
+        const c10::Stream stream = device.getStream(gpu());
+        DOCTEST_CHECK(testing::identical(attend(), before));
+        device.synchronizeStream(stream);
+
+        constexpr int relaxed = 2;  // cudaStreamCaptureModeRelaxed
+        void *graph = nullptr, *executable = nullptr, *handle = stream.native_handle();
+        DOCTEST_REQUIRE(runtime<int (*)(void*, int)>("cudaStreamBeginCapture")(handle, relaxed) == 0);
+        const at::Tensor out = attend();
+        DOCTEST_REQUIRE(runtime<int (*)(void*, void**)>("cudaStreamEndCapture")(handle, &graph) == 0);
+        DOCTEST_REQUIRE(runtime<int (*)(void**, void*, unsigned long long)>("cudaGraphInstantiate")(
+                            &executable, graph, 0) == 0);
+        q.mul_(-0.5);
+        const at::Tensor wanted = attend();
+        DOCTEST_REQUIRE(runtime<int (*)(void*, void*)>("cudaGraphLaunch")(executable, handle) == 0);
+        device.synchronizeStream(stream);
+        DOCTEST_CHECK(testing::identical(out, wanted));
+        DOCTEST_CHECK(!testing::identical(out, before));
+    }
+}
+
+DOCTEST_TEST_CASE("gpu attention: automatic leaves the kernels alone until they have passed here") {
+    const CudaCase& c = cases[0];
+    const LayerLayout on_cpu = layout_of(c);
+    const LayerLayout layout = stack_layouts(*on_cpu.layouts, c.block_size, gpu());
+    const AttentionInputs inputs = on_gpu(inputs_of(c, at::kBFloat16));
+    const auto half = [](const at::Tensor& x) { return x.to(at::kBFloat16); };
+    const auto attend = [&](Backend backend) {
+        return sparse_attention(half(inputs.q), half(inputs.k), half(inputs.v), inputs.key_mask, layout,
+                                backend);
+    };
+    DOCTEST_CHECK(testing::identical(attend(Backend::automatic), attend(Backend::blocked)));
+    DOCTEST_CHECK(difference(attend(Backend::fused), attend(Backend::blocked)) < 0.05);
+}

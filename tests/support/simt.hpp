@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Machine of an emulated grid (simt_block.hpp).
+#pragma once
+
+#include "support/simt_block.hpp"
+
+#include "bigbird/attention/cuda/group_tiles.hpp"
+
+#include <type_traits>
+
+namespace bigbird::testing {
+
+/// The Machine that kernels see.
+class SimtMachine {
+public:
+    using Fragment = attention::cuda::Fragment;
+    using Accumulator = attention::cuda::Accumulator;
+
+    SimtMachine(SimtBlock& block, int thread) : block_(&block), thread_(thread) {}
+
+    int thread() const { return thread_; }
+    int lane() const { return thread_ % SimtBlock::lanes; }
+    int block() const { return block_->number(); }
+    int blocks() const { return block_->grid(); }
+    std::byte* shared() const { return block_->shared(); }
+
+    void sync_block() const { block_->meet_block(thread_); }
+    void sync_warp() const { meet({.instruction = WarpInstruction::sync}); }
+    float shuffle_xor(float value, int mask) const {
+        meet({.instruction = WarpInstruction::shuffle_xor, .value = &value, .mask = mask});
+        return value;
+    }
+    std::uint32_t ballot(bool vote) const {
+        std::uint32_t votes = 0;
+        meet({.instruction = WarpInstruction::ballot, .vote = vote, .votes = &votes});
+        return votes;
+    }
+    float max(float a, float b) const { return std::fmax(a, b); }
+    float exp2(float x) const { return std::exp2(x); }
+    float log2(float x) const { return std::log2(x); }
+    float sqrt(float x) const { return std::sqrt(x); }
+    float tanh(float x) const { return std::tanh(x); }
+
+    void copy16(void* to, const void* from, bool is_there) const {
+        block_->copy16(thread_, to, from, is_there);
+    }
+    void commit_copies() const {}
+    void wait_copies() const { block_->wait_copies(thread_); }
+    void store16(void* to, const void* from) const {
+        block_->expect(thread_, reinterpret_cast<std::uintptr_t>(to) % 16 == 0, "a store is misaligned");
+        std::memcpy(to, from, 16);
+    }
+    Fragment load_matrices(const void* row) const {
+        Fragment loaded;
+        meet({.instruction = WarpInstruction::load_matrices, .row = row, .loaded = &loaded});
+        return loaded;
+    }
+    Fragment load_matrices_transposed(const void* row) const {
+        Fragment loaded;
+        meet({.instruction = WarpInstruction::load_matrices_transposed, .row = row, .loaded = &loaded});
+        return loaded;
+    }
+    template <typename Scalar>
+    void multiply(Accumulator& sum, const Fragment& a, std::uint32_t b0, std::uint32_t b1) const {
+        constexpr bool bf16 = std::is_same_v<Scalar, attention::cuda::Bf16>;
+        meet({.instruction = bf16 ? WarpInstruction::multiply_bf16 : WarpInstruction::multiply_fp16,
+              .sum = &sum,
+              .a = &a,
+              .b = {b0, b1}});
+    }
+    std::uint64_t describe(const void* tile) const {
+        const auto offset =
+            static_cast<std::uint64_t>(static_cast<const std::byte*>(tile) - block_->shared());
+        return attention::cuda::tile_descriptor(static_cast<std::uint32_t>(offset));
+    }
+    void publish_copies() const { block_->publish(thread_); }
+    void group_fence() const { block_->meet_group(thread_, GroupInstruction::fence); }
+    void group_commit() const { block_->meet_group(thread_, GroupInstruction::commit); }
+    /// The registers that the products wrote are named for the device's compiler alone.
+    template <typename... Registers>
+    void group_wait(Registers&...) const {
+        block_->meet_group(thread_, GroupInstruction::wait);
+    }
+    template <typename Scalar, bool TransposedB>
+    void group_multiply(Accumulator (&sum)[8], std::uint64_t a, std::uint64_t b, bool add) const {
+        block_->meet_group(
+            thread_, GroupInstruction::multiply,
+            {sum, nullptr, a, b, TransposedB, add, std::is_same_v<Scalar, attention::cuda::Bf16>});
+    }
+    template <typename Scalar, bool TransposedB>
+    void group_multiply(Accumulator (&sum)[8], const Fragment& a, std::uint64_t b, bool add) const {
+        block_->meet_group(thread_, GroupInstruction::multiply,
+                           {sum, &a, 0, b, TransposedB, add, std::is_same_v<Scalar, attention::cuda::Bf16>});
+    }
+    template <typename Scalar>
+    std::uint32_t pack(float low, float high) const {
+        return narrow<Scalar>(low) | static_cast<std::uint32_t>(narrow<Scalar>(high)) << 16;
+    }
+    template <typename Scalar>
+    std::uint16_t narrow(float value) const {
+        if constexpr (std::is_same_v<Scalar, attention::cuda::Bf16>) {
+            return c10::BFloat16(value).x;
+        } else {
+            return c10::Half(value).x;
+        }
+    }
+    template <typename Scalar>
+    float widen(std::uint16_t bits) const {
+        if constexpr (std::is_same_v<Scalar, attention::cuda::Bf16>) {
+            return c10::BFloat16(bits, c10::BFloat16::from_bits());
+        } else {
+            return c10::Half(bits, c10::Half::from_bits());
+        }
+    }
+    template <typename Scalar>
+    float dot8(const std::uint16_t* a, const std::uint16_t* b) const {
+        block_->expect(thread_, reinterpret_cast<std::uintptr_t>(a) % 16 == 0, "a load is misaligned");
+        float sum = 0;
+        for (int i = 0; i < 8; ++i) {
+            sum += widen<Scalar>(a[i]) * widen<Scalar>(b[i]);
+        }
+        return sum;
+    }
+    template <typename Scalar>
+    void load8(const std::uint16_t* from, float (&values)[8]) const {
+        block_->expect(thread_, reinterpret_cast<std::uintptr_t>(from) % 16 == 0, "a load is misaligned");
+        for (int i = 0; i < 8; ++i) {
+            values[i] = widen<Scalar>(from[i]);
+        }
+    }
+    template <typename Scalar>
+    void store8(std::uint16_t* to, const float (&values)[8]) const {
+        block_->expect(thread_, reinterpret_cast<std::uintptr_t>(to) % 16 == 0, "a store is misaligned");
+        for (int i = 0; i < 8; ++i) {
+            to[i] = narrow<Scalar>(values[i]);
+        }
+    }
+
+private:
+    void meet(const WarpOperands& operands) const { block_->meet_warp(thread_, operands); }
+    SimtBlock* block_;
+    int thread_;
+};
+
+/// Runs kernel(machine) on a grid of blocks.
+template <typename Kernel>
+void run_grid(int blocks, int threads, std::size_t shared_bytes, std::uint64_t seed, const Kernel& kernel) {
+    for (int block = 0; block < blocks; ++block) {
+        SimtBlock one({block, blocks}, threads, shared_bytes, seed + static_cast<std::uint64_t>(block));
+        one.run([&](int thread) { kernel(SimtMachine(one, thread)); });
+    }
+}
+
+}  // namespace bigbird::testing

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs CUDA kernels that are written against a `Machine` (bigbird/attention/cuda/tiles.hpp) on the CPU: each
+// thread of a block is a fiber, and the 32 of a warp meet in every warp-wide instruction, which is computed
+// as the PTX manual defines it. Made to find what a device would only show at times:
+//   - warps run in random order between barriers, so that a missing barrier changes results;
+//   - an asynchronous copy happens at once or as late as it may, by chance;
+//   - shared memory begins as NaN;
+//   - lanes of a warp that meet in different instructions, a barrier that some threads never reach, addresses
+//     that are misaligned, copies and products that nobody waits for are errors.
+// x86-64 alone.
+#pragma once
+
+#include "support/simt_group.hpp"
+#include "support/simt_warp.hpp"
+
+#include "bigbird/attention/cuda/tiles.hpp"
+#include "bigbird/core/rng.hpp"
+
+#include <c10/util/BFloat16.h>
+#include <c10/util/Half.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bigbird::testing {
+
+/// Saves this fiber's registers on its stack and goes on with another's.
+__attribute__((naked, noinline)) inline void switch_stack(void** /*save*/, void* /*load*/) {
+    asm("pushq %rbp\n\tpushq %rbx\n\tpushq %r12\n\tpushq %r13\n\tpushq %r14\n\tpushq %r15\n\t"
+        "movq %rsp, (%rdi)\n\tmovq %rsi, %rsp\n\t"
+        "popq %r15\n\tpopq %r14\n\tpopq %r13\n\tpopq %r12\n\tpopq %rbx\n\tpopq %rbp\n\tret");
+}
+
+/// wgmma's, in which the 128 lanes of four warps meet.
+enum class GroupInstruction : std::uint8_t { fence, multiply, commit, wait };
+
+/// One thread block. Created anew for each.
+class SimtBlock {
+public:
+    static constexpr int lanes = attention::cuda::warp_lanes;
+    static constexpr std::size_t alignment = 1024;  ///< of shared memory
+
+    /// Which block of how many.
+    struct Place {
+        int number, grid;
+    };
+    SimtBlock(Place place, int threads, std::size_t shared_bytes, std::uint64_t seed)
+        : place_(place), shared_(shared_bytes + alignment, std::byte{0xFF}), rng_(seed) {
+        for (int i = 0; i < threads; ++i) {
+            fibers_.push_back(std::make_unique<Fiber>());
+        }
+        groups_.resize(static_cast<std::size_t>(threads) / SimtGroup::lanes);
+    }
+
+    /// Runs body(thread) as every thread. Throws std::runtime_error on what a device must not be asked to do.
+    void run(const std::function<void(int)>& body) {
+        body_ = &body;
+        for (int thread = 0; thread < threads(); ++thread) {
+            start(thread);
+        }
+        while (error_.empty() && step()) {
+        }
+        if (!error_.empty()) {
+            throw std::runtime_error("block " + std::to_string(place_.number) + ": " + error_);
+        }
+    }
+
+    int number() const { return place_.number; }
+    int grid() const { return place_.grid; }
+    std::byte* shared() {
+        const auto address = reinterpret_cast<std::uintptr_t>(shared_.data());
+        return shared_.data() + (alignment - address % alignment) % alignment;
+    }
+
+    void meet_block(int thread) {
+        hidden_copies_ = hidden_copies_ || fiber(thread).hidden_copies;
+        fiber(thread).state = State::at_barrier;
+        leave(thread);
+    }
+
+    void meet_group(int thread, GroupInstruction instruction, const GroupOperands& operands = {}) {
+        Fiber& own = fiber(thread);
+        own.group = {instruction, operands};
+        own.state = State::in_group;
+        constexpr int size = static_cast<int>(SimtGroup::lanes);
+        const int first = thread / size * size;
+        for (int i = first; i < first + size; ++i) {
+            if (fiber(i).state != State::in_group) {
+                leave(thread);
+                return;
+            }
+        }
+        execute_group(first);
+        for (int i = first; i < first + size; ++i) {
+            fiber(i).state = State::ready;
+        }
+    }
+    /// fence.proxy.async: what this thread has copied is now seen by wgmma.
+    void publish(int thread) { fiber(thread).hidden_copies = false; }
+
+    void meet_warp(int thread, const WarpOperands& operands) {
+        Fiber& own = fiber(thread);
+        own.operands = operands;
+        own.state = State::in_warp;
+        const int first = thread / lanes * lanes;
+        for (int i = first; i < first + lanes; ++i) {
+            if (fiber(i).state != State::in_warp) {
+                leave(thread);
+                return;
+            }
+        }
+        execute(first);
+        for (int i = first; i < first + lanes; ++i) {
+            fiber(i).state = State::ready;
+        }
+    }
+
+    void copy16(int thread, void* to, const void* from, bool is_there) {
+        expect(thread, address(to) % 16 == 0 && address(from) % 16 == 0, "a copy is misaligned");
+        const Copy copy{to, from, is_there};
+        fiber(thread).waited = false;
+        if (rng_.between(0, 1) == 0) {
+            copy.execute();
+        } else {
+            fiber(thread).copies.push_back(copy);
+        }
+    }
+    void wait_copies(int thread) {
+        for (const Copy& copy : fiber(thread).copies) {
+            copy.execute();
+        }
+        fiber(thread).copies.clear();
+        fiber(thread).hidden_copies = fiber(thread).hidden_copies || !fiber(thread).waited;
+        fiber(thread).waited = true;
+    }
+    void expect(int thread, bool condition, const char* message) {
+        if (!condition) {
+            error_ = std::string(message) + " (thread " + std::to_string(thread) + ")";
+            leave(thread);
+        }
+    }
+
+private:
+    enum class State : std::uint8_t { ready, in_warp, in_group, at_barrier, done };
+
+    struct Copy {
+        void* to;
+        const void* from;
+        bool is_there;
+        void execute() const {
+            if (is_there) {
+                std::memcpy(to, from, 16);
+            } else {
+                std::memset(to, 0, 16);
+            }
+        }
+    };
+
+    struct Fiber {
+        static constexpr std::size_t stack_bytes = 1 << 17;
+        std::unique_ptr<std::byte[]> stack = std::make_unique_for_overwrite<std::byte[]>(stack_bytes);
+        void* top = nullptr;
+        State state = State::ready;
+        WarpOperands operands;
+        std::vector<Copy> copies;
+        bool waited = true, hidden_copies = false;
+        std::pair<GroupInstruction, GroupOperands> group;
+    };
+
+    static std::uintptr_t address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
+    Fiber& fiber(int thread) { return *fibers_[static_cast<std::size_t>(thread)]; }
+    int threads() const { return static_cast<int>(fibers_.size()); }
+
+    static void enter() {
+        SimtBlock* block = current_block();
+        const int thread = block->running_;
+        (*block->body_)(thread);
+        Fiber& own = block->fiber(thread);
+        if (!own.copies.empty() || !own.waited) {
+            block->error_ = "a thread ended with copies that nobody waited for";
+        }
+        if (!std::ranges::all_of(block->groups_, [](const SimtGroup& group) { return group.is_idle(); })) {
+            block->error_ = "a thread ended with products that nobody waited for";
+        }
+        own.state = State::done;
+        block->leave(thread);
+    }
+    static SimtBlock*& current_block() {
+        static thread_local SimtBlock* block = nullptr;
+        return block;
+    }
+
+    void start(int thread) {
+        Fiber& own = fiber(thread);
+        auto top = address(own.stack.get() + Fiber::stack_bytes) / 16 * 16;
+        auto* words = reinterpret_cast<std::uintptr_t*>(top);
+        words[-2] = reinterpret_cast<std::uintptr_t>(&SimtBlock::enter);  // where the first switch returns to
+        for (int i = 3; i <= 8; ++i) {
+            words[-i] = 0;
+        }
+        own.top = words - 8;
+    }
+    void leave(int thread) { switch_stack(&fiber(thread).top, scheduler_); }
+
+    /// Runs one warp until it waits; false when all is done.
+    bool step() {
+        std::vector<int> ready;
+        for (int i = 0; i < threads(); ++i) {
+            if (fiber(i).state == State::ready && (ready.empty() || ready.back() != i / lanes)) {
+                ready.push_back(i / lanes);
+            }
+        }
+        if (ready.empty()) {
+            return open_barrier();
+        }
+        const int warp =
+            ready[static_cast<std::size_t>(rng_.between(0, static_cast<std::int64_t>(ready.size()) - 1))];
+        for (bool ran = true; ran && error_.empty();) {
+            ran = false;
+            for (int i = warp * lanes; i < (warp + 1) * lanes && error_.empty(); ++i) {
+                if (fiber(i).state == State::ready) {
+                    ran = true;
+                    running_ = i;
+                    current_block() = this;
+                    switch_stack(&scheduler_, fiber(i).top);
+                }
+            }
+        }
+        return true;
+    }
+
+    bool open_barrier() {
+        int waiting = 0, done = 0;
+        for (const auto& f : fibers_) {
+            waiting += f->state == State::at_barrier ? 1 : 0;
+            done += f->state == State::done ? 1 : 0;
+        }
+        if (done == threads()) {
+            return false;
+        }
+        if (waiting != threads()) {
+            error_ =
+                "a barrier or a warp-wide instruction is not reached by all: " + std::to_string(waiting) +
+                " threads at the barrier, " + std::to_string(done) + " have ended";
+            return true;
+        }
+        for (const auto& f : fibers_) {
+            f->state = State::ready;
+        }
+        return true;
+    }
+
+    void execute(int first) {
+        const WarpInstruction instruction = fiber(first).operands.instruction;
+        std::array<WarpOperands*, lanes> warp{};
+        for (int i = 0; i < lanes; ++i) {
+            warp[static_cast<std::size_t>(i)] = &fiber(first + i).operands;
+            if (fiber(first + i).operands.instruction != instruction) {
+                error_ = "the lanes of a warp meet in different instructions";
+                return;
+            }
+        }
+        if (!execute_warp(instruction, warp)) {
+            error_ = "ldmatrix is given a misaligned row";
+        }
+    }
+
+    void execute_group(int first) {
+        SimtGroup& group = groups_[static_cast<std::size_t>(first) / SimtGroup::lanes];
+        SimtGroup::Operands operands;
+        const GroupInstruction instruction = fiber(first).group.first;
+        for (std::size_t i = 0; i < SimtGroup::lanes; ++i) {
+            const auto& of_lane = fiber(first + static_cast<int>(i)).group;
+            operands[i] = of_lane.second;
+            if (of_lane.first != instruction) {
+                error_ = "the warps of a group meet in different instructions";
+                return;
+            }
+        }
+        switch (instruction) {
+            case GroupInstruction::fence:
+                return group.fence();
+            case GroupInstruction::commit:
+                return group.commit();
+            case GroupInstruction::wait:
+                return group.wait(shared());
+            case GroupInstruction::multiply:
+                break;
+        }
+        if (hidden_copies_) {
+            error_ = "a product of a group may not see copies: publish them before the barrier";
+        } else if (!group.issue(operands)) {
+            error_ = "a product of a group without a fence before it";
+        }
+    }
+
+    Place place_;
+    std::vector<std::byte> shared_;
+    std::vector<std::unique_ptr<Fiber>> fibers_;
+    std::vector<SimtGroup> groups_;
+    bool hidden_copies_ = false;  ///< copies that a thread brought to a barrier unpublished
+    const std::function<void(int)>* body_ = nullptr;
+    void* scheduler_ = nullptr;
+    int running_ = 0;
+    std::string error_;
+    Rng rng_;
+};
+
+}  // namespace bigbird::testing

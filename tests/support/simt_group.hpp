@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// wgmma for an emulated block: products of a group of four warps, queued when they are issued and done when
+// they are waited for, so that a missing wait, or a tile written over too early, shows in the result.
+#pragma once
+
+#include "bigbird/attention/cuda/tiles.hpp"
+
+#include <c10/util/BFloat16.h>
+#include <c10/util/Half.h>
+
+#include <array>
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+namespace bigbird::testing {
+
+/// A lane's operands of m64n64k16.
+struct GroupOperands {
+    attention::cuda::Accumulator* sum = nullptr;   // 8
+    const attention::cuda::Fragment* a = nullptr;  // null: in shared memory
+    std::uint64_t a_tile = 0, b_tile = 0;          // descriptors
+    bool transposed_b = false, add = false, bf16 = false;
+};
+
+/// The queue of one warp group.
+class SimtGroup {
+public:
+    static constexpr std::size_t lanes = 128;
+    using Operands = std::array<GroupOperands, lanes>;
+
+    void fence() { fenced_ = true; }
+    /// False where nothing fenced the registers before.
+    bool issue(const Operands& operands) {
+        issued_.push_back(operands);
+        return fenced_;
+    }
+    void commit() {
+        committed_.insert(committed_.end(), issued_.begin(), issued_.end());
+        issued_.clear();
+    }
+    void wait(const std::byte* shared) {
+        for (const Operands& operands : committed_) {
+            operands[0].bf16 ? multiply<c10::BFloat16>(shared, operands)
+                             : multiply<c10::Half>(shared, operands);
+        }
+        committed_.clear();
+        fenced_ = false;
+    }
+    bool is_idle() const { return issued_.empty() && committed_.empty(); }
+
+private:
+    template <typename Number>
+    static float number(std::uint16_t bits) {
+        return static_cast<float>(Number(bits, Number::from_bits()));
+    }
+
+    /// Element (row, k) of an operand in shared memory by its descriptor, as the PTX manual's section on
+    /// wgmma's matrix descriptor says for swizzling by 128 bytes: rows of 64 elements, 8 to a group; along k
+    /// (or, transposed, along the rows).
+    template <typename Number>
+    static float element(const std::byte* shared, std::uint64_t descriptor, bool transposed, std::size_t row,
+                         std::size_t k) {
+        const std::size_t start = (descriptor & 0x3FFF) << 4, lead = (descriptor >> 16 & 0x3FFF) << 4,
+                          stride = (descriptor >> 32 & 0x3FFF) << 4;
+        if (descriptor >> 62 != 1) {
+            throw std::runtime_error("only swizzling by 128 bytes is emulated");
+        }
+        std::size_t place = transposed ? start + k / 8 * stride + k % 8 * 128 + row / 64 * lead + row % 64 * 2
+                                       : start + row / 8 * stride + row % 8 * 128 + k * 2;
+        place ^= (place >> 7 & 7) << 4;
+        std::uint16_t bits = 0;
+        std::memcpy(&bits, shared + place, 2);
+        return number<Number>(bits);
+    }
+
+    template <typename Number>
+    static void multiply(const std::byte* shared, const Operands& operands) {
+        std::array<std::array<double, 16>, 64> a{};
+        std::array<std::array<double, 64>, 16> b{};
+        for (std::size_t k = 0; k < 16; ++k) {
+            for (std::size_t n = 0; n < 64; ++n) {
+                b[k][n] = element<Number>(shared, operands[0].b_tile, operands[0].transposed_b, n, k);
+                if (operands[0].a == nullptr) {
+                    a[n][k] = element<Number>(shared, operands[0].a_tile, false, n, k);
+                }
+            }
+        }
+        for (std::size_t lane = 0; lane < lanes && operands[0].a != nullptr; ++lane) {
+            const std::size_t g = lane % 32 / 4, t = lane % 4, first = lane / 32 * 16;
+            for (std::size_t i = 0; i < 8; ++i) {
+                const std::uint32_t pair = operands[lane].a->x[i / 2];
+                a[first + g + 8 * (i / 2 % 2)][2 * t + 8 * (i / 4) + i % 2] =
+                    number<Number>(static_cast<std::uint16_t>(i % 2 == 0 ? pair : pair >> 16));
+            }
+        }
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            const std::size_t g = lane % 32 / 4, t = lane % 4, first = lane / 32 * 16;
+            for (std::size_t n = 0; n < 8; ++n) {
+                for (std::size_t i = 0; i < 4; ++i) {
+                    float& sum = operands[lane].sum[n].x[i];
+                    double total = operands[lane].add ? sum : 0;
+                    for (std::size_t k = 0; k < 16; ++k) {
+                        total += a[first + g + 8 * (i / 2)][k] * b[k][8 * n + 2 * t + i % 2];
+                    }
+                    sum = static_cast<float>(total);
+                }
+            }
+        }
+    }
+
+    std::vector<Operands> issued_, committed_;
+    bool fenced_ = false;
+};
+
+}  // namespace bigbird::testing
