@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole trainings by sweeps are compared in exact_trainer_test.
+#include "bigbird/tokenizer/first_merges.hpp"
+
+#include "support/testing.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace bigbird::tokenizer;
+
+namespace {
+
+struct Merged {
+    std::map<std::string, std::uint64_t> pieces, left;  // made, with their frequency; and pairs that are left
+};
+
+Merged merge(const std::vector<std::string>& stretches, const LearnSpec& spec) {
+    LetterArray letters;
+    for (const std::string& stretch : stretches) {
+        letters.append(stretch);
+    }
+    LearntSymbols symbols(spec.max_piece_length);
+    ShardTeam team(2);
+    PackedTokens tokens(letters);
+    FirstMerges first(tokens, symbols, spec, team);
+    first.run([] {});
+    Merged merged;
+    for (const LearntPiece& piece : symbols.pieces) {
+        merged.pieces[piece.text] = piece.frequency;
+    }
+    for (const CountedPair& pair : first.pairs()) {
+        merged.left[symbols.texts[pair.left] + " " + symbols.texts[pair.right]] = pair.count;
+    }
+    return merged;
+}
+
+using Counts = std::map<std::string, std::uint64_t>;
+
+}  // namespace
+
+DOCTEST_TEST_CASE("tokenizer/first_merges: the most frequent pair, and what stands beside it then") {
+    const Merged merged = merge({"ACAC", "ACGT"}, {.merges = 1});
+    DOCTEST_CHECK(merged.pieces == Counts{{"AC", 3}});
+    DOCTEST_CHECK(merged.left == Counts{{"AC AC", 1}, {"AC G", 1}, {"G T", 1}});
+}
+
+DOCTEST_TEST_CASE("tokenizer/first_merges: runs of one base, by either way of counting") {
+    const Merged every = merge({"AAAAA"}, {.merges = 1});
+    DOCTEST_CHECK(every.pieces == Counts{{"AA", 4}});
+    DOCTEST_CHECK(every.left == Counts{{"AA A", 1}, {"AA AA", 1}});
+    DOCTEST_CHECK(merge({"AAAAA"}, {.merges = 1, .counting = PairCounting::disjoint}).pieces ==
+                  Counts{{"AA", 2}});
+}
+
+DOCTEST_TEST_CASE("tokenizer/first_merges: neither longer pieces than asked for nor sweeps where none are") {
+    DOCTEST_CHECK(merge({"ACACACAC"}, {.merges = 9, .max_piece_length = 2}).pieces == Counts{{"AC", 4}});
+    DOCTEST_CHECK(merge({"ACACACAC"}, {.merges = 9, .most_sweeps = 0}).pieces.empty());
+}
