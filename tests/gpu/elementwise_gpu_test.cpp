@@ -8,6 +8,7 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 using namespace bigbird;
+using bigbird::testing::as_near_as_torch;
 
 namespace {
 

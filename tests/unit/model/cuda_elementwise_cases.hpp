@@ -97,7 +97,7 @@ struct NormTensors {
         a.element = element_of(x.scalar_type());
         a.rows = static_cast<std::int32_t>(mean.numel());
         a.columns = static_cast<std::int32_t>(x.size(2));
-        a.epsilon = norm_epsilon;
+        a.epsilon = static_cast<float>(norm_epsilon);
         a.dropout = {keys.const_data_ptr<std::int64_t>(), static_cast<std::int32_t>(x.size(1)),
                      static_cast<std::uint32_t>(drop_probability * 0x1p32),
                      static_cast<float>(1 / (1 - drop_probability))};

@@ -8,6 +8,7 @@
 #include "bigbird/attention/cuda/elementwise.hpp"
 
 using namespace bigbird;
+using bigbird::testing::as_near_as_torch;
 using bigbird::testing::GeluInputs;
 using bigbird::testing::NormInputs;
 using bigbird::testing::SimtMachine;
