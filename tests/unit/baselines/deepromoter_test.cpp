@@ -2,10 +2,7 @@
 #include "bigbird/baselines/deepromoter.hpp"
 
 #include "baselines/pytorch_fixture.hpp"
-#include "support/tensors.hpp"
 #include "support/testing.hpp"
-
-#include "bigbird/baselines/uniform_initialisation.hpp"
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -15,16 +12,5 @@ DOCTEST_TEST_CASE("baselines/deepromoter: PyTorch's logits from the same weights
 }
 
 DOCTEST_TEST_CASE("baselines/deepromoter: dropout is of training alone and follows from the sample") {
-    const auto network = baselines::make_deepromoter(300, 1);
-    baselines::initialise_uniformly(*network, 1);
-    const torch::NoGradGuard no_gradients;
-    const at::Tensor bases = fixture_bases("deepromoter");
-    const model::DropoutKey key{.seed = 1, .step = 2, .samples = {7, 8, 9}};
-    network->eval();
-    const at::Tensor still = network->forward(bases, key);
-    network->train();
-    const at::Tensor dropped = network->forward(bases, key);
-    DOCTEST_CHECK(difference(still, dropped) > 1e-4);
-    const at::Tensor last = network->forward(bases.slice(0, 2), {.seed = 1, .step = 2, .samples = {9}});
-    DOCTEST_CHECK(difference(last, dropped.slice(0, 2)) < 1e-5);
+    check_dropout("deepromoter", *baselines::make_deepromoter(300, 1));
 }

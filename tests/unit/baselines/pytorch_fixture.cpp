@@ -5,6 +5,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/baselines/base_codes.hpp"
+#include "bigbird/baselines/uniform_initialisation.hpp"
 #include "bigbird/core/json_file.hpp"
 
 #include <cmath>
@@ -71,6 +72,20 @@ void check_against_pytorch(const std::string& architecture, baselines::BaseNetwo
     const at::Tensor reference = at::tensor(wanted, at::kDouble).reshape(logits.sizes());
     DOCTEST_CHECK(reference.std(0).min().item<double>() > 0.01);  // windows differ
     DOCTEST_CHECK(difference(logits, reference) < 1e-5);
+}
+
+void check_dropout(const std::string& architecture, baselines::BaseNetworkImpl& network) {
+    baselines::initialise_uniformly(network, 1);
+    const torch::NoGradGuard no_gradients;
+    const at::Tensor bases = fixture_bases(architecture);
+    const model::DropoutKey key{.seed = 1, .step = 2, .samples = {7, 8, 9}};
+    network.eval();
+    const at::Tensor still = network.forward(bases, key);
+    network.train();
+    const at::Tensor dropped = network.forward(bases, key);
+    DOCTEST_CHECK(difference(still, dropped) > 1e-4);
+    const at::Tensor last = network.forward(bases.slice(0, 2), {.seed = 1, .step = 2, .samples = {9}});
+    DOCTEST_CHECK(difference(last, dropped.slice(0, 2)) < 1e-5);
 }
 
 }  // namespace bigbird::testing

@@ -15,4 +15,7 @@ at::Tensor fixture_bases(const std::string& architecture);
 /// Checks names and shapes of the parameters, fills them as the script does and compares the logits.
 void check_against_pytorch(const std::string& architecture, baselines::BaseNetworkImpl& network);
 
+/// Checks, on the architecture's windows, that dropout is of training alone and follows from the sample.
+void check_dropout(const std::string& architecture, baselines::BaseNetworkImpl& network);
+
 }  // namespace bigbird::testing

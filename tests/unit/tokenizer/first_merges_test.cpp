@@ -3,6 +3,7 @@
 #include "bigbird/tokenizer/first_merges.hpp"
 
 #include "support/testing.hpp"
+#include "unit/tokenizer/merge_scene.hpp"
 
 #include <map>
 #include <string>
@@ -17,21 +18,14 @@ struct Merged {
 };
 
 Merged merge(const std::vector<std::string>& stretches, const LearnSpec& spec) {
-    LetterArray letters;
-    for (const std::string& stretch : stretches) {
-        letters.append(stretch);
-    }
-    LearntSymbols symbols(spec.max_piece_length);
-    ShardTeam team(2);
-    PackedTokens tokens(letters);
-    FirstMerges first(tokens, symbols, spec, team);
-    first.run([] {});
+    const bigbird::testing::MergeScene scene(stretches, spec);
+    const auto& texts = scene.symbols.texts;
     Merged merged;
-    for (const LearntPiece& piece : symbols.pieces) {
+    for (const LearntPiece& piece : scene.symbols.pieces) {
         merged.pieces[piece.text] = piece.frequency;
     }
-    for (const CountedPair& pair : first.pairs()) {
-        merged.left[symbols.texts[pair.left] + " " + symbols.texts[pair.right]] = pair.count;
+    for (const CountedPair& pair : scene.first.pairs()) {
+        merged.left[texts[pair.left] + " " + texts[pair.right]] = pair.count;
     }
     return merged;
 }

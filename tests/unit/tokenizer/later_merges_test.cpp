@@ -3,6 +3,7 @@
 #include "bigbird/tokenizer/later_merges.hpp"
 
 #include "support/testing.hpp"
+#include "unit/tokenizer/merge_scene.hpp"
 
 #include <string>
 #include <utility>
@@ -15,19 +16,11 @@ namespace {
 using Pieces = std::vector<std::pair<std::string, std::uint64_t>>;
 
 Pieces learn(const std::vector<std::string>& stretches, const LearnSpec& spec) {
-    LetterArray letters;
-    for (const std::string& stretch : stretches) {
-        letters.append(stretch);
-    }
-    LearntSymbols symbols(spec.max_piece_length);
-    ShardTeam team(2);
-    PackedTokens tokens(letters);
-    FirstMerges first(tokens, symbols, spec, team);
-    first.run([] {});
-    LaterMerges later(first, tokens, std::move(letters), symbols, spec, team);
+    bigbird::testing::MergeScene scene(stretches, spec);
+    LaterMerges later(scene.first, scene.tokens, std::move(scene.letters), scene.symbols, spec, scene.team);
     later.run([] {});
     Pieces pieces;
-    for (const LearntPiece& piece : symbols.pieces) {
+    for (const LearntPiece& piece : scene.symbols.pieces) {
         pieces.emplace_back(piece.text, piece.frequency);
     }
     return pieces;
