@@ -39,7 +39,7 @@ public:
     float exp2(float x) const { return std::exp2(x); }
     float log2(float x) const { return std::log2(x); }
     float sqrt(float x) const { return std::sqrt(x); }
-    float tanh(float x) const { return std::tanh(x); }
+    float divide(float a, float b) const { return a / b; }
 
     void copy16(void* to, const void* from, bool is_there) const {
         block_->copy16(thread_, to, from, is_there);
@@ -74,9 +74,12 @@ public:
         return attention::cuda::tile_descriptor(static_cast<std::uint32_t>(offset));
     }
     void publish_copies() const { block_->publish(thread_); }
-    void group_fence() const { block_->meet_group(thread_, GroupInstruction::fence); }
+    /// Registers are named for the device's compiler alone, here and in group_wait().
+    template <typename... Registers>
+    void group_fence(Registers&...) const {
+        block_->meet_group(thread_, GroupInstruction::fence);
+    }
     void group_commit() const { block_->meet_group(thread_, GroupInstruction::commit); }
-    /// The registers that the products wrote are named for the device's compiler alone.
     template <typename... Registers>
     void group_wait(Registers&...) const {
         block_->meet_group(thread_, GroupInstruction::wait);
@@ -127,6 +130,10 @@ public:
         for (int i = 0; i < 8; ++i) {
             values[i] = widen<Scalar>(from[i]);
         }
+    }
+    void load_floats8(const float* from, float (&values)[8]) const {
+        block_->expect(thread_, reinterpret_cast<std::uintptr_t>(from) % 16 == 0, "a load is misaligned");
+        std::copy_n(from, 8, values);
     }
     template <typename Scalar>
     void store8(std::uint16_t* to, const float (&values)[8]) const {

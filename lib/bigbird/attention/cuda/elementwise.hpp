@@ -65,6 +65,13 @@ BIGBIRD_DEVICE Eight load8(const Machine& machine, const void* from, std::int64_
     machine.template load8<Scalar>(static_cast<const std::uint16_t*>(from) + index, values.x);
     return values;
 }
+/// The same of floats, such as the parameters.
+template <typename Machine>
+BIGBIRD_DEVICE Eight load_floats(const Machine& machine, const float* from) {
+    Eight values;
+    machine.load_floats8(from, values.x);
+    return values;
+}
 template <typename Scalar, typename Machine>
 BIGBIRD_DEVICE void store8(const Machine& machine, void* to, std::int64_t index, const Eight& values) {
     machine.template store8<Scalar>(static_cast<std::uint16_t*>(to) + index, values.x);
@@ -103,10 +110,11 @@ BIGBIRD_DEVICE void norm_forward_kernel(const Machine& machine, const NormArgume
         const float variance = warp_sum(machine, squares) / static_cast<float>(a.columns);
         const float inverse = 1.0F / machine.sqrt(variance + a.epsilon);
         for_chunks(machine, a.columns, [&](int i, int column) {
+            const Eight weight = load_floats(machine, a.weight + column),
+                        bias = load_floats(machine, a.bias + column);
             BIGBIRD_UNROLL
             for (int j = 0; j < 8; ++j) {
-                values[i].x[j] =
-                    (values[i].x[j] - mean) * inverse * a.weight[column + j] + a.bias[column + j];
+                values[i].x[j] = (values[i].x[j] - mean) * inverse * weight.x[j] + bias.x[j];
             }
             store8<Scalar>(machine, a.y, begin + column, values[i]);
         });
@@ -129,11 +137,12 @@ BIGBIRD_DEVICE void norm_backward_rows(const Machine& machine, const NormArgumen
         float total = 0, product = 0;
         for_chunks(machine, a.columns, [&](int i, int column) {
             const Eight d_y = load8<Scalar>(machine, a.d_y, begin + column);
+            const Eight weight = load_floats(machine, a.weight + column);
             normal[i] = load8<Scalar>(machine, a.sum, begin + column);
             BIGBIRD_UNROLL
             for (int j = 0; j < 8; ++j) {
                 normal[i].x[j] = (normal[i].x[j] - mean) * inverse;
-                slope[i].x[j] = d_y.x[j] * a.weight[column + j];
+                slope[i].x[j] = d_y.x[j] * weight.x[j];
                 total += slope[i].x[j];
                 product += slope[i].x[j] * normal[i].x[j];
                 d_weight[i].x[j] += d_y.x[j] * normal[i].x[j];
@@ -198,16 +207,19 @@ BIGBIRD_DEVICE void sum_parts_kernel(const Machine& machine, const float* parts,
     (place < columns ? first[place] : second[place - columns]) = total;
 }
 
-/// 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) and its slope.
+/// 0.5 x (1 + tanh(u)), u = sqrt(2 / pi) (x + 0.044715 x^3), and its slope. 0.5 (1 + tanh(u)) is the logistic
+/// function of 2 u: one power of 2 and one quotient.
 struct Gelu {
     float value, slope;
 };
 template <typename Machine>
 BIGBIRD_DEVICE Gelu gelu_of(const Machine& machine, float x) {
-    constexpr float root = 0.7978845608028654F, cubic = 0.044715F;
-    const float t = machine.tanh(root * (x + cubic * x * x * x));
-    const float slope = 0.5F * x * (1.0F - t * t) * root * (1.0F + 3.0F * cubic * x * x);
-    return {0.5F * x * (1.0F + t), 0.5F * (1.0F + t) + slope};
+    constexpr float twice_root = 1.5957691216057308F, cubic = 0.044715F;
+    const float square = x * x;
+    const float share =
+        machine.divide(1.0F, 1.0F + machine.exp2(-log2_e * twice_root * x * (1.0F + cubic * square)));
+    const float slope = x * share * (1.0F - share) * twice_root * (1.0F + 3.0F * cubic * square);
+    return {x * share, share + slope};
 }
 
 /// A multiple of gelu_strips(columns) thread blocks; each thread keeps to eight columns.
@@ -215,12 +227,16 @@ template <typename Scalar, typename Machine>
 BIGBIRD_DEVICE void gelu_forward_kernel(const Machine& machine, const GeluArguments& a) {
     const int strips = gelu_strips(a.columns), groups = machine.blocks() / strips;
     const int column = (machine.block() % strips * threads_per_block + machine.thread()) * 8;
-    for (int row = machine.block() / strips; row < a.rows && column < a.columns; row += groups) {
+    if (column >= a.columns) {
+        return;
+    }
+    const Eight bias = load_floats(machine, a.bias + column);
+    for (int row = machine.block() / strips; row < a.rows; row += groups) {
         const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns + column;
         Eight v = load8<Scalar>(machine, a.x, begin);
         BIGBIRD_UNROLL
         for (int j = 0; j < 8; ++j) {
-            v.x[j] = gelu_of(machine, v.x[j] + a.bias[column + j]).value;
+            v.x[j] = gelu_of(machine, v.x[j] + bias.x[j]).value;
         }
         store8<Scalar>(machine, a.y, begin, v);
     }
@@ -234,6 +250,7 @@ BIGBIRD_DEVICE void gelu_backward_kernel(const Machine& machine, const GeluArgum
     if (column >= a.columns) {
         return;
     }
+    const Eight bias = load_floats(machine, a.bias + column);
     Eight d_bias = {};
     for (int row = part; row < a.rows; row += a.part_count) {
         const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns + column;
@@ -241,7 +258,7 @@ BIGBIRD_DEVICE void gelu_backward_kernel(const Machine& machine, const GeluArgum
         Eight v = load8<Scalar>(machine, a.x, begin);
         BIGBIRD_UNROLL
         for (int j = 0; j < 8; ++j) {
-            v.x[j] = d_y.x[j] * gelu_of(machine, v.x[j] + a.bias[column + j]).slope;
+            v.x[j] = d_y.x[j] * gelu_of(machine, v.x[j] + bias.x[j]).slope;
             d_bias.x[j] += v.x[j];
         }
         store8<Scalar>(machine, a.d_x, begin, v);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CUDA kernels between the matrix products are given: plain data. 16-bit tensors are contiguous and
-// aligned to 16 bytes; columns are a multiple of 8.
+// What the CUDA kernels between the matrix products are given: plain data. Tensors of 16-bit numbers
+// and parameters are contiguous and aligned to 16 bytes; columns are a multiple of 8.
 #pragma once
 
 #include "bigbird/attention/cuda/arguments.hpp"

@@ -21,7 +21,7 @@ BIGBIRD_DEVICE void group_query_step(const Machine& machine, const Tiling& tilin
                                      const GroupTile& d_out, const GroupTile& keys, const GroupTile& values,
                                      Accumulator (&dq)[8]) {
     Accumulator scores[8], d_weights[8];
-    machine.group_fence();
+    machine.group_fence(scores, d_weights);
     issue_rows_by_rows<Scalar>(machine, scores, queries, keys);
     issue_rows_by_rows<Scalar>(machine, d_weights, d_out, values);
     machine.group_commit();
@@ -43,10 +43,10 @@ BIGBIRD_DEVICE void group_query_step(const Machine& machine, const Tiling& tilin
     }
     Fragment d_scores[4];
     as_operands<Scalar>(machine, d_weights, d_scores);
-    machine.group_fence();
+    machine.group_fence(d_scores, dq);
     issue_by_tile<Scalar>(machine, dq, d_scores, keys);
     machine.group_commit();
-    machine.group_wait(dq);
+    machine.group_wait(d_scores, dq);
 }
 
 /// Writes 16 rows of dq, or their part.
@@ -145,7 +145,7 @@ BIGBIRD_DEVICE void group_key_step(const Machine& machine, const Tiling& tiling,
                                    int row, const GroupKeyShared& shared, int stage, Accumulator (&dk)[8],
                                    Accumulator (&dv)[8]) {
     Accumulator scores[8], d_weights[8];
-    machine.group_fence();
+    machine.group_fence(scores, d_weights);
     issue_rows_by_rows<Scalar>(machine, scores, shared.keys(), shared.queries(stage));
     issue_rows_by_rows<Scalar>(machine, d_weights, shared.values(), shared.d_out(stage));
     machine.group_commit();
@@ -170,11 +170,11 @@ BIGBIRD_DEVICE void group_key_step(const Machine& machine, const Tiling& tiling,
     Fragment weights[4], d_scores[4];
     as_operands<Scalar>(machine, scores, weights);
     as_operands<Scalar>(machine, d_weights, d_scores);
-    machine.group_fence();
+    machine.group_fence(weights, d_scores, dk, dv);
     issue_by_tile<Scalar>(machine, dv, weights, shared.d_out(stage));
     issue_by_tile<Scalar>(machine, dk, d_scores, shared.queries(stage));
     machine.group_commit();
-    machine.group_wait(dk, dv);
+    machine.group_wait(weights, d_scores, dk, dv);
 }
 
 /// dk and dv. Thread block of samples * keys.unit_count, of one group.

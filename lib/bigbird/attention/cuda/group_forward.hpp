@@ -14,7 +14,7 @@ BIGBIRD_DEVICE void group_forward_step(const Machine& machine, const Tiling& til
                                        int row, const GroupTile& queries, const GroupTile& keys,
                                        const GroupTile& values, ForwardState<group_head_dim, 1>& state) {
     Accumulator scores[1][8];
-    machine.group_fence();
+    machine.group_fence(scores[0]);
     issue_rows_by_rows<Scalar>(machine, scores[0], queries, keys);
     machine.group_commit();
     machine.group_wait(scores[0]);
@@ -24,10 +24,10 @@ BIGBIRD_DEVICE void group_forward_step(const Machine& machine, const Tiling& til
     softmax_step(machine, state, scores, scale_of<group_head_dim>() * log2_e, bias.shared());
     Fragment weights[4];
     as_operands<Scalar>(machine, scores[0], weights);
-    machine.group_fence();
+    machine.group_fence(weights, state.out[0]);
     issue_by_tile<Scalar>(machine, state.out[0], weights, values);
     machine.group_commit();
-    machine.group_wait(state.out[0]);
+    machine.group_wait(weights, state.out[0]);
 }
 
 /// Thread block of samples * queries.unit_count, of two groups.

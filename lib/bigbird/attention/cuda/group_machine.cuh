@@ -42,18 +42,21 @@ struct GroupMachine : PtxMachine {
     __device__ __forceinline__ void publish_copies() const {
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
-    __device__ __forceinline__ void group_fence() const {
+    /// Orders what was written to `registers`, all that the next products read and write, before those.
+    template <typename... Registers>
+    __device__ __forceinline__ void group_fence(Registers&... registers) const {
+        (hold(registers), ...);
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     }
     __device__ __forceinline__ void group_commit() const {
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
     }
-    /// Waits for all products of the group. `sums` are what they write: their values are not to be read, nor
-    /// moved, before.
-    template <typename... Sums>
-    __device__ __forceinline__ void group_wait(Sums&... sums) const {
+    /// Waits for all products of the group. `registers` are what they read and write: until then they are
+    /// neither read, nor moved, nor used for something else.
+    template <typename... Registers>
+    __device__ __forceinline__ void group_wait(Registers&... registers) const {
         asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-        (hold(sums), ...);
+        (hold(registers), ...);
     }
     /// sum (64 x 64) = or += a b; a (64 x 16) and b (16 x 64) by their descriptors.
     template <typename Scalar, bool TransposedB>
@@ -77,10 +80,18 @@ struct GroupMachine : PtxMachine {
     }
 
 private:
+    // The compiler knows nothing of the time between issue and wait; it keeps the order of volatile
+    // statements.
     __device__ __forceinline__ static void hold(Accumulator (&sum)[8]) {
         BIGBIRD_UNROLL
         for (int i = 0; i < 32; ++i) {
             asm volatile("" : "+f"(sum[i / 4].x[i % 4])::"memory");
+        }
+    }
+    __device__ __forceinline__ static void hold(Fragment (&operands)[4]) {
+        BIGBIRD_UNROLL
+        for (int i = 0; i < 16; ++i) {
+            asm volatile("" : "+r"(operands[i / 4].x[i % 4])::"memory");
         }
     }
 };

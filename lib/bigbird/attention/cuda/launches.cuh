@@ -30,7 +30,7 @@ public:
         if (error_ == cudaSuccess) {
             kernel<<<static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.threads),
                      static_cast<std::size_t>(grid.shared_bytes), stream_>>>(values...);
-            error_ = cudaPeekAtLastError();
+            error_ = cudaGetLastError();  // and none is left for others to find
         }
     }
     int error() const { return error_; }

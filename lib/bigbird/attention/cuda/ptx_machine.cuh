@@ -35,7 +35,8 @@ struct PtxMachine {
     }
     __device__ __forceinline__ float log2(float x) const { return log2f(x); }
     __device__ __forceinline__ float sqrt(float x) const { return sqrtf(x); }
-    __device__ __forceinline__ float tanh(float x) const { return tanhf(x); }
+    /// To within 2 units in the last place; 0 where the divisor is above 2^126.
+    __device__ __forceinline__ float divide(float a, float b) const { return __fdividef(a, b); }
 
     /// Copies 16 bytes to shared memory behind the caller's back; where not `is_there`, zeros, and nothing is
     /// read.
@@ -140,6 +141,19 @@ struct PtxMachine {
             values[2 * i] = widen<Scalar>(static_cast<std::uint16_t>(pairs[i]));
             values[2 * i + 1] = widen<Scalar>(static_cast<std::uint16_t>(pairs[i] >> 16));
         }
+    }
+    /// Eight floats in a row, aligned to 16 bytes.
+    __device__ __forceinline__ void load_floats8(const float* from, float (&values)[8]) const {
+        const float4 low = reinterpret_cast<const float4*>(from)[0],
+                     high = reinterpret_cast<const float4*>(from)[1];
+        values[0] = low.x;
+        values[1] = low.y;
+        values[2] = low.z;
+        values[3] = low.w;
+        values[4] = high.x;
+        values[5] = high.y;
+        values[6] = high.z;
+        values[7] = high.w;
     }
     template <typename Scalar>
     __device__ __forceinline__ void store8(std::uint16_t* to, const float (&values)[8]) const {
