@@ -35,6 +35,12 @@ HWY_INLINE std::size_t whole_words(std::size_t size) {
     return size == 0 ? 0 : (size - 1) / word;
 }
 
+// Symbols in registers: stored and loaded again they would take three times as long.
+struct Word {
+    static constexpr std::size_t parts = word / hn::MaxLanes(Bytes());
+    hn::Vec<Bytes> part[parts];
+};
+
 template <std::size_t rule_count>
 struct Rules {
     Bytes d;
@@ -48,59 +54,25 @@ struct Rules {
         }
     }
 
-    HWY_INLINE std::uint64_t join_word(std::uint8_t* symbols) const {
+    HWY_INLINE std::uint64_t operator()(const std::uint8_t* symbols, Word& out) const {
         std::uint64_t marks = 0;
-        for (std::size_t lane = 0; lane < word; lane += hn::Lanes(d)) {
+        for (std::size_t i = 0; i < Word::parts; ++i) {
+            const std::size_t lane = i * hn::MaxLanes(d);
             const auto here = hn::LoadU(d, symbols + lane), next = hn::LoadU(d, symbols + lane + 1);
             auto found = hn::And(hn::Eq(here, left[0]), hn::Eq(next, right[0]));
-            auto out = hn::IfThenElse(found, joined[0], here);
-            for (std::size_t i = 1; i < rule_count; ++i) {
-                const auto match = hn::And(hn::Eq(here, left[i]), hn::Eq(next, right[i]));
-                out = hn::IfThenElse(match, joined[i], out);
+            out.part[i] = hn::IfThenElse(found, joined[0], here);
+            for (std::size_t rule = 1; rule < rule_count; ++rule) {
+                const auto match = hn::And(hn::Eq(here, left[rule]), hn::Eq(next, right[rule]));
+                out.part[i] = hn::IfThenElse(match, joined[rule], out.part[i]);
                 found = hn::Or(found, match);
             }
             std::uint64_t bits = 0;
             hn::StoreMaskBits(d, found, reinterpret_cast<std::uint8_t*>(&bits));
-            if (bits != 0) {
-                hn::StoreU(out, d, symbols + lane);
-                marks |= bits << lane;
-            }
+            marks |= bits << lane;
         }
         return marks;
     }
-
-    std::uint64_t join(std::uint8_t* symbols, std::size_t size, std::uint64_t* marks) const {
-        std::uint64_t count = 0;
-        const std::size_t words = whole_words(size), done = words * word;
-        for (std::size_t i = 0; i < words; ++i) {
-            marks[i] = join_word(symbols + i * word);
-            count += static_cast<std::uint64_t>(std::popcount(marks[i]));
-        }
-        if (done < size) {
-            Tail tail(symbols + done, size - done);
-            marks[words] = join_word(tail.symbols);
-            count += static_cast<std::uint64_t>(std::popcount(marks[words]));
-            std::memcpy(symbols + done, tail.symbols, size - done - 1);  // all but the last can be in a rule
-        }
-        return count;
-    }
 };
-
-template <std::size_t rule_count>
-std::uint64_t join_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
-                         std::uint64_t* marks) {
-    if constexpr (rule_count < most_packed_rules) {
-        if (rules.size() > rule_count) {
-            return join_pairs<rule_count + 1>(symbols, size, rules, marks);
-        }
-    }
-    return Rules<rule_count>(rules).join(symbols, size, marks);
-}
-
-std::uint64_t join_some_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
-                              std::uint64_t* marks) {
-    return join_pairs<1>(symbols, size, rules, marks);
-}
 
 HWY_INLINE std::uint64_t equal_bits(Bytes d, const std::uint8_t* symbols, hn::Vec<Bytes> symbol) {
     std::uint64_t marks = 0;
@@ -113,56 +85,23 @@ HWY_INLINE std::uint64_t equal_bits(Bytes d, const std::uint8_t* symbols, hn::Ve
     return marks;
 }
 
-std::uint64_t mark_runs(const std::uint8_t* symbols, std::size_t size, std::uint8_t symbol,
-                        std::uint64_t* marks) {
+// Keeps the symbols whose bits are set; writes up to a word at `out`.
+HWY_INLINE std::size_t keep_word(const Word& symbols, std::uint64_t kept, std::uint8_t* out) {
     const Bytes d;
-    const auto wanted = hn::Set(d, symbol);
-    std::uint64_t count = 0;
-    const auto mark = [&](const std::uint8_t* from, std::uint64_t& out) {
-        out = equal_bits(d, from, wanted) & equal_bits(d, from + 1, wanted);
-        count += static_cast<std::uint64_t>(std::popcount(out));
-    };
-    const std::size_t words = whole_words(size), done = words * word;
-    for (std::size_t i = 0; i < words; ++i) {
-        mark(symbols + i * word, marks[i]);
-    }
-    if (done < size) {
-        const Tail tail(symbols + done, size - done);
-        mark(tail.symbols, marks[words]);
-    }
-    return count;
-}
-
-// Four at a time are written, marks or not: a branch for each would often be mispredicted.
-std::size_t list_marks(const std::uint64_t* marks, std::size_t words, std::uint32_t* places) {
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < words; ++i) {
-        std::uint64_t bits = marks[i];
-        const auto in_word = static_cast<std::size_t>(std::popcount(bits));
-        const auto first = static_cast<std::uint32_t>(i * word);
-        for (std::size_t done = 0; done < in_word; done += 4) {
-            for (std::size_t k = 0; k < 4; ++k) {
-                places[count + done + k] = first + static_cast<std::uint32_t>(std::countr_zero(bits));
-                bits &= bits - 1;
-            }
-        }
-        count += in_word;
-    }
-    return count;
-}
-
-// Keeps the symbols of one word whose bits are set; writes up to a word at `out`, which may lie before it.
-HWY_INLINE std::size_t keep_word(const std::uint8_t* symbols, std::uint64_t kept, std::uint8_t* out) {
 #if HWY_TARGET == HWY_AVX3_DL
-    const Bytes d;  // 64 lanes; storing compressed bytes straight to memory is slow on some processors
+    // One vector a word; storing compressed bytes straight to memory is slow on some processors.
     const auto mask = hn::LoadMaskBits(d, reinterpret_cast<const std::uint8_t*>(&kept));
-    hn::StoreU(hn::Compress(hn::LoadU(d, symbols), mask), d, out);
+    hn::StoreU(hn::Compress(symbols.part[0], mask), d, out);
 #else
+    std::uint8_t all[word];
+    for (std::size_t i = 0; i < Word::parts; ++i) {
+        hn::StoreU(symbols.part[i], d, all + i * hn::MaxLanes(d));
+    }
     if (kept == ~std::uint64_t{0}) {
-        std::memmove(out, symbols, word);
+        std::memcpy(out, all, word);
     } else {
         for (std::size_t i = 0; i < word; ++i) {
-            *out = symbols[i];
+            *out = all[i];
             out += kept >> i & 1;
         }
     }
@@ -170,23 +109,136 @@ HWY_INLINE std::size_t keep_word(const std::uint8_t* symbols, std::uint64_t kept
     return static_cast<std::size_t>(std::popcount(kept));
 }
 
-std::size_t drop_marked(std::uint8_t* symbols, std::size_t size, const std::uint64_t* marks) {
+// Four at a time are written, marks or not: a branch for each would often be mispredicted.
+HWY_INLINE std::size_t list_word(std::uint64_t marks, std::size_t first, std::uint32_t* places) {
+    const auto count = static_cast<std::size_t>(std::popcount(marks));
+    std::size_t done = 0;
+    do {
+        for (std::size_t k = 0; k < 4; ++k, ++done) {
+            places[done] =
+                static_cast<std::uint32_t>(first + static_cast<std::size_t>(std::countr_zero(marks)) - done);
+            marks &= marks - 1;
+        }
+    } while (done < count);
+    return count;
+}
+
+// join_word(symbols, out) joins within a word and returns the marks of the joined ones, behind each of which
+// a symbol has to go.
+template <typename JoinWord>
+std::size_t join_and_close_up(std::uint8_t* symbols, std::size_t size, std::uint32_t* places,
+                              JoinWord&& join_word) {
     const std::size_t words = whole_words(size), done = words * word;
     std::uint64_t carry = 0;
-    std::size_t kept = 0;
+    std::size_t kept = 0, count = 0;
     for (std::size_t i = 0; i < words; ++i) {
-        kept += keep_word(symbols + i * word, ~(marks[i] << 1 | carry), symbols + kept);
-        carry = marks[i] >> 63;
+        Word joined;
+        const std::uint64_t marks = join_word(symbols + i * word, joined);
+        count += list_word(marks, i * word - count, places + count);
+        kept += keep_word(joined, ~(marks << 1 | carry), symbols + kept);
+        carry = marks >> 63;
     }
     if (done < size) {
         const Tail tail(symbols + done, size - done);
+        Word joined;
+        const std::uint64_t marks = join_word(tail.symbols, joined);
+        count += list_word(marks, done - count, places + count);
         std::uint8_t out[word];
-        const std::size_t padding = word - (size - done);
-        const std::size_t left = keep_word(tail.symbols, ~(marks[words] << 1 | carry), out) - padding;
-        std::memcpy(symbols + kept, out, left);
-        kept += left;
+        keep_word(joined, ~(marks << 1 | carry), out);
+        std::memcpy(symbols + kept, out, size - count - kept);
     }
-    return kept;
+    return count;
+}
+
+template <std::size_t rule_count>
+std::size_t join_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
+                       std::uint32_t* places) {
+    if constexpr (rule_count < most_packed_rules) {
+        if (rules.size() > rule_count) {
+            return join_pairs<rule_count + 1>(symbols, size, rules, places);
+        }
+    }
+    return join_and_close_up(symbols, size, places, Rules<rule_count>(rules));
+}
+
+std::size_t join_some_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
+                            std::uint32_t* places) {
+    return join_pairs<1>(symbols, size, rules, places);
+}
+
+// Of each run of bits the first, third, … one. An addition at the start of a run clears all of it, and so
+// tells runs that start at even places from the others.
+HWY_INLINE std::uint64_t every_other(std::uint64_t bits) {
+    constexpr std::uint64_t even = 0x5555'5555'5555'5555;
+    const std::uint64_t from_even = bits & ~(bits + (bits & ~(bits << 1) & even));
+    return (from_even & even) | (bits & ~from_even & ~even);
+}
+
+// Finds the pairs of a symbol with itself that are joined, word by word.
+class RunMarks {
+public:
+    RunMarks(std::uint8_t symbol, std::uint8_t before, const OddRuns& odd)
+        : symbol_(hn::Set(d_, symbol)),
+          odd_(odd),
+          any_odd_(std::find(odd.begin(), odd.end(), true) != odd.end()),
+          before_(before) {}
+
+    HWY_INLINE std::uint64_t operator()(const std::uint8_t* symbols) {
+        const std::uint64_t pairs = equal_bits(d_, symbols, symbol_) & equal_bits(d_, symbols + 1, symbol_);
+        std::uint64_t skipped = pairs & last_joined_;
+        if (any_odd_) {
+            for (std::uint64_t starts = pairs & ~(pairs << 1 | goes_on_); starts != 0; starts &= starts - 1) {
+                const auto place = static_cast<std::size_t>(std::countr_zero(starts));
+                const std::uint8_t before = place == 0 ? before_ : symbols[place - 1];
+                skipped |= odd_[before] ? starts & -starts : 0;
+            }
+        }
+        const std::uint64_t joined = every_other(pairs & ~skipped);
+        before_ = symbols[word - 1];
+        goes_on_ = pairs >> 63;
+        last_joined_ = joined >> 63;
+        return joined;
+    }
+
+private:
+    Bytes d_;
+    hn::Vec<Bytes> symbol_;
+    const OddRuns& odd_;
+    bool any_odd_;
+    std::uint8_t before_;
+    std::uint64_t goes_on_ = 0, last_joined_ = 0;  // whether the last word ends with a pair, which is joined
+};
+
+std::size_t join_runs(std::uint8_t* symbols, std::size_t size, std::uint8_t symbol, std::uint8_t joined,
+                      const OddRuns& odd, std::uint32_t* places) {
+    const Bytes d;
+    const auto one = hn::Set(d, joined);
+    RunMarks marks(symbol, symbols[-1], odd);
+    return join_and_close_up(symbols, size, places, [&](const std::uint8_t* here, Word& out) {
+        const std::uint64_t found = marks(here);
+        for (std::size_t i = 0; i < Word::parts; ++i) {
+            const std::size_t lane = i * hn::MaxLanes(d);
+            const std::uint64_t bits = found >> lane;
+            const auto mask = hn::LoadMaskBits(d, reinterpret_cast<const std::uint8_t*>(&bits));
+            out.part[i] = hn::IfThenElse(mask, one, hn::LoadU(d, here + lane));
+        }
+        return found;
+    });
+}
+
+std::size_t count_runs(const std::uint8_t* symbols, std::size_t size, std::uint8_t symbol,
+                       const OddRuns& odd) {
+    RunMarks marks(symbol, symbols[-1], odd);
+    std::size_t count = 0;
+    const std::size_t words = whole_words(size), done = words * word;
+    for (std::size_t i = 0; i < words; ++i) {
+        count += static_cast<std::size_t>(std::popcount(marks(symbols + i * word)));
+    }
+    if (done < size) {
+        const Tail tail(symbols + done, size - done);
+        count += static_cast<std::size_t>(std::popcount(marks(tail.symbols)));
+    }
+    return count;
 }
 
 // A word of bits for each letter, and the counts are those of bits that two of them share.
@@ -219,28 +271,24 @@ HWY_AFTER_NAMESPACE();
 namespace bigbird::tokenizer {
 
 HWY_EXPORT(join_some_pairs);
-HWY_EXPORT(mark_runs);
-HWY_EXPORT(list_marks);
-HWY_EXPORT(drop_marked);
+HWY_EXPORT(join_runs);
+HWY_EXPORT(count_runs);
 HWY_EXPORT(count_letter_pairs);
 
-std::uint64_t join_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
-                         std::uint64_t* marks) {
+std::size_t join_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
+                       std::uint32_t* places) {
     BIGBIRD_EXPECTS(!rules.empty() && rules.size() <= most_packed_rules, "one rule to eight");
-    return HWY_DYNAMIC_DISPATCH(join_some_pairs)(symbols, size, rules, marks);
+    return HWY_DYNAMIC_DISPATCH(join_some_pairs)(symbols, size, rules, places);
 }
 
-std::uint64_t mark_runs(const std::uint8_t* symbols, std::size_t size, std::uint8_t symbol,
-                        std::uint64_t* marks) {
-    return HWY_DYNAMIC_DISPATCH(mark_runs)(symbols, size, symbol, marks);
+std::size_t join_runs(std::uint8_t* symbols, std::size_t size, std::uint8_t symbol, std::uint8_t joined,
+                      const OddRuns& odd, std::uint32_t* places) {
+    return HWY_DYNAMIC_DISPATCH(join_runs)(symbols, size, symbol, joined, odd, places);
 }
 
-std::size_t list_marks(const std::uint64_t* marks, std::size_t words, std::uint32_t* places) {
-    return HWY_DYNAMIC_DISPATCH(list_marks)(marks, words, places);
-}
-
-std::size_t drop_marked(std::uint8_t* symbols, std::size_t size, const std::uint64_t* marks) {
-    return HWY_DYNAMIC_DISPATCH(drop_marked)(symbols, size, marks);
+std::size_t count_runs(const std::uint8_t* symbols, std::size_t size, std::uint8_t symbol,
+                       const OddRuns& odd) {
+    return HWY_DYNAMIC_DISPATCH(count_runs)(symbols, size, symbol, odd);
 }
 
 void count_letter_pairs(const std::uint8_t* letters, std::size_t size, std::span<std::uint64_t, 25> counts) {

@@ -11,24 +11,6 @@ namespace {
 
 constexpr std::size_t chunks_at_once = 8;
 
-// Of runs of marks keeps every other one, from the first, or from the second where the run is odd. Returns
-// how many.
-std::size_t thin_runs(const std::uint8_t* symbols, std::span<std::uint32_t> places, const OddRuns& odd,
-                      std::uint64_t* marks) {
-    std::size_t kept = 0, run_goes_on_at = 0;
-    bool last_kept = false;
-    for (const std::uint32_t place : places) {
-        const bool starts = place != run_goes_on_at || place == 0;
-        const bool keep = starts ? !odd[*(symbols + place - 1)] : !last_kept;
-        marks[place / 64] ^= static_cast<std::uint64_t>(!keep) << place % 64;
-        places[kept] = place;
-        kept += keep ? 1 : 0;
-        last_kept = keep;
-        run_goes_on_at = std::size_t{place} + 1;
-    }
-    return kept;
-}
-
 }  // namespace
 
 PackedTokens::PackedTokens(LetterArray& letters, std::size_t target_chunk) : symbols_(letters.data()) {
@@ -69,8 +51,7 @@ template <typename Sweep>
 PackedNeighbours PackedTokens::sweep(ShardTeam& team, Sweep&& one_chunk) {
     std::vector<Scratch> scratches(team.size());
     for (Scratch& scratch : scratches) {
-        scratch.marks.resize(mark_words(largest_));
-        scratch.places.resize(largest_ + list_marks_beyond);
+        scratch.places.resize(largest_ + list_beyond);
     }
     for_each_chunk(team,
                    [&](std::size_t i, std::size_t member) { one_chunk(chunks_[i], scratches[member]); });
@@ -100,63 +81,39 @@ std::array<std::uint64_t, 25> PackedTokens::count_letter_pairs(ShardTeam& team) 
     return pairs;
 }
 
-// Counts what stands beside the joined symbols and takes away those behind them, which they have swallowed.
-void PackedTokens::close_up(Chunk& chunk, std::span<const std::uint32_t> places, std::uint8_t first_joined,
-                            Scratch& scratch) {
-    std::uint8_t* const symbols = symbols_ + chunk.begin;
-    std::size_t last = chunk.size;
-    for (const std::uint32_t place : places) {
-        const std::uint8_t* const here = symbols + place;
+// Counts what stands beside the joined symbols, of which there are `count` in the list.
+void PackedTokens::note_joined(Chunk& chunk, std::size_t count, std::uint8_t first_joined, Scratch& scratch) {
+    chunk.size -= count;
+    scratch.neighbours.joined += count;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::uint8_t* const here = data(chunk) + scratch.places[i];
         const std::size_t rule = here[0] - std::size_t{first_joined};
-        const std::ptrdiff_t step = last + 2 == place ? 2 : 1;  // over what the one before has swallowed
-        ++scratch.neighbours.left[rule][here[-step]];
-        ++scratch.neighbours.right[rule][here[2]];
-        last = place;
+        ++scratch.neighbours.left[rule][here[-1]];
+        ++scratch.neighbours.right[rule][here[1]];
     }
-    scratch.neighbours.joined += places.size();
-    chunk.size = drop_marked(symbols, chunk.size, scratch.marks.data());
 }
 
 PackedNeighbours PackedTokens::join(std::span<const PackedRule> rules, ShardTeam& team) {
     return sweep(team, [&](Chunk& chunk, Scratch& scratch) {
-        std::uint64_t* const marks = scratch.marks.data();
-        if (join_pairs(symbols_ + chunk.begin, chunk.size, rules, marks) > 0) {
-            std::uint32_t* const places = scratch.places.data();
-            const std::size_t count = list_marks(marks, mark_words(chunk.size), places);
-            close_up(chunk, {places, count}, rules[0].joined, scratch);
-        }
+        const std::size_t count =
+            join_pairs(symbols_ + chunk.begin, chunk.size, rules, scratch.places.data());
+        note_joined(chunk, count, rules[0].joined, scratch);
     });
-}
-
-// Marks and lists the first symbols of the pairs that are joined of a run.
-std::span<const std::uint32_t> PackedTokens::find_runs(const Chunk& chunk, std::uint8_t symbol,
-                                                       const OddRuns& odd, Scratch& scratch) const {
-    std::uint64_t* const marks = scratch.marks.data();
-    if (mark_runs(data(chunk), chunk.size, symbol, marks) == 0) {
-        return {};
-    }
-    std::uint32_t* const places = scratch.places.data();
-    const std::size_t count = list_marks(marks, mark_words(chunk.size), places);
-    return {places, thin_runs(data(chunk), {places, count}, odd, marks)};
 }
 
 PackedNeighbours PackedTokens::join_runs(std::uint8_t symbol, std::uint8_t joined, const OddRuns& odd,
                                          ShardTeam& team) {
     return sweep(team, [&](Chunk& chunk, Scratch& scratch) {
-        const std::span<const std::uint32_t> places = find_runs(chunk, symbol, odd, scratch);
-        if (!places.empty()) {
-            for (const std::uint32_t place : places) {
-                symbols_[chunk.begin + place] = joined;
-            }
-            close_up(chunk, places, joined, scratch);
-        }
+        const std::size_t count = tokenizer::join_runs(symbols_ + chunk.begin, chunk.size, symbol, joined,
+                                                       odd, scratch.places.data());
+        note_joined(chunk, count, joined, scratch);
     });
 }
 
 std::uint64_t PackedTokens::count_runs(std::uint8_t symbol, const OddRuns& odd, ShardTeam& team) {
     return sweep(team,
                  [&](const Chunk& chunk, Scratch& scratch) {
-                     scratch.neighbours.joined += find_runs(chunk, symbol, odd, scratch).size();
+                     scratch.neighbours.joined += tokenizer::count_runs(data(chunk), chunk.size, symbol, odd);
                  })
         .joined;
 }

@@ -62,7 +62,6 @@ public:
 
 private:
     struct Scratch {
-        std::vector<std::uint64_t> marks;
         std::vector<std::uint32_t> places;
         PackedNeighbours neighbours;
     };
@@ -70,10 +69,7 @@ private:
     void for_each_chunk(ShardTeam& team, Visit&& visit) const;
     template <typename Sweep>
     PackedNeighbours sweep(ShardTeam& team, Sweep&& one_chunk);
-    std::span<const std::uint32_t> find_runs(const Chunk& chunk, std::uint8_t symbol, const OddRuns& odd,
-                                             Scratch& scratch) const;
-    void close_up(Chunk& chunk, std::span<const std::uint32_t> places, std::uint8_t first_joined,
-                  Scratch& scratch);
+    void note_joined(Chunk& chunk, std::size_t count, std::uint8_t first_joined, Scratch& scratch);
 
     std::uint8_t* symbols_;
     std::vector<Chunk> chunks_;

@@ -28,14 +28,6 @@ Symbols random_symbols(bigbird::Rng& rng, std::size_t size, int kinds) {
     return symbols;
 }
 
-std::vector<bool> bits_of(const std::vector<std::uint64_t>& marks, std::size_t size) {
-    std::vector<bool> bits(size);
-    for (std::size_t i = 0; i < size; ++i) {
-        bits[i] = (marks[i / 64] >> i % 64 & 1) != 0;
-    }
-    return bits;
-}
-
 // Runs `body` once with each kind of vector unit that this processor has.
 void on_each_target(const std::function<void()>& body) {
     for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
@@ -48,6 +40,35 @@ void on_each_target(const std::function<void()>& body) {
     hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
+struct Joined {
+    Symbols symbols;
+    std::vector<std::uint32_t> places;
+    bool operator==(const Joined&) const = default;
+};
+
+// One by one: rule(i) is the rule of symbols i and i + 1, or null.
+Joined join_plainly(const Symbols& symbols, const std::function<const PackedRule*(std::size_t)>& rule) {
+    Joined result;
+    for (std::size_t i = 0; i < symbols.size(); ++i) {
+        const PackedRule* const found = i + 1 < symbols.size() ? rule(i) : nullptr;
+        if (found != nullptr) {
+            result.places.push_back(static_cast<std::uint32_t>(result.symbols.size()));
+            ++i;
+        }
+        result.symbols.push_back(found != nullptr ? found->joined : symbols[i]);
+    }
+    return result;
+}
+
+// `kernel` joins so many symbols in place, and lists where.
+Joined join_by(Symbols symbols, const std::function<std::size_t(Symbols&, std::uint32_t*)>& kernel) {
+    Joined result{{}, std::vector<std::uint32_t>(symbols.size() + list_beyond)};
+    result.places.resize(kernel(symbols, result.places.data()));
+    symbols.resize(symbols.size() - result.places.size());
+    result.symbols = symbols;
+    return result;
+}
+
 }  // namespace
 
 DOCTEST_TEST_CASE("tokenizer/packed_kernels: pairs are joined as one by one, with every vector unit") {
@@ -55,58 +76,66 @@ DOCTEST_TEST_CASE("tokenizer/packed_kernels: pairs are joined as one by one, wit
                                       {5, 6, 24}, {5, 3, 25}, {7, 8, 26}, {2, 6, 27}};
     on_each_target([&] {
         bigbird::Rng rng(3);
+        std::size_t joined = 0;
         for (std::size_t size = 1; size < 400; size += size < 140 ? 1 : 37) {
             const std::vector<PackedRule> rules(all.begin(), all.begin() + rng.between(1, 8));
-            const Symbols before = random_symbols(rng, size, 9);
-            Symbols expected, marked = before;
-            std::vector<bool> marks(size);
-            std::uint64_t count = 0;
-            for (std::size_t i = 0; i < size; ++i) {
+            const Symbols before = random_symbols(rng, size, rng.uniform() < 0.2 ? 2 : 9);
+            const Joined expected = join_plainly(before, [&](std::size_t i) {
                 const auto rule = std::find_if(rules.begin(), rules.end(), [&](const PackedRule& r) {
-                    return i + 1 < size && before[i] == r.left && before[i + 1] == r.right;
+                    return before[i] == r.left && before[i + 1] == r.right;
                 });
-                expected.push_back(rule == rules.end() ? before[i] : rule->joined);
-                if (rule != rules.end()) {
-                    marked[i] = rule->joined;
-                    marks[i++] = true;
-                    ++count;
-                }
+                return rule == rules.end() ? nullptr : &*rule;
+            });
+            DOCTEST_CHECK(join_by(before, [&](Symbols& symbols, std::uint32_t* places) {
+                              return join_pairs(symbols.data(), size, rules, places);
+                          }) == expected);
+            joined += expected.places.size();
+        }
+        DOCTEST_CHECK(joined > 500);
+    });
+}
+
+DOCTEST_TEST_CASE("tokenizer/packed_kernels: runs are joined from their first or second symbol on") {
+    on_each_target([] {
+        bigbird::Rng rng(5);
+        for (std::size_t size = 1; size < 900; size += size < 140 ? 1 : 37) {
+            OddRuns odd{};
+            odd[2] = rng.uniform() < 0.5;
+            odd[separator] = rng.uniform() < 0.2;
+            Symbols before = random_symbols(rng, size, 3);
+            if (size > 1 && rng.uniform() < 0.5) {  // runs over more than one word
+                std::fill(before.begin() + rng.between(0, static_cast<std::int64_t>(size) - 1),
+                          before.end() - 1, 1);
             }
-            Symbols symbols = before;
-            std::vector<std::uint64_t> words(mark_words(size), ~std::uint64_t{0});
-            DOCTEST_CHECK(join_pairs(symbols.data(), size, rules, words.data()) == count);
-            DOCTEST_CHECK(symbols == marked);
-            DOCTEST_CHECK(bits_of(words, size) == marks);
-            std::vector<std::uint32_t> places(count + list_marks_beyond), expected_places;
-            for (std::size_t i = 0; i < size; ++i) {
-                if (marks[i]) {
-                    expected_places.push_back(static_cast<std::uint32_t>(i));
-                }
-            }
-            places.resize(list_marks(words.data(), words.size(), places.data()));
-            DOCTEST_CHECK(places == expected_places);
-            symbols.resize(drop_marked(symbols.data(), size, words.data()));
-            DOCTEST_CHECK(symbols == expected);
+            before.insert(before.begin(), rng.uniform() < 0.5 ? separator : std::uint8_t{2});
+            const PackedRule rule{1, 1, 20};
+            bool skip = false;  // whether the pair at hand is a run's first, and may not be joined
+            const Joined expected = join_plainly(before, [&](std::size_t i) {
+                skip = i > 0 && before[i] == 1 && before[i - 1] != 1 && odd[before[i - 1]];
+                return i > 0 && !skip && before[i] == 1 && before[i + 1] == 1 ? &rule : nullptr;
+            });
+            Joined found = join_by(before, [&](Symbols& symbols, std::uint32_t* places) {
+                const std::size_t count = join_runs(symbols.data() + 1, size, 1, 20, odd, places);
+                std::for_each(places, places + count, [](std::uint32_t& place) { ++place; });
+                return count;
+            });
+            DOCTEST_CHECK(found == expected);
+            DOCTEST_CHECK(count_runs(before.data() + 1, size, 1, odd) == expected.places.size());
         }
     });
 }
 
-DOCTEST_TEST_CASE("tokenizer/packed_kernels: runs and letter pairs are counted as one by one") {
+DOCTEST_TEST_CASE("tokenizer/packed_kernels: letter pairs are counted as one by one") {
     on_each_target([] {
         bigbird::Rng rng(4);
         for (std::size_t size = 1; size < 400; size += size < 140 ? 1 : 37) {
             const Symbols symbols = random_symbols(rng, size, rng.uniform() < 0.5 ? 2 : 5);
-            std::vector<bool> runs(size);
             std::array<std::uint64_t, 25> pairs{}, found{};
             for (std::size_t i = 0; i + 1 < size; ++i) {
-                runs[i] = symbols[i] == 1 && symbols[i + 1] == 1;
                 if (symbols[i] != separator && symbols[i + 1] != separator) {
                     ++pairs[symbols[i] * std::size_t{5} + symbols[i + 1]];
                 }
             }
-            std::vector<std::uint64_t> words(mark_words(size));
-            DOCTEST_CHECK(mark_runs(symbols.data(), size, 1, words.data()) == pairs[6]);
-            DOCTEST_CHECK(bits_of(words, size) == runs);
             count_letter_pairs(symbols.data(), size, found);
             DOCTEST_CHECK(found == pairs);
         }
