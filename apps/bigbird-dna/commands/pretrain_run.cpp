@@ -33,8 +33,8 @@ int run_pretrain(const PretrainOptions& options) {
     train::require_vocabulary(options.config, inputs.tokenizer());
     spec.loop.fixed_options = inputs.fixed_options();
     const train::RankSpec place = place_of_this_process(options.processes);
-    const int threads = resolve_threads(options.threads);  // of all processes of this machine
-    model::set_compute_threads(std::max(1, threads / place.local_size));
+    const int threads = resolve_threads(options.threads);  // of all processes that share processors
+    model::set_compute_threads(place.share_of(threads));
     spec.task.device = model::open_device(device_of(place, options.device));
     spec.task.compute = train::parse_compute_type(options.dtype, spec.task.device);
     if (spec.task.recompute && spec.task.device.is_cpu()) {

@@ -245,7 +245,7 @@ train::LoopResult finetune(const FinetuneSpec& spec) {
         return result;
     }
     const TaskInfo info = task_info(spec, examples, window, loop);
-    const int threads = std::max(1, resolve_threads(spec.threads) / spec.place.local_size);
+    const int threads = spec.place.share_of(resolve_threads(spec.threads));
     model::set_compute_threads(threads);
     if (!is_bigbird(spec) && !baselines::is_network(spec.architecture)) {
         return solve_linear(spec, info, examples, loop);

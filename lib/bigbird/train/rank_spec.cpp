@@ -3,9 +3,11 @@
 
 #include "bigbird/core/error.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <optional>
+#include <sstream>
+#include <vector>
 
 namespace bigbird::train {
 
@@ -51,6 +53,7 @@ RankSpec from_torchrun() {
     spec.local_rank = is_set("LOCAL_RANK") ? number_of("LOCAL_RANK", 0, spec.size - 1, launcher) : spec.rank;
     spec.local_size =
         is_set("LOCAL_WORLD_SIZE") ? number_of("LOCAL_WORLD_SIZE", 1, spec.size, launcher) : spec.size;
+    spec.processor_sharers = spec.local_size;
     spec.meeting_file = text_of(meeting_variable);
     if (spec.size > 1 && spec.meeting_file.empty()) {
         spec.host = text_of("MASTER_ADDR");
@@ -65,15 +68,30 @@ RankSpec from_torchrun() {
     return spec;
 }
 
+// Slurm may have bound each task to processors of its own: SLURM_CPU_BIND_LIST has a mask a local task.
+int bound_alike(int local_rank, int local_size) {
+    std::vector<std::string> masks;
+    std::istringstream list(text_of("SLURM_CPU_BIND_LIST"));
+    for (std::string mask; std::getline(list, mask, ',');) {
+        masks.push_back(mask);
+    }
+    if (masks.size() < static_cast<std::size_t>(local_size)) {
+        return local_size;
+    }
+    return static_cast<int>(
+        std::count(masks.begin(), masks.begin() + local_size, masks[static_cast<std::size_t>(local_rank)]));
+}
+
 RankSpec from_slurm() {
     const std::string launcher = "srun";
     RankSpec spec;
     spec.size = number_of("SLURM_STEP_NUM_TASKS", 1, most_ranks, launcher);
     spec.rank = number_of("SLURM_PROCID", 0, spec.size - 1, launcher);
     spec.local_rank = number_of("SLURM_LOCALID", 0, spec.size - 1, launcher);
-    // "4(x2),3": tasks of each node; this node's are its own count.
-    const std::string tasks = text_of("SLURM_STEP_TASKS_PER_NODE");
-    spec.local_size = tasks.empty() ? spec.local_rank + 1 : std::max(1, std::atoi(tasks.c_str()));
+    const int node = std::atoi(text_of("SLURM_NODEID").c_str());
+    spec.local_size =
+        std::max(spec.local_rank + 1, tasks_of_node(text_of("SLURM_STEP_TASKS_PER_NODE"), node));
+    spec.processor_sharers = bound_alike(spec.local_rank, spec.local_size);
     if (spec.size > 1) {
         spec.host = text_of("MASTER_ADDR");
         if (spec.host.empty()) {
@@ -93,6 +111,18 @@ RankSpec from_slurm() {
 }
 
 }  // namespace
+
+int tasks_of_node(const std::string& list, int node) {
+    std::istringstream parts(list);
+    for (std::string part; std::getline(parts, part, ',');) {
+        const std::size_t times = part.find("(x");
+        node -= times == std::string::npos ? 1 : std::atoi(part.c_str() + times + 2);
+        if (node < 0) {
+            return std::atoi(part.c_str());
+        }
+    }
+    return 0;
+}
 
 std::string first_host(const std::string& list) {
     const std::size_t bracket = list.find('['), comma = list.find(',');

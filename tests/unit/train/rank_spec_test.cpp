@@ -29,6 +29,8 @@ constexpr const char* variables[] = {"RANK",
                                      "SLURM_STEP_TASKS_PER_NODE",
                                      "SLURM_STEP_NODELIST",
                                      "SLURM_JOB_ID",
+                                     "SLURM_NODEID",
+                                     "SLURM_CPU_BIND_LIST",
                                      "SLURM_NTASKS"};
 
 /// An environment with these of the variables above and no others, while it lives.
@@ -94,6 +96,31 @@ DOCTEST_TEST_CASE("rank_spec: srun's variables") {
     DOCTEST_CHECK(spec.local_size == 2);
     DOCTEST_CHECK(spec.host == "gpu07");
     DOCTEST_CHECK(spec.port == 23456);
+    DOCTEST_CHECK(spec.processor_sharers == 2);
+}
+
+DOCTEST_TEST_CASE("rank_spec: tasks that srun has bound to processors of their own share them with nobody") {
+    std::map<std::string, std::string> task{{"SLURM_STEP_NUM_TASKS", "7"},
+                                            {"SLURM_PROCID", "6"},
+                                            {"SLURM_LOCALID", "2"},
+                                            {"SLURM_NODEID", "1"},
+                                            {"SLURM_STEP_TASKS_PER_NODE", "4,3"},
+                                            {"SLURM_STEP_NODELIST", "gpu[07-08]"},
+                                            {"SLURM_CPU_BIND_LIST", "0x3,0xC,0x30"}};
+    {
+        const Environment environment(task);
+        const RankSpec spec = ranks_from_environment();
+        DOCTEST_CHECK(spec.local_size == 3);
+        DOCTEST_CHECK(spec.processor_sharers == 1);
+        DOCTEST_CHECK(spec.share_of(2) == 2);
+    }
+    task["SLURM_CPU_BIND_LIST"] = "0xF0,0xF,0xF0";
+    const Environment environment(task);
+    DOCTEST_CHECK(ranks_from_environment().processor_sharers == 2);
+    DOCTEST_CHECK(ranks_from_environment().share_of(5) == 2);
+    DOCTEST_CHECK(tasks_of_node("4(x2),3", 1) == 4);
+    DOCTEST_CHECK(tasks_of_node("4(x2),3", 2) == 3);
+    DOCTEST_CHECK(tasks_of_node("4(x2),3", 3) == 0);
 }
 
 DOCTEST_TEST_CASE("rank_spec: the first host of a list as Slurm writes it") {
