@@ -2,6 +2,7 @@
 #include "bigbird/tokenizer/train.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/free_memory.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
@@ -17,7 +18,6 @@
 #include <atomic>
 #include <fstream>
 #include <limits>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -101,29 +101,16 @@ std::string train_exactly(const TrainSpec& spec, TrainingCorpus& corpus) {
     return train_with_sentencepiece(spec, corpus);
 }
 
-// What the machine has to spare, or nothing where it does not tell.
-std::optional<std::int64_t> available_memory() {
-    std::ifstream lines("/proc/meminfo");
-    for (std::string name, unit; lines >> name;) {
-        std::int64_t kilobytes = 0;
-        if (lines >> kilobytes && name == "MemAvailable:") {
-            return kilobytes * 1024;
-        }
-        std::getline(lines, unit);
-    }
-    return std::nullopt;
-}
-
 void say_memory(const TrainSpec& spec, const TrainingCorpus& corpus) {
     const std::int64_t estimate = estimated_memory(spec.engine, corpus.bases());
     log_info("training {} pieces on {} sentences, {} bases, in about {:.1f} GB of memory", spec.vocab_size,
              corpus.sentences(), corpus.bases(), static_cast<double>(estimate) / 1e9);
-    const std::int64_t held = corpus.bases();
-    const std::optional<std::int64_t> available = available_memory();
-    if (available && estimate - held > *available) {
+    const auto held = static_cast<double>(corpus.bases());
+    const double to_spare = free_memory() + held;
+    if (static_cast<double>(estimate) > to_spare) {
         log_warning(
-            "this machine has {:.1f} GB of memory to spare; --max-memory trains on a sample that fits",
-            static_cast<double>(*available + held) / 1e9);
+            "this process has {:.1f} GB of memory to spare; --max-memory trains on a sample that fits",
+            to_spare / 1e9);
     }
 }
 

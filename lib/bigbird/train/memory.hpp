@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory there is, and whether it ran out.
+// How much memory a device has, and whether it ran out.
 #pragma once
 
 #include "bigbird/core/error.hpp"
@@ -7,20 +7,13 @@
 #include <ATen/core/Tensor.h>
 
 #include <exception>
-#include <filesystem>
 #include <string>
 
 namespace bigbird::train {
 
-/// Bytes that this process may still take: of the machine's free memory and what its control groups and
-/// `ulimit -v` leave, or of the GPU's; infinity where a GPU does not tell.
+/// Bytes that this process may still take of the processor's memory (free_memory()) or the GPU's; infinity
+/// where a GPU does not tell.
 double available_memory(const at::Device& device);
-
-/// What the control groups of a process leave it, by /proc/PID/cgroup and the folder where they are mounted
-/// (versions 1 and 2): a group's limit less what it holds and cannot drop, the least from its own group up to
-/// the root. Infinity where nothing is limited.
-double left_by_control_groups(const std::filesystem::path& groups_of_process,
-                              const std::filesystem::path& mounted_at);
 
 /// Whether an exception says that memory ran out, the CPU's or the GPU's.
 bool is_out_of_memory(const std::exception& error);
