@@ -2,19 +2,18 @@
 #include "bigbird/genome/detail/base_kernels.hpp"
 
 #include "support/testing.hpp"
+#include "support/vector_units.hpp"
 
 #include "bigbird/core/base.hpp"
 #include "bigbird/core/rng.hpp"
 
-#include <hwy/targets.h>
-
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <string_view>
 
 using namespace bigbird;
 using namespace bigbird::genome::detail;
+using bigbird::testing::for_each_vector_unit;
 
 namespace {
 
@@ -59,18 +58,6 @@ std::size_t slow_regular(const std::string& text, std::size_t line_bases, std::s
     return lines;
 }
 
-/// Runs `body` once with each kind of vector unit that this processor has.
-void on_each_target(const std::function<void()>& body) {
-    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-        hwy::SetSupportedTargetsForTest(target);
-        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-        DOCTEST_CAPTURE(hwy::TargetName(target));
-        body();
-    }
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-}
-
 char pick(Rng& random, std::string_view letters) {
     return letters[static_cast<std::size_t>(
         random.between(0, static_cast<std::int64_t>(letters.size()) - 1))];
@@ -79,7 +66,7 @@ char pick(Rng& random, std::string_view letters) {
 }  // namespace
 
 DOCTEST_TEST_CASE("base_kernels: all bytes are normalised as the rule has it") {
-    on_each_target([] {
+    for_each_vector_unit([] {
         for (int byte = 0; byte < 256; ++byte) {
             for (const std::size_t size : {1U, 16U, 33U, 100U}) {
                 for (const std::size_t at : {std::size_t{0}, size / 2, size - 1}) {
@@ -97,7 +84,7 @@ DOCTEST_TEST_CASE("base_kernels: all bytes are normalised as the rule has it") {
 }
 
 DOCTEST_TEST_CASE("base_kernels: lines are closed up") {
-    on_each_target([] {
+    for_each_vector_unit([] {
         Rng random(1);
         for (int round = 0; round < 500; ++round) {
             const auto line_bases = static_cast<std::size_t>(random.between(1, 150));
@@ -117,7 +104,7 @@ DOCTEST_TEST_CASE("base_kernels: lines are closed up") {
 }
 
 DOCTEST_TEST_CASE("base_kernels: regular lines are counted up to the first that is not") {
-    on_each_target([] {
+    for_each_vector_unit([] {
         Rng random(2);
         for (int round = 0; round < 2000; ++round) {
             const auto line_bases = static_cast<std::size_t>(random.between(1, 100));
@@ -144,7 +131,7 @@ DOCTEST_TEST_CASE("base_kernels: regular lines are counted up to the first that 
 }
 
 DOCTEST_TEST_CASE("base_kernels: the other strand") {
-    on_each_target([] {
+    for_each_vector_unit([] {
         Rng random(3);
         for (std::size_t size = 0; size < 200; ++size) {
             std::string text(size, 'A');

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#define HWY_WANT_AVX3_DL  // as the kernels do
 #include "bigbird/tokenizer/packed_kernels.hpp"
 
 #include "support/testing.hpp"
+#include "support/vector_units.hpp"
 
 #include "bigbird/core/rng.hpp"
-
-#define HWY_WANT_AVX3_DL  // as the kernels do
-#include <hwy/highway.h>
 
 #include <algorithm>
 #include <functional>
 #include <vector>
 
 using namespace bigbird::tokenizer;
+using bigbird::testing::for_each_vector_unit;
 
 namespace {
 
@@ -26,18 +26,6 @@ Symbols random_symbols(bigbird::Rng& rng, std::size_t size, int kinds) {
         symbols[i] = rng.uniform() < 0.02 ? separator : static_cast<std::uint8_t>(rng.between(0, kinds - 1));
     }
     return symbols;
-}
-
-// Runs `body` once with each kind of vector unit that this processor has.
-void on_each_target(const std::function<void()>& body) {
-    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) {
-        hwy::SetSupportedTargetsForTest(target);
-        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-        DOCTEST_CAPTURE(hwy::TargetName(target));
-        body();
-    }
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }
 
 struct Joined {
@@ -74,7 +62,7 @@ Joined join_by(Symbols symbols, const std::function<std::size_t(Symbols&, std::u
 DOCTEST_TEST_CASE("tokenizer/packed_kernels: pairs are joined as one by one, with every vector unit") {
     const std::vector<PackedRule> all{{0, 1, 20}, {2, 3, 21}, {0, 3, 22}, {4, 1, 23},
                                       {5, 6, 24}, {5, 3, 25}, {7, 8, 26}, {2, 6, 27}};
-    on_each_target([&] {
+    for_each_vector_unit([&] {
         bigbird::Rng rng(3);
         std::size_t joined = 0;
         for (std::size_t size = 1; size < 400; size += size < 140 ? 1 : 37) {
@@ -96,7 +84,7 @@ DOCTEST_TEST_CASE("tokenizer/packed_kernels: pairs are joined as one by one, wit
 }
 
 DOCTEST_TEST_CASE("tokenizer/packed_kernels: runs are joined from their first or second symbol on") {
-    on_each_target([] {
+    for_each_vector_unit([] {
         bigbird::Rng rng(5);
         for (std::size_t size = 1; size < 900; size += size < 140 ? 1 : 37) {
             OddRuns odd{};
@@ -126,7 +114,7 @@ DOCTEST_TEST_CASE("tokenizer/packed_kernels: runs are joined from their first or
 }
 
 DOCTEST_TEST_CASE("tokenizer/packed_kernels: letter pairs are counted as one by one") {
-    on_each_target([] {
+    for_each_vector_unit([] {
         bigbird::Rng rng(4);
         for (std::size_t size = 1; size < 400; size += size < 140 ? 1 : 37) {
             const Symbols symbols = random_symbols(rng, size, rng.uniform() < 0.5 ? 2 : 5);
