@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_program.hpp"
+#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
+#include <filesystem>
+
 using bigbird::testing::run_program;
+using bigbird::testing::TempDir;
 
 namespace {
 
@@ -69,4 +73,16 @@ DOCTEST_TEST_CASE("help: an unknown option is named before a required one that i
                   of_pretrain("there is no option --frobnicate"));
     DOCTEST_CHECK(run_program({"pretrain", "corpus"}).err == of_pretrain("'corpus' was not expected here"));
     DOCTEST_CHECK(run_program({"pretrain"}).err == of_pretrain("--output is required"));
+}
+
+DOCTEST_TEST_CASE("help: a program without the one beside it that has LibTorch says so") {
+    const TempDir folder;
+    bigbird::testing::Disturbance alone;
+    alone.program = folder / "bigbird-dna";
+    std::filesystem::copy_file(bigbird::testing::program_path(), alone.program);
+    DOCTEST_CHECK(run_program({"--version"}, {}, alone).code == 0);
+    const auto result = run_program(
+        {"pretrain", "--documents", "d", "--tokenizer", "t", "--steps", "1", "--output", "o"}, {}, alone);
+    DOCTEST_CHECK(result.code == 2);
+    DOCTEST_CHECK(contains(result.err, "bigbird-dna-tensors cannot be started"));
 }

@@ -57,6 +57,10 @@ void disturb(pid_t child, const std::string& err, const Disturbance& disturbance
 
 }  // namespace
 
+std::string program_path() {
+    return BIGBIRD_PROGRAM;
+}
+
 ProgramResult run_program(const std::vector<std::string>& arguments, const std::string& input,
                           const Disturbance& disturbance) {
     const TempDir folder;
@@ -75,15 +79,15 @@ ProgramResult run_program(const std::vector<std::string>& arguments, const std::
     ::posix_spawn_file_actions_addopen(&actions, 0, in.c_str(), O_RDONLY, 0);
     ::posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     ::posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    const std::string program = disturbance.program.empty() ? program_path() : disturbance.program;
     pid_t child = 0;
     const int failure = [&] {
         const FileLimit limit(disturbance.largest_file);
-        return ::posix_spawn(&child, BIGBIRD_PROGRAM, &actions, nullptr, argv.data(), environ);
+        return ::posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
     }();
     ::posix_spawn_file_actions_destroy(&actions);
     if (failure != 0) {
-        throw std::runtime_error(std::string(BIGBIRD_PROGRAM) +
-                                 " cannot be started: " + std::strerror(failure));
+        throw std::runtime_error(program + " cannot be started: " + std::strerror(failure));
     }
     disturb(child, err, disturbance);
     int status = 0;

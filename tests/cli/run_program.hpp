@@ -15,10 +15,14 @@ struct ProgramResult {
 /// What happens to a program while it runs.
 struct Disturbance {
     int signal = 0;                  ///< sent to it ...
-    std::string once_said;           ///< ... as soon as standard error holds this ...
-    std::string once_filled;         ///< ... and this folder, where named, something
+    std::string once_said{};         ///< ... as soon as standard error holds this ...
+    std::string once_filled{};       ///< ... and this folder, where named, something
     std::uint64_t largest_file = 0;  ///< bytes; writing fails beyond, as on a full disk
+    std::string program{};           ///< another copy of it
 };
+
+/// The bigbird-dna that the tests run.
+std::string program_path();
 
 /// Runs bigbird-dna with these arguments and this standard input, and waits for it.
 ProgramResult run_program(const std::vector<std::string>& arguments, const std::string& input = {},

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/hand_over.hpp"
 
+#include "bigbird/core/error.hpp"
+
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <stdexcept>
 
 namespace bigbird::cli {
 
@@ -14,7 +15,8 @@ void exec_tensor_program(char** argv) {
     const std::filesystem::path program =
         std::filesystem::read_symlink("/proc/self/exe").parent_path() / "bigbird-dna-tensors";
     ::execv(program.c_str(), argv);
-    throw std::runtime_error(program.string() + " cannot be started: " + std::strerror(errno));
+    throw ConfigError(program.string() + " cannot be started: " + std::strerror(errno) +
+                      "; it belongs beside bigbird-dna, for the commands that need LibTorch");
 }
 
 }  // namespace bigbird::cli

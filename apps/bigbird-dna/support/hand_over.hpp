@@ -4,7 +4,7 @@
 namespace bigbird::cli {
 
 /// Replaces this process by bigbird-dna-tensors (beside this program) with the same arguments. Returns only
-/// by exception.
+/// by ConfigError, where that program is not there.
 [[noreturn]] void exec_tensor_program(char** argv);
 
 /// The runner, in bigbird-dna, of a command that needs LibTorch.
