@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/attention/attention.hpp"
 
+#include "bigbird/attention/backend_cost.hpp"
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
@@ -33,13 +34,19 @@ at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::
     if (backend == Backend::reference) {
         return reference_attention(q, k, v, key_mask, layout, probability_mask);
     }
-    const bool fused = backend == Backend::fused || (backend == Backend::automatic && can_fuse(q));
-    if (fused && !probability_mask.defined()) {
+    if (!probability_mask.defined() && backend == Backend::fused) {
         if (!q.is_cuda()) {
             return fused_attention(q, k, v, key_mask, layout);
         }
         if (!layout.full && !layout.mask_index.defined()) {
             return cuda_attention(q, k, v, key_mask, layout);
+        }
+    }
+    if (!probability_mask.defined() && backend == Backend::automatic && can_fuse(q)) {
+        const FusedKernel* const kernel =
+            cheapest_way(layout, q.size(3), q.scalar_type() == at::kBFloat16).kernel;
+        if (kernel != nullptr) {
+            return fused_attention(q, k, v, key_mask, layout, kernel);
         }
     }
     return layout.full ? full_attention(q, k, v, key_mask, probability_mask)

@@ -13,6 +13,10 @@ at::Tensor reference_attention(const at::Tensor& q, const at::Tensor& k, const a
                                const at::Tensor& key_mask, const LayerLayout& layout,
                                const at::Tensor& probability_mask);
 
+/// `blocked` takes so many query blocks of a head at once, on a CPU, that what they gather and score is about
+/// so many elements.
+inline constexpr double blocked_elements_at_once = 1 << 19;
+
 /// Sparse layouts alone.
 at::Tensor blocked_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                              const at::Tensor& key_mask, const LayerLayout& layout);

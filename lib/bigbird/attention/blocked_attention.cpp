@@ -218,8 +218,8 @@ void for_slices(const Batch& batch, Body&& body) {
     // What a row of one group gathers and scores: keys, values, probabilities and their gradients.
     const std::int64_t row_elements = batch.layout.columns.size(2) * block * (3 * head_dim + 2 * block);
     if (batch.q.device().is_cpu()) {
-        const std::int64_t rows_at_once =
-            std::clamp<std::int64_t>((std::int64_t{1} << 19) / row_elements, 1, rows);
+        const std::int64_t rows_at_once = std::clamp<std::int64_t>(
+            static_cast<std::int64_t>(blocked_elements_at_once) / row_elements, 1, rows);
         at::parallel_for(0, samples * heads, 1, [&](std::int64_t begin, std::int64_t end) {
             const at::NoGradGuard no_gradient;  // grad mode belongs to the thread
             for (std::int64_t group = begin; group < end; ++group) {

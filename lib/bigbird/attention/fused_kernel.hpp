@@ -49,6 +49,8 @@ class FusedKernel {
 public:
     virtual ~FusedKernel() = default;
     virtual std::string name() const = 0;
+    /// Blocks and head_dim are padded to multiples of this.
+    virtual int step() const = 0;
     /// Bytes of a group's keys and values (forward), or of all operands (backward), in the kernel's form.
     virtual std::size_t packed_bytes(const FusedProblem& problem, bool backward) const = 0;
     /// Bytes of scratch memory a thread needs.

@@ -27,6 +27,7 @@ class KernelOf final : public FusedKernel {
 public:
     explicit KernelOf(const char* name) : name_(name) {}
     std::string name() const override { return name_; }
+    int step() const override { return Tiles::step; }
     std::size_t packed_bytes(const FusedProblem& p, bool backward) const override {
         return Packed(Sizes(p), p.blocks, backward, nullptr).bytes;
     }

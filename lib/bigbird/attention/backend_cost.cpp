@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/attention/backend_cost.hpp"
+
+#include "bigbird/attention/backends.hpp"
+#include "bigbird/attention/fused_kernel.hpp"
+#include "bigbird/core/check.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace bigbird::attention {
+
+namespace {
+
+/// Nanoseconds a multiplication and a step.
+struct Rates {
+    const char* way;
+    bool bf16;
+    double product, step;
+};
+
+// An AMD EPYC of the fourth generation; AMX by a Sapphire Rapids (lib/benchmarks.md), steps as avx512_bf16's.
+constexpr std::array<Rates, 10> rates{{
+    {"amx", true, 0.0726, 184},
+    {"avx2", true, 0.259, 186},
+    {"avx2", false, 0.278, 102},
+    {"avx512", true, 0.232, 166},
+    {"avx512", false, 0.244, 147},
+    {"avx512_bf16", true, 0.121, 184},
+    {"blocked", true, 0.122, 1.03e+06},
+    {"blocked", false, 0.297, 6.02e+05},
+    {"dense", true, 0.24, 7.33e+05},
+    {"dense", false, 0.306, 5.17e+04},
+}};
+
+double padded(std::int64_t size, std::int64_t step) {
+    return static_cast<double>((size + step - 1) / step * step);
+}
+
+Work fused_work(const FusedKernel& kernel, const LayerLayout& layout, std::int64_t head_dim) {
+    const double block = padded(layout.block_size, kernel.step()), dim = padded(head_dim, kernel.step());
+    double pairs = 0;
+    for (const BlockLayout& head : *layout.layouts) {
+        pairs += static_cast<double>(head.columns.size());
+    }
+    pairs /= layout.heads;
+    return {pairs * block * block * dim, pairs};
+}
+
+Work dense_work(const LayerLayout& layout, std::int64_t head_dim) {
+    const double length = double{1} * layout.blocks * layout.block_size;
+    return {length * length * static_cast<double>(head_dim), 1};
+}
+
+Work blocked_work(const LayerLayout& layout, std::int64_t head_dim) {
+    const double rows = static_cast<double>(layout.sparse_rows.size(0)),
+                 dense = static_cast<double>(layout.dense_rows.size(0)),
+                 width = static_cast<double>(layout.columns.size(2)), block = layout.block_size,
+                 dim = static_cast<double>(head_dim);
+    const double row_elements = width * block * (3 * dim + 2 * block);
+    const double slices =
+        std::ceil(rows / std::max(1.0, std::floor(blocked_elements_at_once / row_elements)));
+    return {(rows * width + dense * layout.blocks) * block * block * dim, slices};
+}
+
+const Rates* rates_of(const std::string& way, bool bf16) {
+    const auto* const found =
+        std::ranges::find_if(rates, [&](const Rates& r) { return way == r.way && bf16 == r.bf16; });
+    return found == rates.end() ? nullptr : found;
+}
+
+}  // namespace
+
+std::string Way::name(bool full) const {
+    return kernel != nullptr ? kernel->name() : full ? "dense" : "blocked";
+}
+
+Work work_of(const Way& way, const LayerLayout& layout, std::int64_t head_dim) {
+    if (way.kernel != nullptr) {
+        return fused_work(*way.kernel, layout, head_dim);
+    }
+    return layout.full ? dense_work(layout, head_dim) : blocked_work(layout, head_dim);
+}
+
+double cost_of(const Way& way, const LayerLayout& layout, std::int64_t head_dim, bool bf16) {
+    const Rates* const found = rates_of(way.name(layout.full), bf16);
+    BIGBIRD_EXPECTS(found != nullptr, "no rates are known for " + way.name(layout.full));
+    const Work work = work_of(way, layout, head_dim);
+    return work.products * found->product + work.steps * found->step;
+}
+
+std::vector<Way> ways(bool bf16) {
+    std::vector<Way> all;
+    for (const FusedKernel* kernel : fused_kernels(bf16)) {
+        all.push_back({kernel});
+    }
+    all.emplace_back();
+    return all;
+}
+
+Way cheapest_way(const LayerLayout& layout, std::int64_t head_dim, bool bf16) {
+    const std::vector<Way> all = ways(bf16);
+    return *std::ranges::min_element(all, {},
+                                     [&](const Way& way) { return cost_of(way, layout, head_dim, bf16); });
+}
+
+}  // namespace bigbird::attention
