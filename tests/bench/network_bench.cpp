@@ -5,10 +5,10 @@
 // PATTERN: hf or uniform (BigBird's blocks), or full. Prints a JSON line: the fastest of REPEATS passes
 // behind one that warms up, and the process's peak memory.
 #include "bigbird/model/bigbird.hpp"
+#include "bigbird/model/device.hpp"
 #include "bigbird/train/autocast.hpp"
 #include "bigbird/train/optimizer.hpp"
 
-#include <ATen/Parallel.h>
 #include <sys/resource.h>
 #include <torch/nn.h>
 
@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
     }
     const std::string mode = argv[1], type = argv[2];
     const std::int64_t batch = std::stoll(argv[5]), length = std::stoll(argv[6]);
-    at::set_num_threads(std::stoi(argv[8]));
+    model::set_compute_threads(std::stoi(argv[8]));
     at::manual_seed(1);
     const model::BigBirdConfig config = config_of(argv[3], argv[4], length);
     model::PreTrainingModel network(config);

@@ -9,9 +9,11 @@
 #include <ATen/Parallel.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <dlfcn.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace bigbird::model {
 
@@ -90,6 +92,8 @@ bool has_gpu() {
 
 void set_compute_threads(int threads) {
     at::set_num_threads(std::max(1, resolve_threads(threads)));
+    ::mallopt(M_MMAP_MAX, 0);
+    ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
 
 }  // namespace bigbird::model

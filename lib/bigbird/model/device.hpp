@@ -15,7 +15,8 @@ at::Device open_device(const std::string& choice);
 /// Whether "auto" would be a GPU.
 bool has_gpu();
 
-/// Sets LibTorch's CPU threads (0: all available).
+/// Sets LibTorch's CPU threads (0: all available). From now on the C library keeps the memory of freed
+/// tensors for the next ones, which would otherwise begin as fresh pages that the system clears.
 void set_compute_threads(int threads);
 
 }  // namespace bigbird::model

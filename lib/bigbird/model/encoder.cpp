@@ -95,6 +95,7 @@ EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer,
     output_norm_ = output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
 }
 
+/// Attention's result before its last projection.
 at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const PassContext& pass) const {
     const std::int64_t batch = x.size(0), length = x.size(1), hidden = x.size(2);
     const auto layout = layouts_->get(pass.blocks, layer_, x.device(), is_training());
@@ -109,20 +110,20 @@ at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const PassContext& pass
     const at::Tensor context = attention::sparse_attention(
         by_head(query_->forward(x)), by_head(key_->forward(x)), by_head(value_->forward(x)), pass.mask,
         *layout, pass.backend, factors);  // (batch, heads, length, head_dim)
-    return attention_output_->forward(context.transpose(1, 2).reshape({batch, length, hidden}));
+    return context.transpose(1, 2).reshape({batch, length, hidden});
 }
 
 at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const PassContext& pass) const {
-    const auto add = [&](at::Tensor y, const at::Tensor& residual, Place place) {
-        if (is_training()) {
-            return dropout(y, dropout_, pass.key, {place, layer_}) + residual;
-        }
-        return at::GradMode::is_enabled() ? y + residual : y.add_(residual);
+    const auto project_and_add = [&](const Linear& projection, const at::Tensor& y,
+                                     const at::Tensor& residual, Place place) {
+        return is_training() ? dropout(projection->forward(y), dropout_, pass.key, {place, layer_}) + residual
+                             : projection->forward_and_add(y, residual);
     };
-    const at::Tensor attended = attention_norm_->forward(add(attend(x, pass), x, Place::attention_output));
+    const at::Tensor attended = attention_norm_->forward(
+        project_and_add(attention_output_, attend(x, pass), x, Place::attention_output));
     const at::Tensor expanded =
-        activation(activation_, intermediate_->forward(attended));  // (batch, length, intermediate)
-    return output_norm_->forward(add(output_->forward(expanded), attended, Place::output));
+        intermediate_->forward_and_activate(attended, activation_);  // (batch, length, intermediate)
+    return output_norm_->forward(project_and_add(output_, expanded, attended, Place::output));
 }
 
 BigBirdModelImpl::BigBirdModelImpl(const BigBirdConfig& config) : config_(config) {

@@ -4,6 +4,7 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/model/config.hpp"
 #include "bigbird/model/gelu.hpp"
+#include "bigbird/model/onednn_linear.hpp"
 
 namespace bigbird::model {
 
@@ -15,7 +16,20 @@ LinearImpl::LinearImpl(std::int64_t in, std::int64_t out, bool with_bias) {
 }
 
 at::Tensor LinearImpl::forward(const at::Tensor& x) const {
-    return at::linear(x, weight, bias);
+    return has_onednn_linear(x) ? onednn_linear(x, weight, bias) : at::linear(x, weight, bias);
+}
+
+at::Tensor LinearImpl::forward_and_activate(const at::Tensor& x, const std::string& activation) const {
+    return has_onednn_linear(x) ? onednn_linear(x, weight, bias, activation)
+                                : model::activation(activation, forward(x));
+}
+
+at::Tensor LinearImpl::forward_and_add(const at::Tensor& x, const at::Tensor& other) const {
+    if (has_onednn_linear(x)) {
+        return onednn_linear_add(x, weight, bias, other);
+    }
+    const at::Tensor y = forward(x);
+    return at::GradMode::is_enabled() ? y + other : y.add_(other);
 }
 
 LayerNormImpl::LayerNormImpl(std::int64_t size, double epsilon) : size_(size), epsilon_(epsilon) {

@@ -14,6 +14,9 @@ class LinearImpl : public torch::nn::Module {
 public:
     LinearImpl(std::int64_t in, std::int64_t out, bool with_bias = true);
     at::Tensor forward(const at::Tensor& x) const;  // (…, in) -> (…, out)
+    /// activation(forward(x)), and forward(x) + other; in one pass where oneDNN can (onednn_linear.hpp).
+    at::Tensor forward_and_activate(const at::Tensor& x, const std::string& activation) const;
+    at::Tensor forward_and_add(const at::Tensor& x, const at::Tensor& other) const;
 
     at::Tensor weight, bias;
 };

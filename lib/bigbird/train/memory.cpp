@@ -15,7 +15,7 @@ namespace bigbird::train {
 
 namespace {
 
-constexpr int large_block = 1 << 20;
+constexpr int large_block = 1 << 20, most_blocks = 1 << 16;
 
 }  // namespace
 
@@ -38,6 +38,7 @@ bool is_out_of_memory(const std::exception& error) {
 }
 
 void keep_little_memory() {
+    ::mallopt(M_MMAP_MAX, most_blocks);
     ::mallopt(M_MMAP_THRESHOLD, large_block);
 }
 

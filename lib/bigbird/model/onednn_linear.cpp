@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/onednn_linear.hpp"
+
+#include "bigbird/core/check.hpp"
+
+#include <ATen/Context.h>
+#include <ATen/autocast_mode.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/cpu/Utils.h>
+
+#include <optional>
+
+namespace bigbird::model {
+
+namespace {
+
+using Scalars = c10::List<std::optional<at::Scalar>>;
+using Linear = at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&,
+                          std::string_view, Scalars, std::optional<std::string_view>);
+using LinearAdd = at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                             const std::optional<at::Tensor>&, std::string_view);
+
+bool has_operators() {
+    auto& dispatcher = c10::Dispatcher::singleton();
+    return at::globalContext().hasMKLDNN() &&
+           dispatcher.findSchema({"mkldnn::_linear_pointwise", ""}).has_value() &&
+           dispatcher.findSchema({"mkldnn::_linear_pointwise", "binary"}).has_value();
+}
+
+bool has_bf16_instructions() {
+    const auto capabilities = at::cpu::get_cpu_capabilities();
+    const auto found = capabilities.find("avx512_bf16");
+    return found != capabilities.end() && found->second.toBool();
+}
+
+std::optional<at::Tensor> optional(const at::Tensor& bias) {
+    return bias.defined() ? std::optional(bias) : std::nullopt;
+}
+
+}  // namespace
+
+bool has_onednn_linear(const at::Tensor& x) {
+    static const bool operators = has_operators(), bf16 = has_bf16_instructions();
+    const at::ScalarType type = x.scalar_type();
+    return operators && x.device().is_cpu() && (type == at::kFloat || (type == at::kBFloat16 && bf16)) &&
+           !at::GradMode::is_enabled() && !at::autocast::is_autocast_enabled(at::kCPU);
+}
+
+at::Tensor onednn_linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                         const std::string& activation) {
+    BIGBIRD_EXPECTS(has_onednn_linear(x), "oneDNN cannot take this");
+    static const auto linear =
+        c10::Dispatcher::singleton().findSchemaOrThrow("mkldnn::_linear_pointwise", "").typed<Linear>();
+    const bool is_gelu = activation.starts_with("gelu");
+    const std::string_view function = activation.empty()     ? "none"
+                                      : is_gelu              ? "gelu"
+                                      : activation == "silu" ? "swish"
+                                                             : std::string_view(activation);
+    const std::string_view algorithm = !is_gelu ? "" : activation == "gelu" ? "none" : "tanh";
+    return linear.call(x, weight, optional(bias), function, Scalars(), algorithm);
+}
+
+at::Tensor onednn_linear_add(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                             const at::Tensor& other) {
+    BIGBIRD_EXPECTS(has_onednn_linear(x), "oneDNN cannot take this");
+    static const auto linear = c10::Dispatcher::singleton()
+                                   .findSchemaOrThrow("mkldnn::_linear_pointwise", "binary")
+                                   .typed<LinearAdd>();
+    return linear.call(x, other, weight, optional(bias), "add");
+}
+
+}  // namespace bigbird::model

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear layers by oneDNN on a CPU, without gradients. LibTorch's at::linear takes MKL for float, which
+// leaves a fifth of an AMD processor unused (lib/benchmarks.md), and it fuses nothing behind the product.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+
+namespace bigbird::model {
+
+/// Whether the functions below can take x (float, or bfloat16 where the processor has instructions for it; on
+/// a CPU; no gradient wanted, no autocast).
+bool has_onednn_linear(const at::Tensor& x);
+
+/// activation(x W^T + b) in one pass; W (out, in), b (out) or undefined. `activation`: gelu, gelu_new,
+/// gelu_pytorch_tanh, relu, silu, swish, or empty for none.
+at::Tensor onednn_linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                         const std::string& activation = {});
+
+/// x W^T + b + other in one pass; other has the result's shape.
+at::Tensor onednn_linear_add(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                             const at::Tensor& other);
+
+}  // namespace bigbird::model
