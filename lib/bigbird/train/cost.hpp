@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What pretraining costs, counted and not measured. Multiply-adds count as two operations; only matrix
-// products count.
+// products count. Lengths and tokens are those of the sequences; extra global tokens in front are added here.
 #pragma once
 
 #include "bigbird/model/config.hpp"
@@ -12,7 +12,8 @@ namespace bigbird::train {
 /// Parameters of BigBirdForPreTraining with the tied decoder.
 std::int64_t parameter_count(const model::BigBirdConfig& config);
 
-/// Mean number of keys that a query of a sequence of `blocks` blocks attends.
+/// Mean number of keys that a query attends where there are `blocks` blocks, those of extra global tokens
+/// included.
 double attended_keys(const model::BigBirdConfig& config, std::int64_t blocks);
 
 /// Operations of one forward pass over `tokens` padded tokens in sequences of `blocks` blocks, `masked` of

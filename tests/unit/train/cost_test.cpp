@@ -5,13 +5,16 @@
 
 #include "bigbird/model/bigbird.hpp"
 
+#include <algorithm>
+
 using namespace bigbird;
 using namespace bigbird::train;
 
 DOCTEST_TEST_CASE("cost: parameters are those of the network") {
-    for (const char* name : {"tiny", "small"}) {
+    for (const std::string name : {"tiny", "small", "base-etc"}) {
         model::BigBirdConfig config = model::preset(name);
         config.vocab_size = 1000;
+        config.num_hidden_layers = std::min<std::int64_t>(config.num_hidden_layers, 4);
         const model::PreTrainingModel network(config);
         std::int64_t parameters = 0;
         for (const at::Tensor& parameter : network->parameters()) {
@@ -36,6 +39,20 @@ DOCTEST_TEST_CASE("cost: operations of the paper's network") {
     // bigbird.md's arithmetic: 12 layers of 24 h^2 a token, 8 blocks of keys, the head on 15 % of the tokens.
     const double token = forward_operations(config, 64, 4096, 614) / 4096;
     DOCTEST_CHECK(token == doctest::Approx(12 * (24 * 768.0 * 768 + 4 * 768 * 626) + 7.4e6).epsilon(0.02));
+}
+
+DOCTEST_TEST_CASE("cost: extra global tokens are computed like others, but not predicted") {
+    const model::BigBirdConfig etc = model::preset("base-etc");
+    model::BigBirdConfig plain = etc;
+    plain.extra_global_tokens = 0;  // the same pattern; its global blocks are tokens of the sequence
+    DOCTEST_REQUIRE(etc.front_tokens() == 4 * 84);
+    DOCTEST_CHECK(forward_operations(etc, 45, 45 * 84, 500) ==
+                  doctest::Approx(forward_operations(plain, 49, 49 * 84, 500)));
+    const MemoryLoad shorter{.sequences = 2, .length = 45 * 84, .masked_share = 0.15 * 49 / 45},
+        longer{.sequences = 2, .length = 49 * 84};
+    DOCTEST_CHECK(memory_needed(etc, shorter).activations ==
+                  doctest::Approx(memory_needed(plain, longer).activations));
+    DOCTEST_CHECK(parameter_count(etc) == parameter_count(plain) + 256 * 768);
 }
 
 DOCTEST_TEST_CASE("cost: memory grows with what is computed at once, and falls by recomputing") {
