@@ -212,6 +212,9 @@ void BigBirdConfig::validate() const {
             "classifier_head must be classification or linear, not '" + classifier_head + "'");
     require(extra.is_object(), "bigbird_dna must be an object");
     pattern.validate();
+    require(pattern.block_size <= max_position_embeddings,
+            "block_size " + std::to_string(pattern.block_size) + " is above max_position_embeddings " +
+                std::to_string(max_position_embeddings));
     require(extra_global_tokens >= 0, "num_extra_global_tokens must not be negative");
     const int filled = blocks_filled(extra_global_tokens, pattern.block_size);
     require(extra_global_tokens == 0 ||

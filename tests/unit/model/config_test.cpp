@@ -107,6 +107,9 @@ DOCTEST_TEST_CASE("config: every error names the key and the file") {
     DOCTEST_CHECK(
         message({{"hidden_size", 100}}) ==
         "m/config.json: model configuration: hidden_size 100 is no multiple of num_attention_heads 12");
+    DOCTEST_CHECK(
+        message({{"block_size", 8192}}) ==
+        "m/config.json: model configuration: block_size 8192 is above max_position_embeddings 4096");
     DOCTEST_CHECK(message({{"vocab_size", -5}}) ==
                   "m/config.json: model configuration: vocab_size must be between 1 and 2^24, not -5");
     DOCTEST_CHECK(message({{"hidden_act", "tanh"}}) ==
