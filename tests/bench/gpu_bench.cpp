@@ -75,12 +75,6 @@ double attended_pairs(std::int64_t blocks) {
     return static_cast<double>(pairs) / static_cast<double>(heads);
 }
 
-/// The backend of a name; fused-hopper is fused by the kernels for compute capability 9.0.
-attention::Backend choose_backend(const std::string& name) {
-    attention::use_hopper_kernels(name == "fused-hopper");
-    return attention::backend_from_name(name == "fused-hopper" ? "fused" : name);
-}
-
 /// One set of inputs. Several are rotated, so that nothing is found in the cache that a network would not
 /// find.
 struct Inputs {
@@ -97,9 +91,9 @@ Inputs make_inputs(const at::Device& device, std::int64_t batch, std::int64_t le
 }
 
 at::Tensor attend(const std::string& backend, const Inputs& x, const attention::LayerLayout& layout) {
-    return backend == "dense"
-               ? at::scaled_dot_product_attention(x.q, x.k, x.v)
-               : attention::sparse_attention(x.q, x.k, x.v, x.mask, layout, choose_backend(backend));
+    return backend == "dense" ? at::scaled_dot_product_attention(x.q, x.k, x.v)
+                              : attention::sparse_attention(x.q, x.k, x.v, x.mask, layout,
+                                                            attention::backend_from_name(backend));
 }
 
 void time_attention(const at::Device& device, std::int64_t length, const std::string& backend) {
@@ -155,7 +149,7 @@ public:
         model::initialise(*network_, config_, 1);
         network_->to(device);
         network_->train();
-        network_->set_attention_backend(choose_backend(backend));
+        network_->set_attention_backend(attention::backend_from_name(backend));
         optimizer_ = std::make_unique<train::AdamW>(*network_, train::OptimizerSpec{});
         input_ = input_of(config_, batch, length, device);
         chosen_ = at::arange(0, batch * length, 7, input_.input_ids.options());
@@ -229,7 +223,7 @@ void time_inference(const at::Device& device, const std::string& preset, std::in
     model::initialise(*network, config, 1);
     network->to(device, at::kBFloat16);
     network->eval();
-    network->set_attention_backend(choose_backend(backend));
+    network->set_attention_backend(attention::backend_from_name(backend));
     const model::EncoderInput input = input_of(config, batch, length, device);
     const c10::InferenceMode inference;
     const double seconds = median_seconds(device, [&] { network->forward(input); });

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "gpu/cuda_runtime.hpp"
 #include "support/testing.hpp"
 #include "unit/attention/cuda_cases.hpp"
 
@@ -6,7 +7,6 @@
 
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <dlfcn.h>
 
 #include <array>
 
@@ -16,6 +16,7 @@ using bigbird::testing::AttentionInputs;
 using bigbird::testing::AttentionResults;
 using bigbird::testing::CudaCase;
 using bigbird::testing::difference;
+using bigbird::testing::runtime;
 
 namespace {
 
@@ -42,33 +43,24 @@ AttentionInputs on_gpu(const AttentionInputs& inputs) {
             inputs.key_mask.to(gpu())};
 }
 
-/// Functions of the CUDA runtime that LibTorch has opened.
-template <typename Function>
-Function runtime(const char* name) {
-    void* library = ::dlopen("libcudart.so.13", RTLD_NOW | RTLD_NOLOAD);
-    DOCTEST_REQUIRE(library != nullptr);
-    return reinterpret_cast<Function>(::dlsym(library, name));
-}
-
-/// The sets of kernels that this GPU can run: whether Hopper's.
-std::vector<bool> kernel_sets() {
-    constexpr int capability_major = 75;  // cudaDevAttrComputeCapabilityMajor
-    int major = 0;
-    DOCTEST_REQUIRE(runtime<int (*)(int*, int, int)>("cudaDeviceGetAttribute")(&major, capability_major,
-                                                                               gpu().index()) == 0);
-    return major == 9 ? std::vector<bool>{false, true} : std::vector<bool>{false};
+/// The sets of kernels that this GPU can run.
+std::vector<cuda::KernelSet> kernel_sets() {
+    std::vector<cuda::KernelSet> sets{cuda::KernelSet::general};
+    if (testing::is_hopper(gpu())) {
+        sets.push_back(cuda::KernelSet::hopper);
+    }
+    return sets;
 }
 
 /// As the network does it: (samples, length, heads, head_dim) in memory.
 AttentionResults run_kernels(const LayerLayout& layout, const AttentionInputs& inputs, at::ScalarType type,
-                             bool hopper) {
-    use_hopper_kernels(hopper);
+                             cuda::KernelSet set) {
     const auto leaf = [&](const at::Tensor& x) {
         return x.transpose(1, 2).contiguous().to(type, false, true).requires_grad_();
     };
     const at::Tensor q = leaf(inputs.q), k = leaf(inputs.k), v = leaf(inputs.v);
     const at::Tensor out =
-        cuda_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), inputs.key_mask, layout);
+        cuda_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), inputs.key_mask, layout, set);
     out.backward(inputs.d_out.to(type));
     const auto result = [](const at::Tensor& x) { return x.transpose(1, 2).to(at::kDouble); };
     return {out.detach().to(at::kDouble), result(q.grad()), result(k.grad()), result(v.grad())};
@@ -81,8 +73,8 @@ void check_error(const at::Tensor& found, const at::Tensor& exact, const at::Ten
     DOCTEST_CHECK(difference(found, exact) <= factor * difference(by_torch, exact) + unavoidable);
 }
 
-void check_case(const CudaCase& c, at::ScalarType type, bool hopper) {
-    DOCTEST_CAPTURE(hopper);
+void check_case(const CudaCase& c, at::ScalarType type, cuda::KernelSet set) {
+    DOCTEST_CAPTURE(static_cast<int>(set));
     DOCTEST_CAPTURE(c.pattern);
     DOCTEST_CAPTURE(c.block_size);
     DOCTEST_CAPTURE(c.blocks);
@@ -90,7 +82,7 @@ void check_case(const CudaCase& c, at::ScalarType type, bool hopper) {
     const AttentionInputs inputs = on_gpu(inputs_of(c, type));
     const AttentionResults exact = run_reference(layout, inputs, at::kDouble),
                            by_torch = run_reference(layout, inputs, type),
-                           found = run_kernels(layout, inputs, type, hopper);
+                           found = run_kernels(layout, inputs, type, set);
     check_error(found.out, exact.out, by_torch.out, 2);
     check_error(found.dq, exact.dq, by_torch.dq, 3);
     check_error(found.dk, exact.dk, by_torch.dk, 3);
@@ -105,17 +97,17 @@ bool same_bytes(const AttentionResults& a, const AttentionResults& b) {
 }  // namespace
 
 DOCTEST_TEST_CASE("gpu attention: the kernels are as near fp64 as LibTorch, bf16") {
-    for (const bool hopper : kernel_sets()) {
+    for (const cuda::KernelSet set : kernel_sets()) {
         for (const CudaCase& c : cases) {
-            check_case(c, at::kBFloat16, hopper);
+            check_case(c, at::kBFloat16, set);
         }
     }
 }
 
 DOCTEST_TEST_CASE("gpu attention: the kernels are as near fp64 as LibTorch, fp16") {
-    for (const bool hopper : kernel_sets()) {
+    for (const cuda::KernelSet set : kernel_sets()) {
         for (const CudaCase& c : cases) {
-            check_case(c, at::kHalf, hopper);
+            check_case(c, at::kHalf, set);
         }
     }
 }
@@ -125,9 +117,9 @@ DOCTEST_TEST_CASE("gpu attention: the kernels follow their slow twin") {
     const LayerLayout layout = layout_of(c);
     const AttentionInputs inputs = inputs_of(c, at::kBFloat16);
     const AttentionResults twin = run_twin(cuda::make_schedule(*layout.layouts, 64), inputs, true);
-    for (const bool hopper : kernel_sets()) {
-        DOCTEST_CAPTURE(hopper);
-        const AttentionResults found = run_kernels(layout, on_gpu(inputs), at::kBFloat16, hopper);
+    for (const cuda::KernelSet set : kernel_sets()) {
+        DOCTEST_CAPTURE(static_cast<int>(set));
+        const AttentionResults found = run_kernels(layout, on_gpu(inputs), at::kBFloat16, set);
         DOCTEST_CHECK(difference(found.out.cpu(), twin.out) < 0.02);
         DOCTEST_CHECK(difference(found.dq.cpu(), twin.dq) < 0.08);
         DOCTEST_CHECK(difference(found.dk.cpu(), twin.dk) < 0.08);
@@ -139,10 +131,10 @@ DOCTEST_TEST_CASE("gpu attention: the same bytes every time") {
     const CudaCase& c = cases[3];
     const LayerLayout layout = layout_of(c);
     const AttentionInputs inputs = on_gpu(inputs_of(c, at::kBFloat16));
-    for (const bool hopper : kernel_sets()) {
-        const AttentionResults first = run_kernels(layout, inputs, at::kBFloat16, hopper);
+    for (const cuda::KernelSet set : kernel_sets()) {
+        const AttentionResults first = run_kernels(layout, inputs, at::kBFloat16, set);
         for (int i = 0; i < 20; ++i) {
-            DOCTEST_CHECK(same_bytes(first, run_kernels(layout, inputs, at::kBFloat16, hopper)));
+            DOCTEST_CHECK(same_bytes(first, run_kernels(layout, inputs, at::kBFloat16, set)));
         }
     }
 }
@@ -153,11 +145,10 @@ DOCTEST_TEST_CASE("gpu attention: works on the caller's stream, and in a capture
     const AttentionInputs inputs = on_gpu(inputs_of(c, at::kBFloat16));
     const at::NoGradGuard no_gradient;
     const auto half = [](const at::Tensor& x) { return x.to(at::kBFloat16); };
-    for (const bool hopper : kernel_sets()) {
-        DOCTEST_CAPTURE(hopper);
+    for (const cuda::KernelSet set : kernel_sets()) {
+        DOCTEST_CAPTURE(static_cast<int>(set));
         at::Tensor q = half(inputs.q), k = half(inputs.k), v = half(inputs.v);
-        use_hopper_kernels(hopper);
-        const auto attend = [&] { return cuda_attention(q, k, v, inputs.key_mask, layout); };
+        const auto attend = [&] { return cuda_attention(q, k, v, inputs.key_mask, layout, set); };
         const at::Tensor before = attend();
         const c10::impl::VirtualGuardImpl device(at::kCUDA);
         device.synchronizeDevice(gpu().index());

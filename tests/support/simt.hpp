@@ -80,9 +80,10 @@ public:
         block_->meet_group(thread_, GroupInstruction::fence);
     }
     void group_commit() const { block_->meet_group(thread_, GroupInstruction::commit); }
-    template <typename... Registers>
+    template <int Pending = 0, typename... Registers>
     void group_wait(Registers&...) const {
-        block_->meet_group(thread_, GroupInstruction::wait);
+        block_->meet_group(thread_, Pending == 0 ? GroupInstruction::wait : GroupInstruction::wait_but_last);
+        static_assert(Pending < 2, "more pending commits are not emulated");
     }
     template <typename Scalar, bool TransposedB>
     void group_multiply(Accumulator (&sum)[8], std::uint64_t a, std::uint64_t b, bool add) const {

@@ -40,7 +40,7 @@ __attribute__((naked, noinline)) inline void switch_stack(void** /*save*/, void*
 }
 
 /// wgmma's, in which the 128 lanes of four warps meet.
-enum class GroupInstruction : std::uint8_t { fence, multiply, commit, wait };
+enum class GroupInstruction : std::uint8_t { fence, multiply, commit, wait, wait_but_last };
 
 /// One thread block. Created anew for each.
 class SimtBlock {
@@ -291,7 +291,9 @@ private:
             case GroupInstruction::commit:
                 return group.commit();
             case GroupInstruction::wait:
-                return group.wait(shared());
+                return group.wait(shared(), 0);
+            case GroupInstruction::wait_but_last:
+                return group.wait(shared(), 1);
             case GroupInstruction::multiply:
                 break;
         }

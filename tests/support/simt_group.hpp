@@ -10,7 +10,9 @@
 
 #include <array>
 #include <cstring>
+#include <deque>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace bigbird::testing {
@@ -36,15 +38,17 @@ public:
         return fenced_;
     }
     void commit() {
-        committed_.insert(committed_.end(), issued_.begin(), issued_.end());
+        committed_.push_back(std::move(issued_));
         issued_.clear();
     }
-    void wait(const std::byte* shared) {
-        for (const Operands& operands : committed_) {
-            operands[0].bf16 ? multiply<c10::BFloat16>(shared, operands)
-                             : multiply<c10::Half>(shared, operands);
+    /// For all commits but the last `pending`.
+    void wait(const std::byte* shared, std::size_t pending) {
+        for (; committed_.size() > pending; committed_.pop_front()) {
+            for (const Operands& operands : committed_.front()) {
+                operands[0].bf16 ? multiply<c10::BFloat16>(shared, operands)
+                                 : multiply<c10::Half>(shared, operands);
+            }
         }
-        committed_.clear();
         fenced_ = false;
     }
     bool is_idle() const { return issued_.empty() && committed_.empty(); }
@@ -109,7 +113,8 @@ private:
         }
     }
 
-    std::vector<Operands> issued_, committed_;
+    std::vector<Operands> issued_;
+    std::deque<std::vector<Operands>> committed_;
     bool fenced_ = false;
 };
 

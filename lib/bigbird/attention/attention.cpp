@@ -3,6 +3,7 @@
 
 #include "bigbird/attention/backend_cost.hpp"
 #include "bigbird/attention/backends.hpp"
+#include "bigbird/attention/cuda/kernel_library.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 
@@ -15,8 +16,9 @@ Backend backend_from_name(const std::string& name) {
     if (name == "reference") return Backend::reference;
     if (name == "blocked") return Backend::blocked;
     if (name == "fused") return Backend::fused;
+    if (name == "fused-hopper") return Backend::fused_hopper;
     throw ConfigError("no attention backend is named '" + name +
-                      "': choose automatic, reference, blocked or fused");
+                      "': choose automatic, reference, blocked, fused or fused-hopper");
 }
 
 at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
@@ -34,12 +36,18 @@ at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::
     if (backend == Backend::reference) {
         return reference_attention(q, k, v, key_mask, layout, probability_mask);
     }
-    if (!probability_mask.defined() && backend == Backend::fused) {
-        if (!q.is_cuda()) {
+    if (backend == Backend::fused_hopper && !cuda::kernels_serve(q.is_cuda())) {
+        throw ConfigError(
+            "the attention backend fused-hopper is for GPUs of compute capability 9.0: choose fused");
+    }
+    if (!probability_mask.defined() && (backend == Backend::fused || backend == Backend::fused_hopper)) {
+        if (!cuda::kernels_serve(q.is_cuda())) {
             return fused_attention(q, k, v, key_mask, layout);
         }
         if (!layout.full && !layout.mask_index.defined()) {
-            return cuda_attention(q, k, v, key_mask, layout);
+            return cuda_attention(
+                q, k, v, key_mask, layout,
+                backend == Backend::fused ? cuda::KernelSet::general : cuda::KernelSet::hopper);
         }
     }
     if (!probability_mask.defined() && backend == Backend::automatic && can_fuse(q)) {

@@ -13,13 +13,14 @@ namespace bigbird::attention {
 
 /// reference: dense scores, readable, the oracle. blocked: only the blocks that the layout names; memory
 /// grows linearly with the length (full layouts go to LibTorch's fused attention). fused: own kernels for
-/// float and bfloat16 on CPUs with AVX2, AVX-512 or AMX; nothing but q, k, v, the result and a number a row
-/// is kept for the backward pass. automatic: blocked on a GPU; on a CPU what takes least by measured rates
-/// for the shape, the type and the processor (backend_cost.hpp), the same, and so the same bytes, on every
-/// run.
-enum class Backend : std::uint8_t { automatic, reference, blocked, fused };
+/// float and bfloat16 on CPUs with AVX2, AVX-512 or AMX, CUDA kernels for bfloat16 and float16 on GPUs;
+/// nothing but q, k, v, the result and a number a row is kept for the backward pass. fused_hopper: fused, on
+/// GPUs of compute capability 9.0 by the kernels for those. automatic: blocked on a GPU; on a CPU what takes
+/// least by measured rates for the shape, the type and the processor (backend_cost.hpp), the same, and so the
+/// same bytes, on every run.
+enum class Backend : std::uint8_t { automatic, reference, blocked, fused, fused_hopper };
 
-/// Throws ConfigError listing the names.
+/// "automatic", "reference", "blocked", "fused", "fused-hopper". Throws ConfigError listing the names.
 Backend backend_from_name(const std::string& name);
 
 /// softmax(q k^T / sqrt(head_dim) + ln multiplicity, over the real keys) v, (batch, heads, length, head_dim).

@@ -4,6 +4,9 @@
 
 #include "bigbird/attention/attention.hpp"
 #include "bigbird/attention/biases.hpp"
+#include "bigbird/attention/cuda/arguments.hpp"
+
+#include <functional>
 
 namespace bigbird::attention {
 
@@ -33,10 +36,10 @@ bool can_fuse(const at::Tensor& q);
 /// DeviceError where the kernels' library is missing or the GPU cannot run them. The first call with a layout
 /// on a device copies its schedule there, so it must not be the one that a CUDA graph captures.
 at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                          const at::Tensor& key_mask, const LayerLayout& layout);
-/// Whether later calls of cuda_attention(), on any thread, take the kernels for compute capability 9.0; not
-/// at first. For tests and benchmarks, until these have run on a GPU.
-void use_hopper_kernels(bool use);
+                          const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet kernels);
+/// Calls launch(stream) for the current stream of the device, which is then the current one. Throws
+/// DeviceError with `what` where the result is not 0.
+void run_kernels(const at::Device& device, const std::string& what, const std::function<int(void*)>& launch);
 
 /// Full layouts alone: LibTorch's scaled_dot_product_attention.
 at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

@@ -12,7 +12,6 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include <atomic>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -23,8 +22,6 @@ namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-std::atomic<cuda::KernelSet> chosen_kernels{cuda::KernelSet::general};
 
 /// A schedule, and its lists on a device.
 struct DeviceSchedule {
@@ -153,16 +150,10 @@ cuda::Arguments arguments_of(const at::Tensor& q, const at::Tensor& k, const at:
     return a;
 }
 
-/// Runs a kernel function on the current stream of the device that it works on.
-void run(int (*function)(const cuda::Arguments&, void*), const cuda::Arguments& arguments,
+/// Runs a pass of the library.
+void run(int (*pass)(const cuda::Arguments&, void*), const cuda::Arguments& arguments,
          const at::Device& device) {
-    const c10::DeviceGuard guard(device);
-    const c10::Stream stream = c10::impl::VirtualGuardImpl(device.type()).getStream(device);
-    const int error = function(arguments, stream.native_handle());
-    if (error != 0) {
-        throw DeviceError(std::string("the attention kernels failed: ") +
-                          cuda::kernel_library().error_text(error));
-    }
+    run_kernels(device, "the attention kernels", [&](void* stream) { return pass(arguments, stream); });
 }
 
 class CudaAttention : public torch::autograd::Function<CudaAttention> {
@@ -215,21 +206,29 @@ public:
 }  // namespace
 
 at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                          const at::Tensor& key_mask, const LayerLayout& layout) {
+                          const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet kernels) {
     const at::ScalarType type = q.scalar_type();
-    if (!q.is_cuda() || (type != at::kBFloat16 && type != at::kHalf)) {
+    if (!cuda::kernels_serve(q.is_cuda()) || (type != at::kBFloat16 && type != at::kHalf)) {
         throw ConfigError("the attention backend fused needs bfloat16 or float16 on a GPU: choose blocked");
     }
-    const cuda::KernelSet set = chosen_kernels;
-    if (!cuda::kernel_library().supports(set, static_cast<int>(q.size(3)))) {
+    if (!cuda::kernel_library().supports(kernels, static_cast<int>(q.size(3)))) {
         throw ConfigError("the attention backend fused was built without kernels for heads of size " +
                           std::to_string(q.size(3)) + ": choose blocked, or build with BIGBIRD_ALL_KERNELS");
     }
-    return CudaAttention::apply(q, k, v, key_mask, c10::make_intrusive<Choice>(layout, set));
+    return CudaAttention::apply(q, k, v, key_mask, c10::make_intrusive<Choice>(layout, kernels));
 }
 
-void use_hopper_kernels(bool use) {
-    chosen_kernels = use ? cuda::KernelSet::hopper : cuda::KernelSet::general;
+void run_kernels(const at::Device& device, const std::string& what, const std::function<int(void*)>& launch) {
+    int error = 0;
+    if (device.is_cpu()) {  // emulated
+        error = launch(nullptr);
+    } else {
+        const c10::DeviceGuard guard(device);
+        error = launch(c10::impl::VirtualGuardImpl(device.type()).getStream(device).native_handle());
+    }
+    if (error != 0) {
+        throw DeviceError(what + " failed: " + cuda::kernel_library().error_text(error));
+    }
 }
 
 }  // namespace bigbird::attention

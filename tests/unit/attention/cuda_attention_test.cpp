@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "support/emulated_kernels.hpp"
 #include "support/testing.hpp"
 #include "unit/attention/cuda_cases.hpp"
 
@@ -12,10 +13,42 @@ DOCTEST_TEST_CASE("cuda_attention: tensors that the kernels cannot take are refu
     const CudaCase c{.pattern = "bigbird"};
     const attention::LayerLayout layout = layout_of(c);
     const testing::AttentionInputs inputs = inputs_of(c, at::kFloat);
-    const std::string message = testing::message_of<ConfigError>(
-        [&] { attention::cuda_attention(inputs.q, inputs.k, inputs.v, inputs.key_mask, layout); });
+    const std::string message = testing::message_of<ConfigError>([&] {
+        attention::cuda_attention(inputs.q, inputs.k, inputs.v, inputs.key_mask, layout,
+                                  attention::cuda::KernelSet::general);
+    });
     DOCTEST_CHECK(message ==
                   "the attention backend fused needs bfloat16 or float16 on a GPU: choose blocked");
+}
+
+DOCTEST_TEST_CASE("cuda_attention: LibTorch's side of the kernels, emulated") {
+    // Neither contiguous nor with strides that the kernels can read.
+    const CudaCase c{.pattern = "bigbird", .blocks = 7, .samples = 2, .padded = 70};
+    const attention::LayerLayout layout = layout_of(c);
+    const testing::AttentionInputs inputs = inputs_of(c, at::kBFloat16);
+    const testing::AttentionResults by_torch = run_reference(layout, inputs, at::kBFloat16),
+                                    exact = run_reference(layout, inputs, at::kDouble);
+    const attention::cuda::EmulatedKernels emulation(testing::emulated_kernels());
+    for (const attention::Backend backend : {attention::Backend::fused, attention::Backend::fused_hopper}) {
+        const auto leaf = [](const at::Tensor& x) {
+            return x.to(at::kBFloat16, false, true).requires_grad_();
+        };
+        const at::Tensor q = leaf(inputs.q), k = leaf(inputs.k), odd = at::constant_pad_nd(inputs.v, {0, 1});
+        const at::Tensor v = leaf(odd);
+        const at::Tensor out =
+            attention::sparse_attention(q, k, v.narrow(3, 0, 64), inputs.key_mask, layout, backend);
+        out.backward(inputs.d_out.to(at::kBFloat16));
+        const auto check = [](const at::Tensor& found, const at::Tensor& wanted, const at::Tensor& low,
+                              double factor) {
+            const double unavoidable = 1e-4 * wanted.abs().max().item<double>();
+            DOCTEST_CHECK(testing::difference(found.to(at::kDouble), wanted) <=
+                          factor * testing::difference(low, wanted) + unavoidable);
+        };
+        check(out.detach(), exact.out, by_torch.out, 2);
+        check(q.grad(), exact.dq, by_torch.dq, 3);
+        check(k.grad(), exact.dk, by_torch.dk, 3);
+        check(v.grad().narrow(3, 0, 64), exact.dv, by_torch.dv, 3);
+    }
 }
 
 DOCTEST_TEST_CASE("cuda_attention: the kernels' library opens without a GPU, and its errors have words") {

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA kernels' own code, run thread by thread on the CPU (support/simt.hpp).
-#include "support/simt.hpp"
+#include "support/emulated_kernels.hpp"
 #include "support/testing.hpp"
 #include "unit/attention/cuda_cases.hpp"
-
-#include "bigbird/attention/cuda/backward.hpp"
-#include "bigbird/attention/cuda/forward.hpp"
-#include "bigbird/attention/cuda/group_backward.hpp"
-#include "bigbird/attention/cuda/group_forward.hpp"
-#include "bigbird/attention/cuda/key_gradient.hpp"
-#include "bigbird/attention/cuda/query_gradient.hpp"
 
 #include <array>
 #include <limits>
@@ -125,60 +118,18 @@ private:
     cuda::Arguments a_;
 };
 
-void launch(int blocks, int threads, std::size_t shared_bytes, std::uint64_t seed, const auto& kernel) {
-    testing::run_grid(blocks, threads, shared_bytes, seed, kernel);
-}
-
-/// The launches of attention_kernels.cu.
 template <int HeadDim, typename Scalar>
-void run_general(const cuda::Arguments& a, std::uint64_t seed) {
-    using M = SimtMachine;
-    constexpr int threads = cuda::threads_per_block;
-    launch(a.samples * a.queries.unit_count, threads, cuda::ForwardShared<HeadDim>::bytes, seed,
-           [&](const M& m) { cuda::forward_kernel<HeadDim, Scalar>(m, a); });
-    launch(a.samples * a.queries.sum_count, threads, 0, seed,
-           [&](const M& m) { cuda::combine_kernel<HeadDim, Scalar>(m, a); });
-    launch(a.samples * a.heads * a.tiling.tiles, threads, 0, seed,
-           [&](const M& m) { cuda::delta_kernel<HeadDim, Scalar>(m, a); });
-    launch(a.samples * a.queries.unit_count, threads, cuda::QueryGradientShared<HeadDim>::bytes, seed,
-           [&](const M& m) { cuda::query_gradient_kernel<HeadDim, Scalar>(m, a); });
-    launch(a.samples * a.keys.unit_count, threads, cuda::KeyGradientShared<HeadDim>::bytes, seed,
-           [&](const M& m) { cuda::key_gradient_kernel<HeadDim, Scalar>(m, a); });
-    launch(a.samples * a.queries.sum_count, threads, 0, seed,
-           [&](const M& m) { cuda::add_parts_kernel<HeadDim, Scalar>(m, a, a.queries, 1); });
-    launch(a.samples * a.keys.sum_count * 2, threads, 0, seed,
-           [&](const M& m) { cuda::add_parts_kernel<HeadDim, Scalar>(m, a, a.keys, 2); });
-}
-
-/// The same with those of hopper_kernels.cu.
-template <typename Scalar>
-void run_hopper(const cuda::Arguments& a, std::uint64_t seed) {
-    using M = SimtMachine;
-    constexpr int threads = cuda::threads_per_block, group = cuda::group_threads;
-    launch(a.samples * a.queries.unit_count, 2 * group, cuda::ForwardShared<64>::bytes, seed,
-           [&](const M& m) { cuda::group_forward_kernel<Scalar>(m, a); });
-    launch(a.samples * a.queries.sum_count, threads, 0, seed,
-           [&](const M& m) { cuda::combine_kernel<64, Scalar>(m, a); });
-    launch(a.samples * a.heads * a.tiling.tiles, threads, 0, seed,
-           [&](const M& m) { cuda::delta_kernel<64, Scalar>(m, a); });
-    launch(a.samples * a.queries.unit_count, 2 * group, cuda::QueryGradientShared<64>::bytes, seed,
-           [&](const M& m) { cuda::group_query_gradient_kernel<Scalar>(m, a); });
-    launch(a.samples * a.keys.unit_count, group, cuda::GroupKeyShared::bytes, seed,
-           [&](const M& m) { cuda::group_key_gradient_kernel<Scalar>(m, a); });
-    launch(a.samples * a.queries.sum_count, threads, 0, seed,
-           [&](const M& m) { cuda::add_parts_kernel<64, Scalar>(m, a, a.queries, 1); });
-    launch(a.samples * a.keys.sum_count * 2, threads, 0, seed,
-           [&](const M& m) { cuda::add_parts_kernel<64, Scalar>(m, a, a.keys, 2); });
+void run_passes(const cuda::Arguments& a, std::uint64_t seed) {
+    testing::emulate_forward<HeadDim, Scalar>(a, seed);
+    testing::emulate_backward<HeadDim, Scalar>(a, seed);
 }
 
 template <typename Scalar>
-void run_kernels(const CudaCase& c, const cuda::Arguments& a, cuda::KernelSet set, std::uint64_t seed) {
-    if (set == cuda::KernelSet::hopper) {
-        run_hopper<Scalar>(a, seed);
-    } else if (c.head_dim == 32) {
-        run_general<32, Scalar>(a, seed);
+void run_kernels(const cuda::Arguments& a, std::uint64_t seed) {
+    if (a.head_dim == 32) {
+        run_passes<32, Scalar>(a, seed);
     } else {
-        run_general<64, Scalar>(a, seed);
+        run_passes<64, Scalar>(a, seed);
     }
 }
 
@@ -186,10 +137,14 @@ AttentionResults run_emulated(const CudaCase& c, const LayerLayout& layout,
                               const testing::AttentionInputs& inputs, at::ScalarType type,
                               cuda::KernelSet set, std::uint64_t seed = 1) {
     const Problem problem(c, layout, inputs, type);
+    cuda::Arguments a = problem.arguments();
+    a.kernels = set;
     if (type == at::kHalf) {
-        run_kernels<cuda::Fp16>(c, problem.arguments(), set, seed);
+        run_kernels<cuda::Fp16>(a, seed);
+    } else if (c.head_dim == 128) {
+        run_passes<128, cuda::Bf16>(a, seed);
     } else {
-        run_kernels<cuda::Bf16>(c, problem.arguments(), set, seed);
+        run_kernels<cuda::Bf16>(a, seed);
     }
     DOCTEST_CHECK(problem.guards_hold());
     return problem.results();
@@ -244,10 +199,13 @@ DOCTEST_TEST_CASE("cuda_kernels: emulated, they are as near fp64 as LibTorch, fp
     check_case(cases[2], at::kHalf, cuda::KernelSet::general);
 }
 
-DOCTEST_TEST_CASE("cuda_kernels: emulated, heads of size 32") {
+DOCTEST_TEST_CASE("cuda_kernels: emulated, heads of size 32 and 128") {
     CudaCase c = cases[1];
-    c.head_dim = 32;
-    check_case(c, at::kBFloat16, cuda::KernelSet::general);
+    for (const int head_dim : {32, 128}) {
+        DOCTEST_CAPTURE(head_dim);
+        c.head_dim = head_dim;
+        check_case(c, at::kBFloat16, cuda::KernelSet::general);
+    }
 }
 
 DOCTEST_TEST_CASE("cuda_kernels: emulated, Hopper's are as near fp64 as LibTorch") {

@@ -1,76 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attention kernels for compute capability 8.0 and up (mma.sync), and their launches.
-#include "bigbird/attention/cuda/backward.hpp"
-#include "bigbird/attention/cuda/forward.hpp"
+// The attention kernels for compute capability 8.0 and up (mma.sync), and the library's table.
+#include "bigbird/attention/cuda/attention_launches.hpp"
 #include "bigbird/attention/cuda/kernels.hpp"
-#include "bigbird/attention/cuda/key_gradient.hpp"
 #include "bigbird/attention/cuda/launches.cuh"
 #include "bigbird/attention/cuda/ptx_machine.cuh"
-#include "bigbird/attention/cuda/query_gradient.hpp"
 
 namespace bigbird::attention::cuda {
 
 namespace {
 
 template <int HeadDim, typename Scalar>
-__global__ void __launch_bounds__(threads_per_block, 2)
-    attention_forward_kernel(const __grid_constant__ Arguments a) {
-    forward_kernel<HeadDim, Scalar>(PtxMachine{}, a);
-}
-template <int HeadDim, typename Scalar>
-__global__ void __launch_bounds__(threads_per_block)
-    attention_combine_kernel(const __grid_constant__ Arguments a) {
-    combine_kernel<HeadDim, Scalar>(PtxMachine{}, a);
-}
-template <int HeadDim, typename Scalar>
-__global__ void __launch_bounds__(threads_per_block)
-    attention_delta_kernel(const __grid_constant__ Arguments a) {
-    delta_kernel<HeadDim, Scalar>(PtxMachine{}, a);
-}
-template <int HeadDim, typename Scalar>
-__global__ void __launch_bounds__(threads_per_block, 2)
-    attention_query_gradient_kernel(const __grid_constant__ Arguments a) {
-    query_gradient_kernel<HeadDim, Scalar>(PtxMachine{}, a);
-}
-template <int HeadDim, typename Scalar>
-__global__ void __launch_bounds__(threads_per_block, 3)
-    attention_key_gradient_kernel(const __grid_constant__ Arguments a) {
-    key_gradient_kernel<HeadDim, Scalar>(PtxMachine{}, a);
-}
-template <int HeadDim, typename Scalar>
-__global__ void __launch_bounds__(threads_per_block)
-    attention_add_parts_kernel(const __grid_constant__ Arguments a, int sides) {
-    add_parts_kernel<HeadDim, Scalar>(PtxMachine{}, a, sides == 1 ? a.queries : a.keys, sides);
-}
-
-template <int HeadDim, typename Scalar>
 int launch_forward(const Arguments& a, void* stream) {
     Launches launches(stream);
+    DeviceLauncher<PtxMachine> launcher{launches};
     if (a.kernels == KernelSet::hopper) {
         launch_hopper_forward(launches, a);
     } else {
-        launches.launch({a.samples * a.queries.unit_count, threads_per_block, ForwardShared<HeadDim>::bytes},
-                        attention_forward_kernel<HeadDim, Scalar>, a);
+        launch_forward_units<HeadDim, Scalar>(launcher, a);
     }
-    launches.launch({a.samples * a.queries.sum_count}, attention_combine_kernel<HeadDim, Scalar>, a);
+    launch_forward_sums<HeadDim, Scalar>(launcher, a);
     return launches.error();
 }
 
 template <int HeadDim, typename Scalar>
 int launch_backward(const Arguments& a, void* stream) {
     Launches launches(stream);
-    launches.launch({a.samples * a.heads * a.tiling.tiles}, attention_delta_kernel<HeadDim, Scalar>, a);
+    DeviceLauncher<PtxMachine> launcher{launches};
+    launch_deltas<HeadDim, Scalar>(launcher, a);
     if (a.kernels == KernelSet::hopper) {
         launch_hopper_gradients(launches, a);
     } else {
-        launches.launch(
-            {a.samples * a.queries.unit_count, threads_per_block, QueryGradientShared<HeadDim>::bytes},
-            attention_query_gradient_kernel<HeadDim, Scalar>, a);
-        launches.launch({a.samples * a.keys.unit_count, threads_per_block, KeyGradientShared<HeadDim>::bytes},
-                        attention_key_gradient_kernel<HeadDim, Scalar>, a);
+        launch_gradient_units<HeadDim, Scalar>(launcher, a);
     }
-    launches.launch({a.samples * a.queries.sum_count}, attention_add_parts_kernel<HeadDim, Scalar>, a, 1);
-    launches.launch({a.samples * a.keys.sum_count * 2}, attention_add_parts_kernel<HeadDim, Scalar>, a, 2);
+    launch_gradient_sums<HeadDim, Scalar>(launcher, a);
     return launches.error();
 }
 
@@ -79,7 +41,7 @@ bool supports(KernelSet kernels, int head_dim) {
         return head_dim == 64;
     }
 #if defined(BIGBIRD_ALL_KERNELS)
-    return head_dim == 32 || head_dim == 64;
+    return head_dim == 32 || head_dim == 64 || head_dim == 128;
 #else
     return head_dim == 64;
 #endif
@@ -91,6 +53,9 @@ int forward_of(const Arguments& a, void* stream) {
     if (a.head_dim == 32) {
         return launch_forward<32, Scalar>(a, stream);
     }
+    if (a.head_dim == 128) {
+        return launch_forward<128, Scalar>(a, stream);
+    }
 #endif
     return launch_forward<64, Scalar>(a, stream);
 }
@@ -100,6 +65,9 @@ int backward_of(const Arguments& a, void* stream) {
 #if defined(BIGBIRD_ALL_KERNELS)
     if (a.head_dim == 32) {
         return launch_backward<32, Scalar>(a, stream);
+    }
+    if (a.head_dim == 128) {
+        return launch_backward<128, Scalar>(a, stream);
     }
 #endif
     return launch_backward<64, Scalar>(a, stream);

@@ -77,6 +77,27 @@ BIGBIRD_DEVICE void store8(const Machine& machine, void* to, std::int64_t index,
     machine.template store8<Scalar>(static_cast<std::uint16_t*>(to) + index, values.x);
 }
 
+/// Eight neighbours of a row of x, gathered or loaded.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE Eight row_part(const Machine& machine, const NormArguments& a, int row, int column) {
+    const Gather& from = a.gather;
+    if (from.ids == nullptr) {
+        return load8<Scalar>(machine, a.x, static_cast<std::int64_t>(row) * a.columns + column);
+    }
+    const Eight word = load_floats(machine, from.words + from.ids[row] * a.columns + column),
+                type = load_floats(machine, from.token_types + from.types[row] * a.columns + column);
+    const std::int64_t position = row % from.length;
+    Eight sum{};
+    if (position < from.position_count) {
+        sum = load_floats(machine, from.positions + position * a.columns + column);
+    }
+    BIGBIRD_UNROLL
+    for (int j = 0; j < 8; ++j) {
+        sum.x[j] += word.x[j] * from.word_scale + type.x[j];
+    }
+    return sum;
+}
+
 /// A warp a row. Any number of thread blocks.
 template <typename Scalar, typename Machine>
 BIGBIRD_DEVICE void norm_forward_kernel(const Machine& machine, const NormArguments& a) {
@@ -87,7 +108,7 @@ BIGBIRD_DEVICE void norm_forward_kernel(const Machine& machine, const NormArgume
         float total = 0;
         for_chunks(machine, a.columns, [&](int i, int column) {
             Eight& v = values[i];
-            v = load8<Scalar>(machine, a.x, begin + column);
+            v = row_part<Scalar>(machine, a, row, column);
             drop(a.dropout, row, a.columns, column, v);
             const Eight rest = a.residual != nullptr ? load8<Scalar>(machine, a.residual, begin + column)
                                                      : Eight{{0, 0, 0, 0, 0, 0, 0, 0}};
@@ -97,7 +118,9 @@ BIGBIRD_DEVICE void norm_forward_kernel(const Machine& machine, const NormArgume
                 v.x[j] = machine.template widen<Scalar>(machine.template narrow<Scalar>(v.x[j] + rest.x[j]));
                 total += v.x[j];
             }
-            store8<Scalar>(machine, a.sum, begin + column, v);
+            if (a.sum != nullptr) {
+                store8<Scalar>(machine, a.sum, begin + column, v);
+            }
         });
         const float mean = warp_sum(machine, total) / static_cast<float>(a.columns);
         float squares = 0;
@@ -118,7 +141,7 @@ BIGBIRD_DEVICE void norm_forward_kernel(const Machine& machine, const NormArgume
             }
             store8<Scalar>(machine, a.y, begin + column, values[i]);
         });
-        if (machine.lane() == 0) {
+        if (machine.lane() == 0 && a.mean != nullptr) {
             a.mean[row] = mean;
             a.inverse[row] = inverse;
         }

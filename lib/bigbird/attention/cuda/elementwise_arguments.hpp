@@ -16,6 +16,15 @@ struct Dropout {
     float scale = 1;          ///< 1 / (1 - probability)
 };
 
+/// Rows made of three tables of floats: words[ids[row]] * word_scale + token_types[types[row]] +
+/// positions[row % length], the last of which is 0 from position_count on.
+struct Gather {
+    const std::int64_t *ids = nullptr, *types = nullptr;  ///< (rows); no ids: nothing is gathered
+    const float *words = nullptr, *token_types = nullptr, *positions = nullptr;
+    std::int32_t length = 1, position_count = 0;
+    float word_scale = 1;
+};
+
 /// y = LayerNorm(residual + dropout(x)) over rows of at most largest_norm columns.
 inline constexpr int largest_norm = 1024;
 struct NormArguments {
@@ -23,9 +32,12 @@ struct NormArguments {
     std::int32_t rows = 0, columns = 0;
     float epsilon = 1e-12F;
     Dropout dropout;
+    Gather gather;                                   ///< where it has ids, in the place of x
     const void *x = nullptr, *residual = nullptr;    ///< (rows, columns); no residual: null
     const float *weight = nullptr, *bias = nullptr;  ///< (columns)
-    void *sum = nullptr, *y = nullptr;  ///< (rows, columns); sum: residual + dropout(x), kept for backward
+    void* y = nullptr;                               ///< (rows, columns)
+    // For the backward pass; all null without one.
+    void* sum = nullptr;                        ///< (rows, columns): residual + dropout(x)
     float *mean = nullptr, *inverse = nullptr;  ///< (rows): of the sum, and 1 / its standard deviation
     // Backward alone.
     const void* d_y = nullptr;

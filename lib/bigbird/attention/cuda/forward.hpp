@@ -3,7 +3,7 @@
 // warps serve each query tile, 32 rows a warp; a warp leaves out tiles that its own does not attend.
 #pragma once
 
-#include "bigbird/attention/cuda/tiles.hpp"
+#include "bigbird/attention/cuda/key_walk.hpp"
 
 namespace bigbird::attention::cuda {
 
@@ -214,48 +214,20 @@ BIGBIRD_DEVICE void forward_kernel(const Machine& machine, const Arguments& a) {
     const int sample = machine.block() / a.queries.unit_count;
     const Unit unit = a.queries.units[machine.block() % a.queries.unit_count];
     const int warp = machine.thread() / warp_lanes, side = warp / 2, row = warp % 2 * 32;
-    const HeadRows q = rows_of(a.q, sample, unit.head), k = rows_of(a.k, sample, unit.head),
-                   v = rows_of(a.v, sample, unit.head);
     for (int i = 0; i < 2; ++i) {
-        const bool is_there = of_side(unit.tile, i) >= 0;
-        load_tile<HeadDim>(machine, shared.queries(i), q,
-                           is_there ? first_token_of(a.tiling, of_side(unit.tile, i)) : 0,
-                           is_there ? count_tokens(a.tiling, of_side(unit.tile, i)) : 0);
+        const TokenRange range = tokens_of_side(a, unit, i);
+        load_tile<HeadDim>(machine, shared.queries(i), rows_of(a.q, sample, unit.head), range.first,
+                           range.count);
     }
-    Entry entry = entry_of(a.queries, unit, 0), next = entry_of(a.queries, unit, 1);
-    const auto load_keys = [&](const Entry& of, int stage) {
-        const int first = first_of(of), count = count_of(of);
-        load_tile<HeadDim>(machine, shared.keys(stage), k, first, count);
-        load_tile<HeadDim>(machine, shared.values(stage), v, first, count);
-    };
-    load_keys(entry, 0);
-    machine.commit_copies();
-    KeyPair pair = load_key_pair(machine, a, sample, first_of(entry), count_of(entry));
-
     ForwardState<HeadDim, 2> state;
     begin_softmax(state);
-    machine.wait_copies();
-    machine.sync_block();
     Fragment queries[2][steps<HeadDim>];
-    load_rows<HeadDim>(machine, shared.queries(side), row, queries);
-    for (int i = 0; i < unit.count; ++i) {
-        const int stage = i % 2;
-        const int place = of_side(entry.bias, side);
-        const TileBias bias = bias_of(a, place < 0 ? 0 : place, count_of(entry), bits_of(machine, pair));
-        if (i + 1 < unit.count) {
-            entry = next;
-            load_keys(entry, 1 - stage);
-            machine.commit_copies();
-            pair = load_key_pair(machine, a, sample, first_of(entry), count_of(entry));
-            next = entry_of(a.queries, unit, i + 2);
-        }
-        if (place >= 0) {
-            forward_step<HeadDim, Scalar>(machine, a.tiling, bias, row, queries, shared.keys(stage),
-                                          shared.values(stage), state);
-        }
-        machine.wait_copies();
-        machine.sync_block();  // the next stage has come, and this one has been read
-    }
+    walk_keys<HeadDim, threads_per_block, FinishLoading>(
+        machine, a, shared, unit, sample, side,
+        [&] { load_rows<HeadDim>(machine, shared.queries(side), row, queries); },
+        [&](const TileBias& bias, const SharedTile<HeadDim>& keys, const SharedTile<HeadDim>& values) {
+            forward_step<HeadDim, Scalar>(machine, a.tiling, bias, row, queries, keys, values, state);
+        });
     if (of_side(unit.tile, side) >= 0) {
         BIGBIRD_UNROLL
         for (int stack = 0; stack < 2; ++stack) {

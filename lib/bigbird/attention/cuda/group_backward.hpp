@@ -14,6 +14,19 @@ struct GroupRowSums {
     float lse[2], delta[2];
 };
 
+/// Issues the scores and, behind them, the gradients of the weights, which are computed while the
+/// exponentials of the scores are.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE void issue_scores(const Machine& machine, Accumulator (&scores)[8], const GroupTile& a,
+                                 const GroupTile& b, Accumulator (&d_weights)[8], const GroupTile& c,
+                                 const GroupTile& d) {
+    machine.group_fence(scores, d_weights);
+    issue_rows_by_rows<Scalar>(machine, scores, a, b);
+    machine.group_commit();
+    issue_rows_by_rows<Scalar>(machine, d_weights, c, d);
+    machine.group_commit();
+}
+
 /// One step of a group: a key tile against its 64 queries.
 template <typename Scalar, typename Machine>
 BIGBIRD_DEVICE void group_query_step(const Machine& machine, const Tiling& tiling, const TileBias& bias,
@@ -21,11 +34,8 @@ BIGBIRD_DEVICE void group_query_step(const Machine& machine, const Tiling& tilin
                                      const GroupTile& d_out, const GroupTile& keys, const GroupTile& values,
                                      Accumulator (&dq)[8]) {
     Accumulator scores[8], d_weights[8];
-    machine.group_fence(scores, d_weights);
-    issue_rows_by_rows<Scalar>(machine, scores, queries, keys);
-    issue_rows_by_rows<Scalar>(machine, d_weights, d_out, values);
-    machine.group_commit();
-    machine.group_wait(scores, d_weights);
+    issue_scores<Scalar>(machine, scores, queries, keys, d_weights, d_out, values);
+    machine.template group_wait<1>(scores);
     constexpr float factor = scale_of<group_head_dim>() * log2_e;
     const int first_query = row + machine.lane() / 4, first_key = 2 * (machine.lane() % 4);
     if (!bias.is_plain) {
@@ -37,9 +47,14 @@ BIGBIRD_DEVICE void group_query_step(const Machine& machine, const Tiling& tilin
     }
     BIGBIRD_UNROLL
     for (int j = 0; j < 32; ++j) {
-        const int n = j / 4, i = j % 4, half = i / 2;
-        const float weight = machine.exp2(scores[n].x[i] * factor + (bias.shared() - rows.lse[half]));
-        d_weights[n].x[i] = weight * (d_weights[n].x[i] - rows.delta[half]);
+        float& score = scores[j / 4].x[j % 4];
+        score = machine.exp2(score * factor + (bias.shared() - rows.lse[j % 4 / 2]));
+    }
+    machine.group_wait(d_weights);
+    BIGBIRD_UNROLL
+    for (int j = 0; j < 32; ++j) {
+        const int n = j / 4, i = j % 4;
+        d_weights[n].x[i] = scores[n].x[i] * (d_weights[n].x[i] - rows.delta[i / 2]);
     }
     Fragment d_scores[4];
     as_operands<Scalar>(machine, d_weights, d_scores);
@@ -75,47 +90,18 @@ BIGBIRD_DEVICE void group_query_gradient_kernel(const Machine& machine, const Ar
     const Unit unit = a.queries.units[machine.block() % a.queries.unit_count];
     const int side = machine.thread() / group_threads;
     const int row = machine.thread() % group_threads / warp_lanes * 16;
-    const HeadRows k = rows_of(a.k, sample, unit.head), v = rows_of(a.v, sample, unit.head);
-    for (int i = 0; i < 2; ++i) {
-        const int tile = of_side(unit.tile, i);
-        const int first = tile >= 0 ? first_token_of(a.tiling, tile) : 0;
-        const int count = tile >= 0 ? count_tokens(a.tiling, tile) : 0;
-        load_tile<group_head_dim, threads>(machine, shared.queries(i), rows_of(a.q, sample, unit.head), first,
-                                           count);
-        load_tile<group_head_dim, threads>(machine, shared.d_out(i), rows_of(a.d_out, sample, unit.head),
-                                           first, count);
-    }
-    Entry entry = entry_of(a.queries, unit, 0), next = entry_of(a.queries, unit, 1);
-    const auto load_keys = [&](const Entry& of, int stage) {
-        const int first = first_of(of), count = count_of(of);
-        load_tile<group_head_dim, threads>(machine, shared.keys(stage), k, first, count);
-        load_tile<group_head_dim, threads>(machine, shared.values(stage), v, first, count);
-    };
-    load_keys(entry, 0);
-    machine.commit_copies();
-    KeyPair pair = load_key_pair(machine, a, sample, first_of(entry), count_of(entry));
+    load_query_tiles<group_head_dim, threads>(machine, a, shared, unit, sample);
     const int tile = of_side(unit.tile, side);
     const std::int64_t sums =
         row_place(a, sample, unit.head, tile >= 0 ? tile : 0) + row + machine.lane() / 4;
     const GroupRowSums rows{{a.lse[sums], a.lse[sums + 8]}, {a.delta[sums], a.delta[sums + 8]}};
     Accumulator dq[8];
-    finish_loading(machine);
-    for (int i = 0; i < unit.count; ++i) {
-        const int stage = i % 2, place = of_side(entry.bias, side);
-        const TileBias bias = bias_of(a, place < 0 ? 0 : place, count_of(entry), bits_of(machine, pair));
-        if (i + 1 < unit.count) {
-            entry = next;
-            load_keys(entry, 1 - stage);
-            machine.commit_copies();
-            pair = load_key_pair(machine, a, sample, first_of(entry), count_of(entry));
-            next = entry_of(a.queries, unit, i + 2);
-        }
-        if (place >= 0) {
+    walk_keys<group_head_dim, threads, FinishGroupLoading>(
+        machine, a, shared, unit, sample, side, [] {},
+        [&](const TileBias& bias, const GroupTile& keys, const GroupTile& values) {
             group_query_step<Scalar>(machine, a.tiling, bias, row, rows, shared.queries(side),
-                                     shared.d_out(side), shared.keys(stage), shared.values(stage), dq);
-        }
-        finish_loading(machine);  // the next stage has come, and this one has been read
-    }
+                                     shared.d_out(side), keys, values, dq);
+        });
     if (tile >= 0) {
         store_group_query_gradients<Scalar>(machine, a, unit, sample, side, row, shared.queries(side), dq);
     }
@@ -145,11 +131,9 @@ BIGBIRD_DEVICE void group_key_step(const Machine& machine, const Tiling& tiling,
                                    int row, const GroupKeyShared& shared, int stage, Accumulator (&dk)[8],
                                    Accumulator (&dv)[8]) {
     Accumulator scores[8], d_weights[8];
-    machine.group_fence(scores, d_weights);
-    issue_rows_by_rows<Scalar>(machine, scores, shared.keys(), shared.queries(stage));
-    issue_rows_by_rows<Scalar>(machine, d_weights, shared.values(), shared.d_out(stage));
-    machine.group_commit();
-    machine.group_wait(scores, d_weights);
+    issue_scores<Scalar>(machine, scores, shared.keys(), shared.queries(stage), d_weights, shared.values(),
+                         shared.d_out(stage));
+    machine.template group_wait<1>(scores);
     constexpr float factor = scale_of<group_head_dim>() * log2_e;
     const int first_query = 2 * (machine.lane() % 4), first_key = row + machine.lane() / 4;
     if (!bias.is_plain) {
@@ -161,11 +145,15 @@ BIGBIRD_DEVICE void group_key_step(const Machine& machine, const Tiling& tiling,
     }
     BIGBIRD_UNROLL
     for (int j = 0; j < 32; ++j) {
+        float& score = scores[j / 4].x[j % 4];
+        const int query = first_query + 8 * (j / 4) + j % 2;
+        score = machine.exp2(score * factor + (bias.shared() - shared.lse(stage)[query]));
+    }
+    machine.group_wait(d_weights);
+    BIGBIRD_UNROLL
+    for (int j = 0; j < 32; ++j) {
         const int n = j / 4, i = j % 4, query = first_query + 8 * n + i % 2;
-        const float weight =
-            machine.exp2(scores[n].x[i] * factor + (bias.shared() - shared.lse(stage)[query]));
-        scores[n].x[i] = weight;
-        d_weights[n].x[i] = weight * (d_weights[n].x[i] - shared.delta(stage)[query]);
+        d_weights[n].x[i] = scores[n].x[i] * (d_weights[n].x[i] - shared.delta(stage)[query]);
     }
     Fragment weights[4], d_scores[4];
     as_operands<Scalar>(machine, scores, weights);
@@ -192,7 +180,7 @@ BIGBIRD_DEVICE void group_key_gradient_kernel(const Machine& machine, const Argu
     machine.commit_copies();
     const KeyBits bits = bits_of(machine, load_key_pair(machine, a, sample, first, count));
     Accumulator dk[8], dv[8];
-    finish_loading(machine);
+    FinishGroupLoading{}(machine);
     for (int i = 0; i < unit.count; ++i) {
         const int stage = i % 2;
         const TileBias bias = bias_of(a, entry.bias[0], count, bits);
@@ -203,7 +191,7 @@ BIGBIRD_DEVICE void group_key_gradient_kernel(const Machine& machine, const Argu
             next = entry_of(a.keys, unit, i + 2);
         }
         group_key_step<Scalar>(machine, a.tiling, bias, row, shared, stage, dk, dv);
-        finish_loading(machine);  // the next stage has come, and this one has been read
+        FinishGroupLoading{}(machine);  // the next stage has come, and this one has been read
     }
     store_key_gradients<group_head_dim, Scalar>(machine, a, unit, sample, row, shared.keys(), shared.values(),
                                                 dk, dv);

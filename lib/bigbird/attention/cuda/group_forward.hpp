@@ -39,42 +39,19 @@ BIGBIRD_DEVICE void group_forward_kernel(const Machine& machine, const Arguments
     const Unit unit = a.queries.units[machine.block() % a.queries.unit_count];
     const int side = machine.thread() / group_threads;
     const int row = machine.thread() % group_threads / warp_lanes * 16;
-    const HeadRows q = rows_of(a.q, sample, unit.head), k = rows_of(a.k, sample, unit.head),
-                   v = rows_of(a.v, sample, unit.head);
     for (int i = 0; i < 2; ++i) {
-        const int tile = of_side(unit.tile, i);
-        load_tile<group_head_dim, threads>(machine, shared.queries(i), q,
-                                           tile >= 0 ? first_token_of(a.tiling, tile) : 0,
-                                           tile >= 0 ? count_tokens(a.tiling, tile) : 0);
+        const TokenRange range = tokens_of_side(a, unit, i);
+        load_tile<group_head_dim, threads>(machine, shared.queries(i), rows_of(a.q, sample, unit.head),
+                                           range.first, range.count);
     }
-    Entry entry = entry_of(a.queries, unit, 0), next = entry_of(a.queries, unit, 1);
-    const auto load_keys = [&](const Entry& of, int stage) {
-        const int first = first_of(of), count = count_of(of);
-        load_tile<group_head_dim, threads>(machine, shared.keys(stage), k, first, count);
-        load_tile<group_head_dim, threads>(machine, shared.values(stage), v, first, count);
-    };
-    load_keys(entry, 0);
-    machine.commit_copies();
-    KeyPair pair = load_key_pair(machine, a, sample, first_of(entry), count_of(entry));
     ForwardState<group_head_dim, 1> state;
     begin_softmax(state);
-    finish_loading(machine);
-    for (int i = 0; i < unit.count; ++i) {
-        const int stage = i % 2, place = of_side(entry.bias, side);
-        const TileBias bias = bias_of(a, place < 0 ? 0 : place, count_of(entry), bits_of(machine, pair));
-        if (i + 1 < unit.count) {
-            entry = next;
-            load_keys(entry, 1 - stage);
-            machine.commit_copies();
-            pair = load_key_pair(machine, a, sample, first_of(entry), count_of(entry));
-            next = entry_of(a.queries, unit, i + 2);
-        }
-        if (place >= 0) {
-            group_forward_step<Scalar>(machine, a.tiling, bias, row, shared.queries(side), shared.keys(stage),
-                                       shared.values(stage), state);
-        }
-        finish_loading(machine);  // the next stage has come, and this one has been read
-    }
+    walk_keys<group_head_dim, threads, FinishGroupLoading>(
+        machine, a, shared, unit, sample, side, [] {},
+        [&](const TileBias& bias, const GroupTile& keys, const GroupTile& values) {
+            group_forward_step<Scalar>(machine, a.tiling, bias, row, shared.queries(side), keys, values,
+                                       state);
+        });
     if (of_side(unit.tile, side) >= 0) {
         finish_stack<group_head_dim, Scalar>(machine, a, unit, sample, side, shared.queries(side), row,
                                              state.out[0], state.highest[0], state.total[0]);

@@ -55,11 +55,13 @@ BIGBIRD_DEVICE void as_operands(const Machine& machine, const Accumulator (&valu
 }
 
 /// Ends the loading of a stage: what all threads have copied is there for all, and for wgmma.
-template <typename Machine>
-BIGBIRD_DEVICE void finish_loading(const Machine& machine) {
-    machine.wait_copies();
-    machine.publish_copies();
-    machine.sync_block();
-}
+struct FinishGroupLoading {
+    template <typename Machine>
+    BIGBIRD_DEVICE void operator()(const Machine& machine) const {
+        machine.wait_copies();
+        machine.publish_copies();
+        machine.sync_block();
+    }
+};
 
 }  // namespace bigbird::attention::cuda

@@ -5,12 +5,15 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 
 namespace bigbird::attention::cuda {
 
 namespace {
+
+std::atomic<const KernelTable*> emulation{nullptr};
 
 const KernelTable& open_library() {
     const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
@@ -36,8 +39,23 @@ const KernelTable& open_library() {
 }  // namespace
 
 const KernelTable& kernel_library() {
+    if (const KernelTable* emulated = emulation; emulated != nullptr) {
+        return *emulated;
+    }
     static const KernelTable& table = open_library();
     return table;
+}
+
+bool kernels_serve(bool is_gpu) {
+    return is_gpu || emulation != nullptr;
+}
+
+EmulatedKernels::EmulatedKernels(const KernelTable& table) {
+    emulation = &table;
+}
+
+EmulatedKernels::~EmulatedKernels() {
+    emulation = nullptr;
 }
 
 }  // namespace bigbird::attention::cuda

@@ -10,4 +10,16 @@ namespace bigbird::attention::cuda {
 /// belongs to another version. Thread-safe.
 const KernelTable& kernel_library();
 
+/// Whether the kernels can compute with tensors on a GPU or, while they are emulated, on the CPU.
+bool kernels_serve(bool is_gpu);
+
+/// For tests: while it lives, kernel_library() is a table of kernels that run on the CPU. One at a time.
+class EmulatedKernels {
+public:
+    explicit EmulatedKernels(const KernelTable& table);
+    ~EmulatedKernels();
+    EmulatedKernels(const EmulatedKernels&) = delete;
+    EmulatedKernels& operator=(const EmulatedKernels&) = delete;
+};
+
 }  // namespace bigbird::attention::cuda

@@ -26,7 +26,7 @@ struct KernelTable {
 };
 
 /// Raised when Arguments or KernelTable change.
-inline constexpr int kernel_table_version = 1;
+inline constexpr int kernel_table_version = 2;
 
 }  // namespace bigbird::attention::cuda
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Launching kernels (attention_launches.hpp) on a GPU.
 #pragma once
 
 #include "bigbird/attention/cuda/elementwise_arguments.hpp"
@@ -8,28 +9,29 @@
 
 namespace bigbird::attention::cuda {
 
-/// The shape of a launch; shared memory in bytes.
-struct Grid {
-    int blocks, threads = threads_per_block, shared_bytes = 0;
-};
+template <typename Machine, typename Kernel>
+__global__ void __launch_bounds__(Kernel::threads, Kernel::resident)
+    enter(const __grid_constant__ typename Kernel::Parameters parameters) {
+    Kernel::run(Machine{}, parameters);
+}
 
 /// Launches in order on one stream; the first error ends it.
 class Launches {
 public:
     explicit Launches(void* stream) : stream_(static_cast<cudaStream_t>(stream)) {}
 
-    template <typename... Parameters, typename... Values>
-    void launch(const Grid& grid, void (*kernel)(Parameters...), const Values&... values) {
-        if (error_ != cudaSuccess || grid.blocks == 0) {
+    template <typename Machine, typename Kernel>
+    void launch(int blocks, int shared_bytes, const typename Kernel::Parameters& parameters) {
+        if (error_ != cudaSuccess || blocks == 0) {
             return;
         }
-        if (grid.shared_bytes > 48 * 1024) {
-            error_ = cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
-                                          cudaFuncAttributeMaxDynamicSharedMemorySize, grid.shared_bytes);
+        if (shared_bytes > 48 * 1024) {
+            error_ = cudaFuncSetAttribute(reinterpret_cast<const void*>(&enter<Machine, Kernel>),
+                                          cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
         }
         if (error_ == cudaSuccess) {
-            kernel<<<static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.threads),
-                     static_cast<std::size_t>(grid.shared_bytes), stream_>>>(values...);
+            enter<Machine, Kernel><<<static_cast<unsigned>(blocks), Kernel::threads,
+                                     static_cast<std::size_t>(shared_bytes), stream_>>>(parameters);
             error_ = cudaGetLastError();  // and none is left for others to find
         }
     }
@@ -40,7 +42,17 @@ private:
     cudaError_t error_ = cudaSuccess;
 };
 
-/// hopper_kernels.cu: the forward pass without combine, dq and dk and dv without delta and sums.
+/// A Launcher of kernels that are run by a Machine.
+template <typename Machine>
+struct DeviceLauncher {
+    Launches& launches;
+    template <typename Kernel>
+    void launch(int blocks, int shared_bytes, const typename Kernel::Parameters& parameters) {
+        launches.template launch<Machine, Kernel>(blocks, shared_bytes, parameters);
+    }
+};
+
+/// hopper_kernels.cu: group_launches.hpp.
 void launch_hopper_forward(Launches& launches, const Arguments& arguments);
 void launch_hopper_gradients(Launches& launches, const Arguments& arguments);
 

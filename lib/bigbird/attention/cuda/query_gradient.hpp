@@ -2,7 +2,7 @@
 // dq: the forward pass's units again, with probabilities made from the log-sums.
 #pragma once
 
-#include "bigbird/attention/cuda/tiles.hpp"
+#include "bigbird/attention/cuda/key_walk.hpp"
 
 namespace bigbird::attention::cuda {
 
@@ -18,6 +18,20 @@ struct QueryGradientShared {
 private:
     BIGBIRD_DEVICE SharedTile<HeadDim> tile(int i) const { return {base + i * SharedTile<HeadDim>::bytes}; }
 };
+
+/// Starts copying a unit's query tiles and their d_out.
+template <int HeadDim, int Threads, typename Machine>
+BIGBIRD_DEVICE void load_query_tiles(const Machine& machine, const Arguments& a,
+                                     const QueryGradientShared<HeadDim>& shared, const Unit& unit,
+                                     int sample) {
+    for (int i = 0; i < 2; ++i) {
+        const TokenRange range = tokens_of_side(a, unit, i);
+        load_tile<HeadDim, Threads>(machine, shared.queries(i), rows_of(a.q, sample, unit.head), range.first,
+                                    range.count);
+        load_tile<HeadDim, Threads>(machine, shared.d_out(i), rows_of(a.d_out, sample, unit.head),
+                                    range.first, range.count);
+    }
+}
 
 /// What a warp knows of its 32 queries: rows g and g + 8 of two stacks.
 struct RowSums {
@@ -138,49 +152,19 @@ BIGBIRD_DEVICE void query_gradient_kernel(const Machine& machine, const Argument
     const int sample = machine.block() / a.queries.unit_count;
     const Unit unit = a.queries.units[machine.block() % a.queries.unit_count];
     const int warp = machine.thread() / warp_lanes, side = warp / 2, row = warp % 2 * 32;
-    const HeadRows k = rows_of(a.k, sample, unit.head), v = rows_of(a.v, sample, unit.head);
-    for (int i = 0; i < 2; ++i) {
-        const bool is_there = of_side(unit.tile, i) >= 0;
-        const int first = is_there ? first_token_of(a.tiling, of_side(unit.tile, i)) : 0;
-        const int count = is_there ? count_tokens(a.tiling, of_side(unit.tile, i)) : 0;
-        load_tile<HeadDim>(machine, shared.queries(i), rows_of(a.q, sample, unit.head), first, count);
-        load_tile<HeadDim>(machine, shared.d_out(i), rows_of(a.d_out, sample, unit.head), first, count);
-    }
-    Entry entry = entry_of(a.queries, unit, 0), next = entry_of(a.queries, unit, 1);
-    const auto load_keys = [&](const Entry& of, int stage) {
-        const int first = first_of(of), count = count_of(of);
-        load_tile<HeadDim>(machine, shared.keys(stage), k, first, count);
-        load_tile<HeadDim>(machine, shared.values(stage), v, first, count);
-    };
-    load_keys(entry, 0);
-    machine.commit_copies();
-    KeyPair pair = load_key_pair(machine, a, sample, first_of(entry), count_of(entry));
-    machine.wait_copies();
-    machine.sync_block();
+    load_query_tiles<HeadDim, threads_per_block>(machine, a, shared, unit, sample);
     QueryOperands<HeadDim> operands;
-    load_operands<HeadDim>(
-        machine, a, shared,
-        row_place(a, sample, unit.head, of_side(unit.tile, side) >= 0 ? of_side(unit.tile, side) : 0), side,
-        row, operands);
     Accumulator dq[2][stacked<HeadDim>];
-    for (int i = 0; i < unit.count; ++i) {
-        const int stage = i % 2;
-        const int place = of_side(entry.bias, side);
-        const TileBias bias = bias_of(a, place < 0 ? 0 : place, count_of(entry), bits_of(machine, pair));
-        if (i + 1 < unit.count) {
-            entry = next;
-            load_keys(entry, 1 - stage);
-            machine.commit_copies();
-            pair = load_key_pair(machine, a, sample, first_of(entry), count_of(entry));
-            next = entry_of(a.queries, unit, i + 2);
-        }
-        if (place >= 0) {
-            query_gradient_step<HeadDim, Scalar>(machine, a.tiling, bias, row, operands, shared.keys(stage),
-                                                 shared.values(stage), dq);
-        }
-        machine.wait_copies();
-        machine.sync_block();  // the next stage has come, and this one has been read
-    }
+    walk_keys<HeadDim, threads_per_block, FinishLoading>(
+        machine, a, shared, unit, sample, side,
+        [&] {
+            const int tile = of_side(unit.tile, side) < 0 ? 0 : of_side(unit.tile, side);
+            load_operands<HeadDim>(machine, a, shared, row_place(a, sample, unit.head, tile), side, row,
+                                   operands);
+        },
+        [&](const TileBias& bias, const SharedTile<HeadDim>& keys, const SharedTile<HeadDim>& values) {
+            query_gradient_step<HeadDim, Scalar>(machine, a.tiling, bias, row, operands, keys, values, dq);
+        });
     if (of_side(unit.tile, side) >= 0) {
         store_query_gradients<HeadDim, Scalar>(machine, a, unit, sample, side, row, shared.queries(side), dq);
     }

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library of CUDA kernels with each kernel run thread by thread on the CPU (simt.hpp): the same launches
+// on tensors in ordinary memory.
+#pragma once
+
+#include "support/simt.hpp"
+
+#include "bigbird/attention/cuda/attention_launches.hpp"
+#include "bigbird/attention/cuda/elementwise_launches.hpp"
+#include "bigbird/attention/cuda/group_launches.hpp"
+#include "bigbird/attention/cuda/kernels.hpp"
+
+#include <cstdint>
+
+namespace bigbird::testing {
+
+/// `seed` chooses the order of warps and copies.
+struct EmulatedLauncher {
+    std::uint64_t seed = 1;
+
+    template <typename Kernel>
+    void launch(int blocks, int shared_bytes, const typename Kernel::Parameters& parameters) {
+        run_grid(blocks, Kernel::threads, static_cast<std::size_t>(shared_bytes), seed,
+                 [&](const SimtMachine& machine) { Kernel::run(machine, parameters); });
+    }
+};
+
+template <int HeadDim, typename Scalar>
+void emulate_forward(const attention::cuda::Arguments& a, std::uint64_t seed) {
+    EmulatedLauncher launcher{seed};
+    if constexpr (HeadDim == 64) {
+        if (a.kernels == attention::cuda::KernelSet::hopper) {
+            attention::cuda::launch_group_forward_units<Scalar>(launcher, a);
+            attention::cuda::launch_forward_sums<HeadDim, Scalar>(launcher, a);
+            return;
+        }
+    }
+    attention::cuda::launch_forward_units<HeadDim, Scalar>(launcher, a);
+    attention::cuda::launch_forward_sums<HeadDim, Scalar>(launcher, a);
+}
+
+template <int HeadDim, typename Scalar>
+void emulate_backward(const attention::cuda::Arguments& a, std::uint64_t seed) {
+    EmulatedLauncher launcher{seed};
+    attention::cuda::launch_deltas<HeadDim, Scalar>(launcher, a);
+    bool by_groups = false;
+    if constexpr (HeadDim == 64) {
+        by_groups = a.kernels == attention::cuda::KernelSet::hopper;
+        if (by_groups) {
+            attention::cuda::launch_group_gradient_units<Scalar>(launcher, a);
+        }
+    }
+    if (!by_groups) {
+        attention::cuda::launch_gradient_units<HeadDim, Scalar>(launcher, a);
+    }
+    attention::cuda::launch_gradient_sums<HeadDim, Scalar>(launcher, a);
+}
+
+/// Bfloat16 and heads of size 64, so that what includes this does not compile all.
+inline const attention::cuda::KernelTable& emulated_kernels() {
+    namespace cuda = attention::cuda;
+    static const cuda::KernelTable table{cuda::kernel_table_version,
+                                         [](int) { return "error"; },
+                                         [](cuda::KernelSet, int head_dim) { return head_dim == 64; },
+                                         [](const cuda::Arguments& a, void*) {
+                                             emulate_forward<64, cuda::Bf16>(a, 1);
+                                             return 0;
+                                         },
+                                         [](const cuda::Arguments& a, void*) {
+                                             emulate_backward<64, cuda::Bf16>(a, 1);
+                                             return 0;
+                                         },
+                                         [](const cuda::NormArguments& a, void*) {
+                                             EmulatedLauncher launcher;
+                                             cuda::launch_norm_forward<cuda::Bf16>(launcher, a);
+                                             return 0;
+                                         },
+                                         [](const cuda::NormArguments& a, void*) {
+                                             EmulatedLauncher launcher;
+                                             cuda::launch_norm_backward<cuda::Bf16>(launcher, a);
+                                             return 0;
+                                         },
+                                         [](const cuda::GeluArguments& a, void*) {
+                                             EmulatedLauncher launcher;
+                                             cuda::launch_gelu_forward<cuda::Bf16>(launcher, a);
+                                             return 0;
+                                         },
+                                         [](const cuda::GeluArguments& a, void*) {
+                                             EmulatedLauncher launcher;
+                                             cuda::launch_gelu_backward<cuda::Bf16>(launcher, a);
+                                             return 0;
+                                         }};
+    return table;
+}
+
+}  // namespace bigbird::testing
