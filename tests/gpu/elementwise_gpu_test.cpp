@@ -24,6 +24,20 @@ void* stream_of(const at::Device& device) {
 
 }  // namespace
 
+DOCTEST_TEST_CASE("gpu elementwise: tensors come and go without waiting, and whole") {
+    const at::Device device = model::open_device("cuda");
+    for (int i = 0; i < 50; ++i) {
+        const at::Tensor x = at::randn({1 << 18});
+        at::Tensor on_gpu = model::send(x, device);
+        for (int j = 0; j < 20; ++j) {
+            on_gpu = on_gpu.neg();
+        }
+        model::Arriving arriving(on_gpu);
+        on_gpu.zero_();
+        DOCTEST_CHECK(at::equal(arriving.get(), x));
+    }
+}
+
 DOCTEST_TEST_CASE("gpu elementwise: norm, residual and dropout, as near fp64 as LibTorch") {
     const at::Device device = model::open_device("cuda");
     for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/model/device.hpp"
 
 #include <algorithm>
 #include <map>
@@ -41,7 +42,8 @@ EncoderInput make_input(std::span<const TokenSequence> sequences, const BigBirdC
                           input.token_type_ids.mutable_data_ptr<std::int64_t>() + row * length);
         std::fill_n(input.attention_mask.mutable_data_ptr<bool>() + row * length, sequence.ids.size(), true);
     }
-    return {input.input_ids.to(device), input.token_type_ids.to(device), input.attention_mask.to(device)};
+    return {send(input.input_ids, device), send(input.token_type_ids, device),
+            send(input.attention_mask, device)};
 }
 
 std::vector<std::vector<std::size_t>> group_by_blocks(std::span<const TokenSequence> sequences,

@@ -5,9 +5,11 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 
+#include <ATen/ATen.h>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <ATen/detail/CUDAHooksInterface.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <dlfcn.h>
 #include <malloc.h>
 
@@ -88,6 +90,27 @@ at::Device open_device(const std::string& choice) {
 
 bool has_gpu() {
     return cuda_obstacle().empty();
+}
+
+at::Tensor send(const at::Tensor& x, const at::Device& device) {
+    return device.is_cpu() ? x : x.pin_memory().to(device, /*non_blocking=*/true);
+}
+
+Arriving::Arriving(const at::Tensor& x) : host_(x.detach()) {
+    if (!x.device().is_cpu()) {
+        host_ = at::empty(x.sizes(), at::TensorOptions().dtype(x.scalar_type()).pinned_memory(true));
+        host_.copy_(x.detach(), /*non_blocking=*/true);
+        copied_.emplace(x.device().type());
+        copied_->record(c10::impl::VirtualGuardImpl(x.device().type()).getStream(x.device()));
+    }
+}
+
+at::Tensor Arriving::get() {
+    if (copied_) {
+        copied_->synchronize();
+        copied_.reset();
+    }
+    return host_;
 }
 
 void set_compute_threads(int threads) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/Event.h>
 
+#include <optional>
 #include <string>
 
 namespace bigbird::model {
@@ -14,6 +16,22 @@ at::Device open_device(const std::string& choice);
 
 /// Whether "auto" would be a GPU.
 bool has_gpu();
+
+/// A tensor of the CPU on the device. On a GPU nobody waits: the copy goes through page-locked memory, in the
+/// order of the device's current stream.
+at::Tensor send(const at::Tensor& x, const at::Device& device);
+
+/// A tensor on its way to the CPU. On a GPU it is copied when all is computed that was asked for before, and
+/// only get() waits.
+class Arriving {
+public:
+    explicit Arriving(const at::Tensor& x);
+    at::Tensor get();  // on the CPU
+
+private:
+    at::Tensor host_;
+    std::optional<c10::Event> copied_;
+};
 
 /// Sets LibTorch's CPU threads (0: all available). From now on the C library keeps the memory of freed
 /// tensors for the next ones, which would otherwise begin as fresh pages that the system clears.

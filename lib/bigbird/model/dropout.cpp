@@ -13,20 +13,6 @@ namespace bigbird::model {
 
 namespace {
 
-std::vector<std::int64_t> row_keys(std::int64_t rows, const DropoutKey& key, const DropoutSite& site) {
-    const Rng step = Rng(key.seed).split("dropout").split(static_cast<std::uint64_t>(key.step));
-    std::vector<std::int64_t> keys;
-    for (std::int64_t row = 0; row < rows; ++row) {
-        const std::int64_t number =
-            key.samples.empty() ? key.first_sample + row : key.samples[static_cast<std::size_t>(row)];
-        const Rng sample = step.split(static_cast<std::uint64_t>(number));
-        const Rng layer = sample.split(static_cast<std::uint64_t>(site.place))
-                              .split(static_cast<std::uint64_t>(site.layer));
-        keys.push_back(static_cast<std::int64_t>(layer.key()));
-    }
-    return keys;
-}
-
 /// SplitMix64's value `counter` of the stream `key`; 64 random bits serve two elements.
 std::uint64_t random_bits(std::uint64_t key, std::uint64_t counter) {
     std::uint64_t value = key + 0x9E3779B97F4A7C15ULL * (counter + 1);
@@ -108,16 +94,30 @@ public:
 
 }  // namespace
 
+std::vector<std::int64_t> dropout_streams(std::int64_t rows, const DropoutKey& key, const DropoutSite& site) {
+    const Rng step = Rng(key.seed).split("dropout").split(static_cast<std::uint64_t>(key.step));
+    std::vector<std::int64_t> keys;
+    for (std::int64_t row = 0; row < rows; ++row) {
+        const std::int64_t number =
+            key.samples.empty() ? key.first_sample + row : key.samples[static_cast<std::size_t>(row)];
+        const Rng sample = step.split(static_cast<std::uint64_t>(number));
+        const Rng layer = sample.split(static_cast<std::uint64_t>(site.place))
+                              .split(static_cast<std::uint64_t>(site.layer));
+        keys.push_back(static_cast<std::int64_t>(layer.key()));
+    }
+    return keys;
+}
+
 at::Tensor dropout(const at::Tensor& x, double probability, const DropoutKey& key, const DropoutSite& site) {
     if (probability == 0 || x.numel() == 0) {
         return x;
     }
-    return KeyedDropout::apply(x, row_keys(x.size(0), key, site), probability);
+    return KeyedDropout::apply(x, dropout_streams(x.size(0), key, site), probability);
 }
 
 at::Tensor dropout_factors(at::IntArrayRef shape, const at::TensorOptions& options, double probability,
                            const DropoutKey& key, const DropoutSite& site) {
-    return drop(at::ones(shape, options), row_keys(shape[0], key, site), probability);
+    return drop(at::ones(shape, options), dropout_streams(shape[0], key, site), probability);
 }
 
 }  // namespace bigbird::model

@@ -26,6 +26,10 @@ struct DropoutSite {
     std::int64_t layer = 0;
 };
 
+/// The stream of random numbers that each of `rows` rows uses at a site; what dropout() draws on the CPU, and
+/// the CUDA kernels on a GPU.
+std::vector<std::int64_t> dropout_streams(std::int64_t rows, const DropoutKey& key, const DropoutSite& site);
+
 /// Zeroes each element with probability `probability` and scales the others by 1 / (1 - probability). x:
 /// (batch, …); row r belongs to the key's r-th sample. On the CPU an element's fate is a fixed
 /// function of the key, the site and its place in the row; on another device LibTorch's generator is seeded

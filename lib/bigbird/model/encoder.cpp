@@ -3,7 +3,7 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/model/dropout.hpp"
+#include "bigbird/model/fused_steps.hpp"
 #include "bigbird/model/recompute.hpp"
 
 #include <cmath>
@@ -55,7 +55,15 @@ EmbeddingsImpl::EmbeddingsImpl(const BigBirdConfig& config)
     norm_ = register_module("LayerNorm", LayerNorm(config.hidden_size, config.layer_norm_eps));
 }
 
-at::Tensor EmbeddingsImpl::forward(const EncoderInput& input, const DropoutKey& key) const {
+at::Tensor EmbeddingsImpl::forward(const EncoderInput& input, const DropoutKey& key,
+                                   std::optional<at::ScalarType> fused) const {
+    const FusedDropout drop{is_training() ? dropout_ : 0, key, {Place::embeddings}};
+    if (fused && front_ == 0) {
+        return fused_embedding_norm(
+            {input.input_ids, input.token_type_ids, word_embeddings->weight, position_embeddings->weight,
+             token_type_embeddings->weight, word_scale_, word_embeddings->padding()},
+            *norm_, drop, *fused);
+    }
     at::Tensor x = word_embeddings->forward(input.input_ids);  // (batch, length, hidden)
     if (word_scale_ != 1.0) {
         x = x * word_scale_;
@@ -67,7 +75,10 @@ at::Tensor EmbeddingsImpl::forward(const EncoderInput& input, const DropoutKey& 
         const at::Tensor front = at::constant_pad_nd(globals, {0, 0, 0, front_ - globals.size(0)});
         x = at::cat({front.unsqueeze(0).expand({x.size(0), -1, -1}), x}, 1);
     }
-    return norm_->forward(is_training() ? dropout(x, dropout_, key, {Place::embeddings}) : x);
+    if (fused) {
+        return fused_norm(x, {}, *norm_, drop, *fused);
+    }
+    return norm_->forward(dropout(x, drop.probability, key, drop.site));
 }
 
 EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer,
@@ -113,17 +124,31 @@ at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const PassContext& pass
     return context.transpose(1, 2).reshape({batch, length, hidden});
 }
 
+at::Tensor EncoderLayerImpl::expand(const at::Tensor& x, const PassContext& pass) const {
+    const bool by_tanh = activation_ == "gelu_new" || activation_ == "gelu_pytorch_tanh";
+    if (pass.fused && by_tanh && intermediate_->bias.numel() % 8 == 0) {
+        return fused_bias_gelu(at::linear(x, intermediate_->weight), intermediate_->bias, *pass.fused);
+    }
+    return intermediate_->forward_and_activate(x, activation_);
+}
+
+at::Tensor EncoderLayerImpl::project_and_norm(const Linear& projection, const at::Tensor& y,
+                                              const at::Tensor& residual, const LayerNorm& norm, Place place,
+                                              const PassContext& pass) const {
+    const DropoutSite site{place, layer_};
+    if (pass.fused) {
+        return fused_norm(projection->forward(y), residual, *norm,
+                          {is_training() ? dropout_ : 0, pass.key, site}, *pass.fused);
+    }
+    return norm->forward(is_training() ? dropout(projection->forward(y), dropout_, pass.key, site) + residual
+                                       : projection->forward_and_add(y, residual));
+}
+
 at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const PassContext& pass) const {
-    const auto project_and_add = [&](const Linear& projection, const at::Tensor& y,
-                                     const at::Tensor& residual, Place place) {
-        return is_training() ? dropout(projection->forward(y), dropout_, pass.key, {place, layer_}) + residual
-                             : projection->forward_and_add(y, residual);
-    };
-    const at::Tensor attended = attention_norm_->forward(
-        project_and_add(attention_output_, attend(x, pass), x, Place::attention_output));
-    const at::Tensor expanded =
-        intermediate_->forward_and_activate(attended, activation_);  // (batch, length, intermediate)
-    return output_norm_->forward(project_and_add(output_, expanded, attended, Place::output));
+    const at::Tensor attended = project_and_norm(attention_output_, attend(x, pass), x, attention_norm_,
+                                                 Place::attention_output, pass);
+    const at::Tensor expanded = expand(attended, pass);  // (batch, length, intermediate)
+    return project_and_norm(output_, expanded, attended, output_norm_, Place::output, pass);
 }
 
 BigBirdModelImpl::BigBirdModelImpl(const BigBirdConfig& config) : config_(config) {
@@ -152,10 +177,11 @@ EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidd
     }
     const std::int64_t front = config_.front_tokens();
     PassContext pass{mask_with_front(input.attention_mask, config_), key, backend_,
-                     static_cast<int>((front + length) / config_.pattern.block_size)};
+                     static_cast<int>((front + length) / config_.pattern.block_size),
+                     fused_type(word_embeddings(), backend_, config_.hidden_size)};
     const auto of_sequence = [&](const at::Tensor& y) { return front == 0 ? y : y.narrow(1, front, length); };
     EncoderOutput out;
-    at::Tensor x = embeddings_->forward(input, key);
+    at::Tensor x = embeddings_->forward(input, key, pass.fused);
     for (const EncoderLayer& layer : layers_) {
         if (all_hidden_states) {
             out.hidden_states.push_back(of_sequence(x));

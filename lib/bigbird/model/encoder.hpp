@@ -4,11 +4,13 @@
 
 #include "bigbird/attention/attention.hpp"
 #include "bigbird/model/bigbird.hpp"
+#include "bigbird/model/dropout.hpp"
 #include "bigbird/model/layers.hpp"
 
 #include <torch/nn.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace bigbird::model {
@@ -19,7 +21,9 @@ class EmbeddingsImpl : public torch::nn::Module {
 public:
     explicit EmbeddingsImpl(const BigBirdConfig& config);
     /// (batch, front + length, hidden)
-    at::Tensor forward(const EncoderInput& input, const DropoutKey& key) const;
+    /// `fused`: fused_type().
+    at::Tensor forward(const EncoderInput& input, const DropoutKey& key,
+                       std::optional<at::ScalarType> fused) const;
 
     Embedding word_embeddings{nullptr}, position_embeddings{nullptr}, token_type_embeddings{nullptr},
         global_embeddings{nullptr};  ///< the last one empty without extra global tokens
@@ -38,6 +42,7 @@ struct PassContext {
     DropoutKey key;
     attention::Backend backend = attention::Backend::automatic;
     int blocks = 0;
+    std::optional<at::ScalarType> fused = std::nullopt;  ///< fused_type()
 };
 
 /// Attention and feed-forward, each followed by dropout, residual and LayerNorm.
@@ -48,6 +53,10 @@ public:
 
 private:
     at::Tensor attend(const at::Tensor& x, const PassContext& pass) const;
+    at::Tensor expand(const at::Tensor& x, const PassContext& pass) const;
+    at::Tensor project_and_norm(const Linear& projection, const at::Tensor& y, const at::Tensor& residual,
+                                const LayerNorm& norm, DropoutSite::Place place,
+                                const PassContext& pass) const;
 
     Linear query_{nullptr}, key_{nullptr}, value_{nullptr}, attention_output_{nullptr},
         intermediate_{nullptr}, output_{nullptr};

@@ -27,6 +27,7 @@ class LayerNormImpl : public torch::nn::Module {
 public:
     LayerNormImpl(std::int64_t size, double epsilon);
     at::Tensor forward(const at::Tensor& x) const;  // (…, size), same shape
+    double epsilon() const { return epsilon_; }
 
     at::Tensor weight, bias;
 
@@ -41,6 +42,7 @@ class EmbeddingImpl : public torch::nn::Module {
 public:
     EmbeddingImpl(std::int64_t count, std::int64_t size, std::int64_t padding = -1);
     at::Tensor forward(const at::Tensor& ids) const;  // (…) int64 -> (…, size)
+    std::int64_t padding() const { return padding_; }
 
     at::Tensor weight;
 

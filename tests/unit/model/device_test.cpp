@@ -5,7 +5,7 @@
 
 #include "bigbird/core/error.hpp"
 
-#include <ATen/Parallel.h>
+#include <ATen/ATen.h>
 
 using namespace bigbird::model;
 using bigbird::testing::message_of;
@@ -25,6 +25,14 @@ DOCTEST_TEST_CASE("device: a GPU that is not there is an error of its own") {
 DOCTEST_TEST_CASE("device: auto always finds something") {
     const at::Device device = open_device("auto");
     DOCTEST_CHECK((device.is_cpu() || device.is_cuda()));
+}
+
+DOCTEST_TEST_CASE("device: what goes to the CPU and comes from it is the tensor itself") {
+    const at::Tensor x = at::arange(5, at::kFloat).requires_grad_();
+    DOCTEST_CHECK(send(x, at::kCPU).is_same(x));
+    Arriving arriving(x);
+    DOCTEST_CHECK(at::equal(arriving.get(), x));
+    DOCTEST_CHECK(!arriving.get().requires_grad());
 }
 
 DOCTEST_TEST_CASE("device: compute threads are set, 0 means all") {
