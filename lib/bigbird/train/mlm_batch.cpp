@@ -2,6 +2,7 @@
 #include "bigbird/train/mlm_batch.hpp"
 
 #include "bigbird/model/batching.hpp"
+#include "bigbird/model/device.hpp"
 #include "bigbird/train/cost.hpp"
 
 #include <ATen/ATen.h>
@@ -11,7 +12,7 @@ namespace bigbird::train {
 namespace {
 
 at::Tensor on_device(const std::vector<std::int64_t>& values, const at::Device& device) {
-    return at::tensor(values, at::kLong).to(device);
+    return model::send(at::tensor(values, at::kLong), device);
 }
 
 MlmBatch make_part(std::span<const corpus::Example> examples, std::vector<std::size_t> members,

@@ -8,6 +8,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/model/device.hpp"
 #include "bigbird/train/checkpoint_store.hpp"
 #include "bigbird/train/machine.hpp"
 #include "bigbird/train/memory.hpp"
@@ -17,6 +18,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -122,6 +124,16 @@ StepTotals add_up(const StepStats& stats, bool late, Ranks& ranks) {
     return totals;
 }
 
+/// A step whose losses may still be on their way from the device.
+struct Unread {
+    std::int64_t step;
+    Clock::time_point start;
+    double rate;
+    std::vector<std::string> names;  // of the metrics
+    StepTotals totals;
+    model::Arriving values;  // loss, metrics, norm
+};
+
 class Loop {
 public:
     Loop(TrainingTask& task, const LoopSpec& spec, const fs::path& run_directory, Ranks& ranks)
@@ -130,7 +142,8 @@ public:
           run_(run_directory),
           ranks_(ranks),
           store_(run_directory, spec.keep, spec.keep_every),
-          optimizer_(task.module(), spec.optimizer) {}
+          optimizer_(task.module(), spec.optimizer),
+          reads_late_(spec.read_late.value_or(!device().is_cpu())) {}
 
     LoopResult run(const std::optional<Checkpoint>& checkpoint);
 
@@ -139,7 +152,8 @@ private:
     void share_start();
     void train();
     void make_step(std::int64_t step);
-    Json step_line(const StepStats& stats, const StepTotals& totals, const at::Tensor& norm, double rate);
+    void read_step();
+    Json step_line(const Unread& step, const at::Tensor& values);
     void add_speed(Json& line, const StepTotals& totals, double seconds);
     void count_skipped(bool skipped, std::int64_t step);
     bool evaluate(std::int64_t step);
@@ -166,7 +180,9 @@ private:
     AdamW optimizer_;
     Position position_;
     std::optional<MetricsLog> log_;  // of the first rank
-    Clock::time_point start_ = Clock::now();
+    Clock::time_point start_ = Clock::now(), last_read_ = start_;
+    bool reads_late_;
+    std::optional<Unread> unread_;
     std::int64_t checkpoint_at_ = 0;
     int asked_ = 0;          // the signal on which all ranks agree
     bool too_late_ = false;  // likewise
@@ -243,10 +259,11 @@ void Loop::train() {
     while (position_.step < total() && !position_.complete) {
         make_step(position_.step + 1);
         const bool last = position_.step == total();
-        bool better = false;
-        if (spec_.evaluate_every > 0 && (due(spec_.evaluate_every) || last)) {
-            better = evaluate(position_.step);
+        const bool evaluates = spec_.evaluate_every > 0 && (due(spec_.evaluate_every) || last);
+        if (evaluates || last || due(spec_.checkpoint_every)) {
+            read_step();
         }
+        const bool better = evaluates && evaluate(position_.step);
         position_.complete = position_.complete || last;
         if (better || due(spec_.checkpoint_every) || position_.complete) {
             write_checkpoint();
@@ -272,22 +289,47 @@ void Loop::make_step(std::int64_t step) {
     too_late_ = totals.late;
     const at::Tensor norm = optimizer_.step(rate, totals.scalars[0]);
     position_.step = step;
-    Json line = step_line(stats, totals, norm, rate);
-    add_speed(line, totals, seconds_since(start));
-    append(line);
-    count_skipped(line.contains("skipped"), step);
+    std::vector<std::string> names;
+    for (const auto& metric : stats.metrics) {
+        names.push_back(metric.first);
+    }
+    Unread now{step,   start,
+               rate,   std::move(names),
+               totals, model::Arriving(at::cat({totals.scalars, norm.reshape({1})}).to(at::kDouble))};
+    if (reads_late_) {
+        read_step();
+    }
+    unread_ = std::move(now);
+    if (!reads_late_) {
+        read_step();
+    }
 }
 
-/// The losses and what belongs to them. Waits for the device.
-Json Loop::step_line(const StepStats& stats, const StepTotals& totals, const at::Tensor& norm, double rate) {
-    const at::Tensor values = at::cat({totals.scalars, norm.reshape({1})}).to(at::kCPU, at::kDouble);
-    const double* value = values.const_data_ptr<double>();
-    const std::size_t at_norm = stats.metrics.size() + 1;
-    Json line{{"step", position_.step}, {"loss", value[0]}};
-    for (std::size_t i = 0; i < stats.metrics.size(); ++i) {
-        line[stats.metrics[i].first] = value[i + 1];
+/// Writes down the step that was not read yet, if there is one. Waits until the device has computed it.
+void Loop::read_step() {
+    if (!unread_) {
+        return;
     }
-    line["learning_rate"] = rate;
+    Unread step = std::move(*unread_);
+    unread_.reset();
+    Json line = step_line(step, step.values.get());
+    // Steps that follow one another on the device end where they are read.
+    add_speed(line, step.totals, seconds_since(std::max(step.start, last_read_)));
+    last_read_ = Clock::now();
+    append(line);
+    count_skipped(line.contains("skipped"), step.step);
+}
+
+/// The losses and what belongs to them.
+Json Loop::step_line(const Unread& step, const at::Tensor& values) {
+    const StepTotals& totals = step.totals;
+    const double* value = values.const_data_ptr<double>();
+    const std::size_t at_norm = step.names.size() + 1;
+    Json line{{"step", step.step}, {"loss", value[0]}};
+    for (std::size_t i = 0; i < step.names.size(); ++i) {
+        line[step.names[i]] = value[i + 1];
+    }
+    line["learning_rate"] = step.rate;
     line["gradient_norm"] = value[at_norm];
     line["tokens"] = static_cast<std::int64_t>(totals.tokens);
     line["sequences"] = static_cast<std::int64_t>(totals.sequences);
@@ -408,6 +450,7 @@ void Loop::stop_where_asked() {
     if (asked_ == 0 && !too_late_) {
         return;
     }
+    read_step();
     if (checkpoint_at_ != position_.step) {
         write_checkpoint();
     }

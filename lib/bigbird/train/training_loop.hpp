@@ -86,6 +86,9 @@ struct LoopSpec {
     std::string memory_advice = "give a smaller batch";  ///< to who runs out of it
     std::shared_ptr<Ranks> ranks;                        ///< that train together; none: this process alone
     ComputeType compute = ComputeType::fp32;             ///< what `mfu` is measured against
+    /// Whether a step's losses are read while the next one computes, so that a GPU never waits for the host;
+    /// a step to be left out is then noticed one later. None: on GPUs. Changes no result.
+    std::optional<bool> read_late;
 };
 
 struct LoopResult {

@@ -114,6 +114,31 @@ DOCTEST_TEST_CASE("training_loop: an interrupted run equals an uninterrupted one
     }
 }
 
+DOCTEST_TEST_CASE("training_loop: reading losses late, as on a GPU, changes neither curve nor model") {
+    const testing::TempDir folder;
+    const auto broken = [](std::int64_t step) { return step == 2 || step == 12 || step == 20; };
+    testing::ToyTask at_once, late;
+    at_once.broken_steps = late.broken_steps = broken;
+    run_training(at_once, evaluating_spec(), folder / "whole");
+    LoopSpec spec = evaluating_spec();
+    spec.read_late = true;
+    late.on_step = [&](std::int64_t step) { set_stop_signal(step == 10 ? SIGTERM : 0); };
+    DOCTEST_CHECK_THROWS_AS(run_training(late, spec, folder / "run"), Stopped);
+    set_stop_signal(0);
+    DOCTEST_CHECK(lines(folder / "run").back()["step"] == 10);
+    const LoopResult result = run_training(late, spec, folder / "run");
+    DOCTEST_CHECK(result.skipped_steps == 3);
+    DOCTEST_CHECK(same_model(folder / "run", folder / "whole"));
+    DOCTEST_CHECK(curve(folder / "run") == curve(folder / "whole"));
+    testing::ToyTask diverged;
+    diverged.broken_steps = [](std::int64_t step) { return step > 5; };
+    LoopSpec long_spec = testing::toy_spec(100);
+    long_spec.read_late = true;
+    const std::string message =
+        testing::message_of<ConfigError>([&] { run_training(diverged, long_spec, folder / "all"); });
+    DOCTEST_CHECK(message.find("not finite in 20 steps in a row, up to step 25") != std::string::npos);
+}
+
 LoopSpec often_written_spec() {
     LoopSpec spec = testing::toy_spec(60);
     spec.checkpoint_every = 1;  // so that many kills fall into a write
