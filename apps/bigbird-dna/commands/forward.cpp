@@ -24,12 +24,7 @@ void setup_forward(Program& program, Runner<ForwardOptions> run) {
     command.add_option("--dtype", options->type, "Arithmetic and outputs: fp64, fp32 or bf16")
         ->check(CLI::IsMember({"fp64", "fp32", "bf16"}))
         ->type_name("TYPE");
-    command
-        .add_option("--attention", options->attention,
-                    "Attention backend: automatic, reference (dense, slow), blocked or fused (on a GPU: "
-                    "bf16, kernels that have not run on one yet)")
-        ->check(CLI::IsMember({"automatic", "reference", "blocked", "fused"}))
-        ->type_name("NAME");
+    add_attention_option(command, options->attention);
     add_device_option(command, options->device);
     add_threads_option(command, options->threads);
 }

@@ -142,6 +142,7 @@ void setup_pretrain(Program& program, Runner<PretrainOptions> run) {
     add_choice_option(command, "--dtype", options->dtype, {"auto", "fp32", "bf16"},
                       "bf16 is mixed precision; auto: bf16 on a GPU, fp32 on a CPU")
         ->group("Resources");
+    add_attention_option(command, options->attention)->group("Resources");
     add_choice_option(
         command, "--recompute", options->recompute, {"on", "off"},
         "on: keep only each layer's input for the backward pass; less memory, a third more time")

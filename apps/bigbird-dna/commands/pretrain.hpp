@@ -23,7 +23,7 @@ struct PretrainOptions {
     std::int64_t sequence_length = 0;                                       ///< 0: by config
     std::int64_t micro_batch_size = 0;
     double masking_rate = 0.15, mask_share = 0.8, random_share = 0.1, mask_spans = 0, dropout = 0.1;
-    std::string nsp = "on", dtype = "auto", recompute = "off";
+    std::string nsp = "on", dtype = "auto", recompute = "off", attention = "automatic";
     int processes = 1;
     bool dry_run = false;
     std::int64_t evaluate_every = 500, evaluate_sequences = 256;

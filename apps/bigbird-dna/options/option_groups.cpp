@@ -142,6 +142,14 @@ CLI::Option* add_choice_option(CLI::App& command, const std::string& name, std::
         ->type_name(CLI::detail::join(words, "|"));
 }
 
+CLI::Option* add_attention_option(CLI::App& command, std::string& attention) {
+    return add_choice_option(
+        command, "--attention", attention, {"automatic", "reference", "blocked", "fused", "fused-hopper"},
+        "Code that attends: reference is dense and slow; fused on a GPU is our CUDA kernels in bf16 (with "
+        "those for layer norms and gelu), fused-hopper those for an H100 or H200: neither has run on a GPU "
+        "yet. automatic: what is fastest on a CPU, blocked on a GPU");
+}
+
 void add_device_option(CLI::App& command, std::string& device) {
     command.add_option("--device", device, "auto (a GPU where there is one), cpu, cuda or cuda:N")
         ->type_name("DEVICE")

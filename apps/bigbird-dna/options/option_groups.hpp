@@ -70,6 +70,9 @@ void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens);
 CLI::Option* add_choice_option(CLI::App& command, const std::string& name, std::string& value,
                                const std::vector<std::string>& words, const std::string& what);
 
+/// --attention, by which code attention is computed.
+CLI::Option* add_attention_option(CLI::App& command, std::string& attention);
+
 /// --device auto|cpu|cuda|cuda:N.
 void add_device_option(CLI::App& command, std::string& device);
 

@@ -54,6 +54,8 @@ train::PretrainSpec pretrain_spec(const PretrainOptions& options) {
     spec.loop.evaluate_every = evaluates ? options.evaluate_every : 0;
     spec.task.recompute = options.recompute == "on";
     spec.loop.free_options["--recompute"] = options.recompute;
+    spec.task.attention = attention::backend_from_name(options.attention);
+    spec.loop.free_options["--attention"] = options.attention;
     spec.loop.free_options["--micro-batch-size"] = options.micro_batch_size;
     spec.task.batch_size = given_or(optimization.batch_size, defaults.batch_size);
     spec.task.evaluation_sequences = options.evaluate_sequences;

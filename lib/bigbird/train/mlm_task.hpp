@@ -21,8 +21,9 @@ struct MlmTaskSpec {
     std::uint64_t seed = 0;                  ///< of the dropout masks
     at::Device device = at::kCPU;
     ComputeType compute = ComputeType::fp32;
-    std::int64_t evaluation_sequences = 0;   ///< of the held-out epoch; 0: all
-    bool recompute = false;                  ///< activation checkpointing
+    std::int64_t evaluation_sequences = 0;  ///< of the held-out epoch; 0: all
+    bool recompute = false;                 ///< activation checkpointing
+    attention::Backend attention = attention::Backend::automatic;
     std::shared_ptr<Ranks> ranks = nullptr;  ///< none: this process alone
 };
 
