@@ -14,6 +14,10 @@ namespace bigbird::model {
 
 namespace {
 
+/// Terms of a float sum that oneDNN may add up one after the other; MKL adds parts, so that sums of 3,072
+/// terms are twice as exact.
+constexpr std::int64_t longest_sum = 1024;
+
 using Scalars = c10::List<std::optional<at::Scalar>>;
 using Linear = at::Tensor(const at::Tensor&, const at::Tensor&, const std::optional<at::Tensor>&,
                           std::string_view, Scalars, std::optional<std::string_view>);
@@ -42,7 +46,8 @@ std::optional<at::Tensor> optional(const at::Tensor& bias) {
 bool has_onednn_linear(const at::Tensor& x) {
     static const bool operators = has_operators(), bf16 = has_bf16_instructions();
     const at::ScalarType type = x.scalar_type();
-    return operators && x.device().is_cpu() && (type == at::kFloat || (type == at::kBFloat16 && bf16)) &&
+    return operators && x.device().is_cpu() &&
+           ((type == at::kFloat && x.size(-1) <= longest_sum) || (type == at::kBFloat16 && bf16)) &&
            !at::GradMode::is_enabled() && !at::autocast::is_autocast_enabled(at::kCPU);
 }
 

@@ -9,8 +9,8 @@
 
 namespace bigbird::model {
 
-/// Whether the functions below can take x (float, or bfloat16 where the processor has instructions for it; on
-/// a CPU; no gradient wanted, no autocast).
+/// Whether the functions below take x (float of at most 1,024 features, or bfloat16 where the processor has
+/// instructions for it; on a CPU; no gradient wanted, no autocast).
 bool has_onednn_linear(const at::Tensor& x);
 
 /// activation(x W^T + b) in one pass; W (out, in), b (out) or undefined. `activation`: gelu, gelu_new,
