@@ -127,6 +127,16 @@ private:
     std::vector<std::size_t> chosen_;
 };
 
+/// The windows of both alleles, cut off where the shorter one's reference sequence ends: windows are equally
+/// long, so after an indel one reaches further.
+AllelePair same_context(const tasks::VariantRow& row) {
+    const std::ptrdiff_t growth = std::ssize(row.alt) - std::ssize(row.ref);
+    AllelePair pair{row.ref_sequence, row.alt_sequence};
+    pair.ref.resize(pair.ref.size() - static_cast<std::size_t>(std::max<std::ptrdiff_t>(growth, 0)));
+    pair.alt.resize(pair.alt.size() - static_cast<std::size_t>(std::max<std::ptrdiff_t>(-growth, 0)));
+    return pair;
+}
+
 class PretrainedScorer : public VariantScorer {
 public:
     PretrainedScorer(MaskedScorer scorer, std::int64_t window, std::string sha256)
@@ -147,7 +157,7 @@ public:
         std::vector<std::size_t> places;
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (!tasks::is_scored(rows[i].status)) continue;
-            pairs.push_back({rows[i].ref_sequence, rows[i].alt_sequence});
+            pairs.push_back(same_context(rows[i]));
             places.push_back(i);
         }
         const auto scores = scorer_.score(pairs, threads);

@@ -167,6 +167,27 @@ DOCTEST_TEST_CASE("scoring/predict_variants: a pretrained model gives log odds o
     DOCTEST_CHECK(message_of<ConfigError>([&] { fixture.run(spec); }).find("--labels") == 0);
 }
 
+DOCTEST_TEST_CASE(
+    "scoring/predict_variants: a pretrained model is asked for the tokens about an indel alone") {
+    const Fixture fixture;
+    const std::string inserted = fixture.row(700, std::string(1, fixture.base(700)) + "GATTACA");
+    const std::string deleted = "c\t1001\t.\t" +
+                                std::string{fixture.base(1000), fixture.base(1001), fixture.base(1002)} +
+                                "\t" + fixture.base(1000) + "\t.\t.\t.\n";
+    VariantSpec spec = fixture.spec(inserted + deleted, "pretrained");
+    spec.window = 500;
+    const Rows rows = fixture.run(spec);
+    for (std::size_t i = 1; i <= 2; ++i) {
+        DOCTEST_CHECK(rows[i][5] == "ok");
+        for (const std::size_t allele : {std::size_t{7}, std::size_t{8}}) {
+            // an untrained network gives each of 512 pieces about the same probability
+            const double masked = std::stod(rows[i][allele]) / -std::log(512);
+            DOCTEST_CHECK(masked > 0.5);
+            DOCTEST_CHECK(masked < 12);  // half a window is about 60
+        }
+    }
+}
+
 DOCTEST_TEST_CASE("scoring/predict_variants: quantities are named, and a BCF of no rows gives a header") {
     const bool parsed =
         scoring::parse_quantities("log-odds,ref") == std::vector{Quantity::log_odds, Quantity::ref};
