@@ -68,6 +68,7 @@ public:
         network_->to(device);
     }
     torch::nn::Module& module() override { return *network_; }
+    at::Tensor output_bias() override { return network_->named_parameters()["output.bias"]; }
     at::Tensor logits(std::span<const EncodedWindow> windows, std::span<const std::size_t> group,
                       const model::DropoutKey& key) override {
         const std::int64_t length = info_.window.size();
@@ -100,6 +101,7 @@ public:
         linear_->to(device);
     }
     torch::nn::Module& module() override { return *linear_; }
+    at::Tensor output_bias() override { return linear_->bias; }
     at::Tensor logits(std::span<const EncodedWindow> windows, std::span<const std::size_t> group,
                       const model::DropoutKey&) override {
         const auto features = static_cast<std::int64_t>(kmers_.size());

@@ -37,6 +37,7 @@ public:
         }
         return parameters;
     }
+    at::Tensor output_bias() override { return network_->named_parameters()["classifier.out_proj.bias"]; }
     std::int64_t labels() const override { return network_->config().num_labels; }
     at::Device device() const override { return device_; }
 

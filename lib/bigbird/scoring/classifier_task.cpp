@@ -99,6 +99,21 @@ ClassifierTask::ClassifierTask(std::shared_ptr<WindowNetwork> network, const tas
     }
 }
 
+void ClassifierTask::start_at_base_rates() {
+    const torch::NoGradGuard no_gradients;
+    const bool uniform = spec_.sampling == Sampling::uniform;
+    // Every other window that balanced sampling draws has a label.
+    const auto pool = static_cast<double>(uniform ? training_.size() : std::ssize(with_label_));
+    std::vector<double> rates;
+    for (std::size_t label = 0; label < examples_.label_table().size(); ++label) {
+        const auto ones = static_cast<double>(examples_.positives(label, tasks::Split::train));
+        rates.push_back((uniform ? 1 : 0.5) * (std::min(ones, pool) + 0.5) / (pool + 1));
+    }
+    const at::Tensor p = at::tensor(rates, at::kDouble);
+    const at::Tensor weight = positive_weight_.to(at::kCPU, at::kDouble);
+    network_->output_bias().copy_((weight * p / (1 - p)).log());
+}
+
 const std::vector<std::int64_t>& ClassifierTask::order(std::size_t pool, std::int64_t size,
                                                        std::int64_t epoch) {
     Order& order = orders_[pool];

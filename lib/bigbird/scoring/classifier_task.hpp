@@ -54,6 +54,11 @@ public:
     ClassifierTask(std::shared_ptr<WindowNetwork> network, const tasks::ExampleSet& examples,
                    const ClassifierSpec& spec);
 
+    /// Sets the output bias to what predicts best without looking at a window: the weighted log odds of each
+    /// label among the windows as they are drawn. Labels are rare, and a step moves a bias by no more than
+    /// the learning rate; so without this the layers before learn a constant first.
+    void start_at_base_rates();
+
     torch::nn::Module& module() override { return network_->module(); }
     train::StepStats accumulate(std::int64_t step) override;
     /// "eval_loss", "eval_auroc" (mean over the labels with at least 10 positives, or over all that

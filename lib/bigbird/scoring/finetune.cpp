@@ -25,6 +25,9 @@ namespace {
 constexpr std::int64_t cpu_batch_tokens = 16'384, gpu_batch_tokens = 131'072;
 constexpr std::int64_t longest_warmup = 10'000;  // the paper's, which would outlast short runs
 constexpr std::int64_t evaluations_a_run = 10;
+// The loss is a mean over labels, hundreds of them, so gradients are small: those of rare tokens' embeddings
+// lie below the 1e-6 of pretraining, which would hold them back.
+constexpr double adam_epsilon = 1e-8;
 
 tasks::ExampleSet load_examples(const FinetuneSpec& spec) {
     tasks::ExampleSet examples = tasks::ExampleSet::load(spec.examples);
@@ -119,6 +122,7 @@ train::LoopSpec loop_spec(const FinetuneSpec& spec, const tasks::ExampleSet& exa
     train::LoopSpec loop = spec.loop;
     const auto windows = static_cast<std::int64_t>(examples.rows(tasks::Split::train).size());
     const std::int64_t steps = total_steps(spec, windows);
+    loop.optimizer.epsilon = adam_epsilon;
     loop.learning_rate.peak = spec.learning_rate;
     loop.learning_rate.total_steps = steps;
     loop.learning_rate.warmup_steps =
@@ -267,6 +271,7 @@ train::LoopResult finetune(const FinetuneSpec& spec) {
     ClassifierTask task(is_bigbird(spec) ? pretrained_network(spec, info, labels, pretrained, device)
                                          : new_base_network(info, labels, spec.seed, device),
                         examples, classifier);
+    task.start_at_base_rates();
     if (spec.place.is_first()) say_what_is_trained(task, spec, loop, examples.label_table().size());
     return train::run_training(task, loop, spec.output);
 }

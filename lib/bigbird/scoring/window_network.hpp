@@ -26,6 +26,8 @@ public:
     virtual torch::nn::Module& module() = 0;
     /// The parameters that every loss depends on.
     virtual std::vector<at::Tensor> trained_parameters() = 0;
+    /// (labels) of the last layer, added to the logits as it is.
+    virtual at::Tensor output_bias() = 0;
     virtual std::int64_t labels() const = 0;
     virtual at::Device device() const = 0;
 

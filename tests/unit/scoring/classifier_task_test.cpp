@@ -174,6 +174,33 @@ DOCTEST_TEST_CASE("scoring/classifier_task: balanced sampling takes both kinds i
                   "--sampling is uniform or balanced, not 'even'");
 }
 
+DOCTEST_TEST_CASE("scoring/classifier_task: the output bias starts at the best constant of what is drawn") {
+    Fixture fixture;
+    const auto& examples = fixture.examples();
+    for (const Sampling sampling : {Sampling::uniform, Sampling::balanced}) {
+        const auto network = tiny_windows(tiny_config(2), 1);
+        const ClassifierSpec spec{.batch_size = 100, .positive_weight = 8, .sampling = sampling, .seed = 5};
+        ClassifierTask task(network, examples, spec);
+        task.start_at_base_rates();
+        std::vector<double> ones(2), windows(2);
+        for (std::int64_t step = 1; step <= 50; ++step) {
+            for (const auto& sample : task.samples_of(step)) {
+                const auto labels = examples.labels(task.training().row(sample.index));
+                for (std::size_t label = 0; label < 2; ++label) {
+                    ones[label] += labels[label];
+                    ++windows[label];
+                }
+            }
+        }
+        for (std::size_t label = 0; label < 2; ++label) {
+            // d/db of 8 p softplus(-b) + (1 - p) softplus(b) is 0 there
+            const double p = ones[label] / windows[label];
+            const double bias = network->output_bias()[static_cast<std::int64_t>(label)].item<double>();
+            DOCTEST_CHECK(bias == doctest::Approx(std::log(8 * p / (1 - p))).epsilon(0.02));
+        }
+    }
+}
+
 DOCTEST_TEST_CASE("scoring/classifier_task: evaluation on the rows of validation") {
     Fixture fixture;
     ClassifierTask task = fixture.task({.batch_size = 10});
