@@ -53,12 +53,14 @@ struct Position {
     double best_value = 0;
     std::int64_t evaluations_since_best = 0;
     bool complete = false;
+    bool evaluation_due = false;  ///< asked to stop in the middle of the evaluation after `step`
 
     Json to_json() const {
         Json json{{"skipped_steps", skipped},
                   {"skipped_in_a_row", skipped_in_a_row},
                   {"last_loss", last_loss},
                   {"complete", complete}};
+        if (evaluation_due) json["evaluation_due"] = true;
         if (best_step) {
             json["best_step"] = *best_step;
             json["best_value"] = best_value;
@@ -73,6 +75,7 @@ struct Position {
         position.skipped_in_a_row = json.value("skipped_in_a_row", std::int64_t{0});
         position.last_loss = json.value("last_loss", 0.0);
         position.complete = json.value("complete", false);
+        position.evaluation_due = json.value("evaluation_due", false);
         if (json.contains("best_step")) {
             position.best_step = json["best_step"].get<std::int64_t>();
             position.best_value = json.value("best_value", 0.0);
@@ -156,6 +159,8 @@ private:
     Json step_line(const Unread& step, const at::Tensor& values);
     void add_speed(Json& line, const StepTotals& totals, double seconds);
     void count_skipped(bool skipped, std::int64_t step);
+    /// Evaluates after the step made last. Where that is asked to stop, the step is kept in a checkpoint.
+    bool evaluate_or_keep();
     bool evaluate(std::int64_t step);
     bool note_evaluation(const Json& metrics, std::int64_t step);
     void write_checkpoint();
@@ -256,16 +261,17 @@ void Loop::train() {
     }
     Progress progress("training", "steps", total());
     progress.update(position_.step);
-    while (position_.step < total() && !position_.complete) {
-        make_step(position_.step + 1);
+    while (position_.evaluation_due || (position_.step < total() && !position_.complete)) {
+        const bool was_due = position_.evaluation_due;
+        if (!was_due) make_step(position_.step + 1);
         const bool last = position_.step == total();
-        const bool evaluates = spec_.evaluate_every > 0 && (due(spec_.evaluate_every) || last);
-        if (evaluates || last || due(spec_.checkpoint_every)) {
+        position_.evaluation_due = spec_.evaluate_every > 0 && (due(spec_.evaluate_every) || last);
+        if (position_.evaluation_due || last || due(spec_.checkpoint_every)) {
             read_step();
         }
-        const bool better = evaluates && evaluate(position_.step);
+        const bool better = position_.evaluation_due && evaluate_or_keep();
         position_.complete = position_.complete || last;
-        if (better || due(spec_.checkpoint_every) || position_.complete) {
+        if (better || was_due || due(spec_.checkpoint_every) || position_.complete) {
             write_checkpoint();
         }
         progress.update(position_.step,
@@ -381,6 +387,18 @@ void Loop::count_skipped(bool skipped, std::int64_t step) {
             "stays at its last checkpoint: try a lower --learning-rate, a longer "
             "--warmup-steps or --dtype fp32",
             most_skipped_in_a_row, step));
+    }
+}
+
+bool Loop::evaluate_or_keep() {
+    try {
+        const bool better = evaluate(position_.step);
+        position_.evaluation_due = false;
+        return better;
+    } catch (const Stopped&) {
+        if (checkpoint_at_ != position_.step) write_checkpoint();
+        log_info("checkpoint of step {} written; the same command goes on from it", position_.step);
+        throw;
     }
 }
 

@@ -39,6 +39,7 @@ public:
         return {.loss = shown, .metrics = {{"twice", 2 * shown}}, .tokens = 96, .sequences = 16};
     }
     Json evaluate() override {
+        if (on_evaluate) on_evaluate();
         const auto i = static_cast<std::size_t>(evaluations++);
         return {{"eval_loss", i < scripted.size() ? scripted[i] : 1.0}};
     }
@@ -61,6 +62,7 @@ public:
     int steps_made = 0, evaluations = 0;
     std::vector<double> scripted;
     std::function<void(std::int64_t)> on_step;
+    std::function<void()> on_evaluate;
     std::function<void()> on_write;  ///< in the middle of a model folder
     std::function<bool(std::int64_t)> broken_steps = [](std::int64_t) { return false; };
 

@@ -163,6 +163,27 @@ pid_t start_helper(const fs::path& run, const char* what) {
     return child;
 }
 
+DOCTEST_TEST_CASE(
+    "training_loop: a run stopped in an evaluation keeps its step and evaluates when it goes on") {
+    const testing::TempDir folder;
+    testing::ToyTask whole;
+    run_training(whole, evaluating_spec(), folder / "whole");
+    for (const int interrupted : {1, 6}) {  // after step 6; the last, after step 20
+        const fs::path run = folder / std::to_string(interrupted);
+        testing::ToyTask first;
+        first.on_evaluate = [&] {
+            if (first.evaluations == interrupted) throw Stopped("stopped", ExitCode::terminated);
+        };
+        DOCTEST_CHECK_THROWS_AS(run_training(first, evaluating_spec(), run), Stopped);
+        DOCTEST_CHECK(CheckpointStore(run, 1).steps().back() == (interrupted == 1 ? 6 : 20));
+        testing::ToyTask second;
+        run_training(second, evaluating_spec(), run);
+        DOCTEST_CHECK(second.steps_made == (interrupted == 1 ? 14 : 0));
+        DOCTEST_CHECK(curve(run) == curve(folder / "whole"));
+        DOCTEST_CHECK(same_model(run, folder / "whole"));
+    }
+}
+
 DOCTEST_TEST_CASE("training_loop: helper, a run in a process of its own") {
     const char* run = std::getenv("BIGBIRD_TEST_RUN");
     if (run == nullptr) {
