@@ -131,8 +131,9 @@ private:
                    {"task", to_string(request_.task)},
                    {"split", to_string(request_.split)}};
         const Json& made = examples_.manifest();
-        if (made.contains("parameters") && made["parameters"].contains("negatives")) {
-            about["negatives"] = made["parameters"]["negatives"];
+        const Json negatives = made.value("parameters", Json::object()).value("negatives", Json());
+        if (negatives.is_string()) {  // promoters' kind; of chromatin it is how many bins without a label
+            about["negatives"] = negatives;
         }
         Json inputs{{"scores", checksum_of_input(request_.scores.front().path)},
                     {"examples", checksum_of_input(request_.examples / manifest_name)}};

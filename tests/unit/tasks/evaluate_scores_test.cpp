@@ -7,6 +7,7 @@
 #include "unit/tasks/example_folder.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/tasks/evaluation_html.hpp"
 
 using namespace bigbird;
 using namespace bigbird::tasks;
@@ -123,6 +124,18 @@ DOCTEST_TEST_CASE("evaluate_scores: a threshold is chosen on validation alone") 
     DOCTEST_CHECK(report.files[0].evaluation.at_threshold->threshold == best->threshold);
     DOCTEST_CHECK(report.files[0].evaluation.rows == 40);
     DOCTEST_CHECK(report.about["parameters"]["threshold_rule"] == "best F1 on validation");
+}
+
+DOCTEST_TEST_CASE("evaluate_scores: how many negatives build-chromatin drew is no kind of negatives") {
+    const testing::TempDir folder;
+    const testing::ScoredBins bins(folder / "e", folder / "s.tsv", 300);
+    Json manifest = read_json(folder / "e/manifest.json");
+    manifest["parameters"]["negatives"] = 1.0;
+    write_json(folder / "e/manifest.json", manifest, Overwrite::allow);
+    const EvaluationReport report =
+        evaluate_scores(request_of(folder / "e", {{"s", folder / "s.tsv"}}, Task::chromatin));
+    DOCTEST_CHECK_FALSE(report.about.contains("negatives"));
+    DOCTEST_CHECK(to_html(report).find("Negatives") == std::string::npos);
 }
 
 DOCTEST_TEST_CASE("evaluate_scores: DeepSEA's figures stand beside labels of its names, and need one") {
