@@ -75,6 +75,36 @@ DOCTEST_TEST_CASE("finetune: two processes train as one, stop together and go on
     DOCTEST_CHECK(contains(few.err, "--batch-size 6 leaves some of the 7 processes without a window"));
 }
 
+DOCTEST_TEST_CASE("finetune: --attention chooses the code that attends, there, in predict-* and in embed") {
+    const Fixture fixture;
+    const auto train = [&](const std::string& name, const std::string& attention) {
+        return fixture.finetune(name, {"--model", fixture / "pretrained", "--steps", "2", "--threads", "1",
+                                       "--attention", attention});
+    };
+    DOCTEST_REQUIRE(train("automatic", "automatic").code == 0);
+    for (const char* attention : {"reference", "blocked"}) {
+        DOCTEST_REQUIRE(train(attention, attention).code == 0);
+        DOCTEST_CHECK(fixture.losses(attention).back() ==
+                      doctest::Approx(fixture.losses("automatic").back()).epsilon(1e-4));
+    }
+    const ProgramResult refused = train("hopper", "fused-hopper");
+    DOCTEST_CHECK(refused.code == 2);
+    DOCTEST_CHECK(contains(refused.err, "fused-hopper is for GPUs of compute capability 9.0: choose fused"));
+    write_file(fixture / "records.fa", ">one\n" + std::string(200, 'A') + std::string(200, 'C') + "\n");
+    const auto run = [&](const char* command, const std::string& input, const std::string& attention) {
+        const bool embeds = std::string(command) == "embed";
+        return run_program({command, "--model", fixture / "automatic", embeds ? "--sequences" : "--examples",
+                            input, "--output", fixture / (command + attention + ".tsv"), "--device", "cpu",
+                            "--dtype", "fp32", "--attention", attention});
+    };
+    for (const char* attention : {"automatic", "blocked", "reference"}) {
+        DOCTEST_CHECK(run("predict-chromatin", fixture / "examples", attention).code == 0);
+        DOCTEST_CHECK(run("embed", fixture / "records.fa", attention).code == 0);
+    }
+    DOCTEST_CHECK(run("predict-chromatin", fixture / "examples", "fused-hopper").code == 2);
+    DOCTEST_CHECK(run("embed", fixture / "records.fa", "fused-hopper").code == 2);
+}
+
 DOCTEST_TEST_CASE("finetune: every architecture is trained, described, and predicts and is evaluated") {
     const Fixture fixture;
     const std::vector<std::pair<std::string, std::vector<std::string>>> architectures{

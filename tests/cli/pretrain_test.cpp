@@ -81,6 +81,30 @@ std::vector<std::string> pretrain(const std::string& documents, const fs::path& 
 }  // namespace
 
 DOCTEST_TEST_CASE(
+    "pretrain: --attention chooses the code that attends, and changes sums in their last bits") {
+    const TempDir folder;
+    const std::string documents = documents_in(folder);
+    const auto losses_by = [&](const std::string& attention) {
+        const ProgramResult result =
+            run_program(pretrain(documents, folder / attention, {"--steps", "2", "--attention", attention}));
+        DOCTEST_CAPTURE(result.err);
+        DOCTEST_REQUIRE(result.code == 0);
+        return losses_of(folder / attention);
+    };
+    const std::vector<double> usual = losses_by("automatic");
+    for (const char* attention : {"blocked", "reference"}) {
+        const std::vector<double> losses = losses_by(attention);
+        DOCTEST_REQUIRE(losses.size() == 2);
+        DOCTEST_CHECK(losses[0] == doctest::Approx(usual[0]).epsilon(1e-4));
+        DOCTEST_CHECK(losses[1] == doctest::Approx(usual[1]).epsilon(1e-4));
+    }
+    const ProgramResult refused =
+        run_program(pretrain(documents, folder / "hopper", {"--attention", "fused-hopper"}));
+    DOCTEST_CHECK(refused.code == 2);
+    DOCTEST_CHECK(contains(refused.err, "fused-hopper is for GPUs of compute capability 9.0: choose fused"));
+}
+
+DOCTEST_TEST_CASE(
     "pretrain: a run that --max-hours stops ends with 75, goes on, and equals one in a single go") {
     const TempDir folder;
     const std::string documents = documents_in(folder);

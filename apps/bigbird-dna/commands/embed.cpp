@@ -39,6 +39,7 @@ void setup_embed(Program& program, Runner<EmbedOptions> run) {
     add_device_option(command, options->device);
     add_threads_option(command, options->threads);
     add_batch_tokens_option(command, options->batch_tokens);
+    add_computing_options(command, options->dtype, options->attention);
 }
 
 }  // namespace bigbird::cli

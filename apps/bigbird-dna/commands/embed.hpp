@@ -16,7 +16,7 @@ struct EmbedOptions {
     std::string pooling = "mean";
     std::int64_t layer = -1, window = 0, batch_tokens = 0;
     bool strand = false, skip_invalid = false, force = false;
-    std::string device = "auto";
+    std::string device = "auto", dtype = "auto", attention = "automatic";
     int threads = 0;
 };
 

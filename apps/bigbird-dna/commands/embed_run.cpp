@@ -26,6 +26,8 @@ int run_embed(const EmbedOptions& options) {
     spec.outputs.tracks = false;
     spec.batch_tokens = options.batch_tokens;
     spec.device = options.device;
+    spec.dtype = options.dtype;
+    spec.attention = options.attention;
     spec.threads = options.threads;
     const scoring::EmbedReport report = scoring::embed(spec);
     log_info("{} of {} rows embedded in {:.1f} s", report.embedded, report.rows, report.seconds);

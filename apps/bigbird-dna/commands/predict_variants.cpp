@@ -53,6 +53,7 @@ void setup_predict_variants(Program& program, Runner<PredictVariantsOptions> run
     add_device_option(command, options->device);
     add_threads_option(command, options->threads);
     add_batch_tokens_option(command, options->batch_tokens);
+    add_computing_options(command, options->dtype, options->attention);
 }
 
 }  // namespace bigbird::cli

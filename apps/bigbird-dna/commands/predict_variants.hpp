@@ -18,7 +18,7 @@ struct PredictVariantsOptions {
     std::optional<double> min_score;
     bool strict = false, force = false;
     std::int64_t window = 2000, batch_tokens = 0;
-    std::string device = "auto";
+    std::string device = "auto", dtype = "auto", attention = "automatic";
     int threads = 0;
 };
 

@@ -24,6 +24,8 @@ int run_predict_variants(const PredictVariantsOptions& options) {
     spec.outputs.tracks = false;
     spec.batch_tokens = options.batch_tokens;
     spec.device = options.device;
+    spec.dtype = options.dtype;
+    spec.attention = options.attention;
     spec.threads = options.threads;
     const scoring::VariantReport report = scoring::predict_variants(spec);
     log_info("{} of {} alleles scored in {:.1f} s", report.scored, report.rows, report.seconds);

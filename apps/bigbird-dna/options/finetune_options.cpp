@@ -23,6 +23,7 @@ void add_network_options(CLI::App& command, FinetuneOptions& options) {
     add_choice_option(command, "--dtype", options.dtype, {"auto", "fp32", "bf16"},
                       "What the encoder computes in; auto: bf16 on a GPU, fp32 on a CPU")
         ->group(group);
+    add_attention_option(command, options.attention)->group(group);
 }
 
 void add_balance_options(CLI::App& command, FinetuneOptions& options) {

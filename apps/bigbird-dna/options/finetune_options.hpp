@@ -21,7 +21,8 @@ struct FinetuneOptions {
     double epochs = 3;
     std::string head = "classification", pooling = "cls";
     std::optional<double> dropout;
-    std::string positive_weight = "1", sampling = "uniform", strand_augmentation = "none", dtype = "auto";
+    std::string positive_weight = "1", sampling = "uniform", strand_augmentation = "none", dtype = "auto",
+                attention = "automatic";
     int word = 0, informative = 0;
     double penalty = 0, cost = 1;
     std::int64_t most_windows = 4000;

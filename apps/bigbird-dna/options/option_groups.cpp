@@ -150,6 +150,14 @@ CLI::Option* add_attention_option(CLI::App& command, std::string& attention) {
         "yet. automatic: what is fastest on a CPU, blocked on a GPU");
 }
 
+void add_computing_options(CLI::App& command, std::string& type, std::string& attention) {
+    const char* group = "Resources";
+    add_choice_option(command, "--dtype", type, {"auto", "fp32", "bf16"},
+                      "What the encoder computes in; auto: bf16 on a GPU, fp32 on a CPU")
+        ->group(group);
+    add_attention_option(command, attention)->group(group);
+}
+
 void add_device_option(CLI::App& command, std::string& device) {
     command.add_option("--device", device, "auto (a GPU where there is one), cpu, cuda or cuda:N")
         ->type_name("DEVICE")

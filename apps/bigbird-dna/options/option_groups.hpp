@@ -73,6 +73,9 @@ CLI::Option* add_choice_option(CLI::App& command, const std::string& name, std::
 /// --attention, by which code attention is computed.
 CLI::Option* add_attention_option(CLI::App& command, std::string& attention);
 
+/// --dtype auto|fp32|bf16 and --attention, of commands that run a network.
+void add_computing_options(CLI::App& command, std::string& type, std::string& attention);
+
 /// --device auto|cpu|cuda|cuda:N.
 void add_device_option(CLI::App& command, std::string& device);
 

@@ -39,6 +39,7 @@ void add_predict_options(CLI::App& command, PredictOptions& options, const std::
     add_device_option(command, options.device);
     add_threads_option(command, options.threads);
     add_batch_tokens_option(command, options.batch_tokens);
+    add_computing_options(command, options.dtype, options.attention);
 }
 
 void add_chromatin_predict_options(CLI::App& command, PredictOptions& options) {

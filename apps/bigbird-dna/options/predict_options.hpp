@@ -21,7 +21,7 @@ struct PredictOptions {
     std::optional<double> min_score;
     bool skip_invalid = false, force = false;
     std::int64_t batch_tokens = 0;
-    std::string device = "auto";
+    std::string device = "auto", dtype = "auto", attention = "automatic";
     int threads = 0;
 };
 /// `rows` says where a window lies about a BED row.

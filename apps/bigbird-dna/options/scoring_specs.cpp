@@ -38,12 +38,14 @@ scoring::FinetuneSpec finetune_spec(const FinetuneOptions& options, tasks::Task 
                    .cost = options.cost,
                    .most_windows = options.most_windows};
     spec.dtype = options.dtype;
+    spec.attention = options.attention;
     spec.both_strands = options.strand_augmentation == "reverse-complement";
     spec.evaluate_every = options.evaluate_every;
     spec.patience = options.patience;
     spec.batch_tokens = options.batch_tokens;
     spec.seed = options.seed;
     spec.loop = loop_spec(options.run, options.optimization);
+    spec.loop.free_options["--attention"] = options.attention;
     spec.place = place_of_this_process(options.processes);
     spec.device = device_of(spec.place, options.device);
     spec.threads = options.threads;
@@ -82,6 +84,8 @@ scoring::PredictSpec predict_spec(const PredictOptions& options, tasks::Task tas
     spec.strands = scoring::parse_strands(options.reverse_complement);
     spec.batch_tokens = options.batch_tokens;
     spec.device = options.device;
+    spec.dtype = options.dtype;
+    spec.attention = options.attention;
     spec.threads = options.threads;
     return spec;
 }

@@ -2,6 +2,9 @@
 #include "bigbird/scoring/batched_logits.hpp"
 
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/model/device.hpp"
+
+#include <optional>
 
 namespace bigbird::scoring {
 
@@ -10,14 +13,21 @@ at::Tensor batched_logits(WindowNetwork& network, std::span<const EncodedWindow>
     const torch::NoGradGuard no_gradients;
     network.module().eval();
     at::Tensor logits = at::empty({static_cast<std::int64_t>(windows.size()), network.labels()});
-    for (const auto& group : network.group(windows, batch_tokens)) {
+    const auto groups = network.group(windows, batch_tokens);
+    const auto finish = [&](const std::vector<std::size_t>& group, model::Arriving& some) {
+        const std::vector<std::int64_t> places(group.begin(), group.end());
+        logits.index_copy_(0, at::tensor(places, at::kLong), some.get());
+        if (after_batch) after_batch(std::ssize(group));
+    };
+    // One group's logits are waited for when the device has the next one to compute.
+    std::optional<model::Arriving> before;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
         stop_if_asked();
-        const at::Tensor some = network.logits(windows, group, {});
-        std::vector<std::int64_t> places(group.begin(), group.end());
-        const at::Tensor rows = at::tensor(places, at::kLong);  // (group)
-        logits.index_copy_(0, rows, some.to(at::kCPU, at::kFloat));
-        if (after_batch) after_batch(static_cast<std::int64_t>(group.size()));
+        model::Arriving some(network.logits(windows, groups[i], {}).to(at::kFloat));
+        if (before) finish(groups[i - 1], *before);
+        before = std::move(some);
     }
+    if (before) finish(groups.back(), *before);
     return logits;  // (windows, labels)
 }
 

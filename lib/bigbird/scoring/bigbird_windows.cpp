@@ -26,7 +26,9 @@ public:
           tokenizer_(std::move(tokenizer)),
           how_(reading),
           max_tokens_(max_tokens(network_->config())),
-          device_(device) {}
+          device_(device) {
+        network_->set_attention_backend(how_.computing.attention);
+    }
 
     torch::nn::Module& module() override { return *network_; }
     std::vector<at::Tensor> trained_parameters() override {
@@ -78,7 +80,7 @@ public:
             }
         }
         return pooled_logits(network_, model::make_input(sequences, network_->config(), device_),
-                             how_.pooling, key, how_.compute);
+                             how_.pooling, key, how_.computing.type);
     }
     void write(const std::filesystem::path& directory) const override {
         model::write_model(network_, &tokenizer_, directory);
@@ -104,6 +106,10 @@ Pooling parse_pooling(const std::string& word) {
 std::string to_string(Pooling pooling) {
     constexpr const char* words[] = {"cls", "mean", "centre"};
     return words[static_cast<std::size_t>(pooling)];
+}
+
+Computing parse_computing(const std::string& type, const std::string& attention, const at::Device& device) {
+    return {train::parse_compute_type(type, device), attention::backend_from_name(attention)};
 }
 
 at::Tensor pooled_logits(model::SequenceClassifier& network, const model::EncoderInput& input,

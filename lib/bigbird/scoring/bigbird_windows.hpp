@@ -24,6 +24,14 @@ enum class Pooling : std::uint8_t { cls, mean, centre };
 Pooling parse_pooling(const std::string& word);
 std::string to_string(Pooling pooling);
 
+/// How an encoder computes; its parameters and what follows it are float32.
+struct Computing {
+    train::ComputeType type = train::ComputeType::fp32;
+    attention::Backend attention = attention::Backend::automatic;
+};
+/// From the values of --dtype (train::parse_compute_type) and --attention (attention::backend_from_name).
+Computing parse_computing(const std::string& type, const std::string& attention, const at::Device& device);
+
 /// (batch, labels) logits of one batch, in the network's present mode. The encoder computes in `compute`, the
 /// head in float32.
 at::Tensor pooled_logits(model::SequenceClassifier& network, const model::EncoderInput& input,
@@ -41,7 +49,7 @@ std::int64_t max_tokens(const model::BigBirdConfig& config);
 struct BigBirdReading {
     Pooling pooling = Pooling::cls;
     tasks::WindowBounds window{-4000, 4000};  ///< says where the anchor is
-    train::ComputeType compute = train::ComputeType::fp32;
+    Computing computing = {};
 };
 /// The network is on the device already.
 std::shared_ptr<WindowNetwork> bigbird_windows(model::SequenceClassifier network,

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
+#include "bigbird/model/device.hpp"
 #include "bigbird/scoring/batched_logits.hpp"
 
 #include <algorithm>
@@ -164,7 +165,7 @@ at::Tensor ClassifierTask::targets(const EncodedExamples& windows,
         examples_.copy_labels(windows.row(index), {out, labels});
         out += labels;
     }
-    return values.to(network_->device()).to(at::kFloat);  // (rows, labels)
+    return model::send(values, network_->device()).to(at::kFloat);  // (rows, labels)
 }
 
 at::Tensor ClassifierTask::loss_sum(const at::Tensor& logits, const at::Tensor& targets) const {

@@ -30,12 +30,15 @@ constexpr std::size_t rows_a_chunk = 256;
 /// The encoder of either kind of network.
 class Encoder {
 public:
-    Encoder(const fs::path& directory, const at::Device& device) : device_(device) {
+    Encoder(const fs::path& directory, const at::Device& device, const Computing& computing)
+        : device_(device), compute_(computing.type) {
         if (model::read_architecture(directory) == "BigBirdForSequenceClassification") {
             classifier_ = model::load_classifier(directory, device);
+            classifier_->set_attention_backend(computing.attention);
             classifier_->eval();
         } else {
             pretrained_ = model::load_pretraining_model(directory, device);
+            pretrained_->set_attention_backend(computing.attention);
             pretrained_->eval();
         }
     }
@@ -45,6 +48,7 @@ public:
     const at::Device& device() const { return device_; }
     /// (batch, length, hidden) of a layer
     at::Tensor hidden(const model::EncoderInput& input, std::int64_t layer) {
+        const train::Autocast autocast(compute_, device_);
         const bool last = layer == config().num_hidden_layers;
         const model::EncoderOutput output =
             classifier_ ? classifier_->encode(input, !last) : pretrained_->encode(input, !last);
@@ -55,6 +59,7 @@ private:
     model::SequenceClassifier classifier_{nullptr};
     model::PreTrainingModel pretrained_{nullptr};
     at::Device device_;
+    train::ComputeType compute_;
 };
 
 /// (tokens or 1, hidden) float32 on the CPU for each sequence.
@@ -269,7 +274,7 @@ EmbedReport embed(const EmbedSpec& spec) {
     const at::Device device = model::open_device(spec.device);
     model::set_compute_threads(spec.threads);
     const fs::path directory = train::find_model(spec.model);
-    Encoder encoder(directory, device);
+    Encoder encoder(directory, device, parse_computing(spec.dtype, spec.attention, device));
     const std::int64_t layer = chosen_layer(spec, encoder.config());
     std::unique_ptr<RowSource> source;
     if (reference) {

@@ -32,7 +32,7 @@ struct EmbedSpec {
     std::int64_t layer = -1;  ///< 0: the embeddings, 1 … layers; -1: the last
     outputs::OutputSpec outputs;
     std::int64_t batch_tokens = 0;
-    std::string device = "auto";
+    std::string device = "auto", dtype = "auto", attention = "automatic";  ///< parse_computing
     int threads = 0;
 };
 

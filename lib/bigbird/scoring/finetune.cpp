@@ -197,7 +197,7 @@ std::shared_ptr<WindowNetwork> pretrained_network(const FinetuneSpec& spec, cons
                            model::read_tokenizer(pretrained, config),
                            {.pooling = spec.pooling,
                             .window = info.window,
-                            .compute = train::parse_compute_type(spec.dtype, device)},
+                            .computing = parse_computing(spec.dtype, spec.attention, device)},
                            device);
 }
 

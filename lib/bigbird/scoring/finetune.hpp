@@ -43,7 +43,7 @@ struct FinetuneSpec {
 
     /// What finetune() does not set itself: optimizer, decay, checkpoints, resuming, max_hours.
     train::LoopSpec loop;
-    std::string device = "auto", dtype = "auto";
+    std::string device = "auto", dtype = "auto", attention = "automatic";
     int threads = 0;
     train::RankSpec place;  ///< of this process among those that train together
 };

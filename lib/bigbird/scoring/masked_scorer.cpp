@@ -4,6 +4,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/genome/sequence.hpp"
+#include "bigbird/model/device.hpp"
 #include "bigbird/scoring/task_model.hpp"
 
 #include <torch/nn.h>
@@ -54,13 +55,16 @@ MaskedScorer::Query query_of(const Ids& ids, const Common& common, std::size_t l
 }  // namespace
 
 MaskedScorer::MaskedScorer(model::PreTrainingModel network, tokenizer::DnaTokenizer tokenizer,
-                           Strands strands, std::int64_t batch_tokens, at::Device device)
+                           Strands strands, std::int64_t batch_tokens, at::Device device,
+                           const Computing& computing)
     : network_(std::move(network)),
       tokenizer_(std::move(tokenizer)),
       strands_(strands),
       batch_tokens_(batch_tokens),
       max_tokens_(max_tokens(network_->config())),
-      device_(device) {
+      device_(device),
+      compute_(computing.type) {
+    network_->set_attention_backend(computing.attention);
     network_->eval();
 }
 
@@ -105,9 +109,11 @@ std::vector<double> MaskedScorer::log_likelihoods(std::span<const Query> queries
             }
         }
         if (positions.empty()) continue;
+        const train::Autocast autocast(compute_, device_);
         const at::Tensor logits =  // (masked, vocab)
-            network_->forward(input, at::tensor(positions, at::kLong).to(device_)).prediction_logits;
-        const at::Tensor labels = at::tensor(originals, at::kLong).to(device_);  // (masked)
+            network_->forward(input, model::send(at::tensor(positions, at::kLong), device_))
+                .prediction_logits;
+        const at::Tensor labels = model::send(at::tensor(originals, at::kLong), device_);  // (masked)
         const at::Tensor log_p = logits.to(at::kFloat)
                                      .log_softmax(1)
                                      .gather(1, labels.unsqueeze(1))

@@ -34,7 +34,7 @@ struct MaskedScore {
 class MaskedScorer {
 public:
     MaskedScorer(model::PreTrainingModel network, tokenizer::DnaTokenizer tokenizer, Strands strands,
-                 std::int64_t batch_tokens, at::Device device);
+                 std::int64_t batch_tokens, at::Device device, const Computing& computing = {});
 
     std::vector<std::optional<MaskedScore>> score(std::span<const AllelePair> pairs, int threads);
 
@@ -55,6 +55,7 @@ private:
     Strands strands_;
     std::int64_t batch_tokens_, max_tokens_;
     at::Device device_;
+    train::ComputeType compute_;
 };
 
 }  // namespace bigbird::scoring

@@ -216,7 +216,8 @@ Predictor load_predictor(const PredictSpec& spec) {
     model::set_compute_threads(spec.threads);
     std::vector<TaskModel> models;
     for (const fs::path& path : spec.models)
-        models.push_back(load_task_model(path, spec.task, device));
+        models.push_back(
+            load_task_model(path, spec.task, device, parse_computing(spec.dtype, spec.attention, device)));
     const std::int64_t fitting = device.is_cuda() ? gpu_batch_tokens : cpu_batch_tokens;
     return {std::move(models), spec.strands, spec.batch_tokens > 0 ? spec.batch_tokens : fitting};
 }
@@ -244,24 +245,32 @@ void check_examples(const tasks::ExampleSet& examples, const PredictSpec& spec, 
     }
 }
 
-/// Reads and encodes a chunk while the one before is scored.
+/// Reads and encodes a chunk, and writes another, while the one between them is scored.
 PredictReport score_rows(RowSource& source, Predictor& predictor, RowWriter& writer, int threads) {
     PredictReport report;
     Progress progress("Scoring", "windows", source.total());
     const auto read = [&] { return read_chunk(source, predictor, threads); };
     std::future<Chunk> coming = std::async(std::launch::async, read);
+    std::future<void> writing;
+    std::int64_t scored = 0;  // `report` is the writing thread's
     while (true) {
         Chunk chunk = coming.get();
         if (chunk.rows.empty()) break;
         coming = std::async(std::launch::async, read);
         stop_if_asked();
-        const auto rows = static_cast<double>(chunk.rows.size());
-        const std::vector<float> scores = predictor.score(chunk.encoded, [&](double part) {
-            progress.update(report.rows + static_cast<std::int64_t>(part * rows));
+        const std::int64_t rows = std::ssize(chunk.rows);
+        std::vector<float> scores = predictor.score(chunk.encoded, [&](double part) {
+            progress.update(scored + static_cast<std::int64_t>(part * static_cast<double>(rows)));
         });
-        write_chunk(chunk, scores, predictor.labels().size(), writer, report);
-        progress.update(report.rows);
+        scored += rows;
+        progress.update(scored);
+        if (writing.valid()) writing.get();
+        writing = std::async(std::launch::async,
+                             [&, chunk = std::move(chunk), scores = std::move(scores)]() mutable {
+                                 write_chunk(chunk, scores, predictor.labels().size(), writer, report);
+                             });
     }
+    if (writing.valid()) writing.get();
     progress.finish();
     return report;
 }

@@ -44,7 +44,7 @@ struct PredictSpec {
     std::string track_labels;     ///< of tracks, among `labels`; "": the same
     Strands strands = Strands::none;
     std::int64_t batch_tokens = 0;  ///< padded tokens a batch; 0: fits the device
-    std::string device = "auto";
+    std::string device = "auto", dtype = "auto", attention = "automatic";  ///< parse_computing
     int threads = 0;
 };
 

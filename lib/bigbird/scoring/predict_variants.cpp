@@ -183,6 +183,7 @@ Strands strands_of(const VariantSpec& spec, bool promoter) {
 
 std::unique_ptr<VariantScorer> load_scorer(const VariantSpec& spec) {
     const at::Device device = model::open_device(spec.device);
+    const Computing computing = parse_computing(spec.dtype, spec.attention, device);
     model::set_compute_threads(spec.threads);
     const std::int64_t fitting = device.is_cuda() ? gpu_batch_tokens : cpu_batch_tokens;
     const std::int64_t tokens = spec.batch_tokens > 0 ? spec.batch_tokens : fitting;
@@ -197,7 +198,7 @@ std::unique_ptr<VariantScorer> load_scorer(const VariantSpec& spec) {
         }
         std::vector<TaskModel> models;
         for (const fs::path& path : spec.models) {
-            models.push_back(load_task_model(path, task, device));
+            models.push_back(load_task_model(path, task, device, computing));
         }
         return std::make_unique<TaskScorer>(
             Predictor(std::move(models), strands_of(spec, task == tasks::Task::promoter), tokens), spec);
@@ -212,7 +213,7 @@ std::unique_ptr<VariantScorer> load_scorer(const VariantSpec& spec) {
     const model::BigBirdConfig config = model::read_config(first);
     return std::make_unique<PretrainedScorer>(
         MaskedScorer(model::load_pretraining_model(first, device), model::read_tokenizer(first, config),
-                     strands_of(spec, false), tokens, device),
+                     strands_of(spec, false), tokens, device, computing),
         spec.window, sha256_of_file(first / "model.safetensors"));
 }
 

@@ -29,7 +29,7 @@ struct VariantSpec {
     bool strict = false;             ///< end at the first row that cannot be scored
     outputs::OutputSpec outputs;
     std::int64_t batch_tokens = 0;
-    std::string device = "auto";
+    std::string device = "auto", dtype = "auto", attention = "automatic";  ///< parse_computing
     int threads = 0;
 };
 

@@ -59,12 +59,12 @@ std::int64_t baseline_labels(const fs::path& directory) {
 }
 
 std::shared_ptr<WindowNetwork> load_bigbird(const fs::path& directory, const TaskInfo& info,
-                                            const at::Device& device) {
+                                            const at::Device& device, const Computing& computing) {
     tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(directory, model::read_config(directory));
     model::SequenceClassifier network = model::load_classifier(directory, device);
     network->eval();
     return bigbird_windows(std::move(network), std::move(tokenizer),
-                           {.pooling = info.pooling, .window = info.window}, device);
+                           {.pooling = info.pooling, .window = info.window, .computing = computing}, device);
 }
 
 }  // namespace
@@ -144,7 +144,8 @@ TaskInfo read_task_info(const fs::path& directory) {
     }
 }
 
-TaskModel load_task_model(const fs::path& path, tasks::Task task, const at::Device& device) {
+TaskModel load_task_model(const fs::path& path, tasks::Task task, const at::Device& device,
+                          const Computing& computing) {
     const fs::path directory = train::find_model(path);
     TaskInfo info = read_task_info(directory);
     if (info.task != task) {
@@ -160,7 +161,7 @@ TaskModel load_task_model(const fs::path& path, tasks::Task task, const at::Devi
     const std::int64_t outputs =
         is_bigbird ? model::read_config(directory).num_labels : baseline_labels(directory);
     check_fit(model, directory, outputs);
-    model.network = is_bigbird ? load_bigbird(directory, model.info, device)
+    model.network = is_bigbird ? load_bigbird(directory, model.info, device, computing)
                                : load_baseline(directory, model.info, outputs, device);
     return model;
 }

@@ -55,7 +55,9 @@ struct TaskModel {
 
 /// Loads what finetune-* wrote (train::find_model). Throws InputError: no task model, another task than
 /// `task`, labels.tsv, weights and tokenizer that do not fit each other.
-TaskModel load_task_model(const std::filesystem::path& path, tasks::Task task, const at::Device& device);
+/// `computing`: of BigBird.
+TaskModel load_task_model(const std::filesystem::path& path, tasks::Task task, const at::Device& device,
+                          const Computing& computing = {});
 
 /// What to warn of where a contig of the genome that the model was trained on has another length here: most
 /// likely another build (GRCh38 for GRCh37). Nothing where all fit, or none is shared.
