@@ -3,7 +3,8 @@
 """compare_sentencepiece.py --program BIGBIRD_DNA --folder DIR FASTA...: the exact trainer beside Python's sentencepiece.
 
 Trains with both on the same sentences, one strand and both, without N and with it, for vocabularies of 512, 4,096 and
-32,000 and pieces of up to 16 and 64 bases, and compares the pieces, their order and their scores (the .vocab files).
+32,000 and pieces of up to 16 and 64 bases, and compares the .vocab files byte for byte, and the .model files but for the
+recorded settings of the trainer.
 Where no SentencePiece of that version is installed as a library, this is how to compare with it: 0.1.99 and later count
 overlapping pairs, as --count-overlaps every does. Prints a line a comparison; fails where two differ.
 """
@@ -41,6 +42,28 @@ def train(sentences, vocabulary, limit, prefix):
         minloglevel=2)
 
 
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value, at, shift = value | (byte & 0x7F) << shift, at + 1, shift + 7
+        if byte < 0x80:
+            return value, at
+
+
+def without_trainer_settings(model):
+    """The fields of a ModelProto, whose wire type is 2 throughout, but for trainer_spec."""
+    trainer_spec, data, fields, at = 2, model.read_bytes(), [], 0
+    while at < len(data):
+        key, at = varint(data, at)
+        assert key & 7 == 2, f"{model}: an unknown kind of field"
+        size, at = varint(data, at)
+        if key >> 3 != trainer_spec:
+            fields.append((key >> 3, data[at:at + size]))
+        at += size
+    return fields
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
@@ -65,7 +88,8 @@ def main():
             middle = time.perf_counter()
             train(sentences, vocabulary, limit, options.folder / "theirs")
             end = time.perf_counter()
-            ours, theirs = ((options.folder / name).read_text() for name in ("ours.vocab", "theirs.vocab"))
+            ours, theirs = (((options.folder / f"{name}.vocab").read_bytes(), without_trainer_settings(options.folder / f"{name}.model"))
+                            for name in ("ours", "theirs"))
             compared += 1
             different += ours != theirs
             print(f"{bases / 1e6:7.1f} Mb  strands {strands:4}  N up to {n_fraction}  {vocabulary:6} pieces of up to {limit:2}  "
