@@ -7,13 +7,13 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/free_memory.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/version.hpp"
 
 #include <cstdio>
 #include <memory>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -87,10 +87,13 @@ int Program::main(int argc, char** argv) {
     } catch (const Error& error) {
         log_error("{}", error.what());
         code = exit_code(error.code());
-    } catch (const std::bad_alloc&) {
-        log_error("out of memory; use fewer --threads or a smaller --batch-size");
     } catch (const std::exception& error) {
-        log_error("unexpected failure, a bug in bigbird-dna: {}", error.what());
+        if (is_out_of_memory(error)) {
+            log_error("out of memory; use fewer --threads, a smaller --batch-size or shorter sequences");
+            code = exit_code(ExitCode::device);
+        } else {
+            log_error("unexpected failure, a bug in bigbird-dna: {}", error.what());
+        }
     }
     if (std::fflush(stdout) != 0 && code == 0) {
         log_error("standard output cannot be written");

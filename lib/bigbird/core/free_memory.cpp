@@ -8,7 +8,9 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <new>
 #include <string>
+#include <string_view>
 
 namespace bigbird {
 
@@ -91,6 +93,13 @@ double free_memory() {
     return std::max(0.0, std::min({kilobyte * number_after("MemAvailable:", "/proc/meminfo", unlimited),
                                    left_of_address_space(),
                                    left_by_control_groups("/proc/self/cgroup", "/sys/fs/cgroup")}));
+}
+
+bool is_out_of_memory(const std::exception& error) {
+    const std::string_view text = error.what();
+    return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+           text.find("DefaultCPUAllocator") != std::string_view::npos ||
+           text.find("out of memory") != std::string_view::npos;
 }
 
 }  // namespace bigbird

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <exception>
 #include <filesystem>
 
 namespace bigbird {
@@ -14,5 +15,9 @@ double free_memory();
 /// the root. Infinity where nothing is limited.
 double left_by_control_groups(const std::filesystem::path& groups_of_process,
                               const std::filesystem::path& mounted_at);
+
+/// Whether an exception says that memory ran out, the processor's or a GPU's: std::bad_alloc, and LibTorch's
+/// own, by their text.
+bool is_out_of_memory(const std::exception& error);
 
 }  // namespace bigbird

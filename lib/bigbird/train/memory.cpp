@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/train/memory.hpp"
 
-#include "bigbird/core/free_memory.hpp"
-
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/util/Exception.h>
 #include <malloc.h>
 
 #include <limits>
-#include <new>
-#include <string_view>
 
 namespace bigbird::train {
 
@@ -29,12 +25,6 @@ double available_memory(const at::Device& device) {
         }
     }
     return free_memory();
-}
-
-bool is_out_of_memory(const std::exception& error) {
-    return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
-           dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
-           std::string_view(error.what()).find("DefaultCPUAllocator") != std::string_view::npos;
 }
 
 void keep_little_memory() {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory a device has, and whether it ran out.
+// How much memory a device has, and what is said when it runs out.
 #pragma once
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/free_memory.hpp"
 
 #include <ATen/core/Tensor.h>
 
@@ -14,9 +15,6 @@ namespace bigbird::train {
 /// Bytes that this process may still take of the processor's memory (free_memory()) or the GPU's; infinity
 /// where a GPU does not tell.
 double available_memory(const at::Device& device);
-
-/// Whether an exception says that memory ran out, the CPU's or the GPU's.
-bool is_out_of_memory(const std::exception& error);
 
 /// Calls `body`; memory that runs out there becomes a DeviceError with this sentence.
 template <typename Body>

@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 
 #include <cmath>
+#include <new>
+#include <stdexcept>
 
 using namespace bigbird;
 using bigbird::testing::TempDir;
@@ -49,4 +51,10 @@ DOCTEST_TEST_CASE("free_memory: what is left falls with what is taken, and ulimi
     const double left = free_memory();
     ::setrlimit(RLIMIT_AS, &old);
     DOCTEST_CHECK(left == 0);
+}
+
+DOCTEST_TEST_CASE("free_memory: memory that ran out is told from other failures") {
+    DOCTEST_CHECK(is_out_of_memory(std::bad_alloc()));
+    DOCTEST_CHECK(is_out_of_memory(std::runtime_error("CUDA out of memory. Tried to allocate 2.00 GiB.")));
+    DOCTEST_CHECK_FALSE(is_out_of_memory(std::runtime_error("something else")));
 }
