@@ -4,6 +4,7 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/fused_steps.hpp"
+#include "bigbird/model/onednn_linear.hpp"
 #include "bigbird/model/recompute.hpp"
 
 #include <cmath>
@@ -147,6 +148,11 @@ at::Tensor EncoderLayerImpl::project_and_norm(const Linear& projection, const at
 at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const PassContext& pass) const {
     const at::Tensor attended = project_and_norm(attention_output_, attend(x, pass), x, attention_norm_,
                                                  Place::attention_output, pass);
+    if (!is_training() && !pass.fused && has_onednn_linear(attended)) {
+        return output_norm_->forward(onednn_feed_forward(attended, intermediate_->weight, intermediate_->bias,
+                                                         activation_, output_->weight, output_->bias,
+                                                         attended));
+    }
     const at::Tensor expanded = expand(attended, pass);  // (batch, length, intermediate)
     return project_and_norm(output_, expanded, attended, output_norm_, Place::output, pass);
 }

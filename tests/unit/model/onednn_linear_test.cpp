@@ -59,6 +59,32 @@ DOCTEST_TEST_CASE("onednn_linear: products, activations and sums are those of Li
     }
 }
 
+DOCTEST_TEST_CASE("onednn_linear: two layers, in parts where they are wide, are those of LibTorch in fp64") {
+    const at::NoGradGuard no_gradient;
+    for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+        const at::Tensor x = random_tensor({2, 5, 48}, 1, type);
+        if (!has_onednn_linear(x)) {
+            continue;
+        }
+        for (const std::int64_t inner : {32, 1024, 2500}) {
+            DOCTEST_CAPTURE(inner);
+            const at::Tensor weight = (random_tensor({inner, 48}, 2, at::kFloat) / 7).to(type),
+                             next = (random_tensor({33, inner}, 3, at::kFloat) / 50).to(type),
+                             bias = random_tensor({inner}, 4, type), next_bias = random_tensor({33}, 5, type),
+                             other = random_tensor({2, 5, 33}, 6, type), kept = other.clone();
+            const auto wide = [](const at::Tensor& y) { return y.to(at::kDouble); };
+            const at::Tensor wanted =
+                at::linear(activation("gelu_new", at::linear(wide(x), wide(weight), wide(bias))), wide(next),
+                           wide(next_bias)) +
+                wide(other);
+            const at::Tensor found =
+                onednn_feed_forward(x, weight, bias, "gelu_new", next, next_bias, other);
+            DOCTEST_CHECK(difference(found, wanted) < tolerance(x));
+            DOCTEST_CHECK(at::equal(other, kept));
+        }
+    }
+}
+
 DOCTEST_TEST_CASE("onednn_linear: Linear computes the same with gradients, where oneDNN is not asked") {
     const Case c(at::kFloat);
     DOCTEST_CHECK(!has_onednn_linear(c.x));
