@@ -27,9 +27,8 @@ constexpr const char* about =
 
 constexpr const char* footer =
     "Each command has its own --help. Data go to standard output or --output, all else to standard error.\n"
-    "Exit codes: 0 whole output, 2 usage, 3 bad input, 4 device, 70 bug, 74 write failed, 75 stopped early "
-    "and\n"
-    "resumable, 130 SIGINT, 143 SIGTERM.";
+    "Exit codes: 0 whole output, 2 usage, 3 bad input, 4 device or out of memory, 70 bug, 74 write failed,\n"
+    "75 stopped early and resumable, 130 SIGINT, 143 SIGTERM.";
 
 /// What validators say of themselves stays out of the help; the options' own words tell more.
 void clear_validator_texts(CLI::Option& option) {
