@@ -14,8 +14,9 @@
 
 namespace bigbird::testing {
 
-/// `seed` chooses the order of warps and copies.
+/// `seed` chooses the order of warps and copies, and how many blocks share the units of a persistent grid.
 struct EmulatedLauncher {
+    using TileMap = attention::cuda::TileMapShape;
     std::uint64_t seed = 1;
 
     template <typename Kernel>
@@ -23,6 +24,10 @@ struct EmulatedLauncher {
         run_grid(blocks, Kernel::threads, static_cast<std::size_t>(shared_bytes), seed,
                  [&](const SimtMachine& machine) { Kernel::run(machine, parameters); });
     }
+    TileMap tile_map(const attention::cuda::TensorView& view, const attention::cuda::Arguments& a) const {
+        return attention::cuda::tile_map_shape(view, a);
+    }
+    int persistent_blocks() const { return 1 + static_cast<int>(seed % 3); }
 };
 
 template <int HeadDim, typename Scalar>

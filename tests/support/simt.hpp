@@ -73,17 +73,25 @@ public:
             static_cast<std::uint64_t>(static_cast<const std::byte*>(tile) - block_->shared());
         return attention::cuda::tile_descriptor(static_cast<std::uint32_t>(offset));
     }
-    void publish_copies() const { block_->publish(thread_); }
     /// Registers are named for the device's compiler alone, here and in group_wait().
     template <typename... Registers>
     void group_fence(Registers&...) const {
         block_->meet_group(thread_, GroupInstruction::fence);
     }
     void group_commit() const { block_->meet_group(thread_, GroupInstruction::commit); }
-    template <int Pending = 0, typename... Registers>
+    template <typename... Registers>
     void group_wait(Registers&...) const {
-        block_->meet_group(thread_, Pending == 0 ? GroupInstruction::wait : GroupInstruction::wait_but_last);
-        static_assert(Pending < 2, "more pending commits are not emulated");
+        block_->meet_group(thread_, GroupInstruction::wait);
+    }
+    SimtMachine late() const { return *this; }
+    void sync_group() const { block_->meet_group(thread_, GroupInstruction::sync); }
+    template <int Registers>
+    void give_registers() const {
+        sync_group();
+    }
+    template <int Registers>
+    void take_registers() const {
+        sync_group();
     }
     template <typename Scalar, bool TransposedB>
     void group_multiply(Accumulator (&sum)[8], std::uint64_t a, std::uint64_t b, bool add) const {
@@ -96,6 +104,35 @@ public:
         block_->meet_group(thread_, GroupInstruction::multiply,
                            {sum, &a, 0, b, TransposedB, add, std::is_same_v<Scalar, attention::cuda::Bf16>});
     }
+    using Barrier = attention::cuda::Barrier;
+    void init_barrier(Barrier* barrier, int arrivals) const {
+        block_->check(thread_, block_->pipeline().init(block_->offset_of(barrier), arrivals));
+    }
+    void publish_barriers() const { block_->pipeline().publish_barriers(); }
+    void arrive(Barrier* barrier) const {
+        block_->check(thread_, block_->pipeline().arrive(thread_, block_->offset_of(barrier)));
+    }
+    void expect_bytes(Barrier* barrier, int bytes) const {
+        block_->check(thread_, block_->pipeline().expect_bytes(block_->offset_of(barrier), bytes));
+    }
+    void wait_barrier(Barrier* barrier, std::uint32_t parity) const {
+        block_->wait_turn(thread_, barrier, parity);
+        sync_warp();
+    }
+    void copy_tile(void* to, const attention::cuda::TileMapShape& map, int token, int head, int sample,
+                   Barrier* barrier) const {
+        block_->expect(thread_, block_->offset_of(to) % 1024 == 0, "a tile is copied to a misaligned place");
+        block_->copy_bulk(thread_, to, tile_image(map, token, head, sample), barrier);
+    }
+    void copy_bytes(void* to, const void* from, int bytes, Barrier* barrier) const {
+        const auto address = reinterpret_cast<std::uintptr_t>(from);
+        block_->expect(thread_, (block_->offset_of(to) | address | static_cast<unsigned>(bytes)) % 16 == 0,
+                       "a copy of bytes is misaligned");
+        const auto* first = static_cast<const std::byte*>(from);
+        block_->copy_bulk(thread_, to, {first, first + bytes}, barrier);
+    }
+    void publish_stores() const { block_->pipeline().publish_stores(thread_); }
+
     template <typename Scalar>
     std::uint32_t pack(float low, float high) const {
         return narrow<Scalar>(low) | static_cast<std::uint32_t>(narrow<Scalar>(high)) << 16;
@@ -145,6 +182,24 @@ public:
     }
 
 private:
+    /// The box of a map at a token of a head, as it lies at a multiple of 1024 bytes: rows of 128 bytes, bits
+    /// 4 to 6 of a byte's address xor bits 7 to 9 (PTX: tensor memory's swizzling modes, 128B).
+    static std::vector<std::byte> tile_image(const attention::cuda::TileMapShape& map, int token, int head,
+                                             int sample) {
+        std::vector<std::byte> image(std::size_t{map.box[1]} * map.box[0] * 2);  // 0 where nothing is
+        const auto* data = static_cast<const std::byte*>(map.data);
+        const auto first = static_cast<std::uint64_t>(token);
+        for (std::uint64_t row = 0; row < map.box[1] && first + row < map.sizes[1]; ++row) {
+            const std::byte* from = data + (first + row) * map.strides[0] +
+                                    static_cast<std::uint64_t>(head) * map.strides[1] +
+                                    static_cast<std::uint64_t>(sample) * map.strides[2];
+            for (std::uint64_t column = 0; column < map.box[0]; ++column) {
+                const std::uint64_t place = row * 128 + column * 2;
+                std::memcpy(&image[place ^ (place >> 7 & 7) << 4], from + column * 2, 2);
+            }
+        }
+        return image;
+    }
     void meet(const WarpOperands& operands) const { block_->meet_warp(thread_, operands); }
     SimtBlock* block_;
     int thread_;

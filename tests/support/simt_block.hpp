@@ -3,7 +3,7 @@
 // thread of a block is a fiber, and the 32 of a warp meet in every warp-wide instruction, which is computed
 // as the PTX manual defines it. Made to find what a device would only show at times:
 //   - warps run in random order between barriers, so that a missing barrier changes results;
-//   - an asynchronous copy happens at once or as late as it may, by chance;
+//   - an asynchronous copy happens at once or as late as it may, by chance (and simt_pipeline.hpp);
 //   - shared memory begins as NaN;
 //   - lanes of a warp that meet in different instructions, a barrier that some threads never reach, addresses
 //     that are misaligned, copies and products that nobody waits for are errors.
@@ -11,6 +11,7 @@
 #pragma once
 
 #include "support/simt_group.hpp"
+#include "support/simt_pipeline.hpp"
 #include "support/simt_warp.hpp"
 
 #include "bigbird/attention/cuda/tiles.hpp"
@@ -39,8 +40,8 @@ __attribute__((naked, noinline)) inline void switch_stack(void** /*save*/, void*
         "popq %r15\n\tpopq %r14\n\tpopq %r13\n\tpopq %r12\n\tpopq %rbx\n\tpopq %rbp\n\tret");
 }
 
-/// wgmma's, in which the 128 lanes of four warps meet.
-enum class GroupInstruction : std::uint8_t { fence, multiply, commit, wait, wait_but_last };
+/// wgmma's and a barrier, in which the 128 lanes of four warps meet.
+enum class GroupInstruction : std::uint8_t { fence, multiply, commit, wait, sync };
 
 /// One thread block. Created anew for each.
 class SimtBlock {
@@ -53,7 +54,10 @@ public:
         int number, grid;
     };
     SimtBlock(Place place, int threads, std::size_t shared_bytes, std::uint64_t seed)
-        : place_(place), shared_(shared_bytes + alignment, std::byte{0xFF}), rng_(seed) {
+        : place_(place),
+          shared_(shared_bytes + alignment, std::byte{0xFF}),
+          pipeline_(threads, shared(), shared_bytes),
+          rng_(seed) {
         for (int i = 0; i < threads; ++i) {
             fibers_.push_back(std::make_unique<Fiber>());
         }
@@ -81,7 +85,6 @@ public:
     }
 
     void meet_block(int thread) {
-        hidden_copies_ = hidden_copies_ || fiber(thread).hidden_copies;
         fiber(thread).state = State::at_barrier;
         leave(thread);
     }
@@ -103,8 +106,24 @@ public:
             fiber(i).state = State::ready;
         }
     }
-    /// fence.proxy.async: what this thread has copied is now seen by wgmma.
-    void publish(int thread) { fiber(thread).hidden_copies = false; }
+
+    SimtPipeline& pipeline() { return pipeline_; }
+    SimtPipeline::Offset offset_of(const void* pointer) {
+        return static_cast<SimtPipeline::Offset>(static_cast<const std::byte*>(pointer) - shared());
+    }
+    void copy_bulk(int thread, const void* to, std::vector<std::byte> bytes, const void* barrier) {
+        check(thread, pipeline_.copy(thread, offset_of(to), std::move(bytes), offset_of(barrier), rng_));
+    }
+    void wait_turn(int thread, const void* barrier, std::uint32_t parity) {
+        Fiber& own = fiber(thread);
+        own.awaited = {offset_of(barrier), parity};
+        expect(thread, pipeline_.is_barrier(own.awaited.first), "a barrier is waited for that is not set up");
+        while (!pipeline_.has_ended(own.awaited.first, parity)) {
+            own.state = State::awaits_turn;
+            leave(thread);
+        }
+        pipeline_.end_wait(thread, own.awaited.first);
+    }
 
     void meet_warp(int thread, const WarpOperands& operands) {
         Fiber& own = fiber(thread);
@@ -138,18 +157,19 @@ public:
             copy.execute();
         }
         fiber(thread).copies.clear();
-        fiber(thread).hidden_copies = fiber(thread).hidden_copies || !fiber(thread).waited;
         fiber(thread).waited = true;
     }
-    void expect(int thread, bool condition, const char* message) {
-        if (!condition) {
-            error_ = std::string(message) + " (thread " + std::to_string(thread) + ")";
+    void expect(int thread, bool condition, const char* message) { check(thread, condition ? "" : message); }
+    /// Ends the block with what is wrong, if anything.
+    void check(int thread, const std::string& wrong) {
+        if (!wrong.empty()) {
+            error_ = wrong + " (thread " + std::to_string(thread) + ")";
             leave(thread);
         }
     }
 
 private:
-    enum class State : std::uint8_t { ready, in_warp, in_group, at_barrier, done };
+    enum class State : std::uint8_t { ready, in_warp, in_group, at_barrier, awaits_turn, done };
 
     struct Copy {
         void* to;
@@ -171,7 +191,8 @@ private:
         State state = State::ready;
         WarpOperands operands;
         std::vector<Copy> copies;
-        bool waited = true, hidden_copies = false;
+        bool waited = true;
+        std::pair<SimtPipeline::Offset, std::uint32_t> awaited;  // barrier, parity
         std::pair<GroupInstruction, GroupOperands> group;
     };
 
@@ -187,7 +208,8 @@ private:
         if (!own.copies.empty() || !own.waited) {
             block->error_ = "a thread ended with copies that nobody waited for";
         }
-        if (!std::ranges::all_of(block->groups_, [](const SimtGroup& group) { return group.is_idle(); })) {
+        const auto group = static_cast<std::size_t>(thread) / SimtGroup::lanes;
+        if (group < block->groups_.size() && !block->groups_[group].is_idle()) {
             block->error_ = "a thread ended with products that nobody waited for";
         }
         own.state = State::done;
@@ -210,13 +232,22 @@ private:
     }
     void leave(int thread) { switch_stack(&fiber(thread).top, scheduler_); }
 
-    /// Runs one warp until it waits; false when all is done.
+    /// Runs one warp until it waits, or brings a copy; false when all is done.
     bool step() {
+        if (pipeline_.take_ended()) {
+            wake();
+        }
         std::vector<int> ready;
         for (int i = 0; i < threads(); ++i) {
             if (fiber(i).state == State::ready && (ready.empty() || ready.back() != i / lanes)) {
                 ready.push_back(i / lanes);
             }
+        }
+        const bool all_done =
+            std::ranges::all_of(fibers_, [](const auto& f) { return f->state == State::done; });
+        if (pipeline_.has_coming() && !all_done && (ready.empty() || rng_.between(0, 7) == 0)) {
+            error_ = pipeline_.bring_any(rng_);
+            return true;
         }
         if (ready.empty()) {
             return open_barrier();
@@ -237,6 +268,15 @@ private:
         return true;
     }
 
+    /// Those whose turn may have come; they look again.
+    void wake() {
+        for (const auto& f : fibers_) {
+            if (f->state == State::awaits_turn) {
+                f->state = State::ready;
+            }
+        }
+    }
+
     bool open_barrier() {
         int waiting = 0, done = 0;
         for (const auto& f : fibers_) {
@@ -244,18 +284,34 @@ private:
             done += f->state == State::done ? 1 : 0;
         }
         if (done == threads()) {
+            error_ = pipeline_.has_coming() ? "a block ended with copies still coming" : "";
             return false;
         }
         if (waiting != threads()) {
             error_ =
                 "a barrier or a warp-wide instruction is not reached by all: " + std::to_string(waiting) +
-                " threads at the barrier, " + std::to_string(done) + " have ended";
+                " threads at the barrier, " + std::to_string(done) + " have ended" + awaited_turns();
             return true;
         }
         for (const auto& f : fibers_) {
             f->state = State::ready;
         }
         return true;
+    }
+
+    /// What threads wait for that will not come.
+    std::string awaited_turns() {
+        std::set<SimtPipeline::Offset> barriers;
+        for (const auto& f : fibers_) {
+            if (f->state == State::awaits_turn) {
+                barriers.insert(f->awaited.first);
+            }
+        }
+        std::string text;
+        for (const SimtPipeline::Offset barrier : barriers) {
+            text += "; " + pipeline_.describe(barrier);
+        }
+        return text;
     }
 
     void execute(int first) {
@@ -285,30 +341,35 @@ private:
                 return;
             }
         }
+        const int number = first / static_cast<int>(SimtGroup::lanes);
         switch (instruction) {
             case GroupInstruction::fence:
                 return group.fence();
             case GroupInstruction::commit:
                 return group.commit();
             case GroupInstruction::wait:
-                return group.wait(shared(), 0);
-            case GroupInstruction::wait_but_last:
-                return group.wait(shared(), 1);
+                group.wait(shared());
+                return pipeline_.end_reads(number);
+            case GroupInstruction::sync:
+                return;
             case GroupInstruction::multiply:
                 break;
         }
-        if (hidden_copies_) {
-            error_ = "a product of a group may not see copies: publish them before the barrier";
-        } else if (!group.issue(operands)) {
+        error_ = operands[0].a == nullptr ? pipeline_.begin_read(number, tile_at(operands[0].a_tile)) : "";
+        if (error_.empty()) {
+            error_ = pipeline_.begin_read(number, tile_at(operands[0].b_tile));
+        }
+        if (!group.issue(operands)) {
             error_ = "a product of a group without a fence before it";
         }
     }
+    static SimtPipeline::Offset tile_at(std::uint64_t descriptor) { return (descriptor & 0x3FFF) << 4; }
 
     Place place_;
     std::vector<std::byte> shared_;
+    SimtPipeline pipeline_;
     std::vector<std::unique_ptr<Fiber>> fibers_;
     std::vector<SimtGroup> groups_;
-    bool hidden_copies_ = false;  ///< copies that a thread brought to a barrier unpublished
     const std::function<void(int)>* body_ = nullptr;
     void* scheduler_ = nullptr;
     int running_ = 0;

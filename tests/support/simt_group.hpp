@@ -41,9 +41,8 @@ public:
         committed_.push_back(std::move(issued_));
         issued_.clear();
     }
-    /// For all commits but the last `pending`.
-    void wait(const std::byte* shared, std::size_t pending) {
-        for (; committed_.size() > pending; committed_.pop_front()) {
+    void wait(const std::byte* shared) {
+        for (; !committed_.empty(); committed_.pop_front()) {
             for (const Operands& operands : committed_.front()) {
                 operands[0].bf16 ? multiply<c10::BFloat16>(shared, operands)
                                  : multiply<c10::Half>(shared, operands);

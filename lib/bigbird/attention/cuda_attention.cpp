@@ -12,6 +12,7 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -97,10 +98,12 @@ cuda::TensorView describe(const at::Tensor& x) {
     return {x.data_ptr(), x.stride(0), x.stride(1), x.stride(2)};
 }
 
-/// The tensor itself where the kernels can read it: rows of 16-byte chunks.
+/// The tensor itself where the kernels can read it: rows of 16-byte chunks (cuda::TensorView).
 at::Tensor readable(const at::Tensor& x) {
     const bool strides_fit =
-        x.stride(3) == 1 && x.stride(0) % 8 == 0 && x.stride(1) % 8 == 0 && x.stride(2) % 8 == 0;
+        x.stride(3) == 1 && std::ranges::all_of(x.strides().slice(0, 3), [](std::int64_t stride) {
+            return stride > 0 && stride % 8 == 0;
+        });
     const bool is_aligned = reinterpret_cast<std::uintptr_t>(x.const_data_ptr()) % 16 == 0;
     return strides_fit && is_aligned ? x.detach() : x.detach().clone(at::MemoryFormat::Contiguous);
 }

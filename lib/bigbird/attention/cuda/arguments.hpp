@@ -47,7 +47,7 @@ struct UnitList {
 };
 
 /// A (samples, heads, length, head_dim) tensor of 16-bit numbers: last dimension contiguous, strides in
-/// elements and multiples of 8, data aligned to 16 bytes.
+/// elements, positive and multiples of 8, data aligned to 16 bytes.
 struct TensorView {
     void* data = nullptr;
     std::int64_t sample_stride = 0, head_stride = 0, row_stride = 0;

@@ -222,7 +222,7 @@ BIGBIRD_DEVICE void forward_kernel(const Machine& machine, const Arguments& a) {
     ForwardState<HeadDim, 2> state;
     begin_softmax(state);
     Fragment queries[2][steps<HeadDim>];
-    walk_keys<HeadDim, threads_per_block, FinishLoading>(
+    walk_keys<HeadDim>(
         machine, a, shared, unit, sample, side,
         [&] { load_rows<HeadDim>(machine, shared.queries(side), row, queries); },
         [&](const TileBias& bias, const SharedTile<HeadDim>& keys, const SharedTile<HeadDim>& values) {

@@ -1,51 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches of Hopper's kernels (attention_launches.hpp has those around them).
+// The launches of Hopper's kernels (attention_launches.hpp has those around them). Their `Launcher` has
+// besides TileMap, tile_map(view, arguments), and persistent_blocks(): the thread blocks of a grid that has
+// one for each multiprocessor.
 #pragma once
 
-#include "bigbird/attention/cuda/group_backward.hpp"
 #include "bigbird/attention/cuda/group_forward.hpp"
+#include "bigbird/attention/cuda/group_key_gradient.hpp"
+#include "bigbird/attention/cuda/group_query_gradient.hpp"
 
 namespace bigbird::attention::cuda {
 
-template <typename Scalar>
+/// Threads of a block: the groups of its teams, and that of the producers.
+template <typename Shape>
+inline constexpr int pipeline_threads = (Shape::teams * Shape::groups + 1) * group_threads;
+
+template <typename Scalar, typename Map>
 struct GroupForwardKernel {
-    using Parameters = Arguments;
-    static constexpr int threads = 2 * group_threads, resident = 2;
+    using Parameters = GroupArguments<Map>;
+    using Shape = GroupForwardShape;
+    static constexpr int threads = pipeline_threads<Shape>, resident = 1;
     template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const Arguments& a) {
-        group_forward_kernel<Scalar>(machine, a);
+    BIGBIRD_DEVICE static void run(const Machine& machine, const Parameters& p) {
+        run_pipeline<Shape, QueryUnitLoads<Machine, Map, Shape>, GroupForward<Scalar>>(machine, p,
+                                                                                       p.a.queries);
     }
 };
-template <typename Scalar>
+template <typename Scalar, typename Map>
 struct GroupQueryGradientKernel {
-    using Parameters = Arguments;
-    static constexpr int threads = 2 * group_threads, resident = 2;
+    using Parameters = GroupArguments<Map>;
+    using Shape = GroupQueryGradientShape;
+    static constexpr int threads = pipeline_threads<Shape>, resident = 1;
     template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const Arguments& a) {
-        group_query_gradient_kernel<Scalar>(machine, a);
+    BIGBIRD_DEVICE static void run(const Machine& machine, const Parameters& p) {
+        run_pipeline<Shape, QueryUnitLoads<Machine, Map, Shape>, GroupQueryGradient<Scalar>>(machine, p,
+                                                                                             p.a.queries);
     }
 };
-template <typename Scalar>
+template <typename Scalar, typename Map>
 struct GroupKeyGradientKernel {
-    using Parameters = Arguments;
-    static constexpr int threads = group_threads, resident = 3;
+    using Parameters = GroupArguments<Map>;
+    using Shape = GroupKeyGradientShape;
+    static constexpr int threads = pipeline_threads<Shape>, resident = 1;
     template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const Arguments& a) {
-        group_key_gradient_kernel<Scalar>(machine, a);
+    BIGBIRD_DEVICE static void run(const Machine& machine, const Parameters& p) {
+        run_pipeline<Shape, KeyUnitLoads<Machine, Map>, GroupKeyGradient<Scalar>>(machine, p, p.a.keys);
     }
 };
 
+template <typename Kernel, typename Launcher>
+void launch_pipeline(Launcher& launcher, const UnitList& list, const typename Kernel::Parameters& p) {
+    using Shape = typename Kernel::Shape;
+    constexpr int bytes = Shape::teams * PipelineShared<Shape>::bytes,
+                  groups = Kernel::threads / group_threads;
+    static_assert(bytes <= 227 * 1024, "what a thread block of compute capability 9.0 can have");
+    constexpr int registers_at_start = 512 / groups / 8 * 8;  // of a lane: 65536 in all, by multiples of 8
+    static_assert((groups - 1) * Shape::registers + Shape::producer_registers <= groups * registers_at_start,
+                  "registers are given before they are taken");
+    const int units = p.a.samples * list.unit_count, full_grid = launcher.persistent_blocks(),
+              needed = (units + Shape::teams - 1) / Shape::teams;
+    launcher.template launch<Kernel>(needed < full_grid ? needed : full_grid, bytes, p);
+}
+
 template <typename Scalar, typename Launcher>
 void launch_group_forward_units(Launcher& launcher, const Arguments& a) {
-    launcher.template launch<GroupForwardKernel<Scalar>>(a.samples * a.queries.unit_count,
-                                                         ForwardShared<group_head_dim>::bytes, a);
+    if (a.samples == 0) {  // there are no maps of nothing
+        return;
+    }
+    using Map = typename Launcher::TileMap;
+    const GroupArguments<Map> p{a, launcher.tile_map(a.q, a), launcher.tile_map(a.k, a),
+                                launcher.tile_map(a.v, a), Map{}};
+    launch_pipeline<GroupForwardKernel<Scalar, Map>>(launcher, a.queries, p);
 }
 template <typename Scalar, typename Launcher>
 void launch_group_gradient_units(Launcher& launcher, const Arguments& a) {
-    launcher.template launch<GroupQueryGradientKernel<Scalar>>(a.samples * a.queries.unit_count,
-                                                               QueryGradientShared<group_head_dim>::bytes, a);
-    launcher.template launch<GroupKeyGradientKernel<Scalar>>(a.samples * a.keys.unit_count,
-                                                             GroupKeyShared::bytes, a);
+    if (a.samples == 0) {  // there are no maps of nothing
+        return;
+    }
+    using Map = typename Launcher::TileMap;
+    const GroupArguments<Map> p{a, launcher.tile_map(a.q, a), launcher.tile_map(a.k, a),
+                                launcher.tile_map(a.v, a), launcher.tile_map(a.d_out, a)};
+    launch_pipeline<GroupQueryGradientKernel<Scalar, Map>>(launcher, a.queries, p);
+    launch_pipeline<GroupKeyGradientKernel<Scalar, Map>>(launcher, a.keys, p);
 }
 
 }  // namespace bigbird::attention::cuda

@@ -37,10 +37,7 @@ namespace bigbird::attention::cuda {
 
 struct GroupMachine : PtxMachine {
     __device__ __forceinline__ std::uint64_t describe(const void* tile) const {
-        return tile_descriptor(static_cast<std::uint32_t>(__cvta_generic_to_shared(tile)));
-    }
-    __device__ __forceinline__ void publish_copies() const {
-        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        return tile_descriptor(shared_address(tile));
     }
     /// Orders what was written to `registers`, all that the next products read and write, before those.
     template <typename... Registers>
@@ -51,11 +48,11 @@ struct GroupMachine : PtxMachine {
     __device__ __forceinline__ void group_commit() const {
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
     }
-    /// Waits for all products of the group but those of the last `Pending` commits. `registers` are what they
-    /// read and write: until then they are neither read, nor moved, nor used for something else.
-    template <int Pending = 0, typename... Registers>
+    /// Waits for all products of the group. `registers` are what they read and write: until then they are
+    /// neither read, nor moved, nor used for something else.
+    template <typename... Registers>
     __device__ __forceinline__ void group_wait(Registers&... registers) const {
-        asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(Pending) : "memory");
+        asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
         (hold(registers), ...);
     }
     /// sum (64 x 64) = or += a b; a (64 x 16) and b (16 x 64) by their descriptors.

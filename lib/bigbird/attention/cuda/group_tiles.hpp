@@ -4,13 +4,21 @@
 // lies as that of mma.m16n8k16: 16 rows, 16 times the warp's number on, in 8 accumulators.
 #pragma once
 
+#include "bigbird/attention/cuda/tile_map.hpp"
 #include "bigbird/attention/cuda/tiles.hpp"
 
 namespace bigbird::attention::cuda {
 
-inline constexpr int group_threads = 128;
-inline constexpr int group_head_dim = 64;
+inline constexpr int group_threads = 128, group_warps = 4;
+/// A barrier in shared memory (PTX: mbarrier), 8 bytes.
+using Barrier = std::uint64_t;
 using GroupTile = SharedTile<group_head_dim>;
+
+/// The first of a warp's 16 rows of its group's tile.
+template <typename Machine>
+BIGBIRD_DEVICE int row_of(const Machine& machine) {
+    return machine.thread() % group_threads / warp_lanes * 16;
+}
 
 /// The matrix descriptor of a GroupTile at an address in shared memory: groups of 8 rows follow each other at
 /// 1024 bytes, along the rows of an operand and, transposed, along k alike.
@@ -53,15 +61,5 @@ BIGBIRD_DEVICE void as_operands(const Machine& machine, const Accumulator (&valu
         operands[step] = as_operand<Scalar>(machine, values[2 * step], values[2 * step + 1]);
     }
 }
-
-/// Ends the loading of a stage: what all threads have copied is there for all, and for wgmma.
-struct FinishGroupLoading {
-    template <typename Machine>
-    BIGBIRD_DEVICE void operator()(const Machine& machine) const {
-        machine.wait_copies();
-        machine.publish_copies();
-        machine.sync_block();
-    }
-};
 
 }  // namespace bigbird::attention::cuda

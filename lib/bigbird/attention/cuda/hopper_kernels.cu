@@ -1,20 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attention kernels for Hopper (wgmma), heads of size 64. What goes before and after them is
-// attention_kernels.cu's.
+// The attention kernels for Hopper (wgmma and tensor maps), heads of size 64. What goes before and after them
+// is attention_kernels.cu's.
 #include "bigbird/attention/cuda/group_launches.hpp"
-#include "bigbird/attention/cuda/group_machine.cuh"
 #include "bigbird/attention/cuda/launches.cuh"
+#include "bigbird/attention/cuda/pipeline_machine.cuh"
+#include "bigbird/attention/cuda/tensor_map.cuh"
 
 namespace bigbird::attention::cuda {
 
+namespace {
+
+/// The Launcher of group_launches.hpp.
+struct HopperLauncher : DeviceLauncher<PipelineMachine> {
+    using TileMap = CUtensorMap;
+
+    TileMap tile_map(const TensorView& view, const Arguments& a) {
+        TileMap map{};
+        launches.check(encode_tensor_map(tile_map_shape(view, a), a.element, map));
+        return map;
+    }
+    int persistent_blocks() {
+        int device = 0, multiprocessors = 1;
+        launches.check(cudaGetDevice(&device));
+        launches.check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+        return multiprocessors;
+    }
+};
+
+}  // namespace
+
 void launch_hopper_forward(Launches& launches, const Arguments& a) {
-    DeviceLauncher<GroupMachine> launcher{launches};
+    HopperLauncher launcher{{launches}};
     a.element == Element::bf16 ? launch_group_forward_units<Bf16>(launcher, a)
                                : launch_group_forward_units<Fp16>(launcher, a);
 }
 
 void launch_hopper_gradients(Launches& launches, const Arguments& a) {
-    DeviceLauncher<GroupMachine> launcher{launches};
+    HopperLauncher launcher{{launches}};
     a.element == Element::bf16 ? launch_group_gradient_units<Bf16>(launcher, a)
                                : launch_group_gradient_units<Fp16>(launcher, a);
 }

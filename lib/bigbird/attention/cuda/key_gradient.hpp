@@ -100,9 +100,10 @@ BIGBIRD_DEVICE void key_gradient_step(const Machine& machine, const Tiling& tili
 }
 
 /// Starts copying a query tile, its d_out, log-sums and deltas.
-template <int HeadDim, typename Shared, typename Machine>
-BIGBIRD_DEVICE void load_queries(const Machine& machine, const Arguments& a, const Shared& shared, int sample,
-                                 int head, const Entry& of, int stage) {
+template <int HeadDim, typename Machine>
+BIGBIRD_DEVICE void load_queries(const Machine& machine, const Arguments& a,
+                                 const KeyGradientShared<HeadDim>& shared, int sample, int head,
+                                 const Entry& of, int stage) {
     const int first = first_of(of), count = count_of(of);
     load_tile<HeadDim>(machine, shared.queries(stage), rows_of(a.q, sample, head), first, count);
     load_tile<HeadDim>(machine, shared.d_out(stage), rows_of(a.d_out, sample, head), first, count);

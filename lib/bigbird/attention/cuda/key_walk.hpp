@@ -7,43 +7,27 @@
 
 namespace bigbird::attention::cuda {
 
-/// The first token of one of a unit's query tiles and how many it has; none where the unit has one tile.
-struct TokenRange {
-    int first = 0, count = 0;
-};
-BIGBIRD_DEVICE TokenRange tokens_of_side(const Arguments& a, const Unit& unit, int side) {
-    const int tile = of_side(unit.tile, side);
-    return tile < 0 ? TokenRange{} : TokenRange{first_token_of(a.tiling, tile), count_tokens(a.tiling, tile)};
-}
-
-/// Ends the loading of a stage: what all threads have copied is there for all.
-struct FinishLoading {
-    template <typename Machine>
-    BIGBIRD_DEVICE void operator()(const Machine& machine) const {
-        machine.wait_copies();
-        machine.sync_block();
-    }
-};
-
 /// Calls begin() when the first keys, and whatever was copied before the call, are there, and step(bias,
 /// keys, values) for each key tile that the queries of `side` attend. `Shared` has keys(stage) and
 /// values(stage). All threads of the block call it.
-template <int HeadDim, int Threads, typename Finish, typename Machine, typename Shared, typename Begin,
-          typename Step>
+template <int HeadDim, typename Machine, typename Shared, typename Begin, typename Step>
 BIGBIRD_DEVICE void walk_keys(const Machine& machine, const Arguments& a, const Shared& shared,
                               const Unit& unit, int sample, int side, const Begin& begin, const Step& step) {
     const HeadRows k = rows_of(a.k, sample, unit.head), v = rows_of(a.v, sample, unit.head);
-    const Finish finish;
     Entry entry = entry_of(a.queries, unit, 0), next = entry_of(a.queries, unit, 1);
     const auto load = [&](const Entry& of, int stage) {
         const int first = first_of(of), count = count_of(of);
-        load_tile<HeadDim, Threads>(machine, shared.keys(stage), k, first, count);
-        load_tile<HeadDim, Threads>(machine, shared.values(stage), v, first, count);
+        load_tile<HeadDim>(machine, shared.keys(stage), k, first, count);
+        load_tile<HeadDim>(machine, shared.values(stage), v, first, count);
         machine.commit_copies();
         return load_key_pair(machine, a, sample, first, count);
     };
     KeyPair pair = load(entry, 0);
-    finish(machine);
+    const auto finish = [&] {  // what all threads have copied is there for all
+        machine.wait_copies();
+        machine.sync_block();
+    };
+    finish();
     begin();
     for (int i = 0; i < unit.count; ++i) {
         const int stage = i % 2, place = of_side(entry.bias, side);
@@ -56,7 +40,7 @@ BIGBIRD_DEVICE void walk_keys(const Machine& machine, const Arguments& a, const 
         if (place >= 0) {
             step(bias, shared.keys(stage), shared.values(stage));
         }
-        finish(machine);  // the next stage has come, and this one has been read
+        finish();  // the next stage has come, and this one has been read
     }
 }
 

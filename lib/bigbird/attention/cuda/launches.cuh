@@ -35,6 +35,8 @@ public:
             error_ = cudaGetLastError();  // and none is left for others to find
         }
     }
+    /// Keeps the first error.
+    void check(cudaError_t error) { error_ = error_ == cudaSuccess ? error : error_; }
     int error() const { return error_; }
 
 private:

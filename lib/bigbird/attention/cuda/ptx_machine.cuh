@@ -162,7 +162,7 @@ struct PtxMachine {
                        pack<Scalar>(values[4], values[5]), pack<Scalar>(values[6], values[7]));
     }
 
-private:
+protected:
     __device__ __forceinline__ static std::uint32_t shared_address(const void* pointer) {
         return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
     }

@@ -20,16 +20,16 @@ private:
 };
 
 /// Starts copying a unit's query tiles and their d_out.
-template <int HeadDim, int Threads, typename Machine>
+template <int HeadDim, typename Machine>
 BIGBIRD_DEVICE void load_query_tiles(const Machine& machine, const Arguments& a,
                                      const QueryGradientShared<HeadDim>& shared, const Unit& unit,
                                      int sample) {
     for (int i = 0; i < 2; ++i) {
         const TokenRange range = tokens_of_side(a, unit, i);
-        load_tile<HeadDim, Threads>(machine, shared.queries(i), rows_of(a.q, sample, unit.head), range.first,
-                                    range.count);
-        load_tile<HeadDim, Threads>(machine, shared.d_out(i), rows_of(a.d_out, sample, unit.head),
-                                    range.first, range.count);
+        load_tile<HeadDim>(machine, shared.queries(i), rows_of(a.q, sample, unit.head), range.first,
+                           range.count);
+        load_tile<HeadDim>(machine, shared.d_out(i), rows_of(a.d_out, sample, unit.head), range.first,
+                           range.count);
     }
 }
 
@@ -152,10 +152,10 @@ BIGBIRD_DEVICE void query_gradient_kernel(const Machine& machine, const Argument
     const int sample = machine.block() / a.queries.unit_count;
     const Unit unit = a.queries.units[machine.block() % a.queries.unit_count];
     const int warp = machine.thread() / warp_lanes, side = warp / 2, row = warp % 2 * 32;
-    load_query_tiles<HeadDim, threads_per_block>(machine, a, shared, unit, sample);
+    load_query_tiles<HeadDim>(machine, a, shared, unit, sample);
     QueryOperands<HeadDim> operands;
     Accumulator dq[2][stacked<HeadDim>];
-    walk_keys<HeadDim, threads_per_block, FinishLoading>(
+    walk_keys<HeadDim>(
         machine, a, shared, unit, sample, side,
         [&] {
             const int tile = of_side(unit.tile, side) < 0 ? 0 : of_side(unit.tile, side);

@@ -80,13 +80,13 @@ BIGBIRD_DEVICE HeadRows rows_of(const TensorView& view, int sample, int head) {
 }
 
 /// Starts copying the rows of a tile by all threads; rows that the tile lacks become 0.
-template <int HeadDim, int Threads = threads_per_block, typename Machine>
+template <int HeadDim, typename Machine>
 BIGBIRD_DEVICE void load_tile(const Machine& machine, const SharedTile<HeadDim>& to, const HeadRows& from,
                               int first, int count) {
     constexpr int chunks = SharedTile<HeadDim>::chunks;
     BIGBIRD_UNROLL
-    for (int i = 0; i < tile_tokens * chunks / Threads; ++i) {
-        const int place = i * Threads + machine.thread();
+    for (int i = 0; i < tile_tokens * chunks / threads_per_block; ++i) {
+        const int place = i * threads_per_block + machine.thread();
         const int row = place / chunks, column = place % chunks;
         const bool is_there = row < count;
         machine.copy16(to.chunk(row, column), from.row(first + (is_there ? row : 0)) + column * 8, is_there);
@@ -186,10 +186,15 @@ struct TileBias {
     }
 };
 
-BIGBIRD_DEVICE TileBias bias_of(const Arguments& a, int place, int count, const KeyBits& keys) {
+/// A place in the bias table.
+BIGBIRD_DEVICE const float* biases_of(const Arguments& a, int place) {
     const int side = a.tiling.blocks_per_tile;
-    const float* table = a.biases + static_cast<std::int64_t>(place) * side * side;
-    return {table, table[0], side == 1 && keys.all(), count, keys};
+    return a.biases + static_cast<std::int64_t>(place) * side * side;
+}
+
+BIGBIRD_DEVICE TileBias bias_of(const Arguments& a, int place, int count, const KeyBits& keys) {
+    const float* table = biases_of(a, place);
+    return {table, table[0], a.tiling.blocks_per_tile == 1 && keys.all(), count, keys};
 }
 
 /// What of a pair belongs to a side, 0 or 1, without an index into registers.
@@ -207,6 +212,15 @@ BIGBIRD_DEVICE int count_of(const Entry& entry) {
 /// The i-th entry of a unit; behind the last, one without tokens.
 BIGBIRD_DEVICE Entry entry_of(const UnitList& list, const Unit& unit, int i) {
     return i < unit.count ? list.entries[unit.first + i] : Entry{};
+}
+
+/// The first token of one of a unit's query tiles and how many it has; none where the unit has one tile.
+struct TokenRange {
+    int first = 0, count = 0;
+};
+BIGBIRD_DEVICE TokenRange tokens_of_side(const Arguments& a, const Unit& unit, int side) {
+    const int tile = of_side(unit.tile, side);
+    return tile < 0 ? TokenRange{} : TokenRange{first_token_of(a.tiling, tile), count_tokens(a.tiling, tile)};
 }
 
 /// Where a unit's rows of lse and delta begin.

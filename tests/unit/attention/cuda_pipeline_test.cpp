@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of Hopper's kernels (attention/cuda/pipeline.hpp), and what its emulation is there to find.
+#include "support/simt.hpp"
+#include "support/tensors.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/attention/cuda/pipeline.hpp"
+
+#include <functional>
+#include <set>
+#include <vector>
+
+using namespace bigbird;
+using namespace bigbird::attention;
+using bigbird::testing::SimtMachine;
+using cuda::Barrier;
+
+namespace {
+
+/// Random (samples, heads, length, 64), in memory by (samples, length, heads, 64), and what maps know of it.
+struct MappedTensor {
+    at::Tensor values;
+    cuda::Arguments arguments;
+    explicit MappedTensor(int length)
+        : values(testing::random_tensor({2, length, 3, 64}, 1).to(at::kBFloat16).transpose(1, 2)) {
+        arguments.samples = 2;
+        arguments.heads = 3;
+        arguments.tiling.length = length;
+    }
+    cuda::TileMapShape shape() const {
+        return cuda::tile_map_shape({values.data_ptr(), values.stride(0), values.stride(1), values.stride(2)},
+                                    arguments);
+    }
+};
+
+constexpr int tile_bytes = cuda::GroupTile::bytes;
+struct Buffers {
+    std::byte* base;
+    cuda::GroupTile tile() const { return {base}; }
+    Barrier* full() const { return reinterpret_cast<Barrier*>(base + tile_bytes); }
+    Barrier* empty() const { return full() + 1; }
+};
+
+using Role = std::function<void(const SimtMachine&, const Buffers&)>;
+
+/// Runs `consumer` as a group and `producer` as a warp behind it; `full` is set up for one arrival, `empty`
+/// for four.
+void run_pair(std::uint64_t seed, const Role& producer, const Role& consumer) {
+    constexpr int threads = cuda::group_threads + cuda::warp_lanes;
+    testing::run_grid(1, threads, tile_bytes + 16, seed, [&](const SimtMachine& m) {
+        const Buffers buffers{m.shared()};
+        if (m.thread() == 0) {
+            m.init_barrier(buffers.full(), 1);
+            m.init_barrier(buffers.empty(), 4);
+            m.publish_barriers();
+        }
+        m.sync_block();
+        (m.thread() < cuda::group_threads ? consumer : producer)(m, buffers);
+    });
+}
+
+/// How each of twenty orders of warps and copies ends; all must end with an error.
+std::set<std::string> messages_of_pair(const Role& producer, const Role& consumer) {
+    std::set<std::string> messages;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        const std::string message =
+            testing::message_of<std::runtime_error>([&] { run_pair(seed, producer, consumer); });
+        messages.insert(message.substr(0, message.rfind(" (thread")));
+    }
+    return messages;
+}
+
+/// Has the tile filled, announcing so many bytes.
+void fill(const SimtMachine& m, const Buffers& b, const cuda::TileMapShape& map, int token = 0,
+          int bytes = tile_bytes) {
+    if (m.lane() == 0) {
+        m.expect_bytes(b.full(), bytes);
+        m.copy_tile(b.tile().data, map, token, 2, 1, b.full());
+        m.arrive(b.full());
+    }
+}
+
+/// A product of the group with the tile for both operands.
+void multiply(const SimtMachine& m, const Buffers& buffers) {
+    cuda::Accumulator sum[8];
+    m.group_fence(sum);
+    cuda::issue_rows_by_rows<cuda::Bf16>(m, sum, buffers.tile(), buffers.tile());
+    m.group_commit();
+    m.group_wait(sum);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("cuda_pipeline: the teams of a persistent grid take each unit once") {
+    for (const int units : {1, 5, 33, 264, 1000}) {
+        for (const int teams : {1, 2, 33, 264, 396}) {
+            std::vector<int> taken(static_cast<std::size_t>(units));
+            for (int team = 0; team < teams; ++team) {
+                cuda::for_own_units(cuda::Team{team, teams}, units,
+                                    [&](int unit) { ++taken[static_cast<std::size_t>(unit)]; });
+            }
+            DOCTEST_CHECK(std::ranges::all_of(taken, [](int times) { return times == 1; }));
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("cuda_pipeline: no team of a persistent grid takes the longest units of all heads") {
+    constexpr int a_head = 33, teams = 264, units = teams * 100;  // 264 = 8 * 33
+    int first_ones = 0;
+    cuda::for_own_units(cuda::Team{0, teams}, units,
+                        [&](int unit) { first_ones += unit % a_head == 0 ? 1 : 0; });
+    DOCTEST_CHECK(first_ones < 10);  // of 100; 3 by chance
+}
+
+DOCTEST_TEST_CASE(
+    "cuda_pipeline: a tile is copied to where SharedTile has it, zeros behind the tensor's end") {
+    const MappedTensor x(100);
+    const cuda::TileMapShape shape = x.shape();
+    for (const int token : {0, 20, 64}) {
+        const auto produce = [&](const SimtMachine& m, const Buffers& b) { fill(m, b, shape, token); };
+        at::Tensor found = at::empty({64, 64}, at::kBFloat16);
+        run_pair(1, produce, [&](const SimtMachine& m, const Buffers& b) {
+            m.wait_barrier(b.full(), 0);
+            for (int row = 0; m.thread() == 0 && row < 64; ++row) {
+                for (int column = 0; column < 8; ++column) {
+                    std::memcpy(found[row].mutable_data_ptr<c10::BFloat16>() + 8 * column,
+                                b.tile().chunk(row, column), 16);
+                }
+            }
+        });
+        const std::int64_t there = std::min(64, 100 - token);
+        DOCTEST_CHECK(
+            testing::identical(found.slice(0, 0, there), x.values[1][2].slice(0, token, token + there)));
+        DOCTEST_CHECK(found.slice(0, there).count_nonzero().item<std::int64_t>() == 0);
+    }
+}
+
+DOCTEST_TEST_CASE("cuda_pipeline: a buffer goes round, and what is done wrong is an error in any order") {
+    const MappedTensor x(64);
+    const cuda::TileMapShape shape = x.shape();
+    constexpr std::uint32_t turns = 3;
+    struct Wrong {
+        bool waits_not = false, publishes_not = false, releases_not = false;
+        std::uint32_t parity = 0;
+        int bytes = 0;
+        bool fills_at_once = false;
+    };
+    const auto producer = [&](const Wrong& wrong) {
+        return [&shape, wrong](const SimtMachine& m, const Buffers& b) {
+            for (std::uint32_t i = 0; i < turns; ++i) {
+                if (!wrong.fills_at_once) {
+                    m.wait_barrier(b.empty(), i % 2 ^ 1);
+                }
+                fill(m, b, shape, 0, tile_bytes + wrong.bytes);
+            }
+        };
+    };
+    const auto consumer = [&](const Wrong& wrong) {
+        return [wrong](const SimtMachine& m, const Buffers& b) {
+            for (std::uint32_t i = 0; i < turns; ++i) {
+                if (!wrong.waits_not) {
+                    m.wait_barrier(b.full(), i % 2 ^ wrong.parity);
+                }
+                multiply(m, b);
+                m.sync_group();
+                b.tile().data[m.thread()] = std::byte{1};
+                if (!wrong.publishes_not) {
+                    m.publish_stores();
+                }
+                if (!wrong.releases_not) {
+                    cuda::release(m, b.empty());
+                }
+            }
+        };
+    };
+    const auto messages = [&](const Wrong& wrong) {
+        return messages_of_pair(producer(wrong), consumer(wrong));
+    };
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        run_pair(seed, producer({}), consumer({}));
+    }
+    const auto all_say = [](const std::set<std::string>& found, const std::vector<std::string>& any_of) {
+        return std::ranges::all_of(found, [&](const std::string& message) {
+            return std::ranges::any_of(
+                any_of, [&](const std::string& part) { return message.find(part) != std::string::npos; });
+        });
+    };
+    // Who gets out of step may also wait for a turn that does not come.
+    const std::vector<std::string> early{"what no copy has brought", "still coming", "was not waited for",
+                                         "lacks"};
+    DOCTEST_CHECK(all_say(messages({.waits_not = true}), early));
+    DOCTEST_CHECK(all_say(messages({.parity = 1}), early));
+    DOCTEST_CHECK(all_say(messages({.publishes_not = true}), {"before stores to it were published"}));
+    DOCTEST_CHECK(all_say(messages({.releases_not = true}), {"at byte 8200 lacks 4 arrivals and 0 bytes"}));
+    DOCTEST_CHECK(all_say(messages({.bytes = 16}), {"at byte 8192 lacks 0 arrivals and 16 bytes"}));
+    DOCTEST_CHECK(all_say(messages({.bytes = -16}), {"more bytes than were expected"}));
+    DOCTEST_CHECK(all_say(messages({.fills_at_once = true}),
+                          {"two copies go to one place", "before its readers have let it go", "lacks"}));
+}
