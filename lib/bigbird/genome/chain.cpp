@@ -182,7 +182,23 @@ Part part_of(const Chain& chain, std::int64_t begin, std::int64_t end) {
     return part;
 }
 
+bool spans(const Chain& chain, std::int64_t position) {
+    return position >= chain.target_begin && position < chain.target_end;
+}
+
 }  // namespace
+
+std::string_view to_string(Unmapped reason) {
+    switch (reason) {
+        case Unmapped::no_chains:
+            return "no_chains";
+        case Unmapped::outside_chains:
+            return "outside_chains";
+        case Unmapped::in_gap:
+            return "in_gap";
+    }
+    return "in_gap";
+}
 
 struct ChainMap::State {
     std::vector<Contig> contigs;             ///< of the target, in the file's order
@@ -223,7 +239,7 @@ ChainMap& ChainMap::operator=(ChainMap&&) noexcept = default;
 
 std::optional<Lifted> ChainMap::lift(std::string_view contig, std::int64_t position, Strand strand) const {
     for (const Chain& chain : state_->of(contig)) {
-        if (position < chain.target_begin || position >= chain.target_end) {
+        if (!spans(chain, position)) {
             continue;
         }
         if (const Part part = part_of(chain, position, position + 1); part.bases > 0) {
@@ -231,6 +247,16 @@ std::optional<Lifted> ChainMap::lift(std::string_view contig, std::int64_t posit
         }
     }
     return std::nullopt;
+}
+
+Unmapped ChainMap::why_unmapped(std::string_view contig, std::int64_t position) const {
+    const std::vector<Chain>& chains = state_->of(contig);
+    if (chains.empty()) {
+        return Unmapped::no_chains;
+    }
+    const bool spanned =
+        std::any_of(chains.begin(), chains.end(), [&](const Chain& chain) { return spans(chain, position); });
+    return spanned ? Unmapped::in_gap : Unmapped::outside_chains;
 }
 
 std::optional<Lifted> ChainMap::lift(const Interval& where, Strand strand, double least_share) const {

@@ -20,6 +20,14 @@ struct Lifted {
     Strand strand = Strand::none;  ///< the strand lifted with it, turned where the chain runs on the other
 };
 
+/// Why a base does not lift.
+enum class Unmapped : std::uint8_t {
+    no_chains,       ///< the file has no chain of its contig
+    outside_chains,  ///< no chain spans it
+    in_gap,          ///< it lies between the blocks of every chain that spans it: the other assembly lacks it
+};
+std::string_view to_string(Unmapped reason);
+
 /// The chains of one file. Of several that hold a base the one with the best score counts, the first in the
 /// file where scores are equal. Contigs are found by aliases too (ContigNames). Const calls are thread-safe.
 class ChainMap {
@@ -33,6 +41,8 @@ public:
 
     /// One base, by its 0-based position. Nothing where no chain has it in a block.
     std::optional<Lifted> lift(std::string_view contig, std::int64_t position, Strand strand) const;
+    /// Why a base that does not lift does not.
+    Unmapped why_unmapped(std::string_view contig, std::int64_t position) const;
     /// An interval, by the chain that holds most of its bases in blocks, if that is at least `least_share` of
     /// them (0 < least_share <= 1; 0.95 is UCSC liftOver's default): from the first to the last of those
     /// bases. An empty interval has no bases and does not lift.

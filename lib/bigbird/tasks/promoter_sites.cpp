@@ -57,7 +57,10 @@ std::int64_t lift(std::vector<Tss>& sites, const fs::path& chain, const fs::path
     for (const Tss& site : sites) {
         const auto found = map.lift(site.where.contig, site.where.begin, site.strand);
         if (!found) {
-            unmapped_bed.write(bed_line(site));
+            std::string line = bed_line(site);
+            line.insert(line.size() - 1,
+                        "\t" + std::string(to_string(map.why_unmapped(site.where.contig, site.where.begin))));
+            unmapped_bed.write(line);
             continue;
         }
         lifted.push_back({found->where, site.name, site.score, found->strand});
