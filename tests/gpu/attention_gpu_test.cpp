@@ -20,7 +20,7 @@ using bigbird::testing::runtime;
 
 namespace {
 
-constexpr std::array<CudaCase, 11> cases{
+constexpr std::array<CudaCase, 12> cases{
     {{.pattern = "bigbird", .blocks = 12, .padded = 70},
      {.pattern = "bigbird", .source = RandomSource::hf, .blocks = 13},
      {.pattern = "bigbird", .source = RandomSource::uniform, .blocks = 64, .heads = 3, .padded = 1000},
@@ -31,7 +31,9 @@ constexpr std::array<CudaCase, 11> cases{
      {.pattern = "bigbird-etc", .block_size = 84, .blocks = 12, .padded = 90},
      {.pattern = "random+window", .block_size = 128, .blocks = 16},
      {.pattern = "window", .block_size = 40, .blocks = 20, .padded = 7},
-     {.pattern = "random", .blocks = 20, .heads = 1}}};
+     {.pattern = "random", .blocks = 20, .heads = 1},
+     // More units than a persistent grid takes at once.
+     {.pattern = "bigbird", .blocks = 24, .heads = 4, .samples = 8, .padded = 100}}};
 
 at::Device gpu() {
     static const at::Device device = model::open_device("cuda");

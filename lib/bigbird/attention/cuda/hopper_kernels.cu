@@ -10,33 +10,42 @@ namespace bigbird::attention::cuda {
 
 namespace {
 
-/// The Launcher of group_launches.hpp.
-struct HopperLauncher : DeviceLauncher<PipelineMachine> {
+/// The Launcher of group_launches.hpp, for the current device.
+class HopperLauncher : public DeviceLauncher<PipelineMachine> {
+public:
     using TileMap = CUtensorMap;
 
+    /// Makes the device's context current, as the driver's own functions want it: a thread of autograd's may
+    /// have had none so far, and no call of the runtime made one.
+    explicit HopperLauncher(Launches& to) : DeviceLauncher{to} {
+        launches.check(cudaGetDevice(&device_));
+        launches.check(cudaSetDevice(device_));
+    }
     TileMap tile_map(const TensorView& view, const Arguments& a) {
         TileMap map{};
         launches.check(encode_tensor_map(tile_map_shape(view, a), a.element, map));
         return map;
     }
     int persistent_blocks() {
-        int device = 0, multiprocessors = 1;
-        launches.check(cudaGetDevice(&device));
-        launches.check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
+        int multiprocessors = 1;
+        launches.check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device_));
         return multiprocessors;
     }
+
+private:
+    int device_ = 0;
 };
 
 }  // namespace
 
 void launch_hopper_forward(Launches& launches, const Arguments& a) {
-    HopperLauncher launcher{{launches}};
+    HopperLauncher launcher(launches);
     a.element == Element::bf16 ? launch_group_forward_units<Bf16>(launcher, a)
                                : launch_group_forward_units<Fp16>(launcher, a);
 }
 
 void launch_hopper_gradients(Launches& launches, const Arguments& a) {
-    HopperLauncher launcher{{launches}};
+    HopperLauncher launcher(launches);
     a.element == Element::bf16 ? launch_group_gradient_units<Bf16>(launcher, a)
                                : launch_group_gradient_units<Fp16>(launcher, a);
 }
