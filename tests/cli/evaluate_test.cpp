@@ -47,6 +47,17 @@ DOCTEST_TEST_CASE("evaluate-chromatin: JSON on standard output, the summary on s
     DOCTEST_CHECK(run_program(evaluate("chromatin", folder, "-")).out == result.out);
 }
 
+DOCTEST_TEST_CASE("evaluate-chromatin: without resamples no intervals are spoken of") {
+    const TempDir folder;
+    const ScoredBins bins(folder / "e", folder / "s.tsv", 300);
+    auto arguments = evaluate("chromatin", folder, (folder / "r.html").string());
+    arguments[6] = "0";
+    const auto result = run_program(arguments);
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(result.err.find("270 rows of split test\n") != std::string::npos);
+    DOCTEST_CHECK(read_file(folder / "r.html").find("interval") == std::string::npos);
+}
+
 DOCTEST_TEST_CASE("evaluate-promoter: TSV by suffix, the kind of negatives named") {
     const TempDir folder;
     const ScoredPromoters promoters(folder / "e", folder / "s.tsv", 40);
@@ -117,6 +128,10 @@ DOCTEST_TEST_CASE("evaluate-promoter: a threshold needs validation, --scan needs
     DOCTEST_CHECK(result.out.empty());
     DOCTEST_CHECK(result.err.find("--threshold f1 and mcc choose it on rows of validation") !=
                   std::string::npos);
+    arguments[2] = "-";
+    const auto piped = run_program(arguments, read_file(folder / "s.tsv"));
+    DOCTEST_CHECK(piped.code == 2);
+    DOCTEST_CHECK(piped.err.find("--threshold f1 and mcc read the scores twice") != std::string::npos);
     arguments = evaluate("promoter", folder, "-");
     arguments.insert(arguments.end(), {"--scan", (folder / "s.tsv").string()});
     DOCTEST_CHECK(run_program(arguments).code == 2);

@@ -14,6 +14,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// A key that comes several times (the models of an ensemble) gets its values separated by commas.
+Json to_json(const Provenance& provenance) {
+    Json json = Json::object();
+    for (const auto& [key, value] : provenance) {
+        json[key] = json.contains(key) ? json[key].get<std::string>() + "," + value : value;
+    }
+    return json;
+}
+
 /// The evaluations of one request.
 class Evaluating {
 public:
@@ -38,11 +47,12 @@ public:
         const std::int64_t not_scored = scored.front().not_scored;
         const std::int64_t missing = scored.front().missing_columns;
         keep_common(examples_, scored, request_.options.block_size);
-        Json thresholds = Json::array();
+        Json thresholds = Json::array(), made_by = Json::object();
         for (std::size_t i = 0; i < scored.size(); ++i) {
             EvaluationOptions options = request_.options;
             if (request_.task == Task::promoter) options.threshold = threshold_of(request_.scores[i]);
             thresholds.push_back(options.threshold);
+            made_by[request_.scores[i].name] = to_json(scored[i].provenance);
             report.files.push_back({request_.scores[i].name, evaluate(examples_, scored[i], options), {}});
             if (i > 0) {
                 report.files[i].differences =
@@ -53,7 +63,7 @@ public:
         if (request_.scan) {
             report.scan = evaluate_scan(*request_.scan, thresholds.front().get<double>());
         }
-        report.about = about(report, not_scored, missing, thresholds);
+        report.about = about(report, not_scored, missing, thresholds, made_by);
         return report;
     }
 
@@ -72,11 +82,27 @@ private:
             log_info("{}{} rows of the scores are not of split {} and not looked at", which,
                      scored.other_rows, to_string(request_.split));
         }
+        const std::string learnt = value_of(scored.provenance, "negatives");
+        const Json made = negatives();
+        if (made.is_string() && !learnt.empty() && learnt != made.get<std::string>()) {
+            log_warning("{}the model learnt from {} negatives, the examples have {} ones", which, learnt,
+                        made.get<std::string>());
+        }
+    }
+
+    /// Promoters' kind; of chromatin it is how many bins without a label.
+    Json negatives() const {
+        return examples_.manifest().value("parameters", Json::object()).value("negatives", Json());
     }
 
     double threshold_of(const ScoreFile& file) const {
         const ThresholdRule& rule = request_.threshold;
         if (rule.kind == ThresholdRule::Kind::given) return rule.value;
+        if (file.path == "-") {
+            throw ConfigError(
+                "--threshold f1 and mcc read the scores twice, which standard input cannot be; write them "
+                "to a file");
+        }
         if (examples_.rows(Split::validation).empty()) {
             throw ConfigError(
                 "--threshold f1 and mcc choose it on rows of validation, of which the examples have none; "
@@ -114,7 +140,7 @@ private:
     }
 
     Json about(const EvaluationReport& report, std::int64_t not_scored, std::int64_t missing,
-               const Json& thresholds) const {
+               const Json& thresholds, const Json& made_by) const {
         const EvaluationOptions& options = request_.options;
         Json parameters{{"min_positives", options.min_positives},
                         {"resamples", options.resamples},
@@ -130,11 +156,7 @@ private:
                    {"made_by", "bigbird-dna " + std::string(version())},
                    {"task", to_string(request_.task)},
                    {"split", to_string(request_.split)}};
-        const Json& made = examples_.manifest();
-        const Json negatives = made.value("parameters", Json::object()).value("negatives", Json());
-        if (negatives.is_string()) {  // promoters' kind; of chromatin it is how many bins without a label
-            about["negatives"] = negatives;
-        }
+        if (negatives().is_string()) about["negatives"] = negatives();
         Json inputs{{"scores", checksum_of_input(request_.scores.front().path)},
                     {"examples", checksum_of_input(request_.examples / manifest_name)}};
         for (std::size_t i = 1; i < request_.scores.size(); ++i) {
@@ -145,6 +167,7 @@ private:
                           {"labels_without_scores", missing},
                           {"blocks", report.files.front().evaluation.blocks},
                           {"parameters", parameters},
+                          {"scores", made_by},
                           {"inputs", inputs}});
         return about;
     }

@@ -307,8 +307,11 @@ std::string to_html(const EvaluationReport& report) {
     std::string html =
         "<!doctype html>\n<html lang=en><meta charset=utf-8><title>Evaluation: " + escaped(task) +
         "</title><style>" + style + "</style>\n<h1>Evaluation: " + escaped(task) + "</h1>\n";
-    html += fmt::format("<p>{} rows of split {}; 95 % intervals from {} resampled blocks of genome.",
-                        first.rows, escaped(report.about["split"].get<std::string>()), first.blocks);
+    html +=
+        fmt::format("<p>{} rows of split {}", first.rows, escaped(report.about["split"].get<std::string>()));
+    html += report.about["parameters"]["resamples"] > 0
+                ? fmt::format("; 95 % intervals from {} resampled blocks of genome.", first.blocks)
+                : ".";
     if (report.about.contains("negatives")) {
         html += " Negatives: " + escaped(report.about["negatives"].get<std::string>()) +
                 "; figures with other kinds of negatives must not be compared.";

@@ -303,10 +303,13 @@ std::string to_tsv(const EvaluationReport& report) {
 
 std::vector<std::string> to_lines(const EvaluationReport& report) {
     const Evaluation& first = report.files.front().evaluation;
-    std::vector<std::string> lines{fmt::format("{} rows of split {}, 95 % intervals from {} blocks of {} bp",
-                                               first.rows, report.about["split"].get<std::string>(),
-                                               first.blocks,
-                                               report.about["parameters"]["block_size"].get<std::int64_t>())};
+    const Json& parameters = report.about["parameters"];
+    std::vector<std::string> lines{
+        fmt::format("{} rows of split {}", first.rows, report.about["split"].get<std::string>())};
+    if (parameters["resamples"] > 0) {
+        lines.back() += fmt::format(", 95 % intervals from {} blocks of {} bp", first.blocks,
+                                    parameters["block_size"].get<std::int64_t>());
+    }
     if (first.at_threshold) {
         lines.push_back(fmt::format("{} positives, negatives: {}", first.labels.front().positives,
                                     report.about.value("negatives", "unknown")));

@@ -30,6 +30,11 @@ Scan read_scan(const std::filesystem::path& path, double threshold) {
                              " columns of scores; a scan of predict-promoter has one",
                          path);
     }
+    const bool ours = !reader.provenance().empty();
+    if (ours &&
+        (value_of(reader.provenance(), "tile").empty() || value_of(reader.provenance(), "pool") != "none")) {
+        throw InputError("is no scan, tile by tile: predict-promoter --scan writes one", path);
+    }
     Scan scan;
     ScoreRow row;
     std::vector<float> values;

@@ -64,6 +64,7 @@ public:
         require_complete();
         ScoredExamples result;
         result.other_rows = other_rows_;
+        result.provenance = reader_.provenance();
         result.missing_columns = static_cast<std::int64_t>(examples_.label_table().size() - columns_.size());
         std::vector<std::size_t> kept;
         for (std::size_t i = 0; i < rows_.size(); ++i) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bigbird/tasks/examples.hpp"
+#include "bigbird/tasks/score_table.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -27,6 +28,7 @@ struct ScoredExamples {
     std::int64_t not_scored = 0;       ///< rows of the split that are NA in the scores (all N)
     std::int64_t other_rows = 0;       ///< rows of the scores that are not of the split
     std::int64_t missing_columns = 0;  ///< labels of the examples without a column
+    Provenance provenance;             ///< what the scores were made from
 };
 
 /// Joins a score table to the rows of `split` by contig (also by alias), start, end and name, and columns to

@@ -45,6 +45,13 @@ std::string provenance_lines(const Provenance& provenance) {
     return text;
 }
 
+std::string value_of(const Provenance& provenance, std::string_view key) {
+    for (const auto& [name, value] : provenance) {
+        if (name == key) return value;
+    }
+    return {};
+}
+
 std::vector<std::string> head_fields(const ScoreRow& row) {
     std::vector<std::string> fields{row.contig, row.begin,  row.end,    row.name,
                                     row.score,  row.strand, row.status, {}};

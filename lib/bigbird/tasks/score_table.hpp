@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct ScoreRow {
 using Provenance = std::vector<std::pair<std::string, std::string>>;
 /// The `##key=value` lines, tabs and line breaks made blanks.
 std::string provenance_lines(const Provenance& provenance);
+/// The first value of a key; empty where there is none.
+std::string value_of(const Provenance& provenance, std::string_view key);
 
 /// The columns that stand before the scores of regions.
 inline constexpr std::array<const char*, 8> region_columns{"chrom", "start",  "end",    "name",

@@ -126,6 +126,24 @@ DOCTEST_TEST_CASE("evaluate_scores: a threshold is chosen on validation alone") 
     DOCTEST_CHECK(report.about["parameters"]["threshold_rule"] == "best F1 on validation");
 }
 
+DOCTEST_TEST_CASE(
+    "evaluate_scores: a report says what its scores were made from, and other negatives are said") {
+    const testing::TempDir folder;
+    const testing::ScoredPromoters promoters(folder / "e", folder / "s.tsv", 10);
+    const std::string table = testing::read_file(folder / "s.tsv");
+    testing::write_file(folder / "s.tsv",
+                        "##model_sha256=a\n##model_sha256=b\n##reverse_complement=average\n"
+                        "##negatives=genomic\n" +
+                            table);
+    const testing::CapturedLog log;
+    const EvaluationReport report =
+        evaluate_scores(request_of(folder / "e", {{"s", folder / "s.tsv"}}, Task::promoter));
+    DOCTEST_CHECK(report.about["scores"]["s"]["model_sha256"] == "a,b");
+    DOCTEST_CHECK(report.about["scores"]["s"]["reverse_complement"] == "average");
+    DOCTEST_CHECK(log.text().find("warning: the model learnt from genomic negatives, the examples have "
+                                  "permuted ones\n") != std::string::npos);
+}
+
 DOCTEST_TEST_CASE("evaluate_scores: how many negatives build-chromatin drew is no kind of negatives") {
     const testing::TempDir folder;
     const testing::ScoredBins bins(folder / "e", folder / "s.tsv", 300);

@@ -56,3 +56,19 @@ DOCTEST_TEST_CASE("scan_evaluation: nothing called is no precision, and a foreig
                       evaluate_scan({folder / "scan.tsv", folder / "tss.bed", 200}, 0.5);
                   }).find("has no TSS on the contigs that were scanned") != std::string::npos);
 }
+
+DOCTEST_TEST_CASE("scan_evaluation: scores that are no scan, tile by tile, are refused") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "tss.bed", "1\t50\t51\ta\t0\t+\n");
+    const auto message = [&](const std::string& lines) {
+        testing::write_file(folder / "scan.tsv", lines + head + row(0, "0.1"));
+        return testing::message_of<InputError>([&] {
+            evaluate_scan({folder / "scan.tsv", folder / "tss.bed", 200}, 0.5);
+        });
+    };
+    const std::string refused = ": is no scan, tile by tile: predict-promoter --scan writes one";
+    DOCTEST_CHECK(message("##task=promoter\n") == (folder / "scan.tsv").string() + refused);
+    DOCTEST_CHECK(message("##tile=100\n##pool=max\n").ends_with(refused));
+    testing::write_file(folder / "scan.tsv", std::string("##tile=100\n##pool=none\n") + head + row(0, "0.1"));
+    DOCTEST_CHECK(evaluate_scan({folder / "scan.tsv", folder / "tss.bed", 200}, 0.5).tss == 1);
+}
