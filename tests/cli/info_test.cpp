@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_program.hpp"
+#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
 
 using namespace bigbird::testing;
 
@@ -31,4 +35,29 @@ DOCTEST_TEST_CASE("info: --check reads every weight") {
     const ProgramResult result = run_program({"info", "--check", test_data("model/relu").string()});
     DOCTEST_CHECK(result.code == 0);
     DOCTEST_CHECK(result.out.find("finite   true\n") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("info: the labels that --labels chooses from, DeepSEA's among them") {
+    const TempDir folder;
+    const ProgramResult known = run_program({"info", "--labels", "deepsea"});
+    DOCTEST_CHECK(known.code == 0);
+    DOCTEST_CHECK(std::count(known.out.begin(), known.out.end(), '\n') == 920);
+    std::filesystem::create_directories(folder / "run/model");
+    write_file(folder / "run/model/labels.tsv", "index\tgroup\tname\n0\tTF\tK562|CTCF|None\n");
+    const ProgramResult mine = run_program({"info", "--labels", (folder / "run").string()});
+    DOCTEST_CHECK(mine.out ==
+                  "index\tid\tgroup\tcell\tassay\ttreatment\tname\tpositives\n"
+                  "0\t000_K562_CTCF_None\tTF\tK562\tCTCF\tNone\tK562|CTCF|None\t.\n");
+    const ProgramResult none = run_program({"info", "--labels", folder.path().string()});
+    DOCTEST_CHECK(none.code == 3);
+    DOCTEST_CHECK(none.err == "bigbird-dna: error: " + (folder / "labels.tsv").string() + ": no such file\n");
+}
+
+DOCTEST_TEST_CASE("info: a run folder means its model") {
+    const TempDir folder;
+    std::filesystem::create_directories(folder / "run");
+    std::filesystem::copy(test_data("model/pretraining"), folder / "run/model");
+    const ProgramResult result = run_program({"info", (folder / "run").string()});
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(result.out.find("parameters  149134\n") != std::string::npos);
 }

@@ -5,10 +5,12 @@
 #include "bigbird/corpus/describe_shards.hpp"
 #include "bigbird/model/check_weights.hpp"
 #include "bigbird/model/describe.hpp"
+#include "bigbird/tasks/deepsea_labels.hpp"
 
 #include <cstdio>
 
 namespace bigbird::cli {
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -20,6 +22,27 @@ Json describe_corpus(const InfoOptions& options) {
     return corpus::describe(shards, options.verify);
 }
 
+/// A run's model is in its model/.
+fs::path with_model(const fs::path& path, const char* file) {
+    return !fs::exists(path / file) && fs::exists(path / "model" / file) ? path / "model" : path;
+}
+
+std::string labels_text(const fs::path& path) {
+    if (path == "deepsea") return tasks::label_listing(tasks::deepsea_labels());
+    const fs::path file = fs::is_directory(path) ? with_model(path, "labels.tsv") / "labels.tsv" : path;
+    return tasks::label_listing(tasks::LabelTable::read(file));
+}
+
+std::string description_text(const InfoOptions& options) {
+    const bool is_corpus = corpus::is_token_corpus(options.path);
+    const fs::path model = with_model(options.path, "config.json");
+    Json description = is_corpus ? describe_corpus(options) : model::describe(model);
+    if (options.verify && !is_corpus) {
+        description["check"] = model::check_weights(model);
+    }
+    return options.json ? description.dump(2) + "\n" : model::description_text(description);
+}
+
 }  // namespace
 
 void setup_info(Program& program, Runner<InfoOptions> run) {
@@ -28,22 +51,22 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
         "info", "Tools", "Say what a model directory, token shards, a tokenizer or a safetensors file holds",
         options, std::move(run));
     command
-        .add_option("path", options->path,
-                    "Model directory, folder of token shards, .model or .safetensors file")
+        .add_option(
+            "path", options->path,
+            "Model directory or run folder, folder of token shards, .model or .safetensors file; with "
+            "--labels an example folder, a labels.tsv, or the word deepsea")
         ->required()
         ->type_name("PATH");
     command.add_flag("--json", options->json, "As JSON, for programs");
+    command.add_flag("--labels", options->labels,
+                     "The table of labels that --labels of other commands chooses from; of deepsea the 919 "
+                     "that come with the program");
     command.add_flag("--check,--verify", options->verify,
                      "Read everything: weights must be finite, token shards must have their checksums");
 }
 
 int run_info(const InfoOptions& options) {
-    const bool is_corpus = corpus::is_token_corpus(options.path);
-    Json description = is_corpus ? describe_corpus(options) : model::describe(options.path);
-    if (options.verify && !is_corpus) {
-        description["check"] = model::check_weights(options.path);
-    }
-    const std::string text = options.json ? description.dump(2) + "\n" : model::description_text(description);
+    const std::string text = options.labels ? labels_text(options.path) : description_text(options);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return 0;
 }

@@ -84,4 +84,17 @@ LabelParts parts_of(std::string_view name) {
     return {field(0), field(1), field(2)};
 }
 
+std::string label_listing(const LabelTable& labels) {
+    const auto shown = [](const std::string& part) { return part.empty() ? std::string(".") : part; };
+    std::string text = "index\tid\tgroup\tcell\tassay\ttreatment\tname\tpositives\n";
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        const LabelParts parts = parts_of(labels[i].name);
+        text += std::to_string(i) + '\t' + labels.unique_id(i) + '\t' + labels[i].group + '\t' +
+                shown(parts.cell) + '\t' + shown(parts.assay) + '\t' + shown(parts.treatment) + '\t' +
+                labels[i].name + '\t' +
+                (labels[i].positives < 0 ? "." : std::to_string(labels[i].positives)) + '\n';
+    }
+    return text;
+}
+
 }  // namespace bigbird::tasks

@@ -35,6 +35,10 @@ struct LabelParts {
 };
 LabelParts parts_of(std::string_view name);
 
+/// A table for people and scripts: `index id group cell assay treatment name positives`, tab-separated, a
+/// header and a line a label; `.` where a name lacks a part or the positives are unknown.
+std::string label_listing(const LabelTable& labels);
+
 /// data/deepsea_919.tsv.
 std::string_view deepsea_labels_text();
 

@@ -110,7 +110,10 @@ private:
             return {};
         }
         const auto size = static_cast<std::int64_t>(table_.size());
-        if (*first < 0 || *last < *first || *last >= size) {
+        if (*last < *first) {
+            throw fault("runs backwards; write the smaller index first");
+        }
+        if (*first < 0 || *last >= size) {
             throw fault("is outside the labels 0-" + std::to_string(size - 1));
         }
         return where([&](std::size_t i) {

@@ -5,6 +5,7 @@
 
 #include "bigbird/tasks/metrics.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -69,4 +70,15 @@ DOCTEST_TEST_CASE("deepsea_labels: a name's parts, without no-break spaces") {
     DOCTEST_CHECK(parts.treatment == "RO01746");
     DOCTEST_CHECK(parts_of("mine").cell == "mine");
     DOCTEST_CHECK(parts_of("mine").assay.empty());
+}
+
+DOCTEST_TEST_CASE("deepsea_labels: the listing tells labels of one name apart") {
+    const std::string listing = label_listing(deepsea_labels());
+    DOCTEST_CHECK(std::count(listing.begin(), listing.end(), '\n') == 920);
+    DOCTEST_CHECK(listing.find("0\t000_8988T_DNase_None\tDHS\t8988T\tDNase\tNone\t8988T|DNase|None\t.\n") !=
+                  std::string::npos);
+    const LabelTable mine({{"TF", "a", 3}, {"TF", "a", -1}});
+    DOCTEST_CHECK(label_listing(mine) ==
+                  "index\tid\tgroup\tcell\tassay\ttreatment\tname\tpositives\n"
+                  "0\t000_a\tTF\ta\t.\t.\ta\t3\n1\t001_a\tTF\ta\t.\t.\ta\t.\n");
 }

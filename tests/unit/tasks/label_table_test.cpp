@@ -85,6 +85,8 @@ DOCTEST_TEST_CASE("label_table: what is ambiguous or fits nothing is refused, an
     DOCTEST_CHECK(message("TF").find("is both a group and a name; write group:TF or name:TF") !=
                   std::string::npos);
     DOCTEST_CHECK(message("6").find("is outside the labels 0-5") != std::string::npos);
+    DOCTEST_CHECK(message("3-1") ==
+                  "the label selection '3-1' runs backwards; write the smaller index first");
     DOCTEST_CHECK(message("CTCF").find("fits no label") != std::string::npos);
     DOCTEST_CHECK(message("").find("fits no label") != std::string::npos);
 }
