@@ -6,6 +6,8 @@
 #include "bigbird/model/device.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
 #include <map>
 
 namespace bigbird::model {
@@ -46,17 +48,30 @@ EncoderInput make_input(std::span<const TokenSequence> sequences, const BigBirdC
             send(input.attention_mask, device)};
 }
 
+std::vector<std::vector<std::size_t>> cut_into_groups(std::span<const std::size_t> members, std::size_t most,
+                                                      GroupSizes sizes) {
+    std::vector<std::vector<std::size_t>> groups;
+    while (!members.empty()) {
+        std::size_t size = std::min(members.size(), most);
+        if (sizes == GroupSizes::few && size < most) size = std::bit_floor(size);
+        groups.emplace_back(members.begin(), members.begin() + static_cast<std::ptrdiff_t>(size));
+        members = members.subspan(size);
+    }
+    return groups;
+}
+
 std::vector<std::vector<std::size_t>> group_by_blocks(std::span<const TokenSequence> sequences,
-                                                      int block_size, std::int64_t max_tokens) {
+                                                      int block_size, std::int64_t max_tokens,
+                                                      GroupSizes sizes) {
     std::vector<std::int64_t> lengths;
     for (const TokenSequence& sequence : sequences) {
         lengths.push_back(std::ssize(sequence.ids));
     }
-    return group_by_blocks(lengths, block_size, max_tokens);
+    return group_by_blocks(lengths, block_size, max_tokens, sizes);
 }
 
 std::vector<std::vector<std::size_t>> group_by_blocks(std::span<const std::int64_t> lengths, int block_size,
-                                                      std::int64_t max_tokens) {
+                                                      std::int64_t max_tokens, GroupSizes sizes) {
     std::map<std::int64_t, std::vector<std::size_t>> by_blocks;
     for (std::size_t i = 0; i < lengths.size(); ++i) {
         by_blocks[block_count(lengths[i], block_size)].push_back(i);
@@ -65,11 +80,7 @@ std::vector<std::vector<std::size_t>> group_by_blocks(std::span<const std::int64
     for (const auto& [blocks, members] : by_blocks) {
         const auto most =
             static_cast<std::size_t>(std::max<std::int64_t>(1, max_tokens / (blocks * block_size)));
-        for (std::size_t begin = 0; begin < members.size(); begin += most) {
-            const std::size_t end = std::min(members.size(), begin + most);
-            groups.emplace_back(members.begin() + static_cast<std::ptrdiff_t>(begin),
-                                members.begin() + static_cast<std::ptrdiff_t>(end));
-        }
+        std::ranges::move(cut_into_groups(members, most, sizes), std::back_inserter(groups));
     }
     return groups;
 }

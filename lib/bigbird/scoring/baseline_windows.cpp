@@ -9,6 +9,7 @@
 #include "bigbird/model/weights.hpp"
 
 #include <cmath>
+#include <numeric>
 
 namespace bigbird::scoring {
 namespace fs = std::filesystem;
@@ -33,15 +34,13 @@ public:
     }
     std::string reading() const override { return "bases"; }
     std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,
-                                                std::int64_t batch_tokens) const override {
+                                                std::int64_t batch_tokens,
+                                                model::GroupSizes sizes) const override {
         const auto most =
             static_cast<std::size_t>(std::max<std::int64_t>(1, batch_tokens / info_.window.size()));
-        std::vector<std::vector<std::size_t>> groups;
-        for (std::size_t i = 0; i < windows.size(); ++i) {
-            if (i % most == 0) groups.emplace_back();
-            groups.back().push_back(i);
-        }
-        return groups;
+        std::vector<std::size_t> all(windows.size());
+        std::iota(all.begin(), all.end(), std::size_t{0});
+        return model::cut_into_groups(all, most, sizes);
     }
     void write(const fs::path& directory) const override {
         Json config = {{"architectures", {baselines::title_of(info_.architecture)}},

@@ -13,7 +13,7 @@ at::Tensor batched_logits(WindowNetwork& network, std::span<const EncodedWindow>
     const torch::NoGradGuard no_gradients;
     network.module().eval();
     at::Tensor logits = at::empty({static_cast<std::int64_t>(windows.size()), network.labels()});
-    const auto groups = network.group(windows, batch_tokens);
+    const auto groups = network.group(windows, batch_tokens, model::GroupSizes::few);
     const auto finish = [&](const std::vector<std::size_t>& group, model::Arriving& some) {
         const std::vector<std::int64_t> places(group.begin(), group.end());
         logits.index_copy_(0, at::tensor(places, at::kLong), some.get());

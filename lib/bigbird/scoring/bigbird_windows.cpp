@@ -60,11 +60,12 @@ public:
                (how_.pooling == Pooling::centre ? " anchor" : "");
     }
     std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,
-                                                std::int64_t batch_tokens) const override {
+                                                std::int64_t batch_tokens,
+                                                model::GroupSizes sizes) const override {
         std::vector<std::int64_t> lengths;
         for (const EncodedWindow& window : windows)
             lengths.push_back(std::ssize(window.ids));
-        return model::group_by_blocks(lengths, network_->config().pattern.block_size, batch_tokens);
+        return model::group_by_blocks(lengths, network_->config().pattern.block_size, batch_tokens, sizes);
     }
     at::Tensor logits(std::span<const EncodedWindow> windows, std::span<const std::size_t> group,
                       const model::DropoutKey& key) override {

@@ -190,7 +190,7 @@ train::StepStats ClassifierTask::accumulate(std::int64_t step) {
     stats.sequences = end - begin;
     const double scale = 1.0 / static_cast<double>(spec_.batch_size * network_->labels());
     at::Tensor total = at::zeros({}, at::TensorOptions().device(network_->device()));
-    const auto groups = network_->group(windows, spec_.batch_tokens);
+    const auto groups = network_->group(windows, spec_.batch_tokens, model::GroupSizes::any);
     for (std::size_t g = 0; g < groups.size(); ++g) {
         model::DropoutKey key{.seed = spec_.seed, .step = step};
         std::vector<std::int64_t> indices;

@@ -3,6 +3,7 @@
 // as tokens, the paper's convolutional baselines as bases, linear models as k-mers.
 #pragma once
 
+#include "bigbird/model/batching.hpp"
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/scoring/window_encoder.hpp"
 
@@ -39,7 +40,8 @@ public:
     /// Indices of windows that may go through the network together, at most `batch_tokens` ids a group (at
     /// least one window). How windows are grouped changes no window's logits.
     virtual std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,
-                                                        std::int64_t batch_tokens) const = 0;
+                                                        std::int64_t batch_tokens,
+                                                        model::GroupSizes sizes) const = 0;
     /// (group, labels) logits of windows[group[0]], …, on the device; in the module's present mode, with
     /// gradients where they are on. `key` holds a sample a window (used in training mode alone).
     virtual at::Tensor logits(std::span<const EncodedWindow> windows, std::span<const std::size_t> group,

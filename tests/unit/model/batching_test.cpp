@@ -5,6 +5,9 @@
 #include "support/testing.hpp"
 #include "unit/model/small_model.hpp"
 
+#include <numeric>
+#include <set>
+
 using namespace bigbird::model;
 using namespace bigbird::testing;
 
@@ -37,4 +40,20 @@ DOCTEST_TEST_CASE("batching: groups hold equal block counts, keep the order and 
     DOCTEST_CHECK(group_by_blocks(sequences, 4, 24) == Groups{{5}, {0, 2, 4}, {7}, {1, 3}, {6}});
     DOCTEST_CHECK(group_by_blocks(sequences, 4, 1) == Groups{{5}, {0}, {2}, {4}, {7}, {1}, {3}, {6}});
     DOCTEST_CHECK(group_by_blocks(std::vector<std::int64_t>(), 4, 24).empty());
+    DOCTEST_CHECK(group_by_blocks(sequences, 4, 32, GroupSizes::few) ==
+                  Groups{{5}, {0, 2, 4, 7}, {1, 3}, {6}});
+}
+
+DOCTEST_TEST_CASE("batching: however many sequences are left over, groups come in few sizes") {
+    std::set<std::size_t> found;
+    for (std::size_t count = 0; count < 300; ++count) {
+        std::vector<std::size_t> members(count), put_together;
+        std::iota(members.begin(), members.end(), std::size_t{7});
+        for (const auto& group : cut_into_groups(members, 100, GroupSizes::few)) {
+            found.insert(group.size());
+            put_together.insert(put_together.end(), group.begin(), group.end());
+        }
+        DOCTEST_CHECK(put_together == members);
+    }
+    DOCTEST_CHECK(found == std::set<std::size_t>{1, 2, 4, 8, 16, 32, 64, 100});
 }
