@@ -130,11 +130,9 @@ private:
 /// The windows of both alleles, cut off where the shorter one's reference sequence ends: windows are equally
 /// long, so after an indel one reaches further.
 AllelePair same_context(const tasks::VariantRow& row) {
-    const std::ptrdiff_t growth = std::ssize(row.alt) - std::ssize(row.ref);
-    AllelePair pair{row.ref_sequence, row.alt_sequence};
-    pair.ref.resize(pair.ref.size() - static_cast<std::size_t>(std::max<std::ptrdiff_t>(growth, 0)));
-    pair.alt.resize(pair.alt.size() - static_cast<std::size_t>(std::max<std::ptrdiff_t>(-growth, 0)));
-    return pair;
+    const std::size_t longer = std::max(row.ref.size(), row.alt.size());
+    return {row.ref_sequence.substr(0, row.ref_sequence.size() - (longer - row.ref.size())),
+            row.alt_sequence.substr(0, row.alt_sequence.size() - (longer - row.alt.size()))};
 }
 
 class PretrainedScorer : public VariantScorer {
