@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/weights.hpp"
 
+#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/json_file.hpp"
 #include "bigbird/core/log.hpp"
@@ -104,7 +105,10 @@ void refuse(const std::vector<std::string>& problems, const fs::path& where) {
 
 }  // namespace
 
-TensorMap read_weights(const fs::path& directory) {
+namespace {
+
+/// Names of the files in a model directory that hold its tensors.
+std::set<std::string> weight_files(const fs::path& directory) {
     const fs::path whole = directory / "model.safetensors",
                    index = directory / "model.safetensors.index.json";
     if (fs::exists(whole) || !fs::exists(index)) {
@@ -113,7 +117,7 @@ TensorMap read_weights(const fs::path& directory) {
                 "holds only pytorch_model.bin; scripts/convert-checkpoint makes model.safetensors of it",
                 directory);
         }
-        return read_safetensors(whole);
+        return {whole.filename().string()};
     }
     const Json json = read_json(index);
     if (!json.contains("weight_map") || !json.at("weight_map").is_object()) {
@@ -127,11 +131,29 @@ TensorMap read_weights(const fs::path& directory) {
         }
         parts.insert(name);
     }
+    return parts;
+}
+
+}  // namespace
+
+TensorMap read_weights(const fs::path& directory) {
     TensorMap tensors;
-    for (const std::string& part : parts) {
+    for (const std::string& part : weight_files(directory)) {
         tensors.merge(read_safetensors(directory / part));
     }
     return tensors;
+}
+
+std::string weights_checksum(const fs::path& directory) {
+    const std::set<std::string> files = weight_files(directory);
+    if (files.size() == 1) {
+        return sha256_of_file(directory / *files.begin());
+    }
+    std::string list;
+    for (const std::string& part : files) {
+        list += sha256_of_file(directory / part) + ' ' + part + '\n';
+    }
+    return sha256_of_text(list);
 }
 
 void fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRules& rules,

@@ -15,6 +15,10 @@ namespace bigbird::model {
 /// Throws InputError.
 TensorMap read_weights(const std::filesystem::path& directory);
 
+/// SHA-256 of model.safetensors; of a model in parts, that of the lines "SHA-256 part" in order of name.
+/// Throws InputError as read_weights does.
+std::string weights_checksum(const std::filesystem::path& directory);
+
 /// What a network may do without, or leave lying, when it is filled.
 struct LoadRules {
     std::string optional_prefix;  ///< parameters that may be missing; they stay as they are, with a warning

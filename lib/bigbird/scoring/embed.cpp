@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/scoring/embed.hpp"
 
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
@@ -9,6 +8,7 @@
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/device.hpp"
 #include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/weights.hpp"
 #include "bigbird/scoring/batched_logits.hpp"
 #include "bigbird/scoring/row_source.hpp"
 #include "bigbird/scoring/task_model.hpp"
@@ -289,8 +289,8 @@ EmbedReport embed(const EmbedSpec& spec) {
     }
     outputs::Outputs outputs(
         spec.outputs,
-        layout_of(spec, layer, encoder.config().hidden_size, sha256_of_file(directory / "model.safetensors")),
-        {}, {}, threads);
+        layout_of(spec, layer, encoder.config().hidden_size, model::weights_checksum(directory)), {}, {},
+        threads);
     Embedder embedder(spec, encoder, model::read_tokenizer(directory, encoder.config()), layer, outputs,
                       threads);
     EmbedReport report = embedder.run(*source);

@@ -8,6 +8,7 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/model/device.hpp"
 #include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/weights.hpp"
 #include "bigbird/scoring/baseline_windows.hpp"
 #include "bigbird/train/find_model.hpp"
 #include "bigbird/train/metrics_log.hpp"
@@ -157,7 +158,7 @@ train::LoopSpec loop_spec(const FinetuneSpec& spec, const tasks::ExampleSet& exa
                               {"--patience", spec.patience},
                               {"--seed", spec.seed}};
     if (is_bigbird(spec)) {
-        loop.fixed_options["--model"] = "sha256:" + sha256_of_file(pretrained / "model.safetensors");
+        loop.fixed_options["--model"] = "sha256:" + model::weights_checksum(pretrained);
         loop.fixed_options["--head"] = spec.head;
         loop.fixed_options["--pooling"] = to_string(spec.pooling);
         loop.fixed_options["--dropout"] = spec.dropout ? Json(*spec.dropout) : Json(nullptr);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/scoring/predict_variants.hpp"
 
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
@@ -10,6 +9,7 @@
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/device.hpp"
 #include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/weights.hpp"
 #include "bigbird/scoring/masked_scorer.hpp"
 #include "bigbird/tasks/text_fields.hpp"
 #include "bigbird/tasks/variant_rows.hpp"
@@ -212,7 +212,7 @@ std::unique_ptr<VariantScorer> load_scorer(const VariantSpec& spec) {
     return std::make_unique<PretrainedScorer>(
         MaskedScorer(model::load_pretraining_model(first, device), model::read_tokenizer(first, config),
                      strands_of(spec, false), tokens, device, computing),
-        spec.window, sha256_of_file(first / "model.safetensors"));
+        spec.window, model::weights_checksum(first));
 }
 
 outputs::Layout layout_of(const VariantScorer& scorer, const VariantSpec& spec) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/scoring/task_model.hpp"
 
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/weights.hpp"
 #include "bigbird/scoring/baseline_windows.hpp"
 #include "bigbird/train/find_model.hpp"
 
@@ -156,7 +156,7 @@ TaskModel load_task_model(const fs::path& path, tasks::Task task, const at::Devi
     TaskModel model{.network = nullptr,
                     .labels = tasks::LabelTable::read(directory / "labels.tsv"),
                     .info = std::move(info),
-                    .sha256 = sha256_of_file(directory / "model.safetensors")};
+                    .sha256 = model::weights_checksum(directory)};
     const bool is_bigbird = model.info.architecture == "bigbird";
     const std::int64_t outputs =
         is_bigbird ? model::read_config(directory).num_labels : baseline_labels(directory);

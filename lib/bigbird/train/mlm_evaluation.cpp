@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/train/mlm_evaluation.hpp"
 
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/weights.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -96,7 +96,7 @@ Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& sp
     Json report{
         {"program", "bigbird-dna"},
         {"version", std::string(version())},
-        {"model", {{"sha256", sha256_of_file(inputs.model / "model.safetensors")}}},
+        {"model", {{"sha256", model::weights_checksum(inputs.model)}}},
         {"options",
          {{"--sequence-length", examples.sequence_length},
           {"--masking-rate", examples.masking.rate},

@@ -6,6 +6,7 @@
 #include "support/testing.hpp"
 #include "unit/model/small_model.hpp"
 
+#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/bigbird.hpp"
 
@@ -156,6 +157,13 @@ DOCTEST_TEST_CASE("weights: a file in parts is one") {
     write_safetensors(second, folder / "part-2.safetensors");
     write_file(folder / "model.safetensors.index.json", index + "}");
     check_same(read_weights(folder.path()), weights);
+    const auto line = [&](const std::string& part) {
+        return bigbird::sha256_of_file(folder / part) + " " + part + "\n";
+    };
+    DOCTEST_CHECK(weights_checksum(folder.path()) ==
+                  bigbird::sha256_of_text(line("part-1.safetensors") + line("part-2.safetensors")));
+    write_file(folder / "model.safetensors.index.json", R"({"weight_map":{"a":"part-1.safetensors"}})");
+    DOCTEST_CHECK(weights_checksum(folder.path()) == bigbird::sha256_of_file(folder / "part-1.safetensors"));
     write_file(folder / "model.safetensors.index.json", R"({"weight_map":{"a":"../part-1.safetensors"}})");
     DOCTEST_CHECK_THROWS_AS(read_weights(folder.path()), InputError);
     write_file(folder / "model.safetensors.index.json", "{}");
