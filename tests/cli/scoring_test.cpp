@@ -251,6 +251,10 @@ DOCTEST_TEST_CASE("scoring: entries of no base, of one, longer than the window a
     const auto pool = fixture.predict("-", {"--output", "-", "--pool", "mean"}, "c\t0\t2000\n");
     DOCTEST_CHECK(pool.code == 2);
     DOCTEST_CHECK(contains(pool.err, "--pool needs tiles: give --tile or --scan"));
+    const auto summits =
+        fixture.predict("-", {"--output", "-", "--tile", "500", "--anchor", "summit"}, "c\t0\t2000\n");
+    DOCTEST_CHECK(summits.code == 2);
+    DOCTEST_CHECK(contains(summits.err, "--anchor summit is of whole rows"));
 }
 
 DOCTEST_TEST_CASE("scoring: another build of the genome is said") {

@@ -64,7 +64,10 @@ CLI::Option* add_model_option(CLI::App& command, std::filesystem::path& model) {
 
 void add_threads_option(CLI::App& command, int& threads) {
     command
-        .add_option("--threads", threads, "Threads; 0: all that this process may use. Never changes a result")
+        .add_option(
+            "--threads", threads,
+            "Threads; 0: all that this process may use. Changes no result, a network's by rounding at "
+            "most")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->group("Resources");

@@ -74,6 +74,9 @@ scoring::PredictSpec predict_spec(const PredictOptions& options, tasks::Task tas
     if (options.tile == 0 && options.pool != "none") {
         throw ConfigError("--pool needs tiles: give --tile or --scan");
     }
+    if (options.tile > 0 && spec.anchor == tasks::Anchor::summit) {
+        throw ConfigError("--anchor summit is of whole rows, --tile cuts them: leave one of them out");
+    }
     spec.tile = options.tile;
     spec.pool = scoring::parse_pool(options.pool);
     spec.outputs.paths = options.outputs;

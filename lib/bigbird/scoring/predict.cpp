@@ -128,6 +128,7 @@ private:
         }
         ++tiles_;
         head_.end = row.head.end;
+        if (head_.strand != row.head.strand) head_.strand = ".";  // both strands of a region without one
         n_fraction_ += row.head.n_fraction;
         // A tile of N alone is N in the region.
         status_ =

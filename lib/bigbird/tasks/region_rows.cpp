@@ -76,7 +76,7 @@ struct RegionReader::State {
     genome::BedReader reader;
     const genome::ReferenceGenome& reference;
     RegionOptions options;
-    std::int64_t rows = 0, refused_at = -1;
+    std::int64_t rows = 0, longer = 0, refused_at = -1;  ///< longer: than their window
     std::map<RowStatus, std::int64_t> invalid;
     std::optional<genome::BedRecord> tiled;  ///< the row that is being cut into tiles
     std::size_t tiled_contig = 0;
@@ -118,6 +118,7 @@ struct RegionReader::State {
             next_tile = record.where.begin;
             return tile();
         }
+        if (options.anchor != Anchor::itself && record.where.size() > options.bounds.size()) ++longer;
         return row_on(record, known.name);
     }
 
@@ -155,7 +156,7 @@ struct RegionReader::State {
 
 RegionReader::RegionReader(const std::filesystem::path& regions, const genome::ReferenceGenome& reference,
                            RegionOptions options)
-    : state_(new State{genome::BedReader(regions), reference, options, 0, -1, {}, {}, 0, 0, false}) {
+    : state_(new State{genome::BedReader(regions), reference, options, 0, 0, -1, {}, {}, 0, 0, false}) {
     BIGBIRD_EXPECTS(options.bounds.size() > 0 || options.anchor == Anchor::itself, "a window needs bases");
 }
 
@@ -203,6 +204,13 @@ void RegionReader::report() const {
     for (const auto& [status, count] : state_->invalid) {
         log_warning("{}: {} of {} rows are {} and have no scores", state_->reader.path().string(), count,
                     state_->rows, to_string(status));
+    }
+    if (state_->longer > 0) {
+        log_warning(
+            "{}: {} of {} rows are longer than the model's window of {} bases, which lies about their {} "
+            "alone; {} scores all of a row",
+            state_->reader.path().string(), state_->longer, state_->rows, state_->options.bounds.size(),
+            state_->options.use_strand ? "TSS" : "middle", state_->options.use_strand ? "--scan" : "--tile");
     }
     if (state_->rows == 0) {
         log_warning("{}: holds no regions; the output holds none either", state_->reader.path().string());

@@ -69,7 +69,8 @@ public:
     std::optional<RegionRow> next();
     /// Fetches the sequence, sets status and n_fraction. Thread-safe.
     void fill(RegionRow& row) const;
-    /// Says once on standard error how many rows were invalid, by reason; warns where no row was read.
+    /// Says once on standard error how many rows were invalid, by reason, and how many are longer than their
+    /// window; warns where no row was read.
     void report() const;
     std::int64_t rows() const;
 

@@ -269,6 +269,13 @@ DOCTEST_TEST_CASE("scoring/predict: a promoter scan takes both strands, and its 
     for (const tasks::ScoreRow& row : scan.rows)
         places += row.begin + row.strand + " ";
     DOCTEST_CHECK(places == "1000+ 1000- 1100+ 1100- 2000- ");
+    PredictSpec pooled = spec;
+    pooled.pool = scoring::Pool::max;
+    pooled.outputs.paths.resize(1);
+    const Table regions = fixture.run(pooled);
+    DOCTEST_REQUIRE(regions.rows.size() == 2);
+    DOCTEST_CHECK(regions.rows[0].strand == ".");
+    DOCTEST_CHECK(regions.rows[1].strand == "-");
     PredictSpec tss = fixture.spec("one\t1050\t1051\t.\t.\t-\n", "tss.tsv");
     tss.task = tasks::Task::promoter;
     DOCTEST_CHECK(scan.values[1][1] == doctest::Approx(fixture.run(tss).values[0][1]).epsilon(1e-5));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tasks/region_rows.hpp"
 
+#include "support/captured_log.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
@@ -58,6 +59,26 @@ DOCTEST_TEST_CASE("region_rows: each row has its window, its status and its shar
     DOCTEST_CHECK(rows[3].head.status == "all_n");
     DOCTEST_CHECK(!is_scored(rows[3].status));
     DOCTEST_CHECK(rows[4].sequence == "CCCC");
+}
+
+DOCTEST_TEST_CASE("region_rows: rows longer than their window are counted and said, tiles are not") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "r.bed", "1\t2\t6\n1\t2\t7\n1\t0\t20\n");
+    const auto genome = small_genome();
+    const auto said = [&](const RegionOptions& options) {
+        const testing::CapturedLog log;
+        RegionReader reader(folder / "r.bed", *genome, options);
+        while (reader.next()) {
+        }
+        reader.report();
+        return log.text();
+    };
+    RegionOptions options = options_of(-2, 2);
+    DOCTEST_CHECK(said(options).find("r.bed: 2 of 3 rows are longer than the model's window of 4 bases, "
+                                     "which lies about their middle alone; --tile scores all of a row\n") !=
+                  std::string::npos);
+    options.tile = 4;
+    DOCTEST_CHECK(said(options).empty());
 }
 
 DOCTEST_TEST_CASE("region_rows: the minus strand is reverse-complemented where strands count") {
