@@ -123,6 +123,7 @@ DOCTEST_TEST_CASE("finetune: every architecture is trained, described, and predi
         const ProgramResult trained = fixture.finetune(name, words);
         DOCTEST_CAPTURE(trained.err);
         DOCTEST_REQUIRE(trained.code == 0);
+        DOCTEST_CHECK(!contains(trained.err, "Warning:"));  // PyTorch's own
         const ProgramResult again = fixture.finetune(name, words);
         DOCTEST_CHECK(contains(again.err, "this run is finished already"));
         const ProgramResult scores =
@@ -164,6 +165,9 @@ DOCTEST_TEST_CASE("finetune: options that do not belong together") {
         {"--architecture", "resnet"},
         "--architecture 'resnet' is not known; there are bigbird, cnnprom, deepromoter, deepsea, gkm-svm, "
         "kmer-ridge");
+    refused({"--positive-weight", "-1"},
+            "--positive-weight: '-1' is neither a number above 0 nor balanced; see 'bigbird-dna "
+            "finetune-chromatin --help'");
     const ProgramResult embed =
         run_program({"finetune-chromatin", "--examples", fixture / "examples", "--output", fixture / "ridge",
                      "--architecture", "kmer-ridge", "--device", "cpu"});

@@ -31,7 +31,10 @@ void add_balance_options(CLI::App& command, FinetuneOptions& options) {
     command
         .add_option("--positive-weight", options.positive_weight,
                     "Of a 1 in the loss, against a 0; balanced: each label's zeros / its ones, at most 100")
-        ->check(CLI::PositiveNumber | CLI::IsMember({"balanced"}))
+        ->check([](const std::string& text) {
+            const bool fits = text == "balanced" || CLI::PositiveNumber(text).empty();
+            return fits ? std::string() : "'" + text + "' is neither a number above 0 nor balanced";
+        })
         ->type_name("WEIGHT|balanced")
         ->group(group);
     add_choice_option(command, "--sampling", options.sampling, {"uniform", "balanced"},

@@ -23,7 +23,7 @@ public:
           dense_(2 * units * (length / pool), hidden),
           output_(hidden, labels) {
         for (const std::int64_t width : widths) {
-            convolutions_.emplace_back(torch::nn::Conv1dOptions(4, filters, width).padding(torch::kSame));
+            convolutions_.emplace_back(torch::nn::Conv1dOptions(4, filters, width));
             register_module("convolution" + std::to_string(width), convolutions_.back());
         }
         register_module("lstm", lstm_);
@@ -39,7 +39,10 @@ public:
         const at::Tensor encoded = one_hot_bases(bases);
         std::vector<at::Tensor> channels;
         for (std::size_t i = 0; i < convolutions_.size(); ++i) {
-            const at::Tensor pooled = at::max_pool1d(convolutions_[i]->forward(encoded).relu(), pool);
+            // "same" padding by hand: PyTorch's own warns where a width is even.
+            const std::int64_t left = (widths[i] - 1) / 2, right = widths[i] - 1 - left;
+            const at::Tensor padded = at::constant_pad_nd(encoded, {left, right});
+            const at::Tensor pooled = at::max_pool1d(convolutions_[i]->forward(padded).relu(), pool);
             channels.push_back(drop(pooled, static_cast<std::int64_t>(i)));  // (batch, filters, length / 6)
         }
         at::Tensor x = at::cat(channels, 1).transpose(1, 2);  // (batch, length / 6, 3 * filters)
