@@ -77,8 +77,7 @@ DOCTEST_TEST_CASE("onednn_linear: two layers, in parts where they are wide, are 
                 at::linear(activation("gelu_new", at::linear(wide(x), wide(weight), wide(bias))), wide(next),
                            wide(next_bias)) +
                 wide(other);
-            const at::Tensor found =
-                onednn_feed_forward(x, weight, bias, "gelu_new", next, next_bias, other);
+            const at::Tensor found = onednn_feed_forward(x, weight, bias, "gelu_new", next, next_bias, other);
             DOCTEST_CHECK(difference(found, wanted) < tolerance(x));
             DOCTEST_CHECK(at::equal(other, kept));
         }
