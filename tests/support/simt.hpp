@@ -111,6 +111,7 @@ public:
     void publish_barriers() const { block_->pipeline().publish_barriers(); }
     void arrive(Barrier* barrier) const {
         block_->check(thread_, block_->pipeline().arrive(thread_, block_->offset_of(barrier)));
+        block_->yield(thread_);  // who waits may go on before what the thread does next
     }
     void expect_bytes(Barrier* barrier, int bytes) const {
         block_->check(thread_, block_->pipeline().expect_bytes(block_->offset_of(barrier), bytes));

@@ -111,6 +111,13 @@ public:
     SimtPipeline::Offset offset_of(const void* pointer) {
         return static_cast<SimtPipeline::Offset>(static_cast<const std::byte*>(pointer) - shared());
     }
+    /// Others may run before the thread goes on.
+    void yield(int thread) {
+        has_yielded_ = rng_.between(0, 1) == 0;
+        if (has_yielded_) {
+            leave(thread);
+        }
+    }
     void copy_bulk(int thread, const void* to, std::vector<std::byte> bytes, const void* barrier) {
         check(thread, pipeline_.copy(thread, offset_of(to), std::move(bytes), offset_of(barrier), rng_));
     }
@@ -254,9 +261,10 @@ private:
         }
         const int warp =
             ready[static_cast<std::size_t>(rng_.between(0, static_cast<std::int64_t>(ready.size()) - 1))];
-        for (bool ran = true; ran && error_.empty();) {
+        has_yielded_ = false;
+        for (bool ran = true; ran && error_.empty() && !has_yielded_;) {
             ran = false;
-            for (int i = warp * lanes; i < (warp + 1) * lanes && error_.empty(); ++i) {
+            for (int i = warp * lanes; i < (warp + 1) * lanes && error_.empty() && !has_yielded_; ++i) {
                 if (fiber(i).state == State::ready) {
                     ran = true;
                     running_ = i;
@@ -373,6 +381,7 @@ private:
     const std::function<void(int)>* body_ = nullptr;
     void* scheduler_ = nullptr;
     int running_ = 0;
+    bool has_yielded_ = false;
     std::string error_;
     Rng rng_;
 };

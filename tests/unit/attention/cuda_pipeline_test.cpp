@@ -195,5 +195,6 @@ DOCTEST_TEST_CASE("cuda_pipeline: a buffer goes round, and what is done wrong is
     DOCTEST_CHECK(all_say(messages({.bytes = 16}), {"at byte 8192 lacks 0 arrivals and 16 bytes"}));
     DOCTEST_CHECK(all_say(messages({.bytes = -16}), {"more bytes than were expected"}));
     DOCTEST_CHECK(all_say(messages({.fills_at_once = true}),
-                          {"two copies go to one place", "before its readers have let it go", "lacks"}));
+                          {"two copies go to one place", "before its readers have let it go", "still coming",
+                           "was not waited for", "lacks"}));
 }
