@@ -22,9 +22,10 @@ at::Tensor onednn_linear(const at::Tensor& x, const at::Tensor& weight, const at
 at::Tensor onednn_linear_add(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                              const at::Tensor& other);
 
-/// Two linear layers with an activation between them, and other behind: activation(x W^T + b) V^T + c + other;
-/// W (inner, in), V (out, inner). 1,024 inner features at a time, so that no more are held and no sum in float
-/// is longer than has_onednn_linear() allows; in bfloat16, where parts of sums would be rounded, all at once.
+/// Two linear layers with an activation between them, and other behind: activation(x W^T + b) V^T + c +
+/// other; W (inner, in), V (out, inner). 1,024 inner features at a time, so that no more are held and no sum
+/// in float is longer than has_onednn_linear() allows; in bfloat16, where parts of sums would be rounded, all
+/// at once.
 at::Tensor onednn_feed_forward(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                                const std::string& activation, const at::Tensor& next_weight,
                                const at::Tensor& next_bias, const at::Tensor& other);
