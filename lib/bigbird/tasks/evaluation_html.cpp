@@ -141,10 +141,16 @@ std::string legend(const EvaluationReport& report) {
     return html + "</p>\n";
 }
 
+std::string difference_title(const EvaluationReport& report, const FileEvaluation& file) {
+    return file.name + " \u2212 " + report.files.front().name;
+}
+
 std::string promoter_html(const EvaluationReport& report) {
     std::string html = "<h2>Figures</h2><table><tr><th></th>";
     for (const FileEvaluation& file : report.files)
         html += "<th>" + escaped(file.name) + "</th>";
+    for (std::size_t i = 1; i < report.files.size(); ++i)
+        html += "<th>" + escaped(difference_title(report, report.files[i])) + "</th>";
     html += "</tr>";
     const auto figures = [](const FileEvaluation& file) {
         return figures_of(file.evaluation.labels.front(), *file.evaluation.at_threshold);
@@ -154,6 +160,8 @@ std::string promoter_html(const EvaluationReport& report) {
         html += "<tr>" + cell(names[f].first, true);
         for (const FileEvaluation& file : report.files)
             html += cell(brief(*figures(file)[f].second));
+        for (std::size_t i = 1; i < report.files.size(); ++i)
+            html += cell(brief(*differences_of(report.files[i])[f].second));
         html += "</tr>";
     }
     const std::pair<const char*, std::function<std::string(const ThresholdFigures&)>> counts[] = {
@@ -207,6 +215,13 @@ std::string groups_html(const EvaluationReport& report) {
             for (const auto& [name, figure] : figures_of(group))
                 html += cell(brief(*figure));
             html += cell(number(group.mean_base_rate)) + "</tr>";
+            if (!file.differences.empty()) {
+                html +=
+                    "<tr>" + cell(group.group, true) + cell(difference_title(report, file), true) + cell("");
+                for (const auto& [name, figure] : differences_of(file, g))
+                    html += cell(brief(*figure));
+                html += cell("") + "</tr>";
+            }
         }
     }
     return html + "</table>\n";

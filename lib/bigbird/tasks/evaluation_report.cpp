@@ -79,24 +79,18 @@ Json labels_json(const EvaluationReport& report, const Evaluation& evaluation, b
     return labels;
 }
 
-/// The figures of groups or promoters, in the order in which differences() has them behind the labels'.
 Json differences_json(const FileEvaluation& file) {
     Json object = Json::object();
-    std::size_t next = 0;
     if (file.evaluation.at_threshold) {
-        next += 2 + 4 * file.evaluation.groups.size();
-        put(object, "auroc", file.differences[0]);
-        put(object, "auprc", file.differences[1]);
-        for (const char* name : {"f1", "precision", "recall", "mcc", "accuracy"}) {
-            put(object, name, file.differences[next++]);
+        for (const auto& [name, figure] : differences_of(file)) {
+            put(object, name, *figure);
         }
         return object;
     }
-    next += 2 * file.evaluation.labels.size();
-    for (const GroupFigures& group : file.evaluation.groups) {
-        Json& of_group = object[group.group] = Json::object();
-        for (const auto& [name, figure] : figures_of(group)) {
-            put(of_group, name, file.differences[next++]);
+    for (std::size_t g = 0; g < file.evaluation.groups.size(); ++g) {
+        Json& of_group = object[file.evaluation.groups[g].group] = Json::object();
+        for (const auto& [name, figure] : differences_of(file, g)) {
+            put(of_group, name, *figure);
         }
     }
     return object;
@@ -149,8 +143,7 @@ std::string promoter_tsv(const EvaluationReport& report) {
             const FileEvaluation& file = report.files[i];
             const NamedFigures others =
                 figures_of(file.evaluation.labels.front(), *file.evaluation.at_threshold);
-            const std::size_t place = f < 2 ? f : f + 4 * file.evaluation.groups.size();
-            text += '\t' + cells(*others[f].second) + '\t' + cells(file.differences[place]);
+            text += '\t' + cells(*others[f].second) + '\t' + cells(*differences_of(file)[f].second);
         }
         text += '\n';
     }
@@ -173,13 +166,11 @@ std::string group_lines(const std::string& prefix, const std::vector<GroupFigure
 
 std::string difference_lines(const FileEvaluation& file) {
     std::string text;
-    std::size_t next = 2 * file.evaluation.labels.size();
-    for (const GroupFigures& group : file.evaluation.groups) {
-        text += "##difference " + file.name + " " + group.group;
-        for (const auto& [name, figure] : figures_of(group)) {
-            const Figure& difference = file.differences[next++];
-            text += '\t' + name + "=" + cell(difference.value) + "," + cell(difference.low) + "," +
-                    cell(difference.high);
+    for (std::size_t g = 0; g < file.evaluation.groups.size(); ++g) {
+        text += "##difference " + file.name + " " + file.evaluation.groups[g].group;
+        for (const auto& [name, figure] : differences_of(file, g)) {
+            text +=
+                '\t' + name + "=" + cell(figure->value) + "," + cell(figure->low) + "," + cell(figure->high);
         }
         text += '\n';
     }
@@ -255,6 +246,25 @@ NamedFigures figures_of(const LabelFigures& label, const ThresholdFigures& at) {
             {"recall", &at.recall},
             {"mcc", &at.mcc},
             {"accuracy", &at.accuracy}};
+}
+
+// differences() has two figures a label, then four a group, then those at the threshold.
+NamedFigures differences_of(const FileEvaluation& file, std::size_t group) {
+    NamedFigures figures = figures_of(file.evaluation.groups[group]);
+    std::size_t next = 2 * file.evaluation.labels.size() + figures.size() * group;
+    for (auto& [name, figure] : figures) {
+        figure = &file.differences[next++];
+    }
+    return figures;
+}
+
+NamedFigures differences_of(const FileEvaluation& file) {
+    const Evaluation& evaluation = file.evaluation;
+    NamedFigures figures = figures_of(evaluation.labels.front(), *evaluation.at_threshold);
+    for (std::size_t f = 0; f < figures.size(); ++f) {
+        figures[f].second = &file.differences[f < 2 ? f : f + 4 * evaluation.groups.size()];
+    }
+    return figures;
 }
 
 std::string brief(const Figure& figure) {

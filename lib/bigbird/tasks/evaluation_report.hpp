@@ -36,6 +36,10 @@ using NamedFigures = std::vector<std::pair<std::string, const Figure*>>;
 NamedFigures figures_of(const GroupFigures& group);
 /// auroc, auprc, f1, precision, recall, mcc, accuracy.
 NamedFigures figures_of(const LabelFigures& label, const ThresholdFigures& at);
+/// A file's differences to the first one, named likewise: of a group, by its place, and of promoters. Not for
+/// the first file.
+NamedFigures differences_of(const FileEvaluation& file, std::size_t group);
+NamedFigures differences_of(const FileEvaluation& file);
 /// "0.912 [0.880, 0.934]"; NA where undefined.
 std::string brief(const Figure& figure);
 

@@ -42,6 +42,8 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(page.find("a&lt;b") != std::string::npos);
     DOCTEST_CHECK(page.find("a<b") == std::string::npos);
     DOCTEST_CHECK(count(page, "<svg ") == 4);  // three groups and the two files
+    DOCTEST_CHECK(
+        count(page, "<td class=text>other \u2212 a&lt;b</td><td></td><td>0.000 [0.000, 0.000]</td>") == 3);
     DOCTEST_CHECK(count(page.substr(page.find("<tbody>")), "<tr>") == 4);
     for (const char* foreign : {"http", "src=", "@import", "url("}) {
         DOCTEST_CHECK(page.find(foreign) == std::string::npos);
@@ -60,4 +62,8 @@ DOCTEST_TEST_CASE("evaluation_html: promoters have curves and name their negativ
     DOCTEST_CHECK(count(page, "<polyline ") == 2);
     DOCTEST_CHECK(page.find("Negatives: permuted") != std::string::npos);
     DOCTEST_CHECK(page.find("<td class=text>mcc</td>") != std::string::npos);
+    const std::string two =
+        page_of(folder, Task::promoter, {{"s", folder / "s.tsv"}, {"again", folder / "s.tsv"}});
+    DOCTEST_CHECK(two.find("<th>again \u2212 s</th>") != std::string::npos);
+    DOCTEST_CHECK(count(two, "<td>0.000 [0.000, 0.000]</td>") == 7);
 }
