@@ -272,7 +272,12 @@ train::LoopResult finetune(const FinetuneSpec& spec) {
     ClassifierTask task(is_bigbird(spec) ? pretrained_network(spec, info, labels, pretrained, device)
                                          : new_base_network(info, labels, spec.seed, device),
                         examples, classifier);
-    task.start_at_base_rates();
+    // Only where the head sees tokens as they come. [CLS] is nearly the same for all windows behind little
+    // pretraining, and so is what a new network gives: at base rates the gradients of labels cancel there,
+    // and nothing is learnt for a hundred steps and more (lib/benchmarks.md).
+    if (is_bigbird(spec) && spec.pooling != Pooling::cls) {
+        task.start_at_base_rates();
+    }
     if (spec.place.is_first()) say_what_is_trained(task, spec, loop, examples.label_table().size());
     return train::run_training(task, loop, spec.output);
 }

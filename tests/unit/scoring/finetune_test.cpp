@@ -78,6 +78,20 @@ DOCTEST_TEST_CASE("scoring/finetune: a planted motif is learnt, a random label i
     DOCTEST_CHECK(model.info.training.at("--batch-size") == 16);
 }
 
+DOCTEST_TEST_CASE("scoring/finetune: biases start at base rates, but at 0 where the head sees [CLS]") {
+    const Fixture fixture(80);
+    for (const scoring::Pooling pooling : {scoring::Pooling::cls, scoring::Pooling::centre}) {
+        FinetuneSpec spec = fixture.spec(scoring::to_string(pooling));
+        spec.pooling = pooling;
+        spec.steps = 1;
+        spec.learning_rate = 1e-9;
+        finetune(spec);
+        const auto model = scoring::load_task_model(spec.output, tasks::Task::chromatin, at::kCPU);
+        const bool is_zero = model.network->output_bias().abs().max().item<float>() < 1e-6F;
+        DOCTEST_CHECK(is_zero == (pooling == scoring::Pooling::cls));
+    }
+}
+
 DOCTEST_TEST_CASE("scoring/finetune: stopped and resumed is the same as uninterrupted") {
     const Fixture fixture(80);
     FinetuneSpec spec = fixture.spec("whole");
