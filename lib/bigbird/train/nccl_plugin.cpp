@@ -5,8 +5,6 @@
 
 #include <dlfcn.h>
 
-#include <filesystem>
-
 namespace bigbird::train {
 
 namespace {
@@ -14,9 +12,7 @@ namespace {
 using Make = void (*)(const c10::intrusive_ptr<c10d::Store>&, int, int, int,
                       c10::intrusive_ptr<c10d::Backend>&);
 
-Make open_plugin() {
-    const std::filesystem::path file =
-        std::filesystem::read_symlink("/proc/self/exe").parent_path() / "bigbird-nccl.so";
+Make open_plugin(const std::filesystem::path& file) {
     void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
         throw DeviceError(
@@ -33,8 +29,8 @@ Make open_plugin() {
 }  // namespace
 
 c10::intrusive_ptr<c10d::Backend> open_nccl(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
-                                            const at::Device& device) {
-    static const Make make = open_plugin();
+                                            const at::Device& device, const std::filesystem::path& library) {
+    static const Make make = open_plugin(library);
     c10::intrusive_ptr<c10d::Backend> backend;
     make(store, rank, size, device.index(), backend);
     return backend;

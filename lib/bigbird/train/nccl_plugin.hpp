@@ -3,14 +3,17 @@
 // program itself starts on machines without a GPU.
 #pragma once
 
+#include "bigbird/core/program_file.hpp"
+
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 namespace bigbird::train {
 
-/// Throws DeviceError where bigbird-nccl.so is missing (built only where nccl.h and the CUDA headers are) or
-/// cannot be opened.
-c10::intrusive_ptr<c10d::Backend> open_nccl(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
-                                            const at::Device& device);
+/// Throws DeviceError where `library` is missing (built only where nccl.h and the CUDA headers are) or cannot
+/// be opened. The first that was opened stays.
+c10::intrusive_ptr<c10d::Backend> open_nccl(
+    const c10::intrusive_ptr<c10d::Store>& store, int rank, int size, const at::Device& device,
+    const std::filesystem::path& library = program_file("bigbird-nccl.so"));
 
 }  // namespace bigbird::train

@@ -8,7 +8,7 @@
 using namespace bigbird;
 
 DOCTEST_TEST_CASE("nccl_plugin: a program without the library beside it says what is missing") {
-    const std::string message =
-        testing::message_of<DeviceError>([] { train::open_nccl({}, 0, 1, at::Device(at::kCUDA, 0)); });
+    const std::string message = testing::message_of<DeviceError>(
+        [] { train::open_nccl({}, 0, 1, at::Device(at::kCUDA, 0), "/nonexistent/bigbird-nccl.so"); });
     DOCTEST_CHECK(message.find("several GPUs need bigbird-nccl.so beside the program") == 0);
 }

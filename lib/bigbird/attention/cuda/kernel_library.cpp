@@ -2,11 +2,11 @@
 #include "bigbird/attention/cuda/kernel_library.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/program_file.hpp"
 
 #include <dlfcn.h>
 
 #include <atomic>
-#include <filesystem>
 #include <string>
 
 namespace bigbird::attention::cuda {
@@ -16,11 +16,7 @@ namespace {
 std::atomic<const KernelTable*> emulation{nullptr};
 
 const KernelTable& open_library() {
-    const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-    std::filesystem::path file = folder / "bigbird-cuda.so";
-    if (!std::filesystem::exists(file)) {
-        file = folder.parent_path() / "bin" / file.filename();
-    }
+    const std::filesystem::path file = program_file("bigbird-cuda.so");
     void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
         throw DeviceError(
