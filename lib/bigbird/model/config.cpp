@@ -156,6 +156,10 @@ void read_pattern(const Keys& keys, BigBirdConfig& config) {
 }
 
 void read_labels(const Keys& keys, BigBirdConfig& config) {
+    if (keys.has("architectures") &&
+        keys.at("architectures") == Json::array({"BigBirdForSequenceClassification"})) {
+        config.num_labels = 2;  // what transformers means where it writes none
+    }
     if (keys.has("id2label")) {
         keys.require(keys.at("id2label").is_object(), "id2label", "an object");
         config.num_labels = static_cast<std::int64_t>(keys.at("id2label").size());

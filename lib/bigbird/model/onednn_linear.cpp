@@ -43,9 +43,9 @@ std::optional<at::Tensor> optional(const at::Tensor& bias) {
     return bias.defined() ? std::optional(bias) : std::nullopt;
 }
 
-bool has_operators_for(const at::Tensor& x) {
+bool may_take(const at::Tensor& x) {
     static const bool operators = has_operators();
-    return operators && x.device().is_cpu() && !at::autocast::is_autocast_enabled(at::kCPU);
+    return operators && x.dim() == 3 && x.device().is_cpu() && !at::autocast::is_autocast_enabled(at::kCPU);
 }
 
 /// function(x W^T + b), the function by oneDNN's names.
@@ -85,13 +85,12 @@ public:
 bool has_onednn_linear(const at::Tensor& x) {
     static const bool bf16 = has_bf16_instructions();
     const at::ScalarType type = x.scalar_type();
-    return has_operators_for(x) && !at::GradMode::is_enabled() &&
+    return may_take(x) && !at::GradMode::is_enabled() &&
            ((type == at::kFloat && x.size(-1) <= longest_sum) || (type == at::kBFloat16 && bf16));
 }
 
 bool has_onednn_training(const at::Tensor& x) {
-    return has_operators_for(x) && at::GradMode::is_enabled() && x.scalar_type() == at::kFloat &&
-           x.dim() == 3;
+    return may_take(x) && at::GradMode::is_enabled() && x.scalar_type() == at::kFloat;
 }
 
 at::Tensor onednn_trained_linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {

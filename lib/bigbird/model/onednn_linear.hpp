@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear layers by oneDNN on a CPU. LibTorch's at::linear takes MKL for float, which
-// leaves a fifth of an AMD processor unused (lib/benchmarks.md), and it fuses nothing behind the product.
+// Linear layers by oneDNN on a CPU. LibTorch's at::linear takes MKL for float, which leaves a fifth of an AMD
+// processor unused (lib/benchmarks.md), and it fuses nothing behind the product.
+// All take x as (batch, length, in) alone. Two dimensions are left to LibTorch: rows picked out, whose number
+// changes from step to step, and oneDNN makes code for every number and keeps it.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,8 +11,8 @@
 
 namespace bigbird::model {
 
-/// Whether the next three functions take x (float of at most 1,024 features, or bfloat16 where the processor
-/// has instructions for it; on a CPU; no gradient wanted, no autocast).
+/// Whether the next three functions take x: three dimensions, float of at most 1,024 features, or bfloat16
+/// where the processor has instructions for it; on a CPU; no gradient wanted, no autocast.
 bool has_onednn_linear(const at::Tensor& x);
 
 /// activation(x W^T + b) in one pass; W (out, in), b (out) or undefined. `activation`: gelu, gelu_new,
@@ -30,9 +32,7 @@ at::Tensor onednn_feed_forward(const at::Tensor& x, const at::Tensor& weight, co
                                const std::string& activation, const at::Tensor& next_weight,
                                const at::Tensor& next_bias, const at::Tensor& other);
 
-/// Whether the next function takes x: float, (batch, length, in), on a CPU, gradients wanted, no autocast.
-/// Two dimensions are left to LibTorch: rows picked out, whose number changes from step to step, for each of
-/// which oneDNN would make code.
+/// Whether the next function takes x: three dimensions, float, on a CPU, gradients wanted, no autocast.
 bool has_onednn_training(const at::Tensor& x);
 
 /// x W^T + b, differentiable once.

@@ -51,6 +51,9 @@ DOCTEST_TEST_CASE("config: a file of transformers is read as transformers means 
     DOCTEST_CHECK(config.pattern.random_source == RandomSource::hf);
     DOCTEST_CHECK(config.pattern.globals == GlobalPlacement::ends);
     DOCTEST_CHECK(config.pattern.block_size == 16);
+    // transformers writes nothing of labels where there are two.
+    DOCTEST_CHECK(config_from_json({{"architectures", {"BigBirdForSequenceClassification"}}}, "config.json")
+                      .num_labels == 2);
     const BigBirdConfig empty =
         config_from_json(Json::object(), "config.json");  // transformers' own defaults
     DOCTEST_CHECK(empty.vocab_size == 50'358);
