@@ -13,9 +13,9 @@ void setup_forward(Program& program, Runner<ForwardOptions> run) {
         "real) and\n"
         "token_type_ids. Output: hidden_states.0 (embeddings) to hidden_states.N, and prediction_logits "
         "with\n"
-        "seq_relationship_logits, or logits of a task model. As in transformers, the tensor's whole length "
-        "decides\n"
-        "between full and sparse attention. No tokenizer is needed.");
+        "seq_relationship_logits, logits of a task model, or pooler_output of a bare BigBirdModel. As in\n"
+        "transformers, the tensor's whole length decides between full and sparse attention. No tokenizer is\n"
+        "needed.");
     add_model_option(command, options->model);
     command.add_option("--input", options->input, "Token ids in a safetensors file")
         ->required()

@@ -57,6 +57,8 @@ public:
                          const DropoutKey& key = {});
     /// The heads alone, on encode()'s hidden: (batch, length, hidden).
     PreTrainingOutput predict(const at::Tensor& hidden, const at::Tensor& positions = {});
+    /// The tanh pooler's output: (batch, length, hidden) -> (batch, hidden).
+    at::Tensor pool(const at::Tensor& hidden);
     /// The heads and the loss of the masked tokens, without ever holding (chosen, vocab) at once.
     /// `labels`: (chosen) int64.
     PreTrainingLoss loss(const at::Tensor& hidden, const at::Tensor& positions, const at::Tensor& labels);

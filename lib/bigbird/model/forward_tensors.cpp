@@ -84,19 +84,23 @@ EncoderInput rows(const EncoderInput& input, std::int64_t begin, std::int64_t co
     return {cut(input.input_ids), cut(input.token_type_ids), cut(input.attention_mask)};
 }
 
-void add_heads(PreTrainingModel& model, const at::Tensor& hidden, std::int64_t length, TensorMap& out) {
+/// The heads' outputs from hidden (batch, length, hidden); `length` without what was padded.
+void add_heads(const LoadedEncoder& loaded, const at::Tensor& hidden, std::int64_t length, TensorMap& out) {
+    PreTrainingModel model = loaded.model;
+    if (!loaded.has_predictions) {
+        if (loaded.has_pooler) out["pooler_output"] = model->pool(hidden);
+        return;
+    }
     const PreTrainingOutput predicted = model->predict(hidden);
     out["prediction_logits"] = predicted.prediction_logits.narrow(1, 0, length);
-    out["seq_relationship_logits"] = predicted.seq_relationship_logits;
+    if (loaded.has_seq_relationship) out["seq_relationship_logits"] = predicted.seq_relationship_logits;
 }
 
-void add_heads(SequenceClassifier& model, const at::Tensor& hidden, std::int64_t, TensorMap& out) {
-    out["logits"] = model->predict(hidden);
-}
-
-/// A few thousand tokens at a time, so that memory does not grow with the batch.
-template <typename Model>
-TensorMap run(Model model, const TensorMap& inputs, const ForwardSpec& spec, const at::Device& device) {
+/// A few thousand tokens at a time, so that memory does not grow with the batch. `heads(hidden, length, out)`
+/// adds to the hidden states.
+template <typename Model, typename Heads>
+TensorMap run(Model model, const Heads& heads, const TensorMap& inputs, const ForwardSpec& spec,
+              const at::Device& device) {
     const torch::NoGradGuard no_gradient;
     model->to(scalar_type(spec.type));
     model->set_attention_backend(spec.backend);
@@ -112,7 +116,7 @@ TensorMap run(Model model, const TensorMap& inputs, const ForwardSpec& spec, con
             out["hidden_states." + std::to_string(layer)] =
                 encoded.hidden_states[layer].narrow(1, 0, prepared.length);
         }
-        add_heads(model, encoded.hidden, prepared.length, out);
+        heads(encoded.hidden, prepared.length, out);
         for (const auto& [key, tensor] : out) {
             parts[key].push_back(tensor.cpu());
         }
@@ -129,10 +133,23 @@ TensorMap run(Model model, const TensorMap& inputs, const ForwardSpec& spec, con
 TensorMap forward_tensors(const std::filesystem::path& directory, const TensorMap& inputs,
                           const ForwardSpec& spec, const at::Device& device) {
     scalar_type(spec.type);
-    if (read_architecture(directory) == "BigBirdForSequenceClassification") {
-        return run(load_classifier(directory, device), inputs, spec, device);
+    const std::string architecture = read_architecture(directory);
+    if (architecture == "BigBirdForSequenceClassification") {
+        SequenceClassifier model = load_classifier(directory, device);
+        const auto logits = [&](const at::Tensor& hidden, std::int64_t, TensorMap& out) {
+            out["logits"] = model->predict(hidden);
+        };
+        return run(model, logits, inputs, spec, device);
     }
-    return run(load_pretraining_model(directory, device), inputs, spec, device);
+    const LoadedEncoder loaded = load_encoder(directory, device);
+    if (!loaded.has_predictions && architecture != "BigBirdModel") {
+        log_warning("{}: heads of {} are not computed, the encoder alone is", directory.string(),
+                    architecture.empty() ? "an architecture without name" : architecture);
+    }
+    const auto heads = [&](const at::Tensor& hidden, std::int64_t length, TensorMap& out) {
+        add_heads(loaded, hidden, length, out);
+    };
+    return run(loaded.model, heads, inputs, spec, device);
 }
 
 }  // namespace bigbird::model

@@ -18,10 +18,12 @@ struct ForwardSpec {
 /// inputs: input_ids, and where wanted attention_mask (1 = real; default 1) and token_type_ids (default 0),
 /// (batch, length), any whole or bool type. Outputs, on the CPU: hidden_states.0 (embeddings) ..
 /// hidden_states.N (batch, length, hidden); from a BigBirdForPreTraining prediction_logits (batch, length,
-/// vocab) and seq_relationship_logits (batch, 2), from a BigBirdForSequenceClassification logits (batch,
-/// labels). The tensor's whole length decides between full and sparse attention, as in transformers, and is
-/// padded to whole blocks inside. Throws InputError where a tensor is missing, misshapen or holds an id
-/// beyond the vocabulary; ConfigError for an unknown type.
+/// vocab) and seq_relationship_logits (batch, 2), which a BigBirdForMaskedLM lacks, from a
+/// BigBirdForSequenceClassification logits (batch, labels), from a BigBirdModel pooler_output (batch,
+/// hidden). Of other models the encoder alone is computed, with a warning. The tensor's whole length decides
+/// between full and sparse attention, as in transformers, and is padded to whole blocks inside. Throws
+/// InputError where a tensor is missing, misshapen or holds an id beyond the vocabulary; ConfigError for an
+/// unknown type.
 TensorMap forward_tensors(const std::filesystem::path& directory, const TensorMap& inputs,
                           const ForwardSpec& spec, const at::Device& device);
 

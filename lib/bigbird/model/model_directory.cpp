@@ -2,6 +2,7 @@
 #include "bigbird/model/model_directory.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/tokenizer/tokenizer_files.hpp"
 
@@ -28,6 +29,9 @@ void require_directory(const fs::path& directory) {
         throw InputError("is a file; a model is a folder with config.json and model.safetensors", directory);
     }
 }
+
+/// BigBirdForMaskedLM is a BigBirdForPreTraining without it.
+const LoadRules may_lack_seq_relationship{.optional_prefix = "cls.seq_relationship", .only_prefix = {}};
 
 }  // namespace
 
@@ -61,12 +65,31 @@ tokenizer::DnaTokenizer read_tokenizer(const fs::path& directory, const BigBirdC
 PreTrainingModel load_pretraining_model(const fs::path& directory, const at::Device& device) {
     PreTrainingModel model(read_config(directory));
     initialise(*model, model->config(), 0, "cls.seq_relationship");
-    fill_parameters(*model, read_weights(directory),
-                    {.optional_prefix = "cls.seq_relationship", .only_prefix = {}},
-                    directory / "model.safetensors");
+    const fs::path file = directory / "model.safetensors";
+    if (!fill_parameters(*model, read_weights(directory), may_lack_seq_relationship, file)) {
+        log_warning("{}: has no cls.seq_relationship; it is left as initialised", file.string());
+    }
     model->to(device);
     model->eval();
     return model;
+}
+
+LoadedEncoder load_encoder(const fs::path& directory, const at::Device& device) {
+    TensorMap tensors = read_weights(directory);
+    const fs::path file = directory / "model.safetensors";
+    LoadedEncoder loaded{.model = PreTrainingModel(read_config(directory)),
+                         .has_predictions = tensors.contains("cls.predictions.transform.dense.weight")};
+    if (loaded.has_predictions) {
+        loaded.has_pooler = true;
+        loaded.has_seq_relationship =
+            fill_parameters(*loaded.model, std::move(tensors), may_lack_seq_relationship, file);
+    } else {
+        loaded.has_pooler = fill_parameters(*loaded.model, std::move(tensors),
+                                            {.optional_prefix = "bert.pooler", .only_prefix = "bert."}, file);
+    }
+    loaded.model->to(device);
+    loaded.model->eval();
+    return loaded;
 }
 
 SequenceClassifier load_classifier(const fs::path& directory, const at::Device& device) {

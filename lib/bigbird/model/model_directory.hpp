@@ -22,6 +22,12 @@ tokenizer::DnaTokenizer read_tokenizer(const std::filesystem::path& directory, c
 /// shape than config.json says. A file without seq_relationship (BigBirdForMaskedLM) is accepted with a
 /// warning.
 PreTrainingModel load_pretraining_model(const std::filesystem::path& directory, const at::Device& device);
+/// The encoder of any model, and what it has of a pretraining network besides; other heads are passed over.
+struct LoadedEncoder {
+    PreTrainingModel model{nullptr};  ///< what the file lacks is zero
+    bool has_pooler = false, has_predictions = false, has_seq_relationship = false;
+};
+LoadedEncoder load_encoder(const std::filesystem::path& directory, const at::Device& device);
 SequenceClassifier load_classifier(const std::filesystem::path& directory, const at::Device& device);
 
 /// Starts a classifier from a pretrained model's `bert.` weights; the head is initialised from `seed`.

@@ -34,6 +34,10 @@ PreTrainingOutput PreTrainingModelImpl::predict(const at::Tensor& hidden, const 
             parts_->cls->seq_relationship(parts_->bert->pool(hidden))};
 }
 
+at::Tensor PreTrainingModelImpl::pool(const at::Tensor& hidden) {
+    return parts_->bert->pool(hidden);
+}
+
 PreTrainingLoss PreTrainingModelImpl::loss(const at::Tensor& hidden, const at::Tensor& positions,
                                            const at::Tensor& labels) {
     const at::Tensor chosen = parts_->cls->transform(hidden.flatten(0, 1).index_select(0, positions));

@@ -156,7 +156,7 @@ std::string weights_checksum(const fs::path& directory) {
     return sha256_of_text(list);
 }
 
-void fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRules& rules,
+bool fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRules& rules,
                      const fs::path& where) {
     const torch::NoGradGuard no_gradient;
     add_prefix_of_bare_model(tensors);
@@ -164,7 +164,7 @@ void fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRul
     for (const char* buffer : buffers) {
         tensors.erase(buffer);
     }
-    bool told = false;
+    bool complete = true;
     std::vector<std::string> problems;
     for (auto& item : module.named_parameters()) {
         const std::string& key = item.key();
@@ -180,8 +180,8 @@ void fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRul
             tensors.erase(found);
         } else if (rules.optional_prefix.empty() || !key.starts_with(rules.optional_prefix)) {
             problems.push_back("tensor '" + key + "' is missing");
-        } else if (!std::exchange(told, true)) {
-            log_warning("{}: has no {}; it is left as initialised", where.string(), rules.optional_prefix);
+        } else {
+            complete = false;
         }
     }
     if (rules.only_prefix.empty()) {
@@ -190,6 +190,7 @@ void fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRul
         }
     }
     refuse(problems, where);
+    return complete;
 }
 
 TensorMap parameters_of(const torch::nn::Module& module) {

@@ -21,16 +21,17 @@ std::string weights_checksum(const std::filesystem::path& directory);
 
 /// What a network may do without, or leave lying, when it is filled.
 struct LoadRules {
-    std::string optional_prefix;  ///< parameters that may be missing; they stay as they are, with a warning
+    std::string optional_prefix;  ///< parameters that may be missing; they stay as they are
     std::string only_prefix;      ///< fill these parameters alone, and ignore other tensors
 };
 
 /// Fills the module's parameters, whatever their type and device. Accepts what Hugging Face files hold
 /// besides: a bare BigBirdModel without "bert.", the tied decoder, position_ids. Where the module has more
-/// positions than the file, the file's are repeated, with a warning. Throws InputError naming every key (and
+/// positions than the file, the file's are repeated, with a warning. Returns whether all optional ones were
+/// there. Throws InputError naming every key (and
 /// both shapes) that is missing, unexpected or of another shape; `where` names the file in it. The module is
 /// unspecified after an error.
-void fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRules& rules,
+bool fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRules& rules,
                      const std::filesystem::path& where);
 
 /// The module's parameters, detached, where they are.

@@ -27,37 +27,25 @@ namespace {
 constexpr std::int64_t cpu_batch_tokens = 16'384, gpu_batch_tokens = 262'144;
 constexpr std::size_t rows_a_chunk = 256;
 
-/// The encoder of either kind of network.
+/// The encoder of any network.
 class Encoder {
 public:
     Encoder(const fs::path& directory, const at::Device& device, const Computing& computing)
-        : device_(device), compute_(computing.type) {
-        if (model::read_architecture(directory) == "BigBirdForSequenceClassification") {
-            classifier_ = model::load_classifier(directory, device);
-            classifier_->set_attention_backend(computing.attention);
-            classifier_->eval();
-        } else {
-            pretrained_ = model::load_pretraining_model(directory, device);
-            pretrained_->set_attention_backend(computing.attention);
-            pretrained_->eval();
-        }
+        : model_(model::load_encoder(directory, device).model), device_(device), compute_(computing.type) {
+        model_->set_attention_backend(computing.attention);
     }
-    const model::BigBirdConfig& config() const {
-        return classifier_ ? classifier_->config() : pretrained_->config();
-    }
+    const model::BigBirdConfig& config() const { return model_->config(); }
     const at::Device& device() const { return device_; }
     /// (batch, length, hidden) of a layer
     at::Tensor hidden(const model::EncoderInput& input, std::int64_t layer) {
         const train::Autocast autocast(compute_, device_);
         const bool last = layer == config().num_hidden_layers;
-        const model::EncoderOutput output =
-            classifier_ ? classifier_->encode(input, !last) : pretrained_->encode(input, !last);
+        const model::EncoderOutput output = model_->encode(input, !last);
         return last ? output.hidden : output.hidden_states[static_cast<std::size_t>(layer)];
     }
 
 private:
-    model::SequenceClassifier classifier_{nullptr};
-    model::PreTrainingModel pretrained_{nullptr};
+    model::PreTrainingModel model_;
     at::Device device_;
     train::ComputeType compute_;
 };

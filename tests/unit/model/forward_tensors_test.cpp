@@ -2,9 +2,13 @@
 #include "bigbird/model/forward_tensors.hpp"
 
 #include "support/tensors.hpp"
+#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/json_file.hpp"
+
+#include <fstream>
 
 using namespace bigbird::model;
 using namespace bigbird::testing;
@@ -44,6 +48,49 @@ DOCTEST_TEST_CASE(
     }
     DOCTEST_CHECK(difference(outputs.at("seq_relationship_logits"), expected.at("seq_relationship_logits")) <
                   1e-11);
+}
+
+DOCTEST_TEST_CASE(
+    "forward_tensors: a bare encoder gives hidden states and the pooler, other models what they have") {
+    const TensorMap expected =
+        read_safetensors(test_data("model/pretraining/cases/sparse_333_padded.safetensors"));
+    const TensorMap whole =
+        forward_tensors(test_data("model/pretraining"), inputs_of(expected), {"fp64", {}}, at::kCPU);
+    const TensorMap weights = read_safetensors(test_data("model/pretraining/model.safetensors"));
+    const TempDir folder;
+    const auto found = [&](const std::string& architecture, const std::string& cut, const auto& keeps) {
+        TensorMap kept;
+        for (const auto& [key, tensor] : weights) {
+            if (keeps(key)) kept.emplace(key.substr(cut.size()), tensor);
+        }
+        bigbird::Json config = bigbird::read_json(test_data("model/pretraining/config.json"));
+        config["architectures"] = {architecture};
+        std::ofstream(folder.path() / "config.json") << config;
+        write_safetensors(kept, folder.path() / "model.safetensors");
+        return forward_tensors(folder.path(), inputs_of(expected), {"fp64", {}}, at::kCPU);
+    };
+    const auto is_of = [](const std::string& key, const char* part) { return key.starts_with(part); };
+
+    const TensorMap bare =
+        found("BigBirdModel", "bert.", [&](const auto& key) { return is_of(key, "bert."); });
+    DOCTEST_CHECK(bare.size() == 5);
+    DOCTEST_CHECK(at::equal(bare.at("hidden_states.3"), whole.at("hidden_states.3")));
+    DOCTEST_CHECK(bare.at("pooler_output").sizes() == at::IntArrayRef{2, 64});
+    DOCTEST_CHECK(difference(at::linear(bare.at("pooler_output"),
+                                        weights.at("cls.seq_relationship.weight").to(at::kDouble),
+                                        weights.at("cls.seq_relationship.bias").to(at::kDouble)),
+                             expected.at("seq_relationship_logits")) < 1e-11);
+
+    const TensorMap masked =
+        found("BigBirdForMaskedLM", "", [&](const auto& key) { return !is_of(key, "cls.seq"); });
+    DOCTEST_CHECK(masked.size() == 5);
+    DOCTEST_CHECK(at::equal(masked.at("prediction_logits"), whole.at("prediction_logits")));
+
+    const TensorMap other = found("BigBirdForQuestionAnswering", "", [&](const auto& key) {
+        return is_of(key, "bert.") && !is_of(key, "bert.pooler");
+    });
+    DOCTEST_CHECK(other.size() == 4);
+    DOCTEST_CHECK(at::equal(other.at("hidden_states.3"), whole.at("hidden_states.3")));
 }
 
 DOCTEST_TEST_CASE("forward_tensors: a task model gives logits; bf16 is near") {
