@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/forward_tensors.hpp"
 
-#include "support/tensors.hpp"
 #include "support/temp_dir.hpp"
+#include "support/tensors.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
