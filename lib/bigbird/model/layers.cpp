@@ -16,9 +16,6 @@ LinearImpl::LinearImpl(std::int64_t in, std::int64_t out, bool with_bias) {
 }
 
 at::Tensor LinearImpl::forward(const at::Tensor& x) const {
-    if (has_onednn_training(x)) {
-        return onednn_trained_linear(x, weight, bias);
-    }
     return has_onednn_linear(x) ? onednn_linear(x, weight, bias) : at::linear(x, weight, bias);
 }
 

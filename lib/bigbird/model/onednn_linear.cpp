@@ -7,7 +7,6 @@
 #include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/cpu/Utils.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
 #include <optional>
@@ -43,71 +42,28 @@ std::optional<at::Tensor> optional(const at::Tensor& bias) {
     return bias.defined() ? std::optional(bias) : std::nullopt;
 }
 
-bool may_take(const at::Tensor& x) {
-    static const bool operators = has_operators();
-    return operators && x.dim() == 3 && x.device().is_cpu() && !at::autocast::is_autocast_enabled(at::kCPU);
-}
-
-/// function(x W^T + b), the function by oneDNN's names.
-at::Tensor product(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                   std::string_view function = "none", std::string_view algorithm = "") {
-    static const auto linear =
-        c10::Dispatcher::singleton().findSchemaOrThrow("mkldnn::_linear_pointwise", "").typed<Linear>();
-    return linear.call(x, weight, optional(bias), function, Scalars(), algorithm);
-}
-
-class TrainedLinear : public torch::autograd::Function<TrainedLinear> {
-public:
-    static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x,
-                              const at::Tensor& weight, const std::optional<at::Tensor>& bias) {
-        context->save_for_backward({x, weight});
-        context->saved_data["bias"] = bias && bias->requires_grad();
-        // A transposed weight oneDNN takes by another way, which adds up parts, at the price of a copy.
-        const bool is_long = x.size(-1) > longest_sum;
-        return product(x, is_long ? weight.t().contiguous().t() : weight, bias.value_or(at::Tensor()));
-    }
-    static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
-                                                   const torch::autograd::variable_list& gradients) {
-        const auto saved = context->get_saved_variables();
-        const at::Tensor &x = saved[0], &weight = saved[1];
-        const at::Tensor dy = gradients[0].contiguous(), rows = dy.flatten(0, -2);
-        at::Tensor dx, dweight, dbias;
-        if (context->needs_input_grad(0)) dx = product(dy, weight.t(), {});
-        // By MKL: oneDNN is no faster at it.
-        if (context->needs_input_grad(1)) dweight = at::mm(rows.t(), x.flatten(0, -2));
-        if (context->saved_data["bias"].toBool()) dbias = rows.sum(0);
-        return {dx, dweight, dbias};
-    }
-};
-
 }  // namespace
 
 bool has_onednn_linear(const at::Tensor& x) {
-    static const bool bf16 = has_bf16_instructions();
+    static const bool operators = has_operators(), bf16 = has_bf16_instructions();
     const at::ScalarType type = x.scalar_type();
-    return may_take(x) && !at::GradMode::is_enabled() &&
-           ((type == at::kFloat && x.size(-1) <= longest_sum) || (type == at::kBFloat16 && bf16));
-}
-
-bool has_onednn_training(const at::Tensor& x) {
-    return may_take(x) && at::GradMode::is_enabled() && x.scalar_type() == at::kFloat;
-}
-
-at::Tensor onednn_trained_linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-    BIGBIRD_EXPECTS(has_onednn_training(x), "oneDNN cannot take this");
-    return TrainedLinear::apply(x.contiguous(), weight, optional(bias));
+    return operators && x.device().is_cpu() &&
+           ((type == at::kFloat && x.size(-1) <= longest_sum) || (type == at::kBFloat16 && bf16)) &&
+           !at::GradMode::is_enabled() && !at::autocast::is_autocast_enabled(at::kCPU);
 }
 
 at::Tensor onednn_linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                          const std::string& activation) {
     BIGBIRD_EXPECTS(has_onednn_linear(x), "oneDNN cannot take this");
+    static const auto linear =
+        c10::Dispatcher::singleton().findSchemaOrThrow("mkldnn::_linear_pointwise", "").typed<Linear>();
     const bool is_gelu = activation.starts_with("gelu");
     const std::string_view function = activation.empty()     ? "none"
                                       : is_gelu              ? "gelu"
                                       : activation == "silu" ? "swish"
                                                              : std::string_view(activation);
     const std::string_view algorithm = !is_gelu ? "" : activation == "gelu" ? "none" : "tanh";
-    return product(x, weight, bias, function, algorithm);
+    return linear.call(x, weight, optional(bias), function, Scalars(), algorithm);
 }
 
 at::Tensor onednn_linear_add(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear layers by oneDNN on a CPU. LibTorch's at::linear takes MKL for float, which leaves a fifth of an AMD
-// processor unused (lib/benchmarks.md), and it fuses nothing behind the product.
-// All take x as (batch, length, in) alone. Two dimensions are left to LibTorch: rows picked out, whose number
-// changes from step to step, and oneDNN makes code for every number and keeps it.
+// Linear layers by oneDNN on a CPU, without gradients. LibTorch's at::linear takes MKL for float, which
+// leaves a fifth of an AMD processor unused (lib/benchmarks.md), and it fuses nothing behind the product.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,8 +9,8 @@
 
 namespace bigbird::model {
 
-/// Whether the next three functions take x: three dimensions, float of at most 1,024 features, or bfloat16
-/// where the processor has instructions for it; on a CPU; no gradient wanted, no autocast.
+/// Whether the functions below take x (float of at most 1,024 features, or bfloat16 where the processor has
+/// instructions for it; on a CPU; no gradient wanted, no autocast).
 bool has_onednn_linear(const at::Tensor& x);
 
 /// activation(x W^T + b) in one pass; W (out, in), b (out) or undefined. `activation`: gelu, gelu_new,
@@ -31,11 +29,5 @@ at::Tensor onednn_linear_add(const at::Tensor& x, const at::Tensor& weight, cons
 at::Tensor onednn_feed_forward(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                                const std::string& activation, const at::Tensor& next_weight,
                                const at::Tensor& next_bias, const at::Tensor& other);
-
-/// Whether the next function takes x: three dimensions, float, on a CPU, gradients wanted, no autocast.
-bool has_onednn_training(const at::Tensor& x);
-
-/// x W^T + b, differentiable once.
-at::Tensor onednn_trained_linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
 }  // namespace bigbird::model
