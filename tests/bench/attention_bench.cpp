@@ -6,6 +6,7 @@
 // nanoseconds a head of the forward pass and of both passes.
 #include "bigbird/attention/backend_cost.hpp"
 #include "bigbird/attention/backends.hpp"
+#include "bigbird/core/processor.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
@@ -91,6 +92,7 @@ void measure(const Shape& shape, at::ScalarType type) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    bigbird::limit_libraries();
     const std::string type = argc == 2 ? argv[1] : "";
     if (type != "fp32" && type != "bf16") {
         std::fputs("attention_bench fp32|bf16\n", stderr);

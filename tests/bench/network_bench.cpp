@@ -105,11 +105,8 @@ int main(int argc, char** argv) {
     }
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    std::printf(
-        R"({"seconds": %.4f, "peak_mb": %ld, "type": "%s", "processor": "%s (%s)"
-})"
-        "\n",
-        seconds, usage.ru_maxrss / 1024, computed == at::kBFloat16 ? "bf16" : "fp32",
-        processor_name().c_str(), std::string(name_of(instruction_set())).c_str());
-return 0;
+    std::printf("{\"seconds\": %.4f, \"peak_mb\": %ld, \"type\": \"%s\", \"processor\": \"%s, %s\"}\n",
+                seconds, usage.ru_maxrss / 1024, computed == at::kBFloat16 ? "bf16" : "fp32",
+                processor_name().c_str(), std::string(name_of(instruction_set())).c_str());
+    return 0;
 }

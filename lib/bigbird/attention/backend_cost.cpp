@@ -4,6 +4,7 @@
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/attention/fused_kernel.hpp"
 #include "bigbird/core/check.hpp"
+#include "bigbird/core/processor.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,23 +15,29 @@ namespace bigbird::attention {
 
 namespace {
 
-/// Nanoseconds a multiplication and a step.
+/// Nanoseconds a multiplication and a step, on processors with no more than `most`.
 struct Rates {
     const char* way;
     bool bf16;
     double product, step;
+    InstructionSet most = InstructionSet::amx;
 };
 
 // An AMD EPYC of the fourth generation; AMX by a Sapphire Rapids (lib/benchmarks.md), steps as avx512_bf16's.
-constexpr std::array<Rates, 10> rates{{
+// ATen in bfloat16 without instructions for it by a Xeon under BIGBIRD_CPU. The first row that fits counts.
+constexpr std::array<Rates, 14> rates{{
     {"amx", true, 0.0726, 184},
     {"avx2", true, 0.259, 186},
     {"avx2", false, 0.278, 102},
     {"avx512", true, 0.232, 166},
     {"avx512", false, 0.244, 147},
     {"avx512_bf16", true, 0.121, 184},
+    {"blocked", true, 3.28, 1.43e+06, InstructionSet::avx2},
+    {"blocked", true, 0.589, 1.05e+06, InstructionSet::avx512},
     {"blocked", true, 0.122, 1.03e+06},
     {"blocked", false, 0.297, 6.02e+05},
+    {"dense", true, 1.13, 0, InstructionSet::avx2},
+    {"dense", true, 0.344, 7.3e+05, InstructionSet::avx512},
     {"dense", true, 0.24, 7.33e+05},
     {"dense", false, 0.306, 5.17e+04},
 }};
@@ -66,8 +73,8 @@ Work blocked_work(const LayerLayout& layout, std::int64_t head_dim) {
 }
 
 const Rates* rates_of(const std::string& way, bool bf16) {
-    const auto* const found =
-        std::ranges::find_if(rates, [&](const Rates& r) { return way == r.way && bf16 == r.bf16; });
+    const auto* const found = std::ranges::find_if(
+        rates, [&](const Rates& r) { return way == r.way && bf16 == r.bf16 && instruction_set() <= r.most; });
     return found == rates.end() ? nullptr : found;
 }
 

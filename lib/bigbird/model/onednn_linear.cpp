@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace bigbird::model {
 
@@ -32,6 +33,8 @@ bool has_operators() {
            dispatcher.findSchema({"mkldnn::_linear_pointwise", "binary"}).has_value();
 }
 
+thread_local bool as_with_gradients = false;
+
 std::optional<at::Tensor> optional(const at::Tensor& bias) {
     return bias.defined() ? std::optional(bias) : std::nullopt;
 }
@@ -43,7 +46,13 @@ bool has_onednn_linear(const at::Tensor& x) {
     const at::ScalarType type = x.scalar_type();
     return operators && x.device().is_cpu() &&
            ((type == at::kFloat && x.size(-1) <= longest_sum) || (type == at::kBFloat16 && bf16)) &&
-           !at::GradMode::is_enabled() && !at::autocast::is_autocast_enabled(at::kCPU);
+           !at::GradMode::is_enabled() && !as_with_gradients && !at::autocast::is_autocast_enabled(at::kCPU);
+}
+
+AsWithGradients::AsWithGradients() : before_(std::exchange(as_with_gradients, true)) {}
+
+AsWithGradients::~AsWithGradients() {
+    as_with_gradients = before_;
 }
 
 at::Tensor onednn_linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,

@@ -13,6 +13,19 @@ namespace bigbird::model {
 /// instructions for it; on a CPU; no gradient wanted, no autocast).
 bool has_onednn_linear(const at::Tensor& x);
 
+/// While it lives, has_onednn_linear() is false on this thread: for a pass without gradients that must equal,
+/// bit for bit, one with gradients.
+class AsWithGradients {
+public:
+    AsWithGradients();
+    ~AsWithGradients();
+    AsWithGradients(const AsWithGradients&) = delete;
+    AsWithGradients& operator=(const AsWithGradients&) = delete;
+
+private:
+    bool before_;
+};
+
 /// activation(x W^T + b) in one pass; W (out, in), b (out) or undefined. `activation`: gelu, gelu_new,
 /// gelu_pytorch_tanh, relu, silu, swish, or empty for none.
 at::Tensor onednn_linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/recompute.hpp"
 
+#include "bigbird/model/onednn_linear.hpp"
+
 #include <ATen/ATen.h>
 #include <ATen/autocast_mode.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -54,6 +56,7 @@ public:
         context->saved_data["layer"] = c10::IValue::make_capsule(holder);
         context->saved_data["autocast"] = at::autocast::is_autocast_enabled(device);
         context->saved_data["type"] = static_cast<std::int64_t>(at::autocast::get_autocast_dtype(device));
+        const AsWithGradients same_products;
         return static_cast<const Holder&>(*holder).layer(x);
     }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/recompute.hpp"
 
+#include "support/tensors.hpp"
 #include "support/testing.hpp"
+
+#include "bigbird/model/layers.hpp"
+#include "bigbird/model/onednn_linear.hpp"
 
 #include <ATen/ATen.h>
 
@@ -38,4 +42,24 @@ DOCTEST_TEST_CASE("recompute: without gradients a layer is called once") {
     };
     DOCTEST_CHECK(recomputed(layer, at::zeros({2})).sum().item<double>() == 2);
     DOCTEST_CHECK(calls == 1);
+}
+
+DOCTEST_TEST_CASE(
+    "recompute: its pass without gradients makes the products of the pass with gradients, to the bit") {
+    Linear linear(192, 192, true);
+    {
+        const at::NoGradGuard no_gradient;
+        linear->weight.copy_(bigbird::testing::random_tensor({192, 192}, 1, at::kFloat) / 14);
+    }
+    bool by_onednn = false;
+    const auto layer = [&](const at::Tensor& x) {
+        by_onednn = by_onednn || has_onednn_linear(x);
+        return linear->forward_and_add(x, x);
+    };
+    const at::Tensor x = bigbird::testing::random_tensor({3, 70, 192}, 2, at::kFloat).requires_grad_();
+    DOCTEST_CHECK(at::equal(recomputed(layer, x), layer(x)));
+    DOCTEST_CHECK_FALSE(by_onednn);
+    const at::NoGradGuard no_gradient;
+    layer(x);
+    DOCTEST_CHECK(by_onednn);  // without gradients for good it is what serves
 }

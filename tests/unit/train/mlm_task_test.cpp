@@ -3,6 +3,7 @@
 
 #include "small_corpus.hpp"
 
+#include "bigbird/core/processor.hpp"
 #include "bigbird/train/optimizer.hpp"
 
 #include <ATen/ATen.h>
@@ -146,7 +147,7 @@ DOCTEST_TEST_CASE("mlm_task: bfloat16 gives about the same loss") {
     const Gradients full = gradients_of_step(1, {.batch_size = 4});
     const Gradients half = gradients_of_step(1, {.batch_size = 4, .compute = ComputeType::bf16});
     DOCTEST_CHECK(half.loss == doctest::Approx(full.loss).epsilon(0.01));
-    DOCTEST_CHECK(half.loss != full.loss);
+    DOCTEST_CHECK((half.loss != full.loss) == has_bf16_instructions());
     DOCTEST_CHECK((half.by_name.at("bert.pooler.weight").scalar_type() == at::kFloat));
 }
 
