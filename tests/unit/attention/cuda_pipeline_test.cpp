@@ -4,8 +4,11 @@
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
 
+#include "bigbird/attention/cuda/group_launches.hpp"
 #include "bigbird/attention/cuda/pipeline.hpp"
+#include "bigbird/attention/cuda/wait_report.hpp"
 
+#include <array>
 #include <functional>
 #include <set>
 #include <vector>
@@ -197,4 +200,32 @@ DOCTEST_TEST_CASE("cuda_pipeline: a buffer goes round, and what is done wrong is
     DOCTEST_CHECK(all_say(messages({.fills_at_once = true}),
                           {"two copies go to one place", "before its readers have let it go", "still coming",
                            "was not waited for", "lacks"}));
+}
+
+DOCTEST_TEST_CASE(
+    "cuda_pipeline: the report of a kernel that gave up names the barrier and whose fault it is") {
+    using Shape = cuda::GroupKeyGradientShape;
+    using Shared = cuda::PipelineShared<Shape>;
+    static_assert(Shared::barriers <= 15 && Shape::teams * Shared::bytes < 1 << 18, "they fit a word");
+    alignas(8) static std::array<std::byte, 3 * Shared::bytes> memory;
+    const Shared team{memory.data() + 2 * Shared::bytes};
+    const auto offset = [&](const Barrier* barrier) {
+        return static_cast<std::uint32_t>(reinterpret_cast<const std::byte*>(barrier) - memory.data());
+    };
+    const auto number = [&](const Barrier* barrier) { return barrier - team.barrier(0); };
+    std::array<std::uint64_t, cuda::report_words> words{};
+    DOCTEST_CHECK(cuda::describe_waits<Shape>("dq", words.data()).empty());
+
+    const std::uint32_t brought = 1U << number(team.step_full(1));
+    words[14] = cuda::pack_wait({65535 + 8, offset(team.step_empty(1)), brought});
+    words[13] = cuda::pack_wait({0, offset(team.unit_empty(0)), brought});
+    DOCTEST_CHECK(
+        cuda::describe_waits<Shape>("dq", words.data()) ==
+        "bigbird-cuda: the dq kernel was ended: warp 13 of block 0 waited too long for unit_empty 0 of "
+        "team 2: its copies never arrived\n"
+        "bigbird-cuda: the dq kernel was ended: warp 14 of block 7 waited too long for step_empty 1 of "
+        "team 2: its readers never let it go\n");
+    DOCTEST_CHECK(cuda::describe_wait<Shape>({0, offset(team.step_full(2)), 0x7FFF}) ==
+                  "step_full 2 of team 2: its copies never arrived");
+    DOCTEST_CHECK(cuda::describe_wait<Shape>({0, 16, 0}) == "the barrier at byte 16");
 }
