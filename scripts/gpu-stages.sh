@@ -12,7 +12,7 @@ stage_table() {
     local backend
     cat <<END
 facts driver 20 nvidia-smi
-facts start 40 $gpu_tests libtorch bin/bigbird-cuda.so
+facts start 60 $gpu_tests libtorch bin/bigbird-cuda.so
 facts general-forward 40 $gpu_tests libtorch bin/bigbird-cuda.so
 facts general-dq 30 $gpu_tests libtorch bin/bigbird-cuda.so
 facts general-dkdv 30 $gpu_tests libtorch bin/bigbird-cuda.so
@@ -50,19 +50,18 @@ END
 checks longest 60 $bench libtorch
 baselines train-blocked 60 $bench libtorch
 baselines lengths-dense 60 $bench libtorch
-baselines transformers 180 python3 $bench python:transformers
-baselines flex-4096 140 python3 $bench python:torch
-baselines flex-16384 140 python3 $bench python:torch
+baselines transformers 180 python3 $bench
+baselines flex-4096 140 python3 $bench
+baselines flex-16384 140 python3 $bench
 END
 }
 
-# The first of a stage's needs that is not there: a file of the build tree, a command, a Python module or LibTorch.
+# The first of a stage's needs that is not there: a file of the build tree, a command or LibTorch.
 first_missing() { # NEEDS
     local need
     for need in $1; do
         case $need in
             libtorch) [[ -e $torch/lib/libtorch_cpu.so ]] || { echo "LibTorch (run scripts/setup, or name its folder in LIBTORCH)" && return; } ;;
-            python:*) timeout -k 5 60 python3 -c "import ${need#python:}" 2>/dev/null || { echo "python3's module ${need#python:}" && return; } ;;
             bench/*) [[ -x $build/$need ]] || { echo "$need (build with -DBIGBIRD_BENCH=ON)" && return; } ;;
             */*) [[ -e $build/$need ]] || { echo "$need (run scripts/build --all)" && return; } ;;
             *) command -v "$need" >/dev/null || { echo "the command $need" && return; } ;;
