@@ -20,7 +20,6 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
-#include <torch/nn.h>
 
 #include <algorithm>
 #include <chrono>
