@@ -2,6 +2,7 @@
 set(BIGBIRD_CUDA AUTO CACHE STRING "Own CUDA kernels: AUTO (where nvcc is found), ON or OFF")
 set_property(CACHE BIGBIRD_CUDA PROPERTY STRINGS AUTO ON OFF)
 option(BIGBIRD_ALL_KERNELS "Also the CUDA kernels for head sizes other than 64" OFF)
+option(BIGBIRD_BOUNDED_WAITS "Hopper's kernels end with an error that says where, when a barrier does not move for some seconds" ON)
 set(BIGBIRD_HAS_NVCC OFF)
 if(BIGBIRD_CUDA)
   include(CheckLanguage)

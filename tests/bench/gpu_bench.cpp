@@ -6,25 +6,31 @@
 //   gpu_bench infer PRESET LENGTH BATCH BACKEND    919 labels, bf16
 //   gpu_bench lists LENGTH                      the key blocks of each query block and head, for other
 //   programs
+// --try-on-cpu before these runs them there, for mistakes. What is measured is printed at once; behind a
+// training's line come the kernels that took most of a step, where LibTorch's profiler can tell.
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/model/device.hpp"
 #include "bigbird/train/autocast.hpp"
 #include "bigbird/train/cost.hpp"
+#include "bigbird/train/machine.hpp"
 #include "bigbird/train/optimizer.hpp"
 
 #include <ATen/ATen.h>
-#include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/profiler_kineto.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -181,9 +187,61 @@ private:
     at::Tensor chosen_, labels_;
 };
 
-double peak_gigabytes(const at::Device& device) {
-    const auto stats = c10::getDeviceAllocator(device.type())->getDeviceStats(device.index());
-    return static_cast<double>(stats.allocated_bytes[0].peak) * 1e-9;
+struct Share {
+    double milliseconds = 0;
+    int calls = 0;
+};
+
+/// What a pass's time went to: kernels by name on a GPU, operators on a CPU.
+std::map<std::string, Share> shares_of(const at::Device& device, const auto& pass) {
+    namespace profiler = torch::autograd::profiler;
+    using Activity = torch::profiler::impl::ActivityType;
+    std::set<Activity> activities{Activity::CPU};
+    if (device.is_cuda()) {
+        activities.insert(Activity::CUDA);
+    }
+    const profiler::ProfilerConfig config(torch::profiler::impl::ProfilerState::KINETO);
+    profiler::prepareProfiler(config, activities);
+    profiler::enableProfiler(config, activities);
+    pass();
+    synchronise(device);
+    std::map<std::string, Share> shares;
+    for (const profiler::KinetoEvent& event : profiler::disableProfiler()->events()) {
+        if (event.deviceType() == device.type() && event.durationNs() > 0) {
+            Share& share = shares[event.name()];
+            share.milliseconds += static_cast<double>(event.durationNs()) * 1e-6;
+            ++share.calls;
+        }
+    }
+    return shares;
+}
+
+/// As JSON has it; the ends of long names tell kernels apart no more than their beginnings.
+std::string short_name(const std::string& name) {
+    constexpr std::size_t most = 90;
+    std::string text;
+    for (const char letter : name.substr(0, most)) {
+        text += letter == '"' || letter == '\\' || letter < ' ' ? '_' : letter;
+    }
+    return text;
+}
+
+void print_shares(const std::string& backend, const std::map<std::string, Share>& shares) {
+    constexpr std::size_t most = 16;
+    std::vector<std::pair<std::string, Share>> sorted(shares.begin(), shares.end());
+    std::ranges::sort(sorted, {}, [](const auto& item) { return -item.second.milliseconds; });
+    double sum = 0;
+    for (const auto& [name, share] : sorted) {
+        sum += share.milliseconds;
+    }
+    sorted.resize(std::min(sorted.size(), most));
+    for (const auto& [name, share] : sorted) {
+        std::printf(
+            "{\"what\": \"kernel\", \"backend\": \"%s\", \"share\": %.3f, \"ms\": %.3f, \"calls\": %d, "
+            "\"name\": \"%s\"}\n",
+            backend.c_str(), share.milliseconds / sum, share.milliseconds, share.calls,
+            short_name(name).c_str());
+    }
 }
 
 void time_training(const at::Device& device, const std::string& preset, std::int64_t length,
@@ -195,7 +253,12 @@ void time_training(const at::Device& device, const std::string& preset, std::int
         "\"tokens_per_second\": %.0f, \"tflops\": %.1f, \"mfu_of_989\": %.3f, \"peak_gb\": %.1f}\n",
         backend.c_str(), preset.c_str(), length, batch, static_cast<double>(batch * length) / seconds,
         training.operations() / seconds * 1e-12, training.operations() / seconds / 989e12,
-        peak_gigabytes(device));
+        static_cast<double>(train::peak_memory(device)) * 1e-9);
+    try {
+        print_shares(backend, shares_of(device, [&] { training.step(); }));
+    } catch (const std::exception& error) {  // the profiler's library may be missing
+        std::fprintf(stderr, "gpu_bench: no times of kernels: %s\n", error.what());
+    }
 }
 
 void find_longest(const at::Device& device, const std::string& preset, const std::string& backend) {
@@ -262,7 +325,11 @@ std::vector<std::string> parts_of(const std::string& list) {
     return parts;
 }
 
-int run(const std::vector<std::string>& arguments) {
+int run(std::vector<std::string> arguments) {
+    const bool on_cpu = !arguments.empty() && arguments[0] == "--try-on-cpu";
+    if (on_cpu) {
+        arguments.erase(arguments.begin());
+    }
     const std::string mode = arguments.empty() ? "" : arguments[0];
     const auto is = [&](const char* name, std::size_t count) {
         return mode == name && arguments.size() == count;
@@ -273,12 +340,13 @@ int run(const std::vector<std::string>& arguments) {
     }
     if (!is("attention", 3) && !is("train", 5) && !is("infer", 5) && !is("longest", 3)) {
         std::fputs(
-            "gpu_bench attention LENGTH,... BACKEND,... | train|infer PRESET LENGTH BATCH BACKEND | longest "
+            "gpu_bench [--try-on-cpu] attention LENGTH,... BACKEND,... | train|infer PRESET LENGTH BATCH "
+            "BACKEND | longest "
             "PRESET BACKEND | lists LENGTH\n",
             stderr);
         return 2;
     }
-    const at::Device device = model::open_device("cuda");
+    const at::Device device = model::open_device(on_cpu ? "cpu" : "cuda");
     at::manual_seed(1);
     if (mode == "longest") {
         find_longest(device, arguments[1], arguments[2]);
@@ -294,7 +362,6 @@ int run(const std::vector<std::string>& arguments) {
                     std::fprintf(stderr, "gpu_bench: %s at %s: %s\n", backend.c_str(), length.c_str(),
                                  error.what_without_backtrace());
                 }
-                std::fflush(stdout);
             }
         }
     }
@@ -304,6 +371,7 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    std::setvbuf(stdout, nullptr, _IOLBF, 1024);  // each line at once, into a file too
     try {
         return run({argv + 1, argv + argc});
     } catch (const std::exception& error) {

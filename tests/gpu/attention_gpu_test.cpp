@@ -9,6 +9,7 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <array>
+#include <cstdio>
 
 using namespace bigbird;
 using namespace bigbird::attention;
@@ -54,17 +55,29 @@ std::vector<cuda::KernelSet> kernel_sets() {
     return sets;
 }
 
-/// As the network does it: (samples, length, heads, head_dim) in memory.
+/// What a case is about: one kernel, so that a process can be had for each (scripts/gpu-check).
+enum class Part { forward, of_queries, of_keys, all };
+
+/// As the network does it: (samples, length, heads, head_dim) in memory. The gradients of a part alone rest
+/// on the general kernels' forward pass, so that a kernel that hangs is the only one to do so.
 AttentionResults run_kernels(const LayerLayout& layout, const AttentionInputs& inputs, at::ScalarType type,
-                             cuda::KernelSet set) {
-    const auto leaf = [&](const at::Tensor& x) {
-        return x.transpose(1, 2).contiguous().to(type, false, true).requires_grad_();
+                             cuda::KernelSet set, Part part = Part::all) {
+    const auto leaf = [&](const at::Tensor& x, bool is_wanted) {
+        return x.transpose(1, 2).contiguous().to(type, false, true).requires_grad_(is_wanted);
     };
-    const at::Tensor q = leaf(inputs.q), k = leaf(inputs.k), v = leaf(inputs.v);
+    const bool of_queries = part == Part::of_queries || part == Part::all,
+               of_keys = part == Part::of_keys || part == Part::all;
+    const bool is_whole = part == Part::forward || part == Part::all;
+    const at::Tensor q = leaf(inputs.q, of_queries), k = leaf(inputs.k, of_keys), v = leaf(inputs.v, of_keys);
     const at::Tensor out =
-        cuda_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), inputs.key_mask, layout, set);
-    out.backward(inputs.d_out.to(type));
-    const auto result = [](const at::Tensor& x) { return x.transpose(1, 2).to(at::kDouble); };
+        cuda_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), inputs.key_mask, layout,
+                       is_whole ? set : cuda::KernelSet::general, set);
+    if (part != Part::forward) {
+        out.backward(inputs.d_out.to(type));
+    }
+    const auto result = [](const at::Tensor& x) {
+        return x.defined() ? x.transpose(1, 2).to(at::kDouble) : x;
+    };
     return {out.detach().to(at::kDouble), result(q.grad()), result(k.grad()), result(v.grad())};
 }
 
@@ -75,8 +88,11 @@ void check_error(const at::Tensor& found, const at::Tensor& exact, const at::Ten
     DOCTEST_CHECK(difference(found, exact) <= factor * difference(by_torch, exact) + unavoidable);
 }
 
-void check_case(const CudaCase& c, at::ScalarType type, cuda::KernelSet set) {
-    DOCTEST_CAPTURE(static_cast<int>(set));
+void check_case(const CudaCase& c, at::ScalarType type, cuda::KernelSet set, Part part) {
+    // At once, so that a log shows what a run that hangs was at.
+    std::printf("  %s: %d blocks of %d, %d heads, %d samples, %s\n", c.pattern, c.blocks, c.block_size,
+                c.heads, c.samples, type == at::kHalf ? "fp16" : "bf16");
+    std::fflush(stdout);
     DOCTEST_CAPTURE(c.pattern);
     DOCTEST_CAPTURE(c.block_size);
     DOCTEST_CAPTURE(c.blocks);
@@ -84,11 +100,57 @@ void check_case(const CudaCase& c, at::ScalarType type, cuda::KernelSet set) {
     const AttentionInputs inputs = on_gpu(inputs_of(c, type));
     const AttentionResults exact = run_reference(layout, inputs, at::kDouble),
                            by_torch = run_reference(layout, inputs, type),
-                           found = run_kernels(layout, inputs, type, set);
-    check_error(found.out, exact.out, by_torch.out, 2);
-    check_error(found.dq, exact.dq, by_torch.dq, 3);
-    check_error(found.dk, exact.dk, by_torch.dk, 3);
-    check_error(found.dv, exact.dv, by_torch.dv, 3);
+                           found = run_kernels(layout, inputs, type, set, part);
+    if (part == Part::forward) {
+        check_error(found.out, exact.out, by_torch.out, 2);
+    } else if (part == Part::of_queries) {
+        check_error(found.dq, exact.dq, by_torch.dq, 3);
+    } else {
+        check_error(found.dk, exact.dk, by_torch.dk, 3);
+        check_error(found.dv, exact.dv, by_torch.dv, 3);
+    }
+}
+
+/// Whether this GPU can run the kernels.
+bool has(cuda::KernelSet set) {
+    if (set == cuda::KernelSet::hopper && !testing::is_hopper(gpu())) {
+        std::puts("  not of compute capability 9.0: nothing to run");
+        return false;
+    }
+    return true;
+}
+
+void check_cases(cuda::KernelSet set, Part part) {
+    for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+        for (std::size_t i = 0; has(set) && i < cases.size(); ++i) {
+            check_case(cases[i], type, set, part);
+        }
+    }
+}
+
+void check_twin(cuda::KernelSet set, Part part) {
+    if (!has(set)) {
+        return;
+    }
+    const CudaCase c{.pattern = "bigbird", .blocks = 12, .heads = 1, .padded = 70, .longest = 4};
+    const LayerLayout layout = layout_of(c);
+    const AttentionInputs inputs = inputs_of(c, at::kBFloat16);
+    const AttentionResults twin = run_twin(cuda::make_schedule(*layout.layouts, 64), inputs, true);
+    const AttentionResults found = run_kernels(layout, on_gpu(inputs), at::kBFloat16, set, part);
+    if (part == Part::forward) {
+        DOCTEST_CHECK(difference(found.out.cpu(), twin.out) < 0.02);
+    } else if (part == Part::of_queries) {
+        DOCTEST_CHECK(difference(found.dq.cpu(), twin.dq) < 0.08);
+    } else {
+        DOCTEST_CHECK(difference(found.dk.cpu(), twin.dk) < 0.08);
+        DOCTEST_CHECK(difference(found.dv.cpu(), twin.dv) < 0.08);
+    }
+}
+
+/// The small case first: it fails fast, and is what compute-sanitizer runs.
+void check_kernel(cuda::KernelSet set, Part part) {
+    check_twin(set, part);
+    check_cases(set, part);
 }
 
 bool same_bytes(const AttentionResults& a, const AttentionResults& b) {
@@ -98,34 +160,31 @@ bool same_bytes(const AttentionResults& a, const AttentionResults& b) {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("gpu attention: the kernels are as near fp64 as LibTorch, bf16") {
-    for (const cuda::KernelSet set : kernel_sets()) {
-        for (const CudaCase& c : cases) {
-            check_case(c, at::kBFloat16, set);
-        }
-    }
-}
+// A case a kernel: as near fp64 as LibTorch, and as its slow twin has it.
 
-DOCTEST_TEST_CASE("gpu attention: the kernels are as near fp64 as LibTorch, fp16") {
-    for (const cuda::KernelSet set : kernel_sets()) {
-        for (const CudaCase& c : cases) {
-            check_case(c, at::kHalf, set);
-        }
-    }
+DOCTEST_TEST_CASE("gpu attention: general forward") {
+    check_kernel(cuda::KernelSet::general, Part::forward);
 }
-
-DOCTEST_TEST_CASE("gpu attention: the kernels follow their slow twin") {
-    const CudaCase c{.pattern = "bigbird", .blocks = 12, .heads = 1, .padded = 70, .longest = 4};
-    const LayerLayout layout = layout_of(c);
-    const AttentionInputs inputs = inputs_of(c, at::kBFloat16);
-    const AttentionResults twin = run_twin(cuda::make_schedule(*layout.layouts, 64), inputs, true);
+DOCTEST_TEST_CASE("gpu attention: general dq") {
+    check_kernel(cuda::KernelSet::general, Part::of_queries);
+}
+DOCTEST_TEST_CASE("gpu attention: general dk and dv") {
+    check_kernel(cuda::KernelSet::general, Part::of_keys);
+}
+DOCTEST_TEST_CASE("gpu attention: hopper forward") {
+    check_kernel(cuda::KernelSet::hopper, Part::forward);
+}
+DOCTEST_TEST_CASE("gpu attention: hopper dq") {
+    check_kernel(cuda::KernelSet::hopper, Part::of_queries);
+}
+DOCTEST_TEST_CASE("gpu attention: hopper dk and dv") {
+    check_kernel(cuda::KernelSet::hopper, Part::of_keys);
+}
+DOCTEST_TEST_CASE("gpu attention: the slow twins alone, small enough for compute-sanitizer") {
     for (const cuda::KernelSet set : kernel_sets()) {
-        DOCTEST_CAPTURE(static_cast<int>(set));
-        const AttentionResults found = run_kernels(layout, on_gpu(inputs), at::kBFloat16, set);
-        DOCTEST_CHECK(difference(found.out.cpu(), twin.out) < 0.02);
-        DOCTEST_CHECK(difference(found.dq.cpu(), twin.dq) < 0.08);
-        DOCTEST_CHECK(difference(found.dk.cpu(), twin.dk) < 0.08);
-        DOCTEST_CHECK(difference(found.dv.cpu(), twin.dv) < 0.08);
+        for (const Part part : {Part::forward, Part::of_queries, Part::of_keys}) {
+            check_twin(set, part);
+        }
     }
 }
 

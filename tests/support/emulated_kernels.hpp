@@ -94,7 +94,8 @@ inline const attention::cuda::KernelTable& emulated_kernels() {
                                              EmulatedLauncher launcher;
                                              cuda::launch_gelu_backward<cuda::Bf16>(launcher, a);
                                              return 0;
-                                         }};
+                                         },
+                                         [](void*) { return 1; }};
     return table;
 }
 

@@ -120,6 +120,9 @@ public:
         block_->wait_turn(thread_, barrier, parity);
         sync_warp();
     }
+    void wait_or_give_up(Barrier* barrier, std::uint32_t parity, const Barrier*, int) const {
+        wait_barrier(barrier, parity);  // a turn that cannot end is found at once
+    }
     void copy_tile(void* to, const attention::cuda::TileMapShape& map, int token, int head, int sample,
                    Barrier* barrier) const {
         block_->expect(thread_, block_->offset_of(to) % 1024 == 0, "a tile is copied to a misaligned place");

@@ -37,6 +37,10 @@ bool can_fuse(const at::Tensor& q);
 /// on a device copies its schedule there, so it must not be the one that a CUDA graph captures.
 at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet kernels);
+/// The same with gradients by another set of kernels, for tests of one kernel alone.
+at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                          const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet forward,
+                          cuda::KernelSet backward);
 /// Calls launch(stream) for the current stream of the device, which is then the current one. Throws
 /// DeviceError with `what` where the result is not 0.
 void run_kernels(const at::Device& device, const std::string& what, const std::function<int(void*)>& launch);

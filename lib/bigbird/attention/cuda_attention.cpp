@@ -127,16 +127,17 @@ at::Tensor empty_workspace(const at::Tensor& q, std::size_t floats) {
 
 /// What is attended, and by which kernels.
 struct Choice : torch::CustomClassHolder {
-    Choice(LayerLayout of, cuda::KernelSet by) : layout(std::move(of)), kernels(by) {}
+    Choice(LayerLayout of, cuda::KernelSet by, cuda::KernelSet gradients_by)
+        : layout(std::move(of)), forward(by), backward(gradients_by) {}
     LayerLayout layout;
-    cuda::KernelSet kernels;
+    cuda::KernelSet forward, backward;
 };
 
 cuda::Arguments arguments_of(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                              const at::Tensor& key_mask, const DeviceSchedule& schedule,
                              const Choice& choice) {
     cuda::Arguments a;
-    a.kernels = choice.kernels;
+    a.kernels = choice.forward;
     a.element = q.scalar_type() == at::kHalf ? cuda::Element::fp16 : cuda::Element::bf16;
     a.samples = static_cast<std::int32_t>(q.size(0));
     a.heads = static_cast<std::int32_t>(q.size(1));
@@ -194,6 +195,7 @@ public:
                                                         static_cast<int>(q.size(3))));
         cuda::Arguments a = arguments_of(q, saved[1], saved[2], saved[3], *schedule, *choice);
         a.out = describe(saved[4]);
+        a.kernels = choice->backward;
         a.lse = saved[5].mutable_data_ptr<float>();
         a.delta = delta.mutable_data_ptr<float>();
         a.workspace = workspace.mutable_data_ptr<float>();
@@ -201,8 +203,15 @@ public:
         a.dq = describe(dq);
         a.dk = describe(dk);
         a.dv = describe(dv);
+        const bool of_queries = context->needs_input_grad(0),
+                   of_keys = context->needs_input_grad(1) || context->needs_input_grad(2);
+        a.gradients = of_queries && of_keys ? cuda::Gradients::all
+                      : of_queries          ? cuda::Gradients::of_queries
+                                            : cuda::Gradients::of_keys;
         run(cuda::kernel_library().backward, a, q.device());
-        return {dq, dk, dv, at::Tensor(), at::Tensor()};
+        // What was not computed is not handed on.
+        return {of_queries ? dq : at::Tensor(), of_keys ? dk : at::Tensor(), of_keys ? dv : at::Tensor(),
+                at::Tensor(), at::Tensor()};
     }
 };
 
@@ -210,15 +219,24 @@ public:
 
 at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet kernels) {
+    return cuda_attention(q, k, v, key_mask, layout, kernels, kernels);
+}
+
+at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                          const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet forward,
+                          cuda::KernelSet backward) {
     const at::ScalarType type = q.scalar_type();
     if (!cuda::kernels_serve(q.is_cuda()) || (type != at::kBFloat16 && type != at::kHalf)) {
         throw ConfigError("the attention backend fused needs bfloat16 or float16 on a GPU: choose blocked");
     }
-    if (!cuda::kernel_library().supports(kernels, static_cast<int>(q.size(3)))) {
+    const auto are_there = [&](cuda::KernelSet kernels) {
+        return cuda::kernel_library().supports(kernels, static_cast<int>(q.size(3)));
+    };
+    if (!are_there(forward) || !are_there(backward)) {
         throw ConfigError("the attention backend fused was built without kernels for heads of size " +
                           std::to_string(q.size(3)) + ": choose blocked, or build with BIGBIRD_ALL_KERNELS");
     }
-    return CudaAttention::apply(q, k, v, key_mask, c10::make_intrusive<Choice>(layout, kernels));
+    return CudaAttention::apply(q, k, v, key_mask, c10::make_intrusive<Choice>(layout, forward, backward));
 }
 
 void run_kernels(const at::Device& device, const std::string& what, const std::function<int(void*)>& launch) {

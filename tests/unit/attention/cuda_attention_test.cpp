@@ -51,6 +51,33 @@ DOCTEST_TEST_CASE("cuda_attention: LibTorch's side of the kernels, emulated") {
     }
 }
 
+DOCTEST_TEST_CASE(
+    "cuda_attention: only those gradients are computed that are asked for, and they are the same") {
+    const CudaCase c{.pattern = "bigbird", .blocks = 9, .heads = 1, .padded = 70};
+    const attention::LayerLayout layout = layout_of(c);
+    const testing::AttentionInputs inputs = inputs_of(c, at::kBFloat16);
+    const attention::cuda::EmulatedKernels emulation(testing::emulated_kernels());
+    for (const attention::Backend backend : {attention::Backend::fused, attention::Backend::fused_hopper}) {
+        const auto gradients = [&](bool of_queries, bool of_keys) {
+            const auto leaf = [](const at::Tensor& x, bool is_wanted) {
+                return x.to(at::kBFloat16, false, true).requires_grad_(is_wanted);
+            };
+            const at::Tensor q = leaf(inputs.q, of_queries), k = leaf(inputs.k, of_keys),
+                             v = leaf(inputs.v, of_keys);
+            attention::sparse_attention(q, k, v, inputs.key_mask, layout, backend)
+                .backward(inputs.d_out.to(at::kBFloat16));
+            return std::vector<at::Tensor>{q.grad(), k.grad(), v.grad()};
+        };
+        const auto all = gradients(true, true), of_queries = gradients(true, false),
+                   of_keys = gradients(false, true);
+        DOCTEST_CHECK(testing::identical(of_queries[0], all[0]));
+        DOCTEST_CHECK(!of_queries[1].defined());
+        DOCTEST_CHECK(!of_keys[0].defined());
+        DOCTEST_CHECK(testing::identical(of_keys[1], all[1]));
+        DOCTEST_CHECK(testing::identical(of_keys[2], all[2]));
+    }
+}
+
 DOCTEST_TEST_CASE("cuda_attention: the kernels' library opens without a GPU, and its errors have words") {
 #if defined(BIGBIRD_HAS_CUDA_KERNELS)
     const attention::cuda::KernelTable& kernels = attention::cuda::kernel_library();

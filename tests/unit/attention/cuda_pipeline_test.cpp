@@ -4,8 +4,11 @@
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
 
+#include "bigbird/attention/cuda/group_launches.hpp"
 #include "bigbird/attention/cuda/pipeline.hpp"
+#include "bigbird/attention/cuda/wait_report.hpp"
 
+#include <array>
 #include <functional>
 #include <set>
 #include <vector>
@@ -87,6 +90,61 @@ void multiply(const SimtMachine& m, const Buffers& buffers) {
     cuda::issue_rows_by_rows<cuda::Bf16>(m, sum, buffers.tile(), buffers.tile());
     m.group_commit();
     m.group_wait(sum);
+}
+
+/// A pipeline that moves headers alone.
+struct HeadersShape {
+    static constexpr int teams = 1, groups = 1, unit_tiles = 1, unit_buffers = 2, step_buffers = 2,
+                         step_sums = 0;
+};
+struct HeadersLoads {
+    static cuda::TokenRange keys_of(const cuda::Unit&, const cuda::Entry&) { return {}; }
+    static int unit_bytes(const cuda::Unit&) { return 0; }
+    static int step_bytes() { return 0; }
+    static void load_unit(const cuda::Unit&, int, int, Barrier*) {}
+    static void load_step(const cuda::Unit&, int, const cuda::Entry&, int, Barrier*) {}
+};
+
+/// Takes units of `steps` steps until there are no more. The last step and the last unit of all may be kept.
+void take_headers(const SimtMachine& m, const cuda::PipelineShared<HeadersShape>& shared, int units,
+                  int steps, bool keeps_step, bool keeps_unit) {
+    cuda::Turn<2> unit_turn, step_turn;
+    for (int unit = 0; unit <= units; ++unit, unit_turn.advance()) {
+        m.wait_barrier(shared.unit_full(unit_turn.buffer()), unit_turn.parity());
+        for (int step = 0; unit < units && step < steps; ++step, step_turn.advance()) {
+            m.wait_barrier(shared.step_full(step_turn.buffer()), step_turn.parity());
+            if (!keeps_step || unit + 1 < units || step + 1 < steps) {
+                cuda::release(m, shared.step_empty(step_turn.buffer()));
+            }
+        }
+        if (unit + 1 < units || (unit + 1 == units && !keeps_unit)) {
+            cuda::release(m, shared.unit_empty(unit_turn.buffer()));
+        }
+    }
+}
+
+void move_headers(std::uint64_t seed, int units, bool keeps_step, bool keeps_unit) {
+    using Shared = cuda::PipelineShared<HeadersShape>;
+    constexpr int steps = 3, threads = cuda::group_threads + cuda::warp_lanes;
+    const std::vector<cuda::Unit> all(static_cast<std::size_t>(units), cuda::Unit{.count = steps});
+    const std::vector<cuda::Entry> entries(steps);
+    const cuda::UnitList list{all.data(), entries.data(), nullptr, units, 0, 0};
+    cuda::Arguments a;
+    a.samples = 1;
+    testing::run_grid(1, threads, Shared::bytes, seed, [&](const SimtMachine& m) {
+        const Shared shared{m.shared()};
+        if (m.thread() == 0) {
+            set_up_barriers(m, shared);
+            m.publish_barriers();
+        }
+        m.sync_block();
+        if (m.thread() < cuda::group_threads) {
+            take_headers(m, shared, units, steps, keeps_step, keeps_unit);
+        } else {
+            const HeadersLoads loads;
+            cuda::Producer<HeadersShape, SimtMachine, HeadersLoads>(m, a, shared, loads).run({0, 1}, list);
+        }
+    });
 }
 
 }  // namespace
@@ -197,4 +255,47 @@ DOCTEST_TEST_CASE("cuda_pipeline: a buffer goes round, and what is done wrong is
     DOCTEST_CHECK(all_say(messages({.fills_at_once = true}),
                           {"two copies go to one place", "before its readers have let it go", "still coming",
                            "was not waited for", "lacks"}));
+}
+
+DOCTEST_TEST_CASE(
+    "cuda_pipeline: the report of a kernel that gave up names the barrier and whose fault it is") {
+    using Shape = cuda::GroupKeyGradientShape;
+    using Shared = cuda::PipelineShared<Shape>;
+    static_assert(Shared::barriers <= 15 && Shape::teams * Shared::bytes < 1 << 18, "they fit a word");
+    alignas(8) static std::array<std::byte, 3 * Shared::bytes> memory;
+    const Shared team{memory.data() + 2 * Shared::bytes};
+    const auto offset = [&](const Barrier* barrier) {
+        return static_cast<std::uint32_t>(reinterpret_cast<const std::byte*>(barrier) - memory.data());
+    };
+    const auto number = [&](const Barrier* barrier) { return barrier - team.barrier(0); };
+    std::array<std::uint64_t, cuda::report_words> words{};
+    DOCTEST_CHECK(cuda::describe_waits<Shape>("dq", words.data()).empty());
+
+    const std::uint32_t brought = 1U << number(team.step_full(1));
+    words[14] = cuda::pack_wait({65535 + 8, offset(team.step_empty(1)), brought});
+    words[13] = cuda::pack_wait({0, offset(team.unit_empty(0)), brought});
+    DOCTEST_CHECK(
+        cuda::describe_waits<Shape>("dq", words.data()) ==
+        "bigbird-cuda: the dq kernel was ended: warp 13 of block 0 waited too long for unit_empty 0 of "
+        "team 2: its copies never arrived\n"
+        "bigbird-cuda: the dq kernel was ended: warp 14 of block 7 waited too long for step_empty 1 of "
+        "team 2: its readers never let it go\n");
+    DOCTEST_CHECK(cuda::describe_wait<Shape>({0, offset(team.step_full(2)), 0x7FFF}) ==
+                  "step_full 2 of team 2: its copies never arrived");
+    DOCTEST_CHECK(cuda::describe_wait<Shape>({0, 16, 0}) == "the barrier at byte 16");
+}
+
+DOCTEST_TEST_CASE("cuda_pipeline: the producer stays until its team has let everything go") {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        for (const int units : {1, 2, 3, 6}) {
+            DOCTEST_CAPTURE(units);
+            move_headers(seed, units, false, false);
+            const auto message = [&](bool keeps_step, bool keeps_unit) {
+                return testing::message_of<std::runtime_error>(
+                    [&] { move_headers(seed, units, keeps_step, keeps_unit); });
+            };
+            DOCTEST_CHECK(message(true, false).find("lacks 4 arrivals and 0 bytes") != std::string::npos);
+            DOCTEST_CHECK(message(false, true).find("lacks 4 arrivals and 0 bytes") != std::string::npos);
+        }
+    }
 }

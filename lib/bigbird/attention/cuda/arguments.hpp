@@ -58,6 +58,9 @@ enum class Element : std::int32_t { bf16, fp16 };
 /// Which kernels: any of compute capability 8.0 and up (mma.sync), or those of 9.0 alone (wgmma).
 enum class KernelSet : std::int32_t { general, hopper };
 
+/// What the backward pass computes: all of dq, dk and dv, dq alone, or dk and dv alone.
+enum class Gradients : std::int32_t { all, of_queries, of_keys };
+
 struct Arguments {
     Element element = Element::bf16;
     KernelSet kernels = KernelSet::general;
@@ -73,6 +76,7 @@ struct Arguments {
     float* workspace = nullptr;    ///< workspace_floats()
     TensorView d_out, dq, dk, dv;  ///< backward only
     float* delta = nullptr;        ///< like lse; backward only
+    Gradients gradients = Gradients::all;
 };
 
 }  // namespace bigbird::attention::cuda

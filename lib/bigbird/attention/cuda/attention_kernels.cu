@@ -87,6 +87,12 @@ int backward(const Arguments& a, void* stream) {
     return a.element == Element::bf16 ? backward_of<Bf16>(a, stream) : backward_of<Fp16>(a, stream);
 }
 
+int hang(void* stream) {
+    Launches launches(stream);
+    launch_hang(launches);
+    return launches.error();
+}
+
 const char* error_text(int error) {
     return cudaGetErrorString(static_cast<cudaError_t>(error));
 }
@@ -98,6 +104,6 @@ const char* error_text(int error) {
 extern "C" const bigbird::attention::cuda::KernelTable* bigbird_cuda_kernels() {
     using namespace bigbird::attention::cuda;
     static const KernelTable table{kernel_table_version, error_text,    supports,     forward,      backward,
-                                   norm_forward,         norm_backward, gelu_forward, gelu_backward};
+                                   norm_forward,         norm_backward, gelu_forward, gelu_backward, hang};
     return &table;
 }

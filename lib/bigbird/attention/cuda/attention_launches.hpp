@@ -74,10 +74,14 @@ void launch_forward_units(Launcher& launcher, const Arguments& a) {
 }
 template <int HeadDim, typename Scalar, typename Launcher>
 void launch_gradient_units(Launcher& launcher, const Arguments& a) {
-    launcher.template launch<QueryGradientKernel<HeadDim, Scalar>>(a.samples * a.queries.unit_count,
-                                                                   QueryGradientShared<HeadDim>::bytes, a);
-    launcher.template launch<KeyGradientKernel<HeadDim, Scalar>>(a.samples * a.keys.unit_count,
-                                                                 KeyGradientShared<HeadDim>::bytes, a);
+    if (a.gradients != Gradients::of_keys) {
+        launcher.template launch<QueryGradientKernel<HeadDim, Scalar>>(
+            a.samples * a.queries.unit_count, QueryGradientShared<HeadDim>::bytes, a);
+    }
+    if (a.gradients != Gradients::of_queries) {
+        launcher.template launch<KeyGradientKernel<HeadDim, Scalar>>(a.samples * a.keys.unit_count,
+                                                                     KeyGradientShared<HeadDim>::bytes, a);
+    }
 }
 
 /// What comes after the units and, backward, before them, whatever kernels those are.
@@ -91,8 +95,12 @@ void launch_deltas(Launcher& launcher, const Arguments& a) {
 }
 template <int HeadDim, typename Scalar, typename Launcher>
 void launch_gradient_sums(Launcher& launcher, const Arguments& a) {
-    launcher.template launch<AddPartsKernel<HeadDim, Scalar, 1>>(a.samples * a.queries.sum_count, 0, a);
-    launcher.template launch<AddPartsKernel<HeadDim, Scalar, 2>>(a.samples * a.keys.sum_count * 2, 0, a);
+    if (a.gradients != Gradients::of_keys) {
+        launcher.template launch<AddPartsKernel<HeadDim, Scalar, 1>>(a.samples * a.queries.sum_count, 0, a);
+    }
+    if (a.gradients != Gradients::of_queries) {
+        launcher.template launch<AddPartsKernel<HeadDim, Scalar, 2>>(a.samples * a.keys.sum_count * 2, 0, a);
+    }
 }
 
 }  // namespace bigbird::attention::cuda

@@ -10,6 +10,9 @@
 
 namespace bigbird::attention::cuda {
 
+/// Hopper's kernels; `hang` is for tests.
+enum class PipelineKernel : int { forward, query_gradient, key_gradient, hang };
+
 /// Threads of a block: the groups of its teams, and that of the producers.
 template <typename Shape>
 inline constexpr int pipeline_threads = (Shape::teams * Shape::groups + 1) * group_threads;
@@ -18,6 +21,7 @@ template <typename Scalar, typename Map>
 struct GroupForwardKernel {
     using Parameters = GroupArguments<Map>;
     using Shape = GroupForwardShape;
+    static constexpr PipelineKernel kernel = PipelineKernel::forward;
     static constexpr int threads = pipeline_threads<Shape>, resident = 1;
     template <typename Machine>
     BIGBIRD_DEVICE static void run(const Machine& machine, const Parameters& p) {
@@ -29,6 +33,7 @@ template <typename Scalar, typename Map>
 struct GroupQueryGradientKernel {
     using Parameters = GroupArguments<Map>;
     using Shape = GroupQueryGradientShape;
+    static constexpr PipelineKernel kernel = PipelineKernel::query_gradient;
     static constexpr int threads = pipeline_threads<Shape>, resident = 1;
     template <typename Machine>
     BIGBIRD_DEVICE static void run(const Machine& machine, const Parameters& p) {
@@ -40,6 +45,7 @@ template <typename Scalar, typename Map>
 struct GroupKeyGradientKernel {
     using Parameters = GroupArguments<Map>;
     using Shape = GroupKeyGradientShape;
+    static constexpr PipelineKernel kernel = PipelineKernel::key_gradient;
     static constexpr int threads = pipeline_threads<Shape>, resident = 1;
     template <typename Machine>
     BIGBIRD_DEVICE static void run(const Machine& machine, const Parameters& p) {
@@ -79,8 +85,12 @@ void launch_group_gradient_units(Launcher& launcher, const Arguments& a) {
     using Map = typename Launcher::TileMap;
     const GroupArguments<Map> p{a, launcher.tile_map(a.q, a), launcher.tile_map(a.k, a),
                                 launcher.tile_map(a.v, a), launcher.tile_map(a.d_out, a)};
-    launch_pipeline<GroupQueryGradientKernel<Scalar, Map>>(launcher, a.queries, p);
-    launch_pipeline<GroupKeyGradientKernel<Scalar, Map>>(launcher, a.keys, p);
+    if (a.gradients != Gradients::of_keys) {
+        launch_pipeline<GroupQueryGradientKernel<Scalar, Map>>(launcher, a.queries, p);
+    }
+    if (a.gradients != Gradients::of_queries) {
+        launch_pipeline<GroupKeyGradientKernel<Scalar, Map>>(launcher, a.keys, p);
+    }
 }
 
 }  // namespace bigbird::attention::cuda

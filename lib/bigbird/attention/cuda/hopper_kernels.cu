@@ -5,6 +5,7 @@
 #include "bigbird/attention/cuda/launches.cuh"
 #include "bigbird/attention/cuda/pipeline_machine.cuh"
 #include "bigbird/attention/cuda/tensor_map.cuh"
+#include "bigbird/attention/cuda/wait_reports.cuh"
 
 namespace bigbird::attention::cuda {
 
@@ -21,6 +22,11 @@ public:
         launches.check(cudaGetDevice(&device_));
         launches.check(cudaSetDevice(device_));
     }
+    template <typename Kernel>
+    void launch(int blocks, int shared_bytes, typename Kernel::Parameters parameters) {
+        parameters.waits = WaitReports::words(Kernel::kernel);
+        DeviceLauncher::launch<Kernel>(blocks, shared_bytes, parameters);
+    }
     TileMap tile_map(const TensorView& view, const Arguments& a) {
         TileMap map{};
         launches.check(encode_tensor_map(tile_map_shape(view, a), a.element, map));
@@ -36,7 +42,29 @@ private:
     int device_ = 0;
 };
 
+/// Waits for a turn that never ends.
+struct HangingKernel {
+    using Parameters = GroupArguments<CUtensorMap>;
+    static constexpr PipelineKernel kernel = PipelineKernel::hang;
+    static constexpr int threads = warp_lanes, resident = 1;
+    template <typename Machine>
+    BIGBIRD_DEVICE static void run(const Machine& machine, const Parameters&) {
+        const PipelineShared<GroupForwardShape> shared{machine.shared()};
+        if (machine.thread() == 0) {
+            set_up_barriers(machine, shared);
+            machine.publish_barriers();
+        }
+        machine.sync_block();
+        machine.wait_or_give_up(shared.step_full(1), 0, shared.barrier(0),
+                                PipelineShared<GroupForwardShape>::barriers);
+    }
+};
+
 }  // namespace
+
+void launch_hang(Launches& launches) {
+    HopperLauncher(launches).launch<HangingKernel>(1, PipelineShared<GroupForwardShape>::bytes, {});
+}
 
 void launch_hopper_forward(Launches& launches, const Arguments& a) {
     HopperLauncher launcher(launches);

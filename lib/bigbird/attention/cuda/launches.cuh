@@ -12,7 +12,11 @@ namespace bigbird::attention::cuda {
 template <typename Machine, typename Kernel>
 __global__ void __launch_bounds__(Kernel::threads, Kernel::resident)
     enter(const __grid_constant__ typename Kernel::Parameters parameters) {
-    Kernel::run(Machine{}, parameters);
+    if constexpr (requires { Machine(parameters.waits); }) {
+        Kernel::run(Machine(parameters.waits), parameters);
+    } else {
+        Kernel::run(Machine{}, parameters);
+    }
 }
 
 /// Launches in order on one stream; the first error ends it.
@@ -57,6 +61,7 @@ struct DeviceLauncher {
 /// hopper_kernels.cu: group_launches.hpp.
 void launch_hopper_forward(Launches& launches, const Arguments& arguments);
 void launch_hopper_gradients(Launches& launches, const Arguments& arguments);
+void launch_hang(Launches& launches);
 
 /// elementwise_kernels.cu
 int norm_forward(const NormArguments& arguments, void* stream);

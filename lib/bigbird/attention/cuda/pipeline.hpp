@@ -97,8 +97,7 @@ struct PipelineShared {
     BIGBIRD_DEVICE Barrier* step_empty(int buffer) const {
         return barrier(2 * unit_buffers + step_buffers + buffer);
     }
-
-private:
+    static constexpr int barriers = 2 * (unit_buffers + step_buffers);
     BIGBIRD_DEVICE Barrier* barrier(int i) const {
         return reinterpret_cast<Barrier*>(base + barriers_at) + i;
     }
@@ -156,9 +155,25 @@ public:
             }
         });
         fill_unit({}, -1);
+        drain();
     }
 
 private:
+    /// The producer watches over its team: consumers' registers are too few for it. So it stays until all
+    /// that it brought has been let go, and a consumer that waits for ever is found here at the latest.
+    BIGBIRD_DEVICE void drain() {
+        for (int i = 0; i < Shape::step_buffers; ++i, step_turn_.advance()) {
+            wait_empty(shared_.step_empty(step_turn_.buffer()), step_turn_.parity());
+        }
+        for (int i = 1; i < Shape::unit_buffers; ++i, unit_turn_.advance()) {  // nobody lets the last one go
+            wait_empty(shared_.unit_empty(unit_turn_.buffer()), unit_turn_.parity());
+        }
+    }
+    /// Until the last readers of a buffer have let it go; `parity`: of the turn to come.
+    BIGBIRD_DEVICE void wait_empty(Barrier* barrier, std::uint32_t parity) const {
+        machine_.wait_or_give_up(barrier, parity ^ 1, shared_.barrier(0), PipelineShared<Shape>::barriers);
+    }
+
     BIGBIRD_DEVICE Ahead look(const Unit& unit, int sample, const Entry& entry) const {
         const TokenRange keys = loads_.keys_of(unit, entry);
         return {entry,
@@ -170,7 +185,7 @@ private:
     BIGBIRD_DEVICE void fill_unit(const Unit& unit, int sample) {
         const int buffer = unit_turn_.buffer();
         Barrier* full = shared_.unit_full(buffer);
-        machine_.wait_barrier(shared_.unit_empty(buffer), unit_turn_.parity() ^ 1);
+        wait_empty(shared_.unit_empty(buffer), unit_turn_.parity());
         if (machine_.lane() == 0) {
             shared_.unit(buffer) = {unit, sample};
             if (sample >= 0) {
@@ -189,7 +204,7 @@ private:
         after_ = coming;
         const int buffer = step_turn_.buffer();
         Barrier* full = shared_.step_full(buffer);
-        machine_.wait_barrier(shared_.step_empty(buffer), step_turn_.parity() ^ 1);
+        wait_empty(shared_.step_empty(buffer), step_turn_.parity());
         if (machine_.lane() == 0) {
             machine_.expect_bytes(full, loads_.step_bytes());
             loads_.load_step(unit, sample, now.entry, buffer, full);

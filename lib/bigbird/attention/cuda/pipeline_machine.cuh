@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bigbird/attention/cuda/group_machine.cuh"
+#include "bigbird/attention/cuda/wait_report.hpp"
 
 #include <cuda.h>  // CUtensorMap alone; libcuda is not linked
 
@@ -11,6 +12,8 @@ namespace bigbird::attention::cuda {
 
 class PipelineMachine : public GroupMachine {
 public:
+    /// `waits`: of GroupArguments.
+    __device__ __forceinline__ explicit PipelineMachine(std::uint64_t* waits) : waits_(waits) {}
     __device__ __forceinline__ int thread() const { return thread_; }
     __device__ __forceinline__ int lane() const { return thread_ % warp_lanes; }
     /// The same, of which the compiler knows nothing before: what is made of its numbers is not computed
@@ -47,17 +50,24 @@ public:
     /// Acquire: waits until the turn of that parity has ended. All lanes of a warp call it together, and
     /// leave it together.
     __device__ __forceinline__ void wait_barrier(Barrier* barrier, std::uint32_t parity) const {
-        std::uint32_t ended = 0;
-        do {
-            asm volatile(
-                "{\n.reg .pred p;\n"
-                "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2;\n"
-                "selp.u32 %0, 1, 0, p;\n}\n"
-                : "=r"(ended)
-                : "r"(shared_address(barrier)), "r"(parity)
-                : "memory");
-        } while (ended == 0);
+        while (!has_ended(barrier, parity)) {
+        }
         __syncwarp();
+    }
+    /// The same, but a turn that does not end within some seconds ends the kernel with an error, and says where
+    /// (wait_report.hpp). `all`: the team's `count` barriers. Not where BIGBIRD_UNBOUNDED_WAITS is defined.
+    __device__ __forceinline__ void wait_or_give_up(Barrier* barrier, std::uint32_t parity, Barrier* all,
+                                                    int count) const {
+#if defined(BIGBIRD_UNBOUNDED_WAITS)
+        wait_barrier(barrier, parity);
+#else
+        for (const std::uint32_t begin = clock_high(); !has_ended(barrier, parity);) {
+            if (clock_high() - begin >= most_waited) {
+                give_up(barrier, all, count);
+            }
+        }
+        __syncwarp();
+#endif
     }
     /// Copies the box of a map at a token of a head: a tile, at a multiple of 1024 bytes. By one thread; a
     /// thread block without a cluster is its own, so its addresses in shared memory serve as those of one.
@@ -98,6 +108,46 @@ public:
     }
 
 private:
+    /// By the upper half of the multiprocessor's clock, which grows by 1 every 2^32 cycles: 2.2 s at 1.98 GHz.
+    /// An attempt takes as long as the hardware likes, so attempts are not counted. A kernel takes
+    /// milliseconds, and some hundred times as long under compute-sanitizer.
+    static constexpr std::uint32_t most_waited = 3;
+    __device__ __forceinline__ static std::uint32_t clock_high() {
+        std::uint32_t high;
+        asm volatile("mov.u32 %0, %%clock_hi;" : "=r"(high));
+        return high;
+    }
+    /// Waits for a while that the hardware chooses.
+    __device__ __forceinline__ static bool has_ended(Barrier* barrier, std::uint32_t parity) {
+        std::uint32_t ended = 0;
+        asm volatile(
+            "{\n.reg .pred p;\n"
+            "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 p, [%1], %2;\n"
+            "selp.u32 %0, 1, 0, p;\n}\n"
+            : "=r"(ended)
+            : "r"(shared_address(barrier)), "r"(parity)
+            : "memory");
+        return ended != 0;
+    }
+    /// Leaves word where the warp waited, gives others a millisecond to do the same, and ends the grid.
+    __device__ __forceinline__ void give_up(Barrier* barrier, Barrier* all, int count) const {
+        std::uint32_t turns = 0;
+#pragma unroll 1
+        for (int i = 0; i < count; ++i) {
+            turns |= has_ended(all + i, 0) ? 1U << i : 0;
+        }
+        if (waits_ != nullptr) {
+            const std::uint32_t offset = shared_address(barrier) - shared_address(shared());
+            asm volatile("st.volatile.global.u64 [%0], %1;" ::"l"(waits_ + thread() / warp_lanes),
+                         "l"(pack_wait({blockIdx.x, offset, turns}))
+                         : "memory");
+            __threadfence_system();
+        }
+        __nanosleep(1000000);
+        __trap();
+    }
+
+    std::uint64_t* waits_;
     int thread_ = static_cast<int>(threadIdx.x);
 };
 

@@ -37,7 +37,8 @@ inline TileMapShape tile_map_shape(const TensorView& view, const Arguments& a) {
 template <typename Map>
 struct GroupArguments {
     Arguments a;
-    Map q, k, v, d_out;  // d_out: backward only
+    Map q, k, v, d_out;              // d_out: backward only
+    std::uint64_t* waits = nullptr;  // a report's words (wait_report.hpp), or null
 };
 
 }  // namespace bigbird::attention::cuda

@@ -1,0 +1,259 @@
+#!/usr/bin/env bash
+# The stages of scripts/gpu-check, and how their rows are told. Sourced by it for the table; run by it, a process a stage:
+#   gpu-stages.sh NAME FAULT
+# with build, device, own, out, preset, processes, scratch, steps and torch in the environment. FAULT: '' or what is pretended (hang, abort).
+# shellcheck disable=SC2154  # those variables
+
+gpu_tests=tests/gpu_tests bench=bench/gpu_bench program=bin/bigbird-dna
+tensors=bin/bigbird-dna-tensors
+
+# PART NAME LIMIT NEEDS..., the most valuable facts first. The limits of a part may come to more than its time: not all stages hang.
+stage_table() {
+    local backend
+    cat <<END
+facts driver 20 nvidia-smi
+facts start 60 $gpu_tests libtorch bin/bigbird-cuda.so
+facts general-forward 40 $gpu_tests libtorch bin/bigbird-cuda.so
+facts general-dq 30 $gpu_tests libtorch bin/bigbird-cuda.so
+facts general-dkdv 30 $gpu_tests libtorch bin/bigbird-cuda.so
+facts elementwise 30 $gpu_tests libtorch bin/bigbird-cuda.so
+END
+    if [[ $own == fused-hopper* ]]; then
+        cat <<END
+facts hopper-forward 45 $gpu_tests libtorch bin/bigbird-cuda.so
+facts hopper-dq 45 $gpu_tests libtorch bin/bigbird-cuda.so
+facts hopper-dkdv 45 $gpu_tests libtorch bin/bigbird-cuda.so
+END
+    fi
+    for backend in ${own//,/ } blocked dense; do echo "facts attention-$backend 25 $bench libtorch"; done
+    for backend in ${own//,/ }; do echo "facts train-$backend 50 $bench libtorch"; done
+    for backend in ${own//,/ }; do echo "facts ncu-$backend 60 ncu $bench libtorch"; done
+    echo "facts pretrain-blocked 40 $program $tensors libtorch"
+    for backend in ${own//,/ }; do echo "facts pretrain-$backend 40 python3 $program $tensors libtorch"; done
+    [[ $own != fused-hopper* ]] || echo "checks bounded-wait 40 $gpu_tests libtorch bin/bigbird-cuda.so"
+    cat <<END
+checks memcheck 120 compute-sanitizer $gpu_tests libtorch bin/bigbird-cuda.so
+checks racecheck 120 compute-sanitizer $gpu_tests libtorch bin/bigbird-cuda.so
+checks killed-and-resumed 60 python3 $program $tensors libtorch
+checks same-bytes 45 $gpu_tests libtorch bin/bigbird-cuda.so
+checks graph 30 $gpu_tests libtorch bin/bigbird-cuda.so
+checks network 60 $gpu_tests libtorch bin/bigbird-cuda.so
+checks automatic 30 $gpu_tests libtorch bin/bigbird-cuda.so
+checks nccl 40 $gpu_tests libtorch bin/bigbird-nccl.so
+checks processes 60 python3 $program $tensors libtorch
+END
+    for backend in ${own//,/ } blocked; do
+        echo "checks lengths-$backend 60 $bench libtorch"
+        echo "checks infer-$backend 30 $bench libtorch"
+    done
+    cat <<END
+checks longest 60 $bench libtorch
+baselines train-blocked 60 $bench libtorch
+baselines lengths-dense 60 $bench libtorch
+baselines transformers 180 python3 $bench
+baselines flex-4096 140 python3 $bench
+baselines flex-16384 140 python3 $bench
+END
+}
+
+# The first of a stage's needs that is not there: a file of the build tree, a command or LibTorch.
+first_missing() { # NEEDS
+    local need
+    for need in $1; do
+        case $need in
+            libtorch) [[ -e $torch/lib/libtorch_cpu.so ]] || { echo "LibTorch (run scripts/setup, or name its folder in LIBTORCH)" && return; } ;;
+            bench/*) [[ -x $build/$need ]] || { echo "$need (build with -DBIGBIRD_BENCH=ON)" && return; } ;;
+            */*) [[ -e $build/$need ]] || { echo "$need (run scripts/build --all)" && return; } ;;
+            *) command -v "$need" >/dev/null || { echo "the command $need" && return; } ;;
+        esac
+    done
+}
+
+# ---- what a row says ----
+
+# The shell's own words about processes that ended tell less than what those said.
+last_line() { tr '\r' '\n' <"$1" | grep -Ev '^ *$|gpu-stages\.sh: line [0-9]+: +[0-9]+ |^ *[0-9]+ Done |^Terminated$' | tail -n 1 | cut -c1-160; }
+doctest_counts() { sed -n 's/.*\[doctest\] assertions: *\([0-9]*\) *| *\([0-9]*\) passed.*/\2 of \1 assertions/p' "$1" | tail -n 1; }
+measured() { # the figures of each line of JSON
+    sed -n 's/^{"what": "[a-z]*", //p' "$1" | sed 's/[{}"]//g' | paste -sd ';' | cut -c1-230
+}
+training_speed() { sed -n 's/.*"tokens_per_second":\([0-9.]*\).*/\1 tokens\/s at the last step/p' "$out/pretrain-blocked.metrics.jsonl" | tail -n 1; }
+detail_of() { # NAME LOG
+    if grep -q '\[doctest\] assertions' "$2"; then
+        echo "$(doctest_counts "$2")$(sed -n 's/^=* \(ERROR\|RACECHECK\) SUMMARY/, summary/p' "$2" | tail -n 1)"
+    elif grep -q '^{"what"' "$2"; then
+        measured "$2"
+    elif [[ $1 == pretrain-blocked ]]; then
+        training_speed
+    else
+        last_line "$2"
+    fi
+}
+
+# ---- the stages ----
+
+# Launches wait for their ends, so that an error is met where it was made.
+run_tests() { # CASES
+    CUDA_LAUNCH_BLOCKING=1 "$build/$gpu_tests" --no-version --test-case="$1" && has_checked
+}
+run_sanitizer() { # TOOL
+    compute-sanitizer --tool "$1" --error-exitcode 1 "$build/$gpu_tests" --no-version \
+        --test-case='gpu attention: the slow twins alone*,gpu elementwise: norm*' && has_checked
+}
+# Tests that check nothing have not passed. Asked of the log, into which programs write without a pipe between: what a pipe holds back is lost
+# when its processes are killed.
+has_checked() { ! grep -q '\[doctest\] assertions: *0 ' "$out/$stage.log"; }
+
+run_bench() {
+    local on_cpu=()
+    [[ $device == cuda ]] || on_cpu=(--try-on-cpu)
+    "$build/$bench" "${on_cpu[@]}" "$@"
+}
+sizes() { # GPU-SIZE CPU-SIZE
+    [[ $device == cuda ]] && echo "$1" || echo "$2"
+}
+
+# Three processes, each of which ends at its kernel's second launch.
+run_ncu() { # BACKEND
+    local kernel status=0 kernels='ForwardKernel QueryGradientKernel KeyGradientKernel'
+    [[ $device == cuda ]] || return 77
+    [[ $1 == fused ]] || kernels='GroupForwardKernel GroupQueryGradientKernel GroupKeyGradientKernel'
+    for kernel in $kernels; do
+        timeout -k 5 20 ncu --clock-control none --kernel-name-base mangled --kernel-name "regex:[0-9]$kernel" --launch-skip 1 --launch-count 1 --kill yes \
+            --section SpeedOfLight --section Occupancy --section WarpStateStats "$build/$bench" attention 4096 "$1" || status=$?
+        echo "ncu: $kernel ended with $status"
+    done
+    return "$status"
+}
+
+make_corpus() {
+    [[ ! -e $scratch/tokenizer.model ]] || return 0
+    "$build/$program" build-documents --reference "$repository/test_data/genome/22.fa.gz" --passes 1 --seed 1 --output "$scratch/documents.txt.gz" &&
+        "$build/$program" train-tokenizer --documents "$scratch/documents.txt.gz" --vocab-size 4096 --seed 1 --output "$scratch/tokenizer.model"
+}
+# A short pretraining. All see the same batches and drop nothing (backends' masks would differ), so the losses stay together.
+run_pretraining() { # NAME BACKEND OPTION...
+    local name=$1 backend=$2 batch status=0
+    shift 2
+    batch=$(sizes '--sequence-length 1024 --batch-size 8' '--sequence-length 512 --batch-size 2')
+    make_corpus || return
+    # shellcheck disable=SC2086  # words
+    ${start:-} "$build/$program" pretrain --documents "$scratch/documents.txt.gz" --tokenizer "$scratch/tokenizer.model" --config "$preset" --steps "$steps" \
+        $batch --device "$device" --seed 1 --dropout 0 --attention "$backend" --output "$scratch/run-$name" "$@" || status=$?
+    cp "$scratch/run-$name/metrics.jsonl" "$out/pretrain-$name.metrics.jsonl"
+    return "$status"
+}
+# Every loss of a run beside that of run-blocked, which is made where its stage was left out or failed.
+compare_losses() { # NAME TOLERANCE
+    [[ -e $scratch/run-blocked/model/config.json ]] || run_pretraining blocked blocked || return
+    python3 - "$scratch/run-blocked/metrics.jsonl" "$scratch/run-$1/metrics.jsonl" "$2" <<'END'
+import json, sys
+wanted, found = ([json.loads(line)["loss"] for line in open(path) if '"loss"' in line] for path in sys.argv[1:3])
+apart = max(abs(a / b - 1) for a, b in zip(found, wanted))
+print(f"last loss {found[-1]:.4f}, blocked {wanted[-1]:.4f}; at most {apart:.4%} apart in {len(found)} steps")
+sys.exit(apart > float(sys.argv[3]) or len(found) != len(wanted))
+END
+}
+# kill -9 behind the first half of the steps, then the same command again; README promises 1 %.
+kill_and_resume() {
+    local log=$scratch/run-resumed/metrics.jsonl every=$(((steps + 4) / 5)) process
+    make_corpus || return
+    start='exec' run_pretraining resumed blocked --checkpoint-every "$every" &
+    process=$!
+    while kill -0 "$process" 2>/dev/null && (($(grep -c '"loss"' "$log" 2>/dev/null) < steps / 2)); do sleep 0.02; done
+    kill -KILL "$process" 2>/dev/null
+    wait "$process"
+    [[ ! -e $scratch/run-resumed/model/config.json ]] || { echo "the run ended before it could be killed: more --steps are needed" && return 1; }
+    run_pretraining resumed blocked --checkpoint-every "$every" && compare_losses resumed 0.01
+}
+# One process a GPU, meeting by NCCL (on a CPU by Gloo): the losses of one process.
+run_processes() {
+    local count=$processes batch
+    batch=$(sizes 8 2)
+    ((count > 1)) || { echo "one GPU; NCCL in a group of one is the stage nccl" && return 77; }
+    # The batch is to be divided evenly.
+    while ((count > batch || batch % count)); do count=$((count - 1)); done
+    run_pretraining processes blocked --processes "$count" && compare_losses processes 0.01
+}
+run_baselines() { # OPTION...
+    local on_cpu=()
+    [[ $device == cuda ]] || on_cpu=(--try-on-cpu)
+    python3 "$repository/scripts/gpu-baselines" --bench "$build/$bench" "${on_cpu[@]}" "$@"
+}
+
+run_named() { # STAGE
+    local stage=$1 backend=${1#*-}
+    case $1 in
+        driver) nvidia-smi --query-gpu=name,driver_version,memory.total,compute_cap --format=csv,noheader ;;
+        start) run_tests 'gpu start*' ;;
+        general-dkdv | hopper-dkdv) run_tests "gpu attention: ${1%-dkdv} dk and dv" ;;
+        general-* | hopper-*) run_tests "gpu attention: ${1%%-*} $backend" ;;
+        elementwise) run_tests 'gpu elementwise*' ;;
+        attention-*) run_bench attention "$(sizes 4096 512)" "$backend" ;;
+        train-*) run_bench train "$(sizes base tiny)" "$(sizes 4096 512)" "$(sizes 16 1)" "$backend" ;;
+        ncu-*) run_ncu "$backend" ;;
+        pretrain-blocked) run_pretraining blocked blocked ;;
+        pretrain-*) run_pretraining "$backend" "$backend" && compare_losses "$backend" 0.02 ;;
+        bounded-wait) run_tests 'gpu hang*' ;;
+        memcheck | racecheck) run_sanitizer "$1" ;;
+        killed-and-resumed) kill_and_resume ;;
+        same-bytes) run_tests 'gpu attention: the same bytes*' ;;
+        graph) "$build/$gpu_tests" --no-version --test-case='gpu attention: works on the caller*' && has_checked ;;
+        network) run_tests 'gpu network*' ;;
+        automatic) run_tests 'gpu attention: automatic*' ;;
+        nccl) run_tests 'gpu nccl*' ;;
+        processes) run_processes ;;
+        lengths-*) run_bench attention "$(sizes 1024,2048,8192,16384,32768,65536 512,1024)" "$backend" ;;
+        infer-*) run_bench infer "$(sizes base tiny)" "$(sizes 1024 512)" "$(sizes 64 1)" "$backend" ;;
+        longest) [[ $device == cuda ]] || return 77 && run_bench longest base "${own%%,*}" ;;
+        transformers) run_baselines --lengths '' --batch 8 ;;
+        flex-*) run_baselines --lengths "$(sizes "$backend" 1024)" --no-transformers ;;
+        *) echo "gpu-stages: no stage '$1'" && return 2 ;;
+    esac
+}
+
+# ---- what is printed at the end ----
+
+print_measurements() {
+    [[ -s $out/measurements.jsonl ]] && command -v python3 >/dev/null || return 0
+    python3 - "$out/measurements.jsonl" <<'END'
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1]) if line.endswith("}\n")]
+def show(title, rows):
+    if len(rows) > 1:
+        print("\n" + title)
+        widths = [max(len(str(row[i])) for row in rows) for i in range(len(rows[0]))]
+        for row in rows:
+            print("  " + "  ".join(str(cell).rjust(width) if i else str(cell).ljust(width) for i, (cell, width) in enumerate(zip(row, widths))))
+for what, keys in (("attention", ["backend", "length", "batch", "forward_ms", "backward_ms", "forward_tflops", "backward_tflops"]),
+                   ("train", ["backend", "preset", "length", "batch", "tokens_per_second", "tflops", "mfu_of_989", "peak_gb"]),
+                   ("kernel", ["backend", "share", "ms", "calls", "name"]),
+                   ("infer", ["backend", "preset", "length", "batch", "windows_per_second"]), ("longest", ["backend", "preset", "length"])):
+    show(what + (" (TFLOP/s: of the attended blocks alone; dense of all)" if what == "attention" else ""),
+         [keys] + [[line.get(key, "-") for key in keys] for line in lines if line["what"] == what])
+END
+}
+
+# The measured speed of the fastest training benchmark at base size, or of the short pretraining, in lib/README.md's formulas.
+plan_many() {
+    local speed='' parameters=114e6
+    [[ $device == cuda ]] && command -v python3 >/dev/null || return 0
+    speed=$(sed -n 's/.*"what": "train".*"preset": "base".*"tokens_per_second": \([0-9.]*\).*/\1/p' "$out/measurements.jsonl" | sort -n | tail -n 1)
+    [[ -n $speed ]] || return 0
+    printf '\nmany GPUs, from %.0f tokens/s of one (lib/README.md, "Beyond one node")\n' "$speed"
+    "$repository/scripts/plan-scale" --tokens-per-second "$speed" --parameters "$parameters"
+}
+
+# Run, not sourced: one stage, or what is pretended of it. A process that hangs in a driver does not heed SIGTERM; this shell waits for what
+# it runs, so that timeout goes on to kill both.
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
+    set -uo pipefail
+    # shellcheck source=scripts/lib.sh
+    source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+    trap 'exit 143' TERM
+    case ${2:-} in
+        hang) echo "pretending to hang" && bash -c 'trap "" TERM; while :; do sleep 1; done' ;;
+        abort) echo "pretending to abort" && kill -ABRT $$ ;;
+        *) run_named "$1" ;;
+    esac
+fi
