@@ -14,6 +14,8 @@ struct KernelTable {
     int version = 0;
     const char* (*error_text)(int error) = nullptr;
     bool (*supports)(KernelSet kernels, int head_dim) = nullptr;
+    /// Thread blocks of a persistent grid: one for each multiprocessor of a device.
+    int (*persistent_blocks)(int device) = nullptr;
     /// Writes out and lse; needs q, k, v, key_mask, biases, queries, workspace (forward_workspace()).
     int (*forward)(const Arguments& arguments, void* stream) = nullptr;
     /// Writes dq, dk, dv and delta; needs all of them, workspace of backward_workspace().
@@ -26,7 +28,7 @@ struct KernelTable {
 };
 
 /// Raised when Arguments or KernelTable change.
-inline constexpr int kernel_table_version = 2;
+inline constexpr int kernel_table_version = 3;
 
 }  // namespace bigbird::attention::cuda
 
