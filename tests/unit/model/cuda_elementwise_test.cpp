@@ -58,3 +58,22 @@ DOCTEST_TEST_CASE("cuda_elementwise: bias and gelu, emulated, as near fp64 as Li
     }
     check_gelu<cuda::Fp16>(512, at::kHalf);
 }
+
+DOCTEST_TEST_CASE("cuda_elementwise: parts are added, however many, in one or two results") {
+    for (const std::int64_t parts : {1, 15, 16, 17, 100, 528}) {
+        for (const std::int64_t columns : {8, 40, 96}) {
+            DOCTEST_CAPTURE(parts);
+            DOCTEST_CAPTURE(columns);
+            const at::Tensor x = testing::draw({parts, 2 * columns}, 1, at::kFloat).to(at::kFloat);
+            const at::Tensor both = at::full({2 * columns}, std::nan(""), at::kFloat), one = both.clone();
+            const auto* from = x.const_data_ptr<float>();
+            auto *first = both.mutable_data_ptr<float>(), *alone = one.mutable_data_ptr<float>();
+            const auto count = static_cast<std::int32_t>(parts), width = static_cast<std::int32_t>(columns);
+            EmulatedLauncher launcher;
+            cuda::launch_sum_parts(launcher, {from, count, width, first, first + columns});
+            cuda::launch_sum_parts(launcher, {from, count, 2 * width, alone, nullptr});
+            DOCTEST_CHECK(testing::difference(both.to(at::kDouble), x.to(at::kDouble).sum(0)) < 1e-4);
+            DOCTEST_CHECK(testing::identical(one, both));
+        }
+    }
+}

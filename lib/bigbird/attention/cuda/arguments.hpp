@@ -74,7 +74,7 @@ struct Arguments {
     UnitList keys;                           ///< units of key tiles: dk and dv
     TensorView q, k, v, out;
     float* lse = nullptr;          ///< (samples, heads, tiles, tile_tokens): log2 of the sum of the weights
-    float* workspace = nullptr;    ///< workspace_floats()
+    float* workspace = nullptr;    ///< workspace_floats(), aligned to 16 bytes
     TensorView d_out, dq, dk, dv;  ///< backward only
     float* delta = nullptr;        ///< like lse; backward only
 };

@@ -214,18 +214,27 @@ BIGBIRD_DEVICE void norm_backward_kernel(const Machine& machine, const NormArgum
 }
 
 /// first[i] and second[i] are the sums of column i and columns + i of `parts` rows of 2 columns; without
-/// second, of `columns` columns. Thread blocks for all of them.
+/// second, of `columns` columns. Each of sum_warps warps adds every sum_warps-th row, then their sums are
+/// added in their order. A thread block for each 32 columns, with sum_shared bytes.
 template <typename Machine>
 BIGBIRD_DEVICE void sum_parts_kernel(const Machine& machine, const float* parts, int part_count, int columns,
                                      float* first, float* second) {
     const int width = second != nullptr ? 2 * columns : columns;
-    const int place = machine.block() * threads_per_block + machine.thread();
-    if (place >= width) {
+    const int warp = machine.thread() / warp_lanes, lane = machine.lane();
+    const int place = machine.block() * warp_lanes + lane;
+    auto* shared = reinterpret_cast<float*>(machine.shared());
+    float total = 0;
+    for (int part = warp; part < part_count && place < width; part += sum_warps) {
+        total += parts[static_cast<std::int64_t>(part) * width + place];
+    }
+    shared[warp * warp_lanes + lane] = total;
+    machine.sync_block();
+    if (warp > 0 || place >= width) {
         return;
     }
-    float total = 0;
-    for (int part = 0; part < part_count; ++part) {
-        total += parts[static_cast<std::int64_t>(part) * width + place];
+    BIGBIRD_UNROLL
+    for (int other = 1; other < sum_warps; ++other) {
+        total += shared[other * warp_lanes + lane];
     }
     (place < columns ? first[place] : second[place - columns]) = total;
 }

@@ -61,6 +61,9 @@ struct GeluArguments {
     std::int32_t part_count = 0;
 };
 
+/// Warps of a thread block that adds up parts, and its bytes of shared memory.
+inline constexpr int sum_warps = 16, sum_shared = sum_warps * 32 * static_cast<int>(sizeof(float));
+
 #if defined(__CUDACC__)
 #define BIGBIRD_HOST_DEVICE __host__ __device__ __forceinline__
 #else
