@@ -83,7 +83,9 @@ inline const attention::cuda::KernelTable& emulated_kernels() {
         .gelu_forward =
             by_emulation<cuda::GeluArguments, cuda::launch_gelu_forward<cuda::Bf16, EmulatedLauncher>>,
         .gelu_backward =
-            by_emulation<cuda::GeluArguments, cuda::launch_gelu_backward<cuda::Bf16, EmulatedLauncher>>};
+            by_emulation<cuda::GeluArguments, cuda::launch_gelu_backward<cuda::Bf16, EmulatedLauncher>>,
+        .softmax_gradient = by_emulation<cuda::SoftmaxArguments,
+                                         cuda::launch_softmax_gradient<cuda::Bf16, EmulatedLauncher>>};
     return table;
 }
 

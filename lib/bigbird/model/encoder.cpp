@@ -183,8 +183,7 @@ EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidd
     }
     const std::int64_t front = config_.front_tokens();
     PassContext pass{mask_with_front(input.attention_mask, config_), key, backend_,
-                     static_cast<int>((front + length) / config_.pattern.block_size),
-                     fused_type(word_embeddings(), backend_, config_.hidden_size)};
+                     static_cast<int>((front + length) / config_.pattern.block_size), fused()};
     const auto of_sequence = [&](const at::Tensor& y) { return front == 0 ? y : y.narrow(1, front, length); };
     EncoderOutput out;
     at::Tensor x = embeddings_->forward(input, key, pass.fused);
@@ -200,6 +199,10 @@ EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidd
     }
     out.hidden = of_sequence(x);
     return out;
+}
+
+std::optional<at::ScalarType> BigBirdModelImpl::fused() const {
+    return fused_type(word_embeddings(), backend_, config_.hidden_size);
 }
 
 at::Tensor BigBirdModelImpl::pool(const at::Tensor& hidden) const {

@@ -83,6 +83,8 @@ public:
     const at::Tensor& word_embeddings() const {
         return embeddings_->word_embeddings->weight;
     }  // (vocab, hidden)
+    /// fused_type() for what the network computes now.
+    std::optional<at::ScalarType> fused() const;
     void set_attention_backend(attention::Backend backend) { backend_ = backend; }
     void set_recompute(bool recompute) { recompute_ = recompute; }
 

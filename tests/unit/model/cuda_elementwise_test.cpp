@@ -43,7 +43,29 @@ void check_gelu(std::int64_t columns, at::ScalarType type) {
         as_near_as_torch(tensors.results(), gelu_by_torch(inputs, at::kDouble), gelu_by_torch(inputs, type)));
 }
 
+template <typename Scalar>
+void check_loss(std::int64_t classes, at::ScalarType type) {
+    DOCTEST_CAPTURE(classes);
+    const testing::LossInputs inputs(6, classes, type);
+    const testing::Results exact = loss_by_torch(inputs, at::kDouble), by_torch = loss_by_torch(inputs, type);
+    EmulatedLauncher launcher;
+    const testing::LossTensors kept(inputs, type, at::kCPU), found(inputs, type, at::kCPU);
+    cuda::launch_softmax_gradient<Scalar>(launcher, kept.arguments(false));
+    cuda::launch_softmax_gradient<Scalar>(launcher, found.arguments(true));
+    DOCTEST_CHECK(as_near_as_torch(found.results(), exact, by_torch));
+    DOCTEST_CHECK(at::equal(found.results()[2], exact[2]));
+    DOCTEST_CHECK(at::equal(kept.logits, inputs.logits.to(type)));
+    DOCTEST_CHECK(at::equal(kept.nats, found.nats));
+}
+
 }  // namespace
+
+DOCTEST_TEST_CASE("cuda_elementwise: loss and its gradient in place, emulated, as near fp64 as LibTorch") {
+    for (const std::int64_t classes : {8, 56, 1000, 4096, 4104}) {
+        check_loss<cuda::Bf16>(classes, at::kBFloat16);
+    }
+    check_loss<cuda::Fp16>(1000, at::kHalf);
+}
 
 DOCTEST_TEST_CASE("cuda_elementwise: norm, residual and dropout, emulated, as near fp64 as LibTorch") {
     for (const std::int64_t columns : {8, 128, 256, 768, 1000, 1024}) {

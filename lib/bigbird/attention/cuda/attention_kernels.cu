@@ -118,6 +118,7 @@ extern "C" const bigbird::attention::cuda::KernelTable* bigbird_cuda_kernels() {
                                    .norm_forward = norm_forward,
                                    .norm_backward = norm_backward,
                                    .gelu_forward = gelu_forward,
-                                   .gelu_backward = gelu_backward};
+                                   .gelu_backward = gelu_backward,
+                                   .softmax_gradient = softmax_gradient};
     return &table;
 }

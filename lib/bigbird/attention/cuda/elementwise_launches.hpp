@@ -43,6 +43,15 @@ struct GeluBackwardKernel {
         gelu_backward_kernel<Scalar>(machine, a);
     }
 };
+template <typename Scalar>
+struct SoftmaxKernel {
+    using Parameters = SoftmaxArguments;
+    static constexpr int threads = softmax_warps * warp_lanes, resident = 3;
+    template <typename Machine>
+    BIGBIRD_DEVICE static void run(const Machine& machine, const SoftmaxArguments& a) {
+        softmax_kernel<Scalar>(machine, a);
+    }
+};
 struct SumPartsKernel {
     struct Parameters {
         const float* parts = nullptr;
@@ -67,6 +76,9 @@ inline bool is_valid(const NormArguments& a) {
     return a.columns % 8 == 0 && a.columns <= largest_norm;
 }
 inline bool is_valid(const GeluArguments& a) {
+    return a.columns % 8 == 0;
+}
+inline bool is_valid(const SoftmaxArguments& a) {
     return a.columns % 8 == 0;
 }
 
@@ -94,6 +106,11 @@ template <typename Scalar, typename Launcher>
 void launch_gelu_backward(Launcher& launcher, const GeluArguments& a) {
     launcher.template launch<GeluBackwardKernel<Scalar>>(gelu_strips(a.columns) * a.part_count, 0, a);
     launch_sum_parts(launcher, {a.parts, a.part_count, a.columns, a.d_bias, nullptr});
+}
+
+template <typename Scalar, typename Launcher>
+void launch_softmax_gradient(Launcher& launcher, const SoftmaxArguments& a) {
+    launcher.template launch<SoftmaxKernel<Scalar>>(a.rows, softmax_shared, a);
 }
 
 }  // namespace bigbird::attention::cuda

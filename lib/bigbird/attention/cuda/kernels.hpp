@@ -25,6 +25,7 @@ struct KernelTable {
     int (*norm_backward)(const NormArguments& arguments, void* stream) = nullptr;
     int (*gelu_forward)(const GeluArguments& arguments, void* stream) = nullptr;
     int (*gelu_backward)(const GeluArguments& arguments, void* stream) = nullptr;
+    int (*softmax_gradient)(const SoftmaxArguments& arguments, void* stream) = nullptr;
 };
 
 /// Raised when Arguments or KernelTable change.
