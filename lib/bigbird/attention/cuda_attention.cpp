@@ -14,6 +14,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -156,6 +157,15 @@ at::Tensor empty_result(const at::Tensor& like) {
         .transpose(1, 2);
 }
 
+/// Gradients of q, k and v, side by side for each token: (batch, length, 3, heads, head_dim), which the
+/// backward pass of one product for all three reads without a copy.
+std::array<at::Tensor, 3> empty_gradients(const at::Tensor& like) {
+    const at::Tensor all = at::empty({like.size(0), like.size(2), 3, like.size(1), like.size(3)},
+                                     like.options().requires_grad(false));
+    const auto part = [&](std::int64_t i) { return all.select(2, i).transpose(1, 2); };
+    return {part(0), part(1), part(2)};
+}
+
 /// (samples, heads, tiles, tile_tokens)
 at::Tensor empty_row_sums(const at::Tensor& q, const DeviceSchedule& schedule) {
     return at::empty({q.size(0), q.size(1), schedule.schedule.tiling.tiles, cuda::tile_tokens},
@@ -233,8 +243,8 @@ public:
             c10::static_intrusive_pointer_cast<Choice>(context->saved_data["choice"].toCapsule());
         const at::Tensor q = saved[0], d_out = readable(gradients[0].to(q.scalar_type()));
         const auto schedule = device_schedule(choice->layout, q.device());
-        const at::Tensor dq = empty_result(q), dk = empty_result(q), dv = empty_result(q),
-                         delta = empty_row_sums(q, *schedule);
+        const auto [dq, dk, dv] = empty_gradients(q);
+        const at::Tensor delta = empty_row_sums(q, *schedule);
         const at::Tensor workspace =
             empty_workspace(q, cuda::backward_workspace(schedule->schedule, static_cast<int>(q.size(0)),
                                                         static_cast<int>(q.size(3))));

@@ -9,6 +9,8 @@
 
 #include <torch/nn.h>
 
+#include <optional>
+
 namespace bigbird::model {
 
 /// A batch whose sequences all have the same number of blocks, so that a result never depends on what else is
@@ -67,6 +69,9 @@ public:
     /// Keeps only each layer's input and computes the layer again in the backward pass: less memory, a third
     /// more time, the same result.
     void set_recompute(bool recompute);
+    /// Whether queries, keys and values come from one product while gradients are wanted (packed_linear.hpp):
+    /// the same numbers but for rounding, the same parameters. None: on any device but a CPU.
+    void set_packed_projections(std::optional<bool> packed);
 
 private:
     struct Parts;

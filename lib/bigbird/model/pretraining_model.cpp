@@ -59,4 +59,8 @@ void PreTrainingModelImpl::set_recompute(bool recompute) {
     parts_->bert->set_recompute(recompute);
 }
 
+void PreTrainingModelImpl::set_packed_projections(std::optional<bool> packed) {
+    parts_->bert->set_packed_projections(packed);
+}
+
 }  // namespace bigbird::model
