@@ -68,3 +68,18 @@ DOCTEST_TEST_CASE("gpu elementwise: bias and gelu, as near fp64 as LibTorch") {
         }
     }
 }
+
+DOCTEST_TEST_CASE("gpu elementwise: loss and its gradient in place, as near fp64 as LibTorch") {
+    const at::Device device = model::open_device("cuda");
+    for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+        for (const std::int64_t classes : {56, 4104, 32000}) {
+            DOCTEST_CAPTURE(classes);
+            const testing::LossInputs inputs(777, classes, type);
+            const testing::LossTensors found(inputs, type, device);
+            DOCTEST_REQUIRE(kernels().softmax_gradient(found.arguments(true), stream_of(device)) == 0);
+            const testing::Results exact = loss_by_torch(inputs, at::kDouble);
+            DOCTEST_CHECK(as_near_as_torch(found.results(), exact, loss_by_torch(inputs, type)));
+            DOCTEST_CHECK(at::equal(found.results()[2], exact[2]));
+        }
+    }
+}

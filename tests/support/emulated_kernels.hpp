@@ -14,7 +14,7 @@
 
 namespace bigbird::testing {
 
-/// `seed` chooses the order of warps and copies, and how many blocks share the units of a persistent grid.
+/// `seed` chooses the order of warps and copies.
 struct EmulatedLauncher {
     using TileMap = attention::cuda::TileMapShape;
     std::uint64_t seed = 1;
@@ -27,12 +27,10 @@ struct EmulatedLauncher {
     TileMap tile_map(const attention::cuda::TensorView& view, const attention::cuda::Arguments& a) const {
         return attention::cuda::tile_map_shape(view, a);
     }
-    int persistent_blocks() const { return 1 + static_cast<int>(seed % 3); }
 };
 
 template <int HeadDim, typename Scalar>
-void emulate_forward(const attention::cuda::Arguments& a, std::uint64_t seed) {
-    EmulatedLauncher launcher{seed};
+void emulate_forward(EmulatedLauncher& launcher, const attention::cuda::Arguments& a) {
     if constexpr (HeadDim == 64) {
         if (a.kernels == attention::cuda::KernelSet::hopper) {
             attention::cuda::launch_group_forward_units<Scalar>(launcher, a);
@@ -45,8 +43,7 @@ void emulate_forward(const attention::cuda::Arguments& a, std::uint64_t seed) {
 }
 
 template <int HeadDim, typename Scalar>
-void emulate_backward(const attention::cuda::Arguments& a, std::uint64_t seed) {
-    EmulatedLauncher launcher{seed};
+void emulate_backward(EmulatedLauncher& launcher, const attention::cuda::Arguments& a) {
     attention::cuda::launch_deltas<HeadDim, Scalar>(launcher, a);
     bool by_groups = false;
     if constexpr (HeadDim == 64) {
@@ -61,41 +58,35 @@ void emulate_backward(const attention::cuda::Arguments& a, std::uint64_t seed) {
     attention::cuda::launch_gradient_sums<HeadDim, Scalar>(launcher, a);
 }
 
+/// A function of the library that launches its kernels in the emulation.
+template <typename Arguments, auto launch>
+int by_emulation(const Arguments& a, void*) {
+    EmulatedLauncher launcher;
+    launch(launcher, a);
+    return 0;
+}
+
 /// Bfloat16 and heads of size 64, so that what includes this does not compile all.
 inline const attention::cuda::KernelTable& emulated_kernels() {
     namespace cuda = attention::cuda;
-    static const cuda::KernelTable table{cuda::kernel_table_version,
-                                         [](int) { return "error"; },
-                                         [](cuda::KernelSet, int head_dim) { return head_dim == 64; },
-                                         [](const cuda::Arguments& a, void*) {
-                                             emulate_forward<64, cuda::Bf16>(a, 1);
-                                             return 0;
-                                         },
-                                         [](const cuda::Arguments& a, void*) {
-                                             emulate_backward<64, cuda::Bf16>(a, 1);
-                                             return 0;
-                                         },
-                                         [](const cuda::NormArguments& a, void*) {
-                                             EmulatedLauncher launcher;
-                                             cuda::launch_norm_forward<cuda::Bf16>(launcher, a);
-                                             return 0;
-                                         },
-                                         [](const cuda::NormArguments& a, void*) {
-                                             EmulatedLauncher launcher;
-                                             cuda::launch_norm_backward<cuda::Bf16>(launcher, a);
-                                             return 0;
-                                         },
-                                         [](const cuda::GeluArguments& a, void*) {
-                                             EmulatedLauncher launcher;
-                                             cuda::launch_gelu_forward<cuda::Bf16>(launcher, a);
-                                             return 0;
-                                         },
-                                         [](const cuda::GeluArguments& a, void*) {
-                                             EmulatedLauncher launcher;
-                                             cuda::launch_gelu_backward<cuda::Bf16>(launcher, a);
-                                             return 0;
-                                         },
-                                         [](void*) { return 1; }};
+    static const cuda::KernelTable table{
+        .version = cuda::kernel_table_version,
+        .error_text = [](int) { return "error"; },
+        .supports = [](cuda::KernelSet, int head_dim) { return head_dim == 64; },
+        .persistent_blocks = [](int) { return 2; },
+        .forward = by_emulation<cuda::Arguments, emulate_forward<64, cuda::Bf16>>,
+        .backward = by_emulation<cuda::Arguments, emulate_backward<64, cuda::Bf16>>,
+        .norm_forward =
+            by_emulation<cuda::NormArguments, cuda::launch_norm_forward<cuda::Bf16, EmulatedLauncher>>,
+        .norm_backward =
+            by_emulation<cuda::NormArguments, cuda::launch_norm_backward<cuda::Bf16, EmulatedLauncher>>,
+        .gelu_forward =
+            by_emulation<cuda::GeluArguments, cuda::launch_gelu_forward<cuda::Bf16, EmulatedLauncher>>,
+        .gelu_backward =
+            by_emulation<cuda::GeluArguments, cuda::launch_gelu_backward<cuda::Bf16, EmulatedLauncher>>,
+        .softmax_gradient =
+            by_emulation<cuda::SoftmaxArguments, cuda::launch_softmax_gradient<cuda::Bf16, EmulatedLauncher>>,
+        .hang = [](void*) { return 1; }};
     return table;
 }
 

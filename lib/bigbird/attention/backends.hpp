@@ -34,7 +34,8 @@ bool can_fuse(const at::Tensor& q);
 
 /// bfloat16 and float16 on a GPU, layouts without element masks. Throws ConfigError for anything else, and
 /// DeviceError where the kernels' library is missing or the GPU cannot run them. The first call with a layout
-/// on a device copies its schedule there, so it must not be the one that a CUDA graph captures.
+/// and a number of samples on a device copies a schedule there, so it must not be the one that a CUDA graph
+/// captures.
 at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet kernels);
 /// The same with gradients by another set of kernels, for tests of one kernel alone.

@@ -4,6 +4,7 @@
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/attention/cuda/kernel_library.hpp"
 #include "bigbird/attention/cuda/schedule.hpp"
+#include "bigbird/attention/cuda/team_lists.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 
@@ -13,6 +14,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -24,16 +26,6 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// A schedule, and its lists on a device.
-struct DeviceSchedule {
-    struct Lists {
-        at::Tensor units, entries, sums;  // bytes
-    };
-    cuda::Schedule schedule;
-    Lists queries, keys;
-    at::Tensor biases;
-};
-
 template <typename T>
 at::Tensor to_device(const std::vector<T>& values, const at::Device& device) {
     const auto size = static_cast<std::int64_t>(values.size() * sizeof(T));
@@ -44,19 +36,69 @@ at::Tensor to_device(const std::vector<T>& values, const at::Device& device) {
     return bytes.to(device);
 }
 
-DeviceSchedule::Lists to_device(const cuda::WorkList& work, const at::Device& device) {
-    return {to_device(work.units, device), to_device(work.entries, device), to_device(work.sums, device)};
-}
+/// A work list on a device.
+struct DeviceWork {
+    at::Tensor units, entries, sums;  // bytes
 
-std::shared_ptr<const DeviceSchedule> make_device_schedule(const LayerLayout& layout,
-                                                           const at::Device& device) {
-    auto made = std::make_shared<DeviceSchedule>();
-    made->schedule = cuda::make_schedule(*layout.layouts, layout.block_size);
-    made->queries = to_device(made->schedule.queries, device);
-    made->keys = to_device(made->schedule.keys, device);
-    made->biases = to_device(made->schedule.biases, device);
-    return made;
-}
+    DeviceWork(const cuda::WorkList& work, const at::Device& device)
+        : units(to_device(work.units, device)),
+          entries(to_device(work.entries, device)),
+          sums(to_device(work.sums, device)) {}
+};
+
+/// The teams of a persistent grid, and their lists on a device.
+struct DeviceTeams {
+    std::int32_t count;
+    at::Tensor first, units;  // bytes
+
+    DeviceTeams(const cuda::TeamLists& lists, const at::Device& device)
+        : count(lists.teams()),
+          first(to_device(lists.first, device)),
+          units(to_device(lists.units, device)) {}
+    void add_to(cuda::UnitList& list) const {
+        list.team_count = count;
+        list.team_first = static_cast<const std::int32_t*>(first.const_data_ptr());
+        list.team_units = static_cast<const std::int32_t*>(units.const_data_ptr());
+    }
+};
+struct PassTeams {
+    DeviceTeams queries, keys;
+};
+
+/// A schedule and its lists on a device. Thread-safe.
+class DeviceSchedule {
+public:
+    DeviceSchedule(const LayerLayout& layout, const at::Device& device)
+        : schedule(cuda::make_schedule(*layout.layouts, layout.block_size)),
+          queries(schedule.queries, device),
+          keys(schedule.keys, device),
+          biases(to_device(schedule.biases, device)),
+          device_(device) {}
+
+    /// The lists of the persistent grids for so many samples, made when first asked for.
+    const PassTeams& teams(int samples) const {
+        const std::scoped_lock lock(mutex_);
+        const auto found = teams_.find(samples);
+        return found != teams_.end() ? found->second
+                                     : teams_.emplace(samples, make_teams(samples)).first->second;
+    }
+
+    const cuda::Schedule schedule;
+    const DeviceWork queries, keys;
+    const at::Tensor biases;
+
+private:
+    PassTeams make_teams(int samples) const {
+        const int blocks = cuda::kernel_library().persistent_blocks(device_.index());
+        const auto share = [&](const cuda::WorkList& work, int teams) {
+            return DeviceTeams(cuda::share_units(work, samples, blocks, teams), device_);
+        };
+        return {share(schedule.queries, cuda::query_teams), share(schedule.keys, cuda::key_teams)};
+    }
+    at::Device device_;
+    mutable std::mutex mutex_;
+    mutable std::map<int, PassTeams> teams_;
+};
 
 /// Schedules by layout and device, each as long as its layout lives. Thread-safe.
 class ScheduleCache {
@@ -66,7 +108,7 @@ public:
         std::erase_if(kept_, [](const auto& item) { return item.second.layouts.expired(); });
         Kept& kept = kept_[{layout.layouts.get(), device.str()}];
         if (!kept.schedule) {
-            kept = {layout.layouts, make_device_schedule(layout, device)};
+            kept = {layout.layouts, std::make_shared<DeviceSchedule>(layout, device)};
         }
         return kept.schedule;
     }
@@ -85,7 +127,7 @@ std::shared_ptr<const DeviceSchedule> device_schedule(const LayerLayout& layout,
     return cache.get(layout, device);
 }
 
-cuda::UnitList describe(const cuda::WorkList& work, const DeviceSchedule::Lists& lists) {
+cuda::UnitList describe(const cuda::WorkList& work, const DeviceWork& lists) {
     return {static_cast<const cuda::Unit*>(lists.units.const_data_ptr()),
             static_cast<const cuda::Entry*>(lists.entries.const_data_ptr()),
             static_cast<const cuda::Sum*>(lists.sums.const_data_ptr()),
@@ -113,6 +155,15 @@ at::Tensor empty_result(const at::Tensor& like) {
     return at::empty({like.size(0), like.size(2), like.size(1), like.size(3)},
                      like.options().requires_grad(false))
         .transpose(1, 2);
+}
+
+/// Gradients of q, k and v, side by side for each token: (batch, length, 3, heads, head_dim), which the
+/// backward pass of one product for all three reads without a copy.
+std::array<at::Tensor, 3> empty_gradients(const at::Tensor& like) {
+    const at::Tensor all = at::empty({like.size(0), like.size(2), 3, like.size(1), like.size(3)},
+                                     like.options().requires_grad(false));
+    const auto part = [&](std::int64_t i) { return all.select(2, i).transpose(1, 2); };
+    return {part(0), part(1), part(2)};
 }
 
 /// (samples, heads, tiles, tile_tokens)
@@ -148,6 +199,11 @@ cuda::Arguments arguments_of(const at::Tensor& q, const at::Tensor& k, const at:
     a.biases = static_cast<const float*>(schedule.biases.const_data_ptr());
     a.queries = describe(schedule.schedule.queries, schedule.queries);
     a.keys = describe(schedule.schedule.keys, schedule.keys);
+    if (choice.kernels == cuda::KernelSet::hopper) {
+        const PassTeams& teams = schedule.teams(a.samples);
+        teams.queries.add_to(a.queries);
+        teams.keys.add_to(a.keys);
+    }
     a.q = describe(q);
     a.k = describe(k);
     a.v = describe(v);
@@ -188,8 +244,8 @@ public:
             c10::static_intrusive_pointer_cast<Choice>(context->saved_data["choice"].toCapsule());
         const at::Tensor q = saved[0], d_out = readable(gradients[0].to(q.scalar_type()));
         const auto schedule = device_schedule(choice->layout, q.device());
-        const at::Tensor dq = empty_result(q), dk = empty_result(q), dv = empty_result(q),
-                         delta = empty_row_sums(q, *schedule);
+        const auto [dq, dk, dv] = empty_gradients(q);
+        const at::Tensor delta = empty_row_sums(q, *schedule);
         const at::Tensor workspace =
             empty_workspace(q, cuda::backward_workspace(schedule->schedule, static_cast<int>(q.size(0)),
                                                         static_cast<int>(q.size(3))));

@@ -10,6 +10,8 @@
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>
 
+#include <optional>
+
 namespace bigbird::model {
 
 /// A batch whose sequences all have the same number of blocks, so that a result never depends on what else is
@@ -68,6 +70,9 @@ public:
     /// Keeps only each layer's input and computes the layer again in the backward pass: less memory, a third
     /// more time, the same result.
     void set_recompute(bool recompute);
+    /// Whether queries, keys and values come from one product while gradients are wanted (packed_linear.hpp):
+    /// the same numbers but for rounding, the same parameters. None: on any device but a CPU.
+    void set_packed_projections(std::optional<bool> packed);
 
 private:
     struct Parts;

@@ -5,6 +5,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/fused_steps.hpp"
 #include "bigbird/model/onednn_linear.hpp"
+#include "bigbird/model/packed_linear.hpp"
 #include "bigbird/model/recompute.hpp"
 
 #include <cmath>
@@ -107,6 +108,13 @@ EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer,
     output_norm_ = output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
 }
 
+std::array<at::Tensor, 3> EncoderLayerImpl::project(const at::Tensor& x, const PassContext& pass) const {
+    if (pass.packed) {
+        return packed_linear(x, {query_.get(), key_.get(), value_.get()});
+    }
+    return {query_->forward(x), key_->forward(x), value_->forward(x)};
+}
+
 /// Attention's result before its last projection.
 at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const PassContext& pass) const {
     const std::int64_t batch = x.size(0), length = x.size(1), hidden = x.size(2);
@@ -119,9 +127,10 @@ at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const PassContext& pass
         factors = dropout_factors({batch, heads_, length, length}, x.options().requires_grad(false),
                                   probability_dropout_, pass.key, {Place::attention_probabilities, layer_});
     }
-    const at::Tensor context = attention::sparse_attention(
-        by_head(query_->forward(x)), by_head(key_->forward(x)), by_head(value_->forward(x)), pass.mask,
-        *layout, pass.backend, factors);  // (batch, heads, length, head_dim)
+    const auto [query, key, value] = project(x, pass);
+    const at::Tensor context =
+        attention::sparse_attention(by_head(query), by_head(key), by_head(value), pass.mask, *layout,
+                                    pass.backend, factors);  // (batch, heads, length, head_dim)
     return context.transpose(1, 2).reshape({batch, length, hidden});
 }
 
@@ -183,8 +192,7 @@ EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidd
     }
     const std::int64_t front = config_.front_tokens();
     PassContext pass{mask_with_front(input.attention_mask, config_), key, backend_,
-                     static_cast<int>((front + length) / config_.pattern.block_size),
-                     fused_type(word_embeddings(), backend_, config_.hidden_size)};
+                     static_cast<int>((front + length) / config_.pattern.block_size), fused()};
     const auto of_sequence = [&](const at::Tensor& y) { return front == 0 ? y : y.narrow(1, front, length); };
     EncoderOutput out;
     at::Tensor x = embeddings_->forward(input, key, pass.fused);
@@ -200,6 +208,16 @@ EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidd
     }
     out.hidden = of_sequence(x);
     return out;
+}
+
+/// One product pays where a GPU has too little to do with three, and only while weights change with each
+/// pass.
+bool BigBirdModelImpl::is_packed() const {
+    return packed_.value_or(!word_embeddings().is_cpu() || fused()) && at::GradMode::is_enabled();
+}
+
+std::optional<at::ScalarType> BigBirdModelImpl::fused() const {
+    return fused_type(word_embeddings(), backend_, config_.hidden_size);
 }
 
 at::Tensor BigBirdModelImpl::pool(const at::Tensor& hidden) const {

@@ -10,6 +10,7 @@
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -44,6 +45,7 @@ struct PassContext {
     attention::Backend backend = attention::Backend::automatic;
     int blocks = 0;
     std::optional<at::ScalarType> fused = std::nullopt;  ///< fused_type()
+    bool packed = false;                                 ///< queries, keys and values by packed_linear()
 };
 
 /// Attention and feed-forward, each followed by dropout, residual and LayerNorm.
@@ -53,6 +55,8 @@ public:
     at::Tensor forward(const at::Tensor& x, const PassContext& pass) const;
 
 private:
+    /// Queries, keys and values, (batch, length, hidden).
+    std::array<at::Tensor, 3> project(const at::Tensor& x, const PassContext& pass) const;
     at::Tensor attend(const at::Tensor& x, const PassContext& pass) const;
     at::Tensor expand(const at::Tensor& x, const PassContext& pass) const;
     at::Tensor project_and_norm(const Linear& projection, const at::Tensor& y, const at::Tensor& residual,
@@ -84,16 +88,21 @@ public:
     const at::Tensor& word_embeddings() const {
         return embeddings_->word_embeddings->weight;
     }  // (vocab, hidden)
+    /// fused_type() for what the network computes now.
+    std::optional<at::ScalarType> fused() const;
     void set_attention_backend(attention::Backend backend) { backend_ = backend; }
     void set_recompute(bool recompute) { recompute_ = recompute; }
+    void set_packed_projections(std::optional<bool> packed) { packed_ = packed; }
 
 private:
+    bool is_packed() const;
     BigBirdConfig config_;
     Embeddings embeddings_{nullptr};
     std::vector<EncoderLayer> layers_;
     Linear pooler_{nullptr};
     attention::Backend backend_ = attention::Backend::automatic;
     bool recompute_ = false;
+    std::optional<bool> packed_;
 };
 TORCH_MODULE(BigBirdModel);
 

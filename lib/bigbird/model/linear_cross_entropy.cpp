@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/linear_cross_entropy.hpp"
 
+#include "bigbird/model/softmax_loss.hpp"
+
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -22,21 +24,20 @@ struct Sums {
 
 /// One chunk of rows; adds to the sums and, where there are any, to the gradients.
 void add_chunk(const at::Tensor& hidden, const at::Tensor& weight, const at::Tensor& bias,
-               const at::Tensor& labels, std::int64_t begin, std::int64_t rows, Sums& sums,
+               const at::Tensor& labels, std::int64_t begin, std::int64_t rows, bool fused, Sums& sums,
                Gradients& gradients) {
-    const at::Tensor x = hidden.narrow(0, begin, rows), wanted = labels.narrow(0, begin, rows).unsqueeze(1);
-    const at::Tensor raw = at::linear(x, weight, bias);
-    at::Tensor logits = raw.to(at::kFloat);                     // (rows, vocab)
-    const at::Tensor total = at::logsumexp(logits, {1}, true);  // (rows, 1)
-    sums.nats += (total - logits.gather(1, wanted)).sum();
-    sums.correct += logits.argmax(1, true).eq(wanted).sum();
-    if (!gradients.hidden.defined()) {
+    const at::Tensor x = hidden.narrow(0, begin, rows);
+    const at::Tensor logits = at::linear(x, weight, bias);  // (rows, vocab)
+    const bool differentiate = gradients.hidden.defined();
+    const SoftmaxLoss loss =
+        softmax_loss_(logits, labels.narrow(0, begin, rows).contiguous(), differentiate, fused);
+    sums.nats += loss.nats.sum();
+    sums.correct += loss.correct.sum();
+    if (!differentiate) {
         return;
     }
-    at::Tensor slope = (logits - total).exp_();  // softmax, then less 1 at the label
-    slope.scatter_add_(1, wanted, at::full_like(total, -1.0));
-    gradients.bias += slope.sum(0);
-    slope = slope.to(raw.scalar_type());
+    const at::Tensor& slope = logits;  // by now
+    gradients.bias += slope.sum(0, false, gradients.bias.scalar_type());
     gradients.hidden.narrow(0, begin, rows).copy_(at::matmul(slope, weight));
     gradients.weight += at::matmul(slope.t(), x);
 }
@@ -46,7 +47,7 @@ public:
     static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
                                                   const at::Tensor& hidden, const at::Tensor& weight,
                                                   const at::Tensor& bias, const at::Tensor& labels,
-                                                  std::int64_t chunk_rows, bool differentiate) {
+                                                  std::int64_t chunk_rows, bool fused, bool differentiate) {
         const at::TensorOptions options = hidden.options().requires_grad(false);
         Sums sums{at::zeros({}, options.dtype(at::kFloat)), at::zeros({}, options.dtype(at::kLong))};
         Gradients gradients;
@@ -54,8 +55,8 @@ public:
             gradients = {at::empty_like(hidden), at::zeros_like(weight), at::zeros_like(bias)};
         }
         for (std::int64_t begin = 0; begin < hidden.size(0); begin += chunk_rows) {
-            add_chunk(hidden, weight, bias, labels, begin, std::min(chunk_rows, hidden.size(0) - begin), sums,
-                      gradients);
+            add_chunk(hidden, weight, bias, labels, begin, std::min(chunk_rows, hidden.size(0) - begin),
+                      fused, sums, gradients);
         }
         if (differentiate) {
             context->save_for_backward({gradients.hidden, gradients.weight, gradients.bias});
@@ -68,7 +69,7 @@ public:
                                                    const torch::autograd::variable_list& outputs) {
         const auto saved = context->get_saved_variables();
         const at::Tensor& by = outputs[0];
-        return {saved[0] * by, saved[1] * by, saved[2] * by, at::Tensor(), at::Tensor(), at::Tensor()};
+        return {saved[0] * by, saved[1] * by, saved[2] * by, {}, {}, {}, {}};
     }
 };
 
@@ -76,12 +77,12 @@ public:
 
 LinearCrossEntropy linear_cross_entropy(const at::Tensor& hidden, const at::Tensor& weight,
                                         const at::Tensor& bias, const at::Tensor& labels,
-                                        std::int64_t chunk_rows) {
+                                        std::int64_t chunk_rows, bool fused) {
     const std::int64_t rows =
         chunk_rows > 0 ? chunk_rows : std::max<std::int64_t>(1, chunk_elements / weight.size(0));
     const bool differentiate =
         at::GradMode::is_enabled() && (hidden.requires_grad() || weight.requires_grad());
-    const auto out = ChunkedLoss::apply(hidden, weight, bias, labels, rows, differentiate);
+    const auto out = ChunkedLoss::apply(hidden, weight, bias, labels, rows, fused, differentiate);
     return {out[0], out[1]};
 }
 

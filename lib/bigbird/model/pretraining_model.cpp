@@ -42,7 +42,8 @@ PreTrainingLoss PreTrainingModelImpl::loss(const at::Tensor& hidden, const at::T
                                            const at::Tensor& labels) {
     const at::Tensor chosen = parts_->cls->transform(hidden.flatten(0, 1).index_select(0, positions));
     const LinearCrossEntropy entropy =
-        linear_cross_entropy(chosen, parts_->bert->word_embeddings(), parts_->cls->bias(), labels);
+        linear_cross_entropy(chosen, parts_->bert->word_embeddings(), parts_->cls->bias(), labels, 0,
+                             parts_->bert->fused().has_value());
     return {entropy.nats, entropy.correct, parts_->cls->seq_relationship(parts_->bert->pool(hidden))};
 }
 
@@ -56,6 +57,10 @@ void PreTrainingModelImpl::set_attention_backend(attention::Backend backend) {
 
 void PreTrainingModelImpl::set_recompute(bool recompute) {
     parts_->bert->set_recompute(recompute);
+}
+
+void PreTrainingModelImpl::set_packed_projections(std::optional<bool> packed) {
+    parts_->bert->set_packed_projections(packed);
 }
 
 }  // namespace bigbird::model

@@ -111,6 +111,7 @@ MlmTask::MlmTask(model::PreTrainingModel network, tokenizer::DnaTokenizer tokeni
           return batch_of(source_, tokenizer_, config_, spec_, *ranks_, step);
       }) {
     network_->set_recompute(spec.recompute);
+    network_->set_packed_projections(spec.packed_projections);
     network_->set_attention_backend(spec.attention);
 }
 

@@ -24,6 +24,8 @@ struct MlmTaskSpec {
     std::int64_t evaluation_sequences = 0;  ///< of the held-out epoch; 0: all
     bool recompute = false;                 ///< activation checkpointing
     attention::Backend attention = attention::Backend::automatic;
+    std::optional<bool> packed_projections =
+        std::nullopt;                        ///< PreTrainingModelImpl::set_packed_projections()
     std::shared_ptr<Ranks> ranks = nullptr;  ///< none: this process alone
 };
 

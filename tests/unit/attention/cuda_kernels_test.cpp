@@ -4,6 +4,8 @@
 #include "support/testing.hpp"
 #include "unit/attention/cuda_cases.hpp"
 
+#include "bigbird/attention/cuda/team_lists.hpp"
+
 #include <array>
 #include <limits>
 
@@ -51,9 +53,12 @@ private:
 /// Everything that the kernels of a case read and write; results begin as NaN.
 class Problem {
 public:
+    /// `blocks`: of a persistent grid.
     Problem(const CudaCase& c, const LayerLayout& layout, const testing::AttentionInputs& inputs,
-            at::ScalarType type)
+            at::ScalarType type, int blocks)
         : schedule_(cuda::make_schedule(*layout.layouts, c.block_size, c.longest)),
+          query_teams_(cuda::share_units(schedule_.queries, c.samples, blocks, cuda::query_teams)),
+          key_teams_(cuda::share_units(schedule_.keys, c.samples, blocks, cuda::key_teams)),
           tensors_(8, GuardedTensor(c, type)) {
         for (GuardedTensor& tensor : tensors_) {
             tensor = GuardedTensor(c, type);
@@ -79,8 +84,8 @@ public:
         a_.tiling = schedule_.tiling;
         a_.key_mask = mask_.const_data_ptr<std::uint8_t>();
         a_.biases = schedule_.biases.data();
-        a_.queries = list_of(schedule_.queries);
-        a_.keys = list_of(schedule_.keys);
+        a_.queries = list_of(schedule_.queries, query_teams_);
+        a_.keys = list_of(schedule_.keys, key_teams_);
         cuda::TensorView* const views[] = {&a_.q, &a_.k, &a_.v, &a_.d_out, &a_.out, &a_.dq, &a_.dk, &a_.dv};
         for (std::size_t i = 0; i < tensors_.size(); ++i) {
             *views[i] = tensors_[i].view();
@@ -99,19 +104,23 @@ public:
     }
 
 private:
-    static cuda::UnitList list_of(const cuda::WorkList& work) {
+    static cuda::UnitList list_of(const cuda::WorkList& work, const cuda::TeamLists& teams) {
         return {work.units.data(),
                 work.entries.data(),
                 work.sums.data(),
                 static_cast<std::int32_t>(work.units.size()),
                 static_cast<std::int32_t>(work.sums.size()),
-                work.slots};
+                work.slots,
+                teams.teams(),
+                teams.first.data(),
+                teams.units.data()};
     }
     static float* aligned(std::vector<float>& values) {
         const auto address = reinterpret_cast<std::uintptr_t>(values.data());
         return values.data() + (16 - address % 16) % 16 / sizeof(float);
     }
     cuda::Schedule schedule_;
+    cuda::TeamLists query_teams_, key_teams_;
     std::vector<GuardedTensor> tensors_;
     at::Tensor mask_;
     std::vector<float> lse_, delta_, workspace_;
@@ -120,8 +129,9 @@ private:
 
 template <int HeadDim, typename Scalar>
 void run_passes(const cuda::Arguments& a, std::uint64_t seed) {
-    testing::emulate_forward<HeadDim, Scalar>(a, seed);
-    testing::emulate_backward<HeadDim, Scalar>(a, seed);
+    testing::EmulatedLauncher launcher{seed};
+    testing::emulate_forward<HeadDim, Scalar>(launcher, a);
+    testing::emulate_backward<HeadDim, Scalar>(launcher, a);
 }
 
 template <typename Scalar>
@@ -136,7 +146,7 @@ void run_kernels(const cuda::Arguments& a, std::uint64_t seed) {
 AttentionResults run_emulated(const CudaCase& c, const LayerLayout& layout,
                               const testing::AttentionInputs& inputs, at::ScalarType type,
                               cuda::KernelSet set, std::uint64_t seed = 1) {
-    const Problem problem(c, layout, inputs, type);
+    const Problem problem(c, layout, inputs, type, 1 + static_cast<int>(seed % 3));
     cuda::Arguments a = problem.arguments();
     a.kernels = set;
     if (type == at::kHalf) {
@@ -215,7 +225,8 @@ DOCTEST_TEST_CASE("cuda_kernels: emulated, Hopper's are as near fp64 as LibTorch
     check_case(cases[1], at::kHalf, cuda::KernelSet::hopper);
 }
 
-DOCTEST_TEST_CASE("cuda_kernels: emulated, the order of warps and copies changes no byte") {
+DOCTEST_TEST_CASE(
+    "cuda_kernels: emulated, neither the order of warps and copies nor the grid changes a byte") {
     const CudaCase& c = cases[3];
     const LayerLayout layout = layout_of(c);
     const testing::AttentionInputs inputs = inputs_of(c, at::kBFloat16);

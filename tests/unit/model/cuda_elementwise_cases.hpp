@@ -9,7 +9,9 @@
 
 #include <ATen/ATen.h>
 
+#include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace bigbird::testing {
@@ -166,6 +168,56 @@ struct GeluTensors {
         return a;
     }
     Results results() const { return as_results({y, d_x, d_bias}); }
+};
+
+/// Rows of logits that `type` holds exactly. The label's logit is the greatest, alone (row 0) or before its
+/// equal (1), behind its equal (2), or any (3 and up); row 3 has logits of -infinity.
+struct LossInputs {
+    at::Tensor logits, labels;  // (rows, classes) double; (rows)
+    LossInputs(std::int64_t rows, std::int64_t classes, at::ScalarType type)
+        : logits(draw({rows, classes}, 1, type) * 2),
+          labels(at::arange(rows, at::kLong).mul(7).add(classes / 2).remainder(classes)) {
+        const std::int64_t last = classes - 1;
+        for (const auto& [row, label, equal] :
+             {std::array<std::int64_t, 3>{0, last, last}, {1, 0, last}, {2, last, last / 2}}) {
+            labels[row] = label;
+            logits[row][label] = logits[row][equal] = 40;
+        }
+        labels[3] = last;
+        logits[3].slice(0, 0, classes / 2) = -std::numeric_limits<double>::infinity();
+    }
+};
+
+/// nats, the gradient; and `correct`, behind them.
+inline Results loss_by_torch(const LossInputs& inputs, at::ScalarType type) {
+    const at::Tensor logits = inputs.logits.to(type, false, true).requires_grad_();
+    const at::Tensor nats = at::cross_entropy_loss(logits, inputs.labels, {}, at::Reduction::None);
+    nats.sum().backward();
+    return as_results({nats, logits.grad(), inputs.logits.argmax(1).eq(inputs.labels)});
+}
+
+struct LossTensors {
+    at::Tensor logits, labels, nats, correct;
+
+    LossTensors(const LossInputs& inputs, at::ScalarType type, const at::Device& device)
+        : logits(inputs.logits.to(device, type, false, true)),
+          labels(inputs.labels.to(device)),
+          nats(at::full({labels.size(0)}, std::nan(""), at::TensorOptions(device).dtype(at::kFloat))),
+          correct(at::full({labels.size(0)}, -1, at::TensorOptions(device).dtype(at::kInt))) {}
+
+    attention::cuda::SoftmaxArguments arguments(bool differentiate) const {
+        attention::cuda::SoftmaxArguments a;
+        a.element = element_of(logits.scalar_type());
+        a.rows = static_cast<std::int32_t>(logits.size(0));
+        a.columns = static_cast<std::int32_t>(logits.size(1));
+        a.logits = logits.mutable_data_ptr();
+        a.labels = labels.const_data_ptr<std::int64_t>();
+        a.nats = nats.mutable_data_ptr<float>();
+        a.correct = correct.mutable_data_ptr<std::int32_t>();
+        a.differentiate = differentiate ? 1 : 0;
+        return a;
+    }
+    Results results() const { return as_results({nats, logits, correct}); }
 };
 
 /// The rule for low precision, in every result: at most twice the error of the same maths by LibTorch in that

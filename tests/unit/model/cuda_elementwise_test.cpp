@@ -43,7 +43,29 @@ void check_gelu(std::int64_t columns, at::ScalarType type) {
         as_near_as_torch(tensors.results(), gelu_by_torch(inputs, at::kDouble), gelu_by_torch(inputs, type)));
 }
 
+template <typename Scalar>
+void check_loss(std::int64_t classes, at::ScalarType type) {
+    DOCTEST_CAPTURE(classes);
+    const testing::LossInputs inputs(6, classes, type);
+    const testing::Results exact = loss_by_torch(inputs, at::kDouble), by_torch = loss_by_torch(inputs, type);
+    EmulatedLauncher launcher;
+    const testing::LossTensors kept(inputs, type, at::kCPU), found(inputs, type, at::kCPU);
+    cuda::launch_softmax_gradient<Scalar>(launcher, kept.arguments(false));
+    cuda::launch_softmax_gradient<Scalar>(launcher, found.arguments(true));
+    DOCTEST_CHECK(as_near_as_torch(found.results(), exact, by_torch));
+    DOCTEST_CHECK(at::equal(found.results()[2], exact[2]));
+    DOCTEST_CHECK(at::equal(kept.logits, inputs.logits.to(type)));
+    DOCTEST_CHECK(at::equal(kept.nats, found.nats));
+}
+
 }  // namespace
+
+DOCTEST_TEST_CASE("cuda_elementwise: loss and its gradient in place, emulated, as near fp64 as LibTorch") {
+    for (const std::int64_t classes : {8, 56, 1000, 4096, 4104}) {
+        check_loss<cuda::Bf16>(classes, at::kBFloat16);
+    }
+    check_loss<cuda::Fp16>(1000, at::kHalf);
+}
 
 DOCTEST_TEST_CASE("cuda_elementwise: norm, residual and dropout, emulated, as near fp64 as LibTorch") {
     for (const std::int64_t columns : {8, 128, 256, 768, 1000, 1024}) {
@@ -57,4 +79,23 @@ DOCTEST_TEST_CASE("cuda_elementwise: bias and gelu, emulated, as near fp64 as Li
         check_gelu<cuda::Bf16>(columns, at::kBFloat16);
     }
     check_gelu<cuda::Fp16>(512, at::kHalf);
+}
+
+DOCTEST_TEST_CASE("cuda_elementwise: parts are added, however many, in one or two results") {
+    for (const std::int64_t parts : {1, 15, 16, 17, 100, 528}) {
+        for (const std::int64_t columns : {8, 40, 96}) {
+            DOCTEST_CAPTURE(parts);
+            DOCTEST_CAPTURE(columns);
+            const at::Tensor x = testing::draw({parts, 2 * columns}, 1, at::kFloat).to(at::kFloat);
+            const at::Tensor both = at::full({2 * columns}, std::nan(""), at::kFloat), one = both.clone();
+            const auto* from = x.const_data_ptr<float>();
+            auto *first = both.mutable_data_ptr<float>(), *alone = one.mutable_data_ptr<float>();
+            const auto count = static_cast<std::int32_t>(parts), width = static_cast<std::int32_t>(columns);
+            EmulatedLauncher launcher;
+            cuda::launch_sum_parts(launcher, {from, count, width, first, first + columns});
+            cuda::launch_sum_parts(launcher, {from, count, 2 * width, alone, nullptr});
+            DOCTEST_CHECK(testing::difference(both.to(at::kDouble), x.to(at::kDouble).sum(0)) < 1e-4);
+            DOCTEST_CHECK(testing::identical(one, both));
+        }
+    }
 }

@@ -122,6 +122,24 @@ DOCTEST_TEST_CASE("mlm_task: recomputing the layers changes neither loss nor gra
     }
 }
 
+DOCTEST_TEST_CASE("mlm_task: packed projections give the gradients of three, whole, cut and recomputed") {
+    const Gradients wanted = gradients_of_step(2, {.batch_size = 6, .seed = 9});
+    for (const bool recompute : {false, true}) {
+        for (const std::int64_t tokens : {256, 100'000}) {
+            const Gradients found = gradients_of_step(2, {.batch_size = 6,
+                                                          .micro_batch_tokens = tokens,
+                                                          .seed = 9,
+                                                          .recompute = recompute,
+                                                          .packed_projections = true});
+            DOCTEST_CHECK(found.loss == doctest::Approx(wanted.loss).epsilon(1e-6));
+            for (const auto& [name, gradient] : wanted.by_name) {
+                DOCTEST_INFO(name);
+                DOCTEST_CHECK(at::allclose(found.by_name.at(name), gradient, 1e-4, 1e-6));
+            }
+        }
+    }
+}
+
 DOCTEST_TEST_CASE("mlm_task: a step's gradients follow from its number alone") {
     MlmTask task(small_network(), small_tokenizer(), small_source(), std::nullopt, {.batch_size = 4});
     AdamW nothing(task.module(), {});

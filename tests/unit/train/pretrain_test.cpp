@@ -35,9 +35,12 @@ double mean_loss(const std::vector<Json>& lines, std::size_t first, std::size_t 
 
 }  // namespace
 
-DOCTEST_TEST_CASE("pretrain: a run stopped after every step equals one in a single go, bit for bit") {
+namespace {
+
+void check_pieces(std::optional<bool> packed_projections) {
     const TempDir folder;
     PretrainSpec spec = small_pretraining(7);
+    spec.task.packed_projections = packed_projections;
     spec.loop.evaluate_every = 3;
     spec.task.evaluation_sequences = 4;
     pretrain(spec, small_tokenizer(), small_corpora(true), folder / "whole");
@@ -60,6 +63,16 @@ DOCTEST_TEST_CASE("pretrain: a run stopped after every step equals one in a sing
         DOCTEST_CHECK(read_file(folder / "whole" / file) == read_file(folder / "pieces" / file));
     }
     DOCTEST_CHECK(metrics_of(folder / "whole") == metrics_of(folder / "pieces"));
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("pretrain: a run stopped after every step equals one in a single go, bit for bit") {
+    check_pieces(std::nullopt);
+}
+
+DOCTEST_TEST_CASE("pretrain: the same with packed projections") {
+    check_pieces(true);
 }
 
 DOCTEST_TEST_CASE("pretrain: the loss falls, and the model that is written is the one that was trained") {

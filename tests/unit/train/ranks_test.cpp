@@ -36,11 +36,15 @@ LoopSpec spec_of_run(const std::shared_ptr<Ranks>& ranks) {
 
 /// Pretrains a small network with dropout on real sequence; five sequences a step, so that two ranks have
 /// unequal shares.
-LoopResult train_in(const fs::path& run, const std::shared_ptr<Ranks>& ranks, bool nsp,
-                    double max_hours = 0) {
-    MlmTask task(
-        small_network(), small_tokenizer(), small_source(nsp), small_source(nsp),
-        {.batch_size = 5, .micro_batch_tokens = 256, .seed = 4, .evaluation_sequences = 7, .ranks = ranks});
+LoopResult train_in(const fs::path& run, const std::shared_ptr<Ranks>& ranks, bool nsp, double max_hours = 0,
+                    bool packed = false) {
+    MlmTask task(small_network(), small_tokenizer(), small_source(nsp), small_source(nsp),
+                 {.batch_size = 5,
+                  .micro_batch_tokens = 256,
+                  .seed = 4,
+                  .evaluation_sequences = 7,
+                  .packed_projections = packed,
+                  .ranks = ranks});
     LoopSpec spec = spec_of_run(ranks);
     spec.max_hours = max_hours;
     return run_training(task, spec, run);
@@ -132,7 +136,7 @@ DOCTEST_TEST_CASE("ranks: helper, one process of several") {
             at::Tensor values = at::ones({1});
             ranks->sum(values);
         } else {
-            train_in(task, ranks, task != "plain", task == "stopped" ? 1e-12 : 0);
+            train_in(task, ranks, task != "plain", task == "stopped" ? 1e-12 : 0, task == "packed");
         }
     } catch (const Error& error) {
         std::fprintf(stderr, "%s\n", error.what());
@@ -175,6 +179,13 @@ DOCTEST_TEST_CASE("ranks: two or three processes train as one does, with and wit
     check_same_curve(folder / "two", folder / "one");
     check_same_curve(folder / "three", folder / "one");
     check_same_curve(folder / "plain", folder / "one_plain");
+}
+
+DOCTEST_TEST_CASE("ranks: two processes train as one does, with packed projections") {
+    const TempDir folder;
+    train_in(folder / "one", nullptr, true);
+    DOCTEST_REQUIRE(run_ranks(folder.path(), "packed", 2) == std::vector<int>{0, 0});
+    check_same_curve(folder / "packed", folder / "one");
 }
 
 DOCTEST_TEST_CASE("ranks: a run goes on with another number of processes") {

@@ -38,13 +38,17 @@ struct Sum {
     std::int32_t head = 0, tile = 0, first = 0, count = 0;
 };
 
-/// Units of all heads, head by head, long lists first.
+/// Units of all heads, head by head, long lists first. What stands behind `slots` is for KernelSet::hopper
+/// alone: TeamLists (team_lists.hpp) of all samples' units.
 struct UnitList {
     const Unit* units = nullptr;
     const Entry* entries = nullptr;
     const Sum* sums = nullptr;
-    std::int32_t unit_count = 0, sum_count = 0, slots = 0;
+    std::int32_t unit_count = 0, sum_count = 0, slots = 0, team_count = 0;
+    const std::int32_t *team_first = nullptr, *team_units = nullptr;
 };
+/// Teams of a thread block of a persistent grid: of query units and of key units.
+inline constexpr int query_teams = 2, key_teams = 3;
 
 /// A (samples, heads, length, head_dim) tensor of 16-bit numbers: last dimension contiguous, strides in
 /// elements, positive and multiples of 8, data aligned to 16 bytes.
@@ -73,7 +77,7 @@ struct Arguments {
     UnitList keys;                           ///< units of key tiles: dk and dv
     TensorView q, k, v, out;
     float* lse = nullptr;          ///< (samples, heads, tiles, tile_tokens): log2 of the sum of the weights
-    float* workspace = nullptr;    ///< workspace_floats()
+    float* workspace = nullptr;    ///< workspace_floats(), aligned to 16 bytes
     TensorView d_out, dq, dk, dv;  ///< backward only
     float* delta = nullptr;        ///< like lse; backward only
     Gradients gradients = Gradients::all;

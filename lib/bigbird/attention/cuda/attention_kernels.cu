@@ -47,6 +47,18 @@ bool supports(KernelSet kernels, int head_dim) {
 #endif
 }
 
+/// Whether the library has such kernels, and the lists that they go by are there.
+bool is_valid(const Arguments& a) {
+    const bool has_teams = a.queries.team_first != nullptr && a.keys.team_first != nullptr;
+    return supports(a.kernels, a.head_dim) && (a.kernels == KernelSet::general || has_teams);
+}
+
+int persistent_blocks(int device) {
+    int multiprocessors = 1;
+    cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    return multiprocessors;
+}
+
 template <typename Scalar>
 int forward_of(const Arguments& a, void* stream) {
 #if defined(BIGBIRD_ALL_KERNELS)
@@ -74,14 +86,14 @@ int backward_of(const Arguments& a, void* stream) {
 }
 
 int forward(const Arguments& a, void* stream) {
-    if (!supports(a.kernels, a.head_dim)) {
+    if (!is_valid(a)) {
         return cudaErrorInvalidValue;
     }
     return a.element == Element::bf16 ? forward_of<Bf16>(a, stream) : forward_of<Fp16>(a, stream);
 }
 
 int backward(const Arguments& a, void* stream) {
-    if (!supports(a.kernels, a.head_dim)) {
+    if (!is_valid(a)) {
         return cudaErrorInvalidValue;
     }
     return a.element == Element::bf16 ? backward_of<Bf16>(a, stream) : backward_of<Fp16>(a, stream);
@@ -103,7 +115,17 @@ const char* error_text(int error) {
 
 extern "C" const bigbird::attention::cuda::KernelTable* bigbird_cuda_kernels() {
     using namespace bigbird::attention::cuda;
-    static const KernelTable table{kernel_table_version, error_text,    supports,     forward,      backward,
-                                   norm_forward,         norm_backward, gelu_forward, gelu_backward, hang};
+    static const KernelTable table{.version = kernel_table_version,
+                                   .error_text = error_text,
+                                   .supports = supports,
+                                   .persistent_blocks = persistent_blocks,
+                                   .forward = forward,
+                                   .backward = backward,
+                                   .norm_forward = norm_forward,
+                                   .norm_backward = norm_backward,
+                                   .gelu_forward = gelu_forward,
+                                   .gelu_backward = gelu_backward,
+                                   .softmax_gradient = softmax_gradient,
+                                   .hang = hang};
     return &table;
 }

@@ -87,7 +87,8 @@ void launch_gradient_units(Launcher& launcher, const Arguments& a) {
 /// What comes after the units and, backward, before them, whatever kernels those are.
 template <int HeadDim, typename Scalar, typename Launcher>
 void launch_forward_sums(Launcher& launcher, const Arguments& a) {
-    launcher.template launch<CombineKernel<HeadDim, Scalar>>(a.samples * a.queries.sum_count, 0, a);
+    launcher.template launch<CombineKernel<HeadDim, Scalar>>(
+        a.samples * a.queries.sum_count * SumGrid<HeadDim>::blocks, 0, a);
 }
 template <int HeadDim, typename Scalar, typename Launcher>
 void launch_deltas(Launcher& launcher, const Arguments& a) {
@@ -95,11 +96,14 @@ void launch_deltas(Launcher& launcher, const Arguments& a) {
 }
 template <int HeadDim, typename Scalar, typename Launcher>
 void launch_gradient_sums(Launcher& launcher, const Arguments& a) {
+    constexpr int blocks = SumGrid<HeadDim>::blocks;
     if (a.gradients != Gradients::of_keys) {
-        launcher.template launch<AddPartsKernel<HeadDim, Scalar, 1>>(a.samples * a.queries.sum_count, 0, a);
+        launcher.template launch<AddPartsKernel<HeadDim, Scalar, 1>>(a.samples * a.queries.sum_count * blocks,
+                                                                     0, a);
     }
     if (a.gradients != Gradients::of_queries) {
-        launcher.template launch<AddPartsKernel<HeadDim, Scalar, 2>>(a.samples * a.keys.sum_count * 2, 0, a);
+        launcher.template launch<AddPartsKernel<HeadDim, Scalar, 2>>(
+            a.samples * a.keys.sum_count * 2 * blocks, 0, a);
     }
 }
 

@@ -33,26 +33,33 @@ BIGBIRD_DEVICE void delta_kernel(const Machine& machine, const Arguments& a) {
 }
 
 /// Adds the parts of cut lists in their order: dq (sides 1) or dk and dv (sides 2). Thread block of samples *
-/// sum_count * sides.
+/// sum_count * sides * SumGrid::blocks.
 template <int HeadDim, typename Scalar, typename Machine>
 BIGBIRD_DEVICE void add_parts_kernel(const Machine& machine, const Arguments& a, const UnitList& list,
                                      int sides) {
-    const int side = machine.block() % sides, item = machine.block() / sides;
-    const int sample = item / list.sum_count;
+    const SumGrid<HeadDim> at(machine);
+    const int side = at.item % sides, item = at.item / sides, sample = item / list.sum_count;
     const Sum sum = list.sums[item % list.sum_count];
+    if (at.row >= count_tokens(a.tiling, sum.tile)) {
+        return;
+    }
     const std::int64_t slot = static_cast<std::int64_t>(sample) * list.slots + sum.first;
     const std::int64_t base = sides == 1 ? 0 : static_cast<std::int64_t>(a.samples) * a.queries.slots;
-    const float* parts = a.workspace + (base + sides * slot + side) * tile_tokens * HeadDim;
-    const TensorView& view = sides == 1 ? a.dq : side == 0 ? a.dk : a.dv;
-    const HeadRows to = rows_of(view, sample, sum.head);
-    const int first = first_token_of(a.tiling, sum.tile), count = count_tokens(a.tiling, sum.tile);
-    for (int place = machine.thread(); place < count * HeadDim; place += threads_per_block) {
-        float total = 0;
-        for (int part = 0; part < sum.count; ++part) {
-            total += parts[static_cast<std::int64_t>(part) * sides * tile_tokens * HeadDim + place];
+    const float* parts =
+        a.workspace + (base + sides * slot + side) * tile_tokens * HeadDim + at.row * HeadDim + at.column;
+    float total[8] = {};
+    for (int part = 0; part < sum.count; ++part) {
+        float of_part[8];
+        machine.load_floats8(parts + static_cast<std::int64_t>(part) * sides * tile_tokens * HeadDim,
+                             of_part);
+        BIGBIRD_UNROLL
+        for (int j = 0; j < 8; ++j) {
+            total[j] += of_part[j];
         }
-        to.row(first + place / HeadDim)[place % HeadDim] = machine.template narrow<Scalar>(total);
     }
+    const TensorView& view = sides == 1 ? a.dq : side == 0 ? a.dk : a.dv;
+    const int token = first_token_of(a.tiling, sum.tile) + at.row;
+    machine.template store8<Scalar>(rows_of(view, sample, sum.head).row(token) + at.column, total);
 }
 
 }  // namespace bigbird::attention::cuda

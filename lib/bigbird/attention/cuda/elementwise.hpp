@@ -214,20 +214,124 @@ BIGBIRD_DEVICE void norm_backward_kernel(const Machine& machine, const NormArgum
 }
 
 /// first[i] and second[i] are the sums of column i and columns + i of `parts` rows of 2 columns; without
-/// second, of `columns` columns. Thread blocks for all of them.
+/// second, of `columns` columns. Each of sum_warps warps adds every sum_warps-th row, then their sums are
+/// added in their order. A thread block for each 32 columns, with sum_shared bytes.
 template <typename Machine>
 BIGBIRD_DEVICE void sum_parts_kernel(const Machine& machine, const float* parts, int part_count, int columns,
                                      float* first, float* second) {
     const int width = second != nullptr ? 2 * columns : columns;
-    const int place = machine.block() * threads_per_block + machine.thread();
-    if (place >= width) {
-        return;
-    }
+    const int warp = machine.thread() / warp_lanes, lane = machine.lane();
+    const int place = machine.block() * warp_lanes + lane;
+    auto* shared = reinterpret_cast<float*>(machine.shared());
     float total = 0;
-    for (int part = 0; part < part_count; ++part) {
+    for (int part = warp; part < part_count && place < width; part += sum_warps) {
         total += parts[static_cast<std::int64_t>(part) * width + place];
     }
+    shared[warp * warp_lanes + lane] = total;
+    machine.sync_block();
+    if (warp > 0 || place >= width) {
+        return;
+    }
+    BIGBIRD_UNROLL
+    for (int other = 1; other < sum_warps; ++other) {
+        total += shared[other * warp_lanes + lane];
+    }
     (place < columns ? first[place] : second[place - columns]) = total;
+}
+
+/// A row of logits so far: the greatest, the sum of 2^((logit - greatest) log2 e), and whether another one
+/// comes before the label's in the order of greatness, the first of equals first.
+struct SoftmaxSum {
+    float highest = -INFINITY, total = 0;
+    bool is_beaten = false;
+};
+
+/// 2^((x - highest) log2 e); 0, not NaN, where there was nothing yet.
+template <typename Machine>
+BIGBIRD_DEVICE float softmax_weight(const Machine& machine, float x, float highest) {
+    return machine.exp2((x - (highest == -INFINITY ? 0.0F : highest)) * log2_e);
+}
+
+/// The sum over a thread's share of a row: eight neighbours of every so many.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE SoftmaxSum sum_of_thread(const Machine& machine, const SoftmaxArguments& a, std::int64_t begin,
+                                        int label, float own) {
+    SoftmaxSum sum;
+    for (int column = machine.thread() * 8; column < a.columns; column += softmax_warps * warp_lanes * 8) {
+        const Eight v = load8<Scalar>(machine, a.logits, begin + column);
+        float top = sum.highest;
+        BIGBIRD_UNROLL
+        for (int j = 0; j < 8; ++j) {
+            top = machine.max(top, v.x[j]);
+            sum.is_beaten = sum.is_beaten || v.x[j] > own || (v.x[j] == own && column + j < label);
+        }
+        sum.total *= softmax_weight(machine, sum.highest, top);
+        BIGBIRD_UNROLL
+        for (int j = 0; j < 8; ++j) {
+            sum.total += softmax_weight(machine, v.x[j], top);
+        }
+        sum.highest = top;
+    }
+    return sum;
+}
+
+/// The row's sum, for all threads, from their shares.
+template <typename Machine>
+BIGBIRD_DEVICE SoftmaxSum sum_of_block(const Machine& machine, const SoftmaxSum& own) {
+    auto* shared = reinterpret_cast<float*>(machine.shared());
+    float *tops = shared, *totals = shared + softmax_warps, *beaten = shared + 2 * softmax_warps;
+    float top = own.highest;
+    BIGBIRD_UNROLL
+    for (int mask = 1; mask < warp_lanes; mask *= 2) {
+        top = machine.max(top, machine.shuffle_xor(top, mask));
+    }
+    const float total = warp_sum(machine, own.total * softmax_weight(machine, own.highest, top));
+    const bool is_beaten = machine.ballot(own.is_beaten) != 0;
+    if (machine.lane() == 0) {
+        const int warp = machine.thread() / warp_lanes;
+        tops[warp] = top;
+        totals[warp] = total;
+        beaten[warp] = is_beaten ? 1.0F : 0.0F;
+    }
+    machine.sync_block();
+    SoftmaxSum sum;
+    for (int warp = 0; warp < softmax_warps; ++warp) {
+        sum.highest = machine.max(sum.highest, tops[warp]);
+        sum.is_beaten = sum.is_beaten || beaten[warp] != 0;
+    }
+    for (int warp = 0; warp < softmax_warps; ++warp) {
+        sum.total += totals[warp] * softmax_weight(machine, tops[warp], sum.highest);
+    }
+    return sum;
+}
+
+/// A thread block of softmax_warps warps and softmax_shared bytes a row, which is read twice and written
+/// once.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE void softmax_kernel(const Machine& machine, const SoftmaxArguments& a) {
+    const int row = machine.block(), label = static_cast<int>(a.labels[row]);
+    const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns;
+    const float own =
+        machine.template widen<Scalar>(static_cast<const std::uint16_t*>(a.logits)[begin + label]);
+    // Behind the barrier in sum_of_block() all have read `own`, which is written over.
+    const SoftmaxSum sum = sum_of_block(machine, sum_of_thread<Scalar>(machine, a, begin, label, own));
+    const float lse = sum.highest * log2_e + machine.log2(sum.total);  // log2 of the sum of e^logit
+    if (machine.thread() == 0) {
+        constexpr float ln_2 = 0.6931471805599453F;
+        a.nats[row] = (machine.log2(sum.total) + (sum.highest - own) * log2_e) * ln_2;
+        a.correct[row] = sum.is_beaten ? 0 : 1;
+    }
+    if (a.differentiate == 0) {
+        return;
+    }
+    for (int column = machine.thread() * 8; column < a.columns; column += softmax_warps * warp_lanes * 8) {
+        Eight v = load8<Scalar>(machine, a.logits, begin + column);
+        BIGBIRD_UNROLL
+        for (int j = 0; j < 8; ++j) {
+            v.x[j] = machine.exp2(v.x[j] * log2_e - lse) - (column + j == label ? 1.0F : 0.0F);
+        }
+        store8<Scalar>(machine, a.logits, begin + column, v);
+    }
 }
 
 /// 0.5 x (1 + tanh(u)), u = sqrt(2 / pi) (x + 0.044715 x^3), and its slope. 0.5 (1 + tanh(u)) is the logistic

@@ -61,6 +61,22 @@ struct GeluArguments {
     std::int32_t part_count = 0;
 };
 
+/// The loss of rows of logits and, in their place, its gradient: softmax(logits), less 1 at the label.
+struct SoftmaxArguments {
+    Element element = Element::bf16;
+    std::int32_t rows = 0, columns = 0;
+    void* logits = nullptr;                ///< (rows, columns)
+    const std::int64_t* labels = nullptr;  ///< (rows), each in [0, columns)
+    float* nats = nullptr;                 ///< (rows): -ln softmax(logits)[label]
+    std::int32_t* correct = nullptr;  ///< (rows): 1 where the label's logit is the first greatest, else 0
+    std::int32_t differentiate = 1;   ///< 0: logits stay as they are
+};
+/// Warps of a thread block that takes a row, and its bytes of shared memory: three numbers a warp.
+inline constexpr int softmax_warps = 16, softmax_shared = softmax_warps * 3 * static_cast<int>(sizeof(float));
+
+/// Warps of a thread block that adds up parts, and its bytes of shared memory.
+inline constexpr int sum_warps = 16, sum_shared = sum_warps * 32 * static_cast<int>(sizeof(float));
+
 #if defined(__CUDACC__)
 #define BIGBIRD_HOST_DEVICE __host__ __device__ __forceinline__
 #else

@@ -50,4 +50,15 @@ int gelu_backward(const GeluArguments& a, void* stream) {
     return launches.error();
 }
 
+int softmax_gradient(const SoftmaxArguments& a, void* stream) {
+    if (!is_valid(a)) {
+        return cudaErrorInvalidValue;
+    }
+    Launches launches(stream);
+    DeviceLauncher<PtxMachine> launcher{launches};
+    a.element == Element::bf16 ? launch_softmax_gradient<Bf16>(launcher, a)
+                               : launch_softmax_gradient<Fp16>(launcher, a);
+    return launches.error();
+}
+
 }  // namespace bigbird::attention::cuda

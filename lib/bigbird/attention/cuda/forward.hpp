@@ -238,51 +238,62 @@ BIGBIRD_DEVICE void forward_kernel(const Machine& machine, const Arguments& a) {
     }
 }
 
-/// Joins the parts of cut lists. Thread block of samples * queries.sum_count; a warp takes 16 rows.
+/// The greatest of a row's log-sums, one a part; a lane of the row's looks at every lanes-th.
+template <int HeadDim, typename Machine>
+BIGBIRD_DEVICE float highest_of_parts(const Machine& machine, const float* sums, int count) {
+    constexpr int lanes = SumGrid<HeadDim>::lanes;
+    float highest = -INFINITY;
+    for (int part = machine.thread() % lanes; part < count; part += lanes) {
+        highest = machine.max(highest, sums[part * tile_tokens * (HeadDim + 1)]);
+    }
+    BIGBIRD_UNROLL
+    for (int mask = 1; mask < lanes; mask *= 2) {
+        highest = machine.max(highest, machine.shuffle_xor(highest, mask));
+    }
+    return highest;
+}
+
+/// Joins the parts of cut lists, in their order. Thread block of samples * queries.sum_count *
+/// SumGrid::blocks.
 template <int HeadDim, typename Scalar, typename Machine>
 BIGBIRD_DEVICE void combine_kernel(const Machine& machine, const Arguments& a) {
-    constexpr std::size_t columns = HeadDim / warp_lanes;
-    const int sample = machine.block() / a.queries.sum_count, lane = machine.lane();
-    const Sum sum = a.queries.sums[machine.block() % a.queries.sum_count];
+    constexpr int part_floats = tile_tokens * (HeadDim + 1);
+    const SumGrid<HeadDim> at(machine);
+    const int sample = at.item / a.queries.sum_count;
+    const Sum sum = a.queries.sums[at.item % a.queries.sum_count];
     const int first = first_token_of(a.tiling, sum.tile), count = count_tokens(a.tiling, sum.tile);
     const std::int64_t slot = static_cast<std::int64_t>(sample) * a.queries.slots + sum.first;
-    const float* parts = a.workspace + slot * tile_tokens * (HeadDim + 1);
-    const HeadRows out = rows_of(a.out, sample, sum.head);
-    const int first_column = lane * static_cast<int>(columns);
-    for (int i = 0; i < tile_tokens / warps_per_block; ++i) {
-        const int row = machine.thread() / warp_lanes * (tile_tokens / warps_per_block) + i;
-        float highest = -INFINITY;
-        for (int part = 0; part < sum.count; ++part) {
-            highest = machine.max(highest,
-                                  parts[(part * tile_tokens) * (HeadDim + 1) + tile_tokens * HeadDim + row]);
+    const float* parts = a.workspace + slot * part_floats;
+    const float* sums = parts + tile_tokens * HeadDim + at.row;
+    const float highest = highest_of_parts<HeadDim>(machine, sums, sum.count);
+    const float offset = highest == -INFINITY ? 0.0F : highest;
+    float total = 0, values[8] = {};
+    for (int part = 0; part < sum.count; ++part) {
+        const float weight = machine.exp2(sums[part * part_floats] - offset);
+        float of_part[8];
+        machine.load_floats8(parts + part * part_floats + at.row * HeadDim + at.column, of_part);
+        total += weight;
+        BIGBIRD_UNROLL
+        for (int j = 0; j < 8; ++j) {
+            values[j] += weight * of_part[j];
         }
-        const float offset = highest == -INFINITY ? 0.0F : highest;
-        float total = 0, values[columns] = {};
-        for (int part = 0; part < sum.count; ++part) {
-            const float* of_part = parts + part * tile_tokens * (HeadDim + 1);
-            const float weight = machine.exp2(of_part[tile_tokens * HeadDim + row] - offset);
-            total += weight;
-            BIGBIRD_UNROLL
-            for (std::size_t c = 0; c < columns; ++c) {
-                values[c] += weight * of_part[row * HeadDim + first_column + static_cast<int>(c)];
-            }
-        }
-        const bool is_real =
-            row < count &&
-            (a.zero_padded_queries == 0 ||
-             a.key_mask[static_cast<std::int64_t>(sample) * a.tiling.length + first + row] != 0);
-        const float factor = total > 0 ? 1.0F / total : 0.0F;
-        if (row < count) {
-            BIGBIRD_UNROLL
-            for (std::size_t c = 0; c < columns; ++c) {
-                out.row(first + row)[first_column + static_cast<int>(c)] =
-                    machine.template narrow<Scalar>(is_real ? values[c] * factor : 0.0F);
-            }
-        }
-        if (lane == 0) {
-            a.lse[row_place(a, sample, sum.head, sum.tile) + row] =
-                kept_lse(total > 0 ? highest + machine.log2(total) : -INFINITY, is_real);
-        }
+    }
+    const bool is_real =
+        at.row < count &&
+        (a.zero_padded_queries == 0 ||
+         a.key_mask[static_cast<std::int64_t>(sample) * a.tiling.length + first + at.row] != 0);
+    const float factor = total > 0 ? 1.0F / total : 0.0F;
+    BIGBIRD_UNROLL
+    for (int j = 0; j < 8; ++j) {
+        values[j] = is_real ? values[j] * factor : 0.0F;
+    }
+    if (at.row < count) {
+        machine.template store8<Scalar>(rows_of(a.out, sample, sum.head).row(first + at.row) + at.column,
+                                        values);
+    }
+    if (at.column == 0) {
+        a.lse[row_place(a, sample, sum.head, sum.tile) + at.row] =
+            kept_lse(total > 0 ? highest + machine.log2(total) : -INFINITY, is_real);
     }
 }
 

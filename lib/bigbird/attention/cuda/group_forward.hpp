@@ -10,7 +10,7 @@ namespace bigbird::attention::cuda {
 
 /// A unit's tiles: the queries of both sides.
 struct GroupForwardShape {
-    static constexpr int teams = 2, groups = 2, registers = 104, producer_registers = 64;
+    static constexpr int teams = query_teams, groups = 2, registers = 104, producer_registers = 64;
     static constexpr int unit_tiles = 2, unit_buffers = 2, step_buffers = 4, step_sums = 0;
 };
 

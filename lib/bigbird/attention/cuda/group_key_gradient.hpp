@@ -11,7 +11,7 @@ namespace bigbird::attention::cuda {
 
 /// A unit's tiles: keys, values. A step's: queries, d_out; its sums: their lse and delta.
 struct GroupKeyGradientShape {
-    static constexpr int teams = 3, groups = 1, registers = 144, producer_registers = 80;
+    static constexpr int teams = key_teams, groups = 1, registers = 144, producer_registers = 80;
     static constexpr int unit_tiles = 2, unit_buffers = 1, step_buffers = 3, step_sums = 2;
 };
 

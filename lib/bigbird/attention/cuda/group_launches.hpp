@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The launches of Hopper's kernels (attention_launches.hpp has those around them). Their `Launcher` has
-// besides TileMap, tile_map(view, arguments), and persistent_blocks(): the thread blocks of a grid that has
-// one for each multiprocessor.
+// besides TileMap and tile_map(view, arguments).
 #pragma once
 
 #include "bigbird/attention/cuda/group_forward.hpp"
@@ -62,9 +61,7 @@ void launch_pipeline(Launcher& launcher, const UnitList& list, const typename Ke
     constexpr int registers_at_start = 512 / groups / 8 * 8;  // of a lane: 65536 in all, by multiples of 8
     static_assert((groups - 1) * Shape::registers + Shape::producer_registers <= groups * registers_at_start,
                   "registers are given before they are taken");
-    const int units = p.a.samples * list.unit_count, full_grid = launcher.persistent_blocks(),
-              needed = (units + Shape::teams - 1) / Shape::teams;
-    launcher.template launch<Kernel>(needed < full_grid ? needed : full_grid, bytes, p);
+    launcher.template launch<Kernel>(list.team_count / Shape::teams, bytes, p);
 }
 
 template <typename Scalar, typename Launcher>

@@ -10,7 +10,7 @@ namespace bigbird::attention::cuda {
 
 /// A unit's tiles: the queries of both sides, then their d_out.
 struct GroupQueryGradientShape {
-    static constexpr int teams = 2, groups = 2, registers = 104, producer_registers = 64;
+    static constexpr int teams = query_teams, groups = 2, registers = 104, producer_registers = 64;
     static constexpr int unit_tiles = 4, unit_buffers = 2, step_buffers = 3, step_sums = 0;
 };
 

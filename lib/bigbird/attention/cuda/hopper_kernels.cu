@@ -19,8 +19,9 @@ public:
     /// Makes the device's context current, as the driver's own functions want it: a thread of autograd's may
     /// have had none so far, and no call of the runtime made one.
     explicit HopperLauncher(Launches& to) : DeviceLauncher{to} {
-        launches.check(cudaGetDevice(&device_));
-        launches.check(cudaSetDevice(device_));
+        int device = 0;
+        launches.check(cudaGetDevice(&device));
+        launches.check(cudaSetDevice(device));
     }
     template <typename Kernel>
     void launch(int blocks, int shared_bytes, typename Kernel::Parameters parameters) {
@@ -32,14 +33,6 @@ public:
         launches.check(encode_tensor_map(tile_map_shape(view, a), a.element, map));
         return map;
     }
-    int persistent_blocks() {
-        int multiprocessors = 1;
-        launches.check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device_));
-        return multiprocessors;
-    }
-
-private:
-    int device_ = 0;
 };
 
 /// Waits for a turn that never ends.

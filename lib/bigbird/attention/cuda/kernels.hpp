@@ -15,6 +15,8 @@ struct KernelTable {
     int version = 0;
     const char* (*error_text)(int error) = nullptr;
     bool (*supports)(KernelSet kernels, int head_dim) = nullptr;
+    /// Thread blocks of a persistent grid: one for each multiprocessor of a device.
+    int (*persistent_blocks)(int device) = nullptr;
     /// Writes out and lse; needs q, k, v, key_mask, biases, queries, workspace (forward_workspace()).
     int (*forward)(const Arguments& arguments, void* stream) = nullptr;
     /// Writes delta, and of dq, dk and dv what `gradients` says; needs all of them, workspace of
@@ -25,13 +27,14 @@ struct KernelTable {
     int (*norm_backward)(const NormArguments& arguments, void* stream) = nullptr;
     int (*gelu_forward)(const GeluArguments& arguments, void* stream) = nullptr;
     int (*gelu_backward)(const GeluArguments& arguments, void* stream) = nullptr;
+    int (*softmax_gradient)(const SoftmaxArguments& arguments, void* stream) = nullptr;
     /// For tests: a kernel for compute capability 9.0 that waits for ever, and is ended after some seconds.
     /// It leaves a CUDA error that the process cannot get rid of.
     int (*hang)(void* stream) = nullptr;
 };
 
 /// Raised when Arguments or KernelTable change.
-inline constexpr int kernel_table_version = 3;
+inline constexpr int kernel_table_version = 4;
 
 }  // namespace bigbird::attention::cuda
 

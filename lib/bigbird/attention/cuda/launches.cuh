@@ -68,5 +68,6 @@ int norm_forward(const NormArguments& arguments, void* stream);
 int norm_backward(const NormArguments& arguments, void* stream);
 int gelu_forward(const GeluArguments& arguments, void* stream);
 int gelu_backward(const GeluArguments& arguments, void* stream);
+int softmax_gradient(const SoftmaxArguments& arguments, void* stream);
 
 }  // namespace bigbird::attention::cuda

@@ -9,25 +9,18 @@
 
 namespace bigbird::attention::cuda {
 
-/// A team's number among those of the whole grid.
-struct Team {
-    int number, all;
-};
-
-/// Calls body(number) for those of `units` units that a team takes: one of every `all` neighbours (units of a
-/// head, which share its keys in the L2 cache), and not the same one each time, since the first units of a
-/// head are the longest. The order changes no result: what a unit writes, it alone writes. Fixed beforehand,
-/// not drawn from a counter, so that nothing needs to be reset between launches and CUDA graphs can replay
-/// them.
+/// Calls body(number) for the units of a team (team_lists.hpp). The next number is loaded before it is
+/// needed.
 template <typename Body>
-BIGBIRD_DEVICE void for_own_units(const Team& team, int units, const Body& body) {
-    for (int first = 0; first < units; first += team.all) {
-        const unsigned turn = static_cast<unsigned>(first) * 0x9E3779B9U >> 16;
-        const int number = first + static_cast<int>((static_cast<unsigned>(team.number) + turn) %
-                                                    static_cast<unsigned>(team.all));
-        if (number < units) {
-            body(number);
-        }
+BIGBIRD_DEVICE void for_own_units(const UnitList& list, int team, const Body& body) {
+    const int end = list.team_first[team + 1];
+    int i = list.team_first[team];
+    int next = i < end ? list.team_units[i] : 0;
+    while (i < end) {
+        const int number = next;
+        ++i;
+        next = i < end ? list.team_units[i] : 0;
+        body(number);
     }
 }
 
@@ -135,8 +128,8 @@ public:
                             const Loads& loads)
         : machine_(machine), a_(a), shared_(shared), loads_(loads) {}
 
-    BIGBIRD_DEVICE void run(const Team& team, const UnitList& list) {
-        for_own_units(team, a_.samples * list.unit_count, [&](int number) {
+    BIGBIRD_DEVICE void run(int team, const UnitList& list) {
+        for_own_units(list, team, [&](int number) {
             const int sample = number / list.unit_count;
             const Unit unit = list.units[number % list.unit_count];
             // Where the unit's tiles have one buffer, the last unit holds it to its end: steps go first.
@@ -290,15 +283,15 @@ BIGBIRD_DEVICE void run_pipeline(const Machine& machine, const GroupArguments<Ma
         machine.publish_barriers();
     }
     machine.sync_block();
-    const int group = machine.thread() / group_threads, first = machine.block() * Shape::teams,
-              all = machine.blocks() * Shape::teams;
+    const int group = machine.thread() / group_threads;
     if (group == Shape::teams * Shape::groups) {
         machine.template give_registers<Shape::producer_registers>();
         const int team = machine.thread() % group_threads / warp_lanes;
         if (team < Shape::teams) {
             const Shared shared{machine.shared() + team * Shared::bytes};
             const Loads loads{machine, p, shared};
-            Producer<Shape, Machine, Loads>(machine, p.a, shared, loads).run({first + team, all}, list);
+            Producer<Shape, Machine, Loads>(machine, p.a, shared, loads)
+                .run(machine.block() * Shape::teams + team, list);
         }
     } else {
         machine.template take_registers<Shape::registers>();

@@ -242,6 +242,21 @@ BIGBIRD_DEVICE void scale_rows(Accumulator (&values)[stacked<HeadDim>], float fa
     }
 }
 
+/// How the sums over the parts of cut lists go over threads: eight columns a thread, `lanes` threads a row,
+/// `blocks` thread blocks a tile.
+template <int HeadDim>
+struct SumGrid {
+    static constexpr int lanes = HeadDim / 8, rows = threads_per_block / lanes, blocks = tile_tokens / rows;
+
+    /// What a thread block's number is of a grid of items * blocks, and a thread's place in the tile.
+    template <typename Machine>
+    BIGBIRD_DEVICE explicit SumGrid(const Machine& machine)
+        : item(machine.block() / blocks),
+          row(machine.block() % blocks * rows + machine.thread() / lanes),
+          column(machine.thread() % lanes * 8) {}
+    int item, row, column;
+};
+
 /// Writes the accumulators of 16 rows, as 16-bit numbers, through this warp's rows of a shared tile, so that
 /// global memory is written in whole lines. Rows from `count` on are left out.
 template <int HeadDim, typename Scalar, typename Machine>

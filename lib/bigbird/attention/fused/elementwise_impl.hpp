@@ -4,7 +4,9 @@
 #include "bigbird/attention/elementwise.hpp"
 #include "bigbird/attention/fused/vector.hpp"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace {
 
@@ -86,6 +88,77 @@ void gelu_tanh_backward(const void* from_dy, const void* from_x, void* to, std::
         });
 }
 
+/// A vector whose first `count` lanes are those of `x`, the others -infinity.
+template <typename Memory>
+Vec::Float load_some(const typename Memory::Element* x, std::int64_t count) {
+    float none[Vec::lanes];
+    Vec::store(none, Vec::set(-std::numeric_limits<float>::infinity()));
+    typename Memory::Element some[Vec::lanes];
+    Memory::store(some, Vec::load(none));
+    std::memcpy(some, x, static_cast<std::size_t>(count) * sizeof(some[0]));
+    return Memory::load(some);
+}
+
+template <typename Memory>
+float value_of(const typename Memory::Element* x) {
+    return Vec::largest(load_some<Memory>(x, 1));
+}
+
+/// -infinity for none.
+template <typename Memory>
+float greatest(const typename Memory::Element* x, std::int64_t count) {
+    Vec::Float top = Vec::set(-std::numeric_limits<float>::infinity());
+    for_vectors(
+        count, [&](std::int64_t i) { top = Vec::max(top, Memory::load(x + i)); },
+        [&](std::int64_t i, std::int64_t left) { top = Vec::max(top, load_some<Memory>(x + i, left)); });
+    return Vec::largest(top);
+}
+
+template <bool coarse>
+Vec::Float power_of_e(Vec::Float x) {
+    return exp2<coarse>(Vec::mul(x, Vec::set(1.4426950408889634F)));
+}
+
+/// The sum of e^(x - top).
+template <typename Memory, bool coarse>
+float sum_of_powers(const typename Memory::Element* x, std::int64_t count, float top) {
+    Vec::Float total = Vec::set(0);
+    const auto add = [&](Vec::Float value) {
+        total = Vec::add(total, power_of_e<coarse>(Vec::sub(value, Vec::set(top))));
+    };
+    for_vectors(
+        count, [&](std::int64_t i) { add(Memory::load(x + i)); },
+        [&](std::int64_t i, std::int64_t left) { add(load_some<Memory>(x + i, left)); });
+    return Vec::sum(total);
+}
+
+template <typename Memory, bool coarse>
+bigbird::attention::RowLoss softmax_gradient(void* logits, std::int64_t count, std::int64_t label,
+                                             bool differentiate) {
+    using Element = typename Memory::Element;
+    auto* const x = static_cast<Element*>(logits);
+    const float own = value_of<Memory>(x + label), before = greatest<Memory>(x, label),
+                behind = greatest<Memory>(x + label, count - label), top = before > behind ? before : behind;
+    const float lse = top + std::log(sum_of_powers<Memory, coarse>(x, count, top));
+    const bigbird::attention::RowLoss loss{lse - own, own > before && own >= behind};
+    if (!differentiate) {
+        return loss;
+    }
+    const auto softmax = [&](Vec::Float value) { return power_of_e<coarse>(Vec::sub(value, Vec::set(lse))); };
+    for_vectors(
+        count, [&](std::int64_t i) { Memory::store(x + i, softmax(Memory::load(x + i))); },
+        [&](std::int64_t i, std::int64_t left) {
+            Element some[Vec::lanes];
+            Memory::store(some, softmax(load_some<Memory>(x + i, left)));
+            std::memcpy(x + i, some, static_cast<std::size_t>(left) * sizeof(Element));
+        });
+    float one[Vec::lanes] = {std::exp(own - lse) - 1};
+    Element rounded[Vec::lanes];
+    Memory::store(rounded, Vec::load(one));
+    x[label] = rounded[0];
+    return loss;
+}
+
 constexpr bigbird::attention::ElementwiseKernels elementwise_of_this_set{
     [](const void* x, void* y, std::int64_t count, bool bf16) {
         bf16 ? gelu_tanh<HalfMemory, true>(x, y, count) : gelu_tanh<FloatMemory, false>(x, y, count);
@@ -93,6 +166,10 @@ constexpr bigbird::attention::ElementwiseKernels elementwise_of_this_set{
     [](const void* dy, const void* x, void* dx, std::int64_t count, bool bf16) {
         bf16 ? gelu_tanh_backward<HalfMemory, true>(dy, x, dx, count)
              : gelu_tanh_backward<FloatMemory, false>(dy, x, dx, count);
+    },
+    [](void* logits, std::int64_t count, std::int64_t label, bool differentiate, bool bf16) {
+        return bf16 ? softmax_gradient<HalfMemory, true>(logits, count, label, differentiate)
+                    : softmax_gradient<FloatMemory, false>(logits, count, label, differentiate);
     }};
 
 }  // namespace
