@@ -42,8 +42,8 @@ def check_module_includes(path, text):
             allowed = rule["public"] if path.suffix == ".hpp" else rule["third_party"]
             if head not in allowed:
                 find(path, f"{head} does not belong into {'a public header of ' if path.suffix == '.hpp' else ''}{module}")
-        if name.startswith("torch/torch.h"):
-            find(path, "include the narrow LibTorch headers, not <torch/torch.h>")
+        if name in {"torch/torch.h", "torch/nn.h"}:
+            find(path, f"include the narrow LibTorch headers, not <{name}>")
 
 
 def check_text(path, text):

@@ -60,7 +60,8 @@ function(bigbird_add_library)
   bigbird_share_torch_header(${target} "${reachable}")
 endfunction()
 
-# Targets that use LibTorch share one precompiled header; parsing LibTorch costs more than our own code.
+# Targets that use LibTorch are compiled with OpenMP, without which LibTorch's parallel_for, a template, runs on one thread, and share one precompiled header; parsing LibTorch costs more than our own code. g++ instantiates again, in every source,
+# the templates that a precompiled header has left pending: <torch/nn.h> costs 6 s a source that way, these 3 s, and <ATen/ATen.h> alone 1 s.
 function(bigbird_share_torch_header target reachable)
   if(NOT bigbird::torch IN_LIST reachable)
     return()
@@ -71,24 +72,30 @@ function(bigbird_share_torch_header target reachable)
       file(WRITE ${stamp} "// Carries the precompiled header.\n")
     endif()
     add_library(bigbird_torch_header OBJECT ${stamp})
-    target_link_libraries(bigbird_torch_header PRIVATE bigbird::torch)
+    target_link_libraries(bigbird_torch_header PRIVATE bigbird::torch nlohmann_json::nlohmann_json spdlog::spdlog)
     bigbird_configure_target(bigbird_torch_header)
-    target_compile_options(bigbird_torch_header PRIVATE -fpch-preprocess)
-    target_precompile_headers(bigbird_torch_header PRIVATE <torch/nn.h> <vector> <string> <filesystem>)
+    target_compile_options(bigbird_torch_header PRIVATE -fpch-preprocess ${OpenMP_CXX_FLAGS})
+    target_precompile_headers(bigbird_torch_header PRIVATE <ATen/ATen.h> <torch/csrc/autograd/custom_function.h> <torch/nn/module.h>
+                               <torch/nn/pimpl.h> <nlohmann/json.hpp> <spdlog/spdlog.h> <filesystem> <string> <vector>)
   endif()
-  target_compile_options(${target} PRIVATE -fpch-preprocess)
+  target_compile_options(${target} PRIVATE -fpch-preprocess ${OpenMP_CXX_FLAGS})
   target_precompile_headers(${target} REUSE_FROM bigbird_torch_header)
 endfunction()
 
-# LibTorch's parallel_for is a template: in files compiled without OpenMP it runs on one thread (attention/torch_threads.hpp refuses that). These
-# files cannot use the precompiled header, which is made with other flags; for all others nothing changes.
-function(bigbird_use_openmp)
-  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${OpenMP_CXX_FLAGS}" SKIP_PRECOMPILE_HEADERS ON)
+# Runs a module's tests again with less than the processor has (core/processor.hpp), all cases as one test. Emulated CUDA kernels are left out:
+# they take most of the time and use no vector unit.
+function(bigbird_test_instruction_sets target module)
+  foreach(set avx512_bf16 avx512 avx2 base)
+    set(name "${module}/BIGBIRD_CPU=${set}: every case")
+    add_test(NAME ${name} COMMAND ${target} --minimal "--test-case-exclude=cuda*,fused_steps*")
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT BIGBIRD_CPU=${set} LABELS "unit;instruction-sets" SKIP_RETURN_CODE 77 TIMEOUT 900)
+  endforeach()
 endfunction()
 
-# bigbird_add_test(MODULE genome SOURCES … LIBRARIES … LABELS …): one doctest program a module; every case is a ctest test.
+# bigbird_add_test(MODULE genome SOURCES … LIBRARIES … LABELS … [INSTRUCTION_SETS]): one doctest program a module; every case is a ctest test.
+# INSTRUCTION_SETS: for modules that choose code by what the processor has.
 function(bigbird_add_test)
-  cmake_parse_arguments(arg "" "MODULE" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "INSTRUCTION_SETS" "MODULE" "SOURCES;LIBRARIES;LABELS" ${ARGN})
   set(target ${arg_MODULE}_tests)
   add_executable(${target} ${arg_SOURCES})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
@@ -104,4 +111,7 @@ function(bigbird_add_test)
     set(arg_LABELS unit)
   endif()
   doctest_discover_tests(${target} TEST_PREFIX "${arg_MODULE}/" PROPERTIES LABELS "${arg_LABELS}" SKIP_RETURN_CODE 77 TIMEOUT 300)
+  if(arg_INSTRUCTION_SETS)
+    bigbird_test_instruction_sets(${target} ${arg_MODULE})
+  endif()
 endfunction()

@@ -17,7 +17,6 @@
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <torch/csrc/autograd/autograd.h>
-#include <torch/nn.h>
 
 #include <algorithm>
 #include <chrono>

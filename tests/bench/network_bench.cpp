@@ -3,14 +3,16 @@
 // ids.
 //   network_bench forward|train fp32|bf16 PRESET PATTERN BATCH LENGTH REPEATS THREADS
 // PATTERN: hf or uniform (BigBird's blocks), or full. Prints a JSON line: the fastest of REPEATS passes
-// behind one that warms up (0: that one), and the process's peak memory.
+// behind one that warms up (0: that one), the process's peak memory, the type that was computed in, and the
+// processor.
+#include "bigbird/core/processor.hpp"
+#include "bigbird/model/arithmetic.hpp"
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/model/device.hpp"
 #include "bigbird/train/autocast.hpp"
 #include "bigbird/train/optimizer.hpp"
 
 #include <sys/resource.h>
-#include <torch/nn.h>
 
 #include <algorithm>
 #include <chrono>
@@ -75,7 +77,10 @@ int main(int argc, char** argv) {
                    stderr);
         return 2;
     }
+    limit_libraries();
     const std::string mode = argv[1], type = argv[2];
+    const at::ScalarType computed =
+        model::arithmetic_type(type == "bf16" ? at::kBFloat16 : at::kFloat, at::kCPU);
     const std::int64_t batch = std::stoll(argv[5]), length = std::stoll(argv[6]);
     model::set_compute_threads(std::stoi(argv[8]));
     at::manual_seed(1);
@@ -90,16 +95,21 @@ int main(int argc, char** argv) {
         train::AdamW optimizer(*network, {});
         seconds = fastest(repeats, [&] {
             train_step(network, optimizer, input,
-                       type == "bf16" ? train::ComputeType::bf16 : train::ComputeType::fp32);
+                       computed == at::kBFloat16 ? train::ComputeType::bf16 : train::ComputeType::fp32);
         });
     } else {
         network->eval();
-        network->to(type == "bf16" ? at::kBFloat16 : at::kFloat);
+        network->to(computed);
         const c10::InferenceMode inference;
         seconds = fastest(repeats, [&] { network->encode(input); });
     }
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    std::printf("{\"seconds\": %.4f, \"peak_mb\": %ld}\n", seconds, usage.ru_maxrss / 1024);
-    return 0;
+    std::printf(
+        R"({"seconds": %.4f, "peak_mb": %ld, "type": "%s", "processor": "%s (%s)"
+})"
+        "\n",
+        seconds, usage.ru_maxrss / 1024, computed == at::kBFloat16 ? "bf16" : "fp32",
+        processor_name().c_str(), std::string(name_of(instruction_set())).c_str());
+return 0;
 }

@@ -15,7 +15,7 @@ int main(int argc, char** argv) try {
     if (argc < 3) {
         throw ConfigError("usage: embed_sequences MODEL SEQUENCE...");
     }
-    const torch::NoGradGuard no_gradient;
+    const at::NoGradGuard no_gradient;
     const at::Device device = model::open_device("auto");
     model::PreTrainingModel network = model::load_pretraining_model(argv[1], device);
     const tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(argv[1], network->config());

@@ -11,6 +11,7 @@
 #include "bigbird/core/free_memory.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/processor.hpp"
 #include "bigbird/core/version.hpp"
 
 #include <cstdio>
@@ -80,6 +81,7 @@ int Program::main(int argc, char** argv) {
     set_up_log(Verbosity::normal);
     int code = exit_code(ExitCode::bug);
     try {
+        limit_libraries();
         code = parse_and_run(argc, argv);
     } catch (const Stopped& stopped) {
         log_warning("{}", stopped.what());

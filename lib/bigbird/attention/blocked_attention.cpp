@@ -2,8 +2,9 @@
 // Appendix D of the paper: key blocks are gathered for each query block, so that everything is a batched
 // product of small dense matrices and no length x length matrix ever exists; global query rows are a few
 // dense rows. Only q, k and v are kept for the backward pass, which computes the probabilities again. On the
-// CPU each thread takes one head of one sample at a time, a few query blocks at once, so that the gathered
-// blocks stay in its cache; elsewhere a pass takes as many samples as a gigabyte holds.
+// CPU a pass takes a head for each thread and a few query blocks at once, so that the gathered blocks stay in
+// the threads' caches; elsewhere it takes as many samples as a gigabyte holds. The calling thread alone makes
+// tensors, in whatever mode it is.
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/attention/torch_threads.hpp"
 
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace bigbird::attention {
 
@@ -90,14 +92,33 @@ at::Tensor gather(const at::Tensor& blocks, const Attended& where, std::int64_t 
         .view({-1, width * block, head_dim});
 }
 
+/// Adds each row of source (groups * n, size) to the row of target that `rows` names, in their order. No two
+/// groups name the same row.
+template <typename Number>
+void add_rows(const at::Tensor& target, const at::Tensor& rows, const at::Tensor& source,
+              std::int64_t groups) {
+    const std::int64_t size = source.size(1), of_group = source.size(0) / groups;
+    auto* const to = target.mutable_data_ptr<Number>();
+    const auto* const from = source.const_data_ptr<Number>();
+    const auto* const row = rows.const_data_ptr<std::int64_t>();
+    at::parallel_for(0, groups, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin * of_group; i < end * of_group; ++i) {
+            std::transform(from + i * size, from + (i + 1) * size, to + row[i] * size, to + row[i] * size,
+                           std::plus<>());
+        }
+    });
+}
+
 /// The opposite of gather: adds, in the target's type. The sum's order is fixed on every device.
 void scatter_add(const at::Tensor& blocks, const Attended& where, const at::Tensor& gathered) {
     const at::Tensor target = blocks.view({-1, blocks.size(2) * blocks.size(3)});
-    const at::Tensor source = gathered.view({-1, target.size(1)}).to(target.scalar_type());
-    if (target.device().is_cpu()) {
-        target.index_add_(0, where.columns, source);
-    } else {
+    const at::Tensor source = gathered.reshape({-1, target.size(1)}).to(target.scalar_type()).contiguous();
+    if (!target.device().is_cpu()) {
         target.index_put_({where.columns}, source, true);
+    } else if (target.scalar_type() == at::kDouble) {
+        add_rows<double>(target, where.columns, source, blocks.size(0));
+    } else {
+        add_rows<float>(target, where.columns, source, blocks.size(0));
     }
 }
 
@@ -210,28 +231,37 @@ void backward_slice(const Batch& batch, const Slice& slice, std::int64_t rows_at
     put(out.v, slice, dv);
 }
 
-/// Calls body(slice, rows_at_once) for slices that make up the batch.
-template <typename Body>
-void for_slices(const Batch& batch, Body&& body) {
+/// How a pass is cut: this many samples and heads, and sparse rows of each, at once.
+struct Portion {
+    std::int64_t samples, heads, rows;
+};
+
+Portion portion_of(const Batch& batch) {
     const std::int64_t samples = batch.q.size(0), heads = batch.q.size(1), head_dim = batch.q.size(3);
     const std::int64_t rows = batch.layout.sparse_rows.size(0), block = batch.layout.block_size;
     // What a row of one group gathers and scores: keys, values, probabilities and their gradients.
     const std::int64_t row_elements = batch.layout.columns.size(2) * block * (3 * head_dim + 2 * block);
-    if (batch.q.device().is_cpu()) {
-        const std::int64_t rows_at_once = std::clamp<std::int64_t>(
-            static_cast<std::int64_t>(blocked_elements_at_once) / row_elements, 1, rows);
-        at::parallel_for(0, samples * heads, 1, [&](std::int64_t begin, std::int64_t end) {
-            const at::NoGradGuard no_gradient;  // grad mode belongs to the thread
-            for (std::int64_t group = begin; group < end; ++group) {
-                body(Slice{group / heads, 1, group % heads, 1}, rows_at_once);
-            }
-        });
-        return;
+    if (!batch.q.device().is_cpu()) {
+        const std::int64_t fit = (std::int64_t{1} << 28) / (row_elements * rows * heads);
+        return {std::clamp<std::int64_t>(fit, 1, samples), heads, rows};
     }
-    const std::int64_t at_once =
-        std::clamp<std::int64_t>((std::int64_t{1} << 28) / (row_elements * rows * heads), 1, samples);
-    for (std::int64_t first = 0; first < samples; first += at_once) {
-        body(Slice{first, std::min(at_once, samples - first), 0, heads}, rows);
+    const std::int64_t threads = at::get_num_threads();
+    return {std::clamp<std::int64_t>(threads / heads, 1, samples), std::min(heads, threads),
+            std::clamp<std::int64_t>(static_cast<std::int64_t>(blocked_elements_at_once) / row_elements, 1,
+                                     rows)};
+}
+
+/// Calls body(slice, rows_at_once) for slices that make up the batch.
+template <typename Body>
+void for_slices(const Batch& batch, Body&& body) {
+    const std::int64_t samples = batch.q.size(0), heads = batch.q.size(1);
+    const Portion portion = portion_of(batch);
+    for (std::int64_t sample = 0; sample < samples; sample += portion.samples) {
+        for (std::int64_t head = 0; head < heads; head += portion.heads) {
+            body(Slice{sample, std::min(portion.samples, samples - sample), head,
+                       std::min(portion.heads, heads - head)},
+                 portion.rows);
+        }
     }
 }
 

@@ -37,15 +37,20 @@ at::Tensor readable(const at::Tensor& x) {
     return x.stride(3) == 1 ? x.detach() : x.detach().contiguous();
 }
 
-/// Calls body(task, scratch) for every task, on all threads; a thread keeps its scratch memory.
+/// Calls body(task, scratch) for every task, on all threads; a thread keeps its scratch memory. The calling
+/// thread alone makes tensors.
 template <typename Body>
 void for_tasks(std::int64_t tasks, std::size_t scratch_bytes, Body&& body) {
-    std::atomic<std::int64_t> next{0};
+    constexpr std::size_t page = 4096;  // threads share no page
+    const std::size_t stride = (scratch_bytes + page - 1) / page * page;
     const auto threads = std::min<std::int64_t>(at::get_num_threads(), tasks);
-    at::parallel_for(0, threads, 1, [&](std::int64_t, std::int64_t) {
-        const at::Tensor scratch = bytes(scratch_bytes);
+    const at::Tensor scratch = bytes(stride * static_cast<std::size_t>(threads));
+    std::byte* const memory = memory_of(scratch);
+    std::atomic<std::int64_t> next{0};
+    at::parallel_for(0, threads, 1, [&](std::int64_t thread, std::int64_t) {
+        std::byte* const mine = memory + static_cast<std::size_t>(thread) * stride;
         for (std::int64_t task = next++; task < tasks; task = next++) {
-            body(task, memory_of(scratch));
+            body(task, mine);
         }
     });
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // at::parallel_for with threads. It is a template that runs on one thread in every file compiled without
-// OpenMP: such a file is no use (bigbird_use_openmp() in scripts/cmake/BigbirdTargets.cmake).
+// OpenMP: such a file is no use (bigbird_share_torch_header() in scripts/cmake/BigbirdTargets.cmake).
 #pragma once
 
 #include <ATen/Parallel.h>
 
 #ifndef INTRA_OP_PARALLEL
-#error "at::parallel_for would be serial here: name this file in bigbird_use_openmp()"
+#error "at::parallel_for would be serial here: compile it with OpenMP"
 #endif

@@ -3,7 +3,7 @@
 
 #include "bigbird/model/bigbird.hpp"
 
-#include <torch/nn.h>
+#include <torch/nn/module.h>
 
 namespace bigbird::baselines {
 

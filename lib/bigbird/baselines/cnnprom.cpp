@@ -3,6 +3,9 @@
 
 #include "bigbird/baselines/base_codes.hpp"
 
+#include <torch/nn/modules/conv.h>
+#include <torch/nn/modules/linear.h>
+
 #include <algorithm>
 
 namespace bigbird::baselines {

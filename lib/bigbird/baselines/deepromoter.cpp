@@ -4,6 +4,10 @@
 #include "bigbird/baselines/base_codes.hpp"
 #include "bigbird/model/dropout.hpp"
 
+#include <torch/nn/modules/conv.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/rnn.h>
+
 #include <array>
 
 namespace bigbird::baselines {

@@ -4,6 +4,9 @@
 #include "bigbird/baselines/base_codes.hpp"
 #include "bigbird/model/dropout.hpp"
 
+#include <torch/nn/modules/conv.h>
+#include <torch/nn/modules/linear.h>
+
 #include <array>
 
 namespace bigbird::baselines {

@@ -23,7 +23,7 @@ std::int64_t inputs_of(const std::string& name, const at::Tensor& parameter,
 }  // namespace
 
 void initialise_uniformly(torch::nn::Module& module, std::uint64_t seed) {
-    const torch::NoGradGuard no_gradients;
+    const at::NoGradGuard no_gradients;
     const Rng stream = Rng(seed).split("initialise");
     auto parameters = module.named_parameters();
     for (auto& item : parameters) {

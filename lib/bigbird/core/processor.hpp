@@ -1,18 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the system says of this machine, for bug reports.
+// What the processor can do, and what this program may use of it. Everything that chooses code by instruction
+// set asks here, so that one environment variable shows a lesser processor to all of it.
 #pragma once
 
-#include <filesystem>
+#include <array>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace bigbird {
 
-struct ProcessorFacts {
-    std::string name;      ///< empty where the system does not tell
-    std::string features;  ///< those that our kernels and LibTorch's look at, apart by blanks
-};
+/// Instruction sets that code is compiled for; each includes those before it. `base` is what every x86-64
+/// processor has, and stands for every other architecture, too. `avx2` includes FMA and BMI2; `avx512` is F,
+/// BW, DQ and VL; `avx512_bf16` multiplies bfloat16 numbers; `amx` does so by matrix tiles.
+enum class InstructionSet : std::uint8_t { base, avx2, avx512, avx512_bf16, amx };
 
-/// Of the first processor in a file like /proc/cpuinfo.
-ProcessorFacts processor_facts(const std::filesystem::path& cpuinfo = "/proc/cpuinfo");
+inline constexpr std::array all_instruction_sets{InstructionSet::base, InstructionSet::avx2,
+                                                 InstructionSet::avx512, InstructionSet::avx512_bf16,
+                                                 InstructionSet::amx};
+
+/// The environment variable that names the most that may be used: base, avx2, avx512, avx512_bf16 or amx.
+inline constexpr const char* processor_variable = "BIGBIRD_CPU";
+
+/// "base", "avx2", "avx512", "avx512_bf16", "amx".
+std::string_view name_of(InstructionSet set);
+
+/// What the processor has and the system lets this process use. Thread-safe.
+InstructionSet processor_instruction_set();
+
+/// The lesser of that and what BIGBIRD_CPU names. The variable is read once; thread-safe. Throws ConfigError
+/// where it holds another word.
+InstructionSet instruction_set();
+
+/// Whether bfloat16 numbers are multiplied by instructions of their own. Where they are not, arithmetic in
+/// bfloat16 is many times slower than in float.
+bool has_bf16_instructions();
+
+/// The processor by its own name, such as "AMD EPYC 9R14"; "unknown" where the system does not say.
+std::string processor_name();
+
+/// Has libraries with code for several instruction sets (LibTorch, oneDNN, MKL, Highway) keep to
+/// instruction_set() where BIGBIRD_CPU asks for less than the processor has; variables of theirs that are set
+/// already stay. For the begin of main(), before any of them has computed and while there is one thread.
+/// Throws as instruction_set().
+void limit_libraries();
 
 }  // namespace bigbird

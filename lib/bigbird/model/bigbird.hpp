@@ -7,7 +7,8 @@
 #include "bigbird/attention/attention.hpp"
 #include "bigbird/model/config.hpp"
 
-#include <torch/nn.h>
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
 
 namespace bigbird::model {
 

@@ -7,7 +7,8 @@
 #include "bigbird/model/dropout.hpp"
 #include "bigbird/model/layers.hpp"
 
-#include <torch/nn.h>
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
 
 #include <memory>
 #include <optional>

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/model/arithmetic.hpp"
 #include "bigbird/model/model_directory.hpp"
 
 #include <algorithm>
@@ -101,8 +102,9 @@ void add_heads(const LoadedEncoder& loaded, const at::Tensor& hidden, std::int64
 template <typename Model, typename Heads>
 TensorMap run(Model model, const Heads& heads, const TensorMap& inputs, const ForwardSpec& spec,
               const at::Device& device) {
-    const torch::NoGradGuard no_gradient;
-    model->to(scalar_type(spec.type));
+    const at::NoGradGuard no_gradient;
+    const at::ScalarType type = scalar_type(spec.type);
+    model->to(arithmetic_type(type, device));
     model->set_attention_backend(spec.backend);
     const Prepared prepared = prepare(inputs, model->config());
     const std::int64_t batch = prepared.input.input_ids.size(0),
@@ -118,7 +120,7 @@ TensorMap run(Model model, const Heads& heads, const TensorMap& inputs, const Fo
         }
         heads(encoded.hidden, prepared.length, out);
         for (const auto& [key, tensor] : out) {
-            parts[key].push_back(tensor.cpu());
+            parts[key].push_back(tensor.to(at::kCPU, type));
         }
     }
     TensorMap whole;

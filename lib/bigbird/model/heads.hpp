@@ -5,7 +5,8 @@
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/model/layers.hpp"
 
-#include <torch/nn.h>
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
 
 namespace bigbird::model {
 

@@ -27,7 +27,7 @@ at::Tensor normal_matrix(at::IntArrayRef shape, double deviation, const Rng& str
 
 void initialise(torch::nn::Module& module, const BigBirdConfig& config, std::uint64_t seed,
                 const std::string& prefix) {
-    const torch::NoGradGuard no_gradient;
+    const at::NoGradGuard no_gradient;
     const Rng stream = Rng(seed).split("initialise");
     for (auto& item : module.named_parameters()) {
         const std::string& name = item.key();

@@ -3,7 +3,8 @@
 // initialised afterwards, so nothing is drawn twice (torch::nn's own draw from a global generator).
 #pragma once
 
-#include <torch/nn.h>
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
 
 #include <string>
 

@@ -2,11 +2,11 @@
 #include "bigbird/model/onednn_linear.hpp"
 
 #include "bigbird/core/check.hpp"
+#include "bigbird/core/processor.hpp"
 
 #include <ATen/Context.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/cpu/Utils.h>
 
 #include <algorithm>
 #include <optional>
@@ -32,12 +32,6 @@ bool has_operators() {
            dispatcher.findSchema({"mkldnn::_linear_pointwise", "binary"}).has_value();
 }
 
-bool has_bf16_instructions() {
-    const auto capabilities = at::cpu::get_cpu_capabilities();
-    const auto found = capabilities.find("avx512_bf16");
-    return found != capabilities.end() && found->second.toBool();
-}
-
 std::optional<at::Tensor> optional(const at::Tensor& bias) {
     return bias.defined() ? std::optional(bias) : std::nullopt;
 }
@@ -45,7 +39,7 @@ std::optional<at::Tensor> optional(const at::Tensor& bias) {
 }  // namespace
 
 bool has_onednn_linear(const at::Tensor& x) {
-    static const bool operators = has_operators(), bf16 = has_bf16_instructions();
+    static const bool operators = has_operators(), bf16 = bigbird::has_bf16_instructions();
     const at::ScalarType type = x.scalar_type();
     return operators && x.device().is_cpu() &&
            ((type == at::kFloat && x.size(-1) <= longest_sum) || (type == at::kBFloat16 && bf16)) &&

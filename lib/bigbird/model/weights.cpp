@@ -158,7 +158,7 @@ std::string weights_checksum(const fs::path& directory) {
 
 bool fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRules& rules,
                      const fs::path& where) {
-    const torch::NoGradGuard no_gradient;
+    const at::NoGradGuard no_gradient;
     add_prefix_of_bare_model(tensors);
     take_tied_decoder(tensors, where);
     for (const char* buffer : buffers) {

@@ -4,7 +4,7 @@
 
 #include "bigbird/model/safetensors.hpp"
 
-#include <torch/nn.h>
+#include <torch/nn/module.h>
 
 #include <filesystem>
 #include <string>

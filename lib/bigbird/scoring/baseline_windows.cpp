@@ -160,7 +160,7 @@ std::shared_ptr<WindowNetwork> linear_network(const TaskInfo& info, const at::Te
                                               const at::Tensor& bias, const at::Device& device) {
     const auto network =
         std::make_shared<KmerWindows>(info, kmer_spec_from(info.network, {}), weight.size(0), device);
-    const torch::NoGradGuard no_gradients;
+    const at::NoGradGuard no_gradients;
     auto parameters = network->module().named_parameters();
     parameters["weight"].copy_(weight);
     parameters["bias"].copy_(bias);

@@ -10,7 +10,7 @@ namespace bigbird::scoring {
 
 at::Tensor batched_logits(WindowNetwork& network, std::span<const EncodedWindow> windows,
                           std::int64_t batch_tokens, const std::function<void(std::int64_t)>& after_batch) {
-    const torch::NoGradGuard no_gradients;
+    const at::NoGradGuard no_gradients;
     network.module().eval();
     at::Tensor logits = at::empty({static_cast<std::int64_t>(windows.size()), network.labels()});
     const auto groups = network.group(windows, batch_tokens, model::GroupSizes::few);

@@ -101,7 +101,7 @@ ClassifierTask::ClassifierTask(std::shared_ptr<WindowNetwork> network, const tas
 }
 
 void ClassifierTask::start_at_base_rates() {
-    const torch::NoGradGuard no_gradients;
+    const at::NoGradGuard no_gradients;
     const bool uniform = spec_.sampling == Sampling::uniform;
     // Every other window that balanced sampling draws has a label.
     const auto pool = static_cast<double>(uniform ? training_.size() : std::ssize(with_label_));
@@ -214,7 +214,7 @@ train::StepStats ClassifierTask::accumulate(std::int64_t step) {
 Json ClassifierTask::evaluate() {
     const std::int64_t rows = validation_.size();
     if (rows == 0) return Json::object();
-    const torch::NoGradGuard no_gradients;
+    const at::NoGradGuard no_gradients;
     at::Tensor logits = at::zeros({rows, network_->labels()});  // of all ranks; each fills its share
     at::Tensor truth = at::zeros({rows, network_->labels()});
     at::Tensor loss = at::zeros({1}, at::kDouble);

@@ -15,8 +15,6 @@
 #include "bigbird/scoring/window_encoder.hpp"
 #include "bigbird/train/find_model.hpp"
 
-#include <torch/nn.h>
-
 #include <chrono>
 
 namespace bigbird::scoring {
@@ -53,7 +51,7 @@ private:
 /// (tokens or 1, hidden) float32 on the CPU for each sequence.
 std::vector<at::Tensor> vectors_of(Encoder& encoder, std::span<const model::TokenSequence> sequences,
                                    EmbedPooling pooling, std::int64_t layer, std::int64_t batch_tokens) {
-    const torch::NoGradGuard no_gradients;
+    const at::NoGradGuard no_gradients;
     std::vector<at::Tensor> vectors(sequences.size());
     for (const auto& group : model::group_by_blocks(sequences, encoder.config().pattern.block_size,
                                                     batch_tokens, model::GroupSizes::few)) {

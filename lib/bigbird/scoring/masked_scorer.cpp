@@ -7,8 +7,6 @@
 #include "bigbird/model/device.hpp"
 #include "bigbird/scoring/task_model.hpp"
 
-#include <torch/nn.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -89,7 +87,7 @@ std::vector<MaskedScorer::Query> MaskedScorer::queries_of(std::string_view ref, 
 }
 
 std::vector<double> MaskedScorer::log_likelihoods(std::span<const Query> queries) {
-    const torch::NoGradGuard no_gradients;
+    const at::NoGradGuard no_gradients;
     std::vector<model::TokenSequence> inputs;
     for (const Query& query : queries)
         inputs.push_back(query.input);

@@ -7,7 +7,7 @@
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/scoring/window_encoder.hpp"
 
-#include <torch/nn.h>
+#include <torch/nn/module.h>
 
 #include <cstdint>
 #include <filesystem>

@@ -2,6 +2,7 @@
 #include "bigbird/train/autocast.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/model/arithmetic.hpp"
 
 #include <ATen/autocast_mode.h>
 
@@ -15,13 +16,14 @@ ComputeType parse_compute_type(const std::string& word, const at::Device& device
         return ComputeType::fp32;
     }
     if (word == "bf16") {
-        return ComputeType::bf16;
+        return model::arithmetic_type(at::kBFloat16, device) == at::kBFloat16 ? ComputeType::bf16
+                                                                              : ComputeType::fp32;
     }
     throw ConfigError("--dtype is '" + word + "'; it can be auto, fp32 or bf16");
 }
 
 Autocast::Autocast(ComputeType type, const at::Device& device)
-    : device_(device.type()), on_(type == ComputeType::bf16) {
+    : device_(device.type()), on_(type == ComputeType::bf16 && model::computes_bf16(device)) {
     if (on_) {
         before_ = at::autocast::is_autocast_enabled(device_);
         type_before_ = at::autocast::get_autocast_dtype(device_);

@@ -10,11 +10,12 @@ namespace bigbird::train {
 /// What the network computes in: parameters, moments and losses are float32 in either case.
 enum class ComputeType : std::uint8_t { fp32, bf16 };
 
-/// "fp32", "bf16", or "auto": bf16 on a GPU, fp32 on a CPU. Throws ConfigError for another word.
+/// "fp32", "bf16", or "auto": bf16 on a GPU, fp32 on a CPU. bf16 becomes fp32 on a CPU without instructions
+/// for it (model/arithmetic.hpp). Throws ConfigError for another word.
 ComputeType parse_compute_type(const std::string& word, const at::Device& device);
 
-/// While it lives, matrix products on the device run in bfloat16 (LibTorch's autocast), if asked for. On the
-/// thread that makes it.
+/// While it lives, matrix products on the device run in bfloat16 (LibTorch's autocast), if asked for and the
+/// device has instructions for it. On the thread that makes it.
 class Autocast {
 public:
     Autocast(ComputeType type, const at::Device& device);

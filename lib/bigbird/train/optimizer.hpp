@@ -5,7 +5,7 @@
 
 #include "bigbird/model/safetensors.hpp"
 
-#include <torch/nn.h>
+#include <torch/nn/module.h>
 
 #include <string>
 #include <vector>

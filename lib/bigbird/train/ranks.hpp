@@ -6,8 +6,6 @@
 #include "bigbird/core/json_file.hpp"
 #include "bigbird/train/rank_spec.hpp"
 
-#include <torch/nn.h>
-
 #include <memory>
 #include <vector>
 

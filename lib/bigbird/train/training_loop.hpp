@@ -11,7 +11,7 @@
 #include "bigbird/train/ranks.hpp"
 #include "bigbird/train/schedule.hpp"
 
-#include <torch/nn.h>
+#include <torch/nn/module.h>
 
 #include <cstdint>
 #include <filesystem>

@@ -1,9 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/testing.hpp"
 
+#include "bigbird/attention/elementwise.hpp"
 #include "bigbird/attention/fused_kernel.hpp"
+#include "bigbird/core/processor.hpp"
 
 using namespace bigbird::attention;
+using bigbird::instruction_set;
+using bigbird::InstructionSet;
+
+namespace {
+
+std::vector<std::string> names(bool bf16) {
+    std::vector<std::string> all;
+    for (const FusedKernel* kernel : fused_kernels(bf16)) {
+        all.push_back(kernel->name());
+    }
+    return all;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE(
+    "fused_dispatch: kernels are those of the instruction set that may be used, the newest first") {
+    std::vector<std::string> wanted;
+    if (instruction_set() >= InstructionSet::avx512) wanted.emplace_back("avx512");
+    if (instruction_set() >= InstructionSet::avx2) wanted.emplace_back("avx2");
+    DOCTEST_CHECK(names(false) == wanted);
+    if (instruction_set() >= InstructionSet::avx512_bf16) wanted.insert(wanted.begin(), "avx512_bf16");
+    if (instruction_set() >= InstructionSet::amx) wanted.insert(wanted.begin(), "amx");
+    DOCTEST_CHECK(names(true) == wanted);
+    DOCTEST_CHECK((elementwise_kernels() != nullptr) == (instruction_set() >= InstructionSet::avx2));
+}
 
 DOCTEST_TEST_CASE("fused_dispatch: what serves float serves bfloat16, too") {
     DOCTEST_CHECK(fused_kernels(true).size() >= fused_kernels(false).size());

@@ -28,7 +28,7 @@ DOCTEST_TEST_CASE("baselines/architecture: the shortest windows work, shorter on
          {std::pair{"cnnprom", 21}, std::pair{"deepromoter", 6}, std::pair{"deepsea", 163}}) {
         DOCTEST_CAPTURE(name);
         const auto network = baselines::make_network(name, shortest, 3, 1);
-        const at::Tensor logits = network->forward(torch::zeros({2, shortest}, torch::kLong), {});
+        const at::Tensor logits = network->forward(at::zeros({2, shortest}, at::kLong), {});
         DOCTEST_CHECK(logits.sizes() == at::IntArrayRef({2, 3}));
         DOCTEST_CHECK(message_of<ConfigError>([&] {
                           baselines::make_network(name, shortest - 1, 3, 1);

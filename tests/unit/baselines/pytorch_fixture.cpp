@@ -46,7 +46,7 @@ at::Tensor fixture_bases(const std::string& architecture) {
 void check_against_pytorch(const std::string& architecture, baselines::BaseNetworkImpl& network) {
     const Json expected = fixture(architecture);
     const Json& shapes = expected.at("shapes");
-    const torch::NoGradGuard no_gradients;
+    const at::NoGradGuard no_gradients;
     network.eval();
     double number = 0;
     auto parameters = network.named_parameters();
@@ -76,7 +76,7 @@ void check_against_pytorch(const std::string& architecture, baselines::BaseNetwo
 
 void check_dropout(const std::string& architecture, baselines::BaseNetworkImpl& network) {
     baselines::initialise_uniformly(network, 1);
-    const torch::NoGradGuard no_gradients;
+    const at::NoGradGuard no_gradients;
     const at::Tensor bases = fixture_bases(architecture);
     const model::DropoutKey key{.seed = 1, .step = 2, .samples = {7, 8, 9}};
     network.eval();

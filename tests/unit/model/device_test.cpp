@@ -6,6 +6,7 @@
 #include "bigbird/core/error.hpp"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
 using namespace bigbird::model;
 using bigbird::testing::message_of;

@@ -88,7 +88,7 @@ DOCTEST_TEST_CASE("encoder: the last block may reach behind the last position") 
     BigBirdModel longer = encoder(config);
     config.max_position_embeddings = 126;
     BigBirdModel model = encoder(config);
-    const torch::NoGradGuard no_gradient;
+    const at::NoGradGuard no_gradient;
     auto from = longer->named_parameters();
     for (auto& item : model->named_parameters()) {
         item.value().copy_(from[item.key()].narrow(0, 0, item.value().size(0)));
@@ -130,7 +130,7 @@ BigBirdModel with_explicit_tokens(BigBirdModel& etc) {
     config.vocab_size += 6;
     config.max_position_embeddings += 8;
     BigBirdModel model(config);
-    const torch::NoGradGuard no_gradient;
+    const at::NoGradGuard no_gradient;
     auto from = etc->named_parameters();
     for (auto& item : model->named_parameters()) {
         at::Tensor& to = item.value();

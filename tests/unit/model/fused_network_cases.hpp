@@ -7,7 +7,6 @@
 #include "unit/model/small_model.hpp"
 
 #include <ATen/autocast_mode.h>
-#include <torch/nn.h>
 
 #include <cmath>
 #include <vector>

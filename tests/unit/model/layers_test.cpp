@@ -39,7 +39,7 @@ DOCTEST_TEST_CASE("layers: the padding row gets no gradient from look-ups") {
 DOCTEST_TEST_CASE("layers: Linear and LayerNorm") {
     Linear linear(3, 2, false);
     DOCTEST_CHECK(linear->parameters().size() == 1);
-    torch::NoGradGuard no_gradient;
+    at::NoGradGuard no_gradient;
     linear->weight.copy_(floats({1, 2, 3, 0, 1, 0}).view({2, 3}));
     DOCTEST_CHECK(identical(linear->forward(floats({1, 10, 100})), floats({321, 10})));
     LayerNorm norm(2, 1e-12);

@@ -28,7 +28,7 @@ model::EncoderInput one_input(const model::BigBirdConfig& config, std::int64_t m
 
 DOCTEST_TEST_CASE("scoring/bigbird_windows: means over all tokens, or over the marked ones") {
     auto network = tiny_network(tiny_config(2), 2);
-    const torch::NoGradGuard no_gradients;
+    const at::NoGradGuard no_gradients;
     const auto input = one_input(network->config(), 20, 33);
     const at::Tensor hidden = network->encode(input).hidden;  // (1, length, hidden)
     const auto length = input.attention_mask.sum().item<std::int64_t>();
@@ -43,7 +43,7 @@ DOCTEST_TEST_CASE("scoring/bigbird_windows: means over all tokens, or over the m
 
 DOCTEST_TEST_CASE("scoring/bigbird_windows: bfloat16 is near float32, and the head stays in float32") {
     auto network = tiny_network(tiny_config(2), 2);
-    const torch::NoGradGuard no_gradients;
+    const at::NoGradGuard no_gradients;
     const auto input = one_input(network->config());
     const at::Tensor exact = scoring::pooled_logits(network, input, Pooling::cls);
     const at::Tensor rough =

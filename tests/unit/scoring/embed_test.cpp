@@ -10,8 +10,6 @@
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/tasks/text_fields.hpp"
 
-#include <torch/nn.h>
-
 #include <sstream>
 
 using namespace bigbird;
@@ -55,7 +53,7 @@ public:
     }
     /// (length, hidden), [CLS] first
     at::Tensor hidden(const std::string& dna, std::size_t layer) const {
-        const torch::NoGradGuard no_gradients;
+        const at::NoGradGuard no_gradients;
         model::PreTrainingModel network = model::load_pretraining_model(folder_ / "model", at::kCPU);
         std::vector<std::int32_t> ids = small_tokenizer().encode(dna);
         ids.insert(ids.begin(), tokenizer::special::cls);

@@ -8,8 +8,6 @@
 #include "bigbird/genome/sequence.hpp"
 #include "bigbird/model/model_directory.hpp"
 
-#include <torch/nn.h>
-
 using namespace bigbird;
 using namespace bigbird::testing;
 using scoring::AllelePair;
@@ -72,7 +70,7 @@ DOCTEST_TEST_CASE("scoring/masked_scorer: equals a forward pass of each sequence
     MaskedScorer scorer = fixture.scorer(Strands::none, 600);
     const auto scores = scorer.score(pairs, 2);
     model::PreTrainingModel network = fixture.network();
-    const torch::NoGradGuard no_gradients;
+    const at::NoGradGuard no_gradients;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         double sums[2] = {0, 0};
         const auto queries = scorer.queries_of(pairs[i].ref, pairs[i].alt);

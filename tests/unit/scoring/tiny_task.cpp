@@ -9,8 +9,6 @@
 #include "bigbird/tasks/example_writer.hpp"
 #include "bigbird/tasks/two_bit.hpp"
 
-#include <torch/nn.h>
-
 namespace bigbird::testing {
 namespace fs = std::filesystem;
 

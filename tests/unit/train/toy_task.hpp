@@ -7,6 +7,7 @@
 #include "bigbird/train/training_loop.hpp"
 
 #include <ATen/ATen.h>
+#include <torch/nn/modules/linear.h>
 
 #include <csignal>
 #include <fstream>
