@@ -4,7 +4,9 @@
 #include "bigbird/core/child_process.hpp"
 
 #include <link.h>
+#include <unistd.h>
 
+#include <array>
 #include <sstream>
 
 namespace bigbird {
@@ -12,6 +14,7 @@ namespace bigbird {
 namespace {
 
 constexpr std::chrono::seconds patience{20};
+constexpr int not_started = 127;
 
 /// Called for the program first; writes the loader's path, which the program names in its header.
 int find_loader(dl_phdr_info* info, std::size_t, void* out) {
@@ -30,6 +33,25 @@ std::string loader() {
     return path;
 }
 
+/// The loader's list, made as ldd makes it: its option --list ends at the first library that it does not
+/// find.
+ChildResult trace(const std::string& program, const std::filesystem::path& file) {
+    std::string mode = "LD_TRACE_LOADED_OBJECTS=1";
+    std::vector<char*> environment{mode.data()};
+    for (char** variable = ::environ; *variable != nullptr; ++variable) {
+        environment.push_back(*variable);
+    }
+    environment.push_back(nullptr);
+    std::string name = program, argument = file.string();
+    std::array<char*, 3> arguments{name.data(), argument.data(), nullptr};
+    return run_child(
+        [&] {
+            ::execve(program.c_str(), arguments.data(), environment.data());
+            return not_started;
+        },
+        patience);
+}
+
 }  // namespace
 
 std::vector<NeededLibrary> needed_libraries(const std::filesystem::path& file) {
@@ -37,7 +59,7 @@ std::vector<NeededLibrary> needed_libraries(const std::filesystem::path& file) {
     if (program.empty()) {  // linked statically
         return {};
     }
-    return parse_needed_libraries(run_child(program, {program, "--list", file.string()}, patience).out);
+    return parse_needed_libraries(trace(program, file).out);
 }
 
 std::vector<NeededLibrary> parse_needed_libraries(const std::string& list) {

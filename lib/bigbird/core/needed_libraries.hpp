@@ -17,7 +17,7 @@ struct NeededLibrary {
 /// run. Empty where `file` is no such file.
 std::vector<NeededLibrary> needed_libraries(const std::filesystem::path& file);
 
-/// From the loader's own words (ld.so --list).
+/// From the loader's own words, those of ldd.
 std::vector<NeededLibrary> parse_needed_libraries(const std::string& list);
 
 /// The names of those that are not found.

@@ -28,19 +28,15 @@ std::string of_interest(const std::string& flags) {
 
 }  // namespace
 
-ProcessorFacts processor_facts(const std::filesystem::path& cpuinfo) {
-    ProcessorFacts facts;
+std::string processor_features(const std::filesystem::path& cpuinfo) {
     std::ifstream in(cpuinfo);
-    for (std::string line; std::getline(in, line) && (facts.name.empty() || facts.features.empty());) {
+    for (std::string line; std::getline(in, line);) {
         const std::size_t colon = line.find(": ");
-        const std::string value = colon == std::string::npos ? std::string() : line.substr(colon + 2);
-        if (facts.name.empty() && line.starts_with("model name")) {
-            facts.name = value;
-        } else if (facts.features.empty() && line.starts_with("flags")) {
-            facts.features = of_interest(value);
+        if (line.starts_with("flags") && colon != std::string::npos) {
+            return of_interest(line.substr(colon + 2));
         }
     }
-    return facts;
+    return {};
 }
 
 }  // namespace bigbird

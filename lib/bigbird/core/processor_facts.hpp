@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the system says of this machine, for bug reports.
 #pragma once
 
 #include <filesystem>
@@ -7,12 +6,9 @@
 
 namespace bigbird {
 
-struct ProcessorFacts {
-    std::string name;      ///< empty where the system does not tell
-    std::string features;  ///< those that our kernels and LibTorch's look at, apart by blanks
-};
-
-/// Of the first processor in a file like /proc/cpuinfo.
-ProcessorFacts processor_facts(const std::filesystem::path& cpuinfo = "/proc/cpuinfo");
+/// The features of the first processor in a file like /proc/cpuinfo, for bug reports: those that our kernels
+/// and LibTorch's look at, by the system's names, apart by blanks. What may be used of them is
+/// instruction_set()'s.
+std::string processor_features(const std::filesystem::path& cpuinfo = "/proc/cpuinfo");
 
 }  // namespace bigbird

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/needed_libraries.hpp"
 
+#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include <algorithm>
@@ -25,4 +26,20 @@ DOCTEST_TEST_CASE("needed_libraries: those of this program are all there") {
     DOCTEST_CHECK(std::ranges::any_of(
         libraries, [](const NeededLibrary& library) { return library.name.starts_with("libc.so"); }));
     DOCTEST_CHECK(needed_libraries("/nonexistent/library.so").empty());
+}
+
+DOCTEST_TEST_CASE("needed_libraries: one that is not there does not hide the others") {
+    const auto self = std::filesystem::read_symlink("/proc/self/exe");
+    const auto libraries = needed_libraries(self);
+    const std::string known = libraries.front().name;
+    std::string unknown = known, program = testing::read_file(self);
+    unknown[3] = '-';
+    for (std::size_t at = 0; (at = program.find(known + '\0', at)) != std::string::npos;) {
+        program.replace(at, known.size(), unknown);
+    }
+    const testing::TempDir folder;
+    testing::write_file(folder / "program", program);
+    const auto of_copy = needed_libraries(folder / "program");
+    DOCTEST_CHECK(missing_of(of_copy) == std::vector<std::string>{unknown});
+    DOCTEST_CHECK(of_copy.size() > 2);
 }
