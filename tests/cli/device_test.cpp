@@ -37,8 +37,9 @@ void check_refused(const std::string& device, const std::string& why) {
 nlohmann::json parts_by_name() {
     const ProgramResult result = run_program({"info", "--program", "--json"});
     DOCTEST_CHECK(result.code == 0);
+    const nlohmann::json rows = nlohmann::json::parse(result.out)["program"];
     nlohmann::json parts;
-    for (const nlohmann::json& part : nlohmann::json::parse(result.out)["program"]) {
+    for (const nlohmann::json& part : rows) {
         parts[part["part"].get<std::string>()] = part;
     }
     return parts;
