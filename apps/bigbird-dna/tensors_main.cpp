@@ -5,6 +5,7 @@
 #include "commands/finetune_chromatin.hpp"
 #include "commands/finetune_promoter.hpp"
 #include "commands/forward.hpp"
+#include "commands/info_program.hpp"
 #include "commands/predict_chromatin.hpp"
 #include "commands/predict_promoter.hpp"
 #include "commands/predict_variants.hpp"
@@ -23,5 +24,6 @@ int main(int argc, char** argv) {
     setup_predict_variants(program, run_predict_variants);
     setup_embed(program, run_embed);
     setup_forward(program, run_forward);
+    setup_info(program, run_info_with_tensors);
     return program.main(argc, argv);
 }

@@ -61,3 +61,52 @@ DOCTEST_TEST_CASE("info: a run folder means its model") {
     DOCTEST_CHECK(result.code == 0);
     DOCTEST_CHECK(result.out.find("parameters  149134\n") != std::string::npos);
 }
+
+DOCTEST_TEST_CASE("info: --program says what this program can use, as text and as JSON") {
+    const ProgramResult text = run_program({"info", "--program"});
+    DOCTEST_CHECK(text.code == 0);
+    DOCTEST_CHECK(text.err.empty());
+    DOCTEST_CHECK(text.out.starts_with("part "));
+    for (const char* part :
+         {"program", "processor", "features", "attention, fp32", "attention, bf16", "cores", "memory",
+          "NVIDIA driver", "LibTorch", "Gloo", "own CUDA kernels", "NCCL", "--device auto"}) {
+        DOCTEST_CHECK_MESSAGE(text.out.find("\n" + std::string(part) + "  ") != std::string::npos, part);
+    }
+    const ProgramResult json = run_program({"info", "--program", "--json"});
+    DOCTEST_CHECK(json.code == 0);
+    const auto rows = nlohmann::json::parse(json.out)["program"];
+    const auto lines = std::count(text.out.begin(), text.out.end(), '\n');
+    DOCTEST_CHECK(rows.size() + 1 == static_cast<std::size_t>(lines));
+    for (const auto& row : rows) {
+        DOCTEST_CHECK((row["part"].is_string() && row["usable"].is_boolean() && row["details"].is_string()));
+    }
+}
+
+DOCTEST_TEST_CASE("info: --program without LibTorch says why, and all else") {
+    const TempDir folder;
+    const std::string alone = folder / "bigbird-dna", beside = folder / "bigbird-dna-tensors";
+    std::filesystem::copy_file(program_path(), alone);
+    const ProgramResult without = run_program({"info", "--program"}, {}, {.program = alone});
+    DOCTEST_CHECK(without.code == 0);
+    DOCTEST_CHECK(without.out.find("  bigbird-dna-tensors: " + beside +
+                                   " cannot be started: No such file or directory") != std::string::npos);
+    DOCTEST_CHECK(without.out.find("\nprocessor ") != std::string::npos);
+    write_file(
+        beside,
+        "#!/bin/sh\necho 'error while loading shared libraries: libc10.so: no such file' >&2\nexit 127\n");
+    std::filesystem::permissions(beside, std::filesystem::perms::owner_all);
+    const ProgramResult broken = run_program({"info", "--program"}, {}, {.program = alone});
+    DOCTEST_CHECK(broken.code == 0);
+    DOCTEST_CHECK(broken.out.find(": error while loading shared libraries: libc10.so: no such file\n") !=
+                  std::string::npos);
+}
+
+DOCTEST_TEST_CASE("info: it takes a path or --program, and one of them") {
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"info"}, {"info", "--program", test_data("model/relu").string()}}) {
+        const ProgramResult result = run_program(arguments);
+        DOCTEST_CHECK(result.code == 2);
+        DOCTEST_CHECK(result.err ==
+                      "bigbird-dna: error: info takes a PATH or --program; see 'bigbird-dna info --help'\n");
+    }
+}

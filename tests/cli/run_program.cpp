@@ -61,6 +61,10 @@ std::string program_path() {
     return BIGBIRD_PROGRAM;
 }
 
+std::string fake_driver_folder() {
+    return BIGBIRD_FAKE_DRIVER;
+}
+
 ProgramResult run_program(const std::vector<std::string>& arguments, const std::string& input,
                           const Disturbance& disturbance) {
     const TempDir folder;

@@ -24,6 +24,9 @@ struct Disturbance {
 /// The bigbird-dna that the tests run.
 std::string program_path();
 
+/// The folder of a pretended libcuda.so.1 (tests/support/fake_cuda_driver.cpp), for LD_LIBRARY_PATH.
+std::string fake_driver_folder();
+
 /// Runs bigbird-dna with these arguments and this standard input, and waits for it.
 ProgramResult run_program(const std::vector<std::string>& arguments, const std::string& input = {},
                           const Disturbance& disturbance = {});

@@ -5,6 +5,7 @@
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/device.hpp"
 #include "bigbird/model/forward_tensors.hpp"
+#include "bigbird/model/usable_attention.hpp"
 
 namespace bigbird::cli {
 
@@ -13,7 +14,7 @@ int run_forward(const ForwardOptions& options) {
     model::set_compute_threads(options.threads);
     const at::Device device = model::open_device(options.device);
     const model::TensorMap inputs = model::read_safetensors(options.input);
-    const model::ForwardSpec spec{options.type, attention::backend_from_name(options.attention)};
+    const model::ForwardSpec spec{options.type, model::usable_attention(options.attention, device)};
     const model::TensorMap outputs = model::forward_tensors(options.model, inputs, spec, device);
     model::write_safetensors(outputs, options.output.output,
                              {{"bigbird_dna_version", std::string(version())},

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/info.hpp"
 
+#include "commands/info_program.hpp"
+
+#include "bigbird/core/error.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/corpus/describe_shards.hpp"
 #include "bigbird/model/check_weights.hpp"
@@ -48,24 +51,34 @@ std::string description_text(const InfoOptions& options) {
 void setup_info(Program& program, Runner<InfoOptions> run) {
     const auto options = std::make_shared<InfoOptions>();
     CLI::App& command = program.add(
-        "info", "Tools", "Say what a model directory, token shards, a tokenizer or a safetensors file holds",
+        "info", "Tools",
+        "Say what a model directory, token shards, a tokenizer or a safetensors file holds, or what this "
+        "program can use on this machine",
         options, std::move(run));
     command
         .add_option(
             "path", options->path,
             "Model directory or run folder, folder of token shards, .model or .safetensors file; with "
             "--labels an example folder, a labels.tsv, or the word deepsea")
-        ->required()
         ->type_name("PATH");
     command.add_flag("--json", options->json, "As JSON, for programs");
     command.add_flag("--labels", options->labels,
                      "The table of labels that --labels of other commands chooses from; of deepsea the 919 "
                      "that come with the program");
+    command.add_flag("--program", options->program,
+                     "What this program can use here, and where not, why: processor, LibTorch, GPUs, CUDA "
+                     "libraries; paste it into a bug report");
     command.add_flag("--check,--verify", options->verify,
                      "Read everything: weights must be finite, token shards must have their checksums");
 }
 
 int run_info(const InfoOptions& options) {
+    if (options.program != options.path.empty()) {
+        throw ConfigError("info takes a PATH or --program; see 'bigbird-dna info --help'");
+    }
+    if (options.program) {
+        return run_info_program(options);
+    }
     const std::string text = options.labels ? labels_text(options.path) : description_text(options);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return 0;

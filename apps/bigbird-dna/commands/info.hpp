@@ -9,7 +9,7 @@ namespace bigbird::cli {
 
 struct InfoOptions {
     std::filesystem::path path;
-    bool json = false, verify = false, labels = false;
+    bool json = false, verify = false, labels = false, program = false;
 };
 
 void setup_info(Program& program, Runner<InfoOptions> run);

@@ -7,6 +7,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/model/device.hpp"
+#include "bigbird/model/usable_attention.hpp"
 #include "bigbird/train/memory.hpp"
 
 #include <cstdio>
@@ -36,6 +37,7 @@ int run_pretrain(const PretrainOptions& options) {
     const int threads = resolve_threads(options.threads);  // of all processes that share processors
     model::set_compute_threads(place.share_of(threads));
     spec.task.device = model::open_device(device_of(place, options.device));
+    spec.task.attention = model::usable_attention(options.attention, spec.task.device);
     spec.task.compute = train::parse_compute_type(options.dtype, spec.task.device);
     if (spec.task.recompute && spec.task.device.is_cpu()) {
         train::keep_little_memory();

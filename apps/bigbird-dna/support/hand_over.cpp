@@ -7,13 +7,15 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 
 namespace bigbird::cli {
 
+std::filesystem::path tensor_program() {
+    return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "bigbird-dna-tensors";
+}
+
 void exec_tensor_program(char** argv) {
-    const std::filesystem::path program =
-        std::filesystem::read_symlink("/proc/self/exe").parent_path() / "bigbird-dna-tensors";
+    const std::filesystem::path program = tensor_program();
     ::execv(program.c_str(), argv);
     throw ConfigError(program.string() + " cannot be started: " + std::strerror(errno) +
                       "; it belongs beside bigbird-dna, for the commands that need LibTorch");

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
+
 namespace bigbird::cli {
+
+/// Where bigbird-dna-tensors belongs: beside this program.
+std::filesystem::path tensor_program();
 
 /// Replaces this process by bigbird-dna-tensors (beside this program) with the same arguments. Returns only
 /// by ConfigError, where that program is not there.

@@ -6,6 +6,7 @@
 #include "support/unknown_argument.hpp"
 
 #include "bigbird/core/check.hpp"
+#include "bigbird/core/device_fault.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/free_memory.hpp"
 #include "bigbird/core/interrupt.hpp"
@@ -91,6 +92,9 @@ int Program::main(int argc, char** argv) {
     } catch (const std::exception& error) {
         if (is_out_of_memory(error)) {
             log_error("out of memory; use fewer --threads, a smaller --batch-size or shorter sequences");
+            code = exit_code(ExitCode::device);
+        } else if (const auto fault = device_fault(error)) {
+            log_error("{}", *fault);
             code = exit_code(ExitCode::device);
         } else {
             log_error("unexpected failure, a bug in bigbird-dna: {}", error.what());

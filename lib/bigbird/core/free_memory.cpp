@@ -99,6 +99,7 @@ bool is_out_of_memory(const std::exception& error) {
     const std::string_view text = error.what();
     return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
            text.find("DefaultCPUAllocator") != std::string_view::npos ||
+           text.find("CUBLAS_STATUS_ALLOC_FAILED") != std::string_view::npos ||
            text.find("out of memory") != std::string_view::npos;
 }
 

@@ -4,13 +4,13 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/model/gpu_facts.hpp"
+#include "bigbird/model/libtorch_cuda.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
-#include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <dlfcn.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -20,27 +20,6 @@
 namespace bigbird::model {
 
 namespace {
-
-/// Empty where CUDA can be used, else why not. LibTorch remembers its first answer about GPUs, so the library
-/// is opened before it is asked.
-std::string open_cuda() {
-    if (::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL) == nullptr) {
-        return "no NVIDIA driver is installed (libcuda.so.1 is missing)";
-    }
-    if (::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr) {
-        return std::string("LibTorch's CUDA part cannot be opened: ") + ::dlerror() +
-               "; scripts/setup --cuda installs what it needs";
-    }
-    if (!at::globalContext().hasCUDA() || at::detail::getCUDAHooks().deviceCount() == 0) {
-        return "the driver shows no GPU (see nvidia-smi, and CUDA_VISIBLE_DEVICES)";
-    }
-    return {};
-}
-
-const std::string& cuda_obstacle() {
-    static const std::string obstacle = open_cuda();
-    return obstacle;
-}
 
 /// The N of "cuda:N", 0 for "cuda", -1 for other words.
 int device_index(const std::string& choice) {
@@ -55,16 +34,9 @@ int device_index(const std::string& choice) {
 }
 
 at::Device open_gpu(int index) {
-    if (!cuda_obstacle().empty()) {
-        throw DeviceError("--device cuda cannot be used: " + cuda_obstacle());
-    }
-    const int count = static_cast<int>(at::detail::getCUDAHooks().deviceCount());
-    if (index >= count) {
-        throw DeviceError("--device cuda:" + std::to_string(index) + " does not exist: this machine has " +
-                          std::to_string(count) + (count == 1 ? " GPU" : " GPUs"));
-    }
     at::globalContext().lazyInitDevice(at::kCUDA);
-    log_info("computing on GPU {}", index);
+    log_info("computing on GPU {} ({})", index,
+             gpu_text(gpu_facts().driver.gpus[static_cast<std::size_t>(index)]));
     return {at::kCUDA, static_cast<at::DeviceIndex>(index)};
 }
 
@@ -74,22 +46,24 @@ at::Device open_device(const std::string& choice) {
     if (choice == "cpu") {
         return at::kCPU;
     }
-    if (choice == "auto") {
-        if (cuda_obstacle().empty()) {
-            return open_gpu(0);
-        }
-        log_info("computing on the CPU, {} threads: {}", at::get_num_threads(), cuda_obstacle());
-        return at::kCPU;
-    }
+    const bool is_auto = choice == "auto";
     const int index = device_index(choice);
-    if (index < 0) {
+    if (!is_auto && index < 0) {
         throw ConfigError("--device must be auto, cpu, cuda or cuda:N, not '" + choice + "'");
     }
-    return open_gpu(index);
+    const GpuChoice gpu = choose_gpu(gpu_facts(), is_auto ? std::nullopt : std::optional(index));
+    if (gpu.index >= 0) {
+        return open_gpu(gpu.index);
+    }
+    if (!is_auto) {
+        throw DeviceError("--device " + choice + " cannot be used: " + gpu.obstacle);
+    }
+    log_info("computing on the CPU, {} threads: {}", at::get_num_threads(), gpu.obstacle);
+    return at::kCPU;
 }
 
 bool has_gpu() {
-    return cuda_obstacle().empty();
+    return choose_gpu(gpu_facts(), std::nullopt).index >= 0;
 }
 
 at::Tensor send(const at::Tensor& x, const at::Device& device) {

@@ -5,6 +5,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/sequence.hpp"
 #include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/usable_attention.hpp"
 
 namespace bigbird::scoring {
 
@@ -110,7 +111,7 @@ std::string to_string(Pooling pooling) {
 }
 
 Computing parse_computing(const std::string& type, const std::string& attention, const at::Device& device) {
-    return {train::parse_compute_type(type, device), attention::backend_from_name(attention)};
+    return {train::parse_compute_type(type, device), model::usable_attention(attention, device)};
 }
 
 at::Tensor pooled_logits(model::SequenceClassifier& network, const model::EncoderInput& input,

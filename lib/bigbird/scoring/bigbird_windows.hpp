@@ -29,7 +29,7 @@ struct Computing {
     train::ComputeType type = train::ComputeType::fp32;
     attention::Backend attention = attention::Backend::automatic;
 };
-/// From the values of --dtype (train::parse_compute_type) and --attention (attention::backend_from_name).
+/// From the values of --dtype (train::parse_compute_type) and --attention (model::usable_attention).
 Computing parse_computing(const std::string& type, const std::string& attention, const at::Device& device);
 
 /// (batch, labels) logits of one batch, in the network's present mode. The encoder computes in `compute`, the

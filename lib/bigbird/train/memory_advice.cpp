@@ -17,14 +17,14 @@ double need(const PretrainSpec& spec, const MemoryLoad& load) {
     return memory_needed(spec.config, load).total();
 }
 
-/// The greatest number of sequences, of those by halving, that fits; 0: none.
+/// The greatest number of sequences, up to the load's, that fits; 0: none.
 std::int64_t fitting_sequences(const PretrainSpec& spec, MemoryLoad load, double bytes) {
-    for (; load.sequences > 0; load.sequences /= 2) {
-        if (need(spec, load) <= bytes) {
-            return load.sequences;
-        }
+    std::int64_t fits = 0, too_many = load.sequences + 1;
+    while (too_many - fits > 1) {
+        load.sequences = fits + (too_many - fits) / 2;
+        (need(spec, load) <= bytes ? fits : too_many) = load.sequences;
     }
-    return 0;
+    return fits;
 }
 
 std::string in_gigabytes(double bytes) {

@@ -3,6 +3,7 @@
 #include "support/testing.hpp"
 #include "unit/attention/cuda_cases.hpp"
 
+#include "bigbird/attention/cuda/architectures.hpp"
 #include "bigbird/attention/cuda/kernel_library.hpp"
 #include "bigbird/core/error.hpp"
 
@@ -87,6 +88,7 @@ DOCTEST_TEST_CASE("cuda_attention: the kernels' library opens without a GPU, and
     arguments.head_dim = 7;
     const int error = kernels.forward(arguments, nullptr);
     DOCTEST_CHECK(std::string(kernels.error_text(error)) == "invalid argument");
+    DOCTEST_CHECK(attention::cuda::kernel_architectures().find("sm_90a") != std::string::npos);
 #else
     const std::string message = testing::message_of<DeviceError>([] { attention::cuda::kernel_library(); });
     DOCTEST_CHECK(message.find("the attention backend fused needs bigbird-cuda.so beside the program") == 0);

@@ -56,5 +56,7 @@ DOCTEST_TEST_CASE("free_memory: what is left falls with what is taken, and ulimi
 DOCTEST_TEST_CASE("free_memory: memory that ran out is told from other failures") {
     DOCTEST_CHECK(is_out_of_memory(std::bad_alloc()));
     DOCTEST_CHECK(is_out_of_memory(std::runtime_error("CUDA out of memory. Tried to allocate 2.00 GiB.")));
+    DOCTEST_CHECK(
+        is_out_of_memory(std::runtime_error("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling")));
     DOCTEST_CHECK_FALSE(is_out_of_memory(std::runtime_error("something else")));
 }

@@ -42,6 +42,26 @@ DOCTEST_TEST_CASE("memory_advice: the mildest change that fits is named") {
     DOCTEST_CHECK(contains(memory_advice(spec, 0.1e9), "weights, gradients and moments alone take 0.0"));
 }
 
+DOCTEST_TEST_CASE("memory_advice: on a GPU the largest --micro-batch-size that fits is named") {
+    PretrainSpec spec = small_run();
+    spec.task.device = at::Device(at::kCUDA, 0);
+    spec.task.compute = ComputeType::bf16;
+    spec.task.batch_size = 256;
+    spec.task.micro_batch_tokens = 256 * 1024;
+    MemoryLoad load = memory_load(spec);
+    DOCTEST_CHECK_FALSE(load.on_cpu);
+    DOCTEST_CHECK(load.sequences == 256);
+    for (const double bytes : {2e9, 3e9, 5e9}) {
+        for (load.sequences = 1; memory_needed(spec.config, load).total() <= bytes;) {
+            ++load.sequences;
+        }
+        DOCTEST_CHECK(load.sequences > 2);
+        DOCTEST_CHECK(
+            contains(memory_warning(spec, bytes).value_or(""),
+                     "; --micro-batch-size " + std::to_string(load.sequences - 1) + " needs about"));
+    }
+}
+
 DOCTEST_TEST_CASE("memory_advice: what failed though it was counted to fit is made clearly smaller") {
     const PretrainSpec spec = small_run();
     DOCTEST_CHECK(contains(memory_advice(spec, 64e9), "; --micro-batch-size 4 needs about"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/attention/cuda/kernel_library.hpp"
 
+#include "bigbird/attention/cuda/architectures.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/program_file.hpp"
 
@@ -15,15 +16,19 @@ namespace {
 
 std::atomic<const KernelTable*> emulation{nullptr};
 
-const KernelTable& open_library() {
-    const std::filesystem::path file = program_file("bigbird-cuda.so");
+void* open_file(const std::filesystem::path& file) {
     void* library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
         throw DeviceError(
             std::string("the attention backend fused needs bigbird-cuda.so beside the program: ") +
             ::dlerror() + "; build it on a machine with the CUDA toolkit, or choose blocked");
     }
-    void* symbol = ::dlsym(library, "bigbird_cuda_kernels");
+    return library;
+}
+
+const KernelTable& open_library() {
+    const std::filesystem::path file = program_file("bigbird-cuda.so");
+    void* symbol = ::dlsym(open_file(file), "bigbird_cuda_kernels");
     const KernelTable* table =
         symbol == nullptr ? nullptr : reinterpret_cast<decltype(&bigbird_cuda_kernels)>(symbol)();
     if (table == nullptr || table->version != kernel_table_version) {
@@ -40,6 +45,12 @@ const KernelTable& kernel_library() {
     }
     static const KernelTable& table = open_library();
     return table;
+}
+
+std::string kernel_architectures() {
+    kernel_library();  // of this version
+    void* symbol = ::dlsym(open_file(program_file("bigbird-cuda.so")), "bigbird_cuda_architectures");
+    return symbol == nullptr ? "unknown" : reinterpret_cast<decltype(&bigbird_cuda_architectures)>(symbol)();
 }
 
 bool kernels_serve(bool is_gpu) {

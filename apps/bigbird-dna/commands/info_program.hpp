@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// `info --program`: what this program can use on this machine, and where not, why.
+#pragma once
+
+#include "commands/info.hpp"
+
+#include "bigbird/core/json_file.hpp"
+
+#include <string>
+#include <vector>
+
+namespace bigbird::cli {
+
+/// One row of the table.
+struct ProgramPart {
+    std::string part;
+    bool usable = false;
+    std::string details;  ///< what it is or, where it cannot be used, why
+};
+
+/// A row as a line of JSON, and back: what crosses between the processes that look. Lines of anything else
+/// are left out.
+std::string part_line(const ProgramPart& part);
+std::vector<ProgramPart> parts_of_lines(const std::string& lines);
+
+/// For people: columns.
+std::string parts_text(const std::vector<ProgramPart>& parts);
+
+/// In bigbird-dna: prints the table. The driver and LibTorch are asked in processes of their own, for they
+/// may be broken in any way.
+int run_info_program(const InfoOptions& options);
+
+/// In bigbird-dna-tensors: prints the rows that need LibTorch, each as soon as it is known, as lines of JSON.
+int run_info_with_tensors(const InfoOptions& options);
+
+}  // namespace bigbird::cli

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/info_program.hpp"
+
+#include "bigbird/attention/cuda/architectures.hpp"
+#include "bigbird/attention/cuda/kernel_library.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/program_file.hpp"
+#include "bigbird/model/libtorch_cuda.hpp"
+#include "bigbird/train/communication.hpp"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <ATen/Version.h>
+#include <torch/version.h>
+
+#include <cstdio>
+
+namespace bigbird::cli {
+
+namespace {
+
+void print(const ProgramPart& part) {
+    std::fputs(part_line(part).c_str(), stdout);
+    std::fflush(stdout);
+}
+
+ProgramPart libtorch_part() {
+    const at::Context& context = at::globalContext();
+    return {"LibTorch", true,
+            std::string(TORCH_VERSION) + " in " + model::libtorch_folder().string() + ", computes with " +
+                at::get_cpu_capability() + (context.hasMKL() ? ", MKL" : "") +
+                (context.hasMKLDNN() ? ", oneDNN" : "") + ", " + std::to_string(at::get_num_threads()) +
+                " threads"};
+}
+
+ProgramPart gloo_part() {
+    const std::string obstacle = train::gloo_obstacle();
+    return {"Gloo", obstacle.empty(),
+            obstacle.empty() ? "several processes on CPUs can train together" : obstacle};
+}
+
+ProgramPart kernels_part() {
+    const std::string file = program_file("bigbird-cuda.so").string();
+    try {
+        const auto& kernels = attention::cuda::kernel_library();
+        const bool all = kernels.supports(attention::cuda::KernelSet::general, 32);
+        return {"own CUDA kernels", true,
+                file + ": " + attention::cuda::kernel_architectures() + "; heads of size " +
+                    (all ? "32, 64 and 128" : "64")};
+    } catch (const Error& error) {
+        return {"own CUDA kernels", false, error.what()};
+    }
+}
+
+void print_cuda_libraries() {
+    const auto libraries = model::libtorch_cuda_libraries();
+    if (libraries.empty()) {
+        print({"CUDA libraries", false, "this LibTorch has no CUDA part"});
+    }
+    for (const NeededLibrary& library : libraries) {
+        const bool found = !library.path.empty();
+        print({library.name, found,
+               found ? library.path.lexically_normal().string()
+                     : "not found: scripts/setup --with-cuda installs it"});
+    }
+}
+
+ProgramPart nccl_part() {
+    const train::NcclFacts facts = train::nccl_facts();
+    const std::string found =
+        facts.version.empty() ? "" : facts.version + " in " + facts.library.lexically_normal().string();
+    return {
+        "NCCL", facts.obstacle.empty(),
+        facts.obstacle.empty() ? found : facts.obstacle + (found.empty() ? "" : "; NCCL itself is " + found)};
+}
+
+/// What LibTorch can use: GPU by GPU, then what it takes by itself.
+void print_devices() {
+    const model::GpuFacts& facts = model::gpu_facts();
+    for (int i = 0; i < static_cast<int>(facts.driver.gpus.size()); ++i) {
+        const std::string obstacle = model::gpu_obstacle(facts, i);
+        print(
+            {"--device cuda:" + std::to_string(i), obstacle.empty(), obstacle.empty() ? "opens" : obstacle});
+    }
+    const model::GpuChoice gpu = model::choose_gpu(facts, std::nullopt);
+    print({"--device auto", true,
+           gpu.index >= 0 ? "takes cuda:" + std::to_string(gpu.index) : "takes the CPU: " + gpu.obstacle});
+}
+
+}  // namespace
+
+int run_info_with_tensors(const InfoOptions&) {
+    print(libtorch_part());
+    print(gloo_part());
+    print(kernels_part());
+    print_cuda_libraries();
+    print(nccl_part());
+    print_devices();  // last: it starts the driver and opens LibTorch's CUDA part
+    return 0;
+}
+
+}  // namespace bigbird::cli

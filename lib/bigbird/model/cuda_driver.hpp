@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What NVIDIA's driver says of itself and its GPUs, asked without LibTorch and without a CUDA toolkit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bigbird::model {
+
+struct Gpu {
+    std::string name;
+    int major = 0, minor = 0;  ///< compute capability
+    std::int64_t memory_bytes = 0;
+};
+
+struct DriverFacts {
+    std::string load_error;  ///< why libcuda.so.1 cannot be opened; empty where it was
+    bool is_missing = true;  ///< libcuda.so.1 is not there at all
+    int version = 0;         ///< the newest CUDA that it serves: 13000 is 13.0
+    int start_error = 0;     ///< what cuInit returned, a CUresult
+    std::string start_error_text;
+    std::vector<Gpu> gpus;  ///< those that CUDA_VISIBLE_DEVICES leaves, by their index
+};
+
+/// Opens libcuda.so.1, which stays open, and starts the driver. Never throws. A broken driver may crash or
+/// hang here.
+DriverFacts ask_cuda_driver();
+
+}  // namespace bigbird::model
