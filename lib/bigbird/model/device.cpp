@@ -81,6 +81,9 @@ at::Device open_device(const std::string& choice) {
         log_info("computing on the CPU, {} threads: {}", at::get_num_threads(), cuda_obstacle());
         return at::kCPU;
     }
+    if (c10::is_privateuse1_backend_registered() && choice == c10::get_privateuse1_backend()) {
+        return {at::kPrivateUse1, 0};
+    }
     const int index = device_index(choice);
     if (index < 0) {
         throw ConfigError("--device must be auto, cpu, cuda or cuda:N, not '" + choice + "'");
