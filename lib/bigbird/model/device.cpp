@@ -46,6 +46,9 @@ at::Device open_device(const std::string& choice) {
     if (choice == "cpu") {
         return at::kCPU;
     }
+    if (c10::is_privateuse1_backend_registered() && choice == c10::get_privateuse1_backend()) {
+        return {at::kPrivateUse1, 0};
+    }
     const bool is_auto = choice == "auto";
     const int index = device_index(choice);
     if (!is_auto && index < 0) {

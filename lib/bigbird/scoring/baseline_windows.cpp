@@ -5,6 +5,7 @@
 #include "bigbird/baselines/base_codes.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/sequence.hpp"
+#include "bigbird/model/device.hpp"
 #include "bigbird/model/safetensors.hpp"
 #include "bigbird/model/weights.hpp"
 
@@ -75,7 +76,7 @@ public:
         auto* out = bases.mutable_data_ptr<std::int64_t>();
         for (const std::size_t index : group)
             out = std::ranges::copy(windows[index].ids, out).out;
-        return network_->forward(bases.to(device_), key);
+        return network_->forward(model::send(bases, device_), key);
     }
 
 private:
@@ -110,7 +111,7 @@ public:
             kmer_features(kmers_, spec_, windows[index].ids, {row, kmers_.size()});
             row += features;
         }
-        return at::linear(x.to(device_), linear_->weight, linear_->bias);
+        return at::linear(model::send(x, device_), linear_->weight, linear_->bias);
     }
 
 private:

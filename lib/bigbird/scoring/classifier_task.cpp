@@ -165,12 +165,13 @@ at::Tensor ClassifierTask::targets(const EncodedExamples& windows,
         examples_.copy_labels(windows.row(index), {out, labels});
         out += labels;
     }
-    return model::send(values, network_->device()).to(at::kFloat);  // (rows, labels)
+    return values;  // (rows, labels)
 }
 
-at::Tensor ClassifierTask::loss_sum(const at::Tensor& logits, const at::Tensor& targets) const {
-    return at::binary_cross_entropy_with_logits(logits.to(at::kFloat), targets, {}, positive_weight_,
-                                                at::Reduction::Sum);
+at::Tensor ClassifierTask::loss_sum(const at::Tensor& logits, const at::Tensor& targets,
+                                    const at::Tensor& positive_weight) {
+    return at::binary_cross_entropy_with_logits(logits.to(at::kFloat), targets.to(at::kFloat), {},
+                                                positive_weight, at::Reduction::Sum);
 }
 
 train::StepStats ClassifierTask::accumulate(std::int64_t step) {
@@ -199,7 +200,8 @@ train::StepStats ClassifierTask::accumulate(std::int64_t step) {
             key.samples.push_back(begin + static_cast<std::int64_t>(place));
         }
         const at::Tensor logits = network_->logits(windows, groups[g], key);
-        const at::Tensor loss = loss_sum(logits, targets(training_, indices)) * scale;
+        const at::Tensor wanted = model::send(targets(training_, indices), network_->device());
+        const at::Tensor loss = loss_sum(logits, wanted, positive_weight_) * scale;
         total += loss.detach();
         if (g + 1 < groups.size()) {
             loss.backward();
@@ -218,6 +220,7 @@ Json ClassifierTask::evaluate() {
     at::Tensor logits = at::zeros({rows, network_->labels()});  // of all ranks; each fills its share
     at::Tensor truth = at::zeros({rows, network_->labels()});
     at::Tensor loss = at::zeros({1}, at::kDouble);
+    const at::Tensor weight = positive_weight_.cpu();  // all but the network's part is done on the CPU
     const std::int64_t first = rows * ranks_->rank() / ranks_->size();
     const std::int64_t last = rows * (ranks_->rank() + 1) / ranks_->size();
     for (std::int64_t begin = first; begin < last; begin += evaluation_chunk) {
@@ -232,7 +235,7 @@ Json ClassifierTask::evaluate() {
         const at::Tensor wanted = targets(validation_, indices);
         logits.slice(0, begin, end).copy_(some);
         truth.slice(0, begin, end).copy_(wanted);
-        loss += loss_sum(some.to(network_->device()), wanted).item<double>();
+        loss += loss_sum(some, wanted, weight).item<double>();
     }
     for (at::Tensor* tensor : {&logits, &truth, &loss})
         ranks_->sum(*tensor);

@@ -80,10 +80,11 @@ public:
     std::vector<Sample> samples_of(std::int64_t step);
 
 private:
-    /// (rows, labels) float32 on the device.
+    /// (rows, labels) bytes on the CPU.
     at::Tensor targets(const EncodedExamples& windows, const std::vector<std::int64_t>& indices) const;
     /// Sum over windows and labels.
-    at::Tensor loss_sum(const at::Tensor& logits, const at::Tensor& targets) const;
+    static at::Tensor loss_sum(const at::Tensor& logits, const at::Tensor& targets,
+                               const at::Tensor& positive_weight);
 
     std::int64_t epoch_of(std::int64_t sample) const { return sample / training_.size(); }
     /// The window that sample `sample` of the run, from 0, is.
@@ -96,7 +97,7 @@ private:
     std::shared_ptr<train::Ranks> ranks_;
     train::Ranks::GradientSum gradients_;
     EncodedExamples training_, validation_;
-    at::Tensor positive_weight_;                      // (1) or (labels)
+    at::Tensor positive_weight_;                      // (1) or (labels), on the device
     std::vector<std::int64_t> with_label_, without_;  // windows of train, for Sampling::balanced
     struct Order {
         std::int64_t epoch = -1;

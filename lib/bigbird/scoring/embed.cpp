@@ -141,9 +141,9 @@ public:
           layer_(layer),
           outputs_(outputs),
           threads_(threads),
-          batch_tokens_(spec.batch_tokens > 0        ? spec.batch_tokens
-                        : encoder.device().is_cuda() ? gpu_batch_tokens
-                                                     : cpu_batch_tokens) {}
+          batch_tokens_(spec.batch_tokens > 0       ? spec.batch_tokens
+                        : encoder.device().is_cpu() ? cpu_batch_tokens
+                                                    : gpu_batch_tokens) {}
 
     EmbedReport run(RowSource& source) {
         Progress progress("Embedding", "rows", source.total());

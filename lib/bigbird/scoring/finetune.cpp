@@ -265,7 +265,7 @@ train::LoopResult finetune(const FinetuneSpec& spec) {
         .window = window,
         .both_strands = spec.both_strands,
         .batch_tokens = spec.batch_tokens > 0 ? spec.batch_tokens
-                                              : (device.is_cuda() ? gpu_batch_tokens : cpu_batch_tokens),
+                                              : (device.is_cpu() ? cpu_batch_tokens : gpu_batch_tokens),
         .seed = spec.seed,
         .threads = threads,
         .ranks = loop.ranks};

@@ -219,7 +219,7 @@ Predictor load_predictor(const PredictSpec& spec) {
     for (const fs::path& path : spec.models)
         models.push_back(
             load_task_model(path, spec.task, device, parse_computing(spec.dtype, spec.attention, device)));
-    const std::int64_t fitting = device.is_cuda() ? gpu_batch_tokens : cpu_batch_tokens;
+    const std::int64_t fitting = device.is_cpu() ? cpu_batch_tokens : gpu_batch_tokens;
     return {std::move(models), spec.strands, spec.batch_tokens > 0 ? spec.batch_tokens : fitting};
 }
 

@@ -183,7 +183,7 @@ std::unique_ptr<VariantScorer> load_scorer(const VariantSpec& spec) {
     const at::Device device = model::open_device(spec.device);
     const Computing computing = parse_computing(spec.dtype, spec.attention, device);
     model::set_compute_threads(spec.threads);
-    const std::int64_t fitting = device.is_cuda() ? gpu_batch_tokens : cpu_batch_tokens;
+    const std::int64_t fitting = device.is_cpu() ? cpu_batch_tokens : gpu_batch_tokens;
     const std::int64_t tokens = spec.batch_tokens > 0 ? spec.batch_tokens : fitting;
     if (spec.models.empty()) throw ConfigError("--model is needed");
     const fs::path first = train::find_model(spec.models.front());

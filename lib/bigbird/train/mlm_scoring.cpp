@@ -3,6 +3,7 @@
 
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/progress.hpp"
+#include "bigbird/model/device.hpp"
 #include "bigbird/train/bootstrap.hpp"
 #include "bigbird/train/mlm_batch.hpp"
 #include "bigbird/train/prefetch.hpp"
@@ -47,20 +48,28 @@ struct Chunk {
     GlobalBatch batch;
 };
 
+/// What a head says of the true classes, on its way to the CPU.
+struct Outcomes {
+    Outcomes(const at::Tensor& logits, const at::Tensor& labels)
+        : nats(at::cross_entropy_loss(logits, labels, {}, at::Reduction::None).to(at::kDouble)),
+          correct(logits.argmax(-1).eq(labels)) {}
+    model::Arriving nats, correct;
+};
+
 /// Adds what one micro-batch says of its sequences.
 void score_part(model::PreTrainingModel& network, const MlmBatch& part, const Chunk& chunk,
                 const tokenizer::DnaTokenizer& tokenizer, std::vector<SequenceScore>& scores) {
     const model::PreTrainingOutput out = network->forward(part.input, part.positions);
-    const at::Tensor logits = out.prediction_logits.to(at::kFloat);
-    const at::Tensor nats =
-        at::cross_entropy_loss(logits, part.labels, {}, at::Reduction::None).to(at::kCPU, at::kDouble);
-    const at::Tensor correct = logits.argmax(-1).eq(part.labels).cpu();
-    at::Tensor next_nats, next_correct;
+    Outcomes of_tokens(out.prediction_logits.to(at::kFloat), part.labels);
+    std::optional<Outcomes> of_pairs;
     if (part.next_sentence.defined()) {
-        const at::Tensor pair = out.seq_relationship_logits.to(at::kFloat);
-        next_nats = at::cross_entropy_loss(pair, part.next_sentence, {}, at::Reduction::None)
-                        .to(at::kCPU, at::kDouble);
-        next_correct = pair.argmax(-1).eq(part.next_sentence).cpu();
+        of_pairs.emplace(out.seq_relationship_logits.to(at::kFloat), part.next_sentence);
+    }
+    const at::Tensor nats = of_tokens.nats.get(), correct = of_tokens.correct.get();
+    at::Tensor next_nats, next_correct;
+    if (of_pairs) {
+        next_nats = of_pairs->nats.get();
+        next_correct = of_pairs->correct.get();
     }
     std::int64_t at = 0;
     for (std::size_t row = 0; row < part.examples.size(); ++row) {

@@ -25,6 +25,22 @@ tasks::LabelTable numbered_labels(std::int64_t count) {
     return tasks::LabelTable(std::move(labels));
 }
 
+/// Whole contigs for chromatin, windows one by one for promoters.
+void write_sequences(const fs::path& path, const std::string& contig, tasks::Task task) {
+    const std::size_t length = task == tasks::Task::promoter ? bin : contig.size();
+    std::vector<std::string> names{"c"};
+    if (task == tasks::Task::promoter) {
+        names.clear();
+        for (std::size_t row = 0; row < contig.size() / length; ++row)
+            names.push_back(std::to_string(row));
+    }
+    tasks::TwoBitWriter store(path, names, false);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        store.add(names[i], std::string_view(contig).substr(i * length, length));
+    }
+    store.finish();
+}
+
 }  // namespace
 
 std::string random_dna(std::int64_t length, std::uint64_t seed) {
@@ -34,10 +50,6 @@ std::string random_dna(std::int64_t length, std::uint64_t seed) {
         base = "ACGT"[rng.between(0, 3)];
     }
     return dna;
-}
-
-tokenizer::DnaTokenizer small_tokenizer() {
-    return tokenizer::DnaTokenizer::load(test_data("tokenizer/small.model"));
 }
 
 model::BigBirdConfig tiny_config(std::int64_t labels) {
@@ -86,13 +98,17 @@ void write_tiny_task_model(const fs::path& directory, const scoring::TaskInfo& i
     write_file(directory / "labels.tsv", numbered_labels(labels).to_text());
 }
 
-void write_motif_examples(const fs::path& directory, std::int64_t rows, std::uint64_t seed) {
+void write_motif_examples(const fs::path& directory, std::int64_t rows, std::uint64_t seed,
+                          tasks::Task task) {
     fs::create_directories(directory);
     std::string contig = random_dna(rows * bin, seed);
     Rng rng = Rng(seed).split("labels");
-    tasks::ExampleWriter writer(directory, tasks::Task::chromatin, {-bin / 2, bin / 2}, 2);
+    std::vector<tasks::Label> names{{"TF", "motif", -1}, {"TF", "random", -1}};
+    names.resize(task == tasks::Task::promoter ? 1 : 2);
+    tasks::ExampleWriter writer(directory, task, {-bin / 2, bin / 2}, names.size());
     for (std::int64_t row = 0; row < rows; ++row) {
-        const auto labels = static_cast<std::uint8_t>(rng.between(0, 3));
+        const auto drawn = static_cast<std::uint8_t>(rng.between(0, 3));
+        const auto labels = static_cast<std::uint8_t>(drawn & ((1U << names.size()) - 1));
         if ((labels & 1U) != 0) {
             const auto place = static_cast<std::size_t>(row * bin + rng.between(0, bin - std::ssize(motif)));
             contig.replace(place, motif.size(), motif);
@@ -100,12 +116,11 @@ void write_motif_examples(const fs::path& directory, std::int64_t rows, std::uin
         const auto split = row % 4 < 2    ? tasks::Split::train
                            : row % 4 == 2 ? tasks::Split::validation
                                           : tasks::Split::test;
-        writer.add({{"c", row * bin, (row + 1) * bin}, ".", genome::Strand::none, split}, {&labels, 1});
+        const auto strand = task == tasks::Task::promoter ? genome::Strand::forward : genome::Strand::none;
+        writer.add({{"c", row * bin, (row + 1) * bin}, ".", strand, split}, {&labels, 1});
     }
-    tasks::TwoBitWriter store(directory / "sequences.2bit", {"c"}, false);
-    store.add("c", contig);
-    store.finish();
-    writer.finish(tasks::LabelTable({{"TF", "motif", -1}, {"TF", "random", -1}}),
+    write_sequences(directory / "sequences.2bit", contig, task);
+    writer.finish(tasks::LabelTable(std::move(names)),
                   Json{{"contigs", Json::array({Json{{"name", "c"}, {"length", rows * bin}}})}});
 }
 

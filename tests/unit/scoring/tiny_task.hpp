@@ -2,10 +2,11 @@
 // Small made-up genomes, examples and models for the tests of scoring.
 #pragma once
 
+#include "support/small_tokenizer.hpp"
+
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/scoring/task_model.hpp"
 #include "bigbird/tasks/examples.hpp"
-#include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -15,9 +16,6 @@
 namespace bigbird::testing {
 
 std::string random_dna(std::int64_t length, std::uint64_t seed);
-
-/// test_data's tokenizer of 512 pieces.
-tokenizer::DnaTokenizer small_tokenizer();
 
 /// One layer of 32, blocks of 16, at most 512 tokens, for the small tokenizer.
 model::BigBirdConfig tiny_config(std::int64_t labels);
@@ -36,8 +34,10 @@ void write_tiny_pretrained(const std::filesystem::path& directory, std::uint64_t
 void write_tiny_task_model(const std::filesystem::path& directory, const scoring::TaskInfo& info,
                            std::int64_t labels, std::uint64_t seed);
 
-/// Chromatin examples of `rows` bins on contig "c" (a quarter validation, a quarter test), windows of 200
-/// bases; label 0 is 1 where the window holds GATTACAGATTACA…, which was planted there, label 1 is random.
-void write_motif_examples(const std::filesystem::path& directory, std::int64_t rows, std::uint64_t seed);
+/// Examples of `rows` bins on contig "c" (a quarter validation, a quarter test), windows of 200 bases; label
+/// 0 is 1 where the window holds GATTACAGATTACA…, which was planted there, label 1, which chromatin alone
+/// has, is random.
+void write_motif_examples(const std::filesystem::path& directory, std::int64_t rows, std::uint64_t seed,
+                          tasks::Task task = tasks::Task::chromatin);
 
 }  // namespace bigbird::testing

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "support/small_tokenizer.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
@@ -12,10 +13,6 @@
 #include <sstream>
 
 namespace bigbird::testing {
-
-inline tokenizer::DnaTokenizer small_tokenizer() {
-    return tokenizer::DnaTokenizer::load(test_data("tokenizer/small.model"));
-}
 
 /// 100 kb of real sequence, `sentences` of 700 bases to a document, or the sentences from `first` on.
 inline corpus::TokenCorpus small_corpus(std::size_t first = 0, std::size_t last = 1000,

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// bigbird-dna pretrain and evaluate-mlm on the pretended device. In fp32 all figures are the CPU's to 1e-5.
+// In bf16 the devices round at different places, since LibTorch keeps softmax, LayerNorm and sums in fp32 on
+// GPUs alone: losses and norms agree to 1e-2, and accuracies, which count a few sequences, are not compared.
+#include "support/pretended/pretended_device.hpp"
+#include "support/tensors.hpp"
+#include "unit/train/small_corpus.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/json_file.hpp"
+#include "bigbird/model/safetensors.hpp"
+#include "bigbird/train/mlm_evaluation.hpp"
+
+#include <cmath>
+
+using namespace bigbird;
+using namespace bigbird::train;
+using namespace bigbird::testing;
+
+namespace {
+
+double tolerance_of(ComputeType compute) {
+    return compute == ComputeType::fp32 ? 1e-5 : 1e-2;
+}
+
+std::vector<Json> lines_of(const std::filesystem::path& run) {
+    std::istringstream in(read_file(run / "metrics.jsonl"));
+    std::vector<Json> lines;
+    for (std::string line; std::getline(in, line);) {
+        lines.push_back(Json::parse(line));
+        for (const char* key : {"seconds", "tokens_per_second", "eval_seconds", "data_wait_share",
+                                "flops_per_second", "mfu", "memory_bytes"}) {
+            lines.back().erase(key);
+        }
+    }
+    return lines;
+}
+
+bool is_compared(const std::string& key, ComputeType compute) {
+    return compute == ComputeType::fp32 || key.find("accuracy") == std::string::npos;
+}
+
+/// The largest difference of two objects' numbers, as a share of them where they are above 1.
+double apart(const Json& a, const Json& b, ComputeType compute = ComputeType::fp32) {
+    const Json of_a = a.flatten(), of_b = b.flatten();
+    DOCTEST_REQUIRE(of_a.size() == of_b.size());
+    double largest = 0;
+    for (const auto& item : of_a.items()) {
+        const Json& other = of_b.at(item.key());
+        if (item.value().is_number_float() && is_compared(item.key(), compute)) {
+            const double x = item.value().get<double>(), y = other.get<double>();
+            largest = std::max(largest, std::abs(x - y) / std::max(1.0, std::abs(x)));
+        } else if (!item.value().is_number_float()) {
+            DOCTEST_CHECK(item.value() == other);
+        }
+    }
+    return largest;
+}
+
+PretrainSpec evaluated(std::int64_t steps) {
+    PretrainSpec spec = small_pretraining(steps);
+    spec.loop.evaluate_every = 3;
+    spec.task.evaluation_sequences = 4;
+    return spec;
+}
+
+std::vector<Json> run(PretrainSpec spec, const at::Device& device, const std::filesystem::path& directory) {
+    spec.task.device = device;
+    pretrain(spec, small_tokenizer(), small_corpora(spec.loop.evaluate_every > 0), directory);
+    return lines_of(directory);
+}
+
+void check_like_cpu(const PretrainSpec& spec) {
+    const ComputeType compute = spec.task.compute;
+    const TempDir folder;
+    const std::vector<Json> expected = run(spec, at::kCPU, folder / "cpu"),
+                            lines = run(spec, pretended_device(), folder / "device");
+    DOCTEST_REQUIRE(lines.size() == expected.size());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        DOCTEST_CAPTURE(expected[i].dump());
+        DOCTEST_CAPTURE(lines[i].dump());
+        DOCTEST_CHECK(apart(expected[i], lines[i], compute) < tolerance_of(compute));
+    }
+    DOCTEST_CHECK(read_json(folder / "cpu/config.resolved.json") ==
+                  read_json(folder / "device/config.resolved.json"));
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("pretrain: the CPU's losses, gradients and evaluations, in fp32 and bf16") {
+    PretrainSpec spec = evaluated(6);
+    check_like_cpu(spec);
+    spec.task.compute = ComputeType::bf16;
+    check_like_cpu(spec);
+}
+
+DOCTEST_TEST_CASE("pretrain: likewise with accumulation, recomputing and attention that is full") {
+    for (const ComputeType compute : {ComputeType::fp32, ComputeType::bf16}) {
+        PretrainSpec spec = small_pretraining(3);
+        spec.task.compute = compute;
+        spec.task.micro_batch_tokens = 128;
+        check_like_cpu(spec);
+        spec.task.recompute = true;
+        check_like_cpu(spec);
+        spec.examples.sequence_length = 96;
+        check_like_cpu(spec);
+    }
+}
+
+DOCTEST_TEST_CASE("pretrain: a run stopped after every step equals one in a single go, bit for bit") {
+    for (const ComputeType compute : {ComputeType::fp32, ComputeType::bf16}) {
+        const TempDir folder;
+        PretrainSpec spec = evaluated(4);
+        spec.task.compute = compute;
+        const std::vector<Json> whole = run(spec, pretended_device(), folder / "whole");
+        spec.loop.max_hours = 1e-12;
+        int stops = 0;
+        std::vector<Json> pieces;
+        while (pieces.empty()) {
+            try {
+                pieces = run(spec, pretended_device(), folder / "pieces");
+            } catch (const Stopped&) {
+                ++stops;
+            }
+        }
+        DOCTEST_CHECK(stops == 3);
+        DOCTEST_CHECK(pieces == whole);
+        for (const char* file :
+             {"model/model.safetensors", "checkpoints/step-00000004/training_state/optimizer.safetensors"}) {
+            DOCTEST_CHECK(read_file(folder / "whole" / file) == read_file(folder / "pieces" / file));
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("pretrain: a run begun on one device goes on on the other") {
+    const TempDir folder;
+    PretrainSpec spec = small_pretraining(4);
+    const std::vector<Json> expected = run(spec, at::kCPU, folder / "cpu");
+    spec.loop.max_hours = 1e-12;
+    DOCTEST_CHECK_THROWS_AS(run(spec, at::kCPU, folder / "both"), Stopped);
+    spec.loop.max_hours = 0;
+    const std::vector<Json> lines = run(spec, pretended_device(), folder / "both");
+    DOCTEST_REQUIRE(lines.size() == 4);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        DOCTEST_CHECK(apart(expected[i], lines[i]) < tolerance_of(ComputeType::fp32));
+    }
+}
+
+DOCTEST_TEST_CASE("pretrain: the host waits once a step, for the losses of the step before, and never else") {
+    const auto waits_of = [](PretrainSpec spec, std::int64_t steps) {
+        const TempDir folder;
+        spec.loop.learning_rate.total_steps = steps;
+        spec.loop.checkpoint_every = 100;
+        take_waits();
+        run(spec, pretended_device(), folder / "run");
+        return take_waits();
+    };
+    for (const bool hard : {false, true}) {
+        PretrainSpec spec = small_pretraining(1);
+        spec.task.recompute = hard;
+        spec.task.compute = hard ? ComputeType::bf16 : ComputeType::fp32;
+        spec.task.micro_batch_tokens = hard ? 128 : 8192;
+        spec.examples.sequence_length = hard ? 96 : 128;
+        const Waits few = waits_of(spec, 3), many = waits_of(spec, 8);
+        for (const auto& [reason, count] : many) {
+            DOCTEST_CAPTURE(reason);
+            const std::int64_t more = count - (few.contains(reason) ? few.at(reason) : 0);
+            DOCTEST_CHECK(more <= (reason == "event" ? 5 : 0));
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("pretrain: a plan measures a micro-batch and the device's memory") {
+    PretrainSpec spec = small_pretraining(10);
+    spec.task.device = pretended_device();
+    const Json plan = plan_pretraining(spec, small_tokenizer(), small_corpora());
+    DOCTEST_CHECK(plan["measured_memory_bytes"].get<double>() > plan["state_bytes"].get<double>() / 2);
+    DOCTEST_CHECK(plan["available_bytes"].get<double>() < 8.6e9);
+    DOCTEST_CHECK(plan["seconds_per_step"].get<double>() > 0);
+}
+
+DOCTEST_TEST_CASE("evaluate-mlm: the CPU's figures") {
+    const TempDir folder;
+    PretrainSpec spec = small_pretraining(2);
+    const auto report = [&](const at::Device& device, ComputeType compute) {
+        MlmEvaluationSpec evaluation;
+        evaluation.scoring.device = device;
+        evaluation.scoring.compute = compute;
+        evaluation.scoring.sequences = 8;
+        const auto held_out = [](const tokenizer::DnaTokenizer&) { return small_corpus(110); };
+        return evaluate_mlm({folder / "run/model", held_out, {}}, evaluation);
+    };
+    run(spec, at::kCPU, folder / "run");
+    for (const ComputeType compute : {ComputeType::fp32, ComputeType::bf16}) {
+        const Json expected = report(at::kCPU, compute), other = report(pretended_device(), compute);
+        DOCTEST_CAPTURE(expected.dump());
+        DOCTEST_CAPTURE(other.dump());
+        DOCTEST_CHECK(apart(expected, other, compute) < tolerance_of(compute));
+    }
+}
