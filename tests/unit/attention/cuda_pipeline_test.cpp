@@ -10,6 +10,7 @@
 
 #include <array>
 #include <functional>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -128,7 +129,15 @@ void move_headers(std::uint64_t seed, int units, bool keeps_step, bool keeps_uni
     constexpr int steps = 3, threads = cuda::group_threads + cuda::warp_lanes;
     const std::vector<cuda::Unit> all(static_cast<std::size_t>(units), cuda::Unit{.count = steps});
     const std::vector<cuda::Entry> entries(steps);
-    const cuda::UnitList list{all.data(), entries.data(), nullptr, units, 0, 0};
+    std::vector<std::int32_t> in_order(static_cast<std::size_t>(units));
+    std::iota(in_order.begin(), in_order.end(), 0);
+    const std::vector<std::int32_t> team_first{0, units};
+    cuda::UnitList list;
+    list.units = all.data();
+    list.entries = entries.data();
+    list.unit_count = units;
+    list.team_first = team_first.data();
+    list.team_units = in_order.data();
     cuda::Arguments a;
     a.samples = 1;
     testing::run_grid(1, threads, Shared::bytes, seed, [&](const SimtMachine& m) {
@@ -142,7 +151,7 @@ void move_headers(std::uint64_t seed, int units, bool keeps_step, bool keeps_uni
             take_headers(m, shared, units, steps, keeps_step, keeps_unit);
         } else {
             const HeadersLoads loads;
-            cuda::Producer<HeadersShape, SimtMachine, HeadersLoads>(m, a, shared, loads).run({0, 1}, list);
+            cuda::Producer<HeadersShape, SimtMachine, HeadersLoads>(m, a, shared, loads).run(0, list);
         }
     });
 }

@@ -35,7 +35,7 @@ Results by_twin(const LossInputs& inputs, at::ScalarType type) {
 
 void check_against_exact(const Results& found, const LossInputs& inputs, at::ScalarType type) {
     const Results exact = loss_by_torch(inputs, at::kDouble);
-    DOCTEST_CHECK(as_near_as_torch(found, exact, loss_by_torch(inputs, type)));
+    DOCTEST_CHECK(testing::as_near_as_torch(found, exact, loss_by_torch(inputs, type)));
     DOCTEST_CHECK(at::equal(found[2], exact[2]));
 }
 
