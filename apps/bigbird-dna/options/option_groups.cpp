@@ -148,9 +148,8 @@ CLI::Option* add_choice_option(CLI::App& command, const std::string& name, std::
 CLI::Option* add_attention_option(CLI::App& command, std::string& attention) {
     return add_choice_option(
         command, "--attention", attention, {"automatic", "reference", "blocked", "fused", "fused-hopper"},
-        "Code that attends: reference is dense and slow; fused on a GPU is our CUDA kernels in bf16 (with "
-        "those for layer norms and gelu), fused-hopper those for an H100 or H200: neither has run on a GPU "
-        "yet. automatic: what is fastest on a CPU, blocked on a GPU");
+        "Code that attends. automatic: the fastest on a CPU, blocked on a GPU; reference is dense and slow. "
+        "On a GPU fused and fused-hopper (H100, H200) are kernels of the program's own, unverified there");
 }
 
 void add_computing_options(CLI::App& command, std::string& type, std::string& attention) {

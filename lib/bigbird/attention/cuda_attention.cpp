@@ -186,20 +186,20 @@ struct Choice : torch::CustomClassHolder {
 
 cuda::Arguments arguments_of(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                              const at::Tensor& key_mask, const DeviceSchedule& schedule,
-                             const Choice& choice) {
+                             const LayerLayout& layout, cuda::KernelSet kernels) {
     cuda::Arguments a;
-    a.kernels = choice.forward;
+    a.kernels = kernels;
     a.element = q.scalar_type() == at::kHalf ? cuda::Element::fp16 : cuda::Element::bf16;
     a.samples = static_cast<std::int32_t>(q.size(0));
     a.heads = static_cast<std::int32_t>(q.size(1));
     a.head_dim = static_cast<std::int32_t>(q.size(3));
-    a.zero_padded_queries = choice.layout.full ? 0 : 1;
+    a.zero_padded_queries = layout.full ? 0 : 1;
     a.tiling = schedule.schedule.tiling;
     a.key_mask = static_cast<const std::uint8_t*>(key_mask.const_data_ptr());
     a.biases = static_cast<const float*>(schedule.biases.const_data_ptr());
     a.queries = describe(schedule.schedule.queries, schedule.queries);
     a.keys = describe(schedule.schedule.keys, schedule.keys);
-    if (choice.kernels == cuda::KernelSet::hopper) {
+    if (kernels == cuda::KernelSet::hopper) {
         const PassTeams& teams = schedule.teams(a.samples);
         teams.queries.add_to(a.queries);
         teams.keys.add_to(a.keys);
@@ -228,7 +228,8 @@ public:
         const at::Tensor workspace =
             empty_workspace(q, cuda::forward_workspace(schedule->schedule, static_cast<int>(q.size(0)),
                                                        static_cast<int>(q.size(3))));
-        cuda::Arguments a = arguments_of(queries, keys, values, mask, *schedule, *choice);
+        cuda::Arguments a =
+            arguments_of(queries, keys, values, mask, *schedule, choice->layout, choice->forward);
         a.out = describe(out);
         a.lse = lse.mutable_data_ptr<float>();
         a.workspace = workspace.mutable_data_ptr<float>();
@@ -249,9 +250,9 @@ public:
         const at::Tensor workspace =
             empty_workspace(q, cuda::backward_workspace(schedule->schedule, static_cast<int>(q.size(0)),
                                                         static_cast<int>(q.size(3))));
-        cuda::Arguments a = arguments_of(q, saved[1], saved[2], saved[3], *schedule, *choice);
+        cuda::Arguments a =
+            arguments_of(q, saved[1], saved[2], saved[3], *schedule, choice->layout, choice->backward);
         a.out = describe(saved[4]);
-        a.kernels = choice->backward;
         a.lse = saved[5].mutable_data_ptr<float>();
         a.delta = delta.mutable_data_ptr<float>();
         a.workspace = workspace.mutable_data_ptr<float>();
