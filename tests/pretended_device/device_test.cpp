@@ -13,7 +13,6 @@
 #include "bigbird/train/machine.hpp"
 #include "bigbird/train/memory.hpp"
 
-
 using namespace bigbird;
 using namespace bigbird::testing;
 

@@ -17,6 +17,7 @@ namespace cuda = attention::cuda;
 
 namespace {
 
+int launches = 0;
 int astray = 0;  // pointers to the host's memory that kernels were given
 
 void expect_on_device(std::initializer_list<const void*> addresses) {
@@ -28,7 +29,7 @@ void expect_on_device(std::initializer_list<const void*> addresses) {
 }
 
 void expect_all_on_device(const cuda::UnitList& list) {
-    expect_on_device({list.units, list.entries, list.sums});
+    expect_on_device({list.units, list.entries, list.sums, list.team_first, list.team_units});
 }
 
 void expect_all_on_device(const cuda::Arguments& a) {
@@ -65,9 +66,14 @@ void expect_all_on_device(const cuda::GeluArguments& a) {
     expect_on_device({a.x, a.bias, a.y, a.d_y, a.d_x, a.d_bias, a.parts});
 }
 
+void expect_all_on_device(const cuda::SoftmaxArguments& a) {
+    expect_on_device({a.logits, a.labels, a.nats, a.correct});
+}
+
 /// An emulated kernel that looks at its arguments first.
 template <auto Kernel, typename Arguments>
 int on_device(const Arguments& arguments, void* stream) {
+    ++launches;
     expect_all_on_device(arguments);
     const KernelRuns open;
     return (emulated_kernels().*Kernel)(arguments, stream);
@@ -83,6 +89,7 @@ const cuda::KernelTable& kernels_on_device() {
         made.norm_backward = &on_device<&Table::norm_backward, cuda::NormArguments>;
         made.gelu_forward = &on_device<&Table::gelu_forward, cuda::GeluArguments>;
         made.gelu_backward = &on_device<&Table::gelu_backward, cuda::GeluArguments>;
+        made.softmax_gradient = &on_device<&Table::softmax_gradient, cuda::SoftmaxArguments>;
         return made;
     }();
     return table;
@@ -101,8 +108,9 @@ DOCTEST_TEST_CASE(
     const cuda::EmulatedKernels emulation(kernels_on_device());
     for (const Backend backend : {Backend::fused, Backend::fused_hopper}) {
         DOCTEST_CAPTURE(static_cast<int>(backend));
-        astray = 0;
+        launches = astray = 0;
         DOCTEST_CHECK(trains_as_near(train_once(config, backend, at::kFloat, device), exact, by_torch));
+        DOCTEST_CHECK(launches >= 10);  // attention, three norms and gelu, forward and backward
         DOCTEST_CHECK(astray == 0);
     }
 }
