@@ -51,12 +51,10 @@ std::int64_t state_bytes(const model::BigBirdConfig& config) {
 
 namespace {
 
-constexpr double program_bytes = 180e6;  // of a process that has loaded LibTorch
-constexpr double heap_slack = 1.25;      // what malloc keeps of freed tensors; see keep_little_memory()
-constexpr double most_logits = 1 << 25;  // of a chunk of the loss (model/linear_cross_entropy)
-// Of a logit: on a CPU the slope takes its place, and bfloat16 is summed up as float32; on a GPU, without the
-// kernels, float32 logits and what is on the way.
-constexpr double logit_bytes_on_cpu = 8, logit_bytes_on_gpu = 16;
+constexpr double program_bytes = 180e6;       // of a process that has loaded LibTorch
+constexpr double heap_slack = 1.25;           // what malloc keeps of freed tensors; see keep_little_memory()
+constexpr double most_logits = 1 << 25;       // of a chunk of the loss (model/linear_cross_entropy)
+constexpr double copies_of_logits = 4 * 4.0;  // logits, their slope and two on the way, float32
 
 /// Bytes that a layer keeps of a token: its input, query, key, value, the context, what the two norms take
 /// (8 hidden), the feed-forward's inner values before and after the activation (2 wide). With bfloat16 the
@@ -86,11 +84,10 @@ MemoryNeed memory_needed(const model::BigBirdConfig& config, const MemoryLoad& l
     const double logits =
         std::min(load.masked_share * tokens * static_cast<double>(config.vocab_size), most_logits);
     const double slack = load.on_cpu && !load.recompute ? heap_slack : 1;
-    const double of_logit = load.on_cpu ? logit_bytes_on_cpu : logit_bytes_on_gpu;
     return {.program = load.on_cpu ? program_bytes : 0,
             .state = static_cast<double>(state_bytes(config)) + (load.several_ranks ? 4 * parameters : 0) +
                      (load.bf16 ? 2 * parameters : 0),
-            .activations = slack * (kept * computed + of_logit * logits)};
+            .activations = slack * (kept * computed + copies_of_logits * logits)};
 }
 
 }  // namespace bigbird::train
