@@ -90,7 +90,7 @@ DOCTEST_TEST_CASE("finetune: --attention chooses the code that attends, there, i
     const ProgramResult refused = train("hopper", "fused-hopper");
     DOCTEST_CHECK(refused.code == 2);
     DOCTEST_CHECK(contains(refused.err, "fused-hopper is for GPUs of compute capability 9.0: choose fused"));
-    write_file(fixture / "records.fa", ">one\n" + std::string(200, 'A') + std::string(200, 'C') + "\n");
+    write_file(fixture / "records.fa", ">one\n" + std::string(200, 'A').append(200, 'C').append("\n"));
     const auto run = [&](const char* command, const std::string& input, const std::string& attention) {
         const bool embeds = std::string(command) == "embed";
         return run_program({command, "--model", fixture / "automatic", embeds ? "--sequences" : "--examples",

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
@@ -84,9 +85,9 @@ public:
         const genome::Contig& contig = genome_->contigs()[next_++];
         tasks::RegionRow row;
         row.head.contig = contig.name;
-        row.head.begin = "0";
-        row.head.end = std::to_string(contig.length);
         row.window = {contig.name, 0, contig.length};
+        row.head.begin = fmt::format("{}", row.window.begin);
+        row.head.end = fmt::format("{}", row.window.end);
         return row;
     }
     void fill(tasks::RegionRow& row) const override {
@@ -119,7 +120,7 @@ outputs::Layout layout_of(const EmbedSpec& spec, std::int64_t layer, std::int64_
         layout.head.push_back({"piece", outputs::FieldKind::text});
     }
     for (std::int64_t i = 0; i < hidden; ++i) {
-        const std::string name = "d" + std::to_string(i);
+        const std::string name = fmt::format("d{}", i);
         layout.columns.push_back({name, i, ".", name, name});
     }
     const char* poolings[] = {"mean", "cls", "token"};

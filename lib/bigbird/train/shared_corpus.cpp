@@ -50,10 +50,10 @@ public:
     TokenFolder() {
         const fs::path parent = fs::temp_directory_path();
         remove_leftovers(parent);
-        std::string name = (parent / (prefix + std::string("XXXXXX"))).string();
+        std::string name = fmt::format("{}/{}XXXXXX", parent.string(), prefix);
         if (::mkdtemp(name.data()) == nullptr) {
-            throw ConfigError(name + ": cannot be made: " + std::strerror(errno) +
-                              "; name a folder in TMPDIR");
+            throw ConfigError(
+                fmt::format("{}: cannot be made: {}; name a folder in TMPDIR", name, std::strerror(errno)));
         }
         path_ = name;
         lock_.emplace(path_);
