@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // finetune-*: several processes, and every architecture through training, prediction and evaluation.
 #include "cli/run_program.hpp"
+#include "scoring/bin_examples.hpp"
 #include "scoring/tiny_task.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
@@ -175,4 +176,89 @@ DOCTEST_TEST_CASE("finetune: options that do not belong together") {
     const ProgramResult onward = fixture.finetune("run", {"--model", fixture / "ridge"});
     DOCTEST_CHECK(onward.code == 3);
     DOCTEST_CHECK(contains(onward.err, "only 'big_bird' models can be used"));
+}
+
+DOCTEST_TEST_CASE(
+    "finetune: a model of bins has defaults of its own, trains on two processes, goes on, predicts") {
+    const TempDir folder;
+    const auto at = [&](const std::string& name) { return (folder / name).string(); };
+    write_bin_examples(folder / "examples", 100, 1);
+    write_json(folder / "small.json", bins::to_json(small_bins()), Overwrite::allow);
+    const auto train = [&](const std::string& run, std::vector<std::string> more) {
+        std::vector<std::string> words{"finetune-chromatin",
+                                       "--architecture",
+                                       "bigbird-bins",
+                                       "--examples",
+                                       at("examples"),
+                                       "--config",
+                                       at("small.json"),
+                                       "--steps",
+                                       "6",
+                                       "--device",
+                                       "cpu",
+                                       "--output",
+                                       at(run)};
+        words.insert(words.end(), more.begin(), more.end());
+        return run_program(words);
+    };
+    const ProgramResult one = train("one", {"--threads", "1"});
+    DOCTEST_INFO(one.err);
+    DOCTEST_REQUIRE(one.code == 0);
+    DOCTEST_CHECK(contains(one.err, "55 bins to learn from, 20 for validation"));
+    const Json options = read_json(folder / "one/config.resolved.json")["options"];
+    DOCTEST_CHECK(options["--batch-size"] == 8);
+    DOCTEST_CHECK(options["--schedule"] == "cosine");
+    DOCTEST_CHECK(options["--positive-weight"] == 1);
+    DOCTEST_REQUIRE(train("two", {"--threads", "2", "--processes", "2"}).code == 0);
+    const auto last_loss = [&](const std::string& run) {
+        std::istringstream in(read_file(folder / run / "metrics.jsonl"));
+        double loss = 0;
+        for (std::string line; std::getline(in, line);)
+            loss = Json::parse(line).value("loss", loss);
+        return loss;
+    };
+    DOCTEST_CHECK(last_loss("two") == doctest::Approx(last_loss("one")).epsilon(1e-4));
+    DOCTEST_CHECK(train("cut", {"--threads", "1", "--max-hours", "1e-9"}).code == 75);
+    DOCTEST_CHECK(train("cut", {"--threads", "1"}).code == 0);
+    DOCTEST_CHECK(read_file(folder / "cut/model/model.safetensors") ==
+                  read_file(folder / "one/model/model.safetensors"));
+    DOCTEST_CHECK(contains(train("one", {"--shift", "5"}).err, "--shift"));
+
+    write_file(folder / "c.fa", ">c\n" + BinGenome(100, 1).dna + "\n");
+    write_file(folder / "c.bed", "c\t0\t2000\n");
+    const auto predict = [&](const std::string& output, std::vector<std::string> more) {
+        std::vector<std::string> words{"predict-chromatin", "--model",   at("one"), "--reference",
+                                       at("c.fa"),          "--device",  "cpu",     "--output",
+                                       at(output),          "--threads", "1",       "--regions"};
+        words.insert(words.end(), more.begin(), more.end());
+        return run_program(words);
+    };
+    DOCTEST_REQUIRE(predict("tiles.tsv", {at("c.bed"), "--tile", "20"}).code == 0);
+    write_file(folder / "some.bed", "c\t1000\t1020\nc\t20\t40\n");
+    DOCTEST_REQUIRE(predict("some.tsv", {at("some.bed")}).code == 0);
+    const std::string tiles = read_file(folder / "tiles.tsv"), some = read_file(folder / "some.tsv");
+    for (const char* row : {"\nc\t1000\t1020\t", "\nc\t20\t40\t"}) {
+        const auto line = [&](const std::string& text) {
+            const std::size_t begin = text.find(row);
+            return text.substr(begin, text.find('\n', begin + 1) - begin);
+        };
+        DOCTEST_CHECK(line(tiles) == line(some));
+    }
+    DOCTEST_CHECK(contains(tiles, "\tall_n\t"));
+    const std::string ref = BinGenome(100, 1).dna.substr(1000, 1), alt = ref == "A" ? "C" : "A";
+    write_file(folder / "v.vcf",
+               "##fileformat=VCFv4.2\n##contig=<ID=c>\n"
+               "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\nc\t1001\t.\t" +
+                   ref + "\t" + alt + "\t.\t.\t.\n");
+    const ProgramResult variants =
+        run_program({"predict-variants", "--model", at("one"), "--reference", at("c.fa"), "--variants",
+                     at("v.vcf"), "--output", at("v.tsv"), "--device", "cpu"});
+    DOCTEST_INFO(variants.err);
+    DOCTEST_CHECK(variants.code == 0);
+    DOCTEST_CHECK(contains(read_file(folder / "v.tsv"), "\nc\t1001\t.\t" + ref + "\t" + alt + "\tok\t"));
+    const ProgramResult embed = run_program({"embed", "--model", at("one"), "--sequences", at("c.fa"),
+                                             "--output", at("e.tsv"), "--device", "cpu"});
+    DOCTEST_CHECK(embed.code == 3);
+    DOCTEST_CHECK(contains(embed.err, "only 'big_bird' models can be used"));
+    DOCTEST_CHECK(run_program({"info", at("one/model")}).code == 0);
 }

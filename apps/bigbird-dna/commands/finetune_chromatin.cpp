@@ -14,7 +14,10 @@ void setup_finetune_chromatin(Program& program, Runner<FinetuneChromatinOptions>
         "The paper trained 500,000 steps of 256 windows (29 epochs) on "
         "TPUs; the default batch of 32 fits a CPU.",
         options, std::move(run));
-    add_finetune_options(command, options->finetune, "deepsea, gkm-svm, kmer-ridge");
+    add_finetune_options(command, options->finetune,
+                         "bigbird-bins (all bins of a window at once, by convolutions over bases below "
+                         "BigBird's attention), or the baselines deepsea, gkm-svm, kmer-ridge");
+    add_bins_options(command, options->finetune);
 }
 
 }  // namespace bigbird::cli

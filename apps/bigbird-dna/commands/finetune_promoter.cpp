@@ -11,7 +11,8 @@ void setup_finetune_promoter(Program& program, Runner<FinetunePromoterOptions> r
         "Fine-tune a pretrained model, or train a baseline, to tell promoters from other sequence.\n"
         "The paper trained 711 steps of 256 windows (3 epochs) on TPUs; the default batch of 32 fits a CPU.",
         options, std::move(run));
-    add_finetune_options(command, options->finetune, "cnnprom, deepromoter, gkm-svm, kmer-ridge");
+    add_finetune_options(command, options->finetune,
+                         "the baselines cnnprom, deepromoter, gkm-svm, kmer-ridge");
 }
 
 }  // namespace bigbird::cli

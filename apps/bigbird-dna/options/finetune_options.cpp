@@ -7,6 +7,11 @@ namespace bigbird::cli {
 
 namespace {
 
+// Of bigbird-bins, where nothing else is given: chosen on test_data's validation bins (lib/benchmarks.md).
+constexpr std::int64_t bins_steps = 1000, bins_batch_size = 8;
+constexpr double bins_learning_rate = 1e-3, bins_weight_decay = 0.05;
+constexpr double bins_betas[] = {0.9, 0.98};
+
 void add_network_options(CLI::App& command, FinetuneOptions& options) {
     const char* group = "Network";
     add_choice_option(command, "--head", options.head, {"classification", "linear"},
@@ -107,8 +112,7 @@ void add_finetune_options(CLI::App& command, FinetuneOptions& options, const std
                     "(Hugging Face big_bird with a tokenizer.model or tokenizer.json)")
         ->type_name("DIR");
     command
-        .add_option("--architecture", options.architecture,
-                    "bigbird, or one of the paper's baselines, which need no --model: " + baselines)
+        .add_option("--architecture", options.architecture, "bigbird, or what needs no --model: " + baselines)
         ->type_name("NAME");
     command
         .add_option("--window", options.window,
@@ -136,6 +140,52 @@ void add_finetune_options(CLI::App& command, FinetuneOptions& options, const std
         ->check(CLI::PositiveNumber)
         ->type_name("N");
     add_batch_tokens_option(command, options.batch_tokens);
+}
+
+void add_bins_options(CLI::App& command, FinetuneOptions& options) {
+    const char* group = "Models of bins";
+    BinsOptions& bins = options.bins;
+    command
+        .add_option("--config", bins.config,
+                    "Of bigbird-bins: tiny, small, base, large, or a JSON file that describes the network")
+        ->type_name("PRESET|FILE")
+        ->group(group);
+    command
+        .add_option("--window-bins", bins.window_bins, "Bins that are seen at once; 0: as --config has it")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N")
+        ->group(group);
+    command
+        .add_option("--margin-bins", bins.margin_bins,
+                    "Bins at each end of a window that are context alone in prediction; -1: an eighth")
+        ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1} << 24))
+        ->type_name("N")
+        ->group(group);
+    command.add_option("--shift", bins.shift, "Bases that a window of training is moved by, at most")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("BP")
+        ->group(group);
+    command
+        .add_option("--average-weights", bins.average_weights,
+                    "Decay a step of the running average of the weights that becomes the model; 0: none")
+        ->check(CLI::Range(0.0, 0.999999))
+        ->type_name("DECAY")
+        ->group(group);
+    command.parse_complete_callback([&command, &options] {
+        if (options.architecture != "bigbird-bins") return;
+        const auto otherwise = [&](const char* option, auto& value, auto by_bins) {
+            if (command.get_option(option)->count() == 0) value = by_bins;
+        };
+        OptimizationOptions& optimization = options.optimization;
+        otherwise("--steps", optimization.steps, bins_steps);
+        otherwise("--batch-size", optimization.batch_size, bins_batch_size);
+        otherwise("--learning-rate", optimization.learning_rate, bins_learning_rate);
+        otherwise("--schedule", optimization.decay, "cosine");
+        otherwise("--weight-decay", optimization.weight_decay, bins_weight_decay);
+        otherwise("--betas", optimization.betas, std::vector<double>{bins_betas[0], bins_betas[1]});
+        otherwise("--positive-weight", options.positive_weight, "1");
+        otherwise("--strand-augmentation", options.strand_augmentation, "reverse-complement");
+    });
 }
 
 }  // namespace bigbird::cli

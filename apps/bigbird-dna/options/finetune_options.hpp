@@ -13,6 +13,13 @@
 
 namespace bigbird::cli {
 
+/// Of --architecture bigbird-bins.
+struct BinsOptions {
+    std::string config = "tiny";
+    std::int64_t window_bins = 0, margin_bins = -1, shift = 3;
+    double average_weights = 0.99;
+};
+
 struct FinetuneOptions {
     RunOptions run;
     OptimizationOptions optimization;
@@ -26,6 +33,7 @@ struct FinetuneOptions {
     int word = 0, informative = 0;
     double penalty = 0, cost = 1;
     std::int64_t most_windows = 4000;
+    BinsOptions bins;
     int processes = 1;
     std::int64_t evaluate_every = -1, patience = 0, batch_tokens = 0;
     std::string device = "auto";
@@ -34,5 +42,8 @@ struct FinetuneOptions {
 };
 /// `baselines`: the names of --architecture that this task's baselines have.
 void add_finetune_options(CLI::App& command, FinetuneOptions& options, const std::string& baselines);
+
+/// The options of --architecture bigbird-bins, and its defaults where others are not given.
+void add_bins_options(CLI::App& command, FinetuneOptions& options);
 
 }  // namespace bigbird::cli

@@ -9,6 +9,8 @@ train::LoopSpec loop_spec(const RunOptions& run, const OptimizationOptions& opti
     spec.learning_rate.decay = train::parse_decay(optimization.decay);
     spec.optimizer.weight_decay = optimization.weight_decay;
     spec.optimizer.clip_norm = optimization.clip_norm;
+    spec.optimizer.beta1 = optimization.betas.at(0);
+    spec.optimizer.beta2 = optimization.betas.at(1);
     spec.checkpoint_every = run.checkpoint_every;
     spec.keep = run.keep;
     spec.keep_every = run.keep_every;

@@ -37,6 +37,11 @@ scoring::FinetuneSpec finetune_spec(const FinetuneOptions& options, tasks::Task 
                    .penalty = options.penalty,
                    .cost = options.cost,
                    .most_windows = options.most_windows};
+    spec.bins = {.config = options.bins.config,
+                 .window_bins = options.bins.window_bins,
+                 .margin_bins = options.bins.margin_bins,
+                 .shift = options.bins.shift,
+                 .averaging = options.bins.average_weights};
     spec.dtype = options.dtype;
     spec.attention = options.attention;
     spec.both_strands = options.strand_augmentation == "reverse-complement";

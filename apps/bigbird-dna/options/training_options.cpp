@@ -69,6 +69,11 @@ void add_optimization_options(CLI::App& command, OptimizationOptions& options, c
         ->check(CLI::NonNegativeNumber)
         ->type_name("NORM")
         ->group(group);
+    command.add_option("--betas", options.betas, "AdamW's decays of the two moments a step")
+        ->expected(2)
+        ->check(CLI::Range(0.0, 0.999999))
+        ->type_name("B1 B2")
+        ->group(group);
 }
 
 }  // namespace bigbird::cli

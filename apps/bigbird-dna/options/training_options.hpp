@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace bigbird::cli {
 
@@ -31,8 +32,9 @@ struct OptimizationOptions {
     std::string decay = "linear";
     double weight_decay = 0.01;
     double clip_norm = 1.0;
+    std::vector<double> betas{0.9, 0.999};
 };
-/// --steps, --batch-size, --learning-rate, --warmup-steps, --schedule, --weight-decay, --clip-norm.
+/// --steps, --batch-size, --learning-rate, --warmup-steps, --schedule, --weight-decay, --clip-norm, --betas.
 /// `steps_text` and `warmup_text` say what the defaults mean.
 void add_optimization_options(CLI::App& command, OptimizationOptions& options, const std::string& steps_text,
                               const std::string& warmup_text);

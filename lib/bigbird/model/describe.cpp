@@ -100,7 +100,8 @@ Json describe_attention(const BigBirdConfig& config) {
     return json;
 }
 
-/// One of the paper's baselines (bigbird/baselines), as finetune-* writes it.
+/// A model of bins (bigbird/bins) or one of the paper's baselines (bigbird/baselines), as finetune-* writes
+/// it.
 Json describe_baseline(const fs::path& directory, const Json& file) {
     Json json = {{"kind", "model"},
                  {"architecture", file.value("architectures", Json::array({"not named"}))[0]},
@@ -114,7 +115,7 @@ Json describe_baseline(const fs::path& directory, const Json& file) {
 
 Json describe_model(const fs::path& directory) {
     const Json file = read_json(directory / "config.json");
-    if (file.is_object() && file.value("model_type", "") == "bigbird_dna_baseline") {
+    if (file.is_object() && file.value("model_type", "").starts_with("bigbird_dna_")) {
         return describe_baseline(directory, file);
     }
     const BigBirdConfig config = config_from_json(file, directory / "config.json");

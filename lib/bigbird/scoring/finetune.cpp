@@ -10,6 +10,8 @@
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/scoring/baseline_windows.hpp"
+#include "bigbird/scoring/bins_model.hpp"
+#include "bigbird/scoring/finetune_bins.hpp"
 #include "bigbird/train/find_model.hpp"
 #include "bigbird/train/metrics_log.hpp"
 #include "bigbird/train/run_lock.hpp"
@@ -157,6 +159,10 @@ train::LoopSpec loop_spec(const FinetuneSpec& spec, const tasks::ExampleSet& exa
                               {"--evaluate-every", loop.evaluate_every},
                               {"--patience", spec.patience},
                               {"--seed", spec.seed}};
+    const train::OptimizerSpec usual;
+    if (loop.optimizer.beta1 != usual.beta1 || loop.optimizer.beta2 != usual.beta2) {
+        loop.fixed_options["--betas"] = {loop.optimizer.beta1, loop.optimizer.beta2};
+    }
     if (is_bigbird(spec)) {
         loop.fixed_options["--model"] = "sha256:" + model::weights_checksum(pretrained);
         loop.fixed_options["--head"] = spec.head;
@@ -237,6 +243,7 @@ train::LoopResult solve_linear(const FinetuneSpec& spec, TaskInfo info, const ta
 }  // namespace
 
 train::LoopResult finetune(const FinetuneSpec& spec) {
+    if (spec.architecture == bins_architecture) return finetune_bins(spec);
     check_spec(spec);
     const tasks::ExampleSet examples = load_examples(spec);
     const tasks::WindowBounds window = window_of(spec, examples);

@@ -14,10 +14,19 @@
 
 namespace bigbird::scoring {
 
+/// What --architecture bigbird-bins is told besides.
+struct BinsSpec {
+    std::string config = "tiny";    ///< a preset (bins::preset), or a JSON file of bins::BinsConfig
+    std::int64_t window_bins = 0;   ///< that go through the network at once; 0: the configuration's
+    std::int64_t margin_bins = -1;  ///< -1: an eighth of the window, or the configuration's with its window
+    std::int64_t shift = 3;         ///< BinsTaskSpec
+    double averaging = 0.99;
+};
+
 struct FinetuneSpec {
     tasks::Task task = tasks::Task::chromatin;
     std::filesystem::path examples;        ///< of build-promoters or build-chromatin
-    std::string architecture = "bigbird";  ///< or a baseline's (baselines/architecture.hpp)
+    std::string architecture = "bigbird";  ///< "bigbird-bins", or a baseline's (baselines/architecture.hpp)
     std::filesystem::path pretrained;      ///< of bigbird: run or model folder, ours or transformers'
     /// The part of the examples' windows that the model sees; none: the one that a baseline was published
     /// for, else all.
@@ -35,6 +44,7 @@ struct FinetuneSpec {
     std::optional<double> positive_weight = 1;  ///< none: balanced for each label
     Sampling sampling = Sampling::uniform;
     LinearSpec linear;  ///< of gkm-svm and kmer-ridge
+    BinsSpec bins;      ///< of bigbird-bins
     bool both_strands = false;
     std::int64_t evaluate_every = -1;  ///< steps; -1: ten times a run; 0: only at the end
     std::int64_t patience = 0;         ///< evaluations without a better one after which it stops; 0: never

@@ -10,7 +10,9 @@
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/device.hpp"
 #include "bigbird/outputs/layout.hpp"
+#include "bigbird/scoring/bins_scorer.hpp"
 #include "bigbird/scoring/row_source.hpp"
+#include "bigbird/tasks/labelled_bins.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -24,36 +26,22 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t cpu_batch_tokens = 16'384, gpu_batch_tokens = 262'144;
-constexpr std::int64_t bases_a_token = 4;  // about: for the size of a chunk alone
-constexpr std::int64_t batches_a_chunk = 4;
 
 struct Chunk {
     std::vector<tasks::RegionRow> rows;
-    Predictor::Encoded encoded;
+    std::unique_ptr<PreparedRows> prepared;
 };
 
-/// Rows that are read, encoded and scored together: enough to fill batches, few enough to hold.
-std::int64_t rows_a_chunk(const Predictor& predictor) {
-    const std::int64_t tokens = std::max<std::int64_t>(1, predictor.info().window.size() / bases_a_token);
-    return std::clamp<std::int64_t>(batches_a_chunk * predictor.batch_tokens() / tokens, 32, 8192);
-}
-
-Chunk read_chunk(RowSource& source, const Predictor& predictor, int threads) {
+Chunk read_chunk(RowSource& source, const RowScorer& scorer, int threads) {
     Chunk chunk;
-    const std::int64_t most = rows_a_chunk(predictor);
-    while (static_cast<std::int64_t>(chunk.rows.size()) < most) {
+    while (std::ssize(chunk.rows) < scorer.rows_a_chunk()) {
         std::optional<tasks::RegionRow> row = source.next();
         if (!row) break;
         chunk.rows.push_back(std::move(*row));
     }
-    parallel_for(static_cast<std::int64_t>(chunk.rows.size()), threads,
+    parallel_for(std::ssize(chunk.rows), threads,
                  [&](std::int64_t i) { source.fill(chunk.rows[static_cast<std::size_t>(i)]); });
-    std::vector<std::string> sequences;
-    for (tasks::RegionRow& row : chunk.rows) {
-        sequences.push_back(tasks::is_scored(row.status) ? std::move(row.sequence) : std::string());
-        row.sequence.clear();
-    }
-    chunk.encoded = predictor.encode(sequences, threads);
+    chunk.prepared = scorer.prepare(chunk.rows, threads);
     return chunk;
 }
 
@@ -81,13 +69,13 @@ std::vector<std::size_t> places_of(const std::vector<std::size_t>& wanted,
 /// Puts the chosen scores of rows, or of regions out of their tiles, into the outputs.
 class RowWriter {
 public:
-    RowWriter(const PredictSpec& spec, const Predictor& predictor, const tasks::Provenance& provenance,
+    RowWriter(const PredictSpec& spec, const RowScorer& scorer, const tasks::Provenance& provenance,
               std::span<const genome::Contig> contigs, int threads)
         : pool_(spec.tile > 0 ? spec.pool : Pool::none),
-          chosen_(chosen_labels(spec.labels, predictor.labels())),
+          chosen_(chosen_labels(spec.labels, scorer.labels())),
           outputs_(output_spec(spec),
-                   {outputs::region_head(), outputs::label_columns(predictor.labels(), chosen_), provenance},
-                   track_columns(spec, predictor), contigs, threads) {}
+                   {outputs::region_head(), outputs::label_columns(scorer.labels(), chosen_), provenance},
+                   track_columns(spec, scorer), contigs, threads) {}
 
     /// `scores`: one a label of the model, or none.
     void write(const tasks::RegionRow& row, std::span<const float> scores) {
@@ -107,8 +95,8 @@ private:
         outputs.overlap = spec.task == tasks::Task::promoter ? outputs::Overlap::max : outputs::Overlap::mean;
         return outputs;
     }
-    std::vector<std::size_t> track_columns(const PredictSpec& spec, const Predictor& predictor) const {
-        return places_of(spec.track_labels.empty() ? chosen_ : predictor.labels().select(spec.track_labels),
+    std::vector<std::size_t> track_columns(const PredictSpec& spec, const RowScorer& scorer) const {
+        return places_of(spec.track_labels.empty() ? chosen_ : scorer.labels().select(spec.track_labels),
                          chosen_);
     }
     void choose(std::span<const float> scores) {
@@ -170,7 +158,7 @@ void write_chunk(Chunk& chunk, std::span<const float> scores, std::size_t labels
                  PredictReport& report) {
     for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
         tasks::RegionRow& row = chunk.rows[i];
-        if (chunk.encoded.truncated[i]) {
+        if (chunk.prepared->truncated[i]) {
             row.status = tasks::RowStatus::truncated;
             tasks::set_head(row);
             ++report.truncated;
@@ -190,13 +178,17 @@ std::string contigs_checksum(const genome::ReferenceGenome& reference) {
     return sha256_of_text(text);
 }
 
-tasks::Provenance provenance_of(const PredictSpec& spec, const Predictor& predictor,
+tasks::Provenance provenance_of(const PredictSpec& spec, const RowScorer& predictor,
                                 const genome::ReferenceGenome* reference) {
     tasks::Provenance provenance = {{"bigbird-dna", std::string(version())},
                                     {"task", std::string(tasks::to_string(spec.task))}};
     for (const TaskModel& model : predictor.models())
         provenance.emplace_back("model_sha256", model.sha256);
     provenance.emplace_back("window", tasks::to_string(predictor.info().window));
+    if (const bins::BinsNetwork& bins = predictor.models().front().bins; !bins.is_empty()) {
+        provenance.emplace_back("bin", std::to_string(bins->config().bin));
+        provenance.emplace_back("margin_bins", std::to_string(bins->config().margin_bins));
+    }
     provenance.emplace_back("reverse_complement", to_string(spec.strands));
     if (spec.tile > 0) {
         provenance.emplace_back("tile", std::to_string(spec.tile));
@@ -212,45 +204,51 @@ tasks::Provenance provenance_of(const PredictSpec& spec, const Predictor& predic
     return provenance;
 }
 
-Predictor load_predictor(const PredictSpec& spec) {
+std::unique_ptr<RowScorer> load_scorer(const PredictSpec& spec, const SequenceOf& sequence_of) {
     const at::Device device = model::open_device(spec.device);
     model::set_compute_threads(spec.threads);
+    const Computing computing = parse_computing(spec.dtype, spec.attention, device);
     std::vector<TaskModel> models;
     for (const fs::path& path : spec.models)
-        models.push_back(
-            load_task_model(path, spec.task, device, parse_computing(spec.dtype, spec.attention, device)));
+        models.push_back(load_task_model(path, spec.task, device, computing));
     const std::int64_t fitting = device.is_cpu() ? cpu_batch_tokens : gpu_batch_tokens;
-    return {std::move(models), spec.strands, spec.batch_tokens > 0 ? spec.batch_tokens : fitting};
+    const std::int64_t batch_tokens = spec.batch_tokens > 0 ? spec.batch_tokens : fitting;
+    if (std::ranges::any_of(models, [](const TaskModel& model) { return !model.bins.is_empty(); })) {
+        return bins_scorer(std::move(models), sequence_of,
+                           {.strands = spec.strands,
+                            .batch_tokens = batch_tokens,
+                            .computing = computing,
+                            .threads = resolve_threads(spec.threads)});
+    }
+    return window_scorer(Predictor(std::move(models), spec.strands, batch_tokens));
 }
 
-tasks::RegionOptions region_options(const PredictSpec& spec, const TaskInfo& info) {
-    const bool promoter = spec.task == tasks::Task::promoter;
-    return {.anchor = promoter ? tasks::Anchor::tss : spec.anchor,
-            .bounds = info.window,
-            .use_strand = promoter,
-            .skip_invalid = spec.skip_invalid,
-            .tile = spec.tile,
-            .tile_both_strands = promoter};
+tasks::RegionOptions region_options(const PredictSpec& spec, const RowScorer& scorer) {
+    tasks::RegionOptions options = scorer.region_options(spec.anchor);
+    options.skip_invalid = spec.skip_invalid;
+    options.tile = spec.tile;
+    return options;
 }
 
-void check_examples(const tasks::ExampleSet& examples, const PredictSpec& spec, const TaskInfo& info) {
+void check_examples(const tasks::ExampleSet& examples, const PredictSpec& spec,
+                    const tasks::WindowBounds& window) {
     if (examples.task() != spec.task) {
         throw InputError("holds " + std::string(tasks::to_string(examples.task())) + " examples, not " +
                              std::string(tasks::to_string(spec.task)),
                          spec.examples);
     }
-    if (info.window.begin < examples.bounds().begin || info.window.end > examples.bounds().end) {
+    if (window.begin < examples.bounds().begin || window.end > examples.bounds().end) {
         throw InputError("holds windows of " + tasks::to_string(examples.bounds()) + ", the model takes " +
-                             tasks::to_string(info.window),
+                             tasks::to_string(window),
                          spec.examples);
     }
 }
 
 /// Reads and encodes a chunk, and writes another, while the one between them is scored.
-PredictReport score_rows(RowSource& source, Predictor& predictor, RowWriter& writer, int threads) {
+PredictReport score_rows(RowSource& source, RowScorer& scorer, RowWriter& writer, int threads) {
     PredictReport report;
     Progress progress("Scoring", "windows", source.total());
-    const auto read = [&] { return read_chunk(source, predictor, threads); };
+    const auto read = [&] { return read_chunk(source, scorer, threads); };
     std::future<Chunk> coming = std::async(std::launch::async, read);
     std::future<void> writing;
     std::int64_t scored = 0;  // `report` is the writing thread's
@@ -260,7 +258,7 @@ PredictReport score_rows(RowSource& source, Predictor& predictor, RowWriter& wri
         coming = std::async(std::launch::async, read);
         stop_if_asked();
         const std::int64_t rows = std::ssize(chunk.rows);
-        std::vector<float> scores = predictor.score(chunk.encoded, [&](double part) {
+        std::vector<float> scores = scorer.score(*chunk.prepared, [&](double part) {
             progress.update(scored + static_cast<std::int64_t>(part * static_cast<double>(rows)));
         });
         scored += rows;
@@ -268,7 +266,7 @@ PredictReport score_rows(RowSource& source, Predictor& predictor, RowWriter& wri
         if (writing.valid()) writing.get();
         writing = std::async(std::launch::async,
                              [&, chunk = std::move(chunk), scores = std::move(scores)]() mutable {
-                                 write_chunk(chunk, scores, predictor.labels().size(), writer, report);
+                                 write_chunk(chunk, scores, scorer.labels().size(), writer, report);
                              });
     }
     if (writing.valid()) writing.get();
@@ -301,20 +299,28 @@ PredictReport predict(const PredictSpec& spec) {
     } else {
         examples = tasks::ExampleSet::load(spec.examples);
     }
-    Predictor predictor = load_predictor(spec);
+    std::optional<tasks::LabelledBins> bins;  // where models of bins score examples
+    const SequenceOf sequence_of = [&](const genome::Interval& where) {
+        return reference ? reference->fetch(where) : bins->sequence(where.contig, where.begin, where.end);
+    };
+    const std::unique_ptr<RowScorer> scorer = load_scorer(spec, sequence_of);
+    const bool by_bins = !scorer->models().front().bins.is_empty();
     std::unique_ptr<RowSource> source;
     if (examples) {
-        check_examples(*examples, spec, predictor.info());
-        source = example_source(*examples, spec.split, predictor.info().window);
+        if (by_bins) bins = tasks::LabelledBins::load(spec.examples);
+        const tasks::WindowBounds window =
+            by_bins ? scorer->region_options(tasks::Anchor::centre).bounds : scorer->info().window;
+        check_examples(*examples, spec, window);
+        source = example_source(*examples, spec.split, window);
     } else {
-        if (const auto warning = other_build(predictor.info(), *reference)) log_warning("{}", *warning);
-        source = region_source(spec.regions, *reference, region_options(spec, predictor.info()));
+        if (const auto warning = other_build(scorer->info(), *reference)) log_warning("{}", *warning);
+        source = region_source(spec.regions, *reference, region_options(spec, *scorer));
     }
     const std::vector<genome::Contig> contigs =
         examples ? contigs_of(*examples)
                  : std::vector<genome::Contig>(reference->contigs().begin(), reference->contigs().end());
-    RowWriter writer(spec, predictor, provenance_of(spec, predictor, reference.get()), contigs, threads);
-    PredictReport report = score_rows(*source, predictor, writer, threads);
+    RowWriter writer(spec, *scorer, provenance_of(spec, *scorer, reference.get()), contigs, threads);
+    PredictReport report = score_rows(*source, *scorer, writer, threads);
     writer.commit();
     source->report();
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -77,6 +77,7 @@ public:
                     .strand = std::string(1, static_cast<char>(example.strand)),
                     .status = "ok",
                     .n_fraction = 0};
+        row.window = example.where;
         row.line = index;
         return row;
     }

@@ -7,6 +7,7 @@
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/scoring/baseline_windows.hpp"
+#include "bigbird/scoring/bins_model.hpp"
 #include "bigbird/train/find_model.hpp"
 
 #include <algorithm>
@@ -156,11 +157,17 @@ TaskModel load_task_model(const fs::path& path, tasks::Task task, const at::Devi
     TaskModel model{.network = nullptr,
                     .labels = tasks::LabelTable::read(directory / "labels.tsv"),
                     .info = std::move(info),
-                    .sha256 = model::weights_checksum(directory)};
+                    .sha256 = model::weights_checksum(directory),
+                    .bins = nullptr};
     const bool is_bigbird = model.info.architecture == "bigbird";
     const std::int64_t outputs =
         is_bigbird ? model::read_config(directory).num_labels : baseline_labels(directory);
     check_fit(model, directory, outputs);
+    if (model.info.architecture == bins_architecture) {
+        model.bins = load_bins_network(directory, model.info, outputs, device);
+        model.network = bin_in_the_middle(model.bins, model.info, computing, device);
+        return model;
+    }
     model.network = is_bigbird ? load_bigbird(directory, model.info, device, computing)
                                : load_baseline(directory, model.info, outputs, device);
     return model;

@@ -4,6 +4,7 @@
 // options.
 #pragma once
 
+#include "bigbird/bins/network.hpp"
 #include "bigbird/genome/reference_genome.hpp"
 #include "bigbird/scoring/bigbird_windows.hpp"
 #include "bigbird/tasks/examples.hpp"
@@ -26,9 +27,9 @@ struct TaskInfo {
     /// How the promoter examples' negatives were made, "" where that says nothing: scores of models with
     /// different negatives cannot be compared.
     std::string negatives;
-    std::string architecture = "bigbird";  ///< or a baseline's name (baselines/architecture.hpp)
+    std::string architecture = "bigbird";  ///< "bigbird-bins", or a baseline's (baselines/architecture.hpp)
     Pooling pooling = Pooling::cls;        ///< of BigBird
-    Json network = Json::object();         ///< what a baseline's network is built by
+    Json network = Json::object();         ///< what a model of bins, or a baseline's network, is built by
     /// Of the genome it was trained on, at most the 100 longest: tells another build (other_build).
     std::vector<genome::Contig> contigs;
     Json training = Json::object();  ///< options and checksums of the fine-tuning, for the record
@@ -50,12 +51,13 @@ struct TaskModel {
     std::shared_ptr<WindowNetwork> network;  ///< in evaluation mode
     tasks::LabelTable labels;
     TaskInfo info;
-    std::string sha256;  ///< of model.safetensors
+    std::string sha256;               ///< of model.safetensors
+    bins::BinsNetwork bins{nullptr};  ///< of a model of bins, which `network` reads a window at a time
 };
 
 /// Loads what finetune-* wrote (train::find_model). Throws InputError: no task model, another task than
 /// `task`, labels.tsv, weights and tokenizer that do not fit each other.
-/// `computing`: of BigBird.
+/// `computing`: of BigBird and models of bins.
 TaskModel load_task_model(const std::filesystem::path& path, tasks::Task task, const at::Device& device,
                           const Computing& computing = {});
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tasks/bit_matrix.hpp"
 
+#include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 
 #include <algorithm>
@@ -42,6 +43,32 @@ void write_npy(const std::filesystem::path& path, const BitRows& rows) {
     out.close();
     if (!out) {
         throw WriteError(path.filename().string() + ": writing failed: " + std::strerror(errno));
+    }
+}
+
+BitRowsWriter::BitRowsWriter(std::filesystem::path path, std::size_t columns)
+    : path_(std::move(path)), row_bytes_((columns + 7) / 8), out_(path_, std::ios::binary) {
+    out_ << npy_header(0, row_bytes_);  // as long as that of any number of rows
+    require_good();
+}
+
+void BitRowsWriter::append(std::span<const std::uint8_t> row) {
+    BIGBIRD_EXPECTS(row.size() == row_bytes_, "a row of bits of another width");
+    out_.write(reinterpret_cast<const char*>(row.data()), static_cast<std::streamsize>(row.size()));
+    ++rows_;
+    require_good();
+}
+
+void BitRowsWriter::finish() {
+    out_.seekp(0);
+    out_ << npy_header(rows_, row_bytes_);
+    out_.close();
+    require_good();
+}
+
+void BitRowsWriter::require_good() const {
+    if (!out_) {
+        throw WriteError(path_.filename().string() + ": writing failed: " + std::strerror(errno));
     }
 }
 

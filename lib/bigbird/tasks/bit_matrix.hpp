@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,26 @@ private:
 
 /// Writes in place: give a path inside a PendingOutput. Throws WriteError.
 void write_npy(const std::filesystem::path& path, const BitRows& rows);
+
+/// Writes rows as they come, for matrices that do not fit in memory. In place: give a path inside a
+/// PendingOutput. Every call throws WriteError. Not thread-safe.
+class BitRowsWriter {
+public:
+    BitRowsWriter(std::filesystem::path path, std::size_t columns);
+    /// `row`: whole bytes, as BitRows holds them.
+    void append(std::span<const std::uint8_t> row);
+    /// Writes the number of rows into the header.
+    void finish();
+    std::int64_t rows() const { return rows_; }
+
+private:
+    void require_good() const;
+
+    std::filesystem::path path_;
+    std::size_t row_bytes_;
+    std::int64_t rows_ = 0;
+    std::ofstream out_;
+};
 
 /// Reads in place. Const calls are thread-safe.
 class BitMatrix {

@@ -14,6 +14,7 @@
 #include "bigbird/tasks/example_format.hpp"
 #include "bigbird/tasks/example_writer.hpp"
 #include "bigbird/tasks/hold_outs.hpp"
+#include "bigbird/tasks/labelled_bins.hpp"
 #include "bigbird/tasks/peak_sheet.hpp"
 #include "bigbird/tasks/two_bit.hpp"
 
@@ -97,11 +98,12 @@ public:
         TwoBitWriter store(folder_ / store_name, names, long_offsets);
         const WindowBounds bounds{-(options_.window / 2), options_.window - options_.window / 2};
         ExampleWriter writer(folder_, Task::chromatin, bounds, files_.size());
+        LabelledBinsWriter bins(folder_, options_.bin, files_.size());
         Progress progress("label bins", "contigs", static_cast<std::int64_t>(names.size()));
         std::int64_t done = 0;
         for (const genome::Contig& contig : reference_->contigs()) {
             stop_if_asked();
-            build_contig(contig, writer, store);
+            build_contig(contig, writer, bins, store);
             progress.update(++done);
         }
         progress.finish();
@@ -112,6 +114,7 @@ public:
                 "--max-n-fraction admit");
         }
         store.finish();
+        bins.finish();
         writer.finish(label_table(), details());
         report(writer);
     }
@@ -232,7 +235,43 @@ private:
         std::sort(chosen.begin(), chosen.end());
     }
 
-    void build_contig(const genome::Contig& contig, ExampleWriter& writer, TwoBitWriter& store) {
+    /// The contig's sequence where something is kept of it, else N.
+    class KeptSequence {
+    public:
+        explicit KeptSequence(const std::string& dna) : dna_(dna), kept_(dna.size(), 'N') {}
+        /// Intervals that ascend, so that what they share is copied once; restart() before others come.
+        void keep(std::int64_t begin, std::int64_t end) {
+            const auto from = std::max(static_cast<std::size_t>(std::max<std::int64_t>(begin, 0)), copied_);
+            const auto to = std::min(static_cast<std::size_t>(std::max<std::int64_t>(end, 0)), dna_.size());
+            if (from >= to) return;
+            kept_.replace(from, to - from, dna_, from, to - from);
+            copied_ = to;
+        }
+        void restart() { copied_ = 0; }
+        const std::string& text() const { return kept_; }
+
+    private:
+        const std::string& dna_;
+        std::string kept_;
+        std::size_t copied_ = 0;
+    };
+
+    /// All bins that --include and --exclude admit, whatever their labels and however much of them is N.
+    std::int64_t add_bins(const genome::Contig& contig, const BitRows& labels, LabelledBinsWriter& bins,
+                          KeptSequence& sequence) const {
+        std::int64_t added = 0;
+        for (std::size_t i = 0; i < labels.rows(); ++i) {
+            const Interval where = place_of(contig, static_cast<std::int64_t>(i));
+            if ((include_ && !include_->contains(where)) || (exclude_ && exclude_->overlaps(where))) continue;
+            bins.add(contig.name, static_cast<std::int64_t>(i), hold_outs_.split_of(where), labels.row(i));
+            sequence.keep(where.begin, where.end);
+            ++added;
+        }
+        return added;
+    }
+
+    void build_contig(const genome::Contig& contig, ExampleWriter& writer, LabelledBinsWriter& bins,
+                      TwoBitWriter& store) {
         const bool any_peak = std::any_of(peaks_.begin(), peaks_.end(), [&](const Peaks& peaks) {
             return !peaks.set.spans(contig.name).empty();
         });
@@ -244,30 +283,23 @@ private:
         const std::string dna = reference_->fetch({contig.name, 0, contig.length});
         const ContigRows rows = choose_rows(contig, labels, NCounter(dna));
         const std::vector<bool> kept = without_shared_windows(rows.windows);
-        std::string stored(dna.size(), 'N');
-        std::int64_t written = 0;
-        std::size_t copied = 0;  // windows ascend, so their union is copied once
+        KeptSequence sequence(dna);
+        std::int64_t written = add_bins(contig, labels, bins, sequence);
+        sequence.restart();
         for (std::size_t i = 0; i < rows.bins.size(); ++i) {
             if (!kept[i]) {
                 ++left_out_shared_;
                 continue;
             }
-            const Interval& window = rows.windows[i].window;
-            const auto begin =
-                std::max(static_cast<std::size_t>(std::max<std::int64_t>(window.begin, 0)), copied);
-            const std::size_t end = std::min(static_cast<std::size_t>(window.end), dna.size());
-            if (begin < end) {
-                stored.replace(begin, end - begin, dna, begin, end - begin);
-                copied = end;
-            }
+            sequence.keep(rows.windows[i].window.begin, rows.windows[i].window.end);
             ExampleRow row;
-            row.where = {contig.name, rows.bins[i] * options_.bin, (rows.bins[i] + 1) * options_.bin};
+            row.where = place_of(contig, rows.bins[i]);
             row.split = rows.windows[i].split;
             writer.add(row, labels.row(static_cast<std::size_t>(rows.bins[i])));
             ++written;
         }
         if (written > 0) {
-            store.add(contig.name, stored);
+            store.add(contig.name, sequence.text());
         }
     }
 

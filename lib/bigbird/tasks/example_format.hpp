@@ -14,6 +14,8 @@ constexpr const char* rows_name = "sequences.bed";
 constexpr const char* labels_name = "labels.tsv";
 constexpr const char* matrix_name = "labels.npy";
 constexpr const char* store_name = "sequences.2bit";
+constexpr const char* stretches_name = "bins.bed";
+constexpr const char* bins_matrix_name = "bins.npy";
 
 /// contig, start, end, split
 constexpr std::size_t chromatin_columns = 4;

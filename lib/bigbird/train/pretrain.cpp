@@ -36,6 +36,9 @@ Json fixed_options(const PretrainSpec& spec, const tokenizer::DnaTokenizer& toke
     options["--schedule"] = to_string(rate.decay);
     options["--weight-decay"] = optimizer.weight_decay;
     options["--clip-norm"] = optimizer.clip_norm;
+    if (optimizer.beta1 != OptimizerSpec{}.beta1 || optimizer.beta2 != OptimizerSpec{}.beta2) {
+        options["--betas"] = {optimizer.beta1, optimizer.beta2};
+    }
     const corpus::MaskingSpec& masking = spec.examples.masking;
     options["--masking-rate"] = masking.rate;
     options["--mask-share"] = masking.mask;

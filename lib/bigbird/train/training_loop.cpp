@@ -455,8 +455,11 @@ void Loop::write_checkpoint() {
                      {"progress", position_.to_json()},
                      {"task", task_.state()}};
     const fs::path written =
-        store_.write(position_.step, state, optimizer_.state(),
-                     [this](const fs::path& directory) { task_.write_model(directory); });
+        store_.write(position_.step, state, optimizer_.state(), [this](const fs::path& directory) {
+            task_.write_model(directory);
+            fs::create_directory(directory / "training_state");
+            task_.write_training_state(directory / "training_state");
+        });
     log_debug("checkpoint {} written", written.string());
 }
 

@@ -52,6 +52,11 @@ public:
     virtual Json evaluate() { return Json::object(); }
     /// Writes the model folder's files (config.json, model.safetensors …) into an existing folder.
     virtual void write_model(const std::filesystem::path& directory) = 0;
+    /// Writes what a checkpoint must hold beside the model folder's files and state(), into its
+    /// training_state/.
+    virtual void write_training_state(const std::filesystem::path& directory) {
+        static_cast<void>(directory);
+    }
     virtual Json state() const { return Json::object(); }
     virtual void restore(const Json& state) { static_cast<void>(state); }
     /// Loads model.safetensors of a checkpoint into module(), exactly. The loop calls it on resuming; the

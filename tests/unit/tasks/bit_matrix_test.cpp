@@ -71,3 +71,19 @@ DOCTEST_TEST_CASE("bit_matrix: a file of another shape is refused") {
     testing::write_file(folder / "short.npy", testing::read_file(folder / "m.npy").substr(0, 100));
     DOCTEST_CHECK_THROWS_AS(BitMatrix(folder / "short.npy", 2, 3), InputError);
 }
+
+DOCTEST_TEST_CASE("bit_matrix: rows written one by one make the file that rows in memory make") {
+    const testing::TempDir folder;
+    for (const std::size_t rows : {std::size_t{0}, std::size_t{3}, std::size_t{1234}}) {
+        BitRows all(11);
+        all.resize(rows);
+        BitRowsWriter writer(folder / "one.npy", 11);
+        for (std::size_t row = 0; row < rows; ++row) {
+            all.set(row, row % 11);
+            writer.append(all.row(row));
+        }
+        writer.finish();
+        write_npy(folder / "all.npy", all);
+        DOCTEST_CHECK(testing::read_file(folder / "one.npy") == testing::read_file(folder / "all.npy"));
+    }
+}

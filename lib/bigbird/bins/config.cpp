@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/bins/config.hpp"
+
+#include "bigbird/core/error.hpp"
+
+#include <array>
+#include <numeric>
+#include <string_view>
+
+namespace bigbird::bins {
+
+namespace {
+
+constexpr std::int64_t largest = std::int64_t{1} << 24;  // keeps products of two sizes far from overflow
+
+void require(bool condition, const std::string& message) {
+    if (!condition) throw ConfigError("model of bins: " + message);
+}
+
+void require_size(std::int64_t value, std::int64_t least, const std::string& what) {
+    require(value >= least && value <= largest,
+            what + " must be between " + std::to_string(least) + " and 2^24, not " + std::to_string(value));
+}
+
+template <typename Word>
+Word parse(const std::string& option, const std::string& word, std::initializer_list<Word> all) {
+    std::string words;
+    for (const Word value : all) {
+        if (to_string(value) == word) return value;
+        words += (words.empty() ? "" : ", ") + to_string(value);
+    }
+    throw ConfigError(option + " '" + word + "' is not known; there are " + words);
+}
+
+void require_stages(const BinsConfig& config) {
+    require(!config.stages.empty(), "the stem needs a stage");
+    for (const Stage& stage : config.stages) {
+        require_size(stage.channels, 1, "channels");
+        require_size(stage.width, 1, "width");
+        require_size(stage.pool, 1, "pool");
+        require(stage.width % 2 == 1,
+                "the width of a convolution must be odd, not " + std::to_string(stage.width));
+    }
+}
+
+/// What of BigBird's configuration counts here.
+Json encoder_json(const model::BigBirdConfig& encoder) {
+    Json json = model::config_to_json(encoder, "BigBirdModel");
+    for (const char* key :
+         {"architectures", "vocab_size", "type_vocab_size", "max_position_embeddings",
+          "attention_probs_dropout_prob", "classifier_dropout", "initializer_range", "use_bias",
+          "rescale_embeddings", "is_decoder", "tie_word_embeddings", "torch_dtype", "pad_token_id",
+          "bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id", "mask_token_id", "bigbird_dna"}) {
+        json.erase(key);
+    }
+    return json;
+}
+
+struct Shape {
+    std::string_view name;
+    std::int64_t layers, hidden, heads, positions;
+    std::array<std::int64_t, 3> pools;
+};
+constexpr std::array<Shape, 4> shapes{{{"tiny", 2, 128, 4, 64, {4, 5, 10}},
+                                       {"small", 4, 256, 4, 256, {4, 5, 5}},
+                                       {"base", 12, 768, 12, 4096, {4, 5, 5}},
+                                       {"large", 24, 1024, 16, 4096, {4, 5, 5}}}};
+constexpr std::array<std::int64_t, 3> widths{15, 5, 5};
+
+}  // namespace
+
+std::int64_t BinsConfig::position_bases() const {
+    std::int64_t bases = 1;
+    for (const Stage& stage : stages)
+        bases *= stage.pool;
+    return bases;
+}
+
+void BinsConfig::validate() const {
+    require_size(bin, 1, "bin");
+    require_size(window_bins, 1, "window_bins");
+    require_size(margin_bins, 0, "margin_bins");
+    require(core_bins() > 0, "margins of " + std::to_string(margin_bins) +
+                                 " bins leave nothing of a window of " + std::to_string(window_bins));
+    require_stages(*this);
+    require(bin % position_bases() == 0, "a bin of " + std::to_string(bin) +
+                                             " bases is no whole number of positions of " +
+                                             std::to_string(position_bases()));
+    require(stages.back().channels == encoder.hidden_size,
+            "the last stage has " + std::to_string(stages.back().channels) + " channels, the encoder " +
+                std::to_string(encoder.hidden_size) + " hidden features");
+    require(window_positions() % encoder.pattern.block_size == 0,
+            "a window has " + std::to_string(window_positions()) +
+                " positions, which are no whole blocks of " + std::to_string(encoder.pattern.block_size));
+    require(encoder.extra_global_tokens == 0, "num_extra_global_tokens must be 0");
+    require(head_dropout >= 0 && head_dropout < 1, "head_dropout must be at least 0 and below 1");
+    encoder.validate();
+    require(positions != Positions::rotary || encoder.hidden_size / encoder.num_attention_heads % 2 == 0,
+            "rotary positions need an even number of features a head");
+}
+
+BinsConfig preset(const std::string& name) {
+    std::string names;
+    for (const Shape& shape : shapes) {
+        names += (names.empty() ? "" : ", ") + std::string(shape.name);
+        if (shape.name != name) continue;
+        BinsConfig config;
+        config.encoder.num_hidden_layers = shape.layers;
+        config.encoder.hidden_size = shape.hidden;
+        config.encoder.num_attention_heads = shape.heads;
+        config.encoder.intermediate_size = 4 * shape.hidden;
+        config.encoder.max_position_embeddings = shape.positions;
+        config.encoder.hidden_dropout_prob = 0.2;
+        config.encoder.layer_norm_eps = 1e-5;
+        for (std::size_t i = 0; i < config.stages.size(); ++i)
+            config.stages[i] = {shape.hidden, widths[i], shape.pools[i]};
+        config.window_bins = shape.positions * config.position_bases() / config.bin;
+        config.margin_bins = config.window_bins / 8;
+        return config;
+    }
+    throw ConfigError("no preset of a model of bins is named '" + name + "'; there are " + names);
+}
+
+Json to_json(const BinsConfig& config) {
+    Json stages = Json::array();
+    for (const Stage& stage : config.stages)
+        stages.push_back({{"channels", stage.channels}, {"width", stage.width}, {"pool", stage.pool}});
+    return {{"bin", config.bin},
+            {"window_bins", config.window_bins},
+            {"margin_bins", config.margin_bins},
+            {"stages", stages},
+            {"norm", to_string(config.norm)},
+            {"positions", to_string(config.positions)},
+            {"feed_forward", to_string(config.feed_forward)},
+            {"head_dropout", config.head_dropout},
+            {"encoder", encoder_json(config.encoder)}};
+}
+
+BinsConfig config_from_json(const Json& json, const std::filesystem::path& where) {
+    try {
+        BinsConfig config;
+        config.bin = json.at("bin").get<std::int64_t>();
+        config.window_bins = json.at("window_bins").get<std::int64_t>();
+        config.margin_bins = json.at("margin_bins").get<std::int64_t>();
+        config.stages.clear();
+        for (const Json& stage : json.at("stages")) {
+            config.stages.push_back({.channels = stage.at("channels").get<std::int64_t>(),
+                                     .width = stage.at("width").get<std::int64_t>(),
+                                     .pool = stage.at("pool").get<std::int64_t>()});
+        }
+        config.norm = parse_norm(json.at("norm").get<std::string>());
+        config.positions = parse_positions(json.at("positions").get<std::string>());
+        config.feed_forward = parse_feed_forward(json.at("feed_forward").get<std::string>());
+        config.head_dropout = json.at("head_dropout").get<double>();
+        config.encoder = model::config_from_json(json.at("encoder"), where);
+        config.validate();
+        return config;
+    } catch (const Json::exception& error) {
+        throw InputError("the description of a model of bins is damaged: " + std::string(error.what()),
+                         where);
+    } catch (const ConfigError& error) {
+        throw InputError(error.what(), where);
+    }
+}
+
+Norm parse_norm(const std::string& word) {
+    return parse("--norm", word, {Norm::pre, Norm::post});
+}
+Positions parse_positions(const std::string& word) {
+    return parse("--positions", word, {Positions::rotary, Positions::none});
+}
+FeedForward parse_feed_forward(const std::string& word) {
+    return parse("--feed-forward", word, {FeedForward::plain, FeedForward::gated});
+}
+std::string to_string(Norm norm) {
+    return norm == Norm::pre ? "pre" : "post";
+}
+std::string to_string(Positions positions) {
+    return positions == Positions::rotary ? "rotary" : "none";
+}
+std::string to_string(FeedForward feed_forward) {
+    return feed_forward == FeedForward::plain ? "plain" : "gated";
+}
+
+}  // namespace bigbird::bins

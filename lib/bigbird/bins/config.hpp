@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shape of a model of bins: convolutions over bases, learnt pooling to positions, BigBird's encoder over
+// the positions, a head for each bin of a window.
+#pragma once
+
+#include "bigbird/core/json_file.hpp"
+#include "bigbird/model/config.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace bigbird::bins {
+
+/// One stage of the stem: a convolution, then every `pool` places become one.
+struct Stage {
+    std::int64_t channels = 128, width = 5, pool = 1;
+    bool operator==(const Stage&) const = default;
+};
+
+enum class Norm : std::uint8_t { pre, post };          ///< LayerNorm before each block, or behind it as BERT
+enum class Positions : std::uint8_t { rotary, none };  ///< what tells attention where a position is
+enum class FeedForward : std::uint8_t { plain, gated };  ///< gated: act(W x) * V x
+
+struct BinsConfig {
+    std::int64_t bin = 200;         ///< bases
+    std::int64_t window_bins = 64;  ///< that go through the network at once
+    /// At each end of a window in prediction: context that gets no scores.
+    std::int64_t margin_bins = 8;
+    std::vector<Stage> stages{{128, 15, 4}, {128, 5, 5}, {128, 5, 10}};
+    Norm norm = Norm::pre;
+    Positions positions = Positions::rotary;
+    FeedForward feed_forward = FeedForward::plain;
+    double head_dropout = 0.2;
+    /// hidden_size, num_hidden_layers, num_attention_heads, intermediate_size, hidden_act,
+    /// hidden_dropout_prob, layer_norm_eps and pattern count; the rest means nothing here.
+    model::BigBirdConfig encoder;
+
+    std::int64_t window_bases() const { return bin * window_bins; }
+    std::int64_t core_bins() const { return window_bins - 2 * margin_bins; }
+    std::int64_t position_bases() const;  ///< the product of the pools
+    std::int64_t window_positions() const { return window_bases() / position_bases(); }
+    /// Throws ConfigError naming what does not fit.
+    void validate() const;
+};
+
+/// tiny (0.6 M parameters, 64 positions of 200 bp), small (4.7 M, 256 of 100 bp), base (91 M, 4,096 of 100
+/// bp), large (313 M, likewise). Throws ConfigError listing the names.
+BinsConfig preset(const std::string& name);
+
+Json to_json(const BinsConfig& config);
+/// Throws InputError naming `where`.
+BinsConfig config_from_json(const Json& json, const std::filesystem::path& where);
+
+/// The words of --norm, --positions and --feed-forward. Throw ConfigError listing them.
+Norm parse_norm(const std::string& word);
+Positions parse_positions(const std::string& word);
+FeedForward parse_feed_forward(const std::string& word);
+std::string to_string(Norm norm);
+std::string to_string(Positions positions);
+std::string to_string(FeedForward feed_forward);
+
+}  // namespace bigbird::bins

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/bins/encoder_layer.hpp"
+
+#include <ATen/ATen.h>
+
+namespace bigbird::bins {
+
+namespace {
+
+constexpr double rotary_base = 10'000;
+
+}  // namespace
+
+RotaryTable rotary_table(std::int64_t positions, std::int64_t head_dim, const at::Device& device) {
+    const auto options = at::TensorOptions().dtype(at::kDouble);
+    const at::Tensor exponent =
+        at::arange(0, head_dim, 2, options) / static_cast<double>(head_dim);  // (head_dim / 2)
+    const at::Tensor angle =
+        at::arange(positions, options).unsqueeze(1) * at::pow(rotary_base, -exponent).unsqueeze(0);
+    return {angle.cos().to(device, at::kFloat), angle.sin().to(device, at::kFloat)};
+}
+
+at::Tensor rotate(const at::Tensor& x, const RotaryTable& table) {
+    const std::int64_t half = x.size(3) / 2;
+    const at::Tensor a = x.narrow(3, 0, half), b = x.narrow(3, half, half);
+    const at::Tensor cosine = table.cosine.to(x.scalar_type()), sine = table.sine.to(x.scalar_type());
+    return at::cat({a * cosine - b * sine, b * cosine + a * sine}, 3);
+}
+
+EncoderLayerImpl::EncoderLayerImpl(const BinsConfig& config, int layer,
+                                   std::shared_ptr<attention::LayoutCache> layouts)
+    : layouts_(std::move(layouts)),
+      activation_(config.encoder.hidden_act),
+      dropout_(config.encoder.hidden_dropout_prob),
+      heads_(config.encoder.num_attention_heads),
+      layer_(layer),
+      norm_first_(config.norm == Norm::pre) {
+    const std::int64_t hidden = config.encoder.hidden_size, inner = config.encoder.intermediate_size;
+    const double epsilon = config.encoder.layer_norm_eps;
+    attention_norm_ = register_module("attention_norm", model::LayerNorm(hidden, epsilon));
+    query_ = register_module("query", model::Linear(hidden, hidden));
+    key_ = register_module("key", model::Linear(hidden, hidden));
+    value_ = register_module("value", model::Linear(hidden, hidden));
+    attention_output_ = register_module("attention_output", model::Linear(hidden, hidden));
+    feed_forward_norm_ = register_module("feed_forward_norm", model::LayerNorm(hidden, epsilon));
+    expand_ = register_module("feed_forward_in", model::Linear(hidden, inner));
+    if (config.feed_forward == FeedForward::gated)
+        gate_ = register_module("feed_forward_gate", model::Linear(hidden, inner));
+    contract_ = register_module("feed_forward_out", model::Linear(inner, hidden));
+}
+
+at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const Pass& pass) const {
+    const std::int64_t batch = x.size(0), positions = x.size(1), hidden = x.size(2);
+    const auto layout = layouts_->get(pass.blocks, layer_, x.device(), is_training());
+    const auto by_head = [&](const at::Tensor& y) {
+        return y.view({batch, positions, heads_, hidden / heads_}).transpose(1, 2);
+    };
+    const auto turned = [&](const at::Tensor& y) {
+        return pass.rotary.cosine.defined() ? rotate(by_head(y), pass.rotary) : by_head(y);
+    };
+    const at::Tensor context = attention::sparse_attention(
+        turned(query_->forward(x)), turned(key_->forward(x)), by_head(value_->forward(x)), pass.mask, *layout,
+        pass.backend);  // (batch, heads, positions, head_dim)
+    return attention_output_->forward(context.transpose(1, 2).reshape({batch, positions, hidden}));
+}
+
+at::Tensor EncoderLayerImpl::feed_forward(const at::Tensor& x) const {
+    at::Tensor inner = expand_->forward_and_activate(x, activation_);
+    if (gate_) inner = inner * gate_->forward(x);
+    return contract_->forward(inner);
+}
+
+at::Tensor EncoderLayerImpl::dropped(const at::Tensor& x, model::DropoutSite::Place place,
+                                     const Pass& pass) const {
+    return is_training() ? model::dropout(x, dropout_, pass.key, {place, layer_}) : x;
+}
+
+at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const Pass& pass) const {
+    using Place = model::DropoutSite::Place;
+    if (norm_first_) {
+        const at::Tensor y =
+            x + dropped(attend(attention_norm_->forward(x), pass), Place::attention_output, pass);
+        return y + dropped(feed_forward(feed_forward_norm_->forward(y)), Place::output, pass);
+    }
+    const at::Tensor y =
+        attention_norm_->forward(x + dropped(attend(x, pass), Place::attention_output, pass));
+    return feed_forward_norm_->forward(y + dropped(feed_forward(y), Place::output, pass));
+}
+
+}  // namespace bigbird::bins

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A layer of the encoder over positions: block-sparse attention with rotary positions, and a feed-forward
+// block. (batch, positions, hidden) throughout.
+#pragma once
+
+#include "bigbird/attention/attention.hpp"
+#include "bigbird/bins/config.hpp"
+#include "bigbird/model/dropout.hpp"
+#include "bigbird/model/layers.hpp"
+
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+
+#include <memory>
+
+namespace bigbird::bins {
+
+/// Cosines and sines of the angles by which a position turns each pair of features, (positions, head_dim / 2)
+/// float32: position * 10,000^(-2 i / head_dim) for pair i.
+struct RotaryTable {
+    at::Tensor cosine, sine;
+};
+RotaryTable rotary_table(std::int64_t positions, std::int64_t head_dim, const at::Device& device);
+
+/// Turns pair i, the features i and i + head_dim / 2, of each position (Su and others 2021), so that a
+/// product of two positions depends on their distance. x: (batch, heads, positions, head_dim).
+at::Tensor rotate(const at::Tensor& x, const RotaryTable& table);
+
+/// What all layers of one pass share.
+struct Pass {
+    at::Tensor mask;     ///< (batch, positions) bool, all true
+    RotaryTable rotary;  ///< undefined without rotary positions
+    model::DropoutKey key;
+    attention::Backend backend = attention::Backend::automatic;
+    int blocks = 0;
+};
+
+class EncoderLayerImpl : public torch::nn::Module {
+public:
+    EncoderLayerImpl(const BinsConfig& config, int layer, std::shared_ptr<attention::LayoutCache> layouts);
+    at::Tensor forward(const at::Tensor& x, const Pass& pass) const;
+
+private:
+    at::Tensor attend(const at::Tensor& x, const Pass& pass) const;
+    at::Tensor feed_forward(const at::Tensor& x) const;
+    at::Tensor dropped(const at::Tensor& x, model::DropoutSite::Place place, const Pass& pass) const;
+
+    model::LayerNorm attention_norm_{nullptr}, feed_forward_norm_{nullptr};
+    model::Linear query_{nullptr}, key_{nullptr}, value_{nullptr}, attention_output_{nullptr},
+        expand_{nullptr}, gate_{nullptr}, contract_{nullptr};
+    std::shared_ptr<attention::LayoutCache> layouts_;
+    std::string activation_;
+    double dropout_;
+    std::int64_t heads_;
+    int layer_;
+    bool norm_first_;
+};
+TORCH_MODULE(EncoderLayer);
+
+}  // namespace bigbird::bins

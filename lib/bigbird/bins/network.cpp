@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/bins/network.hpp"
+
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/rng.hpp"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+#include <span>
+
+namespace bigbird::bins {
+
+namespace {
+
+constexpr double first_sharpness = 2, output_scale = 0.1;
+
+double bound_of(const std::string& name, const at::Tensor& weight) {
+    const auto inputs = static_cast<double>(weight.numel() / weight.size(0));
+    return (name.starts_with("head.") ? output_scale : 1.0) / std::sqrt(inputs);
+}
+
+}  // namespace
+
+BinsNetworkImpl::BinsNetworkImpl(const BinsConfig& config, std::int64_t labels)
+    : config_(config), labels_(labels) {
+    config_.validate();
+    stem_ = register_module("stem", Stem(config_));
+    attention::PatternSpec pattern = config_.encoder.pattern;
+    pattern.plan_tokens = static_cast<int>(config_.window_positions());
+    pattern.plan_heads = static_cast<int>(config_.encoder.num_attention_heads);
+    const auto layouts = std::make_shared<attention::LayoutCache>(pattern, pattern.plan_heads);
+    const auto encoder = register_module("encoder", std::make_shared<torch::nn::Module>("encoder"));
+    for (int layer = 0; layer < config_.encoder.num_hidden_layers; ++layer) {
+        layers_.push_back(
+            encoder->register_module(std::to_string(layer), EncoderLayer(config_, layer, layouts)));
+    }
+    const auto head = register_module("head", std::make_shared<torch::nn::Module>("head"));
+    if (config_.norm == Norm::pre) {
+        norm_ = head->register_module(
+            "norm", model::LayerNorm(config_.encoder.hidden_size, config_.encoder.layer_norm_eps));
+    }
+    output_ = head->register_module("output", model::Linear(config_.encoder.hidden_size, labels));
+}
+
+at::Tensor BinsNetworkImpl::forward(const at::Tensor& bases, const model::DropoutKey& key) {
+    BIGBIRD_EXPECTS(bases.size(1) == config_.window_bases(), "a window of another length");
+    const std::int64_t batch = bases.size(0), positions = config_.window_positions();
+    if (config_.positions == Positions::rotary && !rotary_.cosine.defined()) {
+        rotary_ = rotary_table(positions, config_.encoder.hidden_size / config_.encoder.num_attention_heads,
+                               bases.device());
+    }
+    const Pass pass{.mask = at::ones({batch, positions}, bases.options().dtype(at::kBool)),
+                    .rotary = rotary_,
+                    .key = key,
+                    .backend = backend_,
+                    .blocks = static_cast<int>(positions / config_.encoder.pattern.block_size)};
+    at::Tensor x = stem_->forward(bases);  // (batch, positions, hidden)
+    for (const EncoderLayer& layer : layers_)
+        x = layer->forward(x, pass);
+    if (norm_) x = norm_->forward(x);
+    const std::int64_t bins = config_.window_bins;
+    x = x.to(at::kFloat).view({batch, bins, positions / bins, x.size(2)}).mean(2);  // (batch, bins, hidden)
+    if (is_training()) {
+        x = model::dropout(x, config_.head_dropout, key, {model::DropoutSite::Place::classifier_input});
+    }
+    return output_->forward(x);
+}
+
+void initialise(BinsNetworkImpl& network, std::uint64_t seed) {
+    const at::NoGradGuard no_gradients;
+    const Rng stream = Rng(seed).split("initialise");
+    for (auto& item : network.named_parameters()) {
+        const std::string& name = item.key();
+        at::Tensor& parameter = item.value();
+        if (parameter.dim() == 1) {
+            parameter.fill_(name.ends_with("norm.weight") ? 1.0
+                            : name.ends_with("sharpness") ? first_sharpness
+                                                          : 0.0);
+            continue;
+        }
+        const double bound = bound_of(name, parameter);
+        at::Tensor values = at::empty(parameter.sizes(), at::kFloat);
+        Rng rng = stream.split(name);
+        for (float& value :
+             std::span(values.mutable_data_ptr<float>(), static_cast<std::size_t>(values.numel()))) {
+            value = static_cast<float>(bound * (2 * rng.uniform() - 1));
+        }
+        parameter.copy_(values);
+    }
+}
+
+at::Tensor codes_of(std::string_view dna) {
+    at::Tensor codes = at::empty({static_cast<std::int64_t>(dna.size())}, at::kByte);
+    auto* out = codes.mutable_data_ptr<std::uint8_t>();
+    for (const char base : dna) {
+        const std::size_t code = std::string_view("ACGT").find(base);
+        *out++ = static_cast<std::uint8_t>(std::min<std::size_t>(code, 4));
+    }
+    return codes;
+}
+
+}  // namespace bigbird::bins

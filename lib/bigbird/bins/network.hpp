@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/bins/encoder_layer.hpp"
+#include "bigbird/bins/stem.hpp"
+
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+
+#include <string_view>
+#include <vector>
+
+namespace bigbird::bins {
+
+/// Stem, encoder and head. Parameters are zero until initialise() or a file fills them; their names are the
+/// keys of model.safetensors: stem.0.convolution.weight, encoder.0.query.weight, head.output.weight …
+class BinsNetworkImpl : public torch::nn::Module {
+public:
+    /// Throws ConfigError where the configuration is not valid.
+    BinsNetworkImpl(const BinsConfig& config, std::int64_t labels);
+    /// bases: (batch, window_bases) uint8 codes (base_channels) on the network's device. Returns (batch,
+    /// window_bins, labels) logits. Dropout in training mode, by `key`.
+    at::Tensor forward(const at::Tensor& bases, const model::DropoutKey& key = {});
+
+    const BinsConfig& config() const { return config_; }
+    std::int64_t labels() const { return labels_; }
+    /// (labels) of the last layer.
+    at::Tensor output_bias() const { return output_->bias; }
+    void set_attention_backend(attention::Backend backend) { backend_ = backend; }
+
+private:
+    BinsConfig config_;
+    std::int64_t labels_;
+    attention::Backend backend_ = attention::Backend::automatic;
+    Stem stem_{nullptr};
+    std::vector<EncoderLayer> layers_;
+    model::LayerNorm norm_{nullptr};  // none where layers end with theirs
+    model::Linear output_{nullptr};
+    RotaryTable rotary_;  // made on first use
+};
+TORCH_MODULE(BinsNetwork);
+
+/// Weights uniform within 1 / sqrt(inputs), a tenth of that for the last layer; norms 1 and 0, biases 0,
+/// sharpness 2. A function of the seed and the parameter's name alone.
+void initialise(BinsNetworkImpl& network, std::uint64_t seed);
+
+/// Codes of normalised sequence as base_channels() takes them: A 0, C 1, G 2, T 3, N 4; (length) uint8.
+at::Tensor codes_of(std::string_view dna);
+
+}  // namespace bigbird::bins

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/bins/pool/kernel_impl.hpp"
+
+namespace bigbird::bins {
+
+PoolKernel pool_kernel_avx2() {
+    return {forward_impl, backward_impl};
+}
+
+}  // namespace bigbird::bins

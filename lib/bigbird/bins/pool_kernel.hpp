@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax pooling over plain memory, float32, one thread; softmax_pool.hpp says what it computes.
+#pragma once
+
+#include <cstdint>
+
+namespace bigbird::bins {
+
+/// x: (outputs, pool, channels), sharpness: (channels), y: (outputs, channels); contiguous.
+struct PoolShape {
+    std::int64_t outputs = 0, pool = 1, channels = 0;
+};
+
+struct PoolKernel {
+    /// With `gelu`, x goes through gelu (tanh formula) first.
+    void (*forward)(const PoolShape& shape, const float* x, const float* sharpness, bool gelu, float* y);
+    /// From dy, the gradient of y: writes dx and adds to d_sharpness.
+    void (*backward)(const PoolShape& shape, const float* x, const float* sharpness, bool gelu,
+                     const float* dy, float* dx, float* d_sharpness);
+};
+
+/// For what the processor has (core/processor.hpp).
+const PoolKernel& pool_kernel();
+
+/// For a processor with these instructions, and for every processor.
+PoolKernel pool_kernel_avx2();
+PoolKernel pool_kernel_avx512();
+PoolKernel pool_kernel_base();
+
+}  // namespace bigbird::bins

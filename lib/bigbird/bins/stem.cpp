@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/bins/stem.hpp"
+
+#include <ATen/ATen.h>
+
+namespace bigbird::bins {
+
+namespace {
+
+constexpr std::int64_t letters = 4;
+
+/// (batch, length, in) -> (batch, length, out), 0 beyond the ends. oneDNN takes the channels last, as the
+/// tensors hold them.
+at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+    const std::int64_t padding = weight.size(2) / 2;
+    return at::conv2d(x.transpose(1, 2).unsqueeze(2), weight.unsqueeze(2), bias, at::IntArrayRef{1, 1},
+                      at::IntArrayRef{0, padding})
+        .squeeze(2)
+        .transpose(1, 2);
+}
+
+/// A nameless step of a dotted parameter name.
+std::shared_ptr<torch::nn::Module> group(torch::nn::Module& parent, const std::string& name) {
+    return parent.register_module(name, std::make_shared<torch::nn::Module>(name));
+}
+
+}  // namespace
+
+at::Tensor base_channels(const at::Tensor& bases) {
+    const at::Tensor codes = at::arange(letters, bases.options());
+    return bases.unsqueeze(2).eq(codes).to(at::kFloat);
+}
+
+StemImpl::StemImpl(const BinsConfig& config) {
+    std::int64_t before = letters;
+    for (std::size_t i = 0; i < config.stages.size(); ++i) {
+        const Stage& stage = config.stages[i];
+        const auto module = group(*this, std::to_string(i));
+        Layers& layers = stages_.emplace_back();
+        if (i > 0) {
+            layers.norm =
+                module->register_module("norm", model::LayerNorm(before, config.encoder.layer_norm_eps));
+        }
+        const auto convolution = group(*module, "convolution");
+        layers.weight =
+            convolution->register_parameter("weight", at::zeros({stage.channels, before, stage.width}));
+        layers.bias = convolution->register_parameter("bias", at::zeros({stage.channels}));
+        layers.sharpness =
+            group(*module, "pool")->register_parameter("sharpness", at::zeros({stage.channels}));
+        layers.pool = stage.pool;
+        before = stage.channels;
+    }
+}
+
+at::Tensor StemImpl::forward(const at::Tensor& bases) const {
+    at::Tensor x = base_channels(bases);
+    for (const Layers& stage : stages_) {
+        if (!stage.norm) {
+            x = softmax_pool(convolution(x, stage.weight, stage.bias), stage.sharpness, stage.pool,
+                             BeforePool::gelu);
+            continue;
+        }
+        const at::Tensor normed = stage.norm->forward(x);
+        x = convolution(at::gelu(normed, "tanh"), stage.weight, stage.bias);
+        if (x.size(2) == normed.size(2)) x = normed + x;
+        x = softmax_pool(x, stage.sharpness, stage.pool, BeforePool::nothing);
+    }
+    return x;
+}
+
+}  // namespace bigbird::bins

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// From bases to positions: convolutions, each followed by learnt pooling.
+#pragma once
+
+#include "bigbird/bins/config.hpp"
+#include "bigbird/bins/softmax_pool.hpp"
+#include "bigbird/model/layers.hpp"
+
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+
+#include <vector>
+
+namespace bigbird::bins {
+
+/// A C G T 0 to 3, N (and all else) 4: (batch, length) uint8 -> (batch, length, 4) float32, N all 0.
+at::Tensor base_channels(const at::Tensor& bases);
+
+/// The first stage is gelu(convolution), pooled; the others are x + convolution(gelu(x)), x the LayerNorm of
+/// what comes in (without "x +" where channels change), pooled.
+class StemImpl : public torch::nn::Module {
+public:
+    explicit StemImpl(const BinsConfig& config);
+    /// (batch, length) uint8 codes -> (batch, length / position_bases, channels of the last stage)
+    at::Tensor forward(const at::Tensor& bases) const;
+
+private:
+    struct Layers {
+        at::Tensor weight, bias;  // (channels, channels before, width), (channels)
+        at::Tensor sharpness;     // (channels)
+        model::LayerNorm norm{nullptr};
+        std::int64_t pool = 1;
+    };
+    std::vector<Layers> stages_;
+};
+TORCH_MODULE(Stem);
+
+}  // namespace bigbird::bins

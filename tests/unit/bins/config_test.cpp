@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/bins/config.hpp"
+
+#include "bins/small_bins.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
+using namespace bigbird;
+using namespace bigbird::bins;
+using bigbird::testing::message_of;
+
+namespace {
+
+void refuses(const std::function<void(BinsConfig&)>& spoil, const std::string& why) {
+    BinsConfig config = bigbird::testing::small_bins();
+    config.validate();
+    spoil(config);
+    const std::string message = message_of<ConfigError>([&] { config.validate(); });
+    DOCTEST_CHECK_MESSAGE(message.find(why) != std::string::npos, message);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("bins config: presets are valid, and what is written is read") {
+    for (const char* name : {"tiny", "small", "base", "large"}) {
+        const BinsConfig config = preset(name);
+        config.validate();
+        const Json json = to_json(config);
+        DOCTEST_CHECK(to_json(config_from_json(json, "x.json")) == json);
+    }
+    DOCTEST_CHECK(preset("tiny").window_bases() == 12'800);
+    DOCTEST_CHECK(preset("base").window_positions() == 4096);
+    DOCTEST_CHECK(preset("base").window_bins == 2048);
+    DOCTEST_CHECK(message_of<ConfigError>([] { preset("huge"); }) ==
+                  "no preset of a model of bins is named 'huge'; there are tiny, small, base, large");
+    BinsConfig other = bigbird::testing::small_bins();
+    other.norm = Norm::post;
+    other.positions = Positions::none;
+    other.feed_forward = FeedForward::gated;
+    other.encoder.pattern = attention::named_pattern("global+sliding");
+    other.encoder.pattern.block_size = 2;
+    const BinsConfig read = config_from_json(to_json(other), "x.json");
+    DOCTEST_CHECK(to_json(read) == to_json(other));
+    DOCTEST_CHECK(read.encoder.pattern == other.encoder.pattern);
+}
+
+DOCTEST_TEST_CASE("bins config: what does not fit is named") {
+    refuses([](BinsConfig& c) { c.bin = 25; }, "a bin of 25 bases is no whole number of positions of 10");
+    refuses([](BinsConfig& c) { c.margin_bins = 4; }, "margins of 4 bins leave nothing of a window of 8");
+    refuses([](BinsConfig& c) { c.stages[1].channels = 8; }, "the last stage has 8 channels, the encoder 16");
+    refuses([](BinsConfig& c) { c.stages[0].width = 6; }, "the width of a convolution must be odd, not 6");
+    refuses([](BinsConfig& c) { c.encoder.pattern.block_size = 3; }, "which are no whole blocks of 3");
+    refuses([](BinsConfig& c) { c.encoder.num_attention_heads = 16; }, "an even number of features a head");
+    refuses([](BinsConfig& c) { c.head_dropout = 1; }, "head_dropout must be at least 0 and below 1");
+    Json json = to_json(bigbird::testing::small_bins());
+    json["norm"] = "middle";
+    DOCTEST_CHECK(message_of<InputError>([&] { config_from_json(json, "x.json"); }) ==
+                  "x.json: --norm 'middle' is not known; there are pre, post");
+    json.erase("norm");
+    DOCTEST_CHECK(message_of<InputError>([&] {
+                      config_from_json(json, "x.json");
+                  }).find("the description of a model of bins is damaged") != std::string::npos);
+}

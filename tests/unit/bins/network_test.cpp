@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/bins/network.hpp"
+
+#include "bins/small_bins.hpp"
+#include "support/tensors.hpp"
+#include "support/testing.hpp"
+
+#include <ATen/ATen.h>
+
+using namespace bigbird;
+using namespace bigbird::bins;
+using bigbird::testing::difference;
+using bigbird::testing::small_bins;
+
+namespace {
+
+std::string some_dna(std::int64_t length) {
+    std::string dna;
+    for (std::int64_t i = 0; i < length; ++i)
+        dna += "ACGTTGCAAGN"[(i * i + i / 7) % 11];
+    return dna;
+}
+
+BinsNetwork network_of(const BinsConfig& config) {
+    BinsNetwork network(config, 3);
+    initialise(*network, 5);
+    network->eval();
+    return network;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("bins network: logits for each bin, whatever else is in the batch") {
+    BinsNetwork network = network_of(small_bins());
+    const at::NoGradGuard no_gradients;
+    const std::string dna = some_dna(320);
+    const at::Tensor a = codes_of(dna.substr(0, 160)), b = codes_of(dna.substr(160));
+    const at::Tensor both = network->forward(at::stack({a, b}));
+    DOCTEST_CHECK(both.sizes() == at::IntArrayRef{2, 8, 3});
+    DOCTEST_CHECK(difference(both[0], network->forward(a.unsqueeze(0))[0]) < 1e-6);
+    DOCTEST_CHECK(difference(both[0], both[1]) > 1e-4);
+}
+
+DOCTEST_TEST_CASE("bins network: a base moves the bins about it, and by attention those far from it") {
+    BinsNetwork network = network_of(small_bins());
+    const at::NoGradGuard no_gradients;
+    std::string dna = some_dna(160);
+    const at::Tensor before = network->forward(codes_of(dna).unsqueeze(0))[0];
+    dna[70] = dna[70] == 'A' ? 'C' : 'A';  // in bin 3
+    const at::Tensor moved = (network->forward(codes_of(dna).unsqueeze(0))[0] - before).abs().sum(1);
+    DOCTEST_CHECK(moved.argmax().item<int>() == 3);
+    DOCTEST_CHECK(moved[0].item<float>() > 0);
+}
+
+DOCTEST_TEST_CASE("bins network: dropout follows from the key, training and evaluation differ") {
+    BinsConfig config = small_bins();
+    config.encoder.hidden_dropout_prob = config.head_dropout = 0.4;
+    BinsNetwork network = network_of(config);
+    network->train();
+    const at::Tensor bases = codes_of(some_dna(320)).view({2, 160});
+    const auto run = [&](std::int64_t step) {
+        return network->forward(bases, {.seed = 1, .step = step, .samples = {4, 9}}).detach();
+    };
+    DOCTEST_CHECK(at::equal(run(1), run(1)));
+    DOCTEST_CHECK(difference(run(1), run(2)) > 1e-4);
+    const at::Tensor alone =
+        network->forward(bases.narrow(0, 1, 1), {.seed = 1, .step = 1, .samples = {9}}).detach();
+    DOCTEST_CHECK(difference(run(1)[1], alone[0]) < 1e-6);
+    network->eval();
+    DOCTEST_CHECK(difference(run(1), network->forward(bases).detach()) == 0);
+}
+
+DOCTEST_TEST_CASE("bins network: names of weights, and what initialise draws") {
+    BinsNetwork one = network_of(small_bins()), two = network_of(small_bins());
+    auto parameters = one->named_parameters();
+    for (const char* name : {"stem.0.convolution.weight", "stem.1.norm.bias", "stem.0.pool.sharpness",
+                             "encoder.0.attention_norm.weight", "encoder.0.query.bias",
+                             "encoder.0.feed_forward_out.weight", "head.norm.weight", "head.output.weight"}) {
+        DOCTEST_CHECK_MESSAGE(parameters.contains(name), name);
+    }
+    DOCTEST_CHECK(at::equal(parameters["stem.0.pool.sharpness"], at::full({12}, 2.0)));
+    DOCTEST_CHECK(parameters["head.norm.weight"].eq(1).all().item<bool>());
+    DOCTEST_CHECK(parameters["encoder.0.query.weight"].abs().max().item<double>() <= 0.25);
+    DOCTEST_CHECK(parameters["encoder.0.query.weight"].abs().max().item<double>() > 0.24);
+    for (const auto& item : two->named_parameters())
+        DOCTEST_CHECK(at::equal(item.value(), parameters[item.key()]));
+}
+
+DOCTEST_TEST_CASE("bins network: presets have the size that the help says") {
+    const auto millions = [](const char* name) {
+        std::int64_t sum = 0;
+        const BinsNetwork network(preset(name), 919);
+        for (const at::Tensor& parameter : network->parameters())
+            sum += parameter.numel();
+        return static_cast<double>(sum) / 1e6;
+    };
+    DOCTEST_CHECK(millions("tiny") == doctest::Approx(0.69).epsilon(0.05));
+    DOCTEST_CHECK(millions("small") == doctest::Approx(4.1).epsilon(0.1));
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/bins/stem.hpp"
+
+#include "bins/small_bins.hpp"
+#include "support/tensors.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/bins/network.hpp"
+
+#include <ATen/ATen.h>
+
+using namespace bigbird::bins;
+using bigbird::testing::difference;
+
+DOCTEST_TEST_CASE("stem: bases become channels, N none") {
+    const at::Tensor x = base_channels(codes_of("ACGTN").unsqueeze(0));  // (1, 5, 4)
+    DOCTEST_CHECK(at::equal(x[0].narrow(0, 0, 4), at::eye(4)));
+    DOCTEST_CHECK(x[0][4].count_nonzero().item<int>() == 0);
+}
+
+DOCTEST_TEST_CASE("stem: is its definition, stage by stage") {
+    const BinsConfig config = bigbird::testing::small_bins();
+    BinsNetwork network(config, 1);
+    initialise(*network, 3);
+    const at::NoGradGuard no_gradients;
+    auto weights = network->named_parameters();
+    const auto of = [&](const std::string& name) { return weights["stem." + name].to(at::kDouble); };
+    const at::Tensor bases =
+        at::arange(2 * config.window_bases(), at::kLong).mul(7).remainder(5).to(at::kByte).view({2, -1});
+    const auto conv = [](const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+        return at::conv1d(x.transpose(1, 2), weight, bias, 1, weight.size(2) / 2).transpose(1, 2);
+    };
+    at::Tensor x =
+        conv(base_channels(bases).to(at::kDouble), of("0.convolution.weight"), of("0.convolution.bias"));
+    x = softmax_pool_reference(x, of("0.pool.sharpness"), 2, BeforePool::gelu);
+    x = at::layer_norm(x, {12}, of("1.norm.weight"), of("1.norm.bias"), config.encoder.layer_norm_eps);
+    x = conv(at::gelu(x, "tanh"), of("1.convolution.weight"),
+             of("1.convolution.bias"));  // 12 to 16: nothing added
+    x = softmax_pool_reference(x, of("1.pool.sharpness"), 5, BeforePool::nothing);
+    Stem stem(config);
+    for (auto& item : stem->named_parameters())
+        item.value().copy_(weights["stem." + item.key()]);
+    const at::Tensor y = stem->forward(bases);
+    DOCTEST_CHECK(y.sizes() == at::IntArrayRef{2, 16, 16});
+    DOCTEST_CHECK(difference(y, x) < 2e-6);
+}
