@@ -41,7 +41,7 @@ std::shared_ptr<torch::nn::Module> with_average(const bins::BinsNetwork& network
 }
 
 void copy_parameters(bins::BinsNetwork& to, const bins::BinsNetwork& from) {
-    const torch::NoGradGuard no_gradients;
+    const at::NoGradGuard no_gradients;
     const auto source = from->parameters();
     auto target = to->parameters();
     for (std::size_t i = 0; i < target.size(); ++i)
@@ -111,7 +111,7 @@ BinsTask::BinsTask(bins::BinsNetwork network, const tasks::LabelledBins& bins, c
 }
 
 void BinsTask::start_at_base_rates() {
-    const torch::NoGradGuard no_gradients;
+    const at::NoGradGuard no_gradients;
     const auto bins = static_cast<double>(training_.usable());
     std::vector<double> rates;
     for (const std::int64_t ones : training_.positives())
@@ -204,7 +204,7 @@ void BinsTask::follow() {
     // The first steps count for little: their weights are far from where the run goes.
     const auto steps = static_cast<double>(step_);
     const double decay = std::min(spec_.averaging, (1 + steps) / (10 + steps));
-    const torch::NoGradGuard no_gradients;
+    const at::NoGradGuard no_gradients;
     const auto from = network_->parameters();
     auto to = average_->parameters();
     for (std::size_t i = 0; i < to.size(); ++i)
@@ -215,7 +215,7 @@ Json BinsTask::evaluate() {
     follow();
     const std::vector<BinWindow> windows = validation_.tiles();
     if (validation_.usable() == 0) return {{"eval_loss", nullptr}, {"eval_auroc", nullptr}};
-    const torch::NoGradGuard no_gradients;
+    const at::NoGradGuard no_gradients;
     const std::int64_t bins = network_->config().window_bins, labels = network_->labels();
     const auto count = std::ssize(windows);
     at::Tensor logits = at::zeros({count, bins, labels}), truth = at::zeros({count, bins, labels});
