@@ -15,6 +15,16 @@ namespace {
 
 constexpr double first_sharpness = 2, output_scale = 0.1;
 
+/// Of queries and keys: what rotation leaves of the product of the first half of a head's features is the sum
+/// of the cosines of the angles between two positions, over sqrt(head_dim) as scores are.
+void attend_near_positions(at::Tensor& bias, std::int64_t heads) {
+    const std::int64_t features = bias.size(0) / heads;
+    bias.view({heads, features})
+        .slice(0, 0, heads / 2)
+        .slice(1, 0, features / 2)
+        .fill_(std::pow(static_cast<double>(features), 0.25));
+}
+
 double bound_of(const std::string& name, const at::Tensor& weight) {
     const auto inputs = static_cast<double>(weight.numel() / weight.size(0));
     return (name.starts_with("head.") ? output_scale : 1.0) / std::sqrt(inputs);
@@ -70,6 +80,7 @@ at::Tensor BinsNetworkImpl::forward(const at::Tensor& bases, const model::Dropou
 void initialise(BinsNetworkImpl& network, std::uint64_t seed) {
     const at::NoGradGuard no_gradients;
     const Rng stream = Rng(seed).split("initialise");
+    const bool rotary = network.config().positions == Positions::rotary;
     for (auto& item : network.named_parameters()) {
         const std::string& name = item.key();
         at::Tensor& parameter = item.value();
@@ -77,6 +88,9 @@ void initialise(BinsNetworkImpl& network, std::uint64_t seed) {
             parameter.fill_(name.ends_with("norm.weight") ? 1.0
                             : name.ends_with("sharpness") ? first_sharpness
                                                           : 0.0);
+            if (rotary && (name.ends_with("query.bias") || name.ends_with("key.bias"))) {
+                attend_near_positions(parameter, network.config().encoder.num_attention_heads);
+            }
             continue;
         }
         const double bound = bound_of(name, parameter);

@@ -41,7 +41,9 @@ private:
 TORCH_MODULE(BinsNetwork);
 
 /// Weights uniform within 1 / sqrt(inputs), a tenth of that for the last layer; norms 1 and 0, biases 0,
-/// sharpness 2. A function of the seed and the parameter's name alone.
+/// sharpness 2. With rotary positions half of the heads begin with attention to near positions: biases of
+/// queries and keys are equal there, so that a score falls with the distance (from 0 by the sum of 1 - cos of
+/// its angles). A function of the seed and the parameter's name alone.
 void initialise(BinsNetworkImpl& network, std::uint64_t seed);
 
 /// Codes of normalised sequence as base_channels() takes them: A 0, C 1, G 2, T 3, N 4; (length) uint8.

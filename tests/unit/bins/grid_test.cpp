@@ -19,8 +19,8 @@ DOCTEST_TEST_CASE("grid: every bin stands in the core of one window, at its base
 
 DOCTEST_TEST_CASE("grid: an interval takes bins by the bases that it shares with them") {
     using Shares = std::vector<BinShare>;
-    DOCTEST_CHECK(shares_of(200, 400, 200) == Shares{{1, 1}});
-    DOCTEST_CHECK(shares_of(399, 400, 200) == Shares{{1, 1}});
-    DOCTEST_CHECK(shares_of(400, 400, 200) == Shares{{2, 1}});
-    DOCTEST_CHECK(shares_of(150, 650, 200) == Shares{{0, 0.1}, {1, 0.4}, {2, 0.4}, {3, 0.1}});
+    DOCTEST_CHECK((shares_of(200, 400, 200) == Shares{{1, 1}}));
+    DOCTEST_CHECK((shares_of(399, 400, 200) == Shares{{1, 1}}));
+    DOCTEST_CHECK((shares_of(400, 400, 200) == Shares{{2, 1}}));
+    DOCTEST_CHECK((shares_of(150, 650, 200) == Shares{{0, 0.1}, {1, 0.4}, {2, 0.4}, {3, 0.1}}));
 }

@@ -86,6 +86,24 @@ DOCTEST_TEST_CASE("bins network: names of weights, and what initialise draws") {
         DOCTEST_CHECK(at::equal(item.value(), parameters[item.key()]));
 }
 
+DOCTEST_TEST_CASE("bins network: half of the heads begin with attention to near positions") {
+    const BinsNetwork network = network_of(small_bins());  // two heads of 8
+    auto parameters = network->named_parameters();
+    const at::Tensor bias = parameters["encoder.0.query.bias"];
+    DOCTEST_CHECK(at::equal(bias, parameters["encoder.0.key.bias"]));
+    DOCTEST_CHECK(bias.slice(0, 8).count_nonzero().item<int>() == 0);
+    const RotaryTable table = rotary_table(4, 8, at::kCPU);
+    const at::Tensor turned = rotate(bias.slice(0, 0, 8).expand({1, 1, 4, 8}), table)[0][0];  // (4, 8)
+    const at::Tensor scores = at::matmul(turned, turned.t())[0] / std::sqrt(8.0);
+    DOCTEST_CHECK(scores[0].item<double>() == doctest::Approx(4));  // a pair of features each
+    for (const int distance : {1, 2, 3})
+        DOCTEST_CHECK(scores[distance].item<double>() < scores[distance - 1].item<double>());
+    BinsConfig config = small_bins();
+    config.positions = Positions::none;
+    const BinsNetwork plain = network_of(config);
+    DOCTEST_CHECK(plain->named_parameters()["encoder.0.query.bias"].count_nonzero().item<int>() == 0);
+}
+
 DOCTEST_TEST_CASE("bins network: presets have the size that the help says") {
     const auto millions = [](const char* name) {
         std::int64_t sum = 0;

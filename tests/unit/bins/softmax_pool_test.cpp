@@ -16,7 +16,8 @@ DOCTEST_TEST_CASE("softmax pool: the fast way and its gradients are those of the
         const at::Tensor sharp = at::linspace(-1, 3, 24),
                          slope = at::cos(at::arange(2 * 150 * 24, at::kFloat));
         const auto gradients = [&](auto pool, at::ScalarType type) {
-            const at::Tensor x = values.to(type).requires_grad_(), s = sharp.to(type).requires_grad_();
+            const at::Tensor x = values.clone().to(type).requires_grad_(),
+                             s = sharp.clone().to(type).requires_grad_();
             const at::Tensor y = pool(x, s, 4, before);
             (y.flatten() * slope.to(type)).sum().backward();
             return std::vector<at::Tensor>{y.detach(), x.grad(), s.grad()};

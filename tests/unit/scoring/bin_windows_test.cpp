@@ -41,7 +41,7 @@ DOCTEST_TEST_CASE("bin windows: bins that are N do not count, labels are those o
     DOCTEST_CHECK(windows.positives()[0] == motifs);
     std::vector<std::uint8_t> labels(16), counts(8);
     windows.copy_labels({.stretch = 0, .first = 18, .counted_begin = 0, .counted_end = 8}, labels, counts);
-    DOCTEST_CHECK(counts == std::vector<std::uint8_t>{1, 1, 0, 0, 0, 0, 0, 1});
+    DOCTEST_CHECK((counts == std::vector<std::uint8_t>{1, 1, 0, 0, 0, 0, 0, 1}));
     for (const std::size_t i : {0, 1, 7}) {
         DOCTEST_CHECK(labels[2 * i] == (scene.genome.labels[18 + i] & 1U));
         DOCTEST_CHECK(labels[2 * i + 1] == (scene.genome.labels[18 + i] >> 1U));
@@ -84,7 +84,7 @@ DOCTEST_TEST_CASE("bin windows: draws lie in the split, count a bin, and reach a
     bool forward = false, reverse = false;
     for (std::uint64_t i = 0; i < 3000; ++i) {
         const BinWindow window = windows.draw(Rng(1).split(i), 3, true);
-        DOCTEST_CHECK(window == windows.draw(Rng(1).split(i), 3, true));
+        DOCTEST_CHECK((window == windows.draw(Rng(1).split(i), 3, true)));
         DOCTEST_CHECK(window.stretch == 0);
         firsts.insert(window.first);
         shifts.insert(window.shift);
@@ -93,7 +93,7 @@ DOCTEST_TEST_CASE("bin windows: draws lie in the split, count a bin, and reach a
     DOCTEST_CHECK(*firsts.begin() == 0);
     DOCTEST_CHECK(*firsts.rbegin() == 52);
     DOCTEST_CHECK(firsts.size() == 53);
-    DOCTEST_CHECK(shifts == std::set<std::int64_t>{-3, -2, -1, 0, 1, 2, 3});
+    DOCTEST_CHECK((shifts == std::set<std::int64_t>{-3, -2, -1, 0, 1, 2, 3}));
     DOCTEST_CHECK((forward && reverse));
     DOCTEST_CHECK_FALSE(windows.draw(Rng(1), 0, false).reverse);
 }
