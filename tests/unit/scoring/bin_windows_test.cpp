@@ -42,7 +42,7 @@ DOCTEST_TEST_CASE("bin windows: bins that are N do not count, labels are those o
     std::vector<std::uint8_t> labels(16), counts(8);
     windows.copy_labels({.stretch = 0, .first = 18, .counted_begin = 0, .counted_end = 8}, labels, counts);
     DOCTEST_CHECK((counts == std::vector<std::uint8_t>{1, 1, 0, 0, 0, 0, 0, 1}));
-    for (const std::size_t i : {0, 1, 7}) {
+    for (const unsigned i : {0U, 1U, 7U}) {
         DOCTEST_CHECK(labels[2 * i] == (scene.genome.labels[18 + i] & 1U));
         DOCTEST_CHECK(labels[2 * i + 1] == (scene.genome.labels[18 + i] >> 1U));
     }
