@@ -162,10 +162,9 @@ class Picture:
                 steps += f"H{short(scale.x(start))}V{y}"
             last = y
         begin, end, base = short(scale.x(run[0][0])), short(scale.x(run[-1][1])), short(y_of(0.0))
-        if filled:
-            add(group, "path", class_="area", d=f"M{begin},{base}{steps}H{end}V{base}Z", fill=colour, fill_opacity="0.35")
-        line = steps[steps.index("V") + 1:]
-        add(group, "path", class_="line", d=f"M{begin},{line}H{end}", fill="none", stroke=colour, stroke_width="1.1", data_model=model)
+        rest = steps[steps.index("V"):] + f"H{end}"
+        d, fill = (f"M{begin},{base}{rest}V{base}Z", colour) if filled else (f"M{begin},{rest[1:]}", "none")
+        add(group, "path", class_="curve", d=d, fill=fill, fill_opacity="0.35", stroke=colour, stroke_width="1.1", data_model=model)
 
     def _peaks(self, group, peaks):
         for start, end in peaks:
@@ -244,8 +243,10 @@ def draw(region, title, width, curves, peaks, genes):
     models = list(dict.fromkeys(model for by_model in curves.values() for model in by_model))
     legend = [(MODEL_COLOURS[number], model or ("predicted score" if len(models) == 1 else "unnamed")) for number, model in enumerate(models)]
     legend += [(PEAK_COLOUR, "peak")] if peaks else []
+    missing = any(piece[2] is None for by_model in curves.values() for pieces in by_model.values() for piece in pieces)
+    legend += [(GAP_COLOUR, "no score")] if missing else []
     picture = Picture(region, width, models)
-    picture.header(title, legend + [(GAP_COLOUR, "no score")])
+    picture.header(title, legend)
     for label, by_model in curves.items():
         picture.track(label, by_model, peaks[label] if peaks else None)
     if genes is not None:

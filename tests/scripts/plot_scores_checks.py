@@ -93,7 +93,7 @@ class Checks:
     def curve(self, track, scores):
         high = max(filter(None, scores.values()))
         expect([text.text for text in self.of_class("text", "max", track)] == [f"{high:.2g}"], "another end of the axis")
-        lines = [steps(path.get("d")) for path in self.of_class("path", "line", track)]
+        lines = [steps(path.get("d")) for path in self.of_class("path", "curve", track)]
         expect(len(lines) == 3, "two gaps must cut the curve")
         curve = [piece for line in lines for piece in line]
         bottom = max(y for _, _, y in curve)
