@@ -110,8 +110,8 @@ DOCTEST_TEST_CASE("pretrain: likewise with accumulation, recomputing and attenti
 }
 
 DOCTEST_TEST_CASE("pretrain: a run stopped after every step equals one in a single go, bit for bit") {
-    // The operators are LibTorch's for the CPU, some of which add up in any order on several threads, as they
-    // do not where the library runs on a CPU itself.
+    // On two threads of a busy machine the two runs once differed in the last bits (1 of about 25 times). The
+    // cause is not known; LibTorch's CPU operators that add up in any order are a guess.
     const int threads = at::get_num_threads();
     at::set_num_threads(1);
     for (const ComputeType compute : {ComputeType::fp32, ComputeType::bf16}) {
