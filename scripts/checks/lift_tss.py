@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Lifts 1-bp TSSs with pyliftover, the oracle for bigbird/genome/chain.hpp.
+"""Lifts 1-bp TSSs with pyliftover, the oracle for bigbird/genome/regions/chain.hpp.
 
 usage: lift_tss.py CHAIN BED6
 

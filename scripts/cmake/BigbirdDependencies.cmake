@@ -40,7 +40,7 @@ function(bigbird_find_liblinear)
 endfunction()
 
 # LibTorch without find_package(Torch), which wants a CUDA toolkit at configure time and changes the caller's CUDA flags. Only the CPU
-# libraries are linked; libtorch_cuda.so is opened at run time where there is a driver (bigbird/model/device.hpp).
+# libraries are linked; libtorch_cuda.so is opened at run time where there is a driver (bigbird/model/device/device.hpp).
 function(bigbird_find_libtorch)
   find_path(include_dir NAMES torch/torch.h PATHS ${BIGBIRD_LIBTORCH}/include ${BIGBIRD_LIBTORCH}/include/torch/csrc/api/include
             PATH_SUFFIXES torch/csrc/api/include NO_DEFAULT_PATH NO_CACHE)

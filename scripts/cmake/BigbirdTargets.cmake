@@ -82,7 +82,7 @@ function(bigbird_share_torch_header target reachable)
   target_precompile_headers(${target} REUSE_FROM bigbird_torch_header)
 endfunction()
 
-# Runs a module's tests again with less than the processor has (core/processor.hpp), all cases as one test. Emulated CUDA kernels are left out:
+# Runs a module's tests again with less than the processor has (core/system/processor.hpp), all cases as one test. Emulated CUDA kernels are left out:
 # they take most of the time and use no vector unit.
 function(bigbird_test_instruction_sets target module)
   foreach(set avx512_bf16 avx512 avx2 base)
@@ -114,4 +114,14 @@ function(bigbird_add_test)
   if(arg_INSTRUCTION_SETS)
     bigbird_test_instruction_sets(${target} ${arg_MODULE})
   endif()
+endfunction()
+
+# bigbird_add_group(NAME genome LIBRARIES …): bigbird::genome is all of its rooms.
+function(bigbird_add_group)
+  cmake_parse_arguments(arg "" "NAME" "LIBRARIES" ${ARGN})
+  add_library(bigbird_${arg_NAME} INTERFACE)
+  add_library(bigbird::${arg_NAME} ALIAS bigbird_${arg_NAME})
+  target_link_libraries(bigbird_${arg_NAME} INTERFACE ${arg_LIBRARIES})
+  set_target_properties(bigbird_${arg_NAME} PROPERTIES EXPORT_NAME ${arg_NAME})
+  install(TARGETS bigbird_${arg_NAME} EXPORT bigbirdTargets COMPONENT development)
 endfunction()

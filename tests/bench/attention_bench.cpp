@@ -6,7 +6,7 @@
 // nanoseconds a head of the forward pass and of both passes.
 #include "bigbird/attention/backend_cost.hpp"
 #include "bigbird/attention/backends.hpp"
-#include "bigbird/core/processor.hpp"
+#include "bigbird/core/system/processor.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

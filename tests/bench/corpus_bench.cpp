@@ -3,11 +3,11 @@
 //   corpus_bench FASTA [MODEL] [--benchmark_…]
 // FASTA is plain, bgzip or gzip, best of some hundred megabases and in the page cache; with MODEL documents
 // are tokenised, too.
-#include "bigbird/corpus/document_builder.hpp"
-#include "bigbird/corpus/shard_writer.hpp"
-#include "bigbird/corpus/token_corpus.hpp"
-#include "bigbird/genome/detail/byte_stream.hpp"
-#include "bigbird/genome/detail/fasta_index.hpp"
+#include "bigbird/corpus/documents/document_builder.hpp"
+#include "bigbird/corpus/tokens/shard_writer.hpp"
+#include "bigbird/corpus/tokens/token_corpus.hpp"
+#include "bigbird/genome/reference/fasta_index.hpp"
+#include "bigbird/genome/text/byte_stream.hpp"
 
 #include <benchmark/benchmark.h>
 

@@ -10,11 +10,11 @@
 // training's line come the kernels that took most of a step, where LibTorch's profiler can tell.
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/model/bigbird.hpp"
-#include "bigbird/model/device.hpp"
-#include "bigbird/train/autocast.hpp"
-#include "bigbird/train/cost.hpp"
-#include "bigbird/train/machine.hpp"
-#include "bigbird/train/optimizer.hpp"
+#include "bigbird/model/device/device.hpp"
+#include "bigbird/pretraining/cost.hpp"
+#include "bigbird/training/device/autocast.hpp"
+#include "bigbird/training/device/machine.hpp"
+#include "bigbird/training/optimizer.hpp"
 
 #include <ATen/ATen.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -155,7 +155,7 @@ public:
         network_->to(device);
         network_->train();
         network_->set_attention_backend(attention::backend_from_name(backend));
-        optimizer_ = std::make_unique<train::AdamW>(*network_, train::OptimizerSpec{});
+        optimizer_ = std::make_unique<training::AdamW>(*network_, training::OptimizerSpec{});
         input_ = input_of(config_, batch, length, device);
         chosen_ = at::arange(0, batch * length, 7, input_.input_ids.options());
         labels_ = input_.input_ids.view(-1).index_select(0, chosen_);
@@ -163,7 +163,7 @@ public:
     void step() {
         at::Tensor loss;
         {
-            const train::Autocast autocast(train::ComputeType::bf16, device_);
+            const training::Autocast autocast(training::ComputeType::bf16, device_);
             loss = network_->loss(network_->encode(input_, false, {1, 0, 0}).hidden, chosen_, labels_).nats /
                    static_cast<double>(chosen_.numel());
         }
@@ -174,15 +174,15 @@ public:
     /// Of one step.
     double operations() const {
         const std::int64_t tokens = input_.input_ids.numel();
-        return 3 *
-               train::forward_operations(config_, input_.input_ids.size(1) / block, tokens, chosen_.numel());
+        return 3 * pretraining::forward_operations(config_, input_.input_ids.size(1) / block, tokens,
+                                                   chosen_.numel());
     }
 
 private:
     at::Device device_;
     model::BigBirdConfig config_;
     model::PreTrainingModel network_;
-    std::unique_ptr<train::AdamW> optimizer_;
+    std::unique_ptr<training::AdamW> optimizer_;
     model::EncoderInput input_;
     at::Tensor chosen_, labels_;
 };
@@ -253,7 +253,7 @@ void time_training(const at::Device& device, const std::string& preset, std::int
         "\"tokens_per_second\": %.0f, \"tflops\": %.1f, \"mfu_of_989\": %.3f, \"peak_gb\": %.1f}\n",
         backend.c_str(), preset.c_str(), length, batch, static_cast<double>(batch * length) / seconds,
         training.operations() / seconds * 1e-12, training.operations() / seconds / 989e12,
-        static_cast<double>(train::peak_memory(device)) * 1e-9);
+        static_cast<double>(training::peak_memory(device)) * 1e-9);
     try {
         print_shares(backend, shares_of(device, [&] { training.step(); }));
     } catch (const std::exception& error) {  // the profiler's library may be missing

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The masked-token loss of a micro-batch and its gradients (model/linear_cross_entropy.hpp), and the part of
-// it behind the product with the word embeddings, by our own pass and by LibTorch's operations, in turns:
+// The masked-token loss of a micro-batch and its gradients (model/layers/linear_cross_entropy.hpp), and the
+// part of it behind the product with the word embeddings, by our own pass and by LibTorch's operations, in
+// turns:
 //   loss_bench fp32|bf16 TOKENS VOCABULARY HIDDEN THREADS REPEATS
 // Prints a JSON line: the median seconds of processor time (of all threads) of each over REPEATS turns.
-#include "bigbird/model/device.hpp"
-#include "bigbird/model/linear_cross_entropy.hpp"
-#include "bigbird/model/softmax_loss.hpp"
+#include "bigbird/model/device/device.hpp"
+#include "bigbird/model/layers/linear_cross_entropy.hpp"
+#include "bigbird/model/layers/softmax_loss.hpp"
 
 #include <ATen/ATen.h>
 

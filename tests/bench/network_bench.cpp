@@ -5,12 +5,12 @@
 // PATTERN: hf or uniform (BigBird's blocks), or full. Prints a JSON line: the fastest of REPEATS passes
 // behind one that warms up (0: that one), the process's peak memory, the type that was computed in, and the
 // processor.
-#include "bigbird/core/processor.hpp"
-#include "bigbird/model/arithmetic.hpp"
+#include "bigbird/core/system/processor.hpp"
 #include "bigbird/model/bigbird.hpp"
-#include "bigbird/model/device.hpp"
-#include "bigbird/train/autocast.hpp"
-#include "bigbird/train/optimizer.hpp"
+#include "bigbird/model/device/arithmetic.hpp"
+#include "bigbird/model/device/device.hpp"
+#include "bigbird/training/device/autocast.hpp"
+#include "bigbird/training/optimizer.hpp"
 
 #include <sys/resource.h>
 
@@ -41,13 +41,13 @@ model::EncoderInput input_of(const model::BigBirdConfig& config, std::int64_t ba
     return input;
 }
 
-void train_step(model::PreTrainingModel& network, train::AdamW& optimizer, const model::EncoderInput& input,
-                train::ComputeType type) {
+void train_step(model::PreTrainingModel& network, training::AdamW& optimizer,
+                const model::EncoderInput& input, training::ComputeType type) {
     const std::int64_t tokens = input.input_ids.numel();
     const at::Tensor chosen = at::arange(0, tokens, 7, at::kLong);
     at::Tensor loss;
     {
-        const train::Autocast autocast(type, at::kCPU);
+        const training::Autocast autocast(type, at::kCPU);
         const at::Tensor logits = network->forward(input, chosen, {1, 0, 0}).prediction_logits;
         loss =
             at::cross_entropy_loss(logits.to(at::kFloat), input.input_ids.view(-1).index_select(0, chosen));
@@ -92,10 +92,10 @@ int main(int argc, char** argv) {
     double seconds = 0;
     if (mode == "train") {
         network->train();
-        train::AdamW optimizer(*network, {});
+        training::AdamW optimizer(*network, {});
         seconds = fastest(repeats, [&] {
             train_step(network, optimizer, input,
-                       computed == at::kBFloat16 ? train::ComputeType::bf16 : train::ComputeType::fp32);
+                       computed == at::kBFloat16 ? training::ComputeType::bf16 : training::ComputeType::fp32);
         });
     } else {
         network->eval();

@@ -5,8 +5,8 @@
 // eighth as many insertions and deletions), in contigs of 100 Mb that begin with a run of N. The same
 // arguments give the same bytes.
 #include "bigbird/core/rng.hpp"
-#include "bigbird/genome/reference_genome.hpp"
-#include "bigbird/genome/sequence.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -3,8 +3,9 @@
 //   tokenizer_bench SENTENCES [VOCABULARY [LONGEST PIECE]] [--benchmark_…]
 // SENTENCES is text, one sentence a line, as build-documents writes it. BIGBIRD_BENCH_TRAINING=1 compares
 // training too, in minutes.
-#include "bigbird/tokenizer/exact_encoder.hpp"
-#include "bigbird/tokenizer/sentencepiece_trainer.hpp"
+#include "bigbird/tokenizer/encode/exact_encoder.hpp"
+#include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
+#include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
 
 #include <benchmark/benchmark.h>
 #include <sentencepiece_processor.h>
@@ -122,8 +123,7 @@ int main(int argc, char** argv) {
     TrainingCorpus corpus = read_corpus(argv[1]);
     const Windows windows = cut_windows(corpus);
     const std::string model = train(spec, corpus);
-    const ExactEncoder encoder(
-        BpeRules::from_sentencepiece(parse_sentencepiece_model(model, "model"), "model"));
+    const ExactEncoder encoder(bpe_rules_of(parse_sentencepiece_model(model, "model"), "model"));
     sentencepiece::SentencePieceProcessor processor;
     if (!processor.LoadFromSerializedProto({model.data(), model.size()}).ok()) {
         return 1;

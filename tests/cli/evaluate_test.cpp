@@ -3,7 +3,7 @@
 #include "cli/run_program.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
-#include "unit/tasks/example_folder.hpp"
+#include "unit/examples/example_folder.hpp"
 
 #include "bigbird/core/json_file.hpp"
 

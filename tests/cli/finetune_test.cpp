@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // finetune-*: several processes, and every architecture through training, prediction and evaluation.
 #include "cli/run_program.hpp"
-#include "scoring/bin_examples.hpp"
-#include "scoring/tiny_task.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+#include "task_models/bin_examples.hpp"
+#include "task_models/tiny_task.hpp"
 
 #include "bigbird/core/json_file.hpp"
 

@@ -2,9 +2,9 @@
 // finetune-* and predict-* as programs: exit code, standard output, the error's sentence, and no output left
 // behind.
 #include "cli/run_program.hpp"
-#include "scoring/tiny_task.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+#include "task_models/tiny_task.hpp"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ class Fixture {
 public:
     Fixture() {
         write_file(folder_ / "genome.fa", ">c\n" + random_dna(2000, 1) + "\n");
-        bigbird::scoring::TaskInfo info;
+        bigbird::task_models::TaskInfo info;
         info.window = {-100, 100};
         write_tiny_task_model(folder_ / "model", info, 2, 1);
         write_file(folder_ / "rows.bed", "c\t100\t200\ta\nc\t1500\t1501\tb\n");
@@ -260,7 +260,7 @@ DOCTEST_TEST_CASE("scoring: entries of no base, of one, longer than the window a
 DOCTEST_TEST_CASE("scoring: another build of the genome is said") {
     const Fixture fixture;
     write_file(fixture / "other.fa", ">c\n" + random_dna(2500, 1) + "\n");
-    bigbird::scoring::TaskInfo info;
+    bigbird::task_models::TaskInfo info;
     info.window = {-100, 100};
     info.contigs = {{"c", 2000}};
     write_tiny_task_model(fixture / "built", info, 2, 1);

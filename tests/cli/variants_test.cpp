@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // predict-variants and embed as programs.
 #include "cli/run_program.hpp"
-#include "scoring/tiny_task.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+#include "task_models/tiny_task.hpp"
 
 using namespace bigbird::testing;
 
@@ -13,7 +13,7 @@ class Fixture {
 public:
     Fixture() {
         write_file(folder_ / "genome.fa", ">c\n" + random_dna(1000, 1) + "ACGT\n");
-        bigbird::scoring::TaskInfo info;
+        bigbird::task_models::TaskInfo info;
         info.window = {-100, 100};
         write_tiny_task_model(folder_ / "model", info, 2, 1);
         write_tiny_pretrained(folder_ / "pretrained", 1);

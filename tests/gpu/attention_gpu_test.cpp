@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/cuda_runtime.hpp"
 #include "support/testing.hpp"
-#include "unit/attention/cuda_cases.hpp"
+#include "unit/attention/cuda/device/cuda_cases.hpp"
 
-#include "bigbird/model/device.hpp"
+#include "bigbird/model/device/device.hpp"
 
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/testing.hpp"
-#include "unit/model/cuda_elementwise_cases.hpp"
+#include "unit/model/layers/cuda_elementwise_cases.hpp"
 
-#include "bigbird/attention/cuda/kernel_library.hpp"
-#include "bigbird/model/device.hpp"
+#include "bigbird/attention/cuda/host/kernel_library.hpp"
+#include "bigbird/model/device/device.hpp"
 
 #include <c10/core/impl/VirtualGuardImpl.h>
 

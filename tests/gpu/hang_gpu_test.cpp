@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel that waits for ever is ended, and says where it waited (attention/cuda/wait_reports.cuh).
+// A kernel that waits for ever is ended, and says where it waited
+// (attention/cuda/device/hopper/wait_reports.cuh).
 #include "gpu/cuda_runtime.hpp"
 #include "gpu/hang.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/attention/cuda/kernel_library.hpp"
-#include "bigbird/model/device.hpp"
+#include "bigbird/attention/cuda/host/kernel_library.hpp"
+#include "bigbird/model/device/device.hpp"
 
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <sys/wait.h>

@@ -6,7 +6,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/log.hpp"
-#include "bigbird/model/device.hpp"
+#include "bigbird/model/device/device.hpp"
 
 #include <algorithm>
 #include <cstdio>

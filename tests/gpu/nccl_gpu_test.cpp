@@ -3,9 +3,9 @@
 // with one by scripts/gpu-check, where there are several.
 #include "support/testing.hpp"
 
-#include "bigbird/core/program_file.hpp"
-#include "bigbird/model/device.hpp"
-#include "bigbird/train/nccl_plugin.hpp"
+#include "bigbird/core/system/program_file.hpp"
+#include "bigbird/model/device/device.hpp"
+#include "bigbird/training/ranks/nccl_plugin.hpp"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
@@ -18,7 +18,7 @@ DOCTEST_TEST_CASE("gpu nccl: a group of one sums and broadcasts what it is given
         return;
     }
     const at::Device device = model::open_device("cuda:0");
-    const auto backend = train::open_nccl(c10::make_intrusive<c10d::HashStore>(), 0, 1, device);
+    const auto backend = training::open_nccl(c10::make_intrusive<c10d::HashStore>(), 0, 1, device);
     for (const std::int64_t count : {1, 1000, 1 << 22}) {
         const at::Tensor wanted = at::arange(count, at::kFloat);
         std::vector<at::Tensor> tensors{wanted.to(device)};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/cuda_runtime.hpp"
 #include "support/testing.hpp"
-#include "unit/model/fused_network_cases.hpp"
+#include "unit/model/layers/fused_network_cases.hpp"
 
-#include "bigbird/model/device.hpp"
+#include "bigbird/model/device/device.hpp"
 
 using namespace bigbird;
 using attention::Backend;

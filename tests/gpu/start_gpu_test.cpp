@@ -3,8 +3,8 @@
 #include "gpu/cuda_runtime.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/attention/cuda/kernel_library.hpp"
-#include "bigbird/model/device.hpp"
+#include "bigbird/attention/cuda/host/kernel_library.hpp"
+#include "bigbird/model/device/device.hpp"
 
 #include <ATen/ATen.h>
 

@@ -3,7 +3,7 @@
 // layer.
 #include <bigbird/core/error.hpp>
 #include <bigbird/model/batching.hpp>
-#include <bigbird/model/device.hpp>
+#include <bigbird/model/device/device.hpp>
 #include <bigbird/model/model_directory.hpp>
 
 #include <cstdio>

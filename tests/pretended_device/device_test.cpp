@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pretended device itself: it must refuse what a GPU refuses, or the other tests of this folder show
 // nothing.
-#include "bigbird/model/device.hpp"
+#include "bigbird/model/device/device.hpp"
 
 #include "support/pretended/pretended_device.hpp"
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/model/dropout.hpp"
-#include "bigbird/train/autocast.hpp"
-#include "bigbird/train/machine.hpp"
-#include "bigbird/train/memory.hpp"
+#include "bigbird/model/layers/dropout.hpp"
+#include "bigbird/training/device/autocast.hpp"
+#include "bigbird/training/device/machine.hpp"
+#include "bigbird/training/device/memory.hpp"
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -140,7 +140,7 @@ DOCTEST_TEST_CASE(
     "device: autocast computes products in bf16 and softmax and LayerNorm in fp32, as on CUDA") {
     const at::Tensor x = sent({4, 8}), weight = sent({8, 8});
     {
-        const train::Autocast autocast(train::ComputeType::bf16, x.device());
+        const training::Autocast autocast(training::ComputeType::bf16, x.device());
         const at::Tensor y = at::linear(x, weight);
         DOCTEST_CHECK(has_type(y, at::kBFloat16));
         DOCTEST_CHECK(has_type(at::softmax(y, -1), at::kFloat));
@@ -152,13 +152,13 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE("device: it tells what memory is free and what was used at most, and is measured") {
     const at::Device device = pretended_device();
     const std::int64_t before = pretended_bytes();
-    const double free = train::available_memory(device);
+    const double free = training::available_memory(device);
     {
         const at::Tensor x = at::zeros({1 << 20}, device);
         DOCTEST_CHECK(pretended_bytes() == before + (4 << 20));
-        DOCTEST_CHECK(train::available_memory(device) == free - (4 << 20));
+        DOCTEST_CHECK(training::available_memory(device) == free - (4 << 20));
     }
     DOCTEST_CHECK(pretended_bytes() == before);
-    DOCTEST_CHECK(train::peak_memory(device) >= before + (4 << 20));
-    DOCTEST_CHECK(train::matrix_product_rate(train::ComputeType::bf16, device) > 0);
+    DOCTEST_CHECK(training::peak_memory(device) >= before + (4 << 20));
+    DOCTEST_CHECK(training::matrix_product_rate(training::ComputeType::bf16, device) > 0);
 }

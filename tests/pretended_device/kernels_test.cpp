@@ -4,9 +4,9 @@
 #include "support/emulated_kernels.hpp"
 #include "support/pretended/pretended_device.hpp"
 #include "support/testing.hpp"
-#include "unit/model/fused_network_cases.hpp"
+#include "unit/model/layers/fused_network_cases.hpp"
 
-#include "bigbird/attention/cuda/kernel_library.hpp"
+#include "bigbird/attention/cuda/host/kernel_library.hpp"
 
 #include <initializer_list>
 

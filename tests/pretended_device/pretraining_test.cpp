@@ -4,19 +4,20 @@
 // GPUs alone: losses and norms agree to 1e-2, and accuracies, which count a few sequences, are not compared.
 #include "support/pretended/pretended_device.hpp"
 #include "support/tensors.hpp"
-#include "unit/train/small_corpus.hpp"
+#include "unit/pretraining/small_corpus.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/json_file.hpp"
 #include "bigbird/model/safetensors.hpp"
-#include "bigbird/train/mlm_evaluation.hpp"
+#include "bigbird/pretraining/mlm_evaluation.hpp"
 
 #include <ATen/Parallel.h>
 
 #include <cmath>
 
 using namespace bigbird;
-using namespace bigbird::train;
+using namespace bigbird::training;
+using namespace bigbird::pretraining;
 using namespace bigbird::testing;
 
 namespace {

@@ -3,18 +3,18 @@
 // pretended device. In fp32 all figures are the CPU's to 1e-5. In bf16, where the devices round at different
 // places, losses and probabilities are to 2e-2, vectors to 8e-2, and AUROCs, which a few windows decide, are
 // not compared.
-#include "scoring/tiny_task.hpp"
 #include "support/pretended/pretended_device.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+#include "unit/task_models/tiny_task.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/json_file.hpp"
-#include "bigbird/scoring/embed.hpp"
-#include "bigbird/scoring/finetune.hpp"
-#include "bigbird/scoring/predict.hpp"
-#include "bigbird/scoring/predict_variants.hpp"
-#include "bigbird/tasks/text_fields.hpp"
+#include "bigbird/rows/text_fields.hpp"
+#include "bigbird/task_models/finetune/finetune.hpp"
+#include "bigbird/task_models/predict/embed.hpp"
+#include "bigbird/task_models/predict/predict.hpp"
+#include "bigbird/task_models/predict/predict_variants.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -46,7 +46,7 @@ double apart(const fs::path& a, const fs::path& b) {
     double largest = 0;
     for (std::string one, other; std::getline(of_a, one);) {
         std::getline(of_b, other);
-        const auto fields = tasks::split_fields(one, '\t'), others = tasks::split_fields(other, '\t');
+        const auto fields = rows::split_fields(one, '\t'), others = rows::split_fields(other, '\t');
         bool same = fields.size() == others.size();
         for (std::size_t i = 0; same && i < fields.size(); ++i) {
             const auto x = number(fields[i]), y = number(others[i]);
@@ -74,19 +74,19 @@ public:
         write_file(folder_ / "rows.bed", bed);
         write_file(folder_ / "variants.vcf", variants);
         write_tiny_pretrained(folder_ / "pretrained", 1);
-        for (const tasks::Task task : {tasks::Task::chromatin, tasks::Task::promoter}) {
-            const std::string name(tasks::to_string(task));
+        for (const examples::Task task : {examples::Task::chromatin, examples::Task::promoter}) {
+            const std::string name(to_string(task));
             write_motif_examples(folder_ / (name + "-examples"), 80, 21, task);
-            scoring::TaskInfo info;
+            task_models::TaskInfo info;
             info.task = task;
             info.window = {-150, 100};
-            write_tiny_task_model(folder_ / (name + "-model"), info, task == tasks::Task::promoter ? 1 : 3,
+            write_tiny_task_model(folder_ / (name + "-model"), info, task == examples::Task::promoter ? 1 : 3,
                                   5);
         }
     }
     fs::path operator/(const std::string& name) const { return folder_ / name; }
-    fs::path of(tasks::Task task, const std::string& what) const {
-        return folder_ / (std::string(tasks::to_string(task)) + what);
+    fs::path of(examples::Task task, const std::string& what) const {
+        return folder_ / (std::string(to_string(task)) + what);
     }
 
 private:
@@ -111,8 +111,8 @@ void set_common(Spec& spec, const std::string& device, const std::string& dtype,
     spec.outputs.overwrite = Overwrite::allow;
 }
 
-scoring::FinetuneSpec finetuning(const Fixture& fixture, tasks::Task task) {
-    scoring::FinetuneSpec spec;
+task_models::FinetuneSpec finetuning(const Fixture& fixture, examples::Task task) {
+    task_models::FinetuneSpec spec;
     spec.task = task;
     spec.examples = fixture.of(task, "-examples");
     spec.pretrained = fixture / "pretrained";
@@ -126,7 +126,7 @@ scoring::FinetuneSpec finetuning(const Fixture& fixture, tasks::Task task) {
 }
 
 /// What is compared of metrics.jsonl, as a table.
-void write_metrics(const scoring::FinetuneSpec& spec, const fs::path& output) {
+void write_metrics(const task_models::FinetuneSpec& spec, const fs::path& output) {
     std::istringstream in(read_file(spec.output / "metrics.jsonl"));
     std::string table;
     for (std::string line; std::getline(in, line);) {
@@ -139,9 +139,9 @@ void write_metrics(const scoring::FinetuneSpec& spec, const fs::path& output) {
     write_file(output, table);
 }
 
-void check_finetuning(const Fixture& fixture, scoring::FinetuneSpec spec, double tolerance) {
+void check_finetuning(const Fixture& fixture, task_models::FinetuneSpec spec, double tolerance) {
     DOCTEST_CAPTURE(spec.architecture);
-    DOCTEST_CAPTURE(scoring::to_string(spec.pooling));
+    DOCTEST_CAPTURE(task_models::to_string(spec.pooling));
     DOCTEST_CHECK(apart_by_device(fixture, [&](const std::string& device, const fs::path& output) {
                       const TempDir folder;
                       spec.device = device;
@@ -155,16 +155,16 @@ void check_finetuning(const Fixture& fixture, scoring::FinetuneSpec spec, double
 
 DOCTEST_TEST_CASE("finetune: the CPU's losses and AUROCs, for both tasks and every pooling") {
     const Fixture fixture;
-    for (const scoring::Pooling pooling :
-         {scoring::Pooling::cls, scoring::Pooling::mean, scoring::Pooling::centre}) {
-        scoring::FinetuneSpec spec = finetuning(fixture, tasks::Task::chromatin);
+    for (const task_models::Pooling pooling :
+         {task_models::Pooling::cls, task_models::Pooling::mean, task_models::Pooling::centre}) {
+        task_models::FinetuneSpec spec = finetuning(fixture, examples::Task::chromatin);
         spec.dtype = "fp32";
         spec.pooling = pooling;
         spec.positive_weight.reset();
         check_finetuning(fixture, spec, fp32_tolerance);
     }
     for (const std::string dtype : {"fp32", "bf16"}) {
-        scoring::FinetuneSpec spec = finetuning(fixture, tasks::Task::promoter);
+        task_models::FinetuneSpec spec = finetuning(fixture, examples::Task::promoter);
         spec.dtype = dtype;
         spec.head = "linear";
         spec.both_strands = true;
@@ -176,10 +176,10 @@ DOCTEST_TEST_CASE("finetune: the CPU's losses and AUROCs, for both tasks and eve
 DOCTEST_TEST_CASE("finetune: the CPU's losses of the convolutional baselines") {
     const Fixture fixture;
     for (const std::string architecture : {"cnnprom", "deepsea"}) {
-        scoring::FinetuneSpec spec = finetuning(fixture, tasks::Task::promoter);
+        task_models::FinetuneSpec spec = finetuning(fixture, examples::Task::promoter);
         spec.architecture = architecture;
         spec.pretrained.clear();
-        spec.window = tasks::WindowBounds{-100, 100};
+        spec.window = rows::WindowBounds{-100, 100};
         spec.steps = 2;
         spec.evaluate_every = 1;
         check_finetuning(fixture, spec, fp32_tolerance);
@@ -188,7 +188,7 @@ DOCTEST_TEST_CASE("finetune: the CPU's losses of the convolutional baselines") {
 
 DOCTEST_TEST_CASE("finetune: stopped and resumed is the same as uninterrupted") {
     const Fixture fixture;
-    scoring::FinetuneSpec spec = finetuning(fixture, tasks::Task::chromatin);
+    task_models::FinetuneSpec spec = finetuning(fixture, examples::Task::chromatin);
     spec.device = "pretended";
     spec.dtype = "bf16";
     spec.output = fixture / "whole";
@@ -208,7 +208,7 @@ DOCTEST_TEST_CASE("finetune: stopped and resumed is the same as uninterrupted") 
 
 DOCTEST_TEST_CASE("finetune: the host waits once a step") {
     const Fixture fixture;
-    const auto waits_of = [&](scoring::FinetuneSpec spec, std::int64_t steps) {
+    const auto waits_of = [&](task_models::FinetuneSpec spec, std::int64_t steps) {
         const TempDir folder;
         spec.device = "pretended";
         spec.output = folder / "run";
@@ -219,9 +219,9 @@ DOCTEST_TEST_CASE("finetune: the host waits once a step") {
         return take_waits();
     };
     for (const std::string architecture : {"bigbird", "cnnprom"}) {
-        scoring::FinetuneSpec spec = finetuning(fixture, tasks::Task::promoter);
+        task_models::FinetuneSpec spec = finetuning(fixture, examples::Task::promoter);
         spec.architecture = architecture;
-        spec.window = tasks::WindowBounds{-100, 100};
+        spec.window = rows::WindowBounds{-100, 100};
         if (architecture != "bigbird") spec.pretrained.clear();
         const Waits few = waits_of(spec, 2), many = waits_of(spec, 6);
         for (const auto& [reason, count] : many) {
@@ -234,17 +234,17 @@ DOCTEST_TEST_CASE("finetune: the host waits once a step") {
 
 DOCTEST_TEST_CASE("predict: the CPU's probabilities, for both tasks") {
     const Fixture fixture;
-    for (const tasks::Task task : {tasks::Task::chromatin, tasks::Task::promoter}) {
+    for (const examples::Task task : {examples::Task::chromatin, examples::Task::promoter}) {
         for (const std::string dtype : {"fp32", "bf16"}) {
             DOCTEST_CAPTURE(dtype);
             DOCTEST_CHECK(apart_by_device(fixture, [&](const std::string& device, const fs::path& output) {
-                              scoring::PredictSpec spec;
+                              task_models::PredictSpec spec;
                               set_common(spec, device, dtype, output);
                               spec.task = task;
                               spec.models = {fixture.of(task, "-model")};
                               spec.regions = fixture / "rows.bed";
                               spec.references = {fixture / "genome.fa"};
-                              spec.strands = scoring::Strands::average;
+                              spec.strands = task_models::Strands::average;
                               predict(spec);
                           }) < tolerance_of(dtype));
         }
@@ -256,7 +256,7 @@ DOCTEST_TEST_CASE("predict-variants: the CPU's scores, of models of a task and o
     for (const char* name : {"chromatin-model", "promoter-model", "pretrained"}) {
         DOCTEST_CAPTURE(name);
         DOCTEST_CHECK(apart_by_device(fixture, [&](const std::string& device, const fs::path& output) {
-                          scoring::VariantSpec spec;
+                          task_models::VariantSpec spec;
                           set_common(spec, device, "fp32", output);
                           spec.models = {fixture / name};
                           spec.variants = fixture / "variants.vcf";
@@ -270,11 +270,11 @@ DOCTEST_TEST_CASE("predict-variants: the CPU's scores, of models of a task and o
 
 DOCTEST_TEST_CASE("embed: the CPU's vectors, of every pooling") {
     const Fixture fixture;
-    for (const auto pooling :
-         {scoring::EmbedPooling::mean, scoring::EmbedPooling::cls, scoring::EmbedPooling::token}) {
+    for (const auto pooling : {task_models::EmbedPooling::mean, task_models::EmbedPooling::cls,
+                               task_models::EmbedPooling::token}) {
         for (const std::string dtype : {"fp32", "bf16"}) {
             DOCTEST_CHECK(apart_by_device(fixture, [&](const std::string& device, const fs::path& output) {
-                              scoring::EmbedSpec spec;
+                              task_models::EmbedSpec spec;
                               set_common(spec, device, dtype, output);
                               spec.model = fixture / "pretrained";
                               spec.regions = fixture / "rows.bed";

@@ -5,9 +5,9 @@
 
 #include "support/simt.hpp"
 
-#include "bigbird/attention/cuda/attention_launches.hpp"
-#include "bigbird/attention/cuda/elementwise_launches.hpp"
-#include "bigbird/attention/cuda/group_launches.hpp"
+#include "bigbird/attention/cuda/device/attention_launches.hpp"
+#include "bigbird/attention/cuda/device/elementwise_launches.hpp"
+#include "bigbird/attention/cuda/device/hopper/group_launches.hpp"
 #include "bigbird/attention/cuda/kernels.hpp"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #define DOCTEST_CONFIG_NO_SHORT_MACRO_NAMES
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "bigbird/core/log.hpp"
-#include "bigbird/core/processor.hpp"
+#include "bigbird/core/system/processor.hpp"
 
 #include <doctest/doctest.h>
 

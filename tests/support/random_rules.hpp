@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bigbird/core/rng.hpp"
-#include "bigbird/tokenizer/bpe_rules.hpp"
+#include "bigbird/tokenizer/encode/bpe_rules.hpp"
 
 #include <cstddef>
 #include <cstdint>

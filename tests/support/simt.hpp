@@ -4,7 +4,7 @@
 
 #include "support/simt_block.hpp"
 
-#include "bigbird/attention/cuda/group_tiles.hpp"
+#include "bigbird/attention/cuda/device/hopper/group_tiles.hpp"
 
 #include <type_traits>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs CUDA kernels that are written against a `Machine` (bigbird/attention/cuda/tiles.hpp) on the CPU: each
-// thread of a block is a fiber, and the 32 of a warp meet in every warp-wide instruction, which is computed
-// as the PTX manual defines it. Made to find what a device would only show at times:
+// Runs CUDA kernels that are written against a `Machine` (bigbird/attention/cuda/device/tiles.hpp) on the
+// CPU: each thread of a block is a fiber, and the 32 of a warp meet in every warp-wide instruction, which is
+// computed as the PTX manual defines it. Made to find what a device would only show at times:
 //   - warps run in random order between barriers, so that a missing barrier changes results;
 //   - an asynchronous copy happens at once or as late as it may, by chance (and simt_pipeline.hpp);
 //   - shared memory begins as NaN;
@@ -14,7 +14,7 @@
 #include "support/simt_pipeline.hpp"
 #include "support/simt_warp.hpp"
 
-#include "bigbird/attention/cuda/tiles.hpp"
+#include "bigbird/attention/cuda/device/tiles.hpp"
 #include "bigbird/core/rng.hpp"
 
 #include <c10/util/BFloat16.h>

@@ -3,7 +3,7 @@
 // they are waited for, so that a missing wait, or a tile written over too early, shows in the result.
 #pragma once
 
-#include "bigbird/attention/cuda/tiles.hpp"
+#include "bigbird/attention/cuda/device/tiles.hpp"
 
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>

@@ -2,7 +2,7 @@
 // The instructions in which the 32 lanes of an emulated warp meet, as the PTX manual defines them.
 #pragma once
 
-#include "bigbird/attention/cuda/tiles.hpp"
+#include "bigbird/attention/cuda/device/tiles.hpp"
 
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>

@@ -3,8 +3,8 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/tasks/chromatin.hpp"
-#include "bigbird/tasks/import_chromatin.hpp"
+#include "bigbird/examples/build/chromatin.hpp"
+#include "bigbird/examples/build/import_chromatin.hpp"
 
 #include <memory>
 #include <optional>
@@ -19,12 +19,12 @@ std::optional<std::filesystem::path> if_given(const std::filesystem::path& path)
 }
 
 /// "train=FILE", "validation=FILE" or "test=FILE".
-std::pair<tasks::Split, std::filesystem::path> parse_mat(const std::string& text) {
+std::pair<examples::Split, std::filesystem::path> parse_mat(const std::string& text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos) {
         throw ConfigError("--mat takes SPLIT=FILE, such as train=train.mat, not '" + text + "'");
     }
-    return {tasks::parse_split(text.substr(0, equals)), text.substr(equals + 1)};
+    return {examples::parse_split(text.substr(0, equals)), text.substr(equals + 1)};
 }
 
 void add_import_options(CLI::App& command, BuildChromatinOptions& options, CLI::Option* peaks) {
@@ -63,7 +63,7 @@ void add_import_options(CLI::App& command, BuildChromatinOptions& options, CLI::
 }
 
 void run_import(const BuildChromatinOptions& options, const std::filesystem::path& folder) {
-    tasks::ImportOptions spec;
+    examples::ImportOptions spec;
     spec.table = options.table;
     for (const std::string& text : options.mats) {
         spec.mats.push_back(parse_mat(text));
@@ -75,7 +75,7 @@ void run_import(const BuildChromatinOptions& options, const std::filesystem::pat
     spec.validation = options.hold_outs.validation;
     spec.test = options.hold_outs.test;
     spec.max_n_fraction = options.max_n_fraction;
-    tasks::import_chromatin(spec, folder);
+    examples::import_chromatin(spec, folder);
 }
 
 }  // namespace
@@ -130,12 +130,12 @@ int run_build_chromatin(const BuildChromatinOptions& options) {
         folder.commit();
         return 0;
     }
-    tasks::ChromatinOptions chromatin;
+    examples::ChromatinOptions chromatin;
     chromatin.peaks = options.peaks;
     chromatin.references = options.references;
     chromatin.window = options.window;
     chromatin.bin = options.bin;
-    chromatin.bins = tasks::parse_bin_choice(options.bins);
+    chromatin.bins = examples::parse_bin_choice(options.bins);
     chromatin.group = options.group;
     chromatin.negatives = options.negatives;
     chromatin.seed = options.seed;
@@ -145,7 +145,7 @@ int run_build_chromatin(const BuildChromatinOptions& options) {
     chromatin.test = options.hold_outs.test;
     chromatin.max_n_fraction = options.max_n_fraction;
     chromatin.threads = resolve_threads(options.threads);
-    tasks::build_chromatin(chromatin, folder.path());
+    examples::build_chromatin(chromatin, folder.path());
     folder.commit();
     return 0;
 }

@@ -5,8 +5,8 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
-#include "bigbird/corpus/document_forecast.hpp"
-#include "bigbird/corpus/document_writer.hpp"
+#include "bigbird/corpus/documents/document_forecast.hpp"
+#include "bigbird/corpus/documents/document_writer.hpp"
 
 #include <cstdio>
 

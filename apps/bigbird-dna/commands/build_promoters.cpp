@@ -2,7 +2,7 @@
 #include "commands/build_promoters.hpp"
 
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/tasks/promoters.hpp"
+#include "bigbird/examples/build/promoters.hpp"
 
 #include <memory>
 #include <utility>
@@ -41,21 +41,21 @@ void setup_build_promoters(Program& program, Runner<BuildPromotersOptions> run) 
 }
 
 int run_build_promoters(const BuildPromotersOptions& options) {
-    tasks::PromoterOptions promoters;
+    examples::PromoterOptions promoters;
     promoters.tss = options.tss;
     if (!options.chain.empty()) {
         promoters.chain = options.chain;
     }
     promoters.references = options.references;
-    promoters.bounds = tasks::parse_window_bounds(options.window);
-    promoters.negatives = tasks::parse_negative_kind(options.negatives);
+    promoters.bounds = rows::parse_window_bounds(options.window);
+    promoters.negatives = examples::parse_negative_kind(options.negatives);
     promoters.validation = options.hold_outs.validation;
     promoters.test = options.hold_outs.test;
     promoters.max_n_fraction = options.max_n_fraction;
     promoters.seed = options.seed;
     promoters.threads = resolve_threads(options.threads);
     PendingOutput folder(options.output.output, options.output.overwrite(), true);
-    tasks::build_promoters(promoters, folder.path());
+    examples::build_promoters(promoters, folder.path());
     folder.commit();
     return 0;
 }

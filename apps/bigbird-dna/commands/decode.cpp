@@ -3,7 +3,7 @@
 
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/corpus/sequence_lines.hpp"
+#include "bigbird/corpus/documents/sequence_lines.hpp"
 
 namespace bigbird::cli {
 

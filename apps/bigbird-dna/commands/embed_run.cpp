@@ -3,7 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/scoring/embed.hpp"
+#include "bigbird/task_models/predict/embed.hpp"
 
 namespace bigbird::cli {
 
@@ -11,7 +11,7 @@ int run_embed(const EmbedOptions& options) {
     if (options.regions.empty() && options.sequences.empty()) {
         throw ConfigError("--regions with --reference, or --sequences, is needed");
     }
-    scoring::EmbedSpec spec;
+    task_models::EmbedSpec spec;
     spec.model = options.model;
     spec.regions = options.regions;
     spec.references = options.references;
@@ -19,7 +19,7 @@ int run_embed(const EmbedOptions& options) {
     spec.use_strand = options.strand;
     spec.skip_invalid = options.skip_invalid;
     spec.sequences = options.sequences;
-    spec.pooling = scoring::parse_embed_pooling(options.pooling);
+    spec.pooling = task_models::parse_embed_pooling(options.pooling);
     spec.layer = options.layer;
     spec.outputs.paths = options.outputs;
     spec.outputs.overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
@@ -29,7 +29,7 @@ int run_embed(const EmbedOptions& options) {
     spec.dtype = options.dtype;
     spec.attention = options.attention;
     spec.threads = options.threads;
-    const scoring::EmbedReport report = scoring::embed(spec);
+    const task_models::EmbedReport report = task_models::embed(spec);
     log_info("{} of {} rows embedded in {:.1f} s", report.embedded, report.rows, report.seconds);
     if (report.truncated > 0) {
         log_warning(

@@ -23,7 +23,7 @@ void setup_evaluate_chromatin(Program& program, Runner<EvaluateChromatinOptions>
 }
 
 int run_evaluate_chromatin(const EvaluateChromatinOptions& options) {
-    tasks::EvaluationRequest request = evaluation_request(options, tasks::Task::chromatin);
+    evaluation::EvaluationRequest request = evaluation_request(options, examples::Task::chromatin);
     request.published = options.published;
     evaluate_to_reports(request, options);
     return 0;

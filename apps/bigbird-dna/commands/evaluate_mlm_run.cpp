@@ -4,10 +4,10 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/genome/reference_genome.hpp"
-#include "bigbird/model/device.hpp"
-#include "bigbird/train/find_model.hpp"
-#include "bigbird/train/mlm_evaluation.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/model/device/device.hpp"
+#include "bigbird/pretraining/mlm_evaluation.hpp"
+#include "bigbird/training/find_model.hpp"
 
 #include <cstdio>
 
@@ -15,8 +15,8 @@ namespace bigbird::cli {
 
 namespace {
 
-train::MlmEvaluationSpec evaluation_spec(const EvaluateMlmOptions& options) {
-    train::MlmEvaluationSpec spec;
+pretraining::MlmEvaluationSpec evaluation_spec(const EvaluateMlmOptions& options) {
+    pretraining::MlmEvaluationSpec spec;
     spec.sequence_length = static_cast<std::int32_t>(options.sequence_length);
     spec.nsp = options.nsp;
     spec.masking.rate = options.masking_rate;
@@ -31,7 +31,7 @@ train::MlmEvaluationSpec evaluation_spec(const EvaluateMlmOptions& options) {
     spec.scoring.max_tokens = options.batch_tokens;
     spec.scoring.foreground = true;
     spec.scoring.device = model::open_device(options.device);
-    spec.scoring.compute = train::parse_compute_type(options.dtype, spec.scoring.device);
+    spec.scoring.compute = training::parse_compute_type(options.dtype, spec.scoring.device);
     return spec;
 }
 
@@ -49,15 +49,15 @@ int run_evaluate_mlm(const EvaluateMlmOptions& options) {
     if (options.output.output != "-") {
         prepare_output(options.output.output, options.output.overwrite());
     }
-    const std::filesystem::path model = train::find_model(options.model);
-    const train::MlmEvaluationSpec spec = evaluation_spec(options);
+    const std::filesystem::path model = training::find_model(options.model);
+    const pretraining::MlmEvaluationSpec spec = evaluation_spec(options);
     model::set_compute_threads(spec.threads);
     std::unique_ptr<genome::ReferenceGenome> genome;
     if (!options.references.empty()) {
         genome = genome::open_references(options.references);
     }
     const auto corpus_of = [&](const std::filesystem::path& directory,
-                               const std::filesystem::path& documents) -> train::CorpusOf {
+                               const std::filesystem::path& documents) -> pretraining::CorpusOf {
         if (!directory.empty()) {
             return [&directory](const tokenizer::DnaTokenizer& tokenizer) {
                 return corpus::TokenCorpus::from_shards(corpus::TokenShards(directory, tokenizer));
@@ -76,14 +76,14 @@ int run_evaluate_mlm(const EvaluateMlmOptions& options) {
             return corpus;
         };
     };
-    const train::CorpusOf held_out = corpus_of(options.corpus, options.documents);
+    const pretraining::CorpusOf held_out = corpus_of(options.corpus, options.documents);
     if (!held_out) {
         throw ConfigError("--documents FILE or --corpus DIR is needed: held-out sequence to score");
     }
-    const Json report = train::evaluate_mlm(
+    const Json report = pretraining::evaluate_mlm(
         {model, held_out, corpus_of(options.baseline_corpus, options.baseline_documents)}, spec);
     write_report(report, options.output);
-    for (const std::string& line : train::mlm_table(report)) {
+    for (const std::string& line : pretraining::mlm_table(report)) {
         log_info("{}", line);
     }
     return 0;

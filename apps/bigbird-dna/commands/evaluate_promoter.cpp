@@ -40,10 +40,10 @@ void setup_evaluate_promoter(Program& program, Runner<EvaluatePromoterOptions> r
 }
 
 int run_evaluate_promoter(const EvaluatePromoterOptions& options) {
-    tasks::EvaluationRequest request = evaluation_request(options, tasks::Task::promoter);
-    request.threshold = tasks::parse_threshold_rule(options.threshold);
+    evaluation::EvaluationRequest request = evaluation_request(options, examples::Task::promoter);
+    request.threshold = evaluation::parse_threshold_rule(options.threshold);
     if (!options.scan.empty()) {
-        request.scan = tasks::ScanOptions{options.scan, options.tss, options.distance};
+        request.scan = evaluation::ScanOptions{options.scan, options.tss, options.distance};
     }
     evaluate_to_reports(request, options);
     return 0;

@@ -5,7 +5,7 @@
 namespace bigbird::cli {
 
 int run_finetune_chromatin(const FinetuneChromatinOptions& options) {
-    return run_finetune(options.finetune, tasks::Task::chromatin);
+    return run_finetune(options.finetune, examples::Task::chromatin);
 }
 
 }  // namespace bigbird::cli

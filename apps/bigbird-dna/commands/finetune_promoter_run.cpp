@@ -5,7 +5,7 @@
 namespace bigbird::cli {
 
 int run_finetune_promoter(const FinetunePromoterOptions& options) {
-    return run_finetune(options.finetune, tasks::Task::promoter);
+    return run_finetune(options.finetune, examples::Task::promoter);
 }
 
 }  // namespace bigbird::cli

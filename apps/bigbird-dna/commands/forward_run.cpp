@@ -3,9 +3,9 @@
 
 #include "bigbird/core/checksum.hpp"
 #include "bigbird/core/version.hpp"
-#include "bigbird/model/device.hpp"
+#include "bigbird/model/device/device.hpp"
+#include "bigbird/model/device/usable_attention.hpp"
 #include "bigbird/model/forward_tensors.hpp"
-#include "bigbird/model/usable_attention.hpp"
 
 namespace bigbird::cli {
 

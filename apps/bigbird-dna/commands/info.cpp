@@ -5,10 +5,10 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/corpus/describe_shards.hpp"
-#include "bigbird/model/check_weights.hpp"
-#include "bigbird/model/describe.hpp"
-#include "bigbird/tasks/deepsea_labels.hpp"
+#include "bigbird/corpus/tokens/describe_shards.hpp"
+#include "bigbird/model/files/check_weights.hpp"
+#include "bigbird/model/files/describe.hpp"
+#include "bigbird/rows/deepsea_labels.hpp"
 
 #include <cstdio>
 
@@ -31,9 +31,9 @@ fs::path with_model(const fs::path& path, const char* file) {
 }
 
 std::string labels_text(const fs::path& path) {
-    if (path == "deepsea") return tasks::label_listing(tasks::deepsea_labels());
+    if (path == "deepsea") return rows::label_listing(rows::deepsea_labels());
     const fs::path file = fs::is_directory(path) ? with_model(path, "labels.tsv") / "labels.tsv" : path;
-    return tasks::label_listing(tasks::LabelTable::read(file));
+    return rows::label_listing(rows::LabelTable::read(file));
 }
 
 std::string description_text(const InfoOptions& options) {

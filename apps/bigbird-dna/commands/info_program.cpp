@@ -3,15 +3,15 @@
 
 #include "support/hand_over.hpp"
 
-#include "bigbird/attention/fused_kernel.hpp"
-#include "bigbird/core/child_process.hpp"
-#include "bigbird/core/free_memory.hpp"
-#include "bigbird/core/needed_libraries.hpp"
+#include "bigbird/attention/cpu/fused_kernel.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/core/processor.hpp"
-#include "bigbird/core/processor_facts.hpp"
+#include "bigbird/core/system/child_process.hpp"
+#include "bigbird/core/system/free_memory.hpp"
+#include "bigbird/core/system/needed_libraries.hpp"
+#include "bigbird/core/system/processor.hpp"
+#include "bigbird/core/system/processor_facts.hpp"
 #include "bigbird/core/version.hpp"
-#include "bigbird/model/gpu_facts.hpp"
+#include "bigbird/model/gpu/gpu_facts.hpp"
 
 #include <spdlog/fmt/fmt.h>
 #include <sys/utsname.h>

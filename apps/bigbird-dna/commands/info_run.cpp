@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/info_program.hpp"
 
-#include "bigbird/attention/cuda/architectures.hpp"
-#include "bigbird/attention/cuda/kernel_library.hpp"
+#include "bigbird/attention/cuda/host/architectures.hpp"
+#include "bigbird/attention/cuda/host/kernel_library.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/program_file.hpp"
-#include "bigbird/model/libtorch_cuda.hpp"
-#include "bigbird/train/communication.hpp"
+#include "bigbird/core/system/program_file.hpp"
+#include "bigbird/model/device/libtorch_cuda.hpp"
+#include "bigbird/training/ranks/communication.hpp"
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -34,7 +34,7 @@ ProgramPart libtorch_part() {
 }
 
 ProgramPart gloo_part() {
-    const std::string obstacle = train::gloo_obstacle();
+    const std::string obstacle = training::gloo_obstacle();
     return {"Gloo", obstacle.empty(),
             obstacle.empty() ? "several processes on CPUs can train together" : obstacle};
 }
@@ -66,7 +66,7 @@ void print_cuda_libraries() {
 }
 
 ProgramPart nccl_part() {
-    const train::NcclFacts facts = train::nccl_facts();
+    const training::NcclFacts facts = training::nccl_facts();
     const std::string found =
         facts.version.empty() ? "" : facts.version + " in " + facts.library.lexically_normal().string();
     return {

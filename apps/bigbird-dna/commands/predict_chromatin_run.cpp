@@ -5,7 +5,7 @@
 namespace bigbird::cli {
 
 int run_predict_chromatin(const PredictChromatinOptions& options) {
-    report(scoring::predict(predict_spec(options.predict, tasks::Task::chromatin)));
+    report(task_models::predict(predict_spec(options.predict, examples::Task::chromatin)));
     return 0;
 }
 

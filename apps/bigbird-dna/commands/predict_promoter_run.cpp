@@ -5,7 +5,7 @@
 namespace bigbird::cli {
 
 int run_predict_promoter(const PredictPromoterOptions& options) {
-    report(scoring::predict(predict_spec(options.predict, tasks::Task::promoter)));
+    report(task_models::predict(predict_spec(options.predict, examples::Task::promoter)));
     return 0;
 }
 

@@ -2,20 +2,20 @@
 #include "commands/predict_variants.hpp"
 
 #include "bigbird/core/log.hpp"
-#include "bigbird/scoring/predict_variants.hpp"
+#include "bigbird/task_models/predict/predict_variants.hpp"
 
 namespace bigbird::cli {
 
 int run_predict_variants(const PredictVariantsOptions& options) {
-    scoring::VariantSpec spec;
+    task_models::VariantSpec spec;
     spec.models = options.models;
     spec.variants = options.variants;
     spec.references = options.references;
     spec.labels = options.labels;
-    spec.quantities = scoring::parse_quantities(options.write);
+    spec.quantities = task_models::parse_quantities(options.write);
     spec.window = options.window;
     if (!options.reverse_complement.empty())
-        spec.strands = scoring::parse_strands(options.reverse_complement);
+        spec.strands = task_models::parse_strands(options.reverse_complement);
     spec.tss = options.tss;
     spec.strict = options.strict;
     spec.outputs.paths = options.outputs;
@@ -27,7 +27,7 @@ int run_predict_variants(const PredictVariantsOptions& options) {
     spec.dtype = options.dtype;
     spec.attention = options.attention;
     spec.threads = options.threads;
-    const scoring::VariantReport report = scoring::predict_variants(spec);
+    const task_models::VariantReport report = task_models::predict_variants(spec);
     log_info("{} of {} alleles scored in {:.1f} s", report.scored, report.rows, report.seconds);
     return 0;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/show_attention.hpp"
 
-#include "bigbird/attention/picture.hpp"
-#include "bigbird/attention/picture_png.hpp"
+#include "bigbird/attention/pattern/picture.hpp"
+#include "bigbird/attention/pattern/picture_png.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/model/config.hpp"
+#include "bigbird/model/files/config.hpp"
 
 #include <cstdio>
 #include <ostream>

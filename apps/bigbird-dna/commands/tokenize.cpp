@@ -4,7 +4,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
-#include "bigbird/corpus/tokenize.hpp"
+#include "bigbird/corpus/tokens/tokenize.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -31,7 +31,7 @@ void setup_tokenize(Program& program, Runner<TokenizeOptions> run) {
     add_reference_option(command, options->references, false)
         ->description("The genome of --documents' coordinates: FASTA, plain, bgzip or gzip");
     add_tokenizer_option(command, options->tokenizer);
-    add_output_options(command, options->output, "Folder of shards (lib/bigbird/corpus/FORMAT.md)");
+    add_output_options(command, options->output, "Folder of shards (lib/bigbird/corpus/tokens/FORMAT.md)");
     command
         .add_option("--shard-tokens", options->shard_tokens,
                     "A shard ends with the document that reaches so many tokens")

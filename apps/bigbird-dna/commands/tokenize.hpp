@@ -4,7 +4,7 @@
 #include "options/option_groups.hpp"
 #include "support/program.hpp"
 
-#include "bigbird/corpus/shard_writer.hpp"
+#include "bigbird/corpus/tokens/shard_writer.hpp"
 
 #include <cstdint>
 #include <filesystem>

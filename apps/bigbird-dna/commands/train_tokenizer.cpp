@@ -4,7 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/corpus/tokenizer_corpus.hpp"
+#include "bigbird/corpus/tokens/tokenizer_corpus.hpp"
 #include "bigbird/tokenizer/tokenizer_files.hpp"
 
 #include <map>

@@ -4,7 +4,7 @@
 #include "options/option_groups.hpp"
 #include "support/program.hpp"
 
-#include "bigbird/tokenizer/train.hpp"
+#include "bigbird/tokenizer/train/train.hpp"
 
 #include <filesystem>
 #include <string>

@@ -45,30 +45,30 @@ void add_evaluate_options(CLI::App& command, EvaluateOptions& options) {
     command.add_flag("--force", options.force, "Replace an output that exists")->group("Output");
 }
 
-tasks::EvaluationRequest evaluation_request(const EvaluateOptions& options, tasks::Task task) {
-    tasks::EvaluationRequest request;
-    request.scores = tasks::parse_score_files(options.scores);
+evaluation::EvaluationRequest evaluation_request(const EvaluateOptions& options, examples::Task task) {
+    evaluation::EvaluationRequest request;
+    request.scores = evaluation::parse_score_files(options.scores);
     request.examples = options.examples;
     request.task = task;
-    request.split = tasks::parse_split(options.split);
+    request.split = examples::parse_split(options.split);
     request.options = options.evaluation;
     request.options.threads = resolve_threads(options.threads);
     return request;
 }
 
-void evaluate_to_reports(const tasks::EvaluationRequest& request, const EvaluateOptions& options) {
+void evaluate_to_reports(const evaluation::EvaluationRequest& request, const EvaluateOptions& options) {
     const Overwrite overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
     for (const std::filesystem::path& output : options.outputs) {
         if (output != "-") {
             prepare_output(output, overwrite);
         }
     }
-    const tasks::EvaluationReport report = tasks::evaluate_scores(request);
-    for (const std::string& line : tasks::to_lines(report)) {
+    const evaluation::EvaluationReport report = evaluation::evaluate_scores(request);
+    for (const std::string& line : evaluation::to_lines(report)) {
         log_info("{}", line);
     }
     for (const std::filesystem::path& output : options.outputs) {
-        tasks::write_report(report, output, overwrite);
+        evaluation::write_report(report, output, overwrite);
     }
 }
 

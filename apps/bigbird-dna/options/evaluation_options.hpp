@@ -4,7 +4,7 @@
 
 #include "options/option_groups.hpp"
 
-#include "bigbird/tasks/evaluate_scores.hpp"
+#include "bigbird/evaluation/evaluate_scores.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -20,15 +20,15 @@ struct EvaluateOptions {
     std::vector<std::filesystem::path> outputs;
     bool force = false;
     std::string split = "test";
-    tasks::EvaluationOptions evaluation;
+    evaluation::EvaluationOptions evaluation;
     int threads = 0;
 };
 /// --scores, --examples, --split, --resamples, --block-size, --seed, --threads, --output, --force.
 void add_evaluate_options(CLI::App& command, EvaluateOptions& options);
 
 /// What is asked for, as far as the options that all share tell.
-tasks::EvaluationRequest evaluation_request(const EvaluateOptions& options, tasks::Task task);
+evaluation::EvaluationRequest evaluation_request(const EvaluateOptions& options, examples::Task task);
 /// Evaluates, says the summary and writes the reports.
-void evaluate_to_reports(const tasks::EvaluationRequest& request, const EvaluateOptions& options);
+void evaluate_to_reports(const evaluation::EvaluationRequest& request, const EvaluateOptions& options);
 
 }  // namespace bigbird::cli

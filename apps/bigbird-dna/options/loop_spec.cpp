@@ -3,10 +3,10 @@
 
 namespace bigbird::cli {
 
-train::LoopSpec loop_spec(const RunOptions& run, const OptimizationOptions& optimization) {
-    train::LoopSpec spec;
+training::LoopSpec loop_spec(const RunOptions& run, const OptimizationOptions& optimization) {
+    training::LoopSpec spec;
     spec.learning_rate.peak = optimization.learning_rate;
-    spec.learning_rate.decay = train::parse_decay(optimization.decay);
+    spec.learning_rate.decay = training::parse_decay(optimization.decay);
     spec.optimizer.weight_decay = optimization.weight_decay;
     spec.optimizer.clip_norm = optimization.clip_norm;
     spec.optimizer.beta1 = optimization.betas.at(0);

@@ -4,12 +4,12 @@
 
 #include "options/training_options.hpp"
 
-#include "bigbird/train/training_loop.hpp"
+#include "bigbird/training/training_loop.hpp"
 
 namespace bigbird::cli {
 
 /// All but what depends on the data: learning_rate's total and warm-up, evaluation, selection and
 /// fixed_options are left to the command.
-train::LoopSpec loop_spec(const RunOptions& run, const OptimizationOptions& optimization);
+training::LoopSpec loop_spec(const RunOptions& run, const OptimizationOptions& optimization);
 
 }  // namespace bigbird::cli

@@ -57,7 +57,7 @@ void add_score_outputs(CLI::App& command, std::vector<std::filesystem::path>& ou
 /// --min-score, of .long.tsv outputs.
 void add_min_score_option(CLI::App& command, std::optional<double>& min_score);
 
-/// --labels, a selection of a model's labels (tasks::LabelTable::select).
+/// --labels, a selection of a model's labels (rows::LabelTable::select).
 void add_labels_option(CLI::App& command, std::string& labels);
 
 /// --reverse-complement none|average|only.

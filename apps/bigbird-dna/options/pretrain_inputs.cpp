@@ -5,10 +5,10 @@
 
 #include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/corpus/document_writer.hpp"
-#include "bigbird/corpus/tokenize.hpp"
-#include "bigbird/tasks/hold_outs.hpp"
-#include "bigbird/train/shared_corpus.hpp"
+#include "bigbird/corpus/documents/document_writer.hpp"
+#include "bigbird/corpus/tokens/tokenize.hpp"
+#include "bigbird/examples/hold_outs.hpp"
+#include "bigbird/pretraining/shared_corpus.hpp"
 
 #include <algorithm>
 
@@ -27,11 +27,11 @@ Json checksum_of(const std::filesystem::path& file) {
 
 }  // namespace
 
-train::PretrainSpec pretrain_spec(const PretrainOptions& options) {
-    const train::PretrainDefaults defaults = train::pretrain_defaults(options.config);
+pretraining::PretrainSpec pretrain_spec(const PretrainOptions& options) {
+    const pretraining::PretrainDefaults defaults = pretraining::pretrain_defaults(options.config);
     const OptimizationOptions& optimization = options.optimization;
-    train::PretrainSpec spec;
-    spec.config = train::read_configuration(options.config);
+    pretraining::PretrainSpec spec;
+    spec.config = pretraining::read_configuration(options.config);
     spec.config.hidden_dropout_prob = options.dropout;
     spec.config.pattern.random_seed = options.seed;
     spec.examples.sequence_length =
@@ -141,7 +141,7 @@ const genome::ReferenceGenome* PretrainInputs::genome() {
     return genome_.get();
 }
 
-corpus::TokenCorpus PretrainInputs::read(const std::filesystem::path& documents, train::Ranks& ranks,
+corpus::TokenCorpus PretrainInputs::read(const std::filesystem::path& documents, training::Ranks& ranks,
                                          int threads) {
     if (ranks.size() == 1) {
         corpus::DocumentReader reader(documents, genome());
@@ -151,7 +151,7 @@ corpus::TokenCorpus PretrainInputs::read(const std::filesystem::path& documents,
         }
         return corpus;
     }
-    return train::share_corpus(ranks, tokenizer_, threads, [&](corpus::TokenShardWriter& writer) {
+    return pretraining::share_corpus(ranks, tokenizer_, threads, [&](corpus::TokenShardWriter& writer) {
         corpus::DocumentReader reader(documents, genome());
         corpus::tokenize_documents(reader, tokenizer_, threads, writer, [](const corpus::TokenCounts&) {});
     });
@@ -164,8 +164,8 @@ corpus::TokenCorpus PretrainInputs::shards(const std::filesystem::path& director
 corpus::BuildSpec PretrainInputs::documents_to_draw(bool held_out) {
     corpus::BuildSpec spec = build_spec(options_.drawing, options_.seed, *genome());
     if (!options_.hold_out.empty()) {
-        const tasks::HoldOuts hold_outs(*genome(), options_.hold_out, {});
-        const genome::IntervalSet& regions = hold_outs.regions(tasks::Split::validation);
+        const examples::HoldOuts hold_outs(*genome(), options_.hold_out, {});
+        const genome::IntervalSet& regions = hold_outs.regions(examples::Split::validation);
         if (held_out) {
             spec.documents.passes = 1;
             spec.include = spec.include ? spec.include->intersected(regions) : regions;
@@ -176,18 +176,19 @@ corpus::BuildSpec PretrainInputs::documents_to_draw(bool held_out) {
     return spec;
 }
 
-corpus::TokenCorpus PretrainInputs::draw(bool held_out, train::Ranks& ranks, int threads) {
+corpus::TokenCorpus PretrainInputs::draw(bool held_out, training::Ranks& ranks, int threads) {
     if (ranks.size() == 1) {
         return corpus::TokenCorpus::from_genome(*genome(), documents_to_draw(held_out), tokenizer_, threads);
     }
-    return train::share_corpus(ranks, tokenizer_, threads, [&](corpus::TokenShardWriter& writer) {
+    return pretraining::share_corpus(ranks, tokenizer_, threads, [&](corpus::TokenShardWriter& writer) {
         corpus::tokenize_genome(*genome(), documents_to_draw(held_out), tokenizer_, threads, writer);
     });
 }
 
-train::PretrainCorpora PretrainInputs::corpora(const std::shared_ptr<train::Ranks>& ranks, int threads) {
-    const auto together = ranks ? ranks : std::make_shared<train::Ranks>();
-    train::PretrainCorpora corpora;
+pretraining::PretrainCorpora PretrainInputs::corpora(const std::shared_ptr<training::Ranks>& ranks,
+                                                     int threads) {
+    const auto together = ranks ? ranks : std::make_shared<training::Ranks>();
+    pretraining::PretrainCorpora corpora;
     if (!options_.corpus.empty()) {
         corpora.train = [this] { return shards(options_.corpus); };
     } else if (!options_.documents.empty()) {

@@ -4,8 +4,8 @@
 
 #include "commands/pretrain.hpp"
 
-#include "bigbird/genome/reference_genome.hpp"
-#include "bigbird/train/pretrain.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/pretraining/pretrain.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -13,7 +13,7 @@
 namespace bigbird::cli {
 
 /// All but the inputs' checksums and what the device decides.
-train::PretrainSpec pretrain_spec(const PretrainOptions& options);
+pretraining::PretrainSpec pretrain_spec(const PretrainOptions& options);
 
 /// Token shards, documents of a file, or documents drawn from the genome. Nothing but headers is read before
 /// corpora() is asked.
@@ -26,14 +26,14 @@ public:
     /// Checksums and parameters of what decides the result, by option.
     Json fixed_options() const;
     /// Refers to this. Several ranks tokenise once a machine, on `threads` threads.
-    train::PretrainCorpora corpora(const std::shared_ptr<train::Ranks>& ranks, int threads);
+    pretraining::PretrainCorpora corpora(const std::shared_ptr<training::Ranks>& ranks, int threads);
 
 private:
     const genome::ReferenceGenome* genome();
-    corpus::TokenCorpus read(const std::filesystem::path& documents, train::Ranks& ranks, int threads);
+    corpus::TokenCorpus read(const std::filesystem::path& documents, training::Ranks& ranks, int threads);
     corpus::TokenCorpus shards(const std::filesystem::path& directory) const;
     /// Documents drawn from what is held out, or from all the rest.
-    corpus::TokenCorpus draw(bool held_out, train::Ranks& ranks, int threads);
+    corpus::TokenCorpus draw(bool held_out, training::Ranks& ranks, int threads);
     corpus::BuildSpec documents_to_draw(bool held_out);
     bool draws() const { return options_.corpus.empty() && options_.documents.empty(); }
     void check() const;

@@ -3,16 +3,16 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log_prefix.hpp"
-#include "bigbird/model/device.hpp"
+#include "bigbird/model/device/device.hpp"
 
 namespace bigbird::cli {
 
 bool launches_processes(int processes) {
-    return processes > 1 && train::ranks_from_environment().size == 1;
+    return processes > 1 && training::ranks_from_environment().size == 1;
 }
 
-train::RankSpec place_of_this_process(int processes) {
-    train::RankSpec place = train::ranks_from_environment();
+training::RankSpec place_of_this_process(int processes) {
+    training::RankSpec place = training::ranks_from_environment();
     if (processes > 1 && processes != place.size) {
         throw ConfigError("--processes " + std::to_string(processes) +
                           " contradicts the environment, in which this is one of " +
@@ -24,7 +24,7 @@ train::RankSpec place_of_this_process(int processes) {
     return place;
 }
 
-std::string device_of(const train::RankSpec& place, const std::string& device) {
+std::string device_of(const training::RankSpec& place, const std::string& device) {
     if (place.size == 1 || (device != "auto" && device != "cuda") ||
         (device == "auto" && !model::has_gpu())) {
         return device;

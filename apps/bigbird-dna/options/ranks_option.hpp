@@ -2,7 +2,7 @@
 // --processes, torchrun and srun; only for bigbird-dna-tensors.
 #pragma once
 
-#include "bigbird/train/rank_spec.hpp"
+#include "bigbird/training/ranks/rank_spec.hpp"
 
 #include <string>
 
@@ -13,9 +13,9 @@ bool launches_processes(int processes);
 
 /// This process's place. Quiets the log of all ranks but the first. Throws ConfigError where --processes
 /// contradicts the environment.
-train::RankSpec place_of_this_process(int processes);
+training::RankSpec place_of_this_process(int processes);
 
 /// --device for this rank: with several on a machine, "auto" and "cuda" take a GPU each.
-std::string device_of(const train::RankSpec& place, const std::string& device);
+std::string device_of(const training::RankSpec& place, const std::string& device);
 
 }  // namespace bigbird::cli

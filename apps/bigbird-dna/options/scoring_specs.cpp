@@ -10,12 +10,12 @@
 
 namespace bigbird::cli {
 
-scoring::FinetuneSpec finetune_spec(const FinetuneOptions& options, tasks::Task task) {
-    scoring::FinetuneSpec spec;
+task_models::FinetuneSpec finetune_spec(const FinetuneOptions& options, examples::Task task) {
+    task_models::FinetuneSpec spec;
     spec.task = task;
     spec.examples = options.examples;
     spec.architecture = options.architecture;
-    if (!options.window.empty()) spec.window = tasks::parse_window_bounds(options.window);
+    if (!options.window.empty()) spec.window = rows::parse_window_bounds(options.window);
     spec.pretrained = options.model;
     spec.output = options.run.output;
     spec.steps = options.optimization.steps;
@@ -24,14 +24,14 @@ scoring::FinetuneSpec finetune_spec(const FinetuneOptions& options, tasks::Task 
     spec.learning_rate = options.optimization.learning_rate;
     spec.warmup_steps = options.optimization.warmup_steps;
     spec.head = options.head;
-    spec.pooling = scoring::parse_pooling(options.pooling);
+    spec.pooling = task_models::parse_pooling(options.pooling);
     spec.dropout = options.dropout;
     if (options.positive_weight == "balanced") {
         spec.positive_weight.reset();
     } else {
         spec.positive_weight = std::stod(options.positive_weight);
     }
-    spec.sampling = scoring::parse_sampling(options.sampling);
+    spec.sampling = task_models::parse_sampling(options.sampling);
     spec.linear = {.word = options.word,
                    .informative = options.informative,
                    .penalty = options.penalty,
@@ -57,39 +57,39 @@ scoring::FinetuneSpec finetune_spec(const FinetuneOptions& options, tasks::Task 
     return spec;
 }
 
-int run_finetune(const FinetuneOptions& options, tasks::Task task) {
+int run_finetune(const FinetuneOptions& options, examples::Task task) {
     if (launches_processes(options.processes)) return launch_processes(options.processes);
-    report(scoring::finetune(finetune_spec(options, task)));
+    report(task_models::finetune(finetune_spec(options, task)));
     return 0;
 }
 
-scoring::PredictSpec predict_spec(const PredictOptions& options, tasks::Task task) {
+task_models::PredictSpec predict_spec(const PredictOptions& options, examples::Task task) {
     if (options.regions.empty() && options.examples.empty()) {
         throw ConfigError("--regions with --reference, or --examples, is needed");
     }
-    scoring::PredictSpec spec;
+    task_models::PredictSpec spec;
     spec.task = task;
     spec.models = options.models;
     spec.regions = options.regions;
     spec.references = options.references;
-    spec.anchor = tasks::parse_anchor(options.anchor);
+    spec.anchor = rows::parse_anchor(options.anchor);
     spec.skip_invalid = options.skip_invalid;
     spec.examples = options.examples;
-    if (options.split != "all") spec.split = tasks::parse_split(options.split);
+    if (options.split != "all") spec.split = examples::parse_split(options.split);
     if (options.tile == 0 && options.pool != "none") {
         throw ConfigError("--pool needs tiles: give --tile or --scan");
     }
-    if (options.tile > 0 && spec.anchor == tasks::Anchor::summit) {
+    if (options.tile > 0 && spec.anchor == rows::Anchor::summit) {
         throw ConfigError("--anchor summit is of whole rows, --tile cuts them: leave one of them out");
     }
     spec.tile = options.tile;
-    spec.pool = scoring::parse_pool(options.pool);
+    spec.pool = task_models::parse_pool(options.pool);
     spec.outputs.paths = options.outputs;
     spec.outputs.overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
     spec.outputs.min_score = options.min_score;
     spec.track_labels = options.track_labels;
     spec.labels = options.labels;
-    spec.strands = scoring::parse_strands(options.reverse_complement);
+    spec.strands = task_models::parse_strands(options.reverse_complement);
     spec.batch_tokens = options.batch_tokens;
     spec.device = options.device;
     spec.dtype = options.dtype;
@@ -98,7 +98,7 @@ scoring::PredictSpec predict_spec(const PredictOptions& options, tasks::Task tas
     return spec;
 }
 
-void report(const scoring::PredictReport& report) {
+void report(const task_models::PredictReport& report) {
     log_info("{} of {} rows scored in {:.1f} s", report.scored, report.rows, report.seconds);
     if (report.truncated > 0) {
         log_warning(
@@ -108,7 +108,7 @@ void report(const scoring::PredictReport& report) {
     }
 }
 
-void report(const train::LoopResult& result) {
+void report(const training::LoopResult& result) {
     if (result.finished_before) {
         log_info("{}: this run is finished already", result.model.string());
         return;

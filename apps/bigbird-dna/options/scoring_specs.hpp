@@ -5,19 +5,19 @@
 #include "options/finetune_options.hpp"
 #include "options/predict_options.hpp"
 
-#include "bigbird/scoring/finetune.hpp"
-#include "bigbird/scoring/predict.hpp"
+#include "bigbird/task_models/finetune/finetune.hpp"
+#include "bigbird/task_models/predict/predict.hpp"
 
 namespace bigbird::cli {
 
-scoring::FinetuneSpec finetune_spec(const FinetuneOptions& options, tasks::Task task);
+task_models::FinetuneSpec finetune_spec(const FinetuneOptions& options, examples::Task task);
 /// finetune-*: trains, or starts the processes that do.
-int run_finetune(const FinetuneOptions& options, tasks::Task task);
+int run_finetune(const FinetuneOptions& options, examples::Task task);
 /// Throws ConfigError where neither --regions nor --examples is given.
-scoring::PredictSpec predict_spec(const PredictOptions& options, tasks::Task task);
+task_models::PredictSpec predict_spec(const PredictOptions& options, examples::Task task);
 
 /// Says on standard error what came of it.
-void report(const scoring::PredictReport& report);
-void report(const train::LoopResult& result);
+void report(const task_models::PredictReport& report);
+void report(const training::LoopResult& result);
 
 }  // namespace bigbird::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options of every command that trains: the run directory and the optimization. No LibTorch here;
-// loop_spec.hpp makes train::LoopSpec of them.
+// loop_spec.hpp makes training::LoopSpec of them.
 #pragma once
 
 #include <CLI/CLI.hpp>

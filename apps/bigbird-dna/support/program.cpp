@@ -6,12 +6,12 @@
 #include "support/unknown_argument.hpp"
 
 #include "bigbird/core/check.hpp"
-#include "bigbird/core/device_fault.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/free_memory.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/core/processor.hpp"
+#include "bigbird/core/system/device_fault.hpp"
+#include "bigbird/core/system/free_memory.hpp"
+#include "bigbird/core/system/processor.hpp"
 #include "bigbird/core/version.hpp"
 
 #include <cstdio>

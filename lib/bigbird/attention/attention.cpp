@@ -3,7 +3,7 @@
 
 #include "bigbird/attention/backend_cost.hpp"
 #include "bigbird/attention/backends.hpp"
-#include "bigbird/attention/cuda/kernel_library.hpp"
+#include "bigbird/attention/cuda/host/kernel_library.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 

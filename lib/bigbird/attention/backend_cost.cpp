@@ -2,9 +2,9 @@
 #include "bigbird/attention/backend_cost.hpp"
 
 #include "bigbird/attention/backends.hpp"
-#include "bigbird/attention/fused_kernel.hpp"
+#include "bigbird/attention/cpu/fused_kernel.hpp"
 #include "bigbird/core/check.hpp"
-#include "bigbird/core/processor.hpp"
+#include "bigbird/core/system/processor.hpp"
 
 #include <algorithm>
 #include <array>

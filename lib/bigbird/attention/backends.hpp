@@ -3,8 +3,8 @@
 #pragma once
 
 #include "bigbird/attention/attention.hpp"
-#include "bigbird/attention/biases.hpp"
 #include "bigbird/attention/cuda/arguments.hpp"
+#include "bigbird/attention/pattern/biases.hpp"
 
 #include <functional>
 

@@ -2,9 +2,9 @@
 // LibTorch's side of the CUDA kernels: checks, memory, streams and autograd. The kernels' library is opened
 // on first use; a layout's schedule is made once for a device and kept as long as the layout.
 #include "bigbird/attention/backends.hpp"
-#include "bigbird/attention/cuda/kernel_library.hpp"
-#include "bigbird/attention/cuda/schedule.hpp"
-#include "bigbird/attention/cuda/team_lists.hpp"
+#include "bigbird/attention/cuda/host/kernel_library.hpp"
+#include "bigbird/attention/cuda/host/schedule.hpp"
+#include "bigbird/attention/cuda/host/team_lists.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 

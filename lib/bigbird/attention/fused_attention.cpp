@@ -2,7 +2,7 @@
 // LibTorch's side of the kernels of fused_kernel.hpp: checks, memory, threads and autograd. A thread takes
 // the next query block of any head of any sample as soon as it is free.
 #include "bigbird/attention/backends.hpp"
-#include "bigbird/attention/fused_kernel.hpp"
+#include "bigbird/attention/cpu/fused_kernel.hpp"
 #include "bigbird/attention/torch_threads.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"

@@ -2,8 +2,8 @@
 // The layouts of all heads of a layer, in the form that the tensor backends use.
 #pragma once
 
-#include "bigbird/attention/biases.hpp"
-#include "bigbird/attention/pattern.hpp"
+#include "bigbird/attention/pattern/biases.hpp"
+#include "bigbird/attention/pattern/pattern.hpp"
 
 #include <ATen/core/Tensor.h>
 

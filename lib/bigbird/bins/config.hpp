@@ -4,7 +4,7 @@
 #pragma once
 
 #include "bigbird/core/json_file.hpp"
-#include "bigbird/model/config.hpp"
+#include "bigbird/model/files/config.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -5,8 +5,8 @@
 
 #include "bigbird/attention/attention.hpp"
 #include "bigbird/bins/config.hpp"
-#include "bigbird/model/dropout.hpp"
-#include "bigbird/model/layers.hpp"
+#include "bigbird/model/layers/dropout.hpp"
+#include "bigbird/model/layers/layers.hpp"
 
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>

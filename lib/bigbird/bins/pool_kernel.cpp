@@ -2,7 +2,7 @@
 #include "bigbird/bins/pool_kernel.hpp"
 
 #include "bigbird/bins/pool/kernel_impl.hpp"
-#include "bigbird/core/processor.hpp"
+#include "bigbird/core/system/processor.hpp"
 
 namespace bigbird::bins {
 

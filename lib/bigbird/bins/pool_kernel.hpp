@@ -19,7 +19,7 @@ struct PoolKernel {
                      const float* dy, float* dx, float* d_sharpness);
 };
 
-/// For what the processor has (core/processor.hpp).
+/// For what the processor has (core/system/processor.hpp).
 const PoolKernel& pool_kernel();
 
 /// For a processor with these instructions, and for every processor.

@@ -4,7 +4,7 @@
 
 #include "bigbird/bins/config.hpp"
 #include "bigbird/bins/softmax_pool.hpp"
-#include "bigbird/model/layers.hpp"
+#include "bigbird/model/layers/layers.hpp"
 
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>

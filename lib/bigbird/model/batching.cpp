@@ -3,7 +3,7 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/model/device.hpp"
+#include "bigbird/model/device/device.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -5,7 +5,8 @@
 #pragma once
 
 #include "bigbird/attention/attention.hpp"
-#include "bigbird/model/config.hpp"
+#include "bigbird/model/files/config.hpp"
+#include "bigbird/model/layers/dropout.hpp"
 
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>
@@ -21,14 +22,6 @@ struct EncoderInput {
     at::Tensor input_ids;       // (batch, length) int64
     at::Tensor token_type_ids;  // (batch, length) int64
     at::Tensor attention_mask;  // (batch, length) bool, true = real token
-};
-
-/// Fixes the dropout masks of one forward pass: the same key, the same masks. Row r of the batch is sample
-/// samples[r] or, where there are none, first_sample + r. Not used in eval mode.
-struct DropoutKey {
-    std::uint64_t seed = 0;
-    std::int64_t step = 0, first_sample = 0;
-    std::vector<std::int64_t> samples = {};
 };
 
 struct EncoderOutput {

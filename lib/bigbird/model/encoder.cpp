@@ -3,10 +3,10 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/model/fused_steps.hpp"
-#include "bigbird/model/onednn_linear.hpp"
-#include "bigbird/model/packed_linear.hpp"
-#include "bigbird/model/recompute.hpp"
+#include "bigbird/model/layers/fused_steps.hpp"
+#include "bigbird/model/layers/onednn_linear.hpp"
+#include "bigbird/model/layers/packed_linear.hpp"
+#include "bigbird/model/layers/recompute.hpp"
 
 #include <cmath>
 

@@ -4,8 +4,8 @@
 
 #include "bigbird/attention/attention.hpp"
 #include "bigbird/model/bigbird.hpp"
-#include "bigbird/model/dropout.hpp"
-#include "bigbird/model/layers.hpp"
+#include "bigbird/model/layers/dropout.hpp"
+#include "bigbird/model/layers/layers.hpp"
 
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>

@@ -3,7 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/model/arithmetic.hpp"
+#include "bigbird/model/device/arithmetic.hpp"
 #include "bigbird/model/model_directory.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/heads.hpp"
 
-#include "bigbird/model/dropout.hpp"
+#include "bigbird/model/layers/dropout.hpp"
 
 namespace bigbird::model {
 

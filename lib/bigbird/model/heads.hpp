@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bigbird/model/bigbird.hpp"
-#include "bigbird/model/layers.hpp"
+#include "bigbird/model/layers/layers.hpp"
 
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>

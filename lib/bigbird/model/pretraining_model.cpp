@@ -2,7 +2,7 @@
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/model/encoder.hpp"
 #include "bigbird/model/heads.hpp"
-#include "bigbird/model/linear_cross_entropy.hpp"
+#include "bigbird/model/layers/linear_cross_entropy.hpp"
 
 namespace bigbird::model {
 

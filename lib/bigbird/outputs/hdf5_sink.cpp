@@ -2,7 +2,7 @@
 #include "bigbird/outputs/hdf5_sink.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/tasks/text_fields.hpp"
+#include "bigbird/rows/text_fields.hpp"
 
 #include <hdf5.h>
 
@@ -124,7 +124,7 @@ private:
         require(dataset >= 0);
         return dataset;
     }
-    void write_provenance(const tasks::Provenance& provenance) {
+    void write_provenance(const rows::Provenance& provenance) {
         std::map<std::string, int> seen;
         for (const auto& [key, value] : provenance) {
             const int before = seen[key]++;  // several models have one key
@@ -180,12 +180,12 @@ private:
         if (head_[i].kind == FieldKind::integer) {
             std::vector<std::int64_t> numbers;
             for (const std::string& text : texts)
-                numbers.push_back(tasks::parse_integer(text).value_or(-1));
+                numbers.push_back(rows::parse_integer(text).value_or(-1));
             append(rows_[i], H5T_NATIVE_INT64, 1, numbers.data());
         } else if (head_[i].kind == FieldKind::real) {
             std::vector<double> numbers;
             for (const std::string& text : texts) {
-                numbers.push_back(tasks::parse_real(text).value_or(std::numeric_limits<double>::quiet_NaN()));
+                numbers.push_back(rows::parse_real(text).value_or(std::numeric_limits<double>::quiet_NaN()));
             }
             append(rows_[i], H5T_NATIVE_DOUBLE, 1, numbers.data());
         } else {

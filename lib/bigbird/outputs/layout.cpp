@@ -5,18 +5,18 @@ namespace bigbird::outputs {
 
 std::vector<HeadColumn> region_head() {
     std::vector<HeadColumn> head;
-    for (const char* name : tasks::region_columns)
+    for (const char* name : rows::region_columns)
         head.push_back({name, FieldKind::text});
     head[1].kind = head[2].kind = FieldKind::integer;
     head.back().kind = FieldKind::real;
     return head;
 }
 
-std::vector<std::string> fields_of(const tasks::ScoreRow& row) {
-    return tasks::head_fields(row);
+std::vector<std::string> fields_of(const rows::ScoreRow& row) {
+    return rows::head_fields(row);
 }
 
-std::vector<Column> label_columns(const tasks::LabelTable& labels, std::span<const std::size_t> chosen) {
+std::vector<Column> label_columns(const rows::LabelTable& labels, std::span<const std::size_t> chosen) {
     std::vector<Column> columns;
     for (const std::size_t index : chosen) {
         columns.push_back({labels.column_name(index), static_cast<std::int64_t>(index), labels[index].group,

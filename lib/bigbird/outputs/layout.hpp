@@ -2,8 +2,8 @@
 // What the files of scores hold, whatever their format.
 #pragma once
 
-#include "bigbird/tasks/label_table.hpp"
-#include "bigbird/tasks/score_table.hpp"
+#include "bigbird/rows/label_table.hpp"
+#include "bigbird/rows/score_table.hpp"
 
 #include <cstdint>
 #include <span>
@@ -32,16 +32,16 @@ struct Column {
 struct Layout {
     std::vector<HeadColumn> head;
     std::vector<Column> columns;
-    tasks::Provenance provenance;
+    rows::Provenance provenance;
 };
 
-/// chrom start end name score strand status n_fraction: tasks::ScoreRow's fields.
+/// chrom start end name score strand status n_fraction: rows::ScoreRow's fields.
 std::vector<HeadColumn> region_head();
 /// In the order of region_head(), as a score table spells them.
-std::vector<std::string> fields_of(const tasks::ScoreRow& row);
+std::vector<std::string> fields_of(const rows::ScoreRow& row);
 
 /// The labels that `chosen` names.
-std::vector<Column> label_columns(const tasks::LabelTable& labels, std::span<const std::size_t> chosen);
+std::vector<Column> label_columns(const rows::LabelTable& labels, std::span<const std::size_t> chosen);
 
 /// Takes rows in order. Not thread-safe.
 class Sink {

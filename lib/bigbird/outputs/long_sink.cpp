@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/outputs/long_sink.hpp"
 
-#include "bigbird/genome/text_output.hpp"
-#include "bigbird/tasks/text_fields.hpp"
+#include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/rows/text_fields.hpp"
 
 namespace bigbird::outputs {
 
@@ -13,8 +13,8 @@ public:
     LongSink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout, float min_score,
              int threads)
         : output_(path, overwrite, threads), columns_(layout.columns), min_score_(min_score) {
-        std::string text = tasks::provenance_lines(layout.provenance) + "##min_score=";
-        tasks::append_number(text, min_score);
+        std::string text = rows::provenance_lines(layout.provenance) + "##min_score=";
+        rows::append_number(text, min_score);
         text += "\n#";
         for (const HeadColumn& column : layout.head)
             text += column.name + '\t';
@@ -30,7 +30,7 @@ public:
             }
             line_ = prefix_ + std::to_string(columns_[i].index) + '\t' + columns_[i].group + '\t' +
                     columns_[i].label + '\t';
-            tasks::append_number(line_, values[i]);
+            rows::append_number(line_, values[i]);
             output_.write(line_ += '\n');
         }
     }

@@ -2,7 +2,7 @@
 #include "bigbird/outputs/npy_sink.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/genome/text_output.hpp"
+#include "bigbird/genome/text/text_output.hpp"
 
 #include <bit>
 #include <fstream>
@@ -39,7 +39,7 @@ public:
           labels_(npy_files(path)[2], overwrite),
           out_(matrix_.path(), std::ios::binary) {
         out_ << npy_header(0, columns_);
-        std::string head = tasks::provenance_lines(layout.provenance) + "#";
+        std::string head = rows::provenance_lines(layout.provenance) + "#";
         for (const HeadColumn& column : layout.head)
             head += column.name + '\t';
         head.back() = '\n';

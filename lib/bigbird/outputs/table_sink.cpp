@@ -28,7 +28,7 @@ private:
         return names;
     }
 
-    tasks::ScoreWriter writer_;
+    rows::ScoreWriter writer_;
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 
 namespace bigbird::outputs {
 
-/// A score table (tasks/score_table.hpp): one line a row, one column a label; bgzip by suffix, "-" is
+/// A score table (rows/score_table.hpp): one line a row, one column a label; bgzip by suffix, "-" is
 /// standard output.
 std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout,
                                  int threads);

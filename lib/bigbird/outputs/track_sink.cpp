@@ -2,9 +2,9 @@
 #include "bigbird/outputs/track_sink.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/genome/contig_names.hpp"
-#include "bigbird/genome/text_output.hpp"
-#include "bigbird/tasks/text_fields.hpp"
+#include "bigbird/genome/reference/contig_names.hpp"
+#include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/rows/text_fields.hpp"
 
 #include <bigWig.h>
 
@@ -26,7 +26,7 @@ public:
     void write(std::span<const std::string> head, std::span<const float> values) override {
         if (values.empty()) return;
         const auto contig = names_.find(head[0]);
-        const auto begin = tasks::parse_integer(head[1]), end = tasks::parse_integer(head[2]);
+        const auto begin = rows::parse_integer(head[1]), end = rows::parse_integer(head[2]);
         if (!contig || !begin || !end || *begin < 0 || *begin >= *end) return;
         if (*end > std::numeric_limits<std::uint32_t>::max()) return;
         pieces_.push_back({static_cast<std::uint32_t>(*contig), static_cast<std::uint32_t>(*begin),
@@ -51,7 +51,7 @@ public:
         without_overlaps(pieces_, overlap_, [&](const Piece& piece) {
             line = contigs_[piece.contig].name + '\t' + std::to_string(piece.begin) + '\t' +
                    std::to_string(piece.end) + '\t';
-            tasks::append_number(line, piece.value);
+            rows::append_number(line, piece.value);
             output_.write(line += '\n');
         });
         output_.commit();

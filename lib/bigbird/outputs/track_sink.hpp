@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bigbird/core/files.hpp"
-#include "bigbird/genome/interval.hpp"
+#include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/outputs/layout.hpp"
 
 #include <cstdint>

@@ -6,9 +6,10 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/tokenizer/bpe_rules.hpp"
-#include "bigbird/tokenizer/hf_tokenizer.hpp"
-#include "bigbird/tokenizer/sentencepiece_model.hpp"
+#include "bigbird/tokenizer/encode/bpe_rules.hpp"
+#include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
+#include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
+#include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
 
 #include <algorithm>
 #include <array>
@@ -90,7 +91,7 @@ struct DnaTokenizer::State {
     State(SentencePieceModel&& read, std::string&& serialized, const std::filesystem::path& origin)
         : model(std::move(read)),
           bytes(std::move(serialized)),
-          encoder(std::in_place, BpeRules::from_sentencepiece(model, origin)) {
+          encoder(std::in_place, bpe_rules_of(model, origin)) {
         for (const ModelPiece& piece : model.pieces) {
             add(piece.text, piece.kind == PieceKind::normal ? piece.text.size() : 0);
         }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bigbird/tokenizer/exact_encoder.hpp"
+#include "bigbird/tokenizer/encode/exact_encoder.hpp"
+#include "bigbird/tokenizer/formats/special_ids.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -12,18 +13,6 @@
 #include <vector>
 
 namespace bigbird::tokenizer {
-
-/// The special pieces' ids in every tokenizer of ours. Others' may differ: DnaTokenizer::special_ids().
-namespace special {
-inline constexpr std::int32_t pad = 0, unk = 1, cls = 2, sep = 3, mask = 4, count = 5;
-}
-
-/// -1 where a tokenizer lacks one.
-struct SpecialIds {
-    std::int32_t pad = special::pad, unk = special::unk, cls = special::cls, sep = special::sep,
-                 mask = special::mask;
-    bool operator==(const SpecialIds&) const = default;
-};
 
 /// A DNA byte-pair encoding: a SentencePiece model of ours, or a tokenizer.json of Hugging Face's such as
 /// GENA-LM's. Immutable, cheap to copy (shared), thread-safe.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/tokenizer_files.hpp"
 
-#include "bigbird/tokenizer/hf_tokenizer.hpp"
-#include "bigbird/tokenizer/sentencepiece_model.hpp"
+#include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
+#include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 
 #include <ostream>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pretended device's random numbers: those of model/dropout.cpp on the CPU, so that a network trained
-// there with dropout can be compared. A second way of writing them down, on purpose.
+// The pretended device's random numbers: those of model/layers/dropout.cpp on the CPU, so that a network
+// trained there with dropout can be compared. A second way of writing them down, on purpose.
 #pragma once
 
 #include <ATen/core/Generator.h>

@@ -3,7 +3,7 @@
 
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
-#include "unit/attention/stacked_layout.hpp"
+#include "unit/attention/cuda/device/stacked_layout.hpp"
 
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/core/error.hpp"

@@ -3,11 +3,11 @@
 
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
-#include "unit/attention/stacked_layout.hpp"
+#include "unit/attention/cuda/device/stacked_layout.hpp"
 
 #include "bigbird/attention/backends.hpp"
-#include "bigbird/attention/fused_kernel.hpp"
-#include "bigbird/core/processor.hpp"
+#include "bigbird/attention/cpu/fused_kernel.hpp"
+#include "bigbird/core/system/processor.hpp"
 
 #include <ATen/Parallel.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
-#include "unit/attention/stacked_layout.hpp"
+#include "unit/attention/cuda/device/stacked_layout.hpp"
 
 #include "bigbird/attention/attention.hpp"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/emulated_kernels.hpp"
 #include "support/testing.hpp"
-#include "unit/attention/cuda_cases.hpp"
+#include "unit/attention/cuda/device/cuda_cases.hpp"
 
-#include "bigbird/attention/cuda/architectures.hpp"
-#include "bigbird/attention/cuda/kernel_library.hpp"
+#include "bigbird/attention/cuda/host/architectures.hpp"
+#include "bigbird/attention/cuda/host/kernel_library.hpp"
 #include "bigbird/core/error.hpp"
 
 using namespace bigbird;

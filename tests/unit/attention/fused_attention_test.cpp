@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
-#include "unit/attention/stacked_layout.hpp"
+#include "unit/attention/cuda/device/stacked_layout.hpp"
 
 #include "bigbird/attention/backends.hpp"
-#include "bigbird/attention/fused_kernel.hpp"
+#include "bigbird/attention/cpu/fused_kernel.hpp"
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>

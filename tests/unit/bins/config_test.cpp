@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/config.hpp"
 
-#include "bins/small_bins.hpp"
 #include "support/testing.hpp"
+#include "unit/bins/small_bins.hpp"
 
 #include "bigbird/core/error.hpp"
 

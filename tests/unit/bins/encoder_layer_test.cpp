@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/encoder_layer.hpp"
 
-#include "bins/small_bins.hpp"
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
+#include "unit/bins/small_bins.hpp"
 
 #include <ATen/ATen.h>
 

@@ -3,7 +3,7 @@
 
 #include "support/testing.hpp"
 
-#include "bigbird/core/processor.hpp"
+#include "bigbird/core/system/processor.hpp"
 
 #include <cmath>
 #include <vector>

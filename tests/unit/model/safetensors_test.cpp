@@ -5,7 +5,7 @@
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/model/safetensors_header.hpp"
+#include "bigbird/model/files/safetensors_header.hpp"
 
 using namespace bigbird::model;
 using namespace bigbird::testing;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/outputs/hdf5_sink.hpp"
 
-#include "outputs/some_scores.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+#include "unit/outputs/some_scores.hpp"
 
 #include <hdf5.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/outputs/layout.hpp"
 
-#include "outputs/some_scores.hpp"
 #include "support/testing.hpp"
+#include "unit/outputs/some_scores.hpp"
 
 using namespace bigbird;
 

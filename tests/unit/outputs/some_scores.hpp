@@ -10,7 +10,7 @@
 namespace bigbird::testing {
 
 inline outputs::Layout small_layout() {
-    const tasks::LabelTable labels({{"TF", "K562|CTCF", -1}, {"DHS", "A|B", -1}, {"DHS", "A|B", -1}});
+    const rows::LabelTable labels({{"TF", "K562|CTCF", -1}, {"DHS", "A|B", -1}, {"DHS", "A|B", -1}});
     const std::vector<std::size_t> chosen{0, 2};
     return {outputs::region_head(), outputs::label_columns(labels, chosen), {{"task", "chromatin"}}};
 }
@@ -18,7 +18,7 @@ inline outputs::Layout small_layout() {
 /// Rows of `count` bins of 200 bp on contig "1", the third of every four without scores.
 inline void write_rows(outputs::Sink& sink, int count) {
     for (int i = 0; i < count; ++i) {
-        tasks::ScoreRow row;
+        rows::ScoreRow row;
         row.contig = "1";
         row.begin = std::to_string(200 * i);
         row.end = std::to_string(200 * i + 200);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/outputs/table_sink.hpp"
 
-#include "outputs/some_scores.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+#include "unit/outputs/some_scores.hpp"
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -20,8 +20,8 @@ DOCTEST_TEST_CASE("table_sink: the table that evaluation reads") {
                   "1\t0\t200\t.\t.\t.\tok\t0\t0\t0.25\n"
                   "1\t200\t400\t.\t.\t.\tok\t0\t0.0009765625\t0.25\n"
                   "1\t400\t600\t.\t.\t.\tall_n\t0\tNA\tNA\n");
-    tasks::ScoreReader reader(folder / "s.tsv");
-    tasks::ScoreRow row;
+    rows::ScoreReader reader(folder / "s.tsv");
+    rows::ScoreRow row;
     std::vector<float> values;
     DOCTEST_CHECK(reader.next(row, values));
     DOCTEST_CHECK(values == std::vector<float>{0, 0.25F});

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/attention/cpu/kernels.hpp"
+#include "bigbird/core/system/processor.hpp"
+
+namespace bigbird::attention {
+
+namespace {
+
+std::vector<const FusedKernel*> usable_kernels(bool bf16) {
+    std::vector<const FusedKernel*> kernels;
+    const auto offer = [&](InstructionSet needed, const FusedKernel* kernel) {
+        if (instruction_set() >= needed && kernel != nullptr) {
+            kernels.push_back(kernel);
+        }
+    };
+    if (bf16) {
+        offer(InstructionSet::amx, fused_kernel_amx());
+        offer(InstructionSet::avx512_bf16, fused_kernel_avx512_bf16());
+    }
+    offer(InstructionSet::avx512, fused_kernel_avx512());
+    offer(InstructionSet::avx2, fused_kernel_avx2());
+    return kernels;
+}
+
+const ElementwiseKernels* usable_elementwise() {
+    if (instruction_set() >= InstructionSet::avx512 && elementwise_avx512() != nullptr) {
+        return elementwise_avx512();
+    }
+    return instruction_set() >= InstructionSet::avx2 ? elementwise_avx2() : nullptr;
+}
+
+}  // namespace
+
+const std::vector<const FusedKernel*>& fused_kernels(bool bf16) {
+    static const std::vector<const FusedKernel*> of_float = usable_kernels(false),
+                                                 of_bf16 = usable_kernels(true);
+    return bf16 ? of_bf16 : of_float;
+}
+
+const ElementwiseKernels* elementwise_kernels() {
+    static const ElementwiseKernels* const kernels = usable_elementwise();
+    return kernels;
+}
+
+KeyRows transpose(const BlockLayout& layout, std::int64_t blocks) {
+    KeyRows keys;
+    keys.offsets.assign(static_cast<std::size_t>(blocks) + 1, 0);
+    for (const std::int32_t column : layout.columns) {
+        ++keys.offsets[static_cast<std::size_t>(column) + 1];
+    }
+    for (std::size_t i = 1; i < keys.offsets.size(); ++i) {
+        keys.offsets[i] += keys.offsets[i - 1];
+    }
+    keys.rows.resize(layout.columns.size());
+    keys.entries.resize(layout.columns.size());
+    std::vector<std::int32_t> next = keys.offsets;
+    for (std::int32_t row = 0; row < layout.rows(); ++row) {
+        for (std::int32_t entry = layout.row_offsets[static_cast<std::size_t>(row)];
+             entry < layout.row_offsets[static_cast<std::size_t>(row) + 1]; ++entry) {
+            const std::int32_t column = layout.columns[static_cast<std::size_t>(entry)];
+            const auto at = static_cast<std::size_t>(next[static_cast<std::size_t>(column)]++);
+            keys.rows[at] = row;
+            keys.entries[at] = entry;
+        }
+    }
+    return keys;
+}
+
+}  // namespace bigbird::attention

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU kernels of the backend `fused`: online softmax over the lists of blocks, forward and backward, one
+// set of kernels an instruction set. They know no LibTorch; fused_attention.cpp feeds them.
+#pragma once
+
+#include "bigbird/attention/pattern/pattern.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bigbird::attention {
+
+/// A (batch, heads, length, head_dim) tensor whose last dimension is contiguous; strides in elements.
+struct FusedTensor {
+    void* data = nullptr;
+    std::int64_t sample_stride = 0, head_stride = 0, row_stride = 0;
+};
+
+/// One attention over a batch. A *group* is a head of a sample, 0 .. samples * heads - 1, sample by sample.
+struct FusedProblem {
+    bool bf16 = false;  ///< type of all tensors but lse: bfloat16 or float
+    std::int64_t samples = 0, heads = 0, blocks = 0, block = 0, head_dim = 0;
+    const std::vector<BlockLayout>* layouts = nullptr;  ///< one a head
+    const bool* key_mask = nullptr;                     ///< (samples, length), true = real
+    bool zero_padded_queries = true;                    ///< as in transformers' block-sparse attention
+    FusedTensor q, k, v, out;
+    float* lse = nullptr;           ///< (samples * heads, length): log2 of the sum of 2^(score * log2 e)
+    FusedTensor d_out, dq, dk, dv;  ///< backward only
+
+    std::int64_t groups() const { return samples * heads; }
+    std::int64_t length() const { return blocks * block; }
+    const BlockLayout& layout(std::int64_t group) const {
+        return (*layouts)[static_cast<std::size_t>(group % heads)];
+    }
+};
+
+/// Query blocks by key block: the transposed lists of one head.
+struct KeyRows {
+    std::vector<std::int32_t> offsets, rows, entries;  ///< entries index into the layout's columns
+};
+KeyRows transpose(const BlockLayout& layout, std::int64_t blocks);
+
+/// The kernels of one instruction set. Stateless and thread-safe; every call writes only what it names, and
+/// gives the same bytes whichever thread it runs on and whether the backward pass goes by groups or by
+/// blocks.
+class FusedKernel {
+public:
+    virtual ~FusedKernel() = default;
+    virtual std::string name() const = 0;
+    /// Blocks and head_dim are padded to multiples of this.
+    virtual int step() const = 0;
+    /// Bytes of a group's keys and values (forward), or of all operands (backward), in the kernel's form.
+    virtual std::size_t packed_bytes(const FusedProblem& problem, bool backward) const = 0;
+    /// Bytes of scratch memory a thread needs.
+    virtual std::size_t scratch_bytes(const FusedProblem& problem, bool backward) const = 0;
+    /// All memory handed in is aligned to 64 bytes.
+    virtual void pack(const FusedProblem& problem, std::int64_t group, bool backward, std::byte* packed,
+                      std::byte* scratch) const = 0;
+    /// Writes out and lse of one query block.
+    virtual void forward_row(const FusedProblem& problem, std::int64_t group, std::int64_t row,
+                             const std::byte* packed, std::byte* scratch) const = 0;
+    /// Writes dq, dk and dv of a group.
+    virtual void backward_group(const FusedProblem& problem, std::int64_t group, const std::byte* packed,
+                                std::byte* scratch) const = 0;
+    /// The same in parts: dq of a query block, dk and dv of a key block.
+    virtual void backward_row(const FusedProblem& problem, std::int64_t group, std::int64_t row,
+                              const std::byte* packed, std::byte* scratch) const = 0;
+    virtual void backward_column(const FusedProblem& problem, std::int64_t group, std::int64_t column,
+                                 const KeyRows& rows, const std::byte* packed, std::byte* scratch) const = 0;
+};
+
+/// The kernels that this processor can run for tensors of a type, the fastest first; empty where there is
+/// none (no AVX2).
+const std::vector<const FusedKernel*>& fused_kernels(bool bf16);
+
+}  // namespace bigbird::attention

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "bigbird/attention/cuda/architectures.hpp"
-
-const char* bigbird_cuda_architectures() {
-    return BIGBIRD_CUDA_ARCHITECTURES;
-}

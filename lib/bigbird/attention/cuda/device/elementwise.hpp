@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA kernels between the matrix products: each reads and writes its tensors once. Sums over rows go
+// through parts that are added in their order, so they are the same bytes every time.
+#pragma once
+
+#include "bigbird/attention/cuda/device/tiles.hpp"
+#include "bigbird/attention/cuda/elementwise_arguments.hpp"
+
+namespace bigbird::attention::cuda {
+
+/// Eight neighbours in a row, which a lane loads and stores at once.
+struct Eight {
+    float x[8];
+};
+/// Chunks of a row of at most largest_norm columns that a lane of a warp holds.
+inline constexpr int norm_chunks = largest_norm / 8 / warp_lanes;
+
+BIGBIRD_DEVICE std::uint64_t random_bits(std::uint64_t key, std::uint64_t counter) {
+    std::uint64_t value = key + 0x9E3779B97F4A7C15ULL * (counter + 1);
+    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    value = (value ^ (value >> 27)) * 0x94D049BB133111EBULL;
+    return value ^ (value >> 31);
+}
+
+/// Drops of eight neighbours, from `column` of a row on.
+BIGBIRD_DEVICE void drop(const Dropout& dropout, int row, int columns, int column, Eight& values) {
+    if (dropout.keys == nullptr) {
+        return;
+    }
+    const auto key = static_cast<std::uint64_t>(dropout.keys[row / dropout.rows_per_sample]);
+    const std::int64_t first = static_cast<std::int64_t>(row % dropout.rows_per_sample) * columns + column;
+    BIGBIRD_UNROLL
+    for (int pair = 0; pair < 4; ++pair) {
+        const std::uint64_t bits = random_bits(key, static_cast<std::uint64_t>(first / 2 + pair));
+        float* two = values.x + 2 * pair;
+        two[0] = static_cast<std::uint32_t>(bits) >= dropout.below ? two[0] * dropout.scale : 0.0F;
+        two[1] = static_cast<std::uint32_t>(bits >> 32) >= dropout.below ? two[1] * dropout.scale : 0.0F;
+    }
+}
+
+template <typename Machine>
+BIGBIRD_DEVICE float warp_sum(const Machine& machine, float value) {
+    BIGBIRD_UNROLL
+    for (int mask = 1; mask < warp_lanes; mask *= 2) {
+        value += machine.shuffle_xor(value, mask);
+    }
+    return value;
+}
+
+/// Calls body(i, column) for the chunks of a row that this lane holds.
+template <typename Machine, typename Body>
+BIGBIRD_DEVICE void for_chunks(const Machine& machine, int columns, const Body& body) {
+    BIGBIRD_UNROLL
+    for (int i = 0; i < norm_chunks; ++i) {
+        const int column = (i * warp_lanes + machine.lane()) * 8;
+        if (column < columns) {
+            body(i, column);
+        }
+    }
+}
+
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE Eight load8(const Machine& machine, const void* from, std::int64_t index) {
+    Eight values;
+    machine.template load8<Scalar>(static_cast<const std::uint16_t*>(from) + index, values.x);
+    return values;
+}
+/// The same of floats, such as the parameters.
+template <typename Machine>
+BIGBIRD_DEVICE Eight load_floats(const Machine& machine, const float* from) {
+    Eight values;
+    machine.load_floats8(from, values.x);
+    return values;
+}
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE void store8(const Machine& machine, void* to, std::int64_t index, const Eight& values) {
+    machine.template store8<Scalar>(static_cast<std::uint16_t*>(to) + index, values.x);
+}
+
+/// Eight neighbours of a row of x, gathered or loaded.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE Eight row_part(const Machine& machine, const NormArguments& a, int row, int column) {
+    const Gather& from = a.gather;
+    if (from.ids == nullptr) {
+        return load8<Scalar>(machine, a.x, static_cast<std::int64_t>(row) * a.columns + column);
+    }
+    const Eight word = load_floats(machine, from.words + from.ids[row] * a.columns + column),
+                type = load_floats(machine, from.token_types + from.types[row] * a.columns + column);
+    const std::int64_t position = row % from.length;
+    Eight sum{};
+    if (position < from.position_count) {
+        sum = load_floats(machine, from.positions + position * a.columns + column);
+    }
+    BIGBIRD_UNROLL
+    for (int j = 0; j < 8; ++j) {
+        sum.x[j] += word.x[j] * from.word_scale + type.x[j];
+    }
+    return sum;
+}
+
+/// A warp a row. Any number of thread blocks.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE void norm_forward_kernel(const Machine& machine, const NormArguments& a) {
+    const int warp = machine.block() * warps_per_block + machine.thread() / warp_lanes;
+    for (int row = warp; row < a.rows; row += machine.blocks() * warps_per_block) {
+        const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns;
+        Eight values[norm_chunks];
+        float total = 0;
+        for_chunks(machine, a.columns, [&](int i, int column) {
+            Eight& v = values[i];
+            v = row_part<Scalar>(machine, a, row, column);
+            drop(a.dropout, row, a.columns, column, v);
+            const Eight rest = a.residual != nullptr ? load8<Scalar>(machine, a.residual, begin + column)
+                                                     : Eight{{0, 0, 0, 0, 0, 0, 0, 0}};
+            BIGBIRD_UNROLL
+            for (int j = 0; j < 8; ++j) {
+                // Rounded as it is stored, so that the backward pass sees what was normalised.
+                v.x[j] = machine.template widen<Scalar>(machine.template narrow<Scalar>(v.x[j] + rest.x[j]));
+                total += v.x[j];
+            }
+            if (a.sum != nullptr) {
+                store8<Scalar>(machine, a.sum, begin + column, v);
+            }
+        });
+        const float mean = warp_sum(machine, total) / static_cast<float>(a.columns);
+        float squares = 0;
+        for_chunks(machine, a.columns, [&](int i, int) {
+            BIGBIRD_UNROLL
+            for (int j = 0; j < 8; ++j) {
+                squares += (values[i].x[j] - mean) * (values[i].x[j] - mean);
+            }
+        });
+        const float variance = warp_sum(machine, squares) / static_cast<float>(a.columns);
+        const float inverse = 1.0F / machine.sqrt(variance + a.epsilon);
+        for_chunks(machine, a.columns, [&](int i, int column) {
+            const Eight weight = load_floats(machine, a.weight + column),
+                        bias = load_floats(machine, a.bias + column);
+            BIGBIRD_UNROLL
+            for (int j = 0; j < 8; ++j) {
+                values[i].x[j] = (values[i].x[j] - mean) * inverse * weight.x[j] + bias.x[j];
+            }
+            store8<Scalar>(machine, a.y, begin + column, values[i]);
+        });
+        if (machine.lane() == 0 && a.mean != nullptr) {
+            a.mean[row] = mean;
+            a.inverse[row] = inverse;
+        }
+    }
+}
+
+/// The rows of one warp: d_x, d_sum, and this lane's sums for d_weight and d_bias.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE void norm_backward_rows(const Machine& machine, const NormArguments& a,
+                                       Eight (&d_weight)[norm_chunks], Eight (&d_bias)[norm_chunks]) {
+    const int warp = machine.block() * warps_per_block + machine.thread() / warp_lanes;
+    for (int row = warp; row < a.rows; row += a.part_count * warps_per_block) {
+        const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns;
+        const float mean = a.mean[row], inverse = a.inverse[row];
+        Eight slope[norm_chunks], normal[norm_chunks];
+        float total = 0, product = 0;
+        for_chunks(machine, a.columns, [&](int i, int column) {
+            const Eight d_y = load8<Scalar>(machine, a.d_y, begin + column);
+            const Eight weight = load_floats(machine, a.weight + column);
+            normal[i] = load8<Scalar>(machine, a.sum, begin + column);
+            BIGBIRD_UNROLL
+            for (int j = 0; j < 8; ++j) {
+                normal[i].x[j] = (normal[i].x[j] - mean) * inverse;
+                slope[i].x[j] = d_y.x[j] * weight.x[j];
+                total += slope[i].x[j];
+                product += slope[i].x[j] * normal[i].x[j];
+                d_weight[i].x[j] += d_y.x[j] * normal[i].x[j];
+                d_bias[i].x[j] += d_y.x[j];
+            }
+        });
+        total = warp_sum(machine, total) / static_cast<float>(a.columns);
+        product = warp_sum(machine, product) / static_cast<float>(a.columns);
+        for_chunks(machine, a.columns, [&](int i, int column) {
+            BIGBIRD_UNROLL
+            for (int j = 0; j < 8; ++j) {
+                slope[i].x[j] = inverse * (slope[i].x[j] - total - normal[i].x[j] * product);
+            }
+            store8<Scalar>(machine, a.d_sum, begin + column, slope[i]);
+            if (a.d_x != nullptr) {
+                drop(a.dropout, row, a.columns, column, slope[i]);
+                store8<Scalar>(machine, a.d_x, begin + column, slope[i]);
+            }
+        });
+    }
+}
+
+/// part_count thread blocks, with norm_backward_shared(columns) bytes; sum_parts_kernel adds their parts.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE void norm_backward_kernel(const Machine& machine, const NormArguments& a) {
+    Eight d_weight[norm_chunks] = {}, d_bias[norm_chunks] = {};
+    norm_backward_rows<Scalar>(machine, a, d_weight, d_bias);
+    auto* shared = reinterpret_cast<float*>(machine.shared());
+    float* mine = shared + machine.thread() / warp_lanes * 2 * a.columns;
+    for_chunks(machine, a.columns, [&](int i, int column) {
+        BIGBIRD_UNROLL
+        for (int j = 0; j < 8; ++j) {
+            mine[column + j] = d_weight[i].x[j];
+            mine[a.columns + column + j] = d_bias[i].x[j];
+        }
+    });
+    machine.sync_block();
+    for (int place = machine.thread(); place < 2 * a.columns; place += threads_per_block) {
+        float total = 0;
+        BIGBIRD_UNROLL
+        for (int warp = 0; warp < warps_per_block; ++warp) {
+            total += shared[warp * 2 * a.columns + place];
+        }
+        a.parts[static_cast<std::int64_t>(machine.block()) * 2 * a.columns + place] = total;
+    }
+}
+
+/// first[i] and second[i] are the sums of column i and columns + i of `parts` rows of 2 columns; without
+/// second, of `columns` columns. Each of sum_warps warps adds every sum_warps-th row, then their sums are
+/// added in their order. A thread block for each 32 columns, with sum_shared bytes.
+template <typename Machine>
+BIGBIRD_DEVICE void sum_parts_kernel(const Machine& machine, const float* parts, int part_count, int columns,
+                                     float* first, float* second) {
+    const int width = second != nullptr ? 2 * columns : columns;
+    const int warp = machine.thread() / warp_lanes, lane = machine.lane();
+    const int place = machine.block() * warp_lanes + lane;
+    auto* shared = reinterpret_cast<float*>(machine.shared());
+    float total = 0;
+    for (int part = warp; part < part_count && place < width; part += sum_warps) {
+        total += parts[static_cast<std::int64_t>(part) * width + place];
+    }
+    shared[warp * warp_lanes + lane] = total;
+    machine.sync_block();
+    if (warp > 0 || place >= width) {
+        return;
+    }
+    BIGBIRD_UNROLL
+    for (int other = 1; other < sum_warps; ++other) {
+        total += shared[other * warp_lanes + lane];
+    }
+    (place < columns ? first[place] : second[place - columns]) = total;
+}
+
+/// A row of logits so far: the greatest, the sum of 2^((logit - greatest) log2 e), and whether another one
+/// comes before the label's in the order of greatness, the first of equals first.
+struct SoftmaxSum {
+    float highest = -INFINITY, total = 0;
+    bool is_beaten = false;
+};
+
+/// 2^((x - highest) log2 e); 0, not NaN, where there was nothing yet.
+template <typename Machine>
+BIGBIRD_DEVICE float softmax_weight(const Machine& machine, float x, float highest) {
+    return machine.exp2((x - (highest == -INFINITY ? 0.0F : highest)) * log2_e);
+}
+
+/// The sum over a thread's share of a row: eight neighbours of every so many.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE SoftmaxSum sum_of_thread(const Machine& machine, const SoftmaxArguments& a, std::int64_t begin,
+                                        int label, float own) {
+    SoftmaxSum sum;
+    for (int column = machine.thread() * 8; column < a.columns; column += softmax_warps * warp_lanes * 8) {
+        const Eight v = load8<Scalar>(machine, a.logits, begin + column);
+        float top = sum.highest;
+        BIGBIRD_UNROLL
+        for (int j = 0; j < 8; ++j) {
+            top = machine.max(top, v.x[j]);
+            sum.is_beaten = sum.is_beaten || v.x[j] > own || (v.x[j] == own && column + j < label);
+        }
+        sum.total *= softmax_weight(machine, sum.highest, top);
+        BIGBIRD_UNROLL
+        for (int j = 0; j < 8; ++j) {
+            sum.total += softmax_weight(machine, v.x[j], top);
+        }
+        sum.highest = top;
+    }
+    return sum;
+}
+
+/// The row's sum, for all threads, from their shares.
+template <typename Machine>
+BIGBIRD_DEVICE SoftmaxSum sum_of_block(const Machine& machine, const SoftmaxSum& own) {
+    auto* shared = reinterpret_cast<float*>(machine.shared());
+    float *tops = shared, *totals = shared + softmax_warps, *beaten = shared + 2 * softmax_warps;
+    float top = own.highest;
+    BIGBIRD_UNROLL
+    for (int mask = 1; mask < warp_lanes; mask *= 2) {
+        top = machine.max(top, machine.shuffle_xor(top, mask));
+    }
+    const float total = warp_sum(machine, own.total * softmax_weight(machine, own.highest, top));
+    const bool is_beaten = machine.ballot(own.is_beaten) != 0;
+    if (machine.lane() == 0) {
+        const int warp = machine.thread() / warp_lanes;
+        tops[warp] = top;
+        totals[warp] = total;
+        beaten[warp] = is_beaten ? 1.0F : 0.0F;
+    }
+    machine.sync_block();
+    SoftmaxSum sum;
+    for (int warp = 0; warp < softmax_warps; ++warp) {
+        sum.highest = machine.max(sum.highest, tops[warp]);
+        sum.is_beaten = sum.is_beaten || beaten[warp] != 0;
+    }
+    for (int warp = 0; warp < softmax_warps; ++warp) {
+        sum.total += totals[warp] * softmax_weight(machine, tops[warp], sum.highest);
+    }
+    return sum;
+}
+
+/// A thread block of softmax_warps warps and softmax_shared bytes a row, which is read twice and written
+/// once.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE void softmax_kernel(const Machine& machine, const SoftmaxArguments& a) {
+    const int row = machine.block(), label = static_cast<int>(a.labels[row]);
+    const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns;
+    const float own =
+        machine.template widen<Scalar>(static_cast<const std::uint16_t*>(a.logits)[begin + label]);
+    // Behind the barrier in sum_of_block() all have read `own`, which is written over.
+    const SoftmaxSum sum = sum_of_block(machine, sum_of_thread<Scalar>(machine, a, begin, label, own));
+    const float lse = sum.highest * log2_e + machine.log2(sum.total);  // log2 of the sum of e^logit
+    if (machine.thread() == 0) {
+        constexpr float ln_2 = 0.6931471805599453F;
+        a.nats[row] = (machine.log2(sum.total) + (sum.highest - own) * log2_e) * ln_2;
+        a.correct[row] = sum.is_beaten ? 0 : 1;
+    }
+    if (a.differentiate == 0) {
+        return;
+    }
+    for (int column = machine.thread() * 8; column < a.columns; column += softmax_warps * warp_lanes * 8) {
+        Eight v = load8<Scalar>(machine, a.logits, begin + column);
+        BIGBIRD_UNROLL
+        for (int j = 0; j < 8; ++j) {
+            v.x[j] = machine.exp2(v.x[j] * log2_e - lse) - (column + j == label ? 1.0F : 0.0F);
+        }
+        store8<Scalar>(machine, a.logits, begin + column, v);
+    }
+}
+
+/// 0.5 x (1 + tanh(u)), u = sqrt(2 / pi) (x + 0.044715 x^3), and its slope. 0.5 (1 + tanh(u)) is the logistic
+/// function of 2 u: one power of 2 and one quotient.
+struct Gelu {
+    float value, slope;
+};
+template <typename Machine>
+BIGBIRD_DEVICE Gelu gelu_of(const Machine& machine, float x) {
+    constexpr float twice_root = 1.5957691216057308F, cubic = 0.044715F;
+    const float square = x * x;
+    const float share =
+        machine.divide(1.0F, 1.0F + machine.exp2(-log2_e * twice_root * x * (1.0F + cubic * square)));
+    const float slope = x * share * (1.0F - share) * twice_root * (1.0F + 3.0F * cubic * square);
+    return {x * share, share + slope};
+}
+
+/// A multiple of gelu_strips(columns) thread blocks; each thread keeps to eight columns.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE void gelu_forward_kernel(const Machine& machine, const GeluArguments& a) {
+    const int strips = gelu_strips(a.columns), groups = machine.blocks() / strips;
+    const int column = (machine.block() % strips * threads_per_block + machine.thread()) * 8;
+    if (column >= a.columns) {
+        return;
+    }
+    const Eight bias = load_floats(machine, a.bias + column);
+    for (int row = machine.block() / strips; row < a.rows; row += groups) {
+        const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns + column;
+        Eight v = load8<Scalar>(machine, a.x, begin);
+        BIGBIRD_UNROLL
+        for (int j = 0; j < 8; ++j) {
+            v.x[j] = gelu_of(machine, v.x[j] + bias.x[j]).value;
+        }
+        store8<Scalar>(machine, a.y, begin, v);
+    }
+}
+
+/// gelu_strips(columns) * part_count thread blocks; sum_parts_kernel adds their parts.
+template <typename Scalar, typename Machine>
+BIGBIRD_DEVICE void gelu_backward_kernel(const Machine& machine, const GeluArguments& a) {
+    const int strips = gelu_strips(a.columns), part = machine.block() / strips;
+    const int column = (machine.block() % strips * threads_per_block + machine.thread()) * 8;
+    if (column >= a.columns) {
+        return;
+    }
+    const Eight bias = load_floats(machine, a.bias + column);
+    Eight d_bias = {};
+    for (int row = part; row < a.rows; row += a.part_count) {
+        const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns + column;
+        const Eight d_y = load8<Scalar>(machine, a.d_y, begin);
+        Eight v = load8<Scalar>(machine, a.x, begin);
+        BIGBIRD_UNROLL
+        for (int j = 0; j < 8; ++j) {
+            v.x[j] = d_y.x[j] * gelu_of(machine, v.x[j] + bias.x[j]).slope;
+            d_bias.x[j] += v.x[j];
+        }
+        store8<Scalar>(machine, a.d_x, begin, v);
+    }
+    BIGBIRD_UNROLL
+    for (int j = 0; j < 8; ++j) {
+        a.parts[static_cast<std::int64_t>(part) * a.columns + column + j] = d_bias.x[j];
+    }
+}
+
+}  // namespace bigbird::attention::cuda

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launches of the kernels between the matrix products; attention_launches.hpp says what a Launcher is.
+#pragma once
+
+#include "bigbird/attention/cuda/device/elementwise.hpp"
+
+namespace bigbird::attention::cuda {
+
+template <typename Scalar>
+struct NormForwardKernel {
+    using Parameters = NormArguments;
+    static constexpr int threads = threads_per_block, resident = 1;
+    template <typename Machine>
+    BIGBIRD_DEVICE static void run(const Machine& machine, const NormArguments& a) {
+        norm_forward_kernel<Scalar>(machine, a);
+    }
+};
+template <typename Scalar>
+struct NormBackwardKernel {
+    using Parameters = NormArguments;
+    // Three blocks keep enough loads in flight for an H200's memory by Little's law.
+    static constexpr int threads = threads_per_block, resident = 3;
+    template <typename Machine>
+    BIGBIRD_DEVICE static void run(const Machine& machine, const NormArguments& a) {
+        norm_backward_kernel<Scalar>(machine, a);
+    }
+};
+template <typename Scalar>
+struct GeluForwardKernel {
+    using Parameters = GeluArguments;
+    static constexpr int threads = threads_per_block, resident = 1;
+    template <typename Machine>
+    BIGBIRD_DEVICE static void run(const Machine& machine, const GeluArguments& a) {
+        gelu_forward_kernel<Scalar>(machine, a);
+    }
+};
+template <typename Scalar>
+struct GeluBackwardKernel {
+    using Parameters = GeluArguments;
+    static constexpr int threads = threads_per_block, resident = 1;
+    template <typename Machine>
+    BIGBIRD_DEVICE static void run(const Machine& machine, const GeluArguments& a) {
+        gelu_backward_kernel<Scalar>(machine, a);
+    }
+};
+template <typename Scalar>
+struct SoftmaxKernel {
+    using Parameters = SoftmaxArguments;
+    static constexpr int threads = softmax_warps * warp_lanes, resident = 3;
+    template <typename Machine>
+    BIGBIRD_DEVICE static void run(const Machine& machine, const SoftmaxArguments& a) {
+        softmax_kernel<Scalar>(machine, a);
+    }
+};
+struct SumPartsKernel {
+    struct Parameters {
+        const float* parts = nullptr;
+        std::int32_t part_count = 0, columns = 0;
+        float *first = nullptr, *second = nullptr;
+    };
+    static constexpr int threads = sum_warps * warp_lanes, resident = 1;
+    template <typename Machine>
+    BIGBIRD_DEVICE static void run(const Machine& machine, const Parameters& p) {
+        sum_parts_kernel(machine, p.parts, p.part_count, p.columns, p.first, p.second);
+    }
+};
+
+/// Thread blocks that keep any GPU busy, of kernels that go through rows in steps of the grid.
+inline constexpr int busy_blocks = 2048;
+
+constexpr int blocks_for(int items, int of_block) {
+    return (items + of_block - 1) / of_block;
+}
+
+inline bool is_valid(const NormArguments& a) {
+    return a.columns % 8 == 0 && a.columns <= largest_norm;
+}
+inline bool is_valid(const GeluArguments& a) {
+    return a.columns % 8 == 0;
+}
+inline bool is_valid(const SoftmaxArguments& a) {
+    return a.columns % 8 == 0;
+}
+
+template <typename Scalar, typename Launcher>
+void launch_norm_forward(Launcher& launcher, const NormArguments& a) {
+    const int blocks = blocks_for(a.rows, warps_per_block);
+    launcher.template launch<NormForwardKernel<Scalar>>(blocks < busy_blocks ? blocks : busy_blocks, 0, a);
+}
+template <typename Launcher>
+void launch_sum_parts(Launcher& launcher, const SumPartsKernel::Parameters& p) {
+    const int width = p.second != nullptr ? 2 * p.columns : p.columns;
+    launcher.template launch<SumPartsKernel>(blocks_for(width, warp_lanes), sum_shared, p);
+}
+template <typename Scalar, typename Launcher>
+void launch_norm_backward(Launcher& launcher, const NormArguments& a) {
+    launcher.template launch<NormBackwardKernel<Scalar>>(a.part_count, norm_backward_shared(a.columns), a);
+    launch_sum_parts(launcher, {a.parts, a.part_count, a.columns, a.d_weight, a.d_bias});
+}
+template <typename Scalar, typename Launcher>
+void launch_gelu_forward(Launcher& launcher, const GeluArguments& a) {
+    const int strips = gelu_strips(a.columns), groups = busy_blocks / strips;
+    launcher.template launch<GeluForwardKernel<Scalar>>(strips * (a.rows < groups ? a.rows : groups), 0, a);
+}
+template <typename Scalar, typename Launcher>
+void launch_gelu_backward(Launcher& launcher, const GeluArguments& a) {
+    launcher.template launch<GeluBackwardKernel<Scalar>>(gelu_strips(a.columns) * a.part_count, 0, a);
+    launch_sum_parts(launcher, {a.parts, a.part_count, a.columns, a.d_bias, nullptr});
+}
+
+template <typename Scalar, typename Launcher>
+void launch_softmax_gradient(Launcher& launcher, const SoftmaxArguments& a) {
+    launcher.template launch<SoftmaxKernel<Scalar>>(a.rows, softmax_shared, a);
+}
+
+}  // namespace bigbird::attention::cuda

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention forward: a thread block takes a unit, two query tiles, through the union of their key tiles. Two
+// warps serve each query tile, 32 rows a warp; a warp leaves out tiles that its own does not attend.
+#pragma once
+
+#include "bigbird/attention/cuda/device/key_walk.hpp"
+
+namespace bigbird::attention::cuda {
+
+/// The online softmax of a warp's queries: stacks of 16 rows.
+template <int HeadDim, int Stacks>
+struct ForwardState {
+    Accumulator out[static_cast<std::size_t>(Stacks)][stacked<HeadDim>];
+    float highest[static_cast<std::size_t>(Stacks)][2],
+        total[static_cast<std::size_t>(Stacks)][2];  // rows g and g + 8; totals are this lane's share
+};
+
+template <int HeadDim, int Stacks>
+BIGBIRD_DEVICE void begin_softmax(ForwardState<HeadDim, Stacks>& state) {
+    BIGBIRD_UNROLL
+    for (int i = 0; i < 2 * Stacks; ++i) {
+        state.highest[i / 2][i % 2] = -INFINITY;
+        state.total[i / 2][i % 2] = 0;
+    }
+}
+
+template <int HeadDim>
+struct ForwardShared {
+    static constexpr int stages = 2;
+    static constexpr int bytes = (2 + 2 * stages) * SharedTile<HeadDim>::bytes;
+    std::byte* base;
+    BIGBIRD_DEVICE SharedTile<HeadDim> queries(int side) const { return tile(side); }
+    BIGBIRD_DEVICE SharedTile<HeadDim> keys(int stage) const { return tile(2 + 2 * stage); }
+    BIGBIRD_DEVICE SharedTile<HeadDim> values(int stage) const { return tile(3 + 2 * stage); }
+
+private:
+    BIGBIRD_DEVICE SharedTile<HeadDim> tile(int i) const { return {base + i * SharedTile<HeadDim>::bytes}; }
+};
+
+/// Scores of 32 queries against a tile of keys.
+template <int HeadDim, typename Scalar, typename Machine>
+BIGBIRD_DEVICE void multiply_keys(const Machine& machine, const Fragment (&queries)[2][steps<HeadDim>],
+                                  const SharedTile<HeadDim>& keys, Accumulator (&scores)[2][8]) {
+    BIGBIRD_UNROLL
+    for (int pair = 0; pair < 4; ++pair) {
+        BIGBIRD_UNROLL
+        for (int step = 0; step < HeadDim / 16; ++step) {
+            const Fragment b = second_operand(machine, keys, 16 * pair, step);
+            BIGBIRD_UNROLL
+            for (int stack = 0; stack < 2; ++stack) {
+                machine.template multiply<Scalar>(scores[stack][2 * pair], queries[stack][step], b.x[0],
+                                                  b.x[1]);
+                machine.template multiply<Scalar>(scores[stack][2 * pair + 1], queries[stack][step], b.x[2],
+                                                  b.x[3]);
+            }
+        }
+    }
+}
+
+/// Adds what is not the same for all elements; what is added is in log2, scores are not yet scaled.
+template <int HeadDim, std::size_t Stacks, typename Machine>
+BIGBIRD_DEVICE void add_element_biases(const Machine& machine, const Tiling& tiling, const TileBias& bias,
+                                       int row, Accumulator (&scores)[Stacks][8]) {
+    constexpr float unscale = 1.0F / (scale_of<HeadDim>() * log2_e);
+    const int lane = machine.lane();
+    BIGBIRD_UNROLL
+    for (int stack = 0; stack < static_cast<int>(Stacks); ++stack) {
+        BIGBIRD_UNROLL
+        for (int n = 0; n < 8; ++n) {
+            BIGBIRD_UNROLL
+            for (int i = 0; i < 4; ++i) {
+                const int query = row + 16 * stack + lane / 4 + 8 * (i / 2);
+                const int key = 8 * n + 2 * (lane % 4) + i % 2;
+                scores[stack][n].x[i] += unscale * bias.of(tiling, query, key);
+            }
+        }
+    }
+}
+
+/// Folds a tile's scores into the running softmax and leaves weights in their place. Weight = 2^(score *
+/// factor + bias).
+template <int HeadDim, int Stacks, typename Machine>
+BIGBIRD_DEVICE void softmax_step(const Machine& machine, ForwardState<HeadDim, Stacks>& state,
+                                 Accumulator (&scores)[static_cast<std::size_t>(Stacks)][8], float factor,
+                                 float bias) {
+    BIGBIRD_UNROLL
+    for (int stack = 0; stack < Stacks; ++stack) {
+        BIGBIRD_UNROLL
+        for (int half = 0; half < 2; ++half) {
+            float top = -INFINITY;
+            BIGBIRD_UNROLL
+            for (int n = 0; n < 8; ++n) {
+                top = machine.max(
+                    top, machine.max(scores[stack][n].x[2 * half], scores[stack][n].x[2 * half + 1]));
+            }
+            top = machine.max(top, machine.shuffle_xor(top, 1));
+            top = machine.max(top, machine.shuffle_xor(top, 2));
+            const float old = state.highest[stack][half];
+            const float next = machine.max(old, top * factor + bias);
+            // A row that attends nothing yet has no highest score; its weights are 0 all the same.
+            const float offset = next == -INFINITY ? 0.0F : next;
+            const float keep = machine.exp2(old - offset);
+            float sum = 0;
+            BIGBIRD_UNROLL
+            for (int n = 0; n < 8; ++n) {
+                BIGBIRD_UNROLL
+                for (int i = 2 * half; i < 2 * half + 2; ++i) {
+                    scores[stack][n].x[i] = machine.exp2(scores[stack][n].x[i] * factor + (bias - offset));
+                    sum += scores[stack][n].x[i];
+                }
+            }
+            state.highest[stack][half] = next;
+            state.total[stack][half] = state.total[stack][half] * keep + sum;
+            BIGBIRD_UNROLL
+            for (int n = 0; n < HeadDim / 8; ++n) {
+                state.out[stack][n].x[2 * half] *= keep;
+                state.out[stack][n].x[2 * half + 1] *= keep;
+            }
+        }
+    }
+}
+
+template <int HeadDim, typename Scalar, typename Machine>
+BIGBIRD_DEVICE void multiply_values(const Machine& machine, const Accumulator (&weights)[2][8],
+                                    const SharedTile<HeadDim>& values, ForwardState<HeadDim, 2>& state) {
+    BIGBIRD_UNROLL
+    for (int step = 0; step < 4; ++step) {
+        Fragment p[2];
+        BIGBIRD_UNROLL
+        for (int stack = 0; stack < 2; ++stack) {
+            p[stack] = as_operand<Scalar>(machine, weights[stack][2 * step], weights[stack][2 * step + 1]);
+        }
+        BIGBIRD_UNROLL
+        for (int pair = 0; pair < HeadDim / 16; ++pair) {
+            const Fragment b = second_operand_transposed(machine, values, 16 * step, pair);
+            BIGBIRD_UNROLL
+            for (int stack = 0; stack < 2; ++stack) {
+                machine.template multiply<Scalar>(state.out[stack][2 * pair], p[stack], b.x[0], b.x[1]);
+                machine.template multiply<Scalar>(state.out[stack][2 * pair + 1], p[stack], b.x[2], b.x[3]);
+            }
+        }
+    }
+}
+
+/// The log-sum of a row, or +infinity where the row has none to give a gradient.
+BIGBIRD_DEVICE float kept_lse(float lse, bool is_real) {
+    return is_real && lse != -INFINITY ? lse : INFINITY;
+}
+
+/// Normalises 16 rows and writes them, or their part.
+template <int HeadDim, typename Scalar, typename Machine>
+BIGBIRD_DEVICE void finish_stack(const Machine& machine, const Arguments& a, const Unit& unit, int sample,
+                                 int side, const SharedTile<HeadDim>& through, int row,
+                                 Accumulator (&out)[stacked<HeadDim>], const float (&highest)[2],
+                                 const float (&total)[2]) {
+    const int tile = of_side(unit.tile, side), lane = machine.lane();
+    const int first = first_token_of(a.tiling, tile), count = count_tokens(a.tiling, tile);
+    const bool is_part = of_side(unit.slot, side) >= 0;
+    const std::int64_t slot = static_cast<std::int64_t>(sample) * a.queries.slots + of_side(unit.slot, side);
+    float* part = a.workspace + slot * tile_tokens * (HeadDim + 1);
+    BIGBIRD_UNROLL
+    for (int half = 0; half < 2; ++half) {
+        const int of_tile = row + lane / 4 + 8 * half;
+        float sum = total[half];
+        sum += machine.shuffle_xor(sum, 1);
+        sum += machine.shuffle_xor(sum, 2);
+        const float lse = sum > 0 ? highest[half] + machine.log2(sum) : -INFINITY;
+        const bool is_real =
+            of_tile < count &&
+            (is_part || a.zero_padded_queries == 0 ||
+             a.key_mask[static_cast<std::int64_t>(sample) * a.tiling.length + first + of_tile] != 0);
+        const float factor = is_real && sum > 0 ? 1.0F / sum : 0.0F;
+        BIGBIRD_UNROLL
+        for (int n = 0; n < HeadDim / 8; ++n) {
+            // Chosen, not multiplied by 0: what is not a number must not come back.
+            out[n].x[2 * half] = is_real ? out[n].x[2 * half] * factor : 0.0F;
+            out[n].x[2 * half + 1] = is_real ? out[n].x[2 * half + 1] * factor : 0.0F;
+        }
+        if (lane % 4 == 0) {
+            if (is_part) {
+                part[tile_tokens * HeadDim + of_tile] = lse;
+            } else {
+                a.lse[row_place(a, sample, unit.head, tile) + of_tile] = kept_lse(lse, is_real);
+            }
+        }
+    }
+    if (is_part) {
+        store_part<HeadDim>(machine, part, row, out);
+    } else {
+        store_rows<HeadDim, Scalar>(machine, through, row, out, rows_of(a.out, sample, unit.head), first,
+                                    count);
+    }
+}
+
+/// One step of a warp: a key tile in shared memory against its 32 queries.
+template <int HeadDim, typename Scalar, typename Machine>
+BIGBIRD_DEVICE void forward_step(const Machine& machine, const Tiling& tiling, const TileBias& bias, int row,
+                                 const Fragment (&queries)[2][steps<HeadDim>],
+                                 const SharedTile<HeadDim>& keys, const SharedTile<HeadDim>& values,
+                                 ForwardState<HeadDim, 2>& state) {
+    Accumulator scores[2][8];
+    multiply_keys<HeadDim, Scalar>(machine, queries, keys, scores);
+    if (!bias.is_plain) {
+        add_element_biases<HeadDim>(machine, tiling, bias, row, scores);
+    }
+    softmax_step(machine, state, scores, scale_of<HeadDim>() * log2_e, bias.shared());
+    multiply_values<HeadDim, Scalar>(machine, scores, values, state);
+}
+
+/// Thread block `machine.block()` of samples * queries.unit_count.
+template <int HeadDim, typename Scalar, typename Machine>
+BIGBIRD_DEVICE void forward_kernel(const Machine& machine, const Arguments& a) {
+    const ForwardShared<HeadDim> shared{machine.shared()};
+    const int sample = machine.block() / a.queries.unit_count;
+    const Unit unit = a.queries.units[machine.block() % a.queries.unit_count];
+    const int warp = machine.thread() / warp_lanes, side = warp / 2, row = warp % 2 * 32;
+    for (int i = 0; i < 2; ++i) {
+        const TokenRange range = tokens_of_side(a, unit, i);
+        load_tile<HeadDim>(machine, shared.queries(i), rows_of(a.q, sample, unit.head), range.first,
+                           range.count);
+    }
+    ForwardState<HeadDim, 2> state;
+    begin_softmax(state);
+    Fragment queries[2][steps<HeadDim>];
+    walk_keys<HeadDim>(
+        machine, a, shared, unit, sample, side,
+        [&] { load_rows<HeadDim>(machine, shared.queries(side), row, queries); },
+        [&](const TileBias& bias, const SharedTile<HeadDim>& keys, const SharedTile<HeadDim>& values) {
+            forward_step<HeadDim, Scalar>(machine, a.tiling, bias, row, queries, keys, values, state);
+        });
+    if (of_side(unit.tile, side) >= 0) {
+        BIGBIRD_UNROLL
+        for (int stack = 0; stack < 2; ++stack) {
+            finish_stack<HeadDim, Scalar>(machine, a, unit, sample, side, shared.queries(side),
+                                          row + 16 * stack, state.out[stack], state.highest[stack],
+                                          state.total[stack]);
+        }
+    }
+}
+
+/// The greatest of a row's log-sums, one a part; a lane of the row's looks at every lanes-th.
+template <int HeadDim, typename Machine>
+BIGBIRD_DEVICE float highest_of_parts(const Machine& machine, const float* sums, int count) {
+    constexpr int lanes = SumGrid<HeadDim>::lanes;
+    float highest = -INFINITY;
+    for (int part = machine.thread() % lanes; part < count; part += lanes) {
+        highest = machine.max(highest, sums[part * tile_tokens * (HeadDim + 1)]);
+    }
+    BIGBIRD_UNROLL
+    for (int mask = 1; mask < lanes; mask *= 2) {
+        highest = machine.max(highest, machine.shuffle_xor(highest, mask));
+    }
+    return highest;
+}
+
+/// Joins the parts of cut lists, in their order. Thread block of samples * queries.sum_count *
+/// SumGrid::blocks.
+template <int HeadDim, typename Scalar, typename Machine>
+BIGBIRD_DEVICE void combine_kernel(const Machine& machine, const Arguments& a) {
+    constexpr int part_floats = tile_tokens * (HeadDim + 1);
+    const SumGrid<HeadDim> at(machine);
+    const int sample = at.item / a.queries.sum_count;
+    const Sum sum = a.queries.sums[at.item % a.queries.sum_count];
+    const int first = first_token_of(a.tiling, sum.tile), count = count_tokens(a.tiling, sum.tile);
+    const std::int64_t slot = static_cast<std::int64_t>(sample) * a.queries.slots + sum.first;
+    const float* parts = a.workspace + slot * part_floats;
+    const float* sums = parts + tile_tokens * HeadDim + at.row;
+    const float highest = highest_of_parts<HeadDim>(machine, sums, sum.count);
+    const float offset = highest == -INFINITY ? 0.0F : highest;
+    float total = 0, values[8] = {};
+    for (int part = 0; part < sum.count; ++part) {
+        const float weight = machine.exp2(sums[part * part_floats] - offset);
+        float of_part[8];
+        machine.load_floats8(parts + part * part_floats + at.row * HeadDim + at.column, of_part);
+        total += weight;
+        BIGBIRD_UNROLL
+        for (int j = 0; j < 8; ++j) {
+            values[j] += weight * of_part[j];
+        }
+    }
+    const bool is_real =
+        at.row < count &&
+        (a.zero_padded_queries == 0 ||
+         a.key_mask[static_cast<std::int64_t>(sample) * a.tiling.length + first + at.row] != 0);
+    const float factor = total > 0 ? 1.0F / total : 0.0F;
+    BIGBIRD_UNROLL
+    for (int j = 0; j < 8; ++j) {
+        values[j] = is_real ? values[j] * factor : 0.0F;
+    }
+    if (at.row < count) {
+        machine.template store8<Scalar>(rows_of(a.out, sample, sum.head).row(first + at.row) + at.column,
+                                        values);
+    }
+    if (at.column == 0) {
+        a.lse[row_place(a, sample, sum.head, sum.tile) + at.row] =
+            kept_lse(total > 0 ? highest + machine.log2(total) : -INFINITY, is_real);
+    }
+}
+
+}  // namespace bigbird::attention::cuda

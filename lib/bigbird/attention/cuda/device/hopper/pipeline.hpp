@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of Hopper's kernels: a persistent grid, whose blocks walk through units, and in each block a
+// producer warp, which has the copy engine fill buffers of shared memory, and groups of warps that consume
+// them. Full and empty barriers (PTX: mbarrier) stand between them, so that no group waits for another and
+// the producer runs ahead, into the next unit as well.
+#pragma once
+
+#include "bigbird/attention/cuda/device/hopper/group_tiles.hpp"
+
+namespace bigbird::attention::cuda {
+
+/// Calls body(number) for the units of a team (team_lists.hpp). The next number is loaded before it is
+/// needed.
+template <typename Body>
+BIGBIRD_DEVICE void for_own_units(const UnitList& list, int team, const Body& body) {
+    const int end = list.team_first[team + 1];
+    int i = list.team_first[team];
+    int next = i < end ? list.team_units[i] : 0;
+    while (i < end) {
+        const int number = next;
+        ++i;
+        next = i < end ? list.team_units[i] : 0;
+        body(number);
+    }
+}
+
+/// Counts the turns of a ring of buffers, over all units; both sides count alike. A consumer waits for `full`
+/// with the turn's parity, the producer for `empty` with the other one, which passes at once in the first
+/// round.
+template <int Buffers>
+class Turn {
+public:
+    BIGBIRD_DEVICE int buffer() const { return static_cast<int>(count_ % Buffers); }
+    BIGBIRD_DEVICE std::uint32_t parity() const { return count_ / Buffers & 1; }
+    BIGBIRD_DEVICE void advance() { count_ = count_ + 1 == 2 * Buffers ? 0 : count_ + 1; }
+
+private:
+    std::uint32_t count_ = 0;
+};
+
+/// What the producer tells the consumers of a unit; none comes after the one without a sample.
+struct UnitHeader {
+    Unit unit;
+    std::int32_t sample;
+};
+
+/// What the producer tells the consumers of a step.
+struct StepHeader {
+    std::int32_t place[2];  // of each side's biases, -1 where it does not attend
+    float plain[2];         // the first of them
+    KeyBits keys;
+    std::int32_t count;  // real tokens of the key tile
+    std::int32_t left;   // steps of the unit behind this one
+};
+
+/// A team's shared memory. A unit has Shape::unit_tiles tiles in one of Shape::unit_buffers buffers, a step
+/// two tiles and Shape::step_sums rows of 64 floats in one of Shape::step_buffers.
+template <typename Shape>
+struct PipelineShared {
+    static constexpr int unit_buffers = Shape::unit_buffers, step_buffers = Shape::step_buffers;
+    static constexpr int sums_bytes = tile_tokens * static_cast<int>(sizeof(float));
+    static constexpr int step_tiles_at = unit_buffers * Shape::unit_tiles * GroupTile::bytes;
+    static constexpr int sums_at = step_tiles_at + step_buffers * 2 * GroupTile::bytes;
+    static constexpr int headers_at = sums_at + step_buffers * Shape::step_sums * sums_bytes;
+    static constexpr int units_at = headers_at + step_buffers * static_cast<int>(sizeof(StepHeader));
+    static constexpr int barriers_at =
+        (units_at + unit_buffers * static_cast<int>(sizeof(UnitHeader)) + 7) / 8 * 8;
+    static constexpr int used = barriers_at + 2 * (unit_buffers + step_buffers) * 8;
+    static constexpr int bytes = (used + 1023) / 1024 * 1024;  // the next team's tiles begin behind them
+    std::byte* base;
+
+    BIGBIRD_DEVICE GroupTile unit_tile(int buffer, int i) const {
+        return {base + (buffer * Shape::unit_tiles + i) * GroupTile::bytes};
+    }
+    BIGBIRD_DEVICE GroupTile step_tile(int buffer, int i) const {
+        return {base + step_tiles_at + (2 * buffer + i) * GroupTile::bytes};
+    }
+    BIGBIRD_DEVICE float* sums(int buffer, int i) const {
+        return reinterpret_cast<float*>(base + sums_at + (buffer * Shape::step_sums + i) * sums_bytes);
+    }
+    BIGBIRD_DEVICE StepHeader& header(int buffer) const {
+        return reinterpret_cast<StepHeader*>(base + headers_at)[buffer];
+    }
+    BIGBIRD_DEVICE UnitHeader& unit(int buffer) const {
+        return reinterpret_cast<UnitHeader*>(base + units_at)[buffer];
+    }
+    BIGBIRD_DEVICE Barrier* unit_full(int buffer) const { return barrier(buffer); }
+    BIGBIRD_DEVICE Barrier* unit_empty(int buffer) const { return barrier(unit_buffers + buffer); }
+    BIGBIRD_DEVICE Barrier* step_full(int buffer) const { return barrier(2 * unit_buffers + buffer); }
+    BIGBIRD_DEVICE Barrier* step_empty(int buffer) const {
+        return barrier(2 * unit_buffers + step_buffers + buffer);
+    }
+    static constexpr int barriers = 2 * (unit_buffers + step_buffers);
+    BIGBIRD_DEVICE Barrier* barrier(int i) const {
+        return reinterpret_cast<Barrier*>(base + barriers_at) + i;
+    }
+};
+
+/// Sets up a team's barriers, by one thread. `full` is for the producer's first lane, and for the bytes that
+/// it announces; `empty` for a lane of each consuming warp.
+template <typename Shape, typename Machine>
+BIGBIRD_DEVICE void set_up_barriers(const Machine& machine, const PipelineShared<Shape>& shared) {
+    constexpr int consumers = Shape::groups * group_warps;
+    for (int i = 0; i < Shape::unit_buffers; ++i) {
+        machine.init_barrier(shared.unit_full(i), 1);
+        machine.init_barrier(shared.unit_empty(i), consumers);
+    }
+    for (int i = 0; i < Shape::step_buffers; ++i) {
+        machine.init_barrier(shared.step_full(i), 1);
+        machine.init_barrier(shared.step_empty(i), consumers);
+    }
+}
+
+/// An entry of the list, and what its header needs from global memory, loaded before it is needed.
+struct Ahead {
+    Entry entry;
+    KeyPair pair;
+    float plain[2];
+};
+
+/// The producer warp. `Loads` says what is loaded: keys_of(unit, entry), the tokens of the key tile;
+/// unit_bytes(unit) and load_unit(unit, sample, buffer, barrier); step_bytes() and load_step(unit, sample,
+/// entry, buffer, barrier). The last two are called by one lane.
+template <typename Shape, typename Machine, typename Loads>
+class Producer {
+public:
+    BIGBIRD_DEVICE Producer(const Machine& machine, const Arguments& a, const PipelineShared<Shape>& shared,
+                            const Loads& loads)
+        : machine_(machine), a_(a), shared_(shared), loads_(loads) {}
+
+    BIGBIRD_DEVICE void run(int team, const UnitList& list) {
+        for_own_units(list, team, [&](int number) {
+            const int sample = number / list.unit_count;
+            const Unit unit = list.units[number % list.unit_count];
+            // Where the unit's tiles have one buffer, the last unit holds it to its end: steps go first.
+            const int first = Shape::unit_buffers > 1            ? 0
+                              : unit.count < Shape::step_buffers ? unit.count
+                                                                 : Shape::step_buffers;
+            next_ = look(unit, sample, entry_of(list, unit, 0));
+            after_ = entry_of(list, unit, 1);
+            for (int i = 0; i <= unit.count; ++i) {
+                if (i == first) {
+                    fill_unit(unit, sample);
+                }
+                if (i < unit.count) {
+                    fill_step(unit, sample, unit.count - 1 - i, entry_of(list, unit, i + 2));
+                }
+            }
+        });
+        fill_unit({}, -1);
+        drain();
+    }
+
+private:
+    /// The producer watches over its team: consumers' registers are too few for it. So it stays until all
+    /// that it brought has been let go, and a consumer that waits for ever is found here at the latest.
+    BIGBIRD_DEVICE void drain() {
+        for (int i = 0; i < Shape::step_buffers; ++i, step_turn_.advance()) {
+            wait_empty(shared_.step_empty(step_turn_.buffer()), step_turn_.parity());
+        }
+        for (int i = 1; i < Shape::unit_buffers; ++i, unit_turn_.advance()) {  // nobody lets the last one go
+            wait_empty(shared_.unit_empty(unit_turn_.buffer()), unit_turn_.parity());
+        }
+    }
+    /// Until the last readers of a buffer have let it go; `parity`: of the turn to come.
+    BIGBIRD_DEVICE void wait_empty(Barrier* barrier, std::uint32_t parity) const {
+        machine_.wait_or_give_up(barrier, parity ^ 1, shared_.barrier(0), PipelineShared<Shape>::barriers);
+    }
+
+    BIGBIRD_DEVICE Ahead look(const Unit& unit, int sample, const Entry& entry) const {
+        const TokenRange keys = loads_.keys_of(unit, entry);
+        return {entry,
+                load_key_pair(machine_, a_, sample, keys.first, keys.count),
+                {first_bias(entry.bias[0]), first_bias(entry.bias[1])}};
+    }
+    BIGBIRD_DEVICE float first_bias(int place) const { return place < 0 ? 0.0F : *biases_of(a_, place); }
+
+    BIGBIRD_DEVICE void fill_unit(const Unit& unit, int sample) {
+        const int buffer = unit_turn_.buffer();
+        Barrier* full = shared_.unit_full(buffer);
+        wait_empty(shared_.unit_empty(buffer), unit_turn_.parity());
+        if (machine_.lane() == 0) {
+            shared_.unit(buffer) = {unit, sample};
+            if (sample >= 0) {
+                machine_.expect_bytes(full, loads_.unit_bytes(unit));
+                loads_.load_unit(unit, sample, buffer, full);
+            }
+            machine_.arrive(full);  // after the header, which consumers read behind the barrier
+        }
+        unit_turn_.advance();
+    }
+
+    /// `left`: StepHeader's. `coming`: the entry two behind the step's.
+    BIGBIRD_DEVICE void fill_step(const Unit& unit, int sample, int left, const Entry& coming) {
+        const Ahead now = next_;
+        next_ = look(unit, sample, after_);
+        after_ = coming;
+        const int buffer = step_turn_.buffer();
+        Barrier* full = shared_.step_full(buffer);
+        wait_empty(shared_.step_empty(buffer), step_turn_.parity());
+        if (machine_.lane() == 0) {
+            machine_.expect_bytes(full, loads_.step_bytes());
+            loads_.load_step(unit, sample, now.entry, buffer, full);
+        }
+        const KeyBits bits = bits_of(machine_, now.pair);
+        if (machine_.lane() == 0) {
+            shared_.header(buffer) = {{now.entry.bias[0], now.entry.bias[1]},
+                                      {now.plain[0], now.plain[1]},
+                                      bits,
+                                      loads_.keys_of(unit, now.entry).count,
+                                      left};
+            machine_.arrive(full);
+        }
+        step_turn_.advance();
+    }
+
+    const Machine& machine_;
+    const Arguments& a_;
+    const PipelineShared<Shape>& shared_;
+    const Loads& loads_;
+    Turn<Shape::unit_buffers> unit_turn_;
+    Turn<Shape::step_buffers> step_turn_;
+    Ahead next_;   // of the step to come
+    Entry after_;  // and the entry behind it
+};
+
+/// Lets a buffer go: a lane of each warp arrives once all of the warp have read it.
+template <typename Machine>
+BIGBIRD_DEVICE void release(const Machine& machine, Barrier* empty) {
+    machine.sync_warp();
+    if (machine.lane() == 0) {
+        machine.arrive(empty);
+    }
+}
+
+BIGBIRD_DEVICE TileBias bias_of(const Arguments& a, const StepHeader& header, int side) {
+    const KeyBits keys = header.keys;
+    return {biases_of(a, header.place[side]), header.plain[side], a.tiling.blocks_per_tile == 1 && keys.all(),
+            header.count, keys};
+}
+
+/// A group of consumers, all of whose threads call it. `Work` has begin(machine, header) for a unit,
+/// step(machine, bias, buffer, step buffer) for each of its steps that the side attends, and finish(machine,
+/// header, buffer), which may write to the unit's tiles.
+template <typename Shape, typename Machine, typename Work>
+BIGBIRD_DEVICE void consume(const Machine& machine, const Arguments& a, const PipelineShared<Shape>& shared,
+                            int side, Work& work) {
+    Turn<Shape::unit_buffers> unit_turn;
+    Turn<Shape::step_buffers> step_turn;
+    for (;; unit_turn.advance()) {
+        const int buffer = unit_turn.buffer();
+        machine.wait_barrier(shared.unit_full(buffer), unit_turn.parity());
+        if (shared.unit(buffer).sample < 0) {
+            return;
+        }
+        work.begin(machine.late(), shared.unit(buffer));
+        for (int left = shared.unit(buffer).unit.count; left > 0; step_turn.advance()) {
+            const int step_buffer = step_turn.buffer();
+            machine.wait_barrier(shared.step_full(step_buffer), step_turn.parity());
+            const StepHeader& header = shared.header(step_buffer);
+            if (header.place[side] >= 0) {
+                work.step(machine.late(), bias_of(a, header, side), buffer, step_buffer);
+            }
+            left = header.left;  // read again, not kept in a register through the step
+            release(machine, shared.step_empty(step_buffer));
+        }
+        machine.sync_group();  // what finish() writes over has been read by all warps of the group
+        work.finish(machine.late(), shared.unit(buffer), buffer);
+        machine.publish_stores();  // before the copy engine writes there
+        release(machine, shared.unit_empty(buffer));
+    }
+}
+
+/// A thread block: the groups of its teams, and the group of their producers. Loads{machine, p, shared} is
+/// Producer's, Work(arguments, shared, side) is consume()'s.
+template <typename Shape, typename Loads, typename Work, typename Machine, typename Map>
+BIGBIRD_DEVICE void run_pipeline(const Machine& machine, const GroupArguments<Map>& p, const UnitList& list) {
+    using Shared = PipelineShared<Shape>;
+    for (int team = 0; machine.thread() == 0 && team < Shape::teams; ++team) {
+        set_up_barriers(machine, Shared{machine.shared() + team * Shared::bytes});
+    }
+    if (machine.thread() == 0) {
+        machine.publish_barriers();
+    }
+    machine.sync_block();
+    const int group = machine.thread() / group_threads;
+    if (group == Shape::teams * Shape::groups) {
+        machine.template give_registers<Shape::producer_registers>();
+        const int team = machine.thread() % group_threads / warp_lanes;
+        if (team < Shape::teams) {
+            const Shared shared{machine.shared() + team * Shared::bytes};
+            const Loads loads{machine, p, shared};
+            Producer<Shape, Machine, Loads>(machine, p.a, shared, loads)
+                .run(machine.block() * Shape::teams + team, list);
+        }
+    } else {
+        machine.template take_registers<Shape::registers>();
+        const int team = group / Shape::groups, side = group % Shape::groups;
+        const Shared shared{machine.shared() + team * Shared::bytes};
+        Work work(p.a, shared, side);
+        consume(machine, p.a, shared, side, work);
+    }
+}
+
+}  // namespace bigbird::attention::cuda

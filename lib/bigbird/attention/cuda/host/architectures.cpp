@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/attention/cuda/host/architectures.hpp"
+
+const char* bigbird_cuda_architectures() {
+    return BIGBIRD_CUDA_ARCHITECTURES;
+}

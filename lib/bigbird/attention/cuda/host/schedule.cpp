@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/attention/cuda/host/schedule.hpp"
+
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace bigbird::attention::cuda {
+
+namespace {
+
+/// A tile of the other side that one tile attends, and its place in the bias table.
+struct Link {
+    std::int32_t tile = 0, bias = -1, place = 0;
+};
+using LinkList = std::vector<Link>;  // tiles ascend
+
+/// Collects each matrix of biases once.
+class BiasTable {
+public:
+    std::int32_t place(const std::vector<float>& biases) {
+        const auto [found, is_new] = places_.try_emplace(biases, static_cast<std::int32_t>(places_.size()));
+        if (is_new) {
+            values_.insert(values_.end(), biases.begin(), biases.end());
+        }
+        return found->second;
+    }
+    std::vector<float> take() { return std::move(values_); }
+
+private:
+    std::map<std::vector<float>, std::int32_t> places_;
+    std::vector<float> values_;
+};
+
+std::size_t at(std::int64_t index) {
+    return static_cast<std::size_t>(index);
+}
+
+std::int32_t place_of(const Tiling& tiling, int tile) {
+    return first_token(tiling, tile) * place_factor + tokens_of(tiling, tile);
+}
+
+/// The tiles that lie in a block or that a block lies in.
+std::pair<int, int> tiles_of_block(const Tiling& tiling, int block) {
+    if (tiling.block >= tile_tokens) {
+        return {block * tiling.tiles_per_span, (block + 1) * tiling.tiles_per_span};
+    }
+    return {block / tiling.blocks_per_tile, block / tiling.blocks_per_tile + 1};
+}
+
+/// For each query tile of a head, the key tiles that it attends.
+std::vector<LinkList> tile_lists(const BlockLayout& layout, const Tiling& tiling, BiasTable& table) {
+    const int side = tiling.blocks_per_tile;
+    std::vector<std::map<int, std::vector<float>>> found(at(tiling.tiles));  // key tile -> biases
+    for (int row = 0; row < layout.rows(); ++row) {
+        for (auto i = layout.row_offsets[at(row)]; i < layout.row_offsets[at(row) + 1]; ++i) {
+            const int column = layout.columns[at(i)];
+            const auto bias = std::log2(static_cast<float>(layout.multiplicity[at(i)]));
+            const auto [first_query, last_query] = tiles_of_block(tiling, row);
+            const auto [first_key, last_key] = tiles_of_block(tiling, column);
+            for (int query = first_query; query < last_query; ++query) {
+                for (int key = first_key; key < last_key; ++key) {
+                    auto& biases = found[at(query)][key];
+                    biases.resize(at(side * side), -std::numeric_limits<float>::infinity());
+                    biases[at((row % side) * side + column % side)] = bias;
+                }
+            }
+        }
+    }
+    std::vector<LinkList> lists(at(tiling.tiles));
+    for (std::size_t tile = 0; tile < lists.size(); ++tile) {
+        for (const auto& [key, biases] : found[tile]) {
+            lists[tile].push_back({key, table.place(biases), place_of(tiling, key)});
+        }
+    }
+    return lists;
+}
+
+std::vector<LinkList> transposed(const std::vector<LinkList>& lists, const Tiling& tiling) {
+    std::vector<LinkList> result(lists.size());
+    for (std::size_t tile = 0; tile < lists.size(); ++tile) {
+        for (const Link& link : lists[tile]) {
+            const auto query = static_cast<std::int32_t>(tile);
+            result[at(link.tile)].push_back({query, link.bias, place_of(tiling, query)});
+        }
+    }
+    return result;
+}
+
+int choose_longest(const std::vector<std::vector<LinkList>>& heads) {
+    std::vector<std::size_t> lengths;
+    for (const auto& lists : heads) {
+        for (const LinkList& list : lists) {
+            lengths.push_back(list.size());
+        }
+    }
+    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+    std::nth_element(lengths.begin(), middle, lengths.end());
+    return std::max(16, 2 * static_cast<int>(*middle));
+}
+
+/// The union of two lists: what both attend first, then what one does, in turn, so that both are kept busy.
+std::vector<Entry> merge(const LinkList& a, const LinkList& b) {
+    std::vector<Entry> both;
+    std::vector<Entry> alone[2];
+    std::size_t i = 0, j = 0;
+    while (i < a.size() || j < b.size()) {
+        if (j == b.size() || (i < a.size() && a[i].tile < b[j].tile)) {
+            alone[0].push_back({a[i].tile, {a[i].bias, -1}, a[i].place});
+            ++i;
+        } else if (i == a.size() || b[j].tile < a[i].tile) {
+            alone[1].push_back({b[j].tile, {-1, b[j].bias}, b[j].place});
+            ++j;
+        } else {
+            both.push_back({a[i].tile, {a[i].bias, b[j].bias}, a[i].place});
+            ++i;
+            ++j;
+        }
+    }
+    for (std::size_t k = 0; k < std::max(alone[0].size(), alone[1].size()); ++k) {
+        for (const auto& side : alone) {
+            if (k < side.size()) {
+                both.push_back(side[k]);
+            }
+        }
+    }
+    return both;
+}
+
+/// The units of one or two tiles (second -1: one), cut in parts of at most `longest` entries.
+void add_units(WorkList& work, int head, int first, int second, const std::vector<Entry>& entries,
+               int longest) {
+    const int count = static_cast<int>(entries.size());
+    const int parts = std::max(1, (count + longest - 1) / longest);
+    const bool is_cut = parts > 1;
+    const int slot[2] = {work.slots, work.slots + parts};
+    const int tiles[2] = {first, second};
+    for (int side = 0; is_cut && side < 2; ++side) {
+        if (tiles[side] >= 0) {
+            work.sums.push_back({head, tiles[side], work.slots, parts});
+            work.slots += parts;
+        }
+    }
+    const auto base = static_cast<std::int32_t>(work.entries.size());
+    work.entries.insert(work.entries.end(), entries.begin(), entries.end());
+    for (int part = 0; part < parts; ++part) {
+        const int begin = part * count / parts, end = (part + 1) * count / parts;
+        Unit unit{head, {first, second}, base + begin, end - begin, {-1, -1}, 0};
+        for (int side = 0; is_cut && side < 2; ++side) {
+            unit.slot[side] = tiles[side] >= 0 ? slot[side] + part : -1;
+        }
+        work.units.push_back(unit);
+    }
+}
+
+void sort_by_length(std::vector<Unit>& units, std::size_t first) {
+    std::stable_sort(units.begin() + static_cast<std::ptrdiff_t>(first), units.end(),
+                     [](const Unit& a, const Unit& b) { return a.count > b.count; });
+}
+
+/// Units of tiles two by two.
+void add_pairs(WorkList& work, int head, const std::vector<LinkList>& lists, const std::vector<int>& tiles,
+               int longest) {
+    for (std::size_t i = 0; i < tiles.size(); i += 2) {
+        const bool paired = i + 1 < tiles.size();
+        const int first = tiles[i], second = paired ? tiles[i + 1] : -1;
+        const LinkList other = paired ? lists[at(second)] : LinkList{};
+        add_units(work, head, first, second, merge(lists[at(first)], other), longest);
+    }
+}
+
+/// Neighbours share a unit; so do the long rows, which mostly attend the same. A union of two short lists may
+/// be longer than either and is not cut for that.
+void add_query_units(WorkList& work, int head, const std::vector<LinkList>& lists, int longest) {
+    const std::size_t first_unit = work.units.size();
+    std::vector<int> is_long, is_short;
+    for (int tile = 0; tile < static_cast<int>(lists.size()); ++tile) {
+        (static_cast<int>(lists[at(tile)].size()) > longest ? is_long : is_short).push_back(tile);
+    }
+    add_pairs(work, head, lists, is_long, longest);
+    add_pairs(work, head, lists, is_short, 2 * longest);
+    sort_by_length(work.units, first_unit);
+}
+
+void add_key_units(WorkList& work, int head, const std::vector<LinkList>& lists, int longest) {
+    const std::size_t first_unit = work.units.size();
+    for (int tile = 0; tile < static_cast<int>(lists.size()); ++tile) {
+        add_units(work, head, tile, -1, merge(lists[at(tile)], {}), longest);
+    }
+    sort_by_length(work.units, first_unit);
+}
+
+}  // namespace
+
+Tiling make_tiling(int blocks, int block_size) {
+    BIGBIRD_EXPECTS(blocks > 0 && block_size > 0, "a layout has blocks");
+    Tiling tiling;
+    tiling.length = blocks * block_size;
+    tiling.block = block_size;
+    tiling.blocks_per_tile = std::max(1, tile_tokens / block_size);
+    tiling.span = tiling.blocks_per_tile * block_size;
+    tiling.tiles_per_span = (tiling.span + tile_tokens - 1) / tile_tokens;
+    const int spans = (blocks + tiling.blocks_per_tile - 1) / tiling.blocks_per_tile;
+    tiling.tiles = spans * tiling.tiles_per_span;
+    return tiling;
+}
+
+int first_token(const Tiling& tiling, int tile) {
+    return tile / tiling.tiles_per_span * tiling.span + tile % tiling.tiles_per_span * tile_tokens;
+}
+
+int tokens_of(const Tiling& tiling, int tile) {
+    const int left_in_span = tiling.span - tile % tiling.tiles_per_span * tile_tokens;
+    return std::min({tile_tokens, left_in_span, tiling.length - first_token(tiling, tile)});
+}
+
+Schedule make_schedule(const std::vector<BlockLayout>& heads, int block_size, int longest) {
+    BIGBIRD_EXPECTS(!heads.empty(), "a layer has at least one head");
+    Schedule schedule;
+    schedule.heads = static_cast<std::int32_t>(heads.size());
+    schedule.tiling = make_tiling(heads.front().rows(), block_size);
+    BiasTable table;
+    std::vector<std::vector<LinkList>> by_query, by_key;
+    for (const BlockLayout& layout : heads) {
+        BIGBIRD_EXPECTS(layout.rows() == heads.front().rows(), "heads differ in their number of blocks");
+        if (!layout.masks.empty()) {
+            throw ConfigError("the CUDA kernels attend whole blocks: choose blocked for patterns of tokens");
+        }
+        by_query.push_back(tile_lists(layout, schedule.tiling, table));
+        by_key.push_back(transposed(by_query.back(), schedule.tiling));
+    }
+    const int query_longest = longest > 0 ? longest : choose_longest(by_query);
+    const int key_longest = longest > 0 ? longest : choose_longest(by_key);
+    for (std::size_t head = 0; head < heads.size(); ++head) {
+        add_query_units(schedule.queries, static_cast<int>(head), by_query[head], query_longest);
+        add_key_units(schedule.keys, static_cast<int>(head), by_key[head], key_longest);
+    }
+    schedule.biases = table.take();
+    return schedule;
+}
+
+std::size_t forward_workspace(const Schedule& schedule, int samples, int head_dim) {
+    return at(samples) * at(schedule.queries.slots) * tile_tokens * at(head_dim + 1);
+}
+
+std::size_t backward_workspace(const Schedule& schedule, int samples, int head_dim) {
+    return at(samples) * at(schedule.queries.slots + 2 * schedule.keys.slots) * tile_tokens * at(head_dim);
+}
+
+}  // namespace bigbird::attention::cuda

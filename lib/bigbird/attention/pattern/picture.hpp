@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/attention/pattern/pattern.hpp"
+
+#include <string>
+
+namespace bigbird::attention {
+
+/// A layout as text, a row of letters a query block: '#' attended because global (its row or its column), 'o'
+/// the window, '*' random, a digit a block that counts so many times (9: nine or more), '.' not attended.
+std::string picture(const PatternSpec& spec, const BlockLayout& layout);
+
+/// What a letter of picture() stands for, and its colour in drawings ("#rrggbb"); all digits are one kind.
+struct CellKind {
+    char letter;
+    const char* name;
+    const char* colour;
+};
+CellKind kind_of(char letter);
+
+/// A block: the letter of picture() that it has.
+char letter_of(const PatternSpec& spec, const BlockLayout& layout, int row, std::size_t entry);
+
+/// The same as an SVG drawing with a legend under `title`; a cell a block, coloured by kind, paler where an
+/// element mask leaves out tokens.
+std::string svg_picture(const PatternSpec& spec, const BlockLayout& layout, const std::string& title);
+
+/// What a layout computes: block pairs, keys a query attends on average, and the share of full attention.
+struct LayoutCost {
+    std::int64_t blocks = 0, pairs = 0;
+    double keys_per_query = 0, share_of_full = 0;
+    /// Multiplications and additions of one head's scores and contexts, and what full attention takes.
+    double flops(std::int64_t block_size, std::int64_t head_dim) const {
+        return 4.0 * static_cast<double>(pairs * block_size * block_size * head_dim);
+    }
+};
+LayoutCost cost_of(const PatternSpec& spec, const BlockLayout& layout);
+
+}  // namespace bigbird::attention

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/baselines/sequence/baselines.hpp"
+
+#include "bigbird/baselines/sequence/bootstrap.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace bigbird::baselines {
+
+namespace {
+
+constexpr int highest_order = 12, longest_ngram = 6;
+
+void check(const std::vector<int>& values, int low, int high, const char* option) {
+    for (const int value : values) {
+        if (value < low || value > high) {
+            throw ConfigError(std::string(option) + " must lie between " + std::to_string(low) + " and " +
+                              std::to_string(high));
+        }
+    }
+}
+
+/// Calls visit(ids) with each document.
+template <typename Visit>
+void for_each_document(const corpus::TokenCorpus& corpus, Visit visit) {
+    std::int64_t begin = 0;
+    std::vector<std::int32_t> ids;
+    for (const std::int64_t sentence : corpus.document_ends()) {
+        stop_if_asked();
+        const std::int64_t end = corpus.sentence_ends()[static_cast<std::size_t>(sentence - 1)];
+        ids.clear();
+        corpus.append_ids(begin, end, ids);
+        visit(ids);
+        begin = end;
+    }
+}
+
+}  // namespace
+
+void BaselineSpec::validate() const {
+    check(orders, 0, highest_order, "--baseline-orders");
+    check(ngrams, 1, longest_ngram, "--baseline-ngrams");
+}
+
+Baselines::Baselines(const BaselineSpec& spec, tokenizer::DnaTokenizer tokenizer)
+    : spec_(spec), tokenizer_(std::move(tokenizer)), scores_(spec.orders.size() + spec.ngrams.size()) {
+    spec_.validate();
+    if (!spec_.orders.empty()) {
+        markov_ = std::make_unique<baselines::MarkovModel>(
+            *std::max_element(spec_.orders.begin(), spec_.orders.end()));
+    }
+    for (const int n : spec_.ngrams) {
+        ngrams_.emplace_back(tokenizer_, n);
+    }
+}
+
+void Baselines::train(const corpus::TokenCorpus& corpus) {
+    for_each_document(corpus, [&](const std::vector<std::int32_t>& ids) {
+        if (markov_) {
+            markov_->add(tokenizer_.decode(ids));
+        }
+        for (baselines::TokenNgram& model : ngrams_) {
+            model.add(ids);
+        }
+    });
+}
+
+void Baselines::score(const corpus::TokenCorpus& corpus) {
+    for_each_document(corpus, [&](const std::vector<std::int32_t>& ids) {
+        std::size_t row = 0;
+        if (markov_) {
+            const std::vector<baselines::CodeLength> lengths = markov_->score_all(tokenizer_.decode(ids));
+            for (const int order : spec_.orders) {
+                scores_[row++].push_back(lengths[static_cast<std::size_t>(order)]);
+            }
+        }
+        for (const baselines::TokenNgram& model : ngrams_) {
+            scores_[row++].push_back(model.score(ids));
+        }
+    });
+}
+
+Json Baselines::to_json(std::uint64_t seed) const {
+    Json json = Json::object(), table = Json::array();
+    if (scores_.empty()) {
+        return json;
+    }
+    std::size_t row = 0;
+    double bases = 0;
+    const auto add = [&](const std::string& key, const std::string& name) {
+        std::vector<Share> shares;
+        for (const baselines::CodeLength& length : scores_[row++]) {
+            shares.push_back({length.bits, static_cast<double>(length.bases)});
+        }
+        const Share all = sum_of(shares);
+        const auto [low, high] = bootstrap_interval(shares, seed);
+        bases = all.of;
+        json[key] = all.value();
+        table.push_back(Json{{"name", name},
+                             {"bits_per_character", all.value()},
+                             {"bits_per_character_interval", {low, high}}});
+    };
+    for (const int order : spec_.orders) {
+        add("markov_order_" + std::to_string(order), "Markov, order " + std::to_string(order));
+    }
+    for (const int n : spec_.ngrams) {
+        add("token_" + std::to_string(n) + "_gram", std::to_string(n) + "-gram of tokens");
+    }
+    json["baseline_bases"] = static_cast<std::int64_t>(bases);
+    json["baselines"] = std::move(table);
+    return json;
+}
+
+}  // namespace bigbird::baselines

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/system/processor.hpp"
+
+#include "bigbird/core/error.hpp"
+
+#include <hwy/targets.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace bigbird {
+
+namespace {
+
+/// An instruction set's name here and in the variables of the libraries that LibTorch computes by.
+struct Names {
+    const char *ours, *aten, *onednn, *mkl;
+};
+constexpr std::array<Names, all_instruction_sets.size()> names{
+    {{"base", "default", "SSE41", "SSE4_2"},
+     {"avx2", "avx2", "AVX2", "AVX2"},
+     {"avx512", "avx512", "AVX512_CORE", "AVX512"},
+     {"avx512_bf16", "avx512", "AVX512_CORE_BF16", "AVX512_E2"},
+     {"amx", "avx512", "ALL", "AVX512_E4"}}};
+
+const Names& names_of(InstructionSet set) {
+    return names[static_cast<std::size_t>(set)];
+}
+
+#if defined(__x86_64__)
+
+/// Whether the processor has bfloat16 matrix tiles and the system lets this process use them.
+bool has_matrix_tiles() {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d & (1U << 22)) == 0 || (d & (1U << 24)) == 0) {
+        return false;
+    }
+    constexpr long request_permission = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+    return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+}
+
+InstructionSet ask_processor() {
+    __builtin_cpu_init();
+    const auto has = [](int supported) { return supported != 0; };
+    if (!has(__builtin_cpu_supports("avx2")) || !has(__builtin_cpu_supports("fma")) ||
+        !has(__builtin_cpu_supports("bmi2"))) {
+        return InstructionSet::base;
+    }
+    if (!has(__builtin_cpu_supports("avx512f")) || !has(__builtin_cpu_supports("avx512bw")) ||
+        !has(__builtin_cpu_supports("avx512dq")) || !has(__builtin_cpu_supports("avx512vl"))) {
+        return InstructionSet::avx2;
+    }
+    if (!has(__builtin_cpu_supports("avx512bf16"))) {
+        return InstructionSet::avx512;
+    }
+    return has_matrix_tiles() ? InstructionSet::amx : InstructionSet::avx512_bf16;
+}
+
+#else
+
+InstructionSet ask_processor() {
+    return InstructionSet::base;
+}
+
+#endif
+
+/// What the environment variable names; none where it is not set or empty.
+std::optional<InstructionSet> wanted() {
+    const char* const variable = std::getenv(processor_variable);
+    if (variable == nullptr || *variable == '\0') {
+        return std::nullopt;
+    }
+    const std::string_view word = variable;
+    const auto* const found = std::ranges::find(all_instruction_sets, word, name_of);
+    if (found == all_instruction_sets.end()) {
+        throw ConfigError(std::string(processor_variable) + " is '" + std::string(word) +
+                          "'; it can be base, avx2, avx512, avx512_bf16 or amx");
+    }
+    return *found;
+}
+
+/// Highway's targets beyond an instruction set; its newer ones have lower bits.
+std::int64_t targets_beyond(InstructionSet set) {
+    const auto better_than = [](std::int64_t target) { return target - 1; };
+    switch (set) {
+        case InstructionSet::base:
+            return better_than(HWY_SSSE3) | HWY_SSSE3;
+        case InstructionSet::avx2:
+            return better_than(HWY_AVX2);
+        case InstructionSet::avx512:
+            return better_than(HWY_AVX3);
+        default:
+            return 0;
+    }
+}
+
+}  // namespace
+
+std::string_view name_of(InstructionSet set) {
+    return names_of(set).ours;
+}
+
+InstructionSet processor_instruction_set() {
+    static const InstructionSet set = ask_processor();
+    return set;
+}
+
+InstructionSet instruction_set() {
+    static const InstructionSet set =
+        std::min(processor_instruction_set(), wanted().value_or(InstructionSet::amx));
+    return set;
+}
+
+bool has_bf16_instructions() {
+    return instruction_set() >= InstructionSet::avx512_bf16;
+}
+
+std::string processor_name() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);) {
+        const std::size_t colon = line.find(": ");
+        if (line.starts_with("model name") && colon != std::string::npos) {
+            return line.substr(colon + 2);
+        }
+    }
+    return "unknown";
+}
+
+void limit_libraries() {
+    if (instruction_set() == processor_instruction_set()) {
+        return;
+    }
+    const Names& limit = names_of(instruction_set());
+    ::setenv("ATEN_CPU_CAPABILITY", limit.aten, 0);
+    ::setenv("ONEDNN_MAX_CPU_ISA", limit.onednn, 0);
+    ::setenv("MKL_ENABLE_INSTRUCTIONS", limit.mkl, 0);
+    if (const std::int64_t beyond = targets_beyond(instruction_set()); beyond != 0) {
+        hwy::DisableTargets(beyond);
+    }
+}
+
+}  // namespace bigbird

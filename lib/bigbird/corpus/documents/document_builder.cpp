@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/corpus/documents/document_builder.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+#include <string_view>
+
+namespace bigbird::corpus {
+
+namespace {
+
+constexpr std::int64_t bases_a_chunk = 2'000'000;  // what one thread reads and makes at a time
+
+using Stretch = std::pair<std::int64_t, std::int64_t>;
+
+// Consecutive documents of a pass over a contig.
+struct Chunk {
+    genome::Interval where;
+    std::vector<DocumentPlan> documents;
+};
+
+// Contig by contig, pass by pass.
+class ChunkSource {
+public:
+    ChunkSource(std::span<const genome::Contig> contigs, const DocumentSpec& spec)
+        : contigs_(contigs), spec_(spec) {}
+
+    std::optional<Chunk> next() {
+        for (; contig_ < contigs_.size(); pass_ = 0, ++contig_) {
+            for (; pass_ < spec_.passes; ++pass_, planner_.reset()) {
+                if (!planner_) {
+                    planner_.emplace(contigs_[contig_], spec_, pass_);
+                }
+                if (std::optional<Chunk> chunk = cut()) {
+                    return chunk;
+                }
+            }
+        }
+        return std::nullopt;
+    }
+
+private:
+    std::optional<Chunk> cut() {
+        Chunk chunk;
+        while (chunk.where.size() < bases_a_chunk) {
+            std::optional<DocumentPlan> document = planner_->next();
+            if (!document) {
+                break;
+            }
+            if (chunk.documents.empty()) {
+                chunk.where = {contigs_[contig_].name, document->sentences.front().first, 0};
+            }
+            chunk.where.end = document->sentences.back().second;
+            chunk.documents.push_back(std::move(*document));
+        }
+        return chunk.documents.empty() ? std::nullopt : std::optional(std::move(chunk));
+    }
+
+    std::span<const genome::Contig> contigs_;
+    const DocumentSpec& spec_;
+    std::size_t contig_ = 0;
+    int pass_ = 0;
+    std::optional<DocumentPlanner> planner_;
+};
+
+// The sequence that a chunk reads.
+struct ChunkBases {
+    genome::Interval where;
+    std::string dna;
+
+    std::string_view of(const Stretch& sentence) const {
+        return std::string_view(dna).substr(static_cast<std::size_t>(sentence.first - where.begin),
+                                            static_cast<std::size_t>(sentence.second - sentence.first));
+    }
+};
+
+struct Built {
+    std::vector<PlacedDocument> documents;
+    BuildCounts dropped;
+    std::int64_t reach = 0;  // bases gone through
+};
+
+enum class Verdict { keep, outside_include, inside_exclude, too_much_n };
+
+Verdict judge(const ChunkBases& bases, const Stretch& sentence, const BuildSpec& spec) {
+    if (spec.include || !spec.exclude.empty()) {
+        const Placement placement = placement_of({bases.where.contig, sentence.first, sentence.second}, spec);
+        if (placement != Placement::kept) {
+            return placement == Placement::outside_include ? Verdict::outside_include
+                                                           : Verdict::inside_exclude;
+        }
+    }
+    if (spec.max_n_fraction < 1 && genome::n_fraction(bases.of(sentence)) > spec.max_n_fraction) {
+        return Verdict::too_much_n;
+    }
+    return Verdict::keep;
+}
+
+std::string text_of(const ChunkBases& bases, const std::vector<Stretch>& sentences, bool reverse) {
+    std::string text;
+    for (const Stretch& sentence : sentences) {
+        const std::string_view dna = bases.of(sentence);
+        if (reverse) {
+            text += genome::reverse_complement(dna);
+        } else {
+            text += dna;
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+void hand_in(const ChunkBases& bases, std::vector<Stretch>&& sentences, const BuildSpec& spec, BuildText text,
+             Built& built) {
+    if (sentences.empty()) {
+        return;
+    }
+    PlacedDocument forward{bases.where.contig, false, std::move(sentences), {}};
+    if (text == BuildText::yes) {
+        forward.text = text_of(bases, forward.sentences, false);
+    }
+    built.documents.push_back(std::move(forward));
+    if (spec.add_reverse_complement) {
+        PlacedDocument reverse{bases.where.contig, true, built.documents.back().sentences, {}};
+        std::reverse(reverse.sentences.begin(), reverse.sentences.end());
+        if (text == BuildText::yes) {
+            reverse.text = text_of(bases, reverse.sentences, true);
+        }
+        built.documents.push_back(std::move(reverse));
+    }
+}
+
+Built build(const genome::ReferenceGenome& genome, const Chunk& chunk, const BuildSpec& spec,
+            BuildText text) {
+    stop_if_asked();
+    const ChunkBases bases{chunk.where, genome.fetch(chunk.where)};
+    Built built;
+    built.reach = chunk.where.size();
+    for (const DocumentPlan& document : chunk.documents) {
+        std::vector<Stretch> kept;
+        for (const Stretch& sentence : document.sentences) {
+            const Verdict verdict = judge(bases, sentence, spec);
+            if (verdict == Verdict::keep) {
+                kept.push_back(sentence);
+                continue;
+            }
+            built.dropped.outside_include += verdict == Verdict::outside_include ? 1 : 0;
+            built.dropped.inside_exclude += verdict == Verdict::inside_exclude ? 1 : 0;
+            built.dropped.too_much_n += verdict == Verdict::too_much_n ? 1 : 0;
+            hand_in(bases, std::move(kept), spec, text, built);
+            kept.clear();
+        }
+        hand_in(bases, std::move(kept), spec, text, built);
+    }
+    return built;
+}
+
+[[noreturn]] void fail_empty(const BuildCounts& counts, const BuildSpec& spec) {
+    if (counts.too_much_n + counts.inside_exclude + counts.outside_include == 0) {
+        throw InputError("the reference holds no sequence to build documents from");
+    }
+    throw InputError("no document is left: " + counts.describe(spec));
+}
+
+}  // namespace
+
+void BuildSpec::validate() const {
+    documents.validate();
+    if (!(max_n_fraction >= 0 && max_n_fraction <= 1)) {
+        throw ConfigError("--max-n-fraction must lie between 0 and 1");
+    }
+}
+
+Json BuildSpec::parameters() const {
+    const auto range = [](const Range& values) {
+        return std::to_string(values.low) + ":" + std::to_string(values.high);
+    };
+    Json json;
+    json["passes"] = documents.passes;
+    json["sentences"] = range(documents.sentences);
+    json["sentence-length"] = range(documents.sentence_length);
+    json["start-offset"] = range(documents.start_offset);
+    json["max-n-fraction"] = max_n_fraction;
+    json["reverse-complement"] = add_reverse_complement ? "add" : "none";
+    json["seed"] = documents.seed;
+    if (include) {
+        json["include-bases"] = include->bases();
+    }
+    if (!exclude.empty()) {
+        json["exclude-bases"] = exclude.bases();
+    }
+    return json;
+}
+
+Placement placement_of(const genome::Interval& sentence, const BuildSpec& spec) {
+    if (spec.include && !spec.include->contains(sentence)) {
+        return Placement::outside_include;
+    }
+    return spec.exclude.overlaps(sentence) ? Placement::inside_exclude : Placement::kept;
+}
+
+std::int64_t PlacedDocument::bases() const {
+    std::int64_t sum = 0;
+    for (const Stretch& sentence : sentences) {
+        sum += sentence.second - sentence.first;
+    }
+    return sum;
+}
+
+Document PlacedDocument::document() const {
+    Document result;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\n', begin);
+        result.sentences.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return result;
+}
+
+std::string BuildCounts::describe(const BuildSpec& spec) const {
+    std::ostringstream line;
+    line << documents << " documents, " << sentences << " sentences, " << bases << " bases; ";
+    const char* separator = "sentences dropped: ";
+    const auto say = [&](std::int64_t count, const std::string& why) {
+        if (count > 0) {
+            line << separator << count << ' ' << why;
+            separator = ", ";
+        }
+    };
+    std::ostringstream percent;
+    percent << 100 * spec.max_n_fraction;
+    say(too_much_n, "with more than " + percent.str() + " % N");
+    say(outside_include, "not inside --include");
+    say(inside_exclude, "overlapping --exclude");
+    if (too_much_n + outside_include + inside_exclude == 0) {
+        line << "no sentence dropped";
+    }
+    return line.str();
+}
+
+BuildCounts build_documents(const genome::ReferenceGenome& genome, const BuildSpec& spec, BuildText text,
+                            int threads, const std::function<void(PlacedDocument&&)>& consume,
+                            const std::function<void(std::int64_t)>& progress) {
+    spec.validate();
+    BuildCounts counts;
+    std::int64_t reach = 0;
+    const auto hand_out = [&](Built&& built) {
+        stop_if_asked();
+        counts.outside_include += built.dropped.outside_include;
+        counts.inside_exclude += built.dropped.inside_exclude;
+        counts.too_much_n += built.dropped.too_much_n;
+        for (PlacedDocument& document : built.documents) {
+            ++counts.documents;
+            counts.sentences += static_cast<std::int64_t>(document.sentences.size());
+            counts.bases += document.bases();
+            consume(std::move(document));
+        }
+        reach += built.reach;
+        if (progress) {
+            progress(reach);
+        }
+    };
+    ChunkSource chunks(genome.contigs(), spec.documents);
+    ordered_stream<Chunk, Built>(
+        threads, [&] { return chunks.next(); },
+        [&](Chunk&& chunk) { return build(genome, chunk, spec, text); }, hand_out);
+    if (counts.documents == 0) {
+        fail_empty(counts, spec);
+    }
+    return counts;
+}
+
+}  // namespace bigbird::corpus

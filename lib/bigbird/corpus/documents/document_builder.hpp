@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a genome to documents: the plan (document_plan.hpp), less the sentences that nobody wants to learn
+// from.
+#pragma once
+
+#include "bigbird/core/json_file.hpp"
+#include "bigbird/corpus/documents/document_plan.hpp"
+#include "bigbird/corpus/documents/document_reader.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/genome/regions/interval_set.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bigbird::corpus {
+
+/// A sentence is dropped where it is not wholly inside `include`, where it overlaps `exclude`, or where more
+/// than max_n_fraction of it is N. The document is split there, so that the sentences of a document always
+/// follow one another.
+struct BuildSpec {
+    DocumentSpec documents{};
+    double max_n_fraction = 0.5;                   ///< 1 keeps all, as the paper does
+    bool add_reverse_complement = false;           ///< each document once more, read from the other strand
+    std::optional<genome::IntervalSet> include{};  ///< contigs spelt as in the reference, as in `exclude`
+    genome::IntervalSet exclude{};
+    /// Throws ConfigError naming the option that is out of range.
+    void validate() const;
+    /// The parameters that change the result, by their options' names; of the sets their bases.
+    Json parameters() const;
+};
+
+struct PlacedDocument {
+    std::string contig;
+    bool reverse = false;
+    /// Stretches of the contig in the order in which the document reads them: falling where reverse.
+    std::vector<std::pair<std::int64_t, std::int64_t>> sentences;
+    std::string text;  ///< the sentences, each with a newline behind it; empty where no text was asked for
+
+    std::int64_t bases() const;
+    Document document() const;
+};
+
+struct BuildCounts {
+    std::int64_t documents = 0, sentences = 0, bases = 0;  ///< handed out
+    std::int64_t outside_include = 0, inside_exclude = 0,
+                 too_much_n = 0;  ///< sentences dropped, by the first reason that fits
+    /// "12 documents, 800 sentences, 600000 bases; dropped 5 sentences with more than 50 % N"
+    std::string describe(const BuildSpec& spec) const;
+};
+
+enum class BuildText : bool { no, yes };
+
+/// Makes all documents of a genome on up to `threads` threads and hands them to `consume` on the calling
+/// thread: contig by contig, pass by pass, each document followed by its reverse complement. The documents
+/// and their order do not depend on `threads`. Holds a few megabases a thread, however long the contigs are.
+/// `progress` is told, on the calling thread, how many of passes x bases have been gone through. Throws
+/// InputError where nothing is left, and says why.
+BuildCounts build_documents(const genome::ReferenceGenome& genome, const BuildSpec& spec, BuildText text,
+                            int threads, const std::function<void(PlacedDocument&&)>& consume,
+                            const std::function<void(std::int64_t)>& progress = {});
+
+/// Why a sentence is dropped for where it lies.
+enum class Placement { kept, outside_include, inside_exclude };
+Placement placement_of(const genome::Interval& sentence, const BuildSpec& spec);
+
+}  // namespace bigbird::corpus

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/core/files.hpp"
+#include "bigbird/corpus/documents/document_builder.hpp"
+#include "bigbird/genome/text/text_output.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace bigbird::corpus {
+
+enum class DocumentForm {
+    text,         ///< one sentence a line, a blank line between documents
+    coordinates,  ///< BED6: contig, start, end, document (from 0), sentence (from 0), strand; # lines say
+                  ///< version and parameters
+};
+
+/// Writes what DocumentReader reads; the file appears whole at commit(). bgzip by suffix. Not thread-safe.
+class DocumentWriter {
+public:
+    DocumentWriter(const std::filesystem::path& path, DocumentForm form, const BuildSpec& spec,
+                   Overwrite overwrite, int threads);
+    /// Text needs documents with text.
+    void write(const PlacedDocument& document);
+    void commit() { output_.commit(); }
+    /// What stands before the rows of coordinates.
+    static std::string coordinates_header(const BuildSpec& spec);
+
+private:
+    genome::TextOutput output_;
+    DocumentForm form_;
+    std::int64_t documents_ = 0;
+};
+
+/// What documents were built from, as it stood on the command line.
+struct DocumentInputs {
+    std::vector<std::filesystem::path> references;
+    std::vector<std::string> include, exclude;  ///< contigs, regions, BED files
+};
+
+/// {"sha256": ...} of a file (null for a pipe), {"region": ...} of anything else.
+Json region_provenance(const std::string& text);
+
+/// What was made from what (FORMAT.md). No paths, threads or dates.
+Json document_manifest(DocumentForm form, const BuildSpec& spec, const BuildCounts& counts,
+                       const DocumentInputs& inputs);
+
+}  // namespace bigbird::corpus

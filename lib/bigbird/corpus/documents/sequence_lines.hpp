@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// One sequence a line, in letters or as token ids separated by blanks.
+#pragma once
+
+#include "bigbird/genome/text/text_input.hpp"
+#include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/tokenizer/tokenizer.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+namespace bigbird::corpus {
+
+/// Throws InputError with file and line where the line holds anything but letters.
+void expect_sequence_line(std::string_view text, const std::filesystem::path& file, std::int64_t line);
+
+struct LineCounts {
+    std::int64_t lines = 0, bases = 0, tokens = 0;
+};
+
+/// A line of ids for each line of sequence, in order, empty ones included. Throws InputError as above.
+LineCounts encode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
+                        genome::TextOutput& output);
+
+/// A row for each token instead, tab-separated: line (from 1), start, end (letters of the line, 0-based,
+/// half-open), id, piece; under a header line that begins with #.
+LineCounts encode_offsets(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
+                          genome::TextOutput& output);
+
+/// The other way. Throws InputError with file and line where something is no id of the vocabulary.
+LineCounts decode_lines(genome::TextInput& input, const tokenizer::DnaTokenizer& tokenizer, int threads,
+                        genome::TextOutput& output);
+
+}  // namespace bigbird::corpus

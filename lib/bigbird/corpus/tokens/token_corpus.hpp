@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Documents as token ids: in memory, held compactly (16 bits an id where the vocabulary allows), or on disk
+// as token shards. Either way: the ids one after the other, the end of every sentence and of every document.
+#pragma once
+
+#include "bigbird/corpus/documents/document_builder.hpp"
+#include "bigbird/corpus/documents/document_reader.hpp"
+#include "bigbird/corpus/tokens/token_shards.hpp"
+#include "bigbird/tokenizer/tokenizer.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace bigbird::corpus {
+
+/// Immutable, cheap to copy (shared), thread-safe. Sentences are tokenised each by itself, so no token
+/// crosses a sentence's end.
+class TokenCorpus {
+public:
+    /// Tokenises on up to `threads` threads; the result does not depend on their number. Sentences and
+    /// documents without a token are left out.
+    static TokenCorpus from_documents(const std::function<std::optional<Document>()>& next_document,
+                                      const tokenizer::DnaTokenizer& tokenizer, int threads);
+    static TokenCorpus from_file(DocumentReader& documents, const tokenizer::DnaTokenizer& tokenizer,
+                                 int threads);
+    /// Documents that build_documents makes, without a file between.
+    static TokenCorpus from_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
+                                   const tokenizer::DnaTokenizer& tokenizer, int threads);
+    /// What `tokenize` wrote; nothing is read before it is asked for.
+    static TokenCorpus from_shards(TokenShards shards);
+
+    std::int64_t documents() const { return static_cast<std::int64_t>(document_ends().size()); }
+    std::int64_t sentences() const { return static_cast<std::int64_t>(sentence_ends().size()); }
+    std::int64_t tokens() const;
+    std::int64_t bases() const;
+
+    /// Sentence s holds the tokens [end of s - 1, end of s) of the flat array; document d the sentences [end
+    /// of d - 1, end of d).
+    std::span<const std::int64_t> sentence_ends() const;
+    std::span<const std::int64_t> document_ends() const;
+    /// First sentence of a document, first token of a sentence.
+    std::int64_t document_begin(std::int64_t document) const {
+        return document == 0 ? 0 : document_ends()[static_cast<std::size_t>(document - 1)];
+    }
+    std::int64_t sentence_begin(std::int64_t sentence) const {
+        return sentence == 0 ? 0 : sentence_ends()[static_cast<std::size_t>(sentence - 1)];
+    }
+
+    /// Appends the ids of the tokens [begin, end) to `out`. Throws InputError where shards are damaged.
+    void append_ids(std::int64_t begin, std::int64_t end, std::vector<std::int32_t>& out) const;
+
+private:
+    class Builder;
+    struct State;
+    explicit TokenCorpus(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+    std::shared_ptr<const State> state_;
+};
+
+}  // namespace bigbird::corpus

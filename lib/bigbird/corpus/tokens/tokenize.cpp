@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/corpus/tokens/tokenize.hpp"
+
+#include "bigbird/core/checksum.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/corpus/tokens/batch_tokenizer.hpp"
+
+#include <exception>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bigbird::corpus {
+
+namespace {
+
+constexpr std::size_t bases_a_batch = 1'000'000;
+
+struct EncodedSentence {
+    std::size_t end = 0;  // of its ids in the batch
+    std::int64_t bases = 0;
+    bool last = false;  // of its document
+};
+
+struct EncodedBatch {
+    std::vector<std::int32_t> ids;
+    std::vector<EncodedSentence> sentences;
+};
+
+std::optional<std::vector<Document>> next_batch(DocumentReader& documents) {
+    std::vector<Document> batch;
+    std::size_t bases = 0;
+    while (bases < bases_a_batch) {
+        std::optional<Document> document = documents.next();
+        if (!document) {
+            break;
+        }
+        for (const std::string& sentence : document->sentences) {
+            bases += sentence.size();
+        }
+        batch.push_back(std::move(*document));
+    }
+    return batch.empty() ? std::nullopt : std::optional(std::move(batch));
+}
+
+EncodedBatch encode(const std::vector<Document>& batch, const tokenizer::DnaTokenizer& tokenizer) {
+    EncodedBatch encoded;
+    for (const Document& document : batch) {
+        for (const std::string& sentence : document.sentences) {
+            const std::vector<std::int32_t> ids = tokenizer.encode(sentence);
+            encoded.ids.insert(encoded.ids.end(), ids.begin(), ids.end());
+            encoded.sentences.push_back(
+                {encoded.ids.size(), static_cast<std::int64_t>(sentence.size()), false});
+        }
+        encoded.sentences.back().last = true;
+    }
+    return encoded;
+}
+
+}  // namespace
+
+void tokenize_documents(DocumentReader& documents, const tokenizer::DnaTokenizer& tokenizer, int threads,
+                        TokenShardWriter& writer, const std::function<void(const TokenCounts&)>& progress) {
+    const std::function produce = [&] { return next_batch(documents); };
+    const std::function make = [&](std::vector<Document>&& batch) { return encode(batch, tokenizer); };
+    const std::function consume = [&](EncodedBatch&& batch) {
+        stop_if_asked();
+        std::size_t begin = 0;
+        for (const EncodedSentence& sentence : batch.sentences) {
+            writer.add_sentence(std::span(batch.ids).subspan(begin, sentence.end - begin), sentence.bases);
+            begin = sentence.end;
+            if (sentence.last) {
+                writer.end_document();
+            }
+        }
+        progress(writer.counts());
+    };
+    ordered_stream<std::vector<Document>, EncodedBatch>(threads, produce, make, consume);
+}
+
+void tokenize_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
+                     const tokenizer::DnaTokenizer& tokenizer, int threads, TokenShardWriter& writer) {
+    BatchTokenizer documents(tokenizer, threads,
+                             {.sentence = [&](std::span<const std::int32_t> ids,
+                                              std::int64_t bases) { writer.add_sentence(ids, bases); },
+                              .document_end = [&] { writer.end_document(); }});
+    build_documents(genome, spec, BuildText::yes, threads,
+                    [&](PlacedDocument&& document) { documents.add(document.document()); });
+    documents.finish();
+}
+
+InputChecksums::InputChecksums(std::filesystem::path documents,
+                               std::vector<std::filesystem::path> references) {
+    for (std::filesystem::path& reference : references) {
+        reference = genome::fasta_of(reference);
+    }
+    references.insert(references.begin(), std::move(documents));
+    thread_ = std::jthread([this, files = std::move(references)](const std::stop_token& stop) {
+        try {
+            Json inputs = Json::array();
+            for (const std::filesystem::path& file : files) {
+                const auto between = [&] {
+                    if (stop.stop_requested()) {
+                        throw InputError("reading was given up", file);
+                    }
+                };
+                Json sum =
+                    std::filesystem::is_regular_file(file) ? Json(sha256_of_file(file, between)) : Json();
+                inputs.push_back(
+                    {{"role", inputs.empty() ? "documents" : "reference"}, {"sha256", std::move(sum)}});
+            }
+            promise_.set_value(std::move(inputs));
+        } catch (...) {
+            promise_.set_exception(std::current_exception());
+        }
+    });
+}
+
+}  // namespace bigbird::corpus

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/evaluation/evaluate_scores.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/version.hpp"
+#include "bigbird/examples/example_format.hpp"
+#include "bigbird/examples/example_writer.hpp"
+
+#include <set>
+
+namespace bigbird::evaluation {
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A key that comes several times (the models of an ensemble) gets its values separated by commas.
+Json to_json(const rows::Provenance& provenance) {
+    Json json = Json::object();
+    for (const auto& [key, value] : provenance) {
+        json[key] = json.contains(key) ? json[key].get<std::string>() + "," + value : value;
+    }
+    return json;
+}
+
+/// The evaluations of one request.
+class Evaluating {
+public:
+    explicit Evaluating(const EvaluationRequest& request)
+        : request_(request), examples_(examples::ExampleSet::load(request.examples)) {
+        request.options.validate();
+        if (examples_.task() != request.task) {
+            throw InputError("holds " + std::string(to_string(examples_.task())) +
+                                 " examples; use evaluate-" + std::string(to_string(examples_.task())),
+                             request.examples);
+        }
+    }
+
+    EvaluationReport run() {
+        EvaluationReport report;
+        report.labels = examples_.label_table();
+        std::vector<ScoredExamples> scored;
+        for (const ScoreFile& file : request_.scores) {
+            scored.push_back(join_scores(examples_, file.path, request_.split, request_.options.block_size));
+            warn(scored.back(), file);
+        }
+        const std::int64_t not_scored = scored.front().not_scored;
+        const std::int64_t missing = scored.front().missing_columns;
+        keep_common(examples_, scored, request_.options.block_size);
+        Json thresholds = Json::array(), made_by = Json::object();
+        for (std::size_t i = 0; i < scored.size(); ++i) {
+            EvaluationOptions options = request_.options;
+            if (request_.task == examples::Task::promoter)
+                options.threshold = threshold_of(request_.scores[i]);
+            thresholds.push_back(options.threshold);
+            made_by[request_.scores[i].name] = to_json(scored[i].provenance);
+            report.files.push_back({request_.scores[i].name, evaluate(examples_, scored[i], options), {}});
+            if (i > 0) {
+                report.files[i].differences =
+                    differences(report.files[i].evaluation, report.files[0].evaluation);
+            }
+        }
+        if (request_.published) add_published(report);
+        if (request_.scan) {
+            report.scan = evaluate_scan(*request_.scan, thresholds.front().get<double>());
+        }
+        report.about = about(report, not_scored, missing, thresholds, made_by);
+        return report;
+    }
+
+private:
+    void warn(const ScoredExamples& scored, const ScoreFile& file) const {
+        const std::string which = request_.scores.size() > 1 ? file.name + ": " : "";
+        if (scored.not_scored > 0) {
+            log_warning("{}{} of {} rows are NA in the scores and left out", which, scored.not_scored,
+                        scored.not_scored + std::ssize(scored.rows));
+        }
+        if (scored.missing_columns > 0) {
+            log_warning("{}{} of {} labels have no column in the scores and are left out", which,
+                        scored.missing_columns, examples_.label_table().size());
+        }
+        if (scored.other_rows > 0) {
+            log_info("{}{} rows of the scores are not of split {} and not looked at", which,
+                     scored.other_rows, to_string(request_.split));
+        }
+        const std::string learnt = rows::value_of(scored.provenance, "negatives");
+        const Json made = negatives();
+        if (made.is_string() && !learnt.empty() && learnt != made.get<std::string>()) {
+            log_warning("{}the model learnt from {} negatives, the examples have {} ones", which, learnt,
+                        made.get<std::string>());
+        }
+    }
+
+    /// Promoters' kind; of chromatin it is how many bins without a label.
+    Json negatives() const {
+        return examples_.manifest().value("parameters", Json::object()).value("negatives", Json());
+    }
+
+    double threshold_of(const ScoreFile& file) const {
+        const ThresholdRule& rule = request_.threshold;
+        if (rule.kind == ThresholdRule::Kind::given) return rule.value;
+        if (file.path == "-") {
+            throw ConfigError(
+                "--threshold f1 and mcc read the scores twice, which standard input cannot be; write them "
+                "to a file");
+        }
+        if (examples_.rows(examples::Split::validation).empty()) {
+            throw ConfigError(
+                "--threshold f1 and mcc choose it on rows of validation, of which the examples have none; "
+                "give a "
+                "score, or build them with --validation");
+        }
+        const ScoredExamples scored =
+            join_scores(examples_, file.path, examples::Split::validation, request_.options.block_size);
+        const auto best =
+            best_threshold(scored.labels.front().scores, scored.labels.front().truths, rule.kind);
+        if (!best) {
+            throw ConfigError(
+                "--threshold: the rows of validation are all of one kind, so none can be chosen; give a "
+                "score");
+        }
+        log_info("{}: threshold {:.4f}, with the best {} ({:.3f}) on {} rows of validation", file.name,
+                 best->threshold, rule.kind == ThresholdRule::Kind::best_f1 ? "F1" : "MCC", best->figure,
+                 scored.rows.size());
+        return best->threshold;
+    }
+
+    void add_published(EvaluationReport& report) const {
+        std::size_t known = 0;
+        for (const auto& match : rows::match_deepsea(report.labels)) {
+            known += match ? 1U : 0U;
+            report.published.push_back(match ? std::optional(rows::deepsea_published(*match)) : std::nullopt);
+        }
+        if (known == 0) {
+            throw ConfigError("--published: none of the labels has the name of one of DeepSEA's 919");
+        }
+        log_info(
+            "{} of {} labels are DeepSEA's; its figures are of all bins of chromosomes 8 and 9, with its own "
+            "peaks",
+            known, report.labels.size());
+    }
+
+    Json about(const EvaluationReport& report, std::int64_t not_scored, std::int64_t missing,
+               const Json& thresholds, const Json& made_by) const {
+        const EvaluationOptions& options = request_.options;
+        Json parameters{{"min_positives", options.min_positives},
+                        {"resamples", options.resamples},
+                        {"block_size", options.block_size},
+                        {"seed", options.seed}};
+        if (request_.task == examples::Task::promoter) {
+            const char* rules[] = {"given", "best F1 on validation", "best MCC on validation"};
+            parameters["threshold"] = thresholds.front();
+            parameters["threshold_rule"] = rules[static_cast<std::size_t>(request_.threshold.kind)];
+        }
+        Json about{{"format", "bigbird-dna evaluation"},
+                   {"format_version", 1},
+                   {"made_by", "bigbird-dna " + std::string(version())},
+                   {"task", to_string(request_.task)},
+                   {"split", to_string(request_.split)}};
+        if (negatives().is_string()) about["negatives"] = negatives();
+        Json inputs{{"scores", examples::checksum_of_input(request_.scores.front().path)},
+                    {"examples", examples::checksum_of_input(request_.examples / examples::manifest_name)}};
+        for (std::size_t i = 1; i < request_.scores.size(); ++i) {
+            inputs["scores:" + request_.scores[i].name] =
+                examples::checksum_of_input(request_.scores[i].path);
+        }
+        about.update(Json{{"rows", report.files.front().evaluation.rows},
+                          {"rows_not_scored", not_scored},
+                          {"labels_without_scores", missing},
+                          {"blocks", report.files.front().evaluation.blocks},
+                          {"parameters", parameters},
+                          {"scores", made_by},
+                          {"inputs", inputs}});
+        return about;
+    }
+
+    const EvaluationRequest& request_;
+    examples::ExampleSet examples_;
+};
+
+}  // namespace
+
+std::vector<ScoreFile> parse_score_files(const std::vector<std::string>& texts) {
+    std::vector<ScoreFile> files;
+    std::set<std::string> names;
+    for (const std::string& text : texts) {
+        const std::size_t equals = text.find('=');
+        ScoreFile file;
+        // A path may hold "=", behind a slash.
+        if (equals != std::string::npos && equals > 0 && text.find('/') > equals) {
+            file = {text.substr(0, equals), text.substr(equals + 1)};
+        } else {
+            file = {fs::path(text).filename().string(), text};
+            file.name.resize(std::min(file.name.size(), file.name.find('.', 1)));
+        }
+        if (!names.insert(file.name).second) {
+            throw ConfigError("--scores: two files are called '" + file.name + "'; name them, NAME=FILE");
+        }
+        files.push_back(std::move(file));
+    }
+    return files;
+}
+
+EvaluationReport evaluate_scores(const EvaluationRequest& request) {
+    return Evaluating(request).run();
+}
+
+}  // namespace bigbird::evaluation

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/evaluation/evaluation.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/core/rng.hpp"
+#include "bigbird/evaluation/ranking.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace bigbird::evaluation {
+
+namespace {
+
+using Values = std::vector<std::optional<double>>;
+
+Figure figure_of(const std::optional<double>& value, const Values& resampled) {
+    Figure figure{value, std::nullopt, std::nullopt};
+    std::vector<double> defined;
+    for (const auto& one : resampled) {
+        if (one) {
+            defined.push_back(*one);
+        }
+    }
+    if (value && !defined.empty() && 2 * defined.size() >= resampled.size()) {
+        const ConfidenceInterval interval = bias_corrected_interval(*value, defined);
+        figure.low = interval.low;
+        figure.high = interval.high;
+    }
+    return figure;
+}
+
+/// Figures by resample, then by what they are of.
+using Resampled = std::vector<Values>;
+
+Values column(const Resampled& resampled, std::size_t index) {
+    Values values;
+    for (const Values& one : resampled) {
+        values.push_back(one[index]);
+    }
+    return values;
+}
+
+struct Group {
+    std::string name;
+    std::vector<std::size_t> members;  ///< positions in ScoredExamples::labels
+    std::int64_t labels = 0;
+};
+
+class Evaluator {
+public:
+    Evaluator(const examples::ExampleSet& examples, const ScoredExamples& scored,
+              const EvaluationOptions& options)
+        : examples_(examples), scored_(scored), options_(options), rankings_(scored.labels.size()) {}
+
+    Evaluation run() {
+        Evaluation result;
+        result.rows = static_cast<std::int64_t>(scored_.rows.size());
+        result.not_scored = scored_.not_scored;
+        result.blocks = scored_.block_count;
+        measure_labels(result);
+        make_groups(result.labels);
+        const Values whole = figures(nullptr);
+        const Resampled resampled = resample();
+        const auto figure = [&](std::size_t index) {
+            return figure_of(whole[index], column(resampled, index));
+        };
+        std::size_t next = 0;
+        for (LabelFigures& label : result.labels) {
+            label.roc_auc = figure(next++);
+            label.average_precision = figure(next++);
+        }
+        for (const Group& group : groups_) {
+            GroupFigures figures{
+                group.name, group.labels, static_cast<std::int64_t>(group.members.size()), {}, {}, {}, {},
+                {}};
+            figures.mean_base_rate = mean_base_rate(group, result.labels);
+            figures.mean_roc_auc = figure(next++);
+            figures.median_roc_auc = figure(next++);
+            figures.mean_average_precision = figure(next++);
+            figures.median_average_precision = figure(next++);
+            result.groups.push_back(std::move(figures));
+        }
+        if (examples_.task() == examples::Task::promoter) {
+            ThresholdFigures at{options_.threshold, confusion_of(nullptr), {}, {}, {}, {}, {}};
+            for (Figure* one : {&at.f1, &at.precision, &at.recall, &at.mcc, &at.accuracy}) {
+                *one = figure(next++);
+            }
+            result.at_threshold = at;
+            result.curve = curve_of(scored_.labels.front().scores, scored_.labels.front().truths);
+        }
+        result.whole = whole;
+        result.resampled = resampled;
+        return result;
+    }
+
+private:
+    void measure_labels(Evaluation& result) {
+        result.labels.resize(scored_.labels.size());
+        parallel_for(
+            static_cast<std::int64_t>(scored_.labels.size()), options_.threads, [&](std::int64_t index) {
+                const auto i = static_cast<std::size_t>(index);
+                const LabelScores& label = scored_.labels[i];
+                rankings_[i].emplace(label.scores, label.truths, scored_.blocks);
+                const auto rows = static_cast<std::int64_t>(label.truths.size());
+                const std::int64_t positives = std::count(label.truths.begin(), label.truths.end(), 1);
+                LabelFigures& figures = result.labels[i];
+                figures.label = label.label;
+                figures.positives = positives;
+                figures.base_rate = static_cast<double>(positives) / static_cast<double>(rows);
+                figures.summarised =
+                    positives >= std::max<std::int64_t>(1, options_.min_positives) && positives < rows;
+            });
+    }
+
+    void make_groups(const std::vector<LabelFigures>& labels) {
+        const rows::LabelTable& table = examples_.label_table();
+        if (table.groups().size() > 1) {
+            groups_.push_back({"all", {}, 0});
+        }
+        const std::size_t first = groups_.size();
+        for (const std::string& name : table.groups()) {
+            groups_.push_back({name, {}, 0});
+        }
+        for (std::size_t i = 0; i < labels.size(); ++i) {
+            const auto own =
+                std::find(table.groups().begin(), table.groups().end(), table[labels[i].label].group);
+            std::vector<Group*> of{&groups_[first + static_cast<std::size_t>(own - table.groups().begin())]};
+            if (first > 0) {
+                of.push_back(&groups_.front());
+            }
+            for (Group* group : of) {
+                ++group->labels;
+                if (labels[i].summarised) {
+                    group->members.push_back(i);
+                }
+            }
+        }
+        std::erase_if(groups_, [](const Group& group) { return group.labels == 0; });
+    }
+
+    static std::optional<double> mean_base_rate(const Group& group, const std::vector<LabelFigures>& labels) {
+        Values rates;
+        for (const std::size_t member : group.members) {
+            rates.emplace_back(labels[member].base_rate);
+        }
+        return summarise(rates).mean;
+    }
+
+    /// Two areas a label, four figures a group, five at the threshold; of all rows, or with each block as
+    /// often as `times` says.
+    Values figures(const std::vector<std::uint32_t>* times) const {
+        Values values;
+        for (const auto& ranking : rankings_) {
+            const Areas areas = times != nullptr ? ranking->areas(*times) : ranking->areas();
+            values.push_back(areas.roc_auc);
+            values.push_back(areas.average_precision);
+        }
+        for (const Group& group : groups_) {
+            Values roc_auc, average_precision;
+            for (const std::size_t member : group.members) {
+                roc_auc.push_back(values[2 * member]);
+                average_precision.push_back(values[2 * member + 1]);
+            }
+            for (const Values* one : {&roc_auc, &average_precision}) {
+                const Summary summary = summarise(*one);
+                values.push_back(summary.mean);
+                values.push_back(summary.median);
+            }
+        }
+        if (examples_.task() == examples::Task::promoter) {
+            const Confusion counts = confusion_of(times);
+            for (const auto& value :
+                 {counts.f1(), counts.precision(), counts.recall(), counts.mcc(), counts.accuracy()}) {
+                values.push_back(value);
+            }
+        }
+        return values;
+    }
+
+    Confusion confusion_of(const std::vector<std::uint32_t>* times) const {
+        const LabelScores& label = scored_.labels.front();
+        Confusion counts;
+        for (std::size_t i = 0; i < label.scores.size(); ++i) {
+            const bool predicted = static_cast<double>(label.scores[i]) >= options_.threshold;
+            counts.count(label.truths[i] != 0, predicted, times == nullptr ? 1 : (*times)[scored_.blocks[i]]);
+        }
+        return counts;
+    }
+
+    Resampled resample() const {
+        Resampled resampled;
+        const std::int64_t count = scored_.block_count > 1 ? options_.resamples : 0;
+        const Rng stream = Rng(options_.seed).split("bootstrap");
+        Progress progress("intervals", "resamples", count);
+        const std::function<Values(std::int64_t)> make = [&](std::int64_t index) {
+            stop_if_asked();
+            Rng rng = stream.split(static_cast<std::uint64_t>(index));
+            std::vector<std::uint32_t> times(scored_.block_count, 0);
+            for (std::uint32_t i = 0; i < scored_.block_count; ++i) {
+                ++times[static_cast<std::size_t>(rng.between(0, std::int64_t{scored_.block_count} - 1))];
+            }
+            return figures(&times);
+        };
+        ordered_pipeline<Values>(count, options_.threads, make, [&](Values&& values) {
+            resampled.push_back(std::move(values));
+            progress.update(static_cast<std::int64_t>(resampled.size()));
+        });
+        return resampled;
+    }
+
+    const examples::ExampleSet& examples_;
+    const ScoredExamples& scored_;
+    const EvaluationOptions& options_;
+    std::vector<std::optional<Ranking>> rankings_;
+    std::vector<Group> groups_;
+};
+
+}  // namespace
+
+void EvaluationOptions::validate() const {
+    const auto require = [](bool fine, const char* what) {
+        if (!fine) {
+            throw ConfigError(what);
+        }
+    };
+    require(min_positives >= 1, "--min-positives must be at least 1");
+    require(resamples >= 0, "--resamples must not be negative");
+    require(block_size >= 1, "--block-size must be at least 1");
+}
+
+std::vector<Figure> differences(const Evaluation& of, const Evaluation& from) {
+    const auto minus = [](const std::optional<double>& a, const std::optional<double>& b) {
+        return a && b ? std::optional(*a - *b) : std::nullopt;
+    };
+    std::vector<Figure> figures;
+    for (std::size_t i = 0; i < of.whole.size(); ++i) {
+        Values resampled;
+        for (std::size_t r = 0; r < of.resampled.size(); ++r) {
+            resampled.push_back(minus(of.resampled[r][i], from.resampled[r][i]));
+        }
+        figures.push_back(figure_of(minus(of.whole[i], from.whole[i]), resampled));
+    }
+    return figures;
+}
+
+Evaluation evaluate(const examples::ExampleSet& examples, const ScoredExamples& scored,
+                    const EvaluationOptions& options) {
+    options.validate();
+    return Evaluator(examples, scored, options).run();
+}
+
+}  // namespace bigbird::evaluation

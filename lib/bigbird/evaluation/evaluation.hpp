@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// How good scores are, with intervals. Neighbouring bins share most of their windows, and promoters their
+// negatives, so whole blocks of genome are resampled, not rows; intervals from rows would be far too narrow.
+#pragma once
+
+#include "bigbird/evaluation/curve.hpp"
+#include "bigbird/evaluation/metrics.hpp"
+#include "bigbird/evaluation/score_join.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bigbird::evaluation {
+
+struct EvaluationOptions {
+    std::int64_t min_positives =
+        1;  ///< labels with fewer positives among the rows are left out of the means and medians
+    int resamples = 1000;  ///< of the bootstrap; 0: no intervals
+    std::int64_t block_size = 100'000;
+    double threshold = 0.5;  ///< of promoter scores
+    std::uint64_t seed = 0;
+    int threads = 1;
+
+    /// Throws ConfigError.
+    void validate() const;
+};
+
+/// A figure and its 95 % interval: bias-corrected percentiles (Efron 1981) of the resamples in which it is
+/// defined; none where that are fewer than half, or where there is but one block.
+struct Figure {
+    std::optional<double> value, low, high;
+};
+
+struct LabelFigures {
+    std::size_t label = 0;
+    std::int64_t positives = 0;
+    double base_rate = 0;  ///< share of rows that are positive: what average precision is for random scores
+    bool summarised = false;  ///< counts in its group's figures
+    Figure roc_auc, average_precision;
+};
+
+/// Over the labels of a group with enough positives and an area that is defined.
+struct GroupFigures {
+    std::string group;  ///< "all" for all labels
+    std::int64_t labels = 0, defined = 0;
+    std::optional<double> mean_base_rate;
+    Figure mean_roc_auc, median_roc_auc, mean_average_precision, median_average_precision;
+};
+
+/// Of one label at a threshold.
+struct ThresholdFigures {
+    double threshold = 0.5;
+    Confusion counts;
+    Figure f1, precision, recall, mcc, accuracy;
+};
+
+struct Evaluation {
+    std::int64_t rows = 0, not_scored = 0, blocks = 0;
+    std::vector<LabelFigures> labels;
+    std::vector<GroupFigures> groups;              ///< "all" first where there is more than one group
+    std::optional<ThresholdFigures> at_threshold;  ///< promoters
+    std::vector<CurvePoint> curve;                 ///< promoters
+    /// All figures in one row: two a label (AUROC, AUPRC), four a group (mean and median of both), five at
+    /// the threshold; of all rows, and of each resample.
+    std::vector<std::optional<double>> whole;
+    std::vector<std::vector<std::optional<double>>> resampled;
+};
+
+/// A fixed function of its inputs and the seed, whatever the threads.
+Evaluation evaluate(const examples::ExampleSet& examples, const ScoredExamples& scored,
+                    const EvaluationOptions& options);
+
+/// `of` minus `from`, figure by figure in the order of Evaluation::whole. Both are of the same rows, labels,
+/// blocks and seed, so that their resamples are the same draws and intervals are those of paired differences.
+std::vector<Figure> differences(const Evaluation& of, const Evaluation& from);
+
+}  // namespace bigbird::evaluation

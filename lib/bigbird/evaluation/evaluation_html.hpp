@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/evaluation/evaluation_report.hpp"
+
+#include <string>
+
+namespace bigbird::evaluation {
+
+/// A page for browsers that needs nothing else: figures with intervals, pictures (SVG), and for chromatin a
+/// table of all labels that sorts by a click. The same report gives the same bytes.
+std::string to_html(const EvaluationReport& report);
+
+}  // namespace bigbird::evaluation

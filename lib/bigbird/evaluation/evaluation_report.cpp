@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/evaluation/evaluation_report.hpp"
+
+#include "bigbird/core/log.hpp"
+#include "bigbird/evaluation/evaluation_html.hpp"
+#include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/rows/text_fields.hpp"
+
+#include <limits>
+
+namespace bigbird::evaluation {
+namespace fs = std::filesystem;
+
+namespace {
+
+Json number(const std::optional<double>& value) {
+    return value ? Json(*value) : Json();
+}
+
+void put(Json& object, const std::string& key, const Figure& figure) {
+    object[key] = number(figure.value);
+    object[key + "_interval"] = figure.low && figure.high ? Json{*figure.low, *figure.high} : Json();
+}
+
+std::string cell(const std::optional<double>& value) {
+    std::string text;
+    rows::append_number(text, value.value_or(std::numeric_limits<double>::quiet_NaN()));
+    return text;
+}
+
+std::string cells(const Figure& figure) {
+    return cell(figure.value) + '\t' + cell(figure.low) + '\t' + cell(figure.high);
+}
+
+Json promoter_json(const Evaluation& evaluation) {
+    const ThresholdFigures& at = *evaluation.at_threshold;
+    const LabelFigures& label = evaluation.labels.front();
+    Json object{{"positives", label.positives}, {"base_rate", label.base_rate}, {"threshold", at.threshold}};
+    for (const auto& [name, figure] : figures_of(label, at)) {
+        put(object, name, *figure);
+    }
+    object["true_positives"] = at.counts.true_positives;
+    object["false_positives"] = at.counts.false_positives;
+    object["true_negatives"] = at.counts.true_negatives;
+    object["false_negatives"] = at.counts.false_negatives;
+    return object;
+}
+
+Json groups_json(const Evaluation& evaluation) {
+    Json groups = Json::array();
+    for (const GroupFigures& group : evaluation.groups) {
+        Json object{{"group", group.group}, {"labels", group.labels}, {"defined", group.defined}};
+        for (const auto& [name, figure] : figures_of(group)) {
+            put(object, name, *figure);
+        }
+        object["base_rate_mean"] = number(group.mean_base_rate);
+        groups.push_back(std::move(object));
+    }
+    return groups;
+}
+
+Json labels_json(const EvaluationReport& report, const Evaluation& evaluation, bool published) {
+    Json labels = Json::array();
+    for (const LabelFigures& figures : evaluation.labels) {
+        Json object{{"index", figures.label},
+                    {"group", report.labels[figures.label].group},
+                    {"name", report.labels[figures.label].name},
+                    {"positives", figures.positives},
+                    {"base_rate", figures.base_rate},
+                    {"summarised", figures.summarised}};
+        put(object, "auroc", figures.roc_auc);
+        put(object, "auprc", figures.average_precision);
+        if (published && !report.published.empty() && report.published[figures.label]) {
+            object["deepsea_auroc"] = number(report.published[figures.label]->roc_auc);
+            object["deepsea_auprc"] = number(report.published[figures.label]->average_precision);
+        }
+        labels.push_back(std::move(object));
+    }
+    return labels;
+}
+
+Json differences_json(const FileEvaluation& file) {
+    Json object = Json::object();
+    if (file.evaluation.at_threshold) {
+        for (const auto& [name, figure] : differences_of(file)) {
+            put(object, name, *figure);
+        }
+        return object;
+    }
+    for (std::size_t g = 0; g < file.evaluation.groups.size(); ++g) {
+        Json& of_group = object[file.evaluation.groups[g].group] = Json::object();
+        for (const auto& [name, figure] : differences_of(file, g)) {
+            put(of_group, name, *figure);
+        }
+    }
+    return object;
+}
+
+/// Means and medians of the published figures over the labels of a group that have both.
+struct PublishedSummary {
+    Summary ours, published;
+};
+PublishedSummary published_summary(const EvaluationReport& report, const std::string& group) {
+    std::vector<std::optional<double>> ours, published;
+    for (const LabelFigures& label : report.files.front().evaluation.labels) {
+        const auto& known = report.published[label.label];
+        const bool member = group == "all" || report.labels[label.label].group == group;
+        if (member && label.summarised && known && known->roc_auc) {
+            ours.push_back(label.roc_auc.value);
+            published.push_back(known->roc_auc);
+        }
+    }
+    return {summarise(ours), summarise(published)};
+}
+
+Json published_json(const EvaluationReport& report) {
+    Json groups = Json::array();
+    for (const GroupFigures& group : report.files.front().evaluation.groups) {
+        const PublishedSummary both = published_summary(report, group.group);
+        groups.push_back({{"group", group.group},
+                          {"labels", both.ours.defined},
+                          {"auroc_mean", number(both.ours.mean)},
+                          {"auroc_median", number(both.ours.median)},
+                          {"deepsea_auroc_mean", number(both.published.mean)},
+                          {"deepsea_auroc_median", number(both.published.median)}});
+    }
+    return groups;
+}
+
+std::string promoter_tsv(const EvaluationReport& report) {
+    std::string text = "figure\tvalue\tlow\thigh";
+    for (std::size_t i = 1; i < report.files.size(); ++i) {
+        const std::string& name = report.files[i].name;
+        text += '\t' + name + '\t' + name + "_low\t" + name +
+                "_high\tdifference\tdifference_low\tdifference_high";
+    }
+    text += '\n';
+    const Evaluation& first = report.files.front().evaluation;
+    const NamedFigures figures = figures_of(first.labels.front(), *first.at_threshold);
+    for (std::size_t f = 0; f < figures.size(); ++f) {
+        text += figures[f].first + '\t' + cells(*figures[f].second);
+        for (std::size_t i = 1; i < report.files.size(); ++i) {
+            const FileEvaluation& file = report.files[i];
+            const NamedFigures others =
+                figures_of(file.evaluation.labels.front(), *file.evaluation.at_threshold);
+            text += '\t' + cells(*others[f].second) + '\t' + cells(*differences_of(file)[f].second);
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+std::string group_lines(const std::string& prefix, const std::vector<GroupFigures>& groups) {
+    std::string text;
+    for (const GroupFigures& group : groups) {
+        text += prefix + group.group + "\tlabels=" + std::to_string(group.labels) +
+                "\tdefined=" + std::to_string(group.defined);
+        for (const auto& [name, figure] : figures_of(group)) {
+            text +=
+                '\t' + name + "=" + cell(figure->value) + "," + cell(figure->low) + "," + cell(figure->high);
+        }
+        text += "\tbase_rate_mean=" + cell(group.mean_base_rate) + "\n";
+    }
+    return text;
+}
+
+std::string difference_lines(const FileEvaluation& file) {
+    std::string text;
+    for (std::size_t g = 0; g < file.evaluation.groups.size(); ++g) {
+        text += "##difference " + file.name + " " + file.evaluation.groups[g].group;
+        for (const auto& [name, figure] : differences_of(file, g)) {
+            text +=
+                '\t' + name + "=" + cell(figure->value) + "," + cell(figure->low) + "," + cell(figure->high);
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+std::string chromatin_tsv(const EvaluationReport& report) {
+    std::string text = group_lines("##group ", report.files.front().evaluation.groups);
+    for (std::size_t i = 1; i < report.files.size(); ++i) {
+        text += group_lines("##file " + report.files[i].name + " ", report.files[i].evaluation.groups) +
+                difference_lines(report.files[i]);
+    }
+    text +=
+        "index\tgroup\tname\tpositives\tbase_rate\tauroc\tauroc_low\tauroc_high\tauprc\tauprc_low\tauprc_"
+        "high";
+    for (std::size_t i = 1; i < report.files.size(); ++i) {
+        text += "\tauroc:" + report.files[i].name + "\tauprc:" + report.files[i].name;
+    }
+    text += report.published.empty() ? "\n" : "\tdeepsea_auroc\tdeepsea_auprc\n";
+    const std::vector<LabelFigures>& labels = report.files.front().evaluation.labels;
+    for (std::size_t l = 0; l < labels.size(); ++l) {
+        const LabelFigures& label = labels[l];
+        text += std::to_string(label.label) + '\t' + report.labels[label.label].group + '\t' +
+                report.labels[label.label].name + '\t' + std::to_string(label.positives) + '\t' +
+                cell(label.base_rate) + '\t' + cells(label.roc_auc) + '\t' + cells(label.average_precision);
+        for (std::size_t i = 1; i < report.files.size(); ++i) {
+            const LabelFigures& other = report.files[i].evaluation.labels[l];
+            text += '\t' + cell(other.roc_auc.value) + '\t' + cell(other.average_precision.value);
+        }
+        if (!report.published.empty()) {
+            const auto& known = report.published[label.label];
+            text += '\t' + cell(known ? known->roc_auc : std::nullopt) + '\t' +
+                    cell(known ? known->average_precision : std::nullopt);
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+void add_file_lines(const EvaluationReport& report, const FileEvaluation& file,
+                    std::vector<std::string>& lines) {
+    const Evaluation& evaluation = file.evaluation;
+    const std::string which = report.files.size() > 1 ? file.name + ": " : "";
+    if (evaluation.at_threshold) {
+        for (const auto& [name, figure] : figures_of(evaluation.labels.front(), *evaluation.at_threshold)) {
+            lines.push_back(fmt::format("{}{:<10}{}", which, name, brief(*figure)));
+        }
+        return;
+    }
+    for (const GroupFigures& group : evaluation.groups) {
+        lines.push_back(fmt::format(
+            "{}{}: {} of {} labels; AUROC mean {}, median {}; AUPRC mean {}, median {}, base rate {}", which,
+            group.group, group.defined, group.labels, brief(group.mean_roc_auc), brief(group.median_roc_auc),
+            brief(group.mean_average_precision), brief(group.median_average_precision),
+            brief({group.mean_base_rate, {}, {}})));
+    }
+}
+
+}  // namespace
+
+NamedFigures figures_of(const GroupFigures& group) {
+    return {{"auroc_mean", &group.mean_roc_auc},
+            {"auroc_median", &group.median_roc_auc},
+            {"auprc_mean", &group.mean_average_precision},
+            {"auprc_median", &group.median_average_precision}};
+}
+
+NamedFigures figures_of(const LabelFigures& label, const ThresholdFigures& at) {
+    return {{"auroc", &label.roc_auc},
+            {"auprc", &label.average_precision},
+            {"f1", &at.f1},
+            {"precision", &at.precision},
+            {"recall", &at.recall},
+            {"mcc", &at.mcc},
+            {"accuracy", &at.accuracy}};
+}
+
+// differences() has two figures a label, then four a group, then those at the threshold.
+NamedFigures differences_of(const FileEvaluation& file, std::size_t group) {
+    NamedFigures figures = figures_of(file.evaluation.groups[group]);
+    std::size_t next = 2 * file.evaluation.labels.size() + figures.size() * group;
+    for (auto& [name, figure] : figures) {
+        figure = &file.differences[next++];
+    }
+    return figures;
+}
+
+NamedFigures differences_of(const FileEvaluation& file) {
+    const Evaluation& evaluation = file.evaluation;
+    NamedFigures figures = figures_of(evaluation.labels.front(), *evaluation.at_threshold);
+    for (std::size_t f = 0; f < figures.size(); ++f) {
+        figures[f].second = &file.differences[f < 2 ? f : f + 4 * evaluation.groups.size()];
+    }
+    return figures;
+}
+
+std::string brief(const Figure& figure) {
+    if (!figure.value) {
+        return "NA";
+    }
+    return figure.low ? fmt::format("{:.3f} [{:.3f}, {:.3f}]", *figure.value, *figure.low, *figure.high)
+                      : fmt::format("{:.3f}", *figure.value);
+}
+
+Json to_json(const EvaluationReport& report) {
+    Json json = report.about;
+    const Evaluation& first = report.files.front().evaluation;
+    if (first.at_threshold) {
+        json["promoter"] = promoter_json(first);
+    } else {
+        json["groups"] = groups_json(first);
+        json["labels"] = labels_json(report, first, true);
+    }
+    if (!report.published.empty()) json["deepsea"] = published_json(report);
+    if (report.scan) json["scan"] = to_json(*report.scan);
+    for (std::size_t i = 1; i < report.files.size(); ++i) {
+        const FileEvaluation& file = report.files[i];
+        Json other{{"name", file.name}};
+        if (file.evaluation.at_threshold) {
+            other["promoter"] = promoter_json(file.evaluation);
+        } else {
+            other["groups"] = groups_json(file.evaluation);
+            other["labels"] = labels_json(report, file.evaluation, false);
+        }
+        other["difference"] = differences_json(file);
+        json["others"].push_back(std::move(other));
+    }
+    return json;
+}
+
+std::string to_tsv(const EvaluationReport& report) {
+    std::string text;
+    for (const auto& [key, value] : report.about.items()) {
+        text += "##" + key + "=" + (value.is_string() ? value.get<std::string>() : value.dump()) + "\n";
+    }
+    if (report.scan) text += "##scan=" + to_json(*report.scan).dump() + "\n";
+    const bool promoter = report.files.front().evaluation.at_threshold.has_value();
+    return text + (promoter ? promoter_tsv(report) : chromatin_tsv(report));
+}
+
+std::vector<std::string> to_lines(const EvaluationReport& report) {
+    const Evaluation& first = report.files.front().evaluation;
+    const Json& parameters = report.about["parameters"];
+    std::vector<std::string> lines{
+        fmt::format("{} rows of split {}", first.rows, report.about["split"].get<std::string>())};
+    if (parameters["resamples"] > 0) {
+        lines.back() += fmt::format(", 95 % intervals from {} blocks of {} bp", first.blocks,
+                                    parameters["block_size"].get<std::int64_t>());
+    }
+    if (first.at_threshold) {
+        lines.push_back(fmt::format("{} positives, negatives: {}", first.labels.front().positives,
+                                    report.about.value("negatives", "unknown")));
+    }
+    for (const FileEvaluation& file : report.files) {
+        add_file_lines(report, file, lines);
+    }
+    for (std::size_t i = 1; i < report.files.size(); ++i) {
+        const FileEvaluation& file = report.files[i];
+        const std::size_t place = first.at_threshold ? 0 : 2 * file.evaluation.labels.size();
+        lines.push_back(fmt::format("{} - {}: {} {}", file.name, report.files.front().name,
+                                    first.at_threshold ? "AUROC" : "AUROC mean",
+                                    brief(file.differences[place])));
+    }
+    for (const GroupFigures& group : first.groups) {
+        if (report.published.empty()) break;
+        const PublishedSummary both = published_summary(report, group.group);
+        lines.push_back(fmt::format("{}: {} labels of DeepSEA's; AUROC median {}, DeepSEA's {}", group.group,
+                                    both.ours.defined, brief({both.ours.median, {}, {}}),
+                                    brief({both.published.median, {}, {}})));
+    }
+    if (report.scan) {
+        lines.push_back(fmt::format(
+            "scan: {} calls in {:.2f} Mb, {} of them right; {} false calls a Mb; {} of {} TSSs found",
+            report.scan->calls, static_cast<double>(report.scan->scanned_bases) / 1e6,
+            report.scan->right_calls,
+            report.scan->false_calls_a_megabase ? fmt::format("{:.2f}", *report.scan->false_calls_a_megabase)
+                                                : "NA",
+            report.scan->found_tss, report.scan->tss));
+    }
+    return lines;
+}
+
+void write_report(const EvaluationReport& report, const fs::path& output, Overwrite overwrite) {
+    const std::string name = output.string();
+    const bool tsv = name.ends_with(".tsv") || name.ends_with(".tsv.gz");
+    genome::TextOutput out(output, overwrite);
+    out.write(tsv                       ? to_tsv(report)
+              : name.ends_with(".html") ? to_html(report)
+                                        : to_json(report).dump(2) + "\n");
+    out.commit();
+}
+
+}  // namespace bigbird::evaluation

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scores beside the labels of the examples that they are of.
+#pragma once
+
+#include "bigbird/examples/examples.hpp"
+#include "bigbird/rows/score_table.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace bigbird::evaluation {
+
+/// One label's scores and truths, in the same order of rows for every label.
+struct LabelScores {
+    std::size_t label = 0;  ///< of the examples' label table
+    std::vector<float> scores;
+    std::vector<std::uint8_t> truths;
+};
+
+struct ScoredExamples {
+    std::vector<std::int64_t> rows;   ///< scored rows of the split, ascending
+    std::vector<LabelScores> labels;  ///< ascending; those that the scores have a column for
+    std::vector<std::uint32_t>
+        blocks;  ///< for each row the stretch of genome that it lies in, numbered from 0
+    std::uint32_t block_count = 0;
+    std::int64_t not_scored = 0;       ///< rows of the split that are NA in the scores (all N)
+    std::int64_t other_rows = 0;       ///< rows of the scores that are not of the split
+    std::int64_t missing_columns = 0;  ///< labels of the examples without a column
+    rows::Provenance provenance;       ///< what the scores were made from
+};
+
+/// Joins a score table to the rows of `split` by contig (also by alias), start, end and name, and columns to
+/// labels by LabelTable::column_name. `block_size` bases make a block, counted from a contig's start. Throws
+/// InputError where a row of the split is missing or comes twice, no column fits, the split has no rows, or
+/// none is scored.
+ScoredExamples join_scores(const examples::ExampleSet& examples, const std::filesystem::path& scores,
+                           examples::Split split, std::int64_t block_size);
+
+/// Restricts several joins of the same split to the rows that all have scores for and the labels that all
+/// have columns for, and says what that leaves out. Throws InputError where nothing is left.
+void keep_common(const examples::ExampleSet& examples, std::vector<ScoredExamples>& joined,
+                 std::int64_t block_size);
+
+}  // namespace bigbird::evaluation

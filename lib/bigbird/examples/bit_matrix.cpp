@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/examples/bit_matrix.hpp"
+
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/error.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+namespace bigbird::examples {
+
+namespace {
+
+/// The .npy header is a fixed function of the shape, so reading is comparing.
+std::string npy_header(std::int64_t rows, std::size_t row_bytes) {
+    std::string text = "{'descr': '|u1', 'fortran_order': False, 'shape': (" + std::to_string(rows) + ", " +
+                       std::to_string(row_bytes) + "), }";
+    constexpr std::size_t prefix = 10;
+    text.append((64 - (prefix + text.size() + 1) % 64) % 64, ' ');
+    text += '\n';
+    std::string header("\x93NUMPY\x01\x00", 8);
+    header += static_cast<char>(text.size() & 0xFFU);
+    header += static_cast<char>(text.size() >> 8);
+    return header + text;
+}
+
+}  // namespace
+
+bool BitRows::any(std::size_t index) const {
+    const auto bytes = row(index);
+    return std::any_of(bytes.begin(), bytes.end(), [](std::uint8_t byte) { return byte != 0; });
+}
+
+void write_npy(const std::filesystem::path& path, const BitRows& rows) {
+    std::ofstream out(path, std::ios::binary);
+    const std::string header = npy_header(static_cast<std::int64_t>(rows.rows()), rows.row_bytes());
+    out.write(header.data(), static_cast<std::streamsize>(header.size()));
+    out.write(reinterpret_cast<const char*>(rows.bytes().data()),
+              static_cast<std::streamsize>(rows.bytes().size()));
+    out.close();
+    if (!out) {
+        throw WriteError(path.filename().string() + ": writing failed: " + std::strerror(errno));
+    }
+}
+
+BitRowsWriter::BitRowsWriter(std::filesystem::path path, std::size_t columns)
+    : path_(std::move(path)), row_bytes_((columns + 7) / 8), out_(path_, std::ios::binary) {
+    out_ << npy_header(0, row_bytes_);  // as long as that of any number of rows
+    require_good();
+}
+
+void BitRowsWriter::append(std::span<const std::uint8_t> row) {
+    BIGBIRD_EXPECTS(row.size() == row_bytes_, "a row of bits of another width");
+    out_.write(reinterpret_cast<const char*>(row.data()), static_cast<std::streamsize>(row.size()));
+    ++rows_;
+    require_good();
+}
+
+void BitRowsWriter::finish() {
+    out_.seekp(0);
+    out_ << npy_header(rows_, row_bytes_);
+    out_.close();
+    require_good();
+}
+
+void BitRowsWriter::require_good() const {
+    if (!out_) {
+        throw WriteError(path_.filename().string() + ": writing failed: " + std::strerror(errno));
+    }
+}
+
+BitMatrix::BitMatrix(const std::filesystem::path& path, std::int64_t rows, std::size_t columns)
+    : file_(path), row_bytes_((columns + 7) / 8) {
+    const std::string header = npy_header(rows, row_bytes_);
+    const std::size_t size = header.size() + static_cast<std::size_t>(rows) * row_bytes_;
+    const bool same =
+        file_.bytes().size() == size && std::memcmp(file_.bytes().data(), header.data(), header.size()) == 0;
+    if (!same) {
+        throw InputError("is not the label matrix of " + std::to_string(rows) + " rows and " +
+                             std::to_string(columns) +
+                             " labels that the folder's other files tell of; make the examples again",
+                         path);
+    }
+    data_ = file_.bytes().subspan(header.size());
+}
+
+}  // namespace bigbird::examples

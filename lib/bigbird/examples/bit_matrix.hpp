@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// A matrix of bits as NumPy's .npy (format 1.0, uint8, C order): row after row, each in whole bytes, the
+// first column in the lowest bit. In Python: np.unpackbits(np.load(path), axis=1, count=columns,
+// bitorder="little").
+#pragma once
+
+#include "bigbird/core/mapped_file.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <vector>
+
+namespace bigbird::examples {
+
+/// Rows of bits in memory.
+class BitRows {
+public:
+    explicit BitRows(std::size_t columns) : row_bytes_((columns + 7) / 8) {}
+
+    std::size_t row_bytes() const { return row_bytes_; }
+    std::size_t rows() const { return row_bytes_ == 0 ? 0 : bytes_.size() / row_bytes_; }
+    void resize(std::size_t rows) { bytes_.resize(rows * row_bytes_); }
+    void set(std::size_t row, std::size_t column) {
+        bytes_[row * row_bytes_ + column / 8] =
+            static_cast<std::uint8_t>(bytes_[row * row_bytes_ + column / 8] | (1U << (column % 8)));
+    }
+    bool get(std::size_t row, std::size_t column) const {
+        return ((bytes_[row * row_bytes_ + column / 8] >> (column % 8)) & 1U) != 0;
+    }
+    std::span<const std::uint8_t> row(std::size_t row) const {
+        return std::span(bytes_).subspan(row * row_bytes_, row_bytes_);
+    }
+    bool any(std::size_t row) const;
+    void append(std::span<const std::uint8_t> row) { bytes_.insert(bytes_.end(), row.begin(), row.end()); }
+    std::span<const std::uint8_t> bytes() const { return bytes_; }
+
+private:
+    std::size_t row_bytes_;
+    std::vector<std::uint8_t> bytes_;
+};
+
+/// Writes in place: give a path inside a PendingOutput. Throws WriteError.
+void write_npy(const std::filesystem::path& path, const BitRows& rows);
+
+/// Writes rows as they come, for matrices that do not fit in memory. In place: give a path inside a
+/// PendingOutput. Every call throws WriteError. Not thread-safe.
+class BitRowsWriter {
+public:
+    BitRowsWriter(std::filesystem::path path, std::size_t columns);
+    /// `row`: whole bytes, as BitRows holds them.
+    void append(std::span<const std::uint8_t> row);
+    /// Writes the number of rows into the header.
+    void finish();
+    std::int64_t rows() const { return rows_; }
+
+private:
+    void require_good() const;
+
+    std::filesystem::path path_;
+    std::size_t row_bytes_;
+    std::int64_t rows_ = 0;
+    std::ofstream out_;
+};
+
+/// Reads in place. Const calls are thread-safe.
+class BitMatrix {
+public:
+    /// Throws InputError where the file is missing, no such .npy, or not rows x columns.
+    BitMatrix(const std::filesystem::path& path, std::int64_t rows, std::size_t columns);
+
+    bool get(std::int64_t row, std::size_t column) const {
+        return ((std::to_integer<unsigned>(data_[static_cast<std::size_t>(row) * row_bytes_ + column / 8]) >>
+                 (column % 8)) &
+                1U) != 0;
+    }
+
+private:
+    MappedFile file_;
+    std::span<const std::byte> data_;
+    std::size_t row_bytes_;
+};
+
+}  // namespace bigbird::examples

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/examples/build/chromatin.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/core/rng.hpp"
+#include "bigbird/examples/bit_matrix.hpp"
+#include "bigbird/examples/build/chromatin_bins.hpp"
+#include "bigbird/examples/build/peak_sheet.hpp"
+#include "bigbird/examples/example_format.hpp"
+#include "bigbird/examples/example_writer.hpp"
+#include "bigbird/examples/hold_outs.hpp"
+#include "bigbird/examples/labelled_bins.hpp"
+#include "bigbird/examples/two_bit.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/genome/regions/interval_set.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+namespace bigbird::examples {
+namespace fs = std::filesystem;
+
+namespace {
+
+using genome::Interval;
+using genome::IntervalSet;
+
+/// The peaks of a label on the reference.
+struct Peaks {
+    IntervalSet set;
+    std::int64_t read = 0;
+    genome::LeftOut left_out;
+    Json checksum;
+};
+
+Peaks read_peaks(const genome::ReferenceGenome& reference, const fs::path& path) {
+    Peaks peaks;
+    const genome::PlacedBed bed = genome::read_bed_on(reference, path);
+    std::vector<Interval> intervals;
+    for (const genome::BedRecord& record : bed.records) {
+        intervals.push_back(record.where);
+    }
+    peaks.set = IntervalSet(intervals);
+    peaks.left_out = bed.left_out;
+    peaks.read = static_cast<std::int64_t>(bed.records.size()) + bed.left_out.total();
+    peaks.checksum = checksum_of_input(path);
+    return peaks;
+}
+
+std::optional<IntervalSet> read_set(const genome::ReferenceGenome& reference,
+                                    const std::optional<fs::path>& path) {
+    if (!path) {
+        return std::nullopt;
+    }
+    std::vector<Interval> intervals;
+    const genome::PlacedBed bed = genome::read_bed_on(reference, *path);
+    for (const genome::BedRecord& record : bed.records) {
+        intervals.push_back(record.where);
+    }
+    if (bed.left_out.total() > 0) {
+        log_info("{}: left out {}", path->string(), bed.left_out.describe());
+    }
+    return IntervalSet(intervals);
+}
+
+/// The bins of one contig that become rows.
+struct ContigRows {
+    std::vector<std::int64_t> bins;
+    std::vector<SplitWindow> windows;
+};
+
+class ChromatinBuilder {
+public:
+    ChromatinBuilder(const ChromatinOptions& options, fs::path folder)
+        : options_(options),
+          folder_(std::move(folder)),
+          reference_(genome::open_references(options.references)),
+          hold_outs_(*reference_, options.validation, options.test),
+          include_(read_set(*reference_, options.include)),
+          exclude_(read_set(*reference_, options.exclude)),
+          files_(read_peak_files(options.peaks)) {}
+
+    void build() {
+        read_all_peaks();
+        std::vector<std::string> names;
+        std::int64_t bases = 0;
+        for (const genome::Contig& contig : reference_->contigs()) {
+            names.push_back(contig.name);
+            bases += contig.length;
+        }
+        const bool long_offsets = bases / 4 > std::int64_t{std::numeric_limits<std::uint32_t>::max() / 2};
+        TwoBitWriter store(folder_ / store_name, names, long_offsets);
+        const rows::WindowBounds bounds{-(options_.window / 2), options_.window - options_.window / 2};
+        ExampleWriter writer(folder_, Task::chromatin, bounds, files_.size());
+        LabelledBinsWriter bins(folder_, options_.bin, files_.size());
+        Progress progress("label bins", "contigs", static_cast<std::int64_t>(names.size()));
+        std::int64_t done = 0;
+        for (const genome::Contig& contig : reference_->contigs()) {
+            stop_if_asked();
+            build_contig(contig, writer, bins, store);
+            progress.update(++done);
+        }
+        progress.finish();
+        if (writer.rows() == 0) {
+            throw InputError(
+                "no bin is left: none of the peaks covers more than half of a bin that --include, --exclude "
+                "and "
+                "--max-n-fraction admit");
+        }
+        store.finish();
+        bins.finish();
+        writer.finish(label_table(), details());
+        report(writer);
+    }
+
+private:
+    void read_all_peaks() {
+        peaks_.resize(files_.size());
+        parallel_for(static_cast<std::int64_t>(files_.size()), options_.threads, [&](std::int64_t i) {
+            stop_if_asked();
+            peaks_[static_cast<std::size_t>(i)] =
+                read_peaks(*reference_, files_[static_cast<std::size_t>(i)].path);
+        });
+        std::int64_t read = 0;
+        genome::LeftOut left_out;
+        for (const Peaks& peaks : peaks_) {
+            read += peaks.read;
+            left_out.unknown_contig += peaks.left_out.unknown_contig;
+            left_out.past_end += peaks.left_out.past_end;
+        }
+        log_info("read {} peaks of {} labels", read, files_.size());
+        if (left_out.total() > 0) {
+            log_info("left out {} of {} peaks: {}", left_out.total(), read, left_out.describe());
+        }
+        if (read == 0) {
+            throw InputError("--peaks holds no peaks: every file is empty");
+        }
+        if (read == left_out.total()) {
+            throw InputError("none of the " + std::to_string(read) +
+                             " peaks lies on the reference; give peaks and reference of the same assembly");
+        }
+    }
+
+    /// All bins of a contig with their labels; a thread has eight labels, which share a byte.
+    BitRows label_bins(const std::string& contig, std::int64_t count) const {
+        BitRows labels(files_.size());
+        labels.resize(static_cast<std::size_t>(count));
+        const auto bytes = static_cast<std::int64_t>(labels.row_bytes());
+        parallel_for(bytes, options_.threads, [&](std::int64_t byte) {
+            const auto first = static_cast<std::size_t>(byte) * 8;
+            for (std::size_t label = first; label < std::min(first + 8, files_.size()); ++label) {
+                mark_covered_bins(
+                    peaks_[label].set.spans(contig), options_.bin, count,
+                    [&](std::int64_t bin) { labels.set(static_cast<std::size_t>(bin), label); });
+            }
+        });
+        return labels;
+    }
+
+    /// The bits of the labels that make a bin a row.
+    std::vector<std::uint8_t> row_making_labels() const {
+        BitRows mask(files_.size());
+        mask.resize(1);
+        for (std::size_t label = 0; label < files_.size(); ++label) {
+            if (options_.group.empty() || files_[label].group == options_.group) {
+                mask.set(0, label);
+            }
+        }
+        if (!mask.any(0)) {
+            throw ConfigError("--bins-of-group '" + options_.group + "' is the group of no label");
+        }
+        return {mask.row(0).begin(), mask.row(0).end()};
+    }
+
+    static bool shares_bits(std::span<const std::uint8_t> a, std::span<const std::uint8_t> b) {
+        return std::inner_product(a.begin(), a.end(), b.begin(), false, std::logical_or<>(),
+                                  [](std::uint8_t x, std::uint8_t y) { return (x & y) != 0; });
+    }
+
+    ContigRows choose_rows(const genome::Contig& contig, const BitRows& labels, const NCounter& n) {
+        const std::vector<std::uint8_t> mask = row_making_labels();
+        const auto most_n =
+            static_cast<std::int64_t>(options_.max_n_fraction * static_cast<double>(options_.window));
+        std::vector<std::int64_t> chosen, unlabelled;
+        for (std::size_t i = 0; i < labels.rows(); ++i) {
+            const auto bin = static_cast<std::int64_t>(i);
+            const Interval where = place_of(contig, bin);
+            const bool wanted = options_.bins == BinChoice::all || shares_bits(labels.row(i), mask);
+            const bool negative = !wanted && options_.negatives > 0 && !labels.any(i);
+            if ((!wanted && !negative) || (include_ && !include_->contains(where)) ||
+                (exclude_ && exclude_->overlaps(where))) {
+                continue;
+            }
+            const Interval window = genome::window_around(where, options_.window);
+            const std::int64_t n_bases = n.count(window.begin, window.end);
+            if (n_bases > most_n || n_bases == options_.window) {
+                left_out_n_ += wanted ? 1 : 0;
+                continue;
+            }
+            (wanted ? chosen : unlabelled).push_back(bin);
+        }
+        draw_negatives(contig, unlabelled, chosen);
+        ContigRows rows;
+        for (const std::int64_t bin : chosen) {
+            const Interval where = place_of(contig, bin);
+            rows.bins.push_back(bin);
+            rows.windows.push_back(
+                {genome::window_around(where, options_.window), hold_outs_.split_of(where)});
+        }
+        return rows;
+    }
+
+    Interval place_of(const genome::Contig& contig, std::int64_t bin) const {
+        return {contig.name, bin * options_.bin, (bin + 1) * options_.bin};
+    }
+
+    /// Adds the share of `unlabelled` to `chosen` that the ratio asks for, in order.
+    void draw_negatives(const genome::Contig& contig, std::vector<std::int64_t>& unlabelled,
+                        std::vector<std::int64_t>& chosen) const {
+        const Rng stream = Rng(options_.seed).split("negatives").split(contig.name);
+        std::sort(unlabelled.begin(), unlabelled.end(), [&](std::int64_t a, std::int64_t b) {
+            return stream.split(static_cast<std::uint64_t>(a)).key() <
+                   stream.split(static_cast<std::uint64_t>(b)).key();
+        });
+        const auto wanted =
+            static_cast<std::size_t>(options_.negatives * static_cast<double>(chosen.size()) + 0.5);
+        unlabelled.resize(std::min(unlabelled.size(), wanted));
+        chosen.insert(chosen.end(), unlabelled.begin(), unlabelled.end());
+        std::sort(chosen.begin(), chosen.end());
+    }
+
+    /// The contig's sequence where something is kept of it, else N.
+    class KeptSequence {
+    public:
+        explicit KeptSequence(const std::string& dna) : dna_(dna), kept_(dna.size(), 'N') {}
+        /// Intervals that ascend, so that what they share is copied once; restart() before others come.
+        void keep(std::int64_t begin, std::int64_t end) {
+            const auto from = std::max(static_cast<std::size_t>(std::max<std::int64_t>(begin, 0)), copied_);
+            const auto to = std::min(static_cast<std::size_t>(std::max<std::int64_t>(end, 0)), dna_.size());
+            if (from >= to) return;
+            kept_.replace(from, to - from, dna_, from, to - from);
+            copied_ = to;
+        }
+        void restart() { copied_ = 0; }
+        const std::string& text() const { return kept_; }
+
+    private:
+        const std::string& dna_;
+        std::string kept_;
+        std::size_t copied_ = 0;
+    };
+
+    /// All bins that --include and --exclude admit, whatever their labels and however much of them is N.
+    std::int64_t add_bins(const genome::Contig& contig, const BitRows& labels, LabelledBinsWriter& bins,
+                          KeptSequence& sequence) const {
+        std::int64_t added = 0;
+        for (std::size_t i = 0; i < labels.rows(); ++i) {
+            const Interval where = place_of(contig, static_cast<std::int64_t>(i));
+            if ((include_ && !include_->contains(where)) || (exclude_ && exclude_->overlaps(where))) continue;
+            bins.add(contig.name, static_cast<std::int64_t>(i), hold_outs_.split_of(where), labels.row(i));
+            sequence.keep(where.begin, where.end);
+            ++added;
+        }
+        return added;
+    }
+
+    void build_contig(const genome::Contig& contig, ExampleWriter& writer, LabelledBinsWriter& bins,
+                      TwoBitWriter& store) {
+        const bool any_peak = std::any_of(peaks_.begin(), peaks_.end(), [&](const Peaks& peaks) {
+            return !peaks.set.spans(contig.name).empty();
+        });
+        if (!any_peak && options_.bins == BinChoice::any) {
+            return;
+        }
+        const std::int64_t count = contig.length / options_.bin;
+        const BitRows labels = label_bins(contig.name, count);
+        const std::string dna = reference_->fetch({contig.name, 0, contig.length});
+        const ContigRows rows = choose_rows(contig, labels, NCounter(dna));
+        const std::vector<bool> kept = without_shared_windows(rows.windows);
+        KeptSequence sequence(dna);
+        std::int64_t written = add_bins(contig, labels, bins, sequence);
+        sequence.restart();
+        for (std::size_t i = 0; i < rows.bins.size(); ++i) {
+            if (!kept[i]) {
+                ++left_out_shared_;
+                continue;
+            }
+            sequence.keep(rows.windows[i].window.begin, rows.windows[i].window.end);
+            ExampleRow row;
+            row.where = place_of(contig, rows.bins[i]);
+            row.split = rows.windows[i].split;
+            writer.add(row, labels.row(static_cast<std::size_t>(rows.bins[i])));
+            ++written;
+        }
+        if (written > 0) {
+            store.add(contig.name, sequence.text());
+        }
+    }
+
+    rows::LabelTable label_table() const {
+        std::vector<rows::Label> labels;
+        for (const PeakFile& file : files_) {
+            labels.push_back({file.group, file.name, -1});
+        }
+        return rows::LabelTable(std::move(labels));
+    }
+
+    void report(const ExampleWriter& writer) const {
+        if (left_out_n_ > 0) {
+            log_info("left out {} bins whose window has more than {:g} of N", left_out_n_,
+                     options_.max_n_fraction);
+        }
+        if (left_out_shared_ > 0) {
+            log_info("left out {} bins whose window reaches into one that is held out", left_out_shared_);
+        }
+        log_info("{} bins of {} bp: {} for training, {} for validation, {} for test", writer.rows(),
+                 options_.bin, writer.rows(Split::train), writer.rows(Split::validation),
+                 writer.rows(Split::test));
+    }
+
+    Json details() const {
+        Json parameters{{"bin", options_.bin},
+                        {"bins", options_.bins == BinChoice::any ? "any" : "all"},
+                        {"bins_of_group", options_.group},
+                        {"negatives", options_.negatives},
+                        {"seed", options_.seed},
+                        {"max_n_fraction", options_.max_n_fraction},
+                        {"held_out", hold_outs_.describe()}};
+        Json inputs = Json::array();
+        for (const fs::path& reference : options_.references) {
+            inputs.push_back({{"role", "reference"}, {"sha256", checksum_of_input(reference)}});
+        }
+        if (options_.include) {
+            inputs.push_back({{"role", "include"}, {"sha256", checksum_of_input(*options_.include)}});
+        }
+        if (options_.exclude) {
+            inputs.push_back({{"role", "exclude"}, {"sha256", checksum_of_input(*options_.exclude)}});
+        }
+        for (std::size_t i = 0; i < peaks_.size(); ++i) {
+            inputs.push_back({{"role", "peaks"}, {"label", i}, {"sha256", peaks_[i].checksum}});
+        }
+        return {{"parameters", parameters}, {"inputs", inputs}, {"contigs", describe_contigs(*reference_)}};
+    }
+
+    const ChromatinOptions& options_;
+    fs::path folder_;
+    std::unique_ptr<genome::ReferenceGenome> reference_;
+    HoldOuts hold_outs_;
+    std::optional<IntervalSet> include_, exclude_;
+    std::vector<PeakFile> files_;
+    std::vector<Peaks> peaks_;
+    std::int64_t left_out_n_ = 0, left_out_shared_ = 0;
+};
+
+}  // namespace
+
+BinChoice parse_bin_choice(std::string_view text) {
+    if (text == "any") {
+        return BinChoice::any;
+    }
+    if (text == "all") {
+        return BinChoice::all;
+    }
+    throw ConfigError("--bins '" + std::string(text) + "' is unknown; write any or all");
+}
+
+void ChromatinOptions::validate() const {
+    if (bin < 1 || window < bin) {
+        throw ConfigError("--window must be at least as long as --bin, and --bin at least 1");
+    }
+    if (bins == BinChoice::all && (!group.empty() || negatives > 0)) {
+        throw ConfigError("--bins-of-group and --negatives go with --bins any: all bins are rows anyway");
+    }
+    if (max_n_fraction < 0 || max_n_fraction > 1) {
+        throw ConfigError("--max-n-fraction must lie between 0 and 1");
+    }
+}
+
+void build_chromatin(const ChromatinOptions& options, const fs::path& folder) {
+    options.validate();
+    ChromatinBuilder(options, folder).build();
+}
+
+}  // namespace bigbird::examples

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chromatin examples: 200-bp bins of the genome, labelled by the peaks that cover them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::examples {
+
+/// Which bins become rows: those with at least one label, or all.
+enum class BinChoice : std::uint8_t { any, all };
+/// "any" or "all". Throws ConfigError.
+BinChoice parse_bin_choice(std::string_view text);
+
+struct ChromatinOptions {
+    std::vector<std::filesystem::path> peaks;  ///< read_peak_files
+    std::vector<std::filesystem::path> references;
+    std::int64_t window = 8000, bin = 200;
+    BinChoice bins = BinChoice::any;
+    std::string group;       ///< with any: only this group's labels count; "": all do
+    double negatives = 0;    ///< with any: bins without any label for each row, drawn at random by contig
+    std::uint64_t seed = 0;  ///< of that draw
+    std::optional<std::filesystem::path> include;  ///< BED: bins must lie wholly inside
+    std::optional<std::filesystem::path> exclude;  ///< BED: bins must not touch it
+    std::vector<std::string> validation, test;     ///< HoldOuts; by bin
+    double max_n_fraction = 0.5;                   ///< of a window; windows of N alone are left out always
+    int threads = 1;
+
+    /// Throws ConfigError.
+    void validate() const;
+};
+
+/// Writes an example folder (FORMAT.md) into the empty `folder`. Bins begin at multiples of `bin` and lie
+/// wholly on their contig. A bin has a label where the union of the label's peaks covers more than half of
+/// it. Rows are in the reference's order; bins whose window shares sequence with one of another split are
+/// left out of the lesser (without_shared_windows). Peaks that do not lie on the reference are left out and
+/// counted. Says what it did. Throws InputError and ConfigError, also where no peak or no bin is left.
+/// Memory: all peaks, one contig's bins, and the labels of all rows.
+void build_chromatin(const ChromatinOptions& options, const std::filesystem::path& folder);
+
+}  // namespace bigbird::examples

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// DeepSEA's train.mat, valid.mat and test.mat: one-hot sequences, channels A G C T, and 0/1 labels;
+// MATLAB 7.3 (HDF5) is read in slabs, MATLAB 5 whole.
+#pragma once
+
+#include "bigbird/core/json_file.hpp"
+#include "bigbird/examples/bit_matrix.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bigbird::examples {
+
+/// One .mat file. Not thread-safe.
+class DeepseaMat {
+public:
+    /// Throws InputError: no .mat, truncated, without an array (rows, 4, bases) and one (rows, labels) of as
+    /// many rows.
+    explicit DeepseaMat(std::filesystem::path path);
+    ~DeepseaMat();
+    DeepseaMat(DeepseaMat&&) noexcept;
+
+    /// Rows that stand for different places: where the second half of the file is the reverse complement of
+    /// the first, as in DeepSEA's own, those of the first half.
+    std::int64_t rows() const;
+    bool has_strand_halves() const;
+    std::size_t labels() const;
+    std::int64_t bases() const;
+    const std::filesystem::path& path() const;
+
+    struct Slab {
+        std::vector<std::string> sequences;  ///< N where no channel is set
+        BitRows bits;
+    };
+    /// Rows [begin, begin + count). Throws InputError where the file breaks off or a value is neither 0
+    /// nor 1.
+    Slab read(std::int64_t begin, std::int64_t count);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace bigbird::examples

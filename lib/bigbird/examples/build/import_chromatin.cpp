@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/examples/build/import_chromatin.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/examples/build/deepsea_mat.hpp"
+#include "bigbird/examples/example_format.hpp"
+#include "bigbird/examples/example_writer.hpp"
+#include "bigbird/examples/hold_outs.hpp"
+#include "bigbird/examples/two_bit.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/genome/regions/bed.hpp"
+#include "bigbird/genome/text/text_input.hpp"
+#include "bigbird/rows/deepsea_labels.hpp"
+#include "bigbird/rows/text_fields.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace bigbird::examples {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t rows_a_slab = 4096;
+constexpr std::int64_t deepsea_bin = 200;
+constexpr std::size_t deepsea_train_lines = 2'200'000;
+constexpr double most_mismatches = 0.01;
+
+/// Bins, their splits and labels, in the input's order.
+struct Bins {
+    rows::LabelTable labels;
+    std::vector<genome::Interval> places;
+    std::vector<Split> splits;
+    BitRows bits{0};
+};
+
+rows::LabelTable numbered(std::size_t count) {
+    std::vector<rows::Label> labels;
+    for (std::size_t i = 0; i < count; ++i)
+        labels.push_back({".", "label" + std::to_string(i), -1});
+    return rows::LabelTable(std::move(labels));
+}
+
+/// The table given, DeepSEA's own for 919 labels without names, else `found`.
+rows::LabelTable table_for(const std::optional<fs::path>& given, const rows::LabelTable& found, bool named) {
+    if (given) {
+        rows::LabelTable table = rows::LabelTable::read(*given);
+        if (table.size() != found.size()) {
+            throw InputError("names " + std::to_string(table.size()) + " labels, but there are " +
+                                 std::to_string(found.size()),
+                             *given);
+        }
+        return table;
+    }
+    return !named && found.size() == rows::deepsea_labels().size() ? rows::deepsea_labels() : found;
+}
+
+class TableReader {
+public:
+    TableReader(const ImportOptions& options, const genome::ReferenceGenome& reference)
+        : options_(options), reference_(reference), input_(options.table) {}
+
+    Bins read() {
+        read_header();
+        const HoldOuts hold_outs(reference_, options_.validation, options_.test);
+        std::string line;
+        while (input_.next(line)) {
+            if (line.empty() || line.starts_with('#')) continue;
+            add(rows::split_fields(line, '\t'), hold_outs);
+        }
+        if (bins_.places.empty()) throw InputError("holds no bins", options_.table);
+        return std::move(bins_);
+    }
+
+private:
+    void read_header() {
+        std::string line;
+        do {
+            if (!input_.next(line)) throw InputError("is empty", options_.table);
+        } while (line.starts_with("##"));
+        const auto fields = rows::split_fields(line, '\t');
+        const std::string_view first = fields[0].starts_with('#') ? fields[0].substr(1) : fields[0];
+        const bool head = fields.size() > 3 && (first == "chrom" || first == "chr" || first == "contig") &&
+                          fields[1] == "start" && fields[2] == "end";
+        if (!head) {
+            throw InputError(
+                "begins with no header; '#chrom start end' and the labels' names, tab-separated, are needed",
+                options_.table, input_.line_number());
+        }
+        std::vector<rows::Label> labels;
+        for (std::size_t i = 3; i < fields.size(); ++i)
+            labels.push_back({".", std::string(fields[i]), -1});
+        bins_.labels = table_for(options_.label_table, rows::LabelTable(std::move(labels)), true);
+        bins_.bits = BitRows(bins_.labels.size());
+        row_ = BitRows(bins_.labels.size());
+        row_.resize(1);
+    }
+
+    void add(const std::vector<std::string_view>& fields, const HoldOuts& hold_outs) {
+        const auto fault = [&](const std::string& what) {
+            return InputError(what, options_.table, input_.line_number());
+        };
+        if (fields.size() != bins_.labels.size() + 3) {
+            throw fault("has " + std::to_string(fields.size()) + " columns where the header has " +
+                        std::to_string(bins_.labels.size() + 3));
+        }
+        const auto begin = rows::parse_integer(fields[1]), end = rows::parse_integer(fields[2]);
+        const auto contig = reference_.find(fields[0]);
+        if (!begin || !end || *begin < 0 || *begin >= *end) throw fault("start and end are no bin");
+        if (!contig) throw fault("contig '" + std::string(fields[0]) + "' is not in the reference");
+        const genome::Contig& known = reference_.contigs()[*contig];
+        if (*end > known.length) throw fault("reaches past the end of contig '" + known.name + "'");
+        row_.resize(0);
+        row_.resize(1);
+        for (std::size_t label = 0; label < bins_.labels.size(); ++label) {
+            const std::string_view value = fields[label + 3];
+            if (value != "0" && value != "1")
+                throw fault("label '" + std::string(value) + "' is neither 0 nor 1");
+            if (value == "1") row_.set(0, label);
+        }
+        bins_.places.push_back({known.name, *begin, *end});
+        bins_.splits.push_back(hold_outs.split_of(bins_.places.back()));
+        bins_.bits.append(row_.row(0));
+    }
+
+    const ImportOptions& options_;
+    const genome::ReferenceGenome& reference_;
+    genome::TextInput input_;
+    Bins bins_;
+    BitRows row_{0};
+};
+
+/// Places of the rows of a .mat among the lines of --coordinates.
+std::vector<genome::Interval> places_of(Split split, std::int64_t rows, std::int64_t train_rows,
+                                        const std::vector<genome::Interval>& lines,
+                                        const fs::path& coordinates) {
+    std::vector<genome::Interval> places;
+    if (split == Split::test) {
+        for (const genome::Interval& line : lines) {
+            std::string_view contig = line.contig;
+            if (contig.starts_with("chr")) contig.remove_prefix(3);
+            if (contig == "8" || contig == "9") places.push_back(line);
+        }
+    } else {
+        const std::size_t first = split == Split::train ? 0
+                                  : train_rows > 0      ? static_cast<std::size_t>(train_rows)
+                                                        : deepsea_train_lines;
+        for (std::size_t i = first; i < lines.size() && std::ssize(places) < rows; ++i)
+            places.push_back(lines[i]);
+    }
+    if (std::ssize(places) != rows) {
+        throw InputError("has " + std::to_string(places.size()) + " lines for the " + std::to_string(rows) +
+                             " rows of " + std::string(to_string(split)) +
+                             "; is it the allTFs.pos.bed of these files?",
+                         coordinates);
+    }
+    return places;
+}
+
+bool same_bases(std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](char x, char y) { return x == y || x == 'N' || y == 'N'; });
+}
+
+std::vector<genome::Interval> read_coordinates(const fs::path& path,
+                                               const genome::ReferenceGenome& reference) {
+    std::vector<genome::Interval> lines;
+    genome::BedReader reader(path);
+    while (auto record = reader.next()) {
+        genome::Interval where = record->where;
+        genome::place(where, reference);  // contigs that the reference lacks are told where they are needed
+        lines.push_back(std::move(where));
+    }
+    return lines;
+}
+
+/// Reads the .mat files' labels and compares their sequences with the reference.
+Bins read_mats(const ImportOptions& options, const genome::ReferenceGenome& reference) {
+    const std::vector<genome::Interval> lines = read_coordinates(*options.coordinates, reference);
+    Bins bins;
+    std::int64_t train_rows = 0;
+    for (const auto& [split, path] : options.mats) {
+        DeepseaMat mat(path);
+        if (bins.labels.size() == 0) {
+            bins.labels = table_for(options.label_table, numbered(mat.labels()), false);
+            bins.bits = BitRows(mat.labels());
+        } else if (bins.labels.size() != mat.labels()) {
+            throw InputError("has " + std::to_string(mat.labels()) + " labels, the file before it " +
+                                 std::to_string(bins.labels.size()),
+                             path);
+        }
+        if (split == Split::train) train_rows = mat.rows();
+        const auto places = places_of(split, mat.rows(), train_rows, lines, *options.coordinates);
+        Progress progress("reading " + path.filename().string(), "rows", mat.rows());
+        std::int64_t compared = 0, different = 0;
+        for (std::int64_t begin = 0; begin < mat.rows(); begin += rows_a_slab) {
+            stop_if_asked();
+            const DeepseaMat::Slab slab = mat.read(begin, std::min(rows_a_slab, mat.rows() - begin));
+            for (std::size_t i = 0; i < slab.sequences.size(); ++i) {
+                const genome::Interval& bin = places[static_cast<std::size_t>(begin) + i];
+                if (!reference.find(bin.contig)) {
+                    throw InputError("contig '" + bin.contig + "' is not in the reference",
+                                     *options.coordinates);
+                }
+                const std::string here = reference.fetch(genome::window_around(bin, mat.bases()));
+                ++compared;
+                different += same_bases(here, slab.sequences[i]) ? 0 : 1;
+                bins.places.push_back(bin);
+                bins.splits.push_back(split);
+                bins.bits.append(slab.bits.row(i));
+            }
+            if (static_cast<double>(different) > most_mismatches * static_cast<double>(compared)) {
+                throw InputError(
+                    std::to_string(different) + " of the first " + std::to_string(compared) +
+                        " sequences differ from the reference at --coordinates; they are hg19's (GRCh37's)",
+                    path);
+            }
+            progress.update(compared);
+        }
+        progress.finish();
+        if (different > 0)
+            log_warning("{}: {} of {} sequences differ from the reference", path.string(), different,
+                        compared);
+    }
+    return bins;
+}
+
+Json inputs_of(const ImportOptions& options) {
+    Json inputs = Json::array();
+    const auto add = [&](const char* role, const fs::path& path) {
+        inputs.push_back({{"role", role}, {"sha256", checksum_of_input(path)}});
+    };
+    for (const fs::path& reference : options.references)
+        add("reference", reference);
+    if (!options.table.empty()) add("table", options.table);
+    for (const auto& [split, path] : options.mats)
+        add((std::string(to_string(split)) + ".mat").c_str(), path);
+    if (options.coordinates) add("coordinates", *options.coordinates);
+    if (options.label_table) add("labels", *options.label_table);
+    return inputs;
+}
+
+void say(const ExampleWriter& writer, std::int64_t left_out_n, std::int64_t left_out_shared) {
+    if (left_out_n > 0) log_info("left out {} bins whose window has too much N", left_out_n);
+    if (left_out_shared > 0)
+        log_info("left out {} bins whose window reaches into one that is held out", left_out_shared);
+    log_info("{} bins: {} for training, {} for validation, {} for test", writer.rows(),
+             writer.rows(Split::train), writer.rows(Split::validation), writer.rows(Split::test));
+}
+
+/// Rows at places of a reference.
+void write_placed(const ImportOptions& options, const fs::path& folder, const Bins& bins,
+                  const genome::ReferenceGenome& reference, const Json& held_out) {
+    std::vector<SplitWindow> windows;
+    for (std::size_t i = 0; i < bins.places.size(); ++i) {
+        windows.push_back({genome::window_around(bins.places[i], options.window), bins.splits[i]});
+    }
+    std::vector<bool> kept = without_shared_windows(windows);
+    const std::int64_t left_out_shared = std::count(kept.begin(), kept.end(), false);
+    std::vector<std::string> names;
+    std::int64_t bases = 0, left_out_n = 0;
+    std::map<std::string, std::vector<std::size_t>> rows_on;
+    for (const genome::Contig& contig : reference.contigs()) {
+        names.push_back(contig.name);
+        bases += contig.length;
+    }
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        if (kept[i]) rows_on[windows[i].window.contig].push_back(i);
+    }
+    const bool long_offsets = bases / 4 > std::int64_t{std::numeric_limits<std::uint32_t>::max() / 2};
+    TwoBitWriter store(folder / store_name, names, long_offsets);
+    for (const genome::Contig& contig : reference.contigs()) {
+        const auto found = rows_on.find(contig.name);
+        if (found == rows_on.end()) continue;
+        stop_if_asked();
+        const std::string dna = reference.fetch({contig.name, 0, contig.length});
+        std::string stored(dna.size(), 'N');
+        for (const std::size_t i : found->second) {
+            const genome::Interval& window = windows[i].window;
+            const auto begin = static_cast<std::size_t>(std::max<std::int64_t>(window.begin, 0));
+            const std::size_t end = std::min(static_cast<std::size_t>(window.end), dna.size());
+            const std::string_view inside = std::string_view(dna).substr(begin, end - begin);
+            const auto n = std::count(inside.begin(), inside.end(), 'N') + window.size() - std::ssize(inside);
+            if (static_cast<double>(n) > options.max_n_fraction * static_cast<double>(window.size()) ||
+                n == window.size()) {
+                kept[i] = false;
+                ++left_out_n;
+                continue;
+            }
+            stored.replace(begin, end - begin, inside);
+        }
+        store.add(contig.name, stored);
+    }
+    store.finish();
+    const rows::WindowBounds bounds{-(options.window / 2), options.window - options.window / 2};
+    ExampleWriter writer(folder, Task::chromatin, bounds, bins.labels.size());
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        if (kept[i])
+            writer.add({bins.places[i], ".", genome::Strand::none, bins.splits[i]}, bins.bits.row(i));
+    }
+    if (writer.rows() == 0) throw InputError("no bin is left: every window has too much N");
+    writer.finish(bins.labels,
+                  {{"parameters", {{"max_n_fraction", options.max_n_fraction}, {"held_out", held_out}}},
+                   {"inputs", inputs_of(options)},
+                   {"contigs", describe_contigs(reference)}});
+    say(writer, left_out_n, left_out_shared);
+}
+
+/// Rows with sequences of their own: each is a contig of the store.
+void write_unplaced(const ImportOptions& options, const fs::path& folder) {
+    std::vector<DeepseaMat> mats;
+    std::vector<std::string> names;
+    const auto name_of = [](Split split, std::int64_t row) {
+        return std::string(to_string(split)) + "_" + std::to_string(row + 1);
+    };
+    for (const auto& [split, path] : options.mats) {
+        mats.emplace_back(path);
+        if (mats.back().labels() != mats.front().labels() || mats.back().bases() != mats.front().bases()) {
+            throw InputError("has other labels or sequences of another length than the file before it", path);
+        }
+        for (std::int64_t row = 0; row < mats.back().rows(); ++row)
+            names.push_back(name_of(split, row));
+    }
+    const std::int64_t bases = mats.front().bases();
+    const rows::LabelTable labels = table_for(options.label_table, numbered(mats.front().labels()), false);
+    const bool long_offsets =
+        std::ssize(names) * (bases / 4 + 300) > std::int64_t{std::numeric_limits<std::uint32_t>::max()};
+    TwoBitWriter store(folder / store_name, names, long_offsets);
+    ExampleWriter writer(folder, Task::chromatin, {-(bases / 2), bases - bases / 2}, labels.size());
+    std::int64_t left_out = 0;
+    Progress progress("reading", "rows", std::ssize(names));
+    for (std::size_t m = 0; m < mats.size(); ++m) {
+        for (std::int64_t begin = 0; begin < mats[m].rows(); begin += rows_a_slab) {
+            stop_if_asked();
+            const DeepseaMat::Slab slab = mats[m].read(begin, std::min(rows_a_slab, mats[m].rows() - begin));
+            for (std::size_t i = 0; i < slab.sequences.size(); ++i) {
+                const double n = genome::n_fraction(slab.sequences[i]);
+                if (n > options.max_n_fraction || n == 1) {
+                    ++left_out;
+                    continue;
+                }
+                const Split split = options.mats[m].first;
+                const std::string name = name_of(split, begin + static_cast<std::int64_t>(i));
+                store.add(name, slab.sequences[i]);
+                const genome::Interval bin =
+                    genome::window_around({name, 0, bases}, std::min(deepsea_bin, bases));
+                writer.add({bin, ".", genome::Strand::none, split}, slab.bits.row(i), false);
+            }
+            progress.update(writer.rows() + left_out);
+        }
+    }
+    progress.finish();
+    if (writer.rows() == 0) throw InputError("no row is left: every sequence has too much N");
+    store.finish();
+    writer.finish(labels, {{"parameters", {{"max_n_fraction", options.max_n_fraction}}},
+                           {"inputs", inputs_of(options)},
+                           {"contigs", Json::array()}});
+    say(writer, left_out, 0);
+}
+
+}  // namespace
+
+void ImportOptions::validate() const {
+    const auto require = [](bool fine, const char* what) {
+        if (!fine) throw ConfigError(what);
+    };
+    require(table.empty() != mats.empty(), "give either --peaks, --table or --mat");
+    require(!coordinates || !mats.empty(), "--coordinates belongs to --mat");
+    require(!references.empty() || (!mats.empty() && !coordinates),
+            "--reference is needed, out of which windows are cut");
+    require(mats.empty() || (validation.empty() && test.empty()),
+            "--validation and --test do not go with --mat, whose files are splits already");
+    require(window > 0, "--window must be at least 1");
+}
+
+void import_chromatin(const ImportOptions& options, const fs::path& folder) {
+    options.validate();
+    if (!options.mats.empty() && !options.coordinates) {
+        log_info("without --coordinates the windows are the .mat files' own sequences");
+        write_unplaced(options, folder);
+        return;
+    }
+    const auto reference = genome::open_references(options.references);
+    if (options.table.empty()) {
+        write_placed(options, folder, read_mats(options, *reference), *reference, "as the .mat files");
+    } else {
+        const HoldOuts hold_outs(*reference, options.validation, options.test);
+        write_placed(options, folder, TableReader(options, *reference).read(), *reference,
+                     hold_outs.describe());
+    }
+}
+
+}  // namespace bigbird::examples

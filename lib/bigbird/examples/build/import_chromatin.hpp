@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chromatin examples out of bins that somebody else has labelled.
+#pragma once
+
+#include "bigbird/examples/examples.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bigbird::examples {
+
+struct ImportOptions {
+    /// Either a table: a header `#chrom start end LABEL …` (or without #), then a line a bin with 0 or 1 for
+    /// each label; plain, gzip or bgzip …
+    std::filesystem::path table;
+    /// … or DeepSEA's .mat files, each with the split that it is.
+    std::vector<std::pair<Split, std::filesystem::path>> mats;
+    /// The bins that the rows of .mat files are of (allTFs.pos.bed): lines of train first, those of
+    /// validation behind them (from line 2,200,001 where there is no train), test those of chromosomes 8
+    /// and 9. Without it the windows are the files' own sequences.
+    std::optional<std::filesystem::path> coordinates;
+    std::optional<std::filesystem::path>
+        label_table;                                ///< labels.tsv; else names of the table, or DeepSEA's 919
+    std::vector<std::filesystem::path> references;  ///< for tables and coordinates
+    std::int64_t window = 8000;
+    std::vector<std::string> validation, test;  ///< HoldOuts, for tables
+    double max_n_fraction = 0.5;
+
+    /// Throws ConfigError.
+    void validate() const;
+};
+
+/// Writes an example folder (FORMAT.md) into the empty `folder`, rows in the order of the input. Bins are
+/// kept as they come; those whose window has too much N or shares sequence with a window of a greater split
+/// are left out and counted. Sequences of .mat files are compared with the reference at their coordinates.
+/// Throws InputError and ConfigError. Memory: the places and labels of all rows, and one contig.
+void import_chromatin(const ImportOptions& options, const std::filesystem::path& folder);
+
+}  // namespace bigbird::examples

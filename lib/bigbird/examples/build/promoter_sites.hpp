@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/genome/regions/interval_set.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bigbird::examples {
+
+/// A transcription start site on the reference.
+struct PromoterSite {
+    std::string contig, name;  ///< contig as the reference spells it; the name is never "."
+    std::int64_t tss = 0;
+    genome::Strand strand = genome::Strand::forward;
+};
+
+/// What became of the rows of a TSS file.
+struct SiteCounts {
+    std::int64_t read = 0, unmapped = 0, repeated = 0;
+    genome::LeftOut left_out;
+};
+
+struct PromoterSites {
+    std::vector<PromoterSite> sites;  ///< in the file's order, each once
+    SiteCounts counts;
+};
+
+/// Reads a BED file of TSSs (tss_of a row; EPDnew's have one base) and puts them on the reference, through a
+/// chain where there is one; then `folder` gets lifted.bed (one base a row, contigs as the chain spells them)
+/// and unmapped.bed (TSS base as it came, and the reason as a seventh column). Rows that do not lie on the
+/// reference, and rows that repeat a place, strand and name, are left out and counted; a row without a name
+/// is named after its place. Says what happened. Throws InputError: a row without strand or of no base, a
+/// malformed line, no TSS left.
+PromoterSites read_promoter_sites(const std::filesystem::path& tss,
+                                  const std::optional<std::filesystem::path>& chain,
+                                  const genome::ReferenceGenome& reference,
+                                  const std::filesystem::path& folder);
+
+}  // namespace bigbird::examples

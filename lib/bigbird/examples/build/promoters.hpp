@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Promoter examples: the window about each TSS, and a negative for it.
+#pragma once
+
+#include "bigbird/examples/build/negatives.hpp"
+#include "bigbird/rows/window.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bigbird::examples {
+
+struct PromoterOptions {
+    std::filesystem::path tss;
+    std::optional<std::filesystem::path> chain;
+    std::vector<std::filesystem::path> references;
+    rows::WindowBounds bounds;
+    NegativeKind negatives = NegativeKind::random_bases;
+    std::vector<std::string> validation, test;  ///< HoldOuts; by TSS base
+    double max_n_fraction = 0.5;                ///< of a window; windows of N alone are left out always
+    std::uint64_t seed = 0;
+    int threads = 1;
+
+    /// Throws ConfigError.
+    void validate() const;
+};
+
+/// Writes an example folder (FORMAT.md) into the empty `folder`. A promoter and its negative are neighbours
+/// and share the split; a promoter whose window shares sequence with one of another split is left out of the
+/// lesser (without_shared_windows). A promoter's negative depends on the seed and the promoter alone, genomic
+/// ones on the hold-outs and the other promoters too. Says what it did. Throws InputError and ConfigError,
+/// also where nothing is left.
+void build_promoters(const PromoterOptions& options, const std::filesystem::path& folder);
+
+}  // namespace bigbird::examples

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/examples/example_writer.hpp"
+
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/checksum.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/version.hpp"
+#include "bigbird/examples/example_format.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+namespace bigbird::examples {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::array splits{Split::train, Split::validation, Split::test};
+
+char symbol(genome::Strand strand) {
+    return static_cast<char>(strand);
+}
+
+}  // namespace
+
+ExampleWriter::ExampleWriter(fs::path folder, Task task, const rows::WindowBounds& bounds, std::size_t labels)
+    : folder_(std::move(folder)),
+      task_(task),
+      bounds_(bounds),
+      matrix_(labels),
+      rows_(folder_ / rows_name, std::ios::binary) {
+    BIGBIRD_EXPECTS(labels > 0, "examples need a label");
+    for (const Split split : splits) {
+        lists_[static_cast<std::size_t>(split)].open(folder_ / (std::string(to_string(split)) + ".bed"),
+                                                     std::ios::binary);
+    }
+    require_good();
+}
+
+void ExampleWriter::require_good() const {
+    bool good = rows_.good();
+    for (const std::ofstream& list : lists_) {
+        good = good && list.good();
+    }
+    if (!good) {
+        throw WriteError(std::string("the examples cannot be written: ") + std::strerror(errno));
+    }
+}
+
+void ExampleWriter::add(const ExampleRow& row, std::span<const std::uint8_t> labels, bool listed) {
+    const std::string place =
+        row.where.contig + '\t' + std::to_string(row.where.begin) + '\t' + std::to_string(row.where.end);
+    rows_ << place << '\t' << to_string(row.split);
+    if (task_ == Task::promoter) {
+        rows_ << '\t' << (labels[0] & 1U) << '\t' << symbol(row.strand) << '\t' << row.name;
+    }
+    rows_ << '\n';
+    const auto split = static_cast<std::size_t>(row.split);
+    if (listed) {
+        lists_[split] << place;
+        if (task_ == Task::promoter) {
+            lists_[split] << '\t' << row.name << "\t.\t" << symbol(row.strand);
+        }
+        lists_[split] << '\n';
+    }
+    ++split_rows_[split];
+    matrix_.append(labels);
+    require_good();
+}
+
+void ExampleWriter::finish(const rows::LabelTable& labels, const Json& details) {
+    rows_.close();
+    for (std::ofstream& list : lists_) {
+        list.close();
+    }
+    require_good();
+    std::vector<rows::Label> counted;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        counted.push_back(labels[i]);
+        counted[i].positives = 0;
+        for (std::size_t row = 0; row < matrix_.rows(); ++row) {
+            counted[i].positives += matrix_.get(row, i) ? 1 : 0;
+        }
+    }
+    write_atomically(folder_ / labels_name, Overwrite::refuse,
+                     [&](std::ostream& out) { out << rows::LabelTable(counted).to_text(); });
+    write_npy(folder_ / matrix_name, matrix_);
+    Json manifest{{"format", format_name},
+                  {"format_version", format_version},
+                  {"made_by", "bigbird-dna " + std::string(version())},
+                  {"task", to_string(task_)},
+                  {"window", to_string(bounds_)},
+                  {"rows", rows()},
+                  {"labels", labels.size()}};
+    for (const Split split : splits) {
+        manifest["splits"][std::string(to_string(split))] = rows(split);
+    }
+    manifest.update(details);
+    write_json(folder_ / manifest_name, manifest, Overwrite::refuse);
+}
+
+Json describe_contigs(const genome::ReferenceGenome& reference) {
+    Json contigs = Json::array();
+    for (const genome::Contig& contig : reference.contigs()) {
+        contigs.push_back({{"name", contig.name}, {"length", contig.length}});
+    }
+    return contigs;
+}
+
+Json checksum_of_input(const fs::path& path) {
+    const fs::path file = genome::fasta_of(path);
+    std::error_code ignored;
+    return fs::is_regular_file(file, ignored) ? Json(sha256_of_file(file)) : Json();
+}
+
+}  // namespace bigbird::examples

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/core/json_file.hpp"
+#include "bigbird/examples/bit_matrix.hpp"
+#include "bigbird/examples/examples.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <span>
+
+namespace bigbird::examples {
+
+/// Writes all of an example folder but its sequences.2bit: rows as they come, the rest at the end. Not
+/// thread-safe.
+class ExampleWriter {
+public:
+    /// `folder` exists and becomes the example folder: that of a PendingOutput. Throws WriteError, as all
+    /// members do.
+    ExampleWriter(std::filesystem::path folder, Task task, const rows::WindowBounds& bounds,
+                  std::size_t labels);
+
+    /// `labels` are the row's bits in whole bytes, as BitRows holds them. A row with `listed` also goes to
+    /// the BED file of its split, which is for prediction; synthetic sequences have no place there.
+    void add(const ExampleRow& row, std::span<const std::uint8_t> labels, bool listed = true);
+
+    /// Writes labels.tsv with the positives that were seen, labels.npy and manifest.json; `details`
+    /// (parameters, inputs, contigs) are put behind what the writer knows itself.
+    void finish(const rows::LabelTable& labels, const Json& details);
+
+    std::int64_t rows() const { return static_cast<std::int64_t>(matrix_.rows()); }
+    std::int64_t rows(Split split) const { return split_rows_[static_cast<std::size_t>(split)]; }
+
+private:
+    void require_good() const;
+
+    std::filesystem::path folder_;
+    Task task_;
+    rows::WindowBounds bounds_;
+    BitRows matrix_;
+    std::ofstream rows_;
+    std::array<std::ofstream, 3> lists_;
+    std::array<std::int64_t, 3> split_rows_{};
+};
+
+/// `[{"name", "length"}, …]`.
+Json describe_contigs(const genome::ReferenceGenome& reference);
+
+/// The SHA-256 of an input, or null where it is a pipe, which can be read but once.
+Json checksum_of_input(const std::filesystem::path& path);
+
+}  // namespace bigbird::examples

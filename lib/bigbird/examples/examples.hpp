@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Labelled examples of a task: a folder that holds all that fine-tuning, prediction on held-out rows and
+// evaluation need (FORMAT.md).
+#pragma once
+
+#include "bigbird/core/json_file.hpp"
+#include "bigbird/genome/reference/interval.hpp"
+#include "bigbird/rows/label_table.hpp"
+#include "bigbird/rows/window.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::examples {
+
+enum class Task : std::uint8_t { promoter, chromatin };
+enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
+
+std::string_view to_string(Task task);
+std::string_view to_string(Split split);
+/// Throws ConfigError naming the three.
+Split parse_split(std::string_view text);
+
+/// What is scored in one row. A promoter row is its TSS base, with its strand, the window lies about it by
+/// the manifest's bounds; a synthetic negative carries the place of the promoter that it was made from, and
+/// that promoter's name with ".negative" behind it. A chromatin row is its bin, the window is centred on it.
+struct ExampleRow {
+    genome::Interval where;  ///< contig spelt as in the reference
+    std::string name = ".";
+    genome::Strand strand = genome::Strand::none;
+    Split split = Split::train;
+};
+
+/// Reads an example folder. Rows are in genome order of the build (chromatin) or in the order of the TSS
+/// file, each promoter followed by its negative. Const calls are thread-safe; sequences are memory-mapped.
+class ExampleSet {
+public:
+    /// Throws InputError: no manifest, another version, sizes that do not agree, a damaged store.
+    static ExampleSet load(const std::filesystem::path& directory);
+    ~ExampleSet();
+    ExampleSet(ExampleSet&&) noexcept;
+    ExampleSet& operator=(ExampleSet&&) noexcept;
+
+    Task task() const;
+    std::int64_t size() const;
+    /// Where a window lies about a row: about the TSS base, or from the middle of the bin. bounds().size()
+    /// bases.
+    const rows::WindowBounds& bounds() const;
+    /// One label, "promoter", for Task::promoter.
+    const rows::LabelTable& label_table() const;
+    /// Parameters, checksums of inputs, counts, contigs of the reference (FORMAT.md).
+    const Json& manifest() const;
+
+    ExampleRow row(std::int64_t row) const;
+    Split split(std::int64_t row) const;
+    /// Rows of a split, ascending.
+    std::vector<std::int64_t> rows(Split split) const;
+
+    /// 0 or 1.
+    std::uint8_t label(std::int64_t row, std::size_t label) const;
+    /// All labels of a row, 0 or 1 each.
+    std::vector<std::uint8_t> labels(std::int64_t row) const;
+    /// The same into `out`, of label_table().size() elements.
+    void copy_labels(std::int64_t row, std::span<std::uint8_t> out) const;
+    /// Rows of a split that have a label.
+    std::int64_t positives(std::size_t label, Split split) const;
+
+    /// The window's normalised sequence (A C G T N), bounds().size() letters, reverse-complemented for rows
+    /// on the minus strand.
+    std::string sequence(std::int64_t row) const;
+
+private:
+    struct State;
+    explicit ExampleSet(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace bigbird::examples

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/core/json_file.hpp"
+#include "bigbird/examples/examples.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/genome/regions/interval_set.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bigbird::examples {
+
+/// Which parts of the genome are held out of training. Const calls are thread-safe.
+class HoldOuts {
+public:
+    /// Each text is a contig, a region ("22:21,000,001-22,000,000", 1-based and closed as samtools has it) or
+    /// a BED file, or FILE:FOLD, the rows of a BED file whose name is FOLD. Throws ConfigError where it is
+    /// none of these, lies outside the reference, or validation and test overlap.
+    HoldOuts(const genome::ReferenceGenome& reference, std::span<const std::string> validation,
+             std::span<const std::string> test);
+
+    /// test where `where` overlaps its regions, else validation where it overlaps those, else train.
+    Split split_of(const genome::Interval& where) const;
+    const genome::IntervalSet& regions(Split held_out) const;
+
+    /// For the manifest: `validation` and `test` as lists of "contig:begin-end" (0-based, half-open), a
+    /// checksum instead of long ones.
+    Json describe() const;
+
+private:
+    genome::IntervalSet validation_, test_;
+};
+
+/// A window and the split of its row.
+struct SplitWindow {
+    genome::Interval window;
+    Split split = Split::train;
+};
+
+/// Which windows may stay so that no split sees another's sequence: all of test, those of validation that
+/// share no base with test's, those of train that share none with either's.
+std::vector<bool> without_shared_windows(std::span<const SplitWindow> windows);
+
+}  // namespace bigbird::examples

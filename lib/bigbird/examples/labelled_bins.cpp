@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/examples/labelled_bins.hpp"
+
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/examples/example_format.hpp"
+#include "bigbird/genome/text/text_input.hpp"
+#include "bigbird/rows/text_fields.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+namespace bigbird::examples {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t stretch_columns = 4;  // contig, start, end, split
+
+BinStretch stretch_of(const std::vector<std::string_view>& fields, std::int64_t bin) {
+    if (fields.size() != stretch_columns) {
+        throw ConfigError("has " + std::to_string(fields.size()) + " columns where 4 are");
+    }
+    const auto begin = rows::parse_integer(fields[1]), end = rows::parse_integer(fields[2]);
+    if (!begin || !end || *begin < 0 || *begin % bin != 0 || *end <= *begin || *end % bin != 0) {
+        throw ConfigError("has coordinates that are no whole bins of " + std::to_string(bin) + " bases");
+    }
+    return {.contig = std::string(fields[0]),
+            .split = parse_split(fields[3]),
+            .first = *begin / bin,
+            .count = (*end - *begin) / bin};
+}
+
+std::vector<BinStretch> read_stretches(const fs::path& path, std::int64_t bin) {
+    genome::TextInput input(path);
+    std::vector<BinStretch> stretches;
+    std::string line;
+    std::int64_t row = 0;
+    while (input.next(line)) {
+        try {
+            stretches.push_back(stretch_of(rows::split_fields(line, '\t'), bin));
+        } catch (const ConfigError& error) {
+            throw InputError(error.what(), path, input.line_number());
+        }
+        stretches.back().row = row;
+        row += stretches.back().count;
+    }
+    return stretches;
+}
+
+std::int64_t bin_size_in(const Json& manifest, const fs::path& where) {
+    const Json parameters = manifest.value("parameters", Json::object());
+    const Json bin = parameters.is_object() ? parameters.value("bin", Json()) : Json();
+    if (!bin.is_number_integer() || bin.get<std::int64_t>() <= 0) {
+        throw InputError("does not say how many bases a bin has", where);
+    }
+    return bin.get<std::int64_t>();
+}
+
+}  // namespace
+
+LabelledBinsWriter::LabelledBinsWriter(const fs::path& folder, std::int64_t bin, std::size_t labels)
+    : bin_(bin),
+      path_(folder / stretches_name),
+      stretches_(path_, std::ios::binary),
+      matrix_(folder / bins_matrix_name, labels) {}
+
+void LabelledBinsWriter::add(const std::string& contig, std::int64_t bin, Split split,
+                             std::span<const std::uint8_t> labels) {
+    const bool goes_on =
+        open_ && open_->contig == contig && open_->split == split && open_->first + open_->count == bin;
+    if (!goes_on) {
+        close_stretch();
+        open_ = BinStretch{.contig = contig, .split = split, .first = bin};
+    }
+    ++open_->count;
+    matrix_.append(labels);
+}
+
+void LabelledBinsWriter::close_stretch() {
+    if (!open_) return;
+    stretches_ << open_->contig << '\t' << open_->first * bin_ << '\t' << (open_->first + open_->count) * bin_
+               << '\t' << to_string(open_->split) << '\n';
+    open_.reset();
+}
+
+void LabelledBinsWriter::finish() {
+    close_stretch();
+    stretches_.close();
+    if (!stretches_) {
+        throw WriteError(path_.filename().string() + ": writing failed: " + std::strerror(errno));
+    }
+    matrix_.finish();
+}
+
+LabelledBins LabelledBins::load(const fs::path& directory) {
+    const fs::path path = directory / stretches_name;
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) {
+        throw InputError(
+            "holds no labels of whole stretches of bins (bins.bed): build-chromatin --peaks makes them, from "
+            "this version on",
+            directory);
+    }
+    const std::int64_t bin = bin_size_in(read_json(directory / manifest_name), directory / manifest_name);
+    rows::LabelTable labels = rows::LabelTable::read(directory / labels_name);
+    std::vector<BinStretch> stretches = read_stretches(path, bin);
+    const std::int64_t rows = stretches.empty() ? 0 : stretches.back().row + stretches.back().count;
+    BitMatrix matrix(directory / bins_matrix_name, rows, labels.size());
+    TwoBitReader store(directory / store_name);
+    for (const BinStretch& stretch : stretches) {
+        if (!store.find(stretch.contig)) {
+            throw InputError("lacks contig '" + stretch.contig + "' of bins.bed; make the examples again",
+                             directory / store_name);
+        }
+    }
+    return {bin, std::move(labels), std::move(stretches), std::move(matrix), std::move(store)};
+}
+
+void LabelledBins::copy_labels(std::int64_t row, std::span<std::uint8_t> out) const {
+    BIGBIRD_EXPECTS(out.size() == labels_.size(), "one place for each label is needed");
+    for (std::size_t label = 0; label < out.size(); ++label) {
+        out[label] = matrix_.get(row, label) ? 1 : 0;
+    }
+}
+
+std::string LabelledBins::sequence(const std::string& contig, std::int64_t begin, std::int64_t end) const {
+    const auto record = store_.find(contig);
+    if (!record) return std::string(static_cast<std::size_t>(end - begin), 'N');
+    return store_.fetch(*record, begin, end);
+}
+
+}  // namespace bigbird::examples

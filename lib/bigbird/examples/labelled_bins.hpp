@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The labels of every bin of whole stretches of the genome, so that windows of many bins can be cut at any
+// place: bins.bed and bins.npy of an example folder (FORMAT.md).
+#pragma once
+
+#include "bigbird/examples/bit_matrix.hpp"
+#include "bigbird/examples/examples.hpp"
+#include "bigbird/examples/two_bit.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bigbird::examples {
+
+/// Bins `first` to `first + count`, of one contig and one split; bin i begins at base i * size.
+struct BinStretch {
+    std::string contig;
+    Split split = Split::train;
+    std::int64_t first = 0, count = 0;
+    std::int64_t row = 0;  ///< of `first`, in bins.npy
+    bool operator==(const BinStretch&) const = default;
+};
+
+/// Writes bins.bed and bins.npy. Not thread-safe; every call throws WriteError.
+class LabelledBinsWriter {
+public:
+    /// `bin`: bases. `folder` is that of a PendingOutput.
+    LabelledBinsWriter(const std::filesystem::path& folder, std::int64_t bin, std::size_t labels);
+    /// Bins ascend on a contig; contigs follow one another. `labels`: bits as BitRows holds them.
+    void add(const std::string& contig, std::int64_t bin, Split split, std::span<const std::uint8_t> labels);
+    void finish();
+    std::int64_t bins() const { return matrix_.rows(); }
+
+private:
+    void close_stretch();
+
+    std::int64_t bin_;
+    std::filesystem::path path_;
+    std::ofstream stretches_;
+    BitRowsWriter matrix_;
+    std::optional<BinStretch> open_;
+};
+
+/// Reads them in place, with the sequence beside them. Const calls are thread-safe.
+class LabelledBins {
+public:
+    /// Throws InputError where the folder has no such files (it was imported, or is older than they are), or
+    /// where they do not fit each other.
+    static LabelledBins load(const std::filesystem::path& directory);
+
+    std::int64_t bin_size() const { return bin_; }
+    const rows::LabelTable& label_table() const { return labels_; }
+    /// In the order of the reference.
+    std::span<const BinStretch> stretches() const { return stretches_; }
+    /// Labels, 0 or 1 each, of the bin at `row` of bins.npy.
+    void copy_labels(std::int64_t row, std::span<std::uint8_t> out) const;
+    /// Exactly end - begin letters; N outside the contig and where the folder holds no sequence.
+    std::string sequence(const std::string& contig, std::int64_t begin, std::int64_t end) const;
+
+private:
+    LabelledBins(std::int64_t bin, rows::LabelTable labels, std::vector<BinStretch> stretches,
+                 BitMatrix matrix, TwoBitReader store)
+        : bin_(bin),
+          labels_(std::move(labels)),
+          stretches_(std::move(stretches)),
+          matrix_(std::move(matrix)),
+          store_(std::move(store)) {}
+
+    std::int64_t bin_;
+    rows::LabelTable labels_;
+    std::vector<BinStretch> stretches_;
+    BitMatrix matrix_;
+    TwoBitReader store_;
+};
+
+}  // namespace bigbird::examples

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/genome/reference/fasta_file.hpp"
+#include "bigbird/genome/text/text_input.hpp"
+
+#include <charconv>
+#include <string_view>
+
+namespace bigbird::genome::detail {
+
+namespace {
+
+class LengthsAlone : public FastaFile {
+public:
+    LengthsAlone(std::filesystem::path path, std::vector<FastaContig> contigs)
+        : path_(std::move(path)), contigs_(std::move(contigs)) {}
+
+    const std::filesystem::path& path() const override { return path_; }
+    std::vector<FastaContig> contigs() const override { return contigs_; }
+    std::string fetch(std::size_t, std::int64_t, std::int64_t) const override {
+        BIGBIRD_EXPECTS(false, "lengths alone were asked for, not sequence");
+    }
+
+private:
+    std::filesystem::path path_;
+    std::vector<FastaContig> contigs_;
+};
+
+/// Contig and length, the first two columns of a .fai or chrom.sizes; blanks may stand for tabs.
+FastaContig parse(std::string_view line, const std::filesystem::path& path, std::int64_t number) {
+    const std::size_t gap = line.find_first_of("\t ");
+    const std::size_t start = line.find_first_not_of("\t ", gap);
+    FastaContig contig{{std::string(line.substr(0, gap)), -1}, number};
+    if (gap != std::string_view::npos && start != std::string_view::npos) {
+        const std::string_view text = line.substr(start, line.find_first_of("\t ", start) - start);
+        const auto [end, error] =
+            std::from_chars(text.data(), text.data() + text.size(), contig.contig.length);
+        if (error != std::errc() || end != text.data() + text.size()) {
+            contig.contig.length = -1;
+        }
+    }
+    if (contig.contig.name.empty() || contig.contig.length < 0) {
+        throw InputError("is no line of contig and length, as a .fai or chrom.sizes file has them", path,
+                         number);
+    }
+    return contig;
+}
+
+}  // namespace
+
+std::unique_ptr<FastaFile> open_lengths(const std::filesystem::path& path) {
+    require_readable(path);
+    std::filesystem::path index = path;
+    index += ".fai";
+    const bool indexed = is_fresh_index(index, path);
+    TextInput input(indexed ? index : path);
+    std::string line;
+    std::vector<FastaContig> contigs;
+    while (input.next(line)) {
+        if (!indexed && contigs.empty() && line.starts_with('>')) {
+            log_info("{} has no fresh .fai and is read through for its contigs' lengths", path.string());
+            return open_fasta(path);
+        }
+        if (!line.empty() && line.front() != '#') {
+            contigs.push_back(parse(line, input.path(), input.line_number()));
+        }
+    }
+    if (contigs.empty()) {
+        throw InputError("holds no contig", path);
+    }
+    return std::make_unique<LengthsAlone>(path, std::move(contigs));
+}
+
+}  // namespace bigbird::genome::detail

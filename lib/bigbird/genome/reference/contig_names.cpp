@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/genome/reference/contig_names.hpp"
+
+#include "bigbird/core/log.hpp"
+
+#include <array>
+#include <atomic>
+#include <unordered_map>
+
+namespace bigbird::genome {
+
+namespace {
+
+/// What all spellings of a contig have in common: no "chr" before it, MT for the mitochondrion.
+std::string_view shared_name(std::string_view name) {
+    for (const std::string_view prefix : {"chr", "Chr", "CHR"}) {
+        if (name.starts_with(prefix) && name.size() > prefix.size()) {
+            name.remove_prefix(prefix.size());
+            break;
+        }
+    }
+    return name == "M" ? "MT" : name;
+}
+
+/// Lets a string_view look up without a copy.
+struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+using Map = std::unordered_map<std::string, std::size_t, Hash, std::equal_to<>>;
+
+constexpr std::size_t ambiguous = static_cast<std::size_t>(-1);
+
+}  // namespace
+
+struct ContigNames::State {
+    Map exact, aliases;
+    std::vector<std::string> names;
+    mutable std::array<std::atomic<bool>, 2> said{};
+
+    void say_once(std::string_view asked, std::string_view found) const {
+        const bool mitochondrion = shared_name(asked) == "MT";
+        if (!said[mitochondrion ? 1 : 0].exchange(true)) {
+            log_info("contig '{}' is called '{}' in the reference{}", asked, found,
+                     mitochondrion ? "" : "; others that differ by 'chr' alone are matched likewise");
+        }
+    }
+};
+
+ContigNames::ContigNames(std::span<const Contig> contigs) : state_(std::make_unique<State>()) {
+    for (std::size_t i = 0; i < contigs.size(); ++i) {
+        state_->names.push_back(contigs[i].name);
+        state_->exact.emplace(contigs[i].name, i);
+        const auto [alias, fresh] = state_->aliases.emplace(shared_name(contigs[i].name), i);
+        if (!fresh) {
+            alias->second = ambiguous;
+        }
+    }
+}
+
+ContigNames::~ContigNames() = default;
+ContigNames::ContigNames(ContigNames&&) noexcept = default;
+ContigNames& ContigNames::operator=(ContigNames&&) noexcept = default;
+
+std::optional<std::size_t> ContigNames::find(std::string_view name) const {
+    if (const auto exact = state_->exact.find(name); exact != state_->exact.end()) {
+        return exact->second;
+    }
+    const auto alias = state_->aliases.find(shared_name(name));
+    if (alias == state_->aliases.end() || alias->second == ambiguous) {
+        return std::nullopt;
+    }
+    state_->say_once(name, state_->names[alias->second]);
+    return alias->second;
+}
+
+}  // namespace bigbird::genome

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/genome/reference/interval.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::genome {
+
+/// Finds contigs by any of their usual names: the exact one first, else one alias (`chr1`/`1`,
+/// `chrM`/`M`/`MT`) if just one contig fits. Says once on standard error which kind of alias it used.
+/// Thread-safe.
+class ContigNames {
+public:
+    explicit ContigNames(std::span<const Contig> contigs);
+    ~ContigNames();
+    ContigNames(ContigNames&&) noexcept;
+    ContigNames& operator=(ContigNames&&) noexcept;
+
+    /// The contig's index, or nothing where it is unknown or ambiguous.
+    std::optional<std::size_t> find(std::string_view name) const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace bigbird::genome

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/genome/reference/fasta_file.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+#include "bigbird/genome/reference/base_kernels.hpp"
+#include "bigbird/genome/reference/strange_letters.hpp"
+#include "bigbird/genome/text/text_input.hpp"
+
+#include <algorithm>
+
+namespace bigbird::genome::detail {
+
+namespace {
+
+[[noreturn]] void refuse_empty(const std::filesystem::path& path) {
+    throw InputError("holds no sequence: a FASTA file begins with '>' and the name of a contig", path);
+}
+
+/// All sequence in memory, a byte a base: for what cannot be read by position.
+class HeldFasta : public FastaFile {
+public:
+    struct Held {
+        FastaContig head;
+        std::string bases;
+    };
+
+    HeldFasta(std::filesystem::path path, std::vector<Held> contigs)
+        : path_(std::move(path)), contigs_(std::move(contigs)) {
+        StrangeLetters strange(path_);
+        for (Held& held : contigs_) {
+            const std::string_view name = held.head.contig.name;
+            strange.check_and_normalise(name, held.bases);
+            held.head.contig.length = static_cast<std::int64_t>(held.bases.size());
+        }
+    }
+
+    const std::filesystem::path& path() const override { return path_; }
+
+    std::vector<FastaContig> contigs() const override {
+        std::vector<FastaContig> result;
+        for (const Held& held : contigs_) {
+            result.push_back(held.head);
+        }
+        return result;
+    }
+
+    std::string fetch(std::size_t contig, std::int64_t begin, std::int64_t end) const override {
+        return contigs_[contig].bases.substr(static_cast<std::size_t>(begin),
+                                             static_cast<std::size_t>(end - begin));
+    }
+
+private:
+    std::filesystem::path path_;
+    std::vector<Held> contigs_;
+};
+
+std::unique_ptr<FastaFile> read_into_memory(const std::filesystem::path& path) {
+    ByteStream stream(path);
+    FastaScanner scanner(path, true);
+    std::string buffer(std::size_t{1} << 20, '\0');
+    std::int64_t lines = 0;
+    while (const std::size_t count = stream.read(buffer.data(), buffer.size(), lines)) {
+        const std::string_view piece(buffer.data(), count);
+        try {
+            scanner.feed(piece);
+        } catch (const InputError&) {
+            while (stream.read(buffer.data(), buffer.size(), 0) > 0) {  // a damaged file is told as that
+            }
+            throw;
+        }
+        lines += std::count(piece.begin(), piece.end(), '\n');
+    }
+    std::vector<FastaEntry> entries = scanner.finish();
+    if (entries.empty()) {
+        refuse_empty(path);
+    }
+    std::vector<std::string> bases = scanner.take_bases();
+    std::vector<HeldFasta::Held> contigs;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        contigs.push_back({{{std::move(entries[i].name), 0}, entries[i].line}, std::move(bases[i])});
+    }
+    return std::make_unique<HeldFasta>(path, std::move(contigs));
+}
+
+/// Read by position through an index.
+class IndexedFasta : public FastaFile {
+public:
+    IndexedFasta(std::filesystem::path path, std::unique_ptr<RandomBytes> text)
+        : path_(std::move(path)),
+          text_(std::move(text)),
+          entries_(read_index()),
+          held_(entries_.size()),
+          strange_(path_) {
+        if (entries_.empty()) {
+            refuse_empty(path_);
+        }
+        for (std::size_t i = 0; i < entries_.size(); ++i) {
+            if (!entries_[i].even) {
+                hold(i);
+            }
+        }
+    }
+
+    const std::filesystem::path& path() const override { return path_; }
+
+    std::vector<FastaContig> contigs() const override {
+        std::vector<FastaContig> result;
+        for (const FastaEntry& entry : entries_) {
+            result.push_back({{entry.name, entry.length}, entry.line});
+        }
+        return result;
+    }
+
+    std::string fetch(std::size_t contig, std::int64_t begin, std::int64_t end) const override {
+        if (begin >= end) {
+            return {};
+        }
+        const FastaEntry& entry = entries_[contig];
+        if (!entry.even) {
+            return held_[contig].substr(static_cast<std::size_t>(begin),
+                                        static_cast<std::size_t>(end - begin));
+        }
+        const auto position = [&](std::int64_t base) {
+            return entry.offset + base / entry.line_bases * entry.line_bytes + base % entry.line_bases;
+        };
+        std::string bases(static_cast<std::size_t>(end - begin), 'N');
+        std::vector<char> text;
+        const std::int64_t lines = std::max<std::int64_t>(1, text_->piece() / entry.line_bytes);
+        for (std::int64_t at = begin; at < end;) {
+            const std::int64_t line_end = (at / entry.line_bases + lines) * entry.line_bases;
+            const std::int64_t piece_end = std::min({end, line_end, at + text_->piece()});
+            const std::int64_t first = position(at), bytes = position(piece_end - 1) + 1 - first;
+            text.resize(static_cast<std::size_t>(bytes));
+            text_->read(first, bytes, text.data());
+            close_up(entry, at, piece_end, {text.data(), text.size()}, bases.data() + (at - begin));
+            at = piece_end;
+        }
+        return bases;
+    }
+
+private:
+    std::vector<FastaEntry> read_index() const {
+        std::filesystem::path index = path_;
+        index += ".fai";
+        if (is_fresh_index(index, path_)) {
+            return read_fai(index, *text_);
+        }
+        FastaScanner scanner(path_);
+        text_->scan([&](std::string_view piece) { scanner.feed(piece); });
+        return scanner.finish();
+    }
+
+    /// Normalises the bases [begin, end), which `text` holds with the line ends between them.
+    void close_up(const FastaEntry& entry, std::int64_t begin, std::int64_t end, std::string_view text,
+                  char* out) const {
+        const auto width = static_cast<std::size_t>(entry.line_bases);
+        const auto bytes = static_cast<std::size_t>(entry.line_bytes);
+        const auto bases = static_cast<std::size_t>(end - begin),
+                   column = static_cast<std::size_t>(begin) % width;
+        const std::size_t head = std::min(column == 0 ? 0 : width - column, bases);
+        const std::size_t lines = (bases - head) / width, tail = (bases - head) % width;
+        const char* from = text.data();
+        bool all_codes = normalise_letters(from, head, out);
+        from += head > 0 && head < bases ? head + (bytes - width) : 0;
+        all_codes = normalise_lines(from, width, bytes, lines, out + head) && all_codes;
+        if (tail > 0) {
+            from += lines * bytes;
+            all_codes = normalise_letters(from, tail, out + (bases - tail)) && all_codes;
+        }
+        if (!all_codes) {
+            strange_.look(entry.name, begin, text);
+        }
+    }
+
+    /// Uneven lines: positions cannot be computed, so the contig's bases are kept.
+    void hold(std::size_t contig) {
+        FastaEntry& entry = entries_[contig];
+        std::string& bases = held_[contig];
+        bases.resize(static_cast<std::size_t>(entry.end - entry.offset));
+        text_->read(entry.offset, entry.end - entry.offset, bases.data());
+        bases.erase(std::remove_if(bases.begin(), bases.end(), [](char c) { return c <= ' '; }), bases.end());
+        strange_.check_and_normalise(entry.name, bases);
+        entry.length = static_cast<std::int64_t>(bases.size());
+    }
+
+    std::filesystem::path path_;
+    std::unique_ptr<RandomBytes> text_;
+    std::vector<FastaEntry> entries_;
+    std::vector<std::string> held_;
+    mutable StrangeLetters strange_;
+};
+
+}  // namespace
+
+std::unique_ptr<FastaFile> open_fasta(const std::filesystem::path& path) {
+    require_readable(path);
+    if (!std::filesystem::is_regular_file(path)) {
+        return read_into_memory(path);
+    }
+    switch (compression_of(path)) {
+        case Compression::none:
+            return std::make_unique<IndexedFasta>(path, open_plain(path));
+        case Compression::bgzip:
+            return std::make_unique<IndexedFasta>(path, open_bgzip(path));
+        case Compression::gzip:
+            break;
+    }
+    return read_into_memory(path);
+}
+
+std::unique_ptr<FastaFile> fasta_in_memory(std::vector<std::pair<std::string, std::string>> contigs) {
+    std::vector<HeldFasta::Held> held;
+    for (auto& [name, bases] : contigs) {
+        held.push_back({{{std::move(name), 0}, 0}, std::move(bases)});
+    }
+    return std::make_unique<HeldFasta>("memory", std::move(held));
+}
+
+}  // namespace bigbird::genome::detail

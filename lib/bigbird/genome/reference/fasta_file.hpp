@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/genome/reference/fasta_index.hpp"
+#include "bigbird/genome/reference/interval.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bigbird::genome::detail {
+
+/// One contig of a FastaFile, with the line of its header for messages (0: not known).
+struct FastaContig {
+    Contig contig;
+    std::int64_t line = 0;
+};
+
+/// One FASTA file, or sequence in memory. Const calls are thread-safe.
+class FastaFile {
+public:
+    virtual ~FastaFile() = default;
+
+    virtual const std::filesystem::path& path() const = 0;
+    virtual std::vector<FastaContig> contigs() const = 0;
+    /// Normalised bases [begin, end) of a contig by its index; both within the contig. Throws InputError
+    /// where the file cannot be read.
+    virtual std::string fetch(std::size_t contig, std::int64_t begin, std::int64_t end) const = 0;
+};
+
+/// Opens a file by its content; throws as open_references does.
+std::unique_ptr<FastaFile> open_fasta(const std::filesystem::path& path);
+
+/// Names and lengths alone, by open_contig_lengths' rules; fetch() must not be called.
+std::unique_ptr<FastaFile> open_lengths(const std::filesystem::path& path);
+
+/// Normalises.
+std::unique_ptr<FastaFile> fasta_in_memory(std::vector<std::pair<std::string, std::string>> contigs);
+
+}  // namespace bigbird::genome::detail

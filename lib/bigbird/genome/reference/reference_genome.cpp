@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/genome/reference/reference_genome.hpp"
+
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/genome/reference/contig_names.hpp"
+#include "bigbird/genome/reference/fasta_file.hpp"
+
+#include <algorithm>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+
+namespace bigbird::genome {
+
+namespace {
+
+struct NamedFasta {
+    std::string prefix;  // of its contigs' names
+    std::unique_ptr<detail::FastaFile> fasta;
+};
+
+/// Splits NAME=FASTA.
+std::pair<std::string, std::filesystem::path> split_name(const std::filesystem::path& reference) {
+    const std::string text = reference.string();
+    const std::size_t sign = text.find('=');
+    std::error_code ignored;
+    if (sign == std::string::npos || sign == 0 || text.find('/') < sign ||
+        std::filesystem::exists(reference, ignored)) {
+        return {"", reference};
+    }
+    return {text.substr(0, sign), text.substr(sign + 1)};
+}
+
+using Opener = std::unique_ptr<detail::FastaFile> (*)(const std::filesystem::path&);
+
+std::vector<NamedFasta> open_all(std::span<const std::filesystem::path> references, Opener open) {
+    BIGBIRD_EXPECTS(!references.empty(), "a reference is made of at least one file");
+    std::vector<NamedFasta> files;
+    for (const std::filesystem::path& reference : references) {
+        const auto [name, file] = split_name(reference);
+        files.push_back({name.empty() ? "" : name + "#", open(file)});
+    }
+    return files;
+}
+
+/// The contigs of all files, one after the other.
+class JoinedGenome : public ReferenceGenome {
+public:
+    explicit JoinedGenome(std::vector<NamedFasta> files) : files_(std::move(files)), names_({}) {
+        std::unordered_map<std::string, Place> seen;
+        for (std::size_t file = 0; file < files_.size(); ++file) {
+            auto contigs = files_[file].fasta->contigs();
+            for (std::size_t i = 0; i < contigs.size(); ++i) {
+                Contig& contig = contigs[i].contig;
+                contig.name.insert(0, files_[file].prefix);
+                const Place here{file, i, contigs[i].line};
+                const auto [earlier, fresh] = seen.emplace(contig.name, here);
+                if (!fresh) {
+                    refuse_twice(contig.name, earlier->second, here);
+                }
+                contigs_.push_back(std::move(contig));
+                places_.push_back(here);
+            }
+        }
+        names_ = ContigNames(contigs_);
+    }
+
+    std::span<const Contig> contigs() const override { return contigs_; }
+
+    std::optional<std::size_t> find(std::string_view contig) const override { return names_.find(contig); }
+
+    std::string fetch(const Interval& where) const override {
+        BIGBIRD_EXPECTS(where.begin <= where.end, "an interval ends before it begins: " + to_string(where));
+        const auto contig = find(where.contig);
+        if (!contig) {
+            throw InputError("contig '" + where.contig + "' is not in the reference");
+        }
+        const std::int64_t length = contigs_[*contig].length;
+        const std::int64_t begin = std::clamp<std::int64_t>(where.begin, 0, length);
+        const std::int64_t end = std::clamp<std::int64_t>(where.end, 0, length);
+        std::string bases = files_[places_[*contig].file].fasta->fetch(places_[*contig].index, begin, end);
+        if (where.begin < 0) {
+            bases.insert(0, static_cast<std::size_t>(std::min<std::int64_t>(0, where.end) - where.begin),
+                         'N');
+        }
+        bases.resize(static_cast<std::size_t>(where.size()), 'N');
+        return bases;
+    }
+
+private:
+    struct Place {
+        std::size_t file = 0, index = 0;
+        std::int64_t line = 0;
+    };
+
+    [[noreturn]] void refuse_twice(const std::string& name, const Place& first, const Place& second) const {
+        const std::filesystem::path& file = files_[first.file].fasta->path();
+        std::string what = "contig '" + name + "' occurs twice, first in " + file.string() +
+                           (first.line > 0 ? ":" + std::to_string(first.line) : "") +
+                           ": each name may stand for one sequence";
+        if (first.file != second.file) {
+            what += "; where each file is a genome of its own, name them, as in --reference one=" +
+                    file.filename().string() + ", and contigs are called one#" + name;
+        }
+        throw InputError(what, files_[second.file].fasta->path(), second.line);
+    }
+
+    std::vector<NamedFasta> files_;
+    std::vector<Contig> contigs_;
+    std::vector<Place> places_;
+    ContigNames names_;
+};
+
+}  // namespace
+
+std::unique_ptr<ReferenceGenome> open_references(std::span<const std::filesystem::path> fastas) {
+    return std::make_unique<JoinedGenome>(open_all(fastas, detail::open_fasta));
+}
+
+std::unique_ptr<ReferenceGenome> open_contig_lengths(std::span<const std::filesystem::path> references) {
+    return std::make_unique<JoinedGenome>(open_all(references, detail::open_lengths));
+}
+
+std::filesystem::path fasta_of(const std::filesystem::path& reference) {
+    return split_name(reference).second;
+}
+
+std::unique_ptr<ReferenceGenome> open_reference(const std::filesystem::path& fasta) {
+    return open_references({&fasta, 1});
+}
+
+std::unique_ptr<ReferenceGenome> in_memory_genome(std::vector<std::pair<std::string, std::string>> contigs) {
+    std::vector<NamedFasta> files;
+    files.push_back({"", detail::fasta_in_memory(std::move(contigs))});
+    return std::make_unique<JoinedGenome>(std::move(files));
+}
+
+}  // namespace bigbird::genome

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/genome/reference/interval.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bigbird::genome {
+
+/// Sequence by coordinates. Const calls are thread-safe.
+class ReferenceGenome {
+public:
+    virtual ~ReferenceGenome() = default;
+
+    /// In the order of the file(s).
+    virtual std::span<const Contig> contigs() const = 0;
+    /// The contig's index by its name or an alias (ContigNames).
+    virtual std::optional<std::size_t> find(std::string_view contig) const = 0;
+    /// Normalised sequence (A C G T N) of exactly where.size() letters, N outside the contig. Throws
+    /// InputError where the contig is unknown or the file cannot be read.
+    virtual std::string fetch(const Interval& where) const = 0;
+};
+
+/// Opens FASTA files as one genome: plain, bgzip (random access by .fai/.gzi, read if fresh, else made in
+/// memory, never written) or plain gzip (held in memory). Written as NAME=FASTA, a file's contigs are called
+/// NAME#contig, as pan-genomes have it (PanSN), so that files with the same contig names go together. Throws
+/// InputError: missing or empty file, no header, truncated, a contig name that occurs twice; also from
+/// fetch() where a file changed since it was opened.
+std::unique_ptr<ReferenceGenome> open_references(std::span<const std::filesystem::path> fastas);
+std::unique_ptr<ReferenceGenome> open_reference(const std::filesystem::path& fasta);
+
+/// The file of a reference that may be written as NAME=FASTA; a file that is called so is itself meant.
+std::filesystem::path fasta_of(const std::filesystem::path& reference);
+
+/// Names and lengths alone, for plans: files may also be .fai files or tables of contig and length
+/// (chrom.sizes); of a FASTA file the .fai beside it is read where it is fresh, else the file itself. The
+/// result's fetch() must not be called. Throws as open_references, and where a table is malformed.
+std::unique_ptr<ReferenceGenome> open_contig_lengths(std::span<const std::filesystem::path> references);
+
+/// For tests and generated sequence; normalises.
+std::unique_ptr<ReferenceGenome> in_memory_genome(std::vector<std::pair<std::string, std::string>> contigs);
+
+}  // namespace bigbird::genome

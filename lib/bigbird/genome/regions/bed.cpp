@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/genome/regions/bed.hpp"
+
+#include "bigbird/core/error.hpp"
+
+#include <array>
+#include <charconv>
+#include <string_view>
+
+namespace bigbird::genome {
+
+namespace {
+
+constexpr std::size_t narrow_peak_columns = 10;
+constexpr std::size_t most_columns = narrow_peak_columns + 1;  // one more tells that there are others
+
+/// The first columns of a row.
+struct Columns {
+    std::array<std::string_view, most_columns> text;
+    std::size_t count = 0;
+};
+
+Columns split(std::string_view line) {
+    Columns columns;
+    while (columns.count < most_columns) {
+        const std::size_t tab = line.find('\t');
+        columns.text[columns.count++] = line.substr(0, tab);
+        if (tab == std::string_view::npos) {
+            break;
+        }
+        line.remove_prefix(tab + 1);
+    }
+    return columns;
+}
+
+bool is_header(std::string_view line, std::string_view word) {
+    return line.starts_with(word) &&
+           (line.size() == word.size() || line[word.size()] == ' ' || line[word.size()] == '\t');
+}
+
+bool is_skipped(std::string_view line) {
+    return line.find_first_not_of(" \t") == std::string_view::npos || line.starts_with('#') ||
+           is_header(line, "track") || is_header(line, "browser");
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
+/// Parses one row of a file; knows where it stands for its errors.
+class Row {
+public:
+    Row(std::string_view line, const std::filesystem::path& path, std::int64_t number)
+        : columns_(split(line)), line_(line), path_(path), number_(number) {}
+
+    BedRecord parse() const {
+        if (columns_.count < 3) {
+            const bool blanks = line_.find(' ') != std::string_view::npos;
+            refuse(
+                blanks
+                    ? "columns are separated by blanks: BED needs tabs"
+                    : "a BED row needs three columns (contig, start, end), separated by tabs; this one has " +
+                          std::to_string(columns_.count));
+        }
+        BedRecord record;
+        record.line = number_;
+        record.where = {std::string(columns_.text[0]), position("start", columns_.text[1]),
+                        position("end", columns_.text[2])};
+        check(record.where);
+        record.name = optional_column(3);
+        record.score = optional_column(4);
+        record.strand = strand();
+        record.summit = summit(record.where);
+        return record;
+    }
+
+private:
+    [[noreturn]] void refuse(const std::string& what) const { throw InputError(what, path_, number_); }
+
+    std::int64_t position(const std::string& name, std::string_view text) const {
+        const auto value = parse_integer(text);
+        if (!value) {
+            refuse(name + " '" + std::string(text) + "' is not a number: BED has whole numbers, digits only");
+        }
+        return *value;
+    }
+
+    void check(const Interval& where) const {
+        if (where.contig.empty()) {
+            refuse("the contig (first column) is empty");
+        }
+        if (where.begin < 0) {
+            refuse("start " + std::to_string(where.begin) + " is negative: BED counts from 0");
+        }
+        if (where.begin > where.end) {
+            refuse("start " + std::to_string(where.begin) + " lies behind end " + std::to_string(where.end) +
+                   ": BED has the smaller coordinate first on both strands");
+        }
+    }
+
+    std::string optional_column(std::size_t index) const {
+        return columns_.count > index && !columns_.text[index].empty() ? std::string(columns_.text[index])
+                                                                       : ".";
+    }
+
+    Strand strand() const {
+        const std::string text = optional_column(5);
+        if (text != "+" && text != "-" && text != ".") {
+            refuse("strand '" + text + "' (column 6) is none of + - .");
+        }
+        return static_cast<Strand>(text.front());
+    }
+
+    std::optional<std::int64_t> summit(const Interval& where) const {
+        if (columns_.count != narrow_peak_columns) {
+            return std::nullopt;
+        }
+        const auto offset = parse_integer(columns_.text[narrow_peak_columns - 1]);
+        return offset && *offset >= 0 && *offset < where.size() ? offset : std::nullopt;
+    }
+
+    Columns columns_;
+    std::string_view line_;
+    const std::filesystem::path& path_;
+    std::int64_t number_;
+};
+
+}  // namespace
+
+BedReader::BedReader(std::filesystem::path path) : input_(std::move(path)) {}
+
+std::optional<BedRecord> BedReader::next() {
+    while (input_.next(line_)) {
+        if (!is_skipped(line_)) {
+            return Row(line_, input_.path(), input_.line_number()).parse();
+        }
+    }
+    return std::nullopt;
+}
+
+std::vector<BedRecord> read_bed(const std::filesystem::path& path) {
+    std::vector<BedRecord> records;
+    BedReader reader(path);
+    while (auto record = reader.next()) {
+        records.push_back(std::move(*record));
+    }
+    return records;
+}
+
+}  // namespace bigbird::genome

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// BED3 to BED12 and narrowPeak (BED6+4). Format: UCSC / hts-specs BEDv1; tabs required; comments, track,
+// browser and blank lines skipped.
+#pragma once
+
+#include "bigbird/genome/reference/interval.hpp"
+#include "bigbird/genome/text/text_input.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bigbird::genome {
+
+struct BedRecord {
+    Interval where;                       ///< contig spelt as in the file
+    std::string name = ".", score = ".";  ///< columns 4 and 5 as they stand, "." if absent
+    Strand strand = Strand::none;         ///< column 6
+    std::optional<std::int64_t> summit;  ///< narrowPeak's column 10, a 0-based offset from begin, where there
+                                         ///< are exactly 10 columns and it lies in the interval
+    std::int64_t line = 0;               ///< line number in the file, from 1
+};
+
+/// Reads records one by one, each file once, so that pipes work. Throws InputError with file and line: too
+/// few columns, blanks instead of tabs, coordinates that are no numbers, start below 0, start > end, a strand
+/// that is none of + - . ; next() may be called again after such an error and goes on with the next line.
+/// Another InputError (truncated file) ends the reading. Not thread-safe.
+class BedReader {
+public:
+    explicit BedReader(std::filesystem::path path);
+    std::optional<BedRecord> next();
+    /// The row last read, or refused, as it stands in the file.
+    const std::string& text() const { return line_; }
+    std::int64_t line_number() const { return input_.line_number(); }
+    const std::filesystem::path& path() const { return input_.path(); }
+
+private:
+    TextInput input_;
+    std::string line_;
+};
+
+std::vector<BedRecord> read_bed(const std::filesystem::path& path);
+
+}  // namespace bigbird::genome

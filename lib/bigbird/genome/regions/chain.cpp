@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/genome/regions/chain.hpp"
+
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/genome/reference/contig_names.hpp"
+#include "bigbird/genome/text/text_input.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace bigbird::genome {
+
+namespace {
+
+/// A stretch without gaps: target [target, target + size) is query [query, query + size), both on the chain's
+/// own strands.
+struct Block {
+    std::int64_t target = 0, query = 0, size = 0;
+};
+
+struct Chain {
+    std::string target, query;
+    std::int64_t score = 0;
+    std::int64_t target_size = 0, target_begin = 0, target_end = 0;
+    std::int64_t query_size = 0, query_begin = 0, query_end = 0;
+    bool reverse = false;  ///< query positions count from the other end of its contig
+    std::vector<Block> blocks;
+};
+
+/// Blank-separated words; more than `most` count as most + 1.
+template <std::size_t most>
+struct Words {
+    std::array<std::string_view, most> text;
+    std::size_t count = 0;
+
+    explicit Words(std::string_view line) {
+        while (true) {
+            const std::size_t begin = line.find_first_not_of(" \t");
+            if (begin == std::string_view::npos || count > most) {
+                return;
+            }
+            line.remove_prefix(begin);
+            const std::size_t length = std::min(line.find_first_of(" \t"), line.size());
+            if (count < most) {
+                text[count] = line.substr(0, length);
+            }
+            ++count;
+            line.remove_prefix(length);
+        }
+    }
+};
+
+/// Reads chain after chain.
+class ChainReader {
+public:
+    explicit ChainReader(const std::filesystem::path& path) : input_(path) {}
+
+    std::optional<Chain> next() {
+        while (input_.next(line_)) {
+            if (line_.find_first_not_of(" \t") != std::string::npos && line_.front() != '#') {
+                Chain chain = parse_header();
+                read_blocks(chain);
+                return chain;
+            }
+        }
+        return std::nullopt;
+    }
+
+private:
+    [[noreturn]] void refuse(const std::string& what) const {
+        throw InputError(what + ": a UCSC chain file is needed", input_.path(), input_.line_number());
+    }
+
+    std::int64_t number(std::string_view text) const {
+        std::int64_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc() || end != text.data() + text.size() || value < 0) {
+            refuse("'" + std::string(text) + "' is not a number");
+        }
+        return value;
+    }
+
+    /// chain score tName tSize tStrand tStart tEnd qName qSize qStrand qStart qEnd [id]
+    Chain parse_header() const {
+        const Words<13> words(line_);
+        if (words.count < 12 || words.count > 13 || words.text[0] != "chain") {
+            refuse("a chain begins with 'chain' and eleven or twelve fields");
+        }
+        const auto& field = words.text;
+        if (field[4] != "+" || (field[9] != "+" && field[9] != "-")) {
+            refuse("the target's strand is + and the query's + or -");
+        }
+        Chain chain;
+        chain.score = number(field[1]);
+        chain.target = field[2];
+        chain.target_size = number(field[3]);
+        chain.target_begin = number(field[5]);
+        chain.target_end = number(field[6]);
+        chain.query = field[7];
+        chain.query_size = number(field[8]);
+        chain.reverse = field[9] == "-";
+        chain.query_begin = number(field[10]);
+        chain.query_end = number(field[11]);
+        if (chain.target_begin > chain.target_end || chain.target_end > chain.target_size ||
+            chain.query_begin > chain.query_end || chain.query_end > chain.query_size) {
+            refuse("the chain does not lie on its contigs");
+        }
+        return chain;
+    }
+
+    /// Lines "size dt dq", the last one "size" alone.
+    void read_blocks(Chain& chain) {
+        Block at{chain.target_begin, chain.query_begin, 0};
+        while (true) {
+            if (!input_.next(line_)) {
+                refuse("the file ends within a chain");
+            }
+            const Words<3> words(line_);
+            if (words.count != 1 && words.count != 3) {
+                refuse("a block has one field or three");
+            }
+            at.size = number(words.text[0]);
+            if (at.size > 0) {
+                chain.blocks.push_back(at);
+            }
+            at.target += at.size;
+            at.query += at.size;
+            if (words.count == 1) {
+                break;
+            }
+            at.target += number(words.text[1]);
+            at.query += number(words.text[2]);
+        }
+        if (at.target != chain.target_end || at.query != chain.query_end) {
+            refuse("the chain's blocks do not add up to its ends");
+        }
+    }
+
+    TextInput input_;
+    std::string line_;
+};
+
+Strand turned(Strand strand, bool turn) {
+    if (!turn || strand == Strand::none) {
+        return strand;
+    }
+    return strand == Strand::forward ? Strand::reverse : Strand::forward;
+}
+
+/// [begin, end) on the chain's query strand, as an interval of the forward strand.
+Lifted on_query(const Chain& chain, std::int64_t begin, std::int64_t end, Strand strand) {
+    const Interval where = chain.reverse
+                               ? Interval{chain.query, chain.query_size - end, chain.query_size - begin}
+                               : Interval{chain.query, begin, end};
+    return {where, turned(strand, chain.reverse)};
+}
+
+/// What a chain has of a target interval in its blocks.
+struct Part {
+    std::int64_t bases = 0, query_begin = 0, query_end = 0;
+};
+
+Part part_of(const Chain& chain, std::int64_t begin, std::int64_t end) {
+    Part part;
+    auto block =
+        std::upper_bound(chain.blocks.begin(), chain.blocks.end(), begin,
+                         [](std::int64_t position, const Block& b) { return position < b.target + b.size; });
+    for (; block != chain.blocks.end() && block->target < end; ++block) {
+        const std::int64_t first = std::max(begin, block->target);
+        const std::int64_t last = std::min(end, block->target + block->size);
+        if (part.bases == 0) {
+            part.query_begin = block->query + (first - block->target);
+        }
+        part.query_end = block->query + (last - block->target);
+        part.bases += last - first;
+    }
+    return part;
+}
+
+bool spans(const Chain& chain, std::int64_t position) {
+    return position >= chain.target_begin && position < chain.target_end;
+}
+
+}  // namespace
+
+std::string_view to_string(Unmapped reason) {
+    switch (reason) {
+        case Unmapped::no_chains:
+            return "no_chains";
+        case Unmapped::outside_chains:
+            return "outside_chains";
+        case Unmapped::in_gap:
+            return "in_gap";
+    }
+    return "in_gap";
+}
+
+struct ChainMap::State {
+    std::vector<Contig> contigs;             ///< of the target, in the file's order
+    std::vector<std::vector<Chain>> chains;  ///< of each, best score first
+    ContigNames names{{}};
+
+    const std::vector<Chain>& of(std::string_view contig) const {
+        static const std::vector<Chain> none;
+        const auto index = names.find(contig);
+        return index ? chains[*index] : none;
+    }
+};
+
+ChainMap::ChainMap(const std::filesystem::path& path) : state_(std::make_unique<State>()) {
+    std::map<std::string, std::size_t> known;
+    ChainReader reader(path);
+    while (auto chain = reader.next()) {
+        const auto [contig, fresh] = known.emplace(chain->target, state_->contigs.size());
+        if (fresh) {
+            state_->contigs.push_back({chain->target, chain->target_size});
+            state_->chains.emplace_back();
+        }
+        state_->chains[contig->second].push_back(std::move(*chain));
+    }
+    if (state_->contigs.empty()) {
+        throw InputError("holds no chains: a UCSC chain file is needed", path);
+    }
+    for (std::vector<Chain>& chains : state_->chains) {
+        std::stable_sort(chains.begin(), chains.end(),
+                         [](const Chain& a, const Chain& b) { return a.score > b.score; });
+    }
+    state_->names = ContigNames(state_->contigs);
+}
+
+ChainMap::~ChainMap() = default;
+ChainMap::ChainMap(ChainMap&&) noexcept = default;
+ChainMap& ChainMap::operator=(ChainMap&&) noexcept = default;
+
+std::optional<Lifted> ChainMap::lift(std::string_view contig, std::int64_t position, Strand strand) const {
+    for (const Chain& chain : state_->of(contig)) {
+        if (!spans(chain, position)) {
+            continue;
+        }
+        if (const Part part = part_of(chain, position, position + 1); part.bases > 0) {
+            return on_query(chain, part.query_begin, part.query_end, strand);
+        }
+    }
+    return std::nullopt;
+}
+
+Unmapped ChainMap::why_unmapped(std::string_view contig, std::int64_t position) const {
+    const std::vector<Chain>& chains = state_->of(contig);
+    if (chains.empty()) {
+        return Unmapped::no_chains;
+    }
+    const bool spanned =
+        std::any_of(chains.begin(), chains.end(), [&](const Chain& chain) { return spans(chain, position); });
+    return spanned ? Unmapped::in_gap : Unmapped::outside_chains;
+}
+
+std::optional<Lifted> ChainMap::lift(const Interval& where, Strand strand, double least_share) const {
+    BIGBIRD_EXPECTS(least_share > 0 && least_share <= 1, "a share lies above 0 and up to 1");
+    const Chain* best = nullptr;
+    Part best_part;
+    for (const Chain& chain : state_->of(where.contig)) {
+        if (where.begin < chain.target_end && where.end > chain.target_begin) {
+            const Part part = part_of(chain, where.begin, where.end);
+            if (part.bases > best_part.bases) {
+                best = &chain;
+                best_part = part;
+            }
+        }
+    }
+    if (best == nullptr ||
+        static_cast<double>(best_part.bases) < least_share * static_cast<double>(where.size())) {
+        return std::nullopt;
+    }
+    return on_query(*best, best_part.query_begin, best_part.query_end, strand);
+}
+
+}  // namespace bigbird::genome

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/genome/regions/interval_set.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
+
+#include <algorithm>
+
+namespace bigbird::genome {
+
+namespace {
+
+using Spans = std::vector<Span>;
+
+void merge(Spans& spans) {
+    std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
+    Spans merged;
+    for (const Span& span : spans) {
+        if (!merged.empty() && span.begin <= merged.back().end) {
+            merged.back().end = std::max(merged.back().end, span.end);
+        } else {
+            merged.push_back(span);
+        }
+    }
+    spans = std::move(merged);
+}
+
+/// The first span that ends behind `position`.
+std::span<const Span>::iterator first_behind(std::span<const Span> spans, std::int64_t position) {
+    return std::upper_bound(spans.begin(), spans.end(), position,
+                            [](std::int64_t wanted, const Span& span) { return wanted < span.end; });
+}
+
+}  // namespace
+
+IntervalSet::IntervalSet(std::span<const Interval> intervals) {
+    for (const Interval& interval : intervals) {
+        if (interval.begin < interval.end) {
+            contigs_[interval.contig].push_back({interval.begin, interval.end});
+        }
+    }
+    for (auto& [contig, spans] : contigs_) {
+        merge(spans);
+    }
+}
+
+std::int64_t IntervalSet::bases() const {
+    std::int64_t total = 0;
+    for (const auto& [contig, spans] : contigs_) {
+        for (const Span& span : spans) {
+            total += span.end - span.begin;
+        }
+    }
+    return total;
+}
+
+std::span<const Span> IntervalSet::spans(std::string_view contig) const {
+    const auto found = contigs_.find(contig);
+    return found == contigs_.end() ? std::span<const Span>() : found->second;
+}
+
+std::vector<Interval> IntervalSet::intervals() const {
+    std::vector<Interval> result;
+    for (const auto& [contig, spans] : contigs_) {
+        for (const Span& span : spans) {
+            result.push_back({contig, span.begin, span.end});
+        }
+    }
+    return result;
+}
+
+std::int64_t IntervalSet::overlap(const Interval& where) const {
+    const std::span<const Span> all = spans(where.contig);
+    std::int64_t total = 0;
+    for (auto span = first_behind(all, where.begin); span != all.end() && span->begin < where.end; ++span) {
+        total += std::min(span->end, where.end) - std::max(span->begin, where.begin);
+    }
+    return total;
+}
+
+bool IntervalSet::overlaps(const Interval& where) const {
+    const std::span<const Span> all = spans(where.contig);
+    const auto span = first_behind(all, where.begin);
+    return where.begin < where.end && span != all.end() && span->begin < where.end;
+}
+
+bool IntervalSet::contains(const Interval& where) const {
+    const std::span<const Span> all = spans(where.contig);
+    const auto span = first_behind(all, where.begin);
+    return span != all.end() && span->begin <= where.begin && where.end <= span->end;
+}
+
+IntervalSet IntervalSet::united(const IntervalSet& other) const {
+    IntervalSet result = *this;
+    for (const auto& [contig, spans] : other.contigs_) {
+        Spans& mine = result.contigs_[contig];
+        mine.insert(mine.end(), spans.begin(), spans.end());
+        merge(mine);
+    }
+    return result;
+}
+
+IntervalSet IntervalSet::intersected(const IntervalSet& other) const {
+    return without(without(other));
+}
+
+IntervalSet IntervalSet::without(const IntervalSet& other) const {
+    IntervalSet result;
+    for (const auto& [contig, spans] : contigs_) {
+        const std::span<const Span> cuts = other.spans(contig);
+        Spans left;
+        for (const Span& span : spans) {
+            std::int64_t begin = span.begin;
+            for (auto cut = first_behind(cuts, span.begin); cut != cuts.end() && cut->begin < span.end;
+                 ++cut) {
+                if (begin < cut->begin) {
+                    left.push_back({begin, cut->begin});
+                }
+                begin = cut->end;
+            }
+            if (begin < span.end) {
+                left.push_back({begin, span.end});
+            }
+        }
+        if (!left.empty()) {
+            result.contigs_.emplace(contig, std::move(left));
+        }
+    }
+    return result;
+}
+
+std::string LeftOut::describe() const {
+    std::string text;
+    if (unknown_contig > 0) {
+        text = std::to_string(unknown_contig) + " on contigs that the reference lacks";
+    }
+    if (past_end > 0) {
+        text += (text.empty() ? "" : ", ") + std::to_string(past_end) + " past a contig's end";
+    }
+    return text;
+}
+
+Fit place(Interval& where, const ReferenceGenome& reference) {
+    const auto contig = reference.find(where.contig);
+    if (!contig) {
+        return Fit::unknown_contig;
+    }
+    where.contig = reference.contigs()[*contig].name;
+    return where.begin >= 0 && where.end <= reference.contigs()[*contig].length ? Fit::inside : Fit::past_end;
+}
+
+PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::path& path) {
+    PlacedBed placed;
+    BedReader reader(path);
+    while (auto record = reader.next()) {
+        switch (place(record->where, reference)) {
+            case Fit::inside:
+                placed.records.push_back(std::move(*record));
+                break;
+            case Fit::unknown_contig:
+                ++placed.left_out.unknown_contig;
+                break;
+            case Fit::past_end:
+                ++placed.left_out.past_end;
+                break;
+        }
+    }
+    return placed;
+}
+
+IntervalSet read_interval_set(const ReferenceGenome& reference, const std::filesystem::path& path) {
+    std::vector<Interval> intervals;
+    std::int64_t left_out = 0;
+    BedReader reader(path);
+    while (auto record = reader.next()) {
+        if (place(record->where, reference) == Fit::unknown_contig) {
+            ++left_out;
+            continue;
+        }
+        const std::size_t contig = *reference.find(record->where.contig);
+        record->where.end = std::min(record->where.end, reference.contigs()[contig].length);
+        if (record->where.begin < record->where.end) {
+            intervals.push_back(std::move(record->where));
+        }
+    }
+    if (left_out > 0) {
+        log_warning("{}: {} intervals on contigs that the reference lacks were left out", path.string(),
+                    left_out);
+    }
+    return IntervalSet(intervals);
+}
+
+IntervalSet read_region_set(const ReferenceGenome& reference, std::span<const std::string> texts,
+                            const std::string& option) {
+    IntervalSet set;
+    std::vector<Interval> regions;
+    for (const std::string& text : texts) {
+        std::error_code ignored;
+        if (!reference.find(text) && std::filesystem::exists(text, ignored)) {
+            set = set.united(read_interval_set(reference, text));
+            continue;
+        }
+        Interval region = parse_region(text);
+        const auto contig = reference.find(region.contig);
+        if (!contig) {
+            throw ConfigError(option + " '" + text +
+                              "' is neither a contig or region of the reference nor a BED file");
+        }
+        const Contig& known = reference.contigs()[*contig];
+        if (region.begin >= known.length) {
+            throw ConfigError(option + " '" + text + "' lies past the end of contig '" + known.name +
+                              "', which has " + std::to_string(known.length) + " bases");
+        }
+        regions.push_back({known.name, region.begin, std::min(region.end, known.length)});
+    }
+    return set.united(IntervalSet(regions));
+}
+
+}  // namespace bigbird::genome

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sets of bases: lists of intervals to include or exclude, peaks over bins, regions held out.
+#pragma once
+
+#include "bigbird/genome/reference/interval.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/genome/regions/bed.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::genome {
+
+/// [begin, end) on a contig that the context names.
+struct Span {
+    std::int64_t begin = 0, end = 0;
+    bool operator==(const Span&) const = default;
+};
+
+/// A set of bases, as sorted spans a contig that neither overlap nor touch (as `bedtools merge` gives them).
+/// Contigs are told by their exact names: put them on a reference first (place). Empty intervals hold
+/// nothing. Const calls are thread-safe; queries take logarithmic time and the spans that they meet.
+class IntervalSet {
+public:
+    IntervalSet() = default;
+    explicit IntervalSet(std::span<const Interval> intervals);
+
+    bool empty() const { return contigs_.empty(); }
+    /// Bases in all.
+    std::int64_t bases() const;
+    /// Of a contig, in order; empty where it has none.
+    std::span<const Span> spans(std::string_view contig) const;
+    /// All of them, contigs by name.
+    std::vector<Interval> intervals() const;
+
+    /// How many bases of `where` are in the set.
+    std::int64_t overlap(const Interval& where) const;
+    bool overlaps(const Interval& where) const;
+    /// Whether all of `where` is in the set; an empty interval is where its base begin is.
+    bool contains(const Interval& where) const;
+
+    IntervalSet united(const IntervalSet& other) const;
+    IntervalSet intersected(const IntervalSet& other) const;
+    IntervalSet without(const IntervalSet& other) const;
+
+private:
+    std::map<std::string, std::vector<Span>, std::less<>> contigs_;
+};
+
+/// What of a list of intervals does not lie on a reference.
+struct LeftOut {
+    std::int64_t unknown_contig = 0, past_end = 0;
+    std::int64_t total() const { return unknown_contig + past_end; }
+    /// "3 on contigs that the reference lacks, 1 past a contig's end"; empty where nothing was left out.
+    std::string describe() const;
+};
+
+/// Where an interval lies on a reference.
+enum class Fit : std::uint8_t { inside, unknown_contig, past_end };
+
+/// Tells how `where` lies on the reference and, where its contig is known by an alias, gives it the
+/// reference's name.
+Fit place(Interval& where, const ReferenceGenome& reference);
+
+/// Records of a BED file that lie on a reference, their contigs spelt as there; the others are left out and
+/// counted. Throws InputError where a line is malformed.
+struct PlacedBed {
+    std::vector<BedRecord> records;
+    LeftOut left_out;
+};
+PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::path& path);
+
+/// The bases that a BED file lists, as far as the reference has them: intervals are cut at contig ends, those
+/// on contigs that it lacks are left out and said once on standard error. Throws InputError where a line is
+/// malformed.
+IntervalSet read_interval_set(const ReferenceGenome& reference, const std::filesystem::path& path);
+
+/// The bases that `texts` name, each a contig ("22"), a region as samtools has it
+/// ("22:16,000,001-17,000,000") or a BED file (as above). A name that is both a contig and a file is the
+/// contig. Throws ConfigError naming `option` where a text is none of these or lies past a contig's end.
+IntervalSet read_region_set(const ReferenceGenome& reference, std::span<const std::string> texts,
+                            const std::string& option);
+
+}  // namespace bigbird::genome

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/genome/regions/variant_reader.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+#include "bigbird/genome/text/byte_stream.hpp"
+
+#include <htslib/hts.h>
+#include <htslib/vcf.h>
+
+namespace bigbird::genome {
+
+namespace {
+
+struct CloseFile {
+    void operator()(htsFile* file) const noexcept { hts_close(file); }
+};
+struct CloseHeader {
+    void operator()(bcf_hdr_t* header) const noexcept { bcf_hdr_destroy(header); }
+};
+struct CloseRecord {
+    void operator()(bcf1_t* record) const noexcept { bcf_destroy(record); }
+};
+
+}  // namespace
+
+struct VariantReader::State {
+    std::filesystem::path path;
+    std::unique_ptr<htsFile, CloseFile> file;
+    std::unique_ptr<bcf_hdr_t, CloseHeader> header;
+    std::unique_ptr<bcf1_t, CloseRecord> record;
+    std::int64_t records = 0;
+};
+
+VariantReader::VariantReader(std::filesystem::path path) : state_(new State) {
+    detail::silence_htslib();
+    state_->path = std::move(path);
+    require_readable(state_->path);
+    state_->file.reset(hts_open(state_->path.c_str(), "r"));
+    if (!state_->file) throw InputError("cannot be opened as VCF or BCF", state_->path);
+    const htsFormat* format = hts_get_format(state_->file.get());
+    if (format->format != vcf && format->format != bcf) {
+        throw InputError("is no VCF or BCF: a first line '##fileformat=VCF…' is needed", state_->path);
+    }
+    if (state_->path != "-" && hts_check_EOF(state_->file.get()) == 0) {
+        throw InputError("is truncated: its last block is missing; copy it again", state_->path);
+    }
+    state_->header.reset(bcf_hdr_read(state_->file.get()));
+    if (!state_->header) {
+        throw InputError("its VCF header is damaged: a line '#CHROM POS ID REF ALT …' is needed",
+                         state_->path);
+    }
+    state_->record.reset(bcf_init());
+}
+
+VariantReader::~VariantReader() = default;
+VariantReader::VariantReader(VariantReader&&) noexcept = default;
+
+std::optional<Variant> VariantReader::next() {
+    bcf1_t* const record = state_->record.get();
+    const int result = bcf_read(state_->file.get(), state_->header.get(), record);
+    if (result == -1) return std::nullopt;
+    ++state_->records;
+    // Contigs that the header lacks are fine: htslib adds them.
+    const bool damaged = result < -1 || (record->errcode & ~(BCF_ERR_CTG_UNDEF | BCF_ERR_TAG_UNDEF)) != 0 ||
+                         bcf_unpack(record, BCF_UN_STR) < 0;
+    if (damaged || record->pos < 0 || record->n_allele < 1) {
+        throw InputError("record " + std::to_string(state_->records) +
+                             " is malformed or cut off; 'bcftools view' shows what is wrong with it",
+                         state_->path);
+    }
+    Variant variant;
+    variant.contig = bcf_seqname_safe(state_->header.get(), record);
+    variant.position = record->pos;
+    variant.id = record->d.id;
+    variant.ref = record->d.allele[0];
+    for (std::uint32_t allele = 1; allele < record->n_allele; ++allele) {
+        variant.alts.emplace_back(record->d.allele[allele]);
+    }
+    variant.record = state_->records;
+    return variant;
+}
+
+const std::filesystem::path& VariantReader::path() const {
+    return state_->path;
+}
+
+}  // namespace bigbird::genome

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/genome/text/byte_stream.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+
+#include <htslib/bgzf.h>
+#include <htslib/hfile.h>
+#include <htslib/hts.h>
+#include <htslib/hts_log.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+#include <string_view>
+
+namespace bigbird::genome::detail {
+
+namespace {
+
+constexpr int bgzip_code = 2;  // of bgzf_compression()
+
+using Magic = std::array<unsigned char, 18>;
+
+struct Foreign {
+    std::string_view magic, name;
+};
+constexpr std::array foreign_formats{Foreign{"BZh", "bzip2"},
+                                     Foreign{"\xFD"
+                                             "7zXZ",
+                                             "xz"},
+                                     Foreign{"\x28\xB5\x2F\xFD", "Zstandard"}, Foreign{"PK\x03\x04", "zip"},
+                                     Foreign{"\x43\x27\x41\x1A", "2bit"}};
+
+void refuse_foreign(std::string_view start, const std::filesystem::path& path) {
+    for (const Foreign& format : foreign_formats) {
+        if (start.starts_with(format.magic)) {
+            throw InputError(
+                "is in " + std::string(format.name) +
+                    " format, which cannot be read: convert it to plain text or compress that with bgzip",
+                path);
+        }
+    }
+}
+
+}  // namespace
+
+void silence_htslib() {
+    static std::once_flag once;
+    std::call_once(once, [] { hts_set_log_level(HTS_LOG_OFF); });
+}
+
+void CloseBgzf::operator()(BGZF* file) const noexcept {
+    bgzf_close(file);
+}
+
+Compression compression_of(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    Magic magic{};
+    in.read(reinterpret_cast<char*>(magic.data()), magic.size());
+    if (in.bad() || (in.fail() && !in.eof())) {
+        throw InputError("cannot be read", path);
+    }
+    const std::string_view start(reinterpret_cast<const char*>(magic.data()),
+                                 static_cast<std::size_t>(in.gcount()));
+    refuse_foreign(start, path);
+    if (!start.starts_with("\x1F\x8B")) {
+        return Compression::none;
+    }
+    // A gzip member with an extra field BC (SAM specification, 4.1).
+    const bool extra = start.size() == magic.size() && (magic[3] & 4U) != 0;
+    return extra && magic[12] == 'B' && magic[13] == 'C' ? Compression::bgzip : Compression::gzip;
+}
+
+ByteStream::ByteStream(std::filesystem::path path, Inflater inflater) : path_(std::move(path)) {
+    silence_htslib();
+    require_readable(path_);
+    if (std::filesystem::is_regular_file(path_) && compression_of(path_) == Compression::gzip &&
+        inflater == Inflater::fastest) {
+        gzip_ = std::make_unique<GzipStream>(path_);
+        return;
+    }
+    file_.reset(bgzf_open(path_.c_str(), "r"));
+    if (!file_) {
+        throw InputError(std::string("cannot be opened: ") + std::strerror(errno), path_);
+    }
+}
+
+std::size_t ByteStream::read(char* out, std::size_t size, std::int64_t line) {
+    if (gzip_) {
+        const auto count = gzip_->read(out, size);
+        if (!count) {
+            refuse(line);
+        }
+        bytes_read_ = gzip_->bytes_read();
+        return *count;
+    }
+    BGZF& file = *file_;
+    // Block by block: bgzf_read() over several would drop what it has where a later one is damaged.
+    bool failed = file.block_length == 0 && bgzf_read_block(&file) != 0;
+    std::size_t count = 0;
+    if (!failed && file.block_length > 0) {
+        count = std::min(size, static_cast<std::size_t>(file.block_length - file.block_offset));
+        failed = bgzf_read(&file, out, count) != static_cast<ssize_t>(count);
+    }
+    // A bgzip file ends with an empty block; without it whole blocks may be missing.
+    const bool cut = count == 0 && bgzf_compression(&file) == bgzip_code && file.last_block_eof == 0;
+    if (failed || cut || file.errcode != 0) {
+        refuse(line);
+    }
+    bytes_read_ = htell(file.fp);
+    return count;
+}
+
+void ByteStream::refuse(std::int64_t line) const {
+    throw InputError(line > 0 ? "the file is truncated or corrupt behind this line: copy or compress it again"
+                              : "is truncated or corrupt: copy or compress it again",
+                     path_, line);
+}
+
+}  // namespace bigbird::genome::detail

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/genome/text/gzip_stream.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+struct BGZF;
+
+namespace bigbird::genome::detail {
+
+/// Keeps htslib from printing; its errors become exceptions of ours.
+void silence_htslib();
+
+struct CloseBgzf {
+    void operator()(BGZF* file) const noexcept;
+};
+using BgzfHandle = std::unique_ptr<BGZF, CloseBgzf>;
+
+enum class Compression : std::uint8_t { none, gzip, bgzip };
+
+/// Told by the first bytes. `path` is a regular file. Throws InputError: cannot be read, compressed in
+/// another way (which it names).
+Compression compression_of(const std::filesystem::path& path);
+
+/// What inflates plain gzip files: htslib always does pipes and bgzip.
+enum class Inflater : std::uint8_t { fastest, htslib };
+
+/// The bytes of a plain, gzip (of any number of members) or bgzip file, pipe or standard input ("-"), from
+/// first to last. Not thread-safe.
+class ByteStream {
+public:
+    /// Throws InputError: missing, a folder, cannot be read.
+    explicit ByteStream(std::filesystem::path path, Inflater inflater = Inflater::fastest);
+
+    /// Up to `size` bytes, as many as are at hand; 0 at the end alone. Throws InputError where the file is
+    /// truncated or corrupt, naming `line`, the last that the caller could read.
+    std::size_t read(char* out, std::size_t size, std::int64_t line);
+    const std::filesystem::path& path() const { return path_; }
+    /// Bytes of the file (compressed as it is) taken so far, for progress; any thread may ask.
+    std::int64_t bytes_read() const { return bytes_read_; }
+
+private:
+    [[noreturn]] void refuse(std::int64_t line) const;
+
+    std::filesystem::path path_;
+    BgzfHandle file_;
+    std::unique_ptr<GzipStream> gzip_;  ///< in place of file_
+    std::atomic<std::int64_t> bytes_read_{0};
+};
+
+}  // namespace bigbird::genome::detail

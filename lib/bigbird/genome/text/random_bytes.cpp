@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/genome/text/random_bytes.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+
+#include <fcntl.h>
+#include <htslib/bgzf.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+namespace bigbird::genome::detail {
+
+namespace {
+
+constexpr std::int64_t plain_piece = std::int64_t{1} << 18;  // stays in the processor's cache
+constexpr std::int64_t bgzip_piece = std::int64_t{1} << 22;
+constexpr int most_scan_threads = 4;
+constexpr int cached_bytes = 1 << 20;  // uncompressed blocks that a handle keeps, for windows that overlap
+
+/// A file opened for reading at any position.
+class Descriptor {
+public:
+    explicit Descriptor(const std::filesystem::path& path)
+        : path_(path), handle_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+        if (handle_ < 0) {
+            throw InputError(std::string("cannot be opened: ") + std::strerror(errno), path_);
+        }
+    }
+    ~Descriptor() { ::close(handle_); }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+
+    std::int64_t size() const { return status().st_size; }
+
+    struct ::stat status() const {
+        struct ::stat status {};
+        if (::fstat(handle_, &status) != 0) {
+            throw InputError(std::string("cannot be read: ") + std::strerror(errno), path_);
+        }
+        return status;
+    }
+
+    /// Bytes read, fewer than `count` at the file's end alone.
+    std::int64_t read(std::int64_t offset, std::int64_t count, char* out) const {
+        std::int64_t done = 0;
+        while (done < count) {
+            const ssize_t got =
+                ::pread(handle_, out + done, static_cast<std::size_t>(count - done), offset + done);
+            if (got < 0 && errno == EINTR) {
+                continue;
+            }
+            if (got < 0) {
+                throw InputError(std::string("cannot be read: ") + std::strerror(errno), path_);
+            }
+            if (got == 0) {
+                break;
+            }
+            done += got;
+        }
+        return done;
+    }
+
+private:
+    std::filesystem::path path_;
+    int handle_;
+};
+
+/// Tells whether a file is still what it was: a run over a genome takes its time.
+class Unchanged {
+public:
+    Unchanged(std::filesystem::path path, const struct ::stat& status)
+        : path_(std::move(path)), status_(status) {}
+
+    /// Throws InputError where `now` is another file or another state of it.
+    void expect(const struct ::stat& now) const {
+        if (now.st_ino != status_.st_ino || now.st_dev != status_.st_dev || now.st_size != status_.st_size ||
+            now.st_mtim.tv_sec != status_.st_mtim.tv_sec || now.st_mtim.tv_nsec != status_.st_mtim.tv_nsec) {
+            throw InputError("changed while it was read (size or time of modification): run this again",
+                             path_);
+        }
+    }
+    void expect_at_path() const {
+        struct ::stat now {};
+        if (::stat(path_.c_str(), &now) != 0) {
+            throw InputError(std::string("cannot be read any more: ") + std::strerror(errno), path_);
+        }
+        expect(now);
+    }
+
+private:
+    std::filesystem::path path_;
+    struct ::stat status_;
+};
+
+// -------------------------------------------------------------------------------------------------------------------------------------
+// plain
+
+class PlainBytes : public RandomBytes {
+public:
+    explicit PlainBytes(const std::filesystem::path& path)
+        : path_(path), file_(path), unchanged_(path, file_.status()), size_(file_.size()) {}
+
+    std::int64_t size() const override { return size_; }
+    std::int64_t piece() const override { return plain_piece; }
+
+    void read(std::int64_t offset, std::int64_t count, char* out) const override {
+        const std::int64_t got = file_.read(offset, count, out);
+        unchanged_.expect(file_.status());
+        if (got != count) {
+            throw InputError("ended before its size: run this again", path_);
+        }
+    }
+
+    void scan(const std::function<void(std::string_view)>& consume) const override {
+        std::vector<char> buffer(static_cast<std::size_t>(std::min(plain_piece, size_)));
+        for (std::int64_t offset = 0; offset < size_; offset += plain_piece) {
+            const std::int64_t count = std::min(plain_piece, size_ - offset);
+            read(offset, count, buffer.data());
+            consume({buffer.data(), static_cast<std::size_t>(count)});
+        }
+    }
+
+private:
+    std::filesystem::path path_;
+    Descriptor file_;
+    Unchanged unchanged_;
+    std::int64_t size_;
+};
+
+// -------------------------------------------------------------------------------------------------------------------------------------
+// bgzip
+
+std::uint64_t little_endian(const unsigned char* bytes, int count) {
+    std::uint64_t value = 0;
+    for (int i = count - 1; i >= 0; --i) {
+        value = value << 8U | bytes[i];
+    }
+    return value;
+}
+
+/// Where a block begins in the file and in the text.
+struct Block {
+    std::int64_t compressed = 0, text = 0;
+};
+
+struct BlockTable {
+    std::vector<Block> blocks;
+    std::int64_t text_size = 0;
+};
+
+/// Goes from block to block by the sizes in their headers (SAM specification, 4.1), without uncompressing
+/// any.
+class BlockWalker {
+public:
+    explicit BlockWalker(const std::filesystem::path& path)
+        : path_(path), file_(path), file_size_(file_.size()) {}
+
+    /// Adds all blocks from the last in `table` on (from the file's start where it is empty).
+    void complete(BlockTable& table) {
+        Block at = table.blocks.empty() ? Block() : table.blocks.back();
+        if (!table.blocks.empty()) {
+            table.blocks.pop_back();
+        }
+        std::int64_t last_text = -1;
+        while (at.compressed < file_size_) {
+            const std::int64_t size = block_size(at.compressed);
+            last_text = static_cast<std::int64_t>(little_endian(bytes(at.compressed + size - 4, 4), 4));
+            table.blocks.push_back(at);
+            at.compressed += size;
+            at.text += last_text;
+        }
+        if (last_text != 0 || at.compressed != file_size_) {
+            truncated();
+        }
+        table.text_size = at.text;
+    }
+
+private:
+    [[noreturn]] void truncated() const {
+        throw InputError("is truncated or corrupt: copy or compress it again", path_);
+    }
+
+    std::int64_t block_size(std::int64_t offset) {
+        const unsigned char* head = bytes(offset, 12);
+        if (head[0] != 0x1F || head[1] != 0x8B || (head[3] & 4U) == 0) {
+            truncated();
+        }
+        const auto extra_size = static_cast<std::int64_t>(little_endian(head + 10, 2));
+        const unsigned char* const extra = bytes(offset + 12, extra_size);
+        for (std::int64_t i = 0; i + 4 <= extra_size;) {
+            const auto length = static_cast<std::int64_t>(little_endian(extra + i + 2, 2));
+            if (extra[i] == 'B' && extra[i + 1] == 'C' && length == 2 && i + 6 <= extra_size) {
+                const auto size = static_cast<std::int64_t>(little_endian(extra + i + 4, 2)) + 1;
+                if (size < 12 + extra_size + 8 || offset + size > file_size_) {
+                    truncated();
+                }
+                return size;
+            }
+            i += 4 + length;
+        }
+        truncated();
+    }
+
+    /// `count` bytes at `offset`, valid until the next call.
+    const unsigned char* bytes(std::int64_t offset, std::int64_t count) {
+        if (offset < begin_ || offset + count > begin_ + filled_) {
+            begin_ = offset;
+            filled_ = file_.read(offset, static_cast<std::int64_t>(buffer_.size()), buffer_.data());
+            if (filled_ < count) {
+                truncated();
+            }
+        }
+        return reinterpret_cast<const unsigned char*>(buffer_.data()) + (offset - begin_);
+    }
+
+    std::filesystem::path path_;
+    Descriptor file_;
+    std::int64_t file_size_, begin_ = 0, filled_ = 0;
+    std::vector<char> buffer_ = std::vector<char>(std::size_t{1} << 20);
+};
+
+/// The blocks that a .gzi names, or nothing where it does not fit the file's size. Format: the number of
+/// entries, then compressed and uncompressed offset of each block but the first, all 64-bit little-endian.
+std::optional<std::vector<Block>> read_gzi(const std::filesystem::path& index, std::int64_t compressed_size) {
+    const Descriptor file(index);
+    std::vector<unsigned char> bytes(static_cast<std::size_t>(file.size()));
+    file.read(0, static_cast<std::int64_t>(bytes.size()), reinterpret_cast<char*>(bytes.data()));
+    if (bytes.size() < 8 || (bytes.size() - 8) % 16 != 0 ||
+        little_endian(bytes.data(), 8) != (bytes.size() - 8) / 16) {
+        return std::nullopt;
+    }
+    std::vector<Block> blocks(1);
+    for (std::size_t i = 8; i < bytes.size(); i += 16) {
+        const Block block{static_cast<std::int64_t>(little_endian(bytes.data() + i, 8)),
+                          static_cast<std::int64_t>(little_endian(bytes.data() + i + 8, 8))};
+        if (block.compressed <= blocks.back().compressed || block.text < blocks.back().text ||
+            block.compressed >= compressed_size) {
+            return std::nullopt;
+        }
+        blocks.push_back(block);
+    }
+    return blocks;
+}
+
+BlockTable read_blocks(const std::filesystem::path& path) {
+    std::filesystem::path index = path;
+    index += ".gzi";
+    BlockTable table;
+    if (!is_fresh_index(index, path)) {
+        BlockWalker(path).complete(table);
+        return table;
+    }
+    const std::string misfit =
+        "does not fit " + path.string() +
+        ": delete it, or make it anew with bgzip -r, and see whether that file is whole";
+    auto blocks = read_gzi(index, static_cast<std::int64_t>(std::filesystem::file_size(path)));
+    if (!blocks) {
+        throw InputError(misfit, index);
+    }
+    table.blocks = std::move(*blocks);
+    try {
+        BlockWalker(path).complete(table);  // from the last block that the index names
+    } catch (const InputError&) {
+        throw InputError(misfit, index);
+    }
+    return table;
+}
+
+class BgzipBytes : public RandomBytes {
+public:
+    explicit BgzipBytes(const std::filesystem::path& path)
+        : path_(path), unchanged_(path, Descriptor(path).status()), table_(read_blocks(path)) {
+        silence_htslib();
+    }
+
+    std::int64_t size() const override { return table_.text_size; }
+    std::int64_t piece() const override { return bgzip_piece; }
+
+    void read(std::int64_t offset, std::int64_t count, char* out) const override {
+        if (count == 0) {
+            return;
+        }
+        const auto after =
+            std::upper_bound(table_.blocks.begin(), table_.blocks.end(), offset,
+                             [](std::int64_t position, const Block& block) { return position < block.text; });
+        const Block& block = *(after - 1);
+        const std::int64_t virtual_offset = block.compressed << 16U | (offset - block.text);
+        unchanged_.expect_at_path();
+        Borrowed handle(*this);
+        if (offset - block.text > 0xFFFF || bgzf_seek(handle.get(), virtual_offset, SEEK_SET) != 0 ||
+            bgzf_read(handle.get(), out, static_cast<std::size_t>(count)) != count) {
+            throw InputError(
+                "is truncated or corrupt, or its .gzi does not fit it: delete that, or copy or compress the "
+                "file again",
+                path_);
+        }
+    }
+
+    void scan(const std::function<void(std::string_view)>& consume) const override {
+        const std::int64_t pieces = (size() + bgzip_piece - 1) / bgzip_piece;
+        const std::function make = [this](std::int64_t piece) {
+            const std::int64_t offset = piece * bgzip_piece;
+            std::string text(static_cast<std::size_t>(std::min(bgzip_piece, size() - offset)), '\0');
+            read(offset, static_cast<std::int64_t>(text.size()), text.data());
+            return text;
+        };
+        ordered_pipeline<std::string>(pieces, std::min(resolve_threads(0), most_scan_threads), make,
+                                      [&](std::string&& text) { consume(text); });
+    }
+
+private:
+    /// A handle that no other thread uses meanwhile; goes back into the store.
+    class Borrowed {
+    public:
+        explicit Borrowed(const BgzipBytes& owner) : owner_(owner), handle_(owner.take()) {}
+        ~Borrowed() {
+            const std::scoped_lock lock(owner_.mutex_);
+            owner_.idle_.push_back(std::move(handle_));
+        }
+        Borrowed(const Borrowed&) = delete;
+        Borrowed& operator=(const Borrowed&) = delete;
+        BGZF* get() const { return handle_.get(); }
+
+    private:
+        const BgzipBytes& owner_;
+        BgzfHandle handle_;
+    };
+
+    BgzfHandle take() const {
+        {
+            const std::scoped_lock lock(mutex_);
+            if (!idle_.empty()) {
+                BgzfHandle handle = std::move(idle_.back());
+                idle_.pop_back();
+                return handle;
+            }
+        }
+        BgzfHandle handle(bgzf_open(path_.c_str(), "r"));
+        if (!handle) {
+            throw InputError(std::string("cannot be opened: ") + std::strerror(errno), path_);
+        }
+        bgzf_set_cache_size(handle.get(), cached_bytes);
+        return handle;
+    }
+
+    std::filesystem::path path_;
+    Unchanged unchanged_;
+    BlockTable table_;
+    mutable std::mutex mutex_;
+    mutable std::vector<BgzfHandle> idle_;
+};
+
+}  // namespace
+
+std::unique_ptr<RandomBytes> open_plain(const std::filesystem::path& path) {
+    return std::make_unique<PlainBytes>(path);
+}
+
+std::unique_ptr<RandomBytes> open_bgzip(const std::filesystem::path& path) {
+    return std::make_unique<BgzipBytes>(path);
+}
+
+bool is_fresh_index(const std::filesystem::path& index, const std::filesystem::path& file) {
+    std::error_code error;
+    const auto made = std::filesystem::last_write_time(index, error);
+    if (error) {
+        return false;
+    }
+    if (made < std::filesystem::last_write_time(file)) {
+        log_warning("{} is older than {} and was not used", index.string(), file.string());
+        return false;
+    }
+    return true;
+}
+
+}  // namespace bigbird::genome::detail

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/genome/text/byte_stream.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::genome::detail {
+
+/// The uncompressed text of a file, by position. Const calls are thread-safe.
+class RandomBytes {
+public:
+    virtual ~RandomBytes() = default;
+
+    /// Bytes of the whole text.
+    virtual std::int64_t size() const = 0;
+    /// Fills `out` with the `count` bytes from `offset`, all within the text. Throws InputError where the
+    /// file cannot be read, or changed since it was opened.
+    virtual void read(std::int64_t offset, std::int64_t count, char* out) const = 0;
+    /// Bytes that are best read at once.
+    virtual std::int64_t piece() const = 0;
+    /// Hands the whole text to `consume` in order, in pieces, on the calling thread.
+    virtual void scan(const std::function<void(std::string_view)>& consume) const = 0;
+};
+
+/// Plain text.
+std::unique_ptr<RandomBytes> open_plain(const std::filesystem::path& path);
+
+/// bgzip. Blocks are found through the file's .gzi where that is fresh, else by their headers; nothing is
+/// written.
+std::unique_ptr<RandomBytes> open_bgzip(const std::filesystem::path& path);
+
+/// Whether an index beside a file may be used: it is there and not older than the file. An older one is named
+/// in a warning.
+bool is_fresh_index(const std::filesystem::path& index, const std::filesystem::path& file);
+
+}  // namespace bigbird::genome::detail

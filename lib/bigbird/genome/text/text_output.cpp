@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/genome/text/text_output.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/genome/text/byte_stream.hpp"
+
+#include <htslib/bgzf.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+
+namespace bigbird::genome {
+
+namespace {
+
+struct CloseFile {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+};
+
+/// Pipes and devices cannot be replaced by a rename; they are written to as they are.
+bool is_stream(const std::filesystem::path& path) {
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    return path == "-" || std::filesystem::is_fifo(status) || std::filesystem::is_character_file(status) ||
+           std::filesystem::is_socket(status);
+}
+
+bool is_compressed(const std::filesystem::path& path) {
+    return path.extension() == ".gz" || path.extension() == ".bgz";
+}
+
+}  // namespace
+
+struct TextOutput::State {
+    std::filesystem::path name;
+    std::optional<PendingOutput> pending;
+    std::unique_ptr<std::FILE, CloseFile> file;
+    detail::BgzfHandle compressed;
+
+    [[noreturn]] void fail() const {
+        throw WriteError((name == "-" ? std::string("standard output") : name.string()) +
+                         ": writing failed: " + std::strerror(errno));
+    }
+
+    void open(int threads) {
+        if (name == "-") {
+            return;
+        }
+        const std::filesystem::path& path = pending ? pending->path() : name;
+        if (is_compressed(name)) {
+            detail::silence_htslib();
+            compressed.reset(bgzf_open(path.c_str(), "w"));
+        } else {
+            file.reset(std::fopen(path.c_str(), "we"));
+        }
+        if (!compressed && !file) {
+            throw ConfigError(name.string() + ": this output cannot be made: " + std::strerror(errno));
+        }
+        if (compressed && threads > 1 && bgzf_mt(compressed.get(), threads, 64) != 0) {
+            fail();
+        }
+    }
+
+    std::FILE* plain() const { return file ? file.get() : stdout; }
+};
+
+TextOutput::TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads)
+    : state_(new State{path, {}, {}, {}}) {
+    if (!is_stream(path)) {
+        state_->pending.emplace(path, overwrite);
+    }
+    state_->open(threads);
+}
+
+TextOutput::~TextOutput() = default;
+
+void TextOutput::write(std::string_view text) {
+    if (text.empty()) {
+        return;
+    }
+    const bool whole = state_->compressed
+                           ? bgzf_write(state_->compressed.get(), text.data(), text.size()) ==
+                                 static_cast<ssize_t>(text.size())
+                           : std::fwrite(text.data(), 1, text.size(), state_->plain()) == text.size();
+    if (!whole) {
+        state_->fail();
+    }
+}
+
+void TextOutput::commit() {
+    if (state_->compressed) {
+        if (bgzf_close(state_->compressed.release()) != 0) {
+            state_->fail();
+        }
+    } else if (std::fflush(state_->plain()) != 0) {
+        state_->fail();
+    } else if (state_->file && std::fclose(state_->file.release()) != 0) {
+        state_->fail();
+    }
+    if (state_->pending) {
+        state_->pending->commit();
+    }
+}
+
+}  // namespace bigbird::genome

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/device/device.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/model/device/libtorch_cuda.hpp"
+#include "bigbird/model/gpu/gpu_facts.hpp"
+
+#include <ATen/ATen.h>
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace bigbird::model {
+
+namespace {
+
+/// The N of "cuda:N", 0 for "cuda", -1 for other words.
+int device_index(const std::string& choice) {
+    if (choice == "cuda") {
+        return 0;
+    }
+    int index = -1;
+    const std::string number = choice.starts_with("cuda:") ? choice.substr(5) : "";
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), index);
+    return error == std::errc() && end == number.data() + number.size() && index >= 0 && index < 1024 ? index
+                                                                                                      : -1;
+}
+
+at::Device open_gpu(int index) {
+    at::globalContext().lazyInitDevice(at::kCUDA);
+    log_info("computing on GPU {} ({})", index,
+             gpu_text(gpu_facts().driver.gpus[static_cast<std::size_t>(index)]));
+    return {at::kCUDA, static_cast<at::DeviceIndex>(index)};
+}
+
+}  // namespace
+
+at::Device open_device(const std::string& choice) {
+    if (choice == "cpu") {
+        return at::kCPU;
+    }
+    if (c10::is_privateuse1_backend_registered() && choice == c10::get_privateuse1_backend()) {
+        return {at::kPrivateUse1, 0};
+    }
+    const bool is_auto = choice == "auto";
+    const int index = device_index(choice);
+    if (!is_auto && index < 0) {
+        throw ConfigError("--device must be auto, cpu, cuda or cuda:N, not '" + choice + "'");
+    }
+    const GpuChoice gpu = choose_gpu(gpu_facts(), is_auto ? std::nullopt : std::optional(index));
+    if (gpu.index >= 0) {
+        return open_gpu(gpu.index);
+    }
+    if (!is_auto) {
+        throw DeviceError("--device " + choice + " cannot be used: " + gpu.obstacle);
+    }
+    log_info("computing on the CPU, {} threads: {}", at::get_num_threads(), gpu.obstacle);
+    return at::kCPU;
+}
+
+bool has_gpu() {
+    return choose_gpu(gpu_facts(), std::nullopt).index >= 0;
+}
+
+at::Tensor send(const at::Tensor& x, const at::Device& device) {
+    return device.is_cpu() ? x : x.pin_memory().to(device, /*non_blocking=*/true);
+}
+
+Arriving::Arriving(const at::Tensor& x) : host_(x.detach()) {
+    if (!x.device().is_cpu()) {
+        host_ = at::empty(x.sizes(), at::TensorOptions().dtype(x.scalar_type()).pinned_memory(true));
+        host_.copy_(x.detach(), /*non_blocking=*/true);
+        copied_.emplace(x.device().type());
+        copied_->record(c10::impl::VirtualGuardImpl(x.device().type()).getStream(x.device()));
+    }
+}
+
+at::Tensor Arriving::get() {
+    if (copied_) {
+        copied_->synchronize();
+        copied_.reset();
+    }
+    return host_;
+}
+
+void set_compute_threads(int threads) {
+    at::set_num_threads(std::max(1, resolve_threads(threads)));
+    ::mallopt(M_MMAP_MAX, 0);
+    ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
+
+}  // namespace bigbird::model

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/files/config.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/version.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace bigbird::model {
+
+namespace {
+
+using attention::GlobalPlacement;
+using attention::PatternKind;
+using attention::RandomSource;
+
+struct NamedSource {
+    std::string_view name;
+    RandomSource source;
+};
+constexpr std::array<NamedSource, 4> random_sources{{{"uniform", RandomSource::uniform},
+                                                     {"hf", RandomSource::hf},
+                                                     {"seeded", RandomSource::seeded},
+                                                     {"google", RandomSource::google}}};
+
+constexpr std::array<std::string_view, 6> activations{"gelu", "gelu_new", "gelu_pytorch_tanh",
+                                                      "relu", "silu",     "swish"};
+// Our special pieces (tokenizer.hpp), which transformers wants to know.
+constexpr int cls_id = 2, sep_id = 3, mask_id = 4;
+
+/// Reads keys of one config.json; every error names the key and the file.
+class Keys {
+public:
+    Keys(const Json& json, const std::filesystem::path& where) : json_(json), where_(where) {
+        if (!json.is_object()) {
+            throw InputError("is not a model's configuration: a JSON object is expected", where);
+        }
+    }
+    bool has(const char* key) const { return json_.contains(key) && !json_.at(key).is_null(); }
+    const Json& at(const char* key) const { return json_.at(key); }
+
+    template <typename Integer>
+    void integer(const char* key, Integer& value) const {
+        if (!has(key)) {
+            return;
+        }
+        const Json& given = json_.at(key);
+        const bool fits = given.is_number_unsigned() ? std::in_range<Integer>(given.get<std::uint64_t>())
+                                                     : given.is_number_integer() &&
+                                                           std::in_range<Integer>(given.get<std::int64_t>());
+        require(fits, key, "a whole number");
+        value = given.get<Integer>();
+    }
+    void real(const char* key, double& value) const {
+        if (has(key)) {
+            require(json_.at(key).is_number(), key, "a number");
+            value = json_.at(key).get<double>();
+        }
+    }
+    void flag(const char* key, bool& value) const {
+        if (has(key)) {
+            require(json_.at(key).is_boolean(), key, "true or false");
+            value = json_.at(key).get<bool>();
+        }
+    }
+    void text(const char* key, std::string& value) const {
+        if (has(key)) {
+            require(json_.at(key).is_string(), key, "a string");
+            value = json_.at(key).get<std::string>();
+        }
+    }
+    void require(bool condition, const char* key, const std::string& expected) const {
+        if (!condition) {
+            throw InputError(
+                std::string("key '") + key + "' must be " + expected + ", not " + json_.at(key).dump(),
+                where_);
+        }
+    }
+
+private:
+    const Json& json_;
+    const std::filesystem::path& where_;
+};
+
+void refuse_other_models(const Keys& keys, const std::filesystem::path& where) {
+    std::string type = "big_bird", positions = "absolute";
+    bool decoder = false;
+    keys.text("model_type", type);
+    keys.text("position_embedding_type", positions);
+    keys.flag("is_decoder", decoder);
+    if (type != "big_bird") {
+        throw InputError("is the configuration of a '" + type + "' model; only 'big_bird' models can be used",
+                         where);
+    }
+    if (positions != "absolute" || decoder) {
+        throw InputError(decoder
+                             ? "is the configuration of a decoder; only encoders can be used"
+                             : "has position_embedding_type '" + positions + "'; only 'absolute' can be used",
+                         where);
+    }
+}
+
+int blocks_filled(std::int64_t tokens, int block_size) {
+    return static_cast<int>((tokens + block_size - 1) / std::max(block_size, 1));
+}
+
+/// What extra global tokens mean where nothing else is said.
+void expect_etc(BigBirdConfig& config) {
+    config.pattern.globals = GlobalPlacement::first;
+    config.pattern.global_blocks = blocks_filled(config.extra_global_tokens, config.pattern.block_size);
+}
+
+void read_pattern(const Keys& keys, BigBirdConfig& config) {
+    attention::PatternSpec& pattern = config.pattern;
+    keys.integer("num_extra_global_tokens", config.extra_global_tokens);
+    keys.require(config.extra_global_tokens >= 0 && config.extra_global_tokens <= (1 << 24),
+                 "num_extra_global_tokens", "between 0 and 2^24");
+    const bool etc = config.extra_global_tokens > 0;
+    std::string attention_type = "block_sparse", source = etc ? "uniform" : "hf",
+                globals = etc ? "first" : "ends", kind = "bigbird";
+    int version = attention::uniform_version;
+    keys.text("attention_type", attention_type);
+    keys.require(attention_type == "block_sparse" || attention_type == "original_full", "attention_type",
+                 "block_sparse or original_full");
+    pattern.full = attention_type == "original_full";
+    keys.integer("block_size", pattern.block_size);
+    keys.integer("num_random_blocks", pattern.random_blocks);
+    if (etc) {
+        expect_etc(config);
+    }
+    keys.integer("num_global_blocks", pattern.global_blocks);
+    keys.integer("num_window_blocks", pattern.window_blocks);
+    keys.integer("random_blocks_seed", pattern.random_seed);
+    keys.text("random_blocks_source", source);
+    const auto* const named = std::ranges::find(random_sources, source, &NamedSource::name);
+    keys.require(named != random_sources.end(), "random_blocks_source", "uniform, hf, seeded or google");
+    pattern.random_source = named->source;
+    keys.integer("random_blocks_version", version);
+    keys.require(version == attention::uniform_version, "random_blocks_version",
+                 std::to_string(attention::uniform_version));
+    keys.text("global_blocks_placement", globals);
+    keys.require(globals == "ends" || globals == "first", "global_blocks_placement", "ends or first");
+    pattern.globals = globals == "ends" ? GlobalPlacement::ends : GlobalPlacement::first;
+    keys.text("attention_pattern", kind);
+    keys.require(kind == "bigbird" || kind == "longformer", "attention_pattern", "bigbird or longformer");
+    pattern.kind = kind == "bigbird" ? PatternKind::bigbird : PatternKind::longformer;
+    if (pattern.kind == PatternKind::longformer) {
+        pattern.random_source = RandomSource::uniform;
+    }
+    keys.integer("attention_window_tokens", pattern.window_tokens);
+    keys.integer("attention_dilation", pattern.dilation);
+    keys.integer("num_global_tokens", pattern.global_tokens);
+}
+
+void read_labels(const Keys& keys, BigBirdConfig& config) {
+    if (keys.has("architectures") &&
+        keys.at("architectures") == Json::array({"BigBirdForSequenceClassification"})) {
+        config.num_labels = 2;  // what transformers means where it writes none
+    }
+    if (keys.has("id2label")) {
+        keys.require(keys.at("id2label").is_object(), "id2label", "an object");
+        config.num_labels = static_cast<std::int64_t>(keys.at("id2label").size());
+    }
+    keys.integer("num_labels", config.num_labels);
+    keys.text("classifier_head", config.classifier_head);
+    if (keys.has("classifier_dropout")) {
+        double dropout = 0;
+        keys.real("classifier_dropout", dropout);
+        config.classifier_dropout = dropout;
+    }
+}
+
+void require(bool condition, const std::string& message) {
+    if (!condition) {
+        throw ConfigError("model configuration: " + message);
+    }
+}
+
+void require_probability(double value, const std::string& key) {
+    require(value >= 0 && value < 1, key + " must be at least 0 and below 1, not " + std::to_string(value));
+}
+
+}  // namespace
+
+void BigBirdConfig::validate() const {
+    const std::array<std::pair<const char*, std::int64_t>, 7> sizes{
+        {{"vocab_size", vocab_size},
+         {"hidden_size", hidden_size},
+         {"num_hidden_layers", num_hidden_layers},
+         {"num_attention_heads", num_attention_heads},
+         {"intermediate_size", intermediate_size},
+         {"max_position_embeddings", max_position_embeddings},
+         {"type_vocab_size", type_vocab_size}}};
+    for (const auto& [key, value] : sizes) {
+        // 2^24 keeps every product of two sizes far from overflow.
+        require(value >= 1 && value <= (std::int64_t{1} << 24),
+                std::string(key) + " must be between 1 and 2^24, not " + std::to_string(value));
+    }
+    require(hidden_size % num_attention_heads == 0, "hidden_size " + std::to_string(hidden_size) +
+                                                        " is no multiple of num_attention_heads " +
+                                                        std::to_string(num_attention_heads));
+    require(
+        std::ranges::find(activations, hidden_act) != activations.end(),
+        "hidden_act '" + hidden_act + "' is unknown; choose gelu, gelu_new, gelu_pytorch_tanh, relu or silu");
+    require_probability(hidden_dropout_prob, "hidden_dropout_prob");
+    require_probability(attention_probs_dropout_prob, "attention_probs_dropout_prob");
+    require_probability(classifier_dropout.value_or(0), "classifier_dropout");
+    require(layer_norm_eps > 0, "layer_norm_eps must be above 0");
+    require(initializer_range >= 0, "initializer_range must not be negative");
+    require(pad_token_id >= 0 && pad_token_id < vocab_size, "pad_token_id must lie within the vocabulary");
+    require(num_labels >= 0, "num_labels must not be negative");
+    require(classifier_head == "classification" || classifier_head == "linear",
+            "classifier_head must be classification or linear, not '" + classifier_head + "'");
+    require(extra.is_object(), "bigbird_dna must be an object");
+    pattern.validate();
+    require(pattern.block_size <= max_position_embeddings,
+            "block_size " + std::to_string(pattern.block_size) + " is above max_position_embeddings " +
+                std::to_string(max_position_embeddings));
+    require(extra_global_tokens >= 0, "num_extra_global_tokens must not be negative");
+    const int filled = blocks_filled(extra_global_tokens, pattern.block_size);
+    require(extra_global_tokens == 0 ||
+                (pattern.kind == PatternKind::bigbird && pattern.globals == GlobalPlacement::first &&
+                 pattern.global_blocks == filled),
+            "num_extra_global_tokens " + std::to_string(extra_global_tokens) +
+                " needs attention_pattern bigbird, global_blocks_placement first and num_global_blocks " +
+                std::to_string(filled) + ", the blocks that the tokens fill");
+}
+
+std::int64_t BigBirdConfig::front_tokens() const {
+    return extra_global_tokens == 0 ? 0 : std::int64_t{pattern.global_blocks} * pattern.block_size;
+}
+
+BigBirdConfig preset(const std::string& name) {
+    struct Shape {
+        std::string_view name;
+        std::int64_t layers, hidden, heads;
+    };
+    constexpr std::array<Shape, 6> shapes{{{"tiny", 2, 128, 2},
+                                           {"small", 4, 256, 4},
+                                           {"base", 12, 768, 12},
+                                           {"large", 24, 1024, 16},
+                                           {"genomics", 12, 768, 12},
+                                           {"base-etc", 12, 768, 12}}};
+    const auto* shape = std::ranges::find(shapes, name, &Shape::name);
+    if (shape == shapes.end()) {
+        throw ConfigError("no model preset is named '" + name +
+                          "': choose tiny, small, base, large, genomics or base-etc, or give a config.json");
+    }
+    BigBirdConfig config;
+    config.num_hidden_layers = shape->layers;
+    config.hidden_size = shape->hidden;
+    config.num_attention_heads = shape->heads;
+    config.intermediate_size = 4 * shape->hidden;
+    if (name == "base-etc") {
+        config.pattern.block_size = 84;
+        config.pattern.random_blocks = 0;
+        config.extra_global_tokens = 256;
+        config.max_position_embeddings = 4116;
+        expect_etc(config);
+    }
+    return config;
+}
+
+BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& where) {
+    const Keys keys(json, where);
+    refuse_other_models(keys, where);
+    BigBirdConfig config;
+    config.vocab_size = 50'358;  // what transformers means where the key is missing
+    config.attention_probs_dropout_prob = 0.1;
+    keys.integer("vocab_size", config.vocab_size);
+    keys.integer("hidden_size", config.hidden_size);
+    keys.integer("num_hidden_layers", config.num_hidden_layers);
+    keys.integer("num_attention_heads", config.num_attention_heads);
+    keys.integer("intermediate_size", config.intermediate_size);
+    keys.integer("max_position_embeddings", config.max_position_embeddings);
+    keys.integer("type_vocab_size", config.type_vocab_size);
+    keys.integer("pad_token_id", config.pad_token_id);
+    keys.text("hidden_act", config.hidden_act);
+    keys.real("hidden_dropout_prob", config.hidden_dropout_prob);
+    keys.real("attention_probs_dropout_prob", config.attention_probs_dropout_prob);
+    keys.real("layer_norm_eps", config.layer_norm_eps);
+    keys.real("initializer_range", config.initializer_range);
+    keys.flag("use_bias", config.use_bias);
+    keys.flag("rescale_embeddings", config.rescale_embeddings);
+    read_pattern(keys, config);
+    read_labels(keys, config);
+    if (keys.has("bigbird_dna")) {
+        config.extra = keys.at("bigbird_dna");
+    }
+    try {
+        config.validate();
+    } catch (const ConfigError& error) {
+        throw InputError(error.what(), where);
+    }
+    return config;
+}
+
+Json config_to_json(const BigBirdConfig& config, const std::string& architecture) {
+    const bool classifier = architecture == "BigBirdForSequenceClassification";
+    Json json = {
+        {"architectures", {architecture}},
+        {"model_type", "big_bird"},
+        {"vocab_size", config.vocab_size},
+        {"hidden_size", config.hidden_size},
+        {"num_hidden_layers", config.num_hidden_layers},
+        {"num_attention_heads", config.num_attention_heads},
+        {"intermediate_size", config.intermediate_size},
+        {"hidden_act", config.hidden_act},
+        {"hidden_dropout_prob", config.hidden_dropout_prob},
+        {"attention_probs_dropout_prob", config.attention_probs_dropout_prob},
+        {"classifier_dropout", config.classifier_dropout ? Json(*config.classifier_dropout) : Json(nullptr)},
+        {"max_position_embeddings", config.max_position_embeddings},
+        {"type_vocab_size", config.type_vocab_size},
+        {"initializer_range", config.initializer_range},
+        {"layer_norm_eps", config.layer_norm_eps},
+        {"use_bias", config.use_bias},
+        {"rescale_embeddings", config.rescale_embeddings},
+        {"is_decoder", false},
+        {"tie_word_embeddings", true},
+        {"torch_dtype", "float32"},
+        {"pad_token_id", config.pad_token_id},
+        {"bos_token_id", cls_id},
+        {"eos_token_id", sep_id},
+        {"cls_token_id", cls_id},
+        {"sep_token_id", sep_id},
+        {"mask_token_id", mask_id},
+        {"attention_type", config.pattern.full ? "original_full" : "block_sparse"},
+        {"block_size", config.pattern.block_size},
+        {"num_random_blocks", config.pattern.random_blocks},
+        {"num_global_blocks", config.pattern.global_blocks},
+        {"num_window_blocks", config.pattern.window_blocks},
+        {"global_blocks_placement", config.pattern.globals == GlobalPlacement::ends ? "ends" : "first"},
+        {"random_blocks_source",
+         std::ranges::find(random_sources, config.pattern.random_source, &NamedSource::source)->name},
+        {"random_blocks_version", attention::uniform_version},
+        {"random_blocks_seed", config.pattern.random_seed}};
+    if (config.pattern.kind == PatternKind::longformer) {
+        json["attention_pattern"] = "longformer";
+        json["attention_window_tokens"] = config.pattern.window_tokens;
+        json["attention_dilation"] = config.pattern.dilation;
+        json["num_global_tokens"] = config.pattern.global_tokens;
+    }
+    if (config.extra_global_tokens > 0) {
+        json["num_extra_global_tokens"] = config.extra_global_tokens;
+    }
+    if (classifier) {
+        json["num_labels"] = config.num_labels;
+        json["problem_type"] = "multi_label_classification";
+        json["classifier_head"] = config.classifier_head;
+    }
+    json["bigbird_dna"] = config.extra;
+    json["bigbird_dna"]["version"] = version();
+    return json;
+}
+
+}  // namespace bigbird::model

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/attention/pattern/pattern.hpp"
+#include "bigbird/core/json_file.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bigbird::model {
+
+/// The keys and defaults of a Hugging Face `big_bird` config.json, with our additions (random_blocks_source,
+/// random_blocks_seed, …).
+struct BigBirdConfig {
+    std::int64_t vocab_size = 32'000;
+    std::int64_t hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12,
+                 intermediate_size = 3072;
+    std::int64_t max_position_embeddings = 4096, type_vocab_size = 2;
+    std::string hidden_act = "gelu_new";
+    /// Dropout on attention probabilities is applied to fully attending (short) sequences alone, as in
+    /// transformers.
+    double hidden_dropout_prob = 0.1, attention_probs_dropout_prob = 0.0;
+    std::optional<double> classifier_dropout;  ///< none: hidden_dropout_prob
+    double layer_norm_eps = 1e-12, initializer_range = 0.02;
+    bool use_bias = true, rescale_embeddings = false;
+    std::int64_t pad_token_id = 0;
+    attention::PatternSpec pattern;
+    /// BigBird-ETC: so many learned tokens stand in front of every sequence, attend all and are attended by
+    /// all; they fill whole blocks (pattern.globals first, pattern.global_blocks of them) whose rest is
+    /// masked, and are in no input and no output. 0: none.
+    std::int64_t extra_global_tokens = 0;
+    std::int64_t num_labels = 0;                     ///< task models only
+    std::string classifier_head = "classification";  ///< or "linear": the paper's single layer on [CLS]
+    /// What the network does not need: task, window, provenance …; under "bigbird_dna" in config.json, kept
+    /// through load and save.
+    Json extra = Json::object();
+
+    /// Length of what stands in front of a sequence inside the network: whole blocks.
+    std::int64_t front_tokens() const;
+    /// Throws ConfigError naming the key.
+    void validate() const;
+};
+
+/// tiny 2x128x2, small 4x256x4, base 12x768x12, large 24x1024x16 (layers x hidden x heads). genomics: the
+/// paper's network for DNA, which is base. base-etc: base as the paper's BigBird-ETC, 256 extra global
+/// tokens, blocks of 84, no random ones, 4,116 positions (49 blocks). Throws ConfigError listing the names.
+BigBirdConfig preset(const std::string& name);
+
+/// From config.json's content. Without random_blocks_source it is somebody else's model and means `hf`, but
+/// `uniform` where there are num_extra_global_tokens, which transformers does not know.
+/// `where` names the file in errors (InputError). Keys that mean nothing here are ignored.
+BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& where);
+/// What transformers reads too. `architecture`: "BigBirdForPreTraining" or
+/// "BigBirdForSequenceClassification".
+Json config_to_json(const BigBirdConfig& config, const std::string& architecture);
+
+}  // namespace bigbird::model

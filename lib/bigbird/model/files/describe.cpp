@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/files/describe.hpp"
+
+#include "bigbird/core/checksum.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/model/files/config.hpp"
+#include "bigbird/model/files/safetensors_header.hpp"
+#include "bigbird/tokenizer/tokenizer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+namespace bigbird::model {
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+    std::string text;
+    for (const std::int64_t size : shape) {
+        text += (text.empty() ? "" : "x") + std::to_string(size);
+    }
+    return text.empty() ? "scalar" : text;
+}
+
+Json describe_weights(const fs::path& file) {
+    std::int64_t parameters = 0;
+    std::map<std::string, int> types;
+    const SafetensorsHeader header = read_safetensors_header(file);
+    for (const auto& item : header.tensors) {
+        parameters += item.second.elements();
+        ++types[item.second.type];
+    }
+    std::string type_text;
+    for (const auto& item : types) {
+        type_text += (type_text.empty() ? "" : ", ") + item.first;
+    }
+    return {{"file", file.filename().string()}, {"tensors", header.tensors.size()},
+            {"parameters", parameters},         {"type", type_text},
+            {"bytes", fs::file_size(file)},     {"sha256", sha256_of_file(file)}};
+}
+
+Json describe_tokenizer(const fs::path& file) {
+    const auto tokenizer = tokenizer::DnaTokenizer::load(file);
+    std::int64_t bases = 0;
+    std::int32_t longest = 0, with_n = 0, ordinary = 0;
+    for (std::int32_t id = 0; id < tokenizer.vocab_size(); ++id) {
+        if (tokenizer.piece_length(id) == 0) {
+            continue;
+        }
+        ++ordinary;
+        bases += tokenizer.piece_length(id);
+        longest = std::max(longest, tokenizer.piece_length(id));
+        with_n += tokenizer.has_n(id) ? 1 : 0;
+    }
+    return {{"file", file.filename().string()},
+            {"type", "byte-pair encoding of A C G T N (SentencePiece model)"},
+            {"pieces", tokenizer.vocab_size()},
+            {"special_pieces", tokenizer.vocab_size() - ordinary},
+            {"pieces_with_n", with_n},
+            {"longest_piece", longest},
+            {"mean_piece_length",
+             ordinary > 0 ? std::round(100.0 * static_cast<double>(bases) / ordinary) / 100.0 : 0.0},
+            {"sha256", sha256_of_file(file)}};
+}
+
+Json describe_attention(const BigBirdConfig& config) {
+    const attention::PatternSpec& pattern = config.pattern;
+    if (pattern.full) {
+        return {{"type", "full"}};
+    }
+    if (pattern.kind == attention::PatternKind::longformer) {
+        return {{"type", "longformer"},
+                {"block_size", pattern.block_size},
+                {"window_tokens_each_side", pattern.window_tokens},
+                {"dilation", pattern.dilation},
+                {"global_tokens", pattern.global_tokens}};
+    }
+    constexpr std::array<const char*, 4> sources{
+        "uniform", "hf (transformers: none in evaluation, block 0 counted more; seeded in training)",
+        "seeded (transformers to 4.28)", "google (the authors' code)"};
+    Json json = {{"type", "block sparse"},
+                 {"block_size", pattern.block_size},
+                 {"global_blocks",
+                  std::to_string(pattern.global_blocks) +
+                      (pattern.globals == attention::GlobalPlacement::ends ? " at the ends" : " first")},
+                 {"window_blocks", pattern.window_blocks},
+                 {"random_blocks", pattern.random_blocks},
+                 {"random_blocks_source", sources[static_cast<std::size_t>(pattern.random_source)]}};
+    if (pattern.random_source == attention::RandomSource::uniform) {
+        json["random_blocks_seed"] = pattern.random_seed;
+    }
+    if (config.extra_global_tokens > 0) {
+        json["extra_global_tokens"] = config.extra_global_tokens;
+    }
+    json["full_up_to_tokens"] = std::max<std::int64_t>(
+        0, std::int64_t{pattern.full_up_to_blocks()} * pattern.block_size - config.front_tokens());
+    return json;
+}
+
+/// A model of bins (bigbird/bins) or one of the paper's baselines (bigbird/baselines), as finetune-* writes
+/// it.
+Json describe_baseline(const fs::path& directory, const Json& file) {
+    Json json = {{"kind", "model"},
+                 {"architecture", file.value("architectures", Json::array({"not named"}))[0]},
+                 {"labels", file.value("num_labels", Json())}};
+    if (fs::exists(directory / "model.safetensors")) {
+        json["weights"] = describe_weights(directory / "model.safetensors");
+    }
+    json["bigbird_dna"] = file.value("bigbird_dna", Json::object());
+    return json;
+}
+
+Json describe_model(const fs::path& directory) {
+    const Json file = read_json(directory / "config.json");
+    if (file.is_object() && file.value("model_type", "").starts_with("bigbird_dna_")) {
+        return describe_baseline(directory, file);
+    }
+    const BigBirdConfig config = config_from_json(file, directory / "config.json");
+    Json json = {
+        {"kind", "model"},
+        {"architecture",
+         file.value("architectures", Json::array()).empty() ? Json("not named") : file["architectures"][0]},
+        {"layers", config.num_hidden_layers},
+        {"hidden_size", config.hidden_size},
+        {"heads", config.num_attention_heads},
+        {"intermediate_size", config.intermediate_size},
+        {"activation", config.hidden_act},
+        {"positions", config.max_position_embeddings},
+        {"vocab_size", config.vocab_size}};
+    if (config.num_labels > 0) {
+        json["labels"] = config.num_labels;
+        json["head"] = config.classifier_head;
+    }
+    json["attention"] = describe_attention(config);
+    if (fs::exists(directory / "model.safetensors")) {
+        json["weights"] = describe_weights(directory / "model.safetensors");
+    }
+    for (const char* name : {"tokenizer.model", "tokenizer.json"}) {
+        if (!json.contains("tokenizer") && fs::exists(directory / name)) {
+            json["tokenizer"] = describe_tokenizer(directory / name);
+        }
+    }
+    if (fs::is_directory(directory / "training_state")) {
+        json["training_state"] = "there: pretrain and finetune can go on from here";
+    }
+    if (!config.extra.empty()) {
+        json["bigbird_dna"] = config.extra;
+    }
+    return json;
+}
+
+Json describe_safetensors(const fs::path& file) {
+    const SafetensorsHeader header = read_safetensors_header(file);
+    Json json = {{"kind", "safetensors"}};
+    json.update(describe_weights(file));
+    json["metadata"] = header.metadata;
+    for (const auto& [key, entry] : header.tensors) {
+        json["contents"][key] = entry.type + " " + shape_text(entry.shape);
+    }
+    return json;
+}
+
+std::size_t key_width(const Json& json) {
+    std::size_t width = 0;
+    for (const auto& item : json.items()) {
+        width = std::max(width, item.value().is_object() ? 0 : item.key().size());
+    }
+    return width;
+}
+
+void append_text(const Json& json, const std::string& indent, std::string& text) {
+    const std::size_t width = key_width(json);
+    for (const auto& [key, value] : json.items()) {
+        text += indent + key;
+        if (value.is_object()) {
+            text += '\n';
+            append_text(value, indent + "  ", text);
+            continue;
+        }
+        text += std::string(width - key.size() + 2, ' ') +
+                (value.is_string() ? value.get<std::string>() : value.dump()) + '\n';
+    }
+}
+
+}  // namespace
+
+Json describe(const fs::path& path) {
+    std::error_code error;
+    if (fs::is_directory(path, error)) {
+        return describe_model(path);
+    }
+    require_readable(path);
+    if (path.extension() == ".safetensors") {
+        return describe_safetensors(path);
+    }
+    if (path.extension() == ".model" || path.extension() == ".json") {
+        Json json = {{"kind", "tokenizer"}};
+        json.update(describe_tokenizer(path));
+        return json;
+    }
+    throw InputError("is neither a model folder nor a .model, tokenizer.json or .safetensors file", path);
+}
+
+std::string description_text(const Json& description) {
+    std::string text;
+    append_text(description, "", text);
+    return text;
+}
+
+}  // namespace bigbird::model

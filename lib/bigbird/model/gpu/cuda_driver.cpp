@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/gpu/cuda_driver.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+
+namespace bigbird::model {
+
+namespace {
+
+// Of cuda.h, which this builds without.
+constexpr int success = 0, no_device = 100, capability_major = 75, capability_minor = 76;
+
+/// A function of the driver's; a driver that lacks it answers with an error.
+template <typename... Arguments>
+class DriverCall {
+public:
+    DriverCall(void* library, const char* name)
+        : call_(reinterpret_cast<int (*)(Arguments...)>(::dlsym(library, name))) {}
+    bool is_there() const { return call_ != nullptr; }
+    int operator()(Arguments... arguments) const {
+        constexpr int not_found = 500;
+        return call_ == nullptr ? not_found : call_(arguments...);
+    }
+
+private:
+    int (*call_)(Arguments...);
+};
+
+Gpu describe_gpu(void* driver, int device) {
+    Gpu gpu;
+    std::array<char, 256> name{};
+    if (DriverCall<char*, int, int>(driver, "cuDeviceGetName")(name.data(), static_cast<int>(name.size()) - 1,
+                                                               device) == success) {
+        gpu.name = name.data();
+    }
+    const DriverCall<int*, int, int> attribute(driver, "cuDeviceGetAttribute");
+    attribute(&gpu.major, capability_major, device);
+    attribute(&gpu.minor, capability_minor, device);
+    std::size_t bytes = 0;
+    DriverCall<std::size_t*, int>(driver, "cuDeviceTotalMem_v2")(&bytes, device);
+    gpu.memory_bytes = static_cast<std::int64_t>(bytes);
+    return gpu;
+}
+
+std::string error_text(void* driver, int error) {
+    const char* text = nullptr;
+    DriverCall<int, const char**>(driver, "cuGetErrorString")(error, &text);
+    return text == nullptr ? "unknown error" : text;
+}
+
+bool names_missing_file(const std::string& load_error) {
+    return load_error.starts_with("libcuda.so.1:") &&
+           load_error.find("No such file or directory") != std::string::npos;
+}
+
+}  // namespace
+
+DriverFacts ask_cuda_driver() {
+    DriverFacts facts;
+    void* driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (driver == nullptr) {
+        const char* error = ::dlerror();
+        facts.load_error = error == nullptr ? "unknown error" : error;
+        facts.is_missing = names_missing_file(facts.load_error);
+        return facts;
+    }
+    facts.is_missing = false;
+    DriverCall<int*>(driver, "cuDriverGetVersion")(&facts.version);
+    facts.start_error = DriverCall<unsigned>(driver, "cuInit")(0U);
+    if (facts.start_error == no_device) {  // no GPU is no fault of the driver's
+        facts.start_error = success;
+        return facts;
+    }
+    if (facts.start_error != success) {
+        facts.start_error_text = error_text(driver, facts.start_error);
+        return facts;
+    }
+    int count = 0;
+    DriverCall<int*>(driver, "cuDeviceGetCount")(&count);
+    for (int i = 0; i < count; ++i) {
+        int device = 0;
+        DriverCall<int*, int>(driver, "cuDeviceGet")(&device, i);
+        facts.gpus.push_back(describe_gpu(driver, device));
+    }
+    return facts;
+}
+
+}  // namespace bigbird::model

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which GPU a program can use, and why not, decided from facts alone. Pure functions; messages are parts of
+// sentences that name what helps.
+#pragma once
+
+#include "bigbird/model/gpu/cuda_driver.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bigbird::model {
+
+struct GpuFacts {
+    DriverFacts driver;
+    int libtorch_cuda = 0;  ///< the CUDA that LibTorch was built with, 13000 for 13.0; 0: without
+    std::vector<std::string> missing_libraries;  ///< of those that LibTorch's CUDA part needs
+    std::string load_error;  ///< why LibTorch's CUDA part cannot be opened, though nothing is missing
+};
+
+/// Why no GPU of this machine can be used; empty where that does not stand in the way.
+std::string machine_obstacle(const GpuFacts& facts);
+
+/// The same for one GPU; an index that is not there is an obstacle, too.
+std::string gpu_obstacle(const GpuFacts& facts, int index);
+
+struct GpuChoice {
+    int index = -1;        ///< -1: none
+    std::string obstacle;  ///< why none
+};
+/// The GPU asked for or, where none was, the first that can be used.
+GpuChoice choose_gpu(const GpuFacts& facts, std::optional<int> asked_for);
+
+/// "13.0" for 13000.
+std::string cuda_version_text(int version);
+
+/// "NVIDIA H100, compute capability 9.0"
+std::string gpu_text(const Gpu& gpu);
+
+/// Whether our own CUDA kernels serve it: those of `fused` (8.0 and newer), of `fused-hopper` (9.0 alone).
+bool has_fused_kernels(const Gpu& gpu);
+bool has_hopper_kernels(const Gpu& gpu);
+
+/// What computes instead of the attention backend that was asked for, and why.
+struct AttentionFallback {
+    std::string backend;   ///< "fused" or "blocked"
+    std::string sentence;  ///< for the log
+};
+/// Nothing where the backend (by its name) serves the GPU.
+std::optional<AttentionFallback> attention_fallback(const std::string& backend, const Gpu& gpu);
+
+}  // namespace bigbird::model

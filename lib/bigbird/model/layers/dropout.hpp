@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dropout whose masks follow from (seed, step, sample, site) and not from a generator's history, so that a
+// result does not depend on batch, micro-batch, rank or thread, and a resumed run repeats them.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace bigbird::model {
+
+/// Fixes the dropout masks of one forward pass: the same key, the same masks. Row r of the batch is sample
+/// samples[r] or, where there are none, first_sample + r. Not used in eval mode.
+struct DropoutKey {
+    std::uint64_t seed = 0;
+    std::int64_t step = 0, first_sample = 0;
+    std::vector<std::int64_t> samples = {};
+};
+
+/// Where in the network a mask is used.
+struct DropoutSite {
+    enum class Place : std::uint8_t {
+        embeddings,
+        attention_probabilities,
+        attention_output,
+        output,
+        classifier_input,
+        classifier_middle
+    };
+    Place place;
+    std::int64_t layer = 0;
+};
+
+/// The stream of random numbers that each of `rows` rows uses at a site; what dropout() draws on the CPU, and
+/// the CUDA kernels on a GPU.
+std::vector<std::int64_t> dropout_streams(std::int64_t rows, const DropoutKey& key, const DropoutSite& site);
+
+/// Zeroes each element with probability `probability` and scales the others by 1 / (1 - probability). x:
+/// (batch, …); row r belongs to the key's r-th sample. On the CPU an element's fate is a fixed
+/// function of the key, the site and its place in the row; on another device LibTorch's generator is seeded
+/// once a row, so masks differ between kinds of device. Differentiable; keeps no mask.
+at::Tensor dropout(const at::Tensor& x, double probability, const DropoutKey& key, const DropoutSite& site);
+
+/// The factors alone: 0 or 1 / (1 - probability). shape: (batch, …).
+at::Tensor dropout_factors(at::IntArrayRef shape, const at::TensorOptions& options, double probability,
+                           const DropoutKey& key, const DropoutSite& site);
+
+}  // namespace bigbird::model

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies between the encoder's matrix products by CUDA kernels: each reads and writes its tensors once, in
+// 16 bits, with parameters and their gradients in their own type. The slow twins are at::layer_norm,
+// dropout() and at::gelu. Differentiable; on the caller's stream, without waiting.
+#pragma once
+
+#include "bigbird/attention/attention.hpp"
+#include "bigbird/model/layers/dropout.hpp"
+#include "bigbird/model/layers/layers.hpp"
+
+#include <optional>
+
+namespace bigbird::model {
+
+/// The type in which the kernels take the place of LibTorch's operations: where `backend` is fused, the
+/// device has them, the layer norms have at most 1,024 columns (a multiple of 8), and autocast or the
+/// parameter's own type is bfloat16 or float16. Nothing: they do not.
+std::optional<at::ScalarType> fused_type(const at::Tensor& parameter, attention::Backend backend,
+                                         std::int64_t columns);
+
+/// Dropout that is to happen inside a step; probability 0: none.
+struct FusedDropout {
+    double probability = 0;
+    DropoutKey key;
+    DropoutSite site{};
+};
+
+/// LayerNorm(residual + dropout(x)), (batch, length, hidden), in `type`. residual may be undefined.
+at::Tensor fused_norm(const at::Tensor& x, const at::Tensor& residual, const LayerNormImpl& norm,
+                      const FusedDropout& dropout, at::ScalarType type);
+
+/// The tables that embeddings are summed up from; ids and types: (batch, length) int64.
+struct EmbeddingTables {
+    at::Tensor ids, types, words, positions, token_types;
+    double word_scale = 1;
+    std::int64_t padding = -1;  ///< the row of `words` that gets no gradient
+};
+/// LayerNorm(dropout(words[ids] * word_scale + token_types[types] + positions)), (batch, length, hidden), in
+/// `type`. Positions that the table lacks count as 0.
+at::Tensor fused_embedding_norm(const EmbeddingTables& tables, const LayerNormImpl& norm,
+                                const FusedDropout& dropout, at::ScalarType type);
+
+/// gelu(x + bias) by the tanh formula, in `type`; x: (…, columns), columns a multiple of 8.
+at::Tensor fused_bias_gelu(const at::Tensor& x, const at::Tensor& bias, at::ScalarType type);
+
+}  // namespace bigbird::model

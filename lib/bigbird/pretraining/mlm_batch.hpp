@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pretraining examples as tensors, in micro-batches.
+#pragma once
+
+#include "bigbird/corpus/tokens/example_stream.hpp"
+#include "bigbird/model/bigbird.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace bigbird::pretraining {
+
+/// Examples of equal block count, computed at once.
+struct MlmBatch {
+    model::EncoderInput input;
+    at::Tensor positions;               // (masked) int64 into batch * length
+    at::Tensor labels;                  // (masked) int64, the original ids
+    at::Tensor next_sentence;           // (batch) int64, or undefined without NSP
+    std::vector<std::size_t> examples;  ///< (batch) which of the examples given, in the order of the rows
+    std::vector<std::int64_t> samples;  ///< (batch) their numbers in the global batch, however it is cut
+};
+
+/// A step's examples, or one rank's share of them.
+struct GlobalBatch {
+    std::vector<MlmBatch> parts;
+    std::int64_t sequences = 0, tokens = 0, padded_tokens = 0, masked = 0;  ///< tokens: without padding
+    std::int64_t masked_bases = 0;  ///< spelt by the masked tokens; left to who has the tokenizer
+    double operations = 0;          ///< of a forward pass (cost.hpp)
+};
+
+/// Cuts examples into micro-batches of at most `max_tokens` padded tokens (at least one sequence) on the
+/// device. `first_sample`: the first one's number in the global batch.
+GlobalBatch make_global_batch(std::span<const corpus::Example> examples, const model::BigBirdConfig& config,
+                              std::int64_t max_tokens, const at::Device& device,
+                              std::int64_t first_sample = 0);
+
+}  // namespace bigbird::pretraining

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/pretraining/mlm_evaluation.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/version.hpp"
+#include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace bigbird::pretraining {
+
+namespace {
+
+/// An option of the model's pretraining as config.json records it, or null.
+Json pretraining_option(const model::BigBirdConfig& config, const std::string& name) {
+    const Json* level = &config.extra;
+    for (const std::string& key : {std::string("pretraining"), std::string("options"), name}) {
+        if (!level->is_object() || !level->contains(key)) {
+            return nullptr;
+        }
+        level = &(*level)[key];
+    }
+    return *level;
+}
+
+corpus::ExampleSpec examples_of(const model::BigBirdConfig& config, const MlmEvaluationSpec& spec) {
+    corpus::ExampleSpec examples{.masking = spec.masking, .seed = spec.seed};
+    const Json length = pretraining_option(config, "--sequence-length");
+    const auto positions = static_cast<std::int32_t>(config.max_position_embeddings);
+    examples.sequence_length = spec.sequence_length > 0     ? spec.sequence_length
+                               : length.is_number_integer() ? length.get<std::int32_t>()
+                                                            : positions;
+    const std::int32_t block = config.pattern.block_size;
+    if ((examples.sequence_length + block - 1) / block * block > positions) {
+        throw ConfigError("--sequence-length " + std::to_string(examples.sequence_length) +
+                          " is longer than the " + std::to_string(positions) + " positions of the model");
+    }
+    const Json nsp = pretraining_option(config, "--nsp");
+    examples.nsp = spec.nsp == "model" ? !(nsp.is_string() && nsp == "off") : spec.nsp == "on";
+    return examples;
+}
+
+Json figures(const MlmScores& scores, std::uint64_t seed) {
+    const auto [low, high] = scores.bits_interval(seed);
+    const auto [low_loss, high_loss] = scores.loss_interval(seed);
+    const auto [low_hits, high_hits] = scores.accuracy_interval(seed);
+    Json json{{"sequences", scores.sequences.size()},
+              {"masked_tokens", scores.chosen()},
+              {"masked_bases", scores.bases()},
+              {"bits_per_character", scores.bits_per_character()},
+              {"bits_per_character_interval", {low, high}},
+              {"mlm_loss", scores.mlm_loss()},
+              {"perplexity", std::exp(scores.mlm_loss())},
+              {"perplexity_interval", {std::exp(low_loss), std::exp(high_loss)}},
+              {"masked_accuracy", scores.accuracy()},
+              {"masked_accuracy_interval", {low_hits, high_hits}}};
+    if (scores.nsp_sequences() > 0) {
+        json["nsp_sequences"] = scores.nsp_sequences();
+        json["nsp_loss"] = scores.nsp_loss();
+        json["nsp_accuracy"] = scores.nsp_accuracy();
+    }
+    return json;
+}
+
+std::string corruption(const corpus::MaskingSpec& masking) {
+    if (masking.mask == 1) {
+        return "every chosen token becomes [MASK]";
+    }
+    return fmt::format("of the chosen tokens {:.0f} % become [MASK], {:.0f} % another token, the rest stay",
+                       100 * masking.mask, 100 * masking.random);
+}
+
+}  // namespace
+
+Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& spec) {
+    model::PreTrainingModel network = model::load_pretraining_model(inputs.model, spec.scoring.device);
+    const model::BigBirdConfig config = network->config();
+    const tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(inputs.model, config);
+    const corpus::ExampleSpec examples = examples_of(config, spec);
+    spec.baselines.validate();
+    const corpus::TokenCorpus held_out = inputs.held_out(tokenizer);
+    baselines::Baselines baselines(inputs.baseline ? spec.baselines : baselines::BaselineSpec{}, tokenizer);
+    if (inputs.baseline) {
+        baselines.train(inputs.baseline(tokenizer));
+        baselines.score(held_out);
+    }
+    const corpus::ExampleSource source(held_out, tokenizer, examples);
+    const MlmScores scores = score_mlm(network, source, tokenizer, spec.scoring);
+    if (scores.chosen() == 0) {
+        throw InputError("the held-out documents hold no token without N to predict");
+    }
+    Json report{
+        {"program", "bigbird-dna"},
+        {"version", std::string(version())},
+        {"model", {{"sha256", model::weights_checksum(inputs.model)}}},
+        {"options",
+         {{"--sequence-length", examples.sequence_length},
+          {"--masking-rate", examples.masking.rate},
+          {"--nsp", examples.nsp ? "on" : "off"},
+          {"--max-sequences", spec.scoring.sequences},
+          {"--seed", spec.seed}}},
+        {"method",
+         corruption(examples.masking) +
+             "; tokens that contain N are left out; bits_per_character = sum of -log2 p over the "
+             "chosen tokens / bases that they spell; intervals: 95 %, bootstrap over sequences and, for "
+             "baselines, which read from left to right, over documents"}};
+    report.update(figures(scores, spec.seed));
+    report.update(baselines.to_json(spec.seed));
+    return report;
+}
+
+std::vector<std::string> mlm_table(const Json& report) {
+    std::vector<std::string> lines{"                      bits a base"};
+    const auto add = [&](const std::string& name, const Json& row, const std::string& note) {
+        const Json& interval = row.at("bits_per_character_interval");
+        lines.push_back(fmt::format("{:<21} {:.4f}  [{:.4f}, {:.4f}]{}", name,
+                                    row.at("bits_per_character").get<double>(), interval[0].get<double>(),
+                                    interval[1].get<double>(), note));
+    };
+    for (const Json& row : report.value("baselines", Json::array())) {
+        add(row.at("name").get<std::string>(), row, "");
+    }
+    add("this model", report,
+        fmt::format(" of {} masked tokens", report.at("masked_tokens").get<std::int64_t>()));
+    const Json &hits = report.at("masked_accuracy_interval"), &perplexity = report.at("perplexity_interval");
+    std::string rest =
+        fmt::format("masked accuracy {:.2f} % [{:.2f}, {:.2f}], perplexity {:.2f} [{:.2f}, {:.2f}]",
+                    100 * report.at("masked_accuracy").get<double>(), 100 * hits[0].get<double>(),
+                    100 * hits[1].get<double>(), report.at("perplexity").get<double>(),
+                    perplexity[0].get<double>(), perplexity[1].get<double>());
+    if (report.contains("nsp_accuracy")) {
+        rest +=
+            fmt::format(", next-sentence accuracy {:.2f} %", 100 * report.at("nsp_accuracy").get<double>());
+    }
+    lines.push_back(std::move(rest));
+    return lines;
+}
+
+}  // namespace bigbird::pretraining

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/pretraining/mlm_task.hpp"
+
+#include "bigbird/model/model_directory.hpp"
+#include "bigbird/pretraining/mlm_scoring.hpp"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numbers>
+#include <set>
+
+namespace bigbird::pretraining {
+
+namespace {
+
+/// This rank's share of a step.
+GlobalBatch batch_of(const corpus::ExampleSource& source, const tokenizer::DnaTokenizer& tokenizer,
+                     const model::BigBirdConfig& config, const MlmTaskSpec& spec,
+                     const training::Ranks& ranks, std::int64_t step) {
+    const std::int64_t begin = spec.batch_size * ranks.rank() / ranks.size();
+    const std::int64_t end = spec.batch_size * (ranks.rank() + 1) / ranks.size();
+    std::vector<corpus::Example> examples;
+    std::int64_t bases = 0;
+    for (std::int64_t i = begin; i < end; ++i) {
+        examples.push_back(source.get((step - 1) * spec.batch_size + i));
+        for (const std::int32_t label : examples.back().masked_labels) {
+            bases += tokenizer.piece_length(label);
+        }
+    }
+    GlobalBatch batch = make_global_batch(examples, config, spec.micro_batch_tokens, spec.device, begin);
+    batch.masked_bases = bases;
+    return batch;
+}
+
+/// What the losses of all ranks are divided by.
+struct Normaliser {
+    double masked = 1, masked_bases = 1, sequences = 1;
+
+    static Normaliser of(const GlobalBatch& batch, training::Ranks& ranks) {
+        at::Tensor counts = at::tensor({batch.masked, batch.masked_bases, batch.sequences}, at::kLong);
+        ranks.sum(counts);
+        const auto* values = counts.const_data_ptr<std::int64_t>();
+        const auto at_least_1 = [](std::int64_t value) {
+            return static_cast<double>(std::max<std::int64_t>(1, value));
+        };
+        return {at_least_1(values[0]), at_least_1(values[1]), at_least_1(values[2])};
+    }
+};
+
+/// Means over the global batch, gathered micro-batch by micro-batch; 0-dim float32 on the device.
+struct Sums {
+    explicit Sums(const at::Device& device)
+        : mlm_loss(at::zeros({}, device)),
+          mlm_accuracy(at::zeros({}, device)),
+          nsp_loss(at::zeros({}, device)),
+          nsp_accuracy(at::zeros({}, device)) {}
+    at::Tensor mlm_loss, mlm_accuracy, nsp_loss, nsp_accuracy;
+};
+
+/// The micro-batch's share of the global loss.
+at::Tensor loss_of(const model::PreTrainingLoss& out, const MlmBatch& part, const Normaliser& by,
+                   Sums& sums) {
+    at::Tensor loss = out.nats / by.masked;
+    sums.mlm_loss += loss.detach();
+    sums.mlm_accuracy += out.correct / by.masked;
+    if (part.next_sentence.defined()) {
+        const at::Tensor pair = out.seq_relationship_logits.to(at::kFloat);  // (batch, 2)
+        const at::Tensor nsp =
+            at::cross_entropy_loss(pair, part.next_sentence, {}, at::Reduction::Sum) / by.sequences;
+        sums.nsp_loss += nsp.detach();
+        sums.nsp_accuracy += pair.detach().argmax(-1).eq(part.next_sentence).sum() / by.sequences;
+        loss = loss + nsp;
+    }
+    return loss;
+}
+
+/// The parameters that take part in the loss: without NSP its head and the pooler do not.
+std::vector<at::Tensor> used_parameters(const model::PreTrainingModel& network, bool nsp) {
+    std::vector<at::Tensor> parameters;
+    std::set<const void*> seen;
+    for (const auto& item : network->named_parameters()) {
+        const bool pairs_only =
+            item.key().starts_with("bert.pooler") || item.key().starts_with("cls.seq_relationship");
+        if ((nsp || !pairs_only) && seen.insert(item.value().unsafeGetTensorImpl()).second) {
+            parameters.push_back(item.value());
+        }
+    }
+    return parameters;
+}
+
+std::shared_ptr<training::Ranks> given_or_alone(std::shared_ptr<training::Ranks> ranks) {
+    return ranks ? std::move(ranks) : std::make_shared<training::Ranks>();
+}
+
+}  // namespace
+
+MlmTask::MlmTask(model::PreTrainingModel network, tokenizer::DnaTokenizer tokenizer,
+                 corpus::ExampleSource source, std::optional<corpus::ExampleSource> held_out,
+                 const MlmTaskSpec& spec)
+    : network_(std::move(network)),
+      tokenizer_(std::move(tokenizer)),
+      source_(std::move(source)),
+      held_out_(std::move(held_out)),
+      spec_(spec),
+      config_(network_->config()),
+      ranks_(given_or_alone(spec.ranks)),
+      gradients_(used_parameters(network_, source_.spec().nsp), *ranks_),
+      batches_([this](std::int64_t step) {
+          return batch_of(source_, tokenizer_, config_, spec_, *ranks_, step);
+      }) {
+    network_->set_recompute(spec.recompute);
+    network_->set_packed_projections(spec.packed_projections);
+    network_->set_attention_backend(spec.attention);
+}
+
+training::StepStats MlmTask::accumulate(std::int64_t step) {
+    network_->train();
+    const auto asked = std::chrono::steady_clock::now();
+    const GlobalBatch batch = batches_.get(step);
+    const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - asked;
+    const Normaliser by = Normaliser::of(batch, *ranks_);
+    Sums sums(spec_.device);
+    for (std::size_t i = 0; i < batch.parts.size(); ++i) {
+        const MlmBatch& part = batch.parts[i];
+        at::Tensor loss;
+        {
+            const training::Autocast autocast(spec_.compute, spec_.device);
+            const model::DropoutKey key{.seed = spec_.seed, .step = step, .samples = part.samples};
+            const at::Tensor hidden = network_->encode(part.input, false, key).hidden;
+            loss = loss_of(network_->loss(hidden, part.positions, part.labels), part, by, sums);
+        }
+        if (i + 1 < batch.parts.size()) {
+            loss.backward();
+        } else {
+            gradients_.backward(loss);
+        }
+    }
+    training::StepStats stats{
+        .loss = sums.mlm_loss + sums.nsp_loss,
+        .metrics = {{"mlm_loss", sums.mlm_loss},
+                    {"mlm_accuracy", sums.mlm_accuracy},
+                    {"bits_per_character",
+                     sums.mlm_loss * (by.masked / by.masked_bases / std::numbers::ln2)}},
+        .tokens = batch.tokens,
+        .sequences = batch.sequences,
+        .padded_tokens = batch.padded_tokens,
+        .operations = 3 * batch.operations,
+        .wait_seconds = waited.count()};
+    if (source_.spec().nsp) {
+        stats.metrics.emplace_back("nsp_loss", sums.nsp_loss);
+        stats.metrics.emplace_back("nsp_accuracy", sums.nsp_accuracy);
+    }
+    return stats;
+}
+
+Json MlmTask::evaluate() {
+    Json metrics = Json::object();
+    if (!held_out_) {
+        return metrics;
+    }
+    const MlmScores scores = score_mlm(network_, *held_out_, tokenizer_,
+                                       {.sequences = spec_.evaluation_sequences,
+                                        .max_tokens = spec_.micro_batch_tokens,
+                                        .device = spec_.device,
+                                        .compute = spec_.compute,
+                                        .ranks = ranks_.get()});
+    metrics["eval_loss"] = scores.mlm_loss() + scores.nsp_loss();
+    metrics["eval_mlm_loss"] = scores.mlm_loss();
+    metrics["eval_mlm_accuracy"] = scores.accuracy();
+    metrics["eval_bits_per_character"] = scores.bits_per_character();
+    if (scores.nsp_sequences() > 0) {
+        metrics["eval_nsp_loss"] = scores.nsp_loss();
+        metrics["eval_nsp_accuracy"] = scores.nsp_accuracy();
+    }
+    return metrics;
+}
+
+void MlmTask::write_model(const std::filesystem::path& directory) {
+    model::write_model(network_, &tokenizer_, directory);
+}
+
+}  // namespace bigbird::pretraining

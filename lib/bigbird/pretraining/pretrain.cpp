@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/pretraining/pretrain.hpp"
+
+#include "bigbird/core/checksum.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/core/version.hpp"
+#include "bigbird/pretraining/cost.hpp"
+#include "bigbird/pretraining/memory_advice.hpp"
+#include "bigbird/training/device/machine.hpp"
+#include "bigbird/training/device/memory.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace bigbird::pretraining {
+
+namespace {
+
+constexpr const char* provenance_key = "pretraining";  // in config.json, under bigbird_dna
+
+/// What changes the result, by the options' names, before what the command said of its inputs.
+Json fixed_options(const PretrainSpec& spec, const tokenizer::DnaTokenizer& tokenizer) {
+    const training::LearningRateSpec& rate = spec.loop.learning_rate;
+    const training::OptimizerSpec& optimizer = spec.loop.optimizer;
+    Json options = spec.loop.fixed_options;
+    options["--tokenizer"] = {{"sha256", sha256_of_text(tokenizer.serialized())}};
+    options["--steps"] = rate.total_steps;
+    options["--batch-size"] = spec.task.batch_size;
+    options["--sequence-length"] = spec.examples.sequence_length;
+    options["--learning-rate"] = rate.peak;
+    options["--warmup-steps"] = rate.warmup_steps;
+    options["--schedule"] = to_string(rate.decay);
+    options["--weight-decay"] = optimizer.weight_decay;
+    options["--clip-norm"] = optimizer.clip_norm;
+    if (optimizer.beta1 != training::OptimizerSpec{}.beta1 ||
+        optimizer.beta2 != training::OptimizerSpec{}.beta2) {
+        options["--betas"] = {optimizer.beta1, optimizer.beta2};
+    }
+    const corpus::MaskingSpec& masking = spec.examples.masking;
+    options["--masking-rate"] = masking.rate;
+    options["--mask-share"] = masking.mask;
+    options["--random-share"] = masking.random;
+    options["--mask-spans"] = masking.span_mean;
+    options["--nsp"] = spec.examples.nsp ? "on" : "off";
+    options["--dtype"] = spec.task.compute == training::ComputeType::bf16 ? "bf16" : "fp32";
+    options["--seed"] = spec.task.seed;
+    return options;
+}
+
+/// Of the tokens computed: what lacks to whole blocks, and what is too short to be packed.
+double padded_share(const corpus::ExampleSource& source, const PretrainSpec& spec) {
+    const double full = static_cast<double>(spec.examples.sequence_length);
+    return 1.0 - (1.0 - source.padding_share()) * full / static_cast<double>(padded_length(spec));
+}
+
+void describe(const model::PreTrainingModel& network, const corpus::ExampleSource& source,
+              const PretrainSpec& spec) {
+    std::int64_t parameters = 0;
+    for (const at::Tensor& parameter : network->parameters()) {
+        parameters += parameter.numel();
+    }
+    const corpus::TokenCorpus& corpus = source.corpus();
+    const double tokens = static_cast<double>(corpus.tokens());
+    log_info("{} documents, {} tokens of {:.2f} bases; a network of {:.1f} million parameters",
+             corpus.documents(), corpus.tokens(), static_cast<double>(corpus.bases()) / tokens,
+             static_cast<double>(parameters) / 1e6);
+    const double examples =
+        static_cast<double>(spec.task.batch_size) * static_cast<double>(spec.loop.learning_rate.total_steps);
+    log_info("{} steps of {} sequences of {} tokens: {:.2f} passes over the corpus",
+             spec.loop.learning_rate.total_steps, spec.task.batch_size, spec.examples.sequence_length,
+             examples / static_cast<double>(source.epoch_size()));
+    log_info("padding: {:.2f} % of the tokens", 100 * padded_share(source, spec));
+}
+
+/// Bytes that are there for each process of this machine.
+double memory_for_each(const PretrainSpec& spec) {
+    const bool shared = spec.task.device.is_cpu() && spec.task.ranks;
+    return training::available_memory(spec.task.device) / (shared ? spec.task.ranks->spec().local_size : 1);
+}
+
+void warn_of_memory(const PretrainSpec& spec) {
+    const auto warning = memory_warning(spec, memory_for_each(spec));
+    if (warning && (!spec.task.ranks || spec.task.ranks->is_first())) {
+        log_warning("memory may run out: {}", *warning);
+    }
+}
+
+/// Provenance and what is derived from the tokenizer.
+void complete(PretrainSpec& spec, const tokenizer::DnaTokenizer& tokenizer) {
+    spec.config.vocab_size = tokenizer.vocab_size();
+    spec.config.pad_token_id = tokenizer.special_ids().pad;
+    spec.validate();
+    spec.loop.fixed_options = fixed_options(spec, tokenizer);
+    spec.config.extra[provenance_key] = {{"version", std::string(version())},
+                                         {"options", spec.loop.fixed_options}};
+    model::BigBirdConfig plain = spec.config;
+    plain.extra = Json::object();
+    spec.loop.fixed_options["--config"] = model::config_to_json(plain, "BigBirdForPreTraining");
+    spec.loop.memory_advice = memory_advice(spec, memory_for_each(spec));
+    spec.loop.compute = spec.task.compute;
+    spec.loop.ranks = spec.task.ranks;
+}
+
+/// Not the name of a preset.
+bool is_file_name(const std::filesystem::path& configuration) {
+    return configuration.has_extension() || configuration.has_parent_path();
+}
+
+model::PreTrainingModel make_network(const PretrainSpec& spec) {
+    model::PreTrainingModel network(spec.config);
+    model::initialise(*network, spec.config, spec.task.seed);
+    network->to(spec.task.device);
+    return network;
+}
+
+/// One micro-batch as it will be, forward and backward.
+double seconds_of_micro_batch(PretrainSpec spec, const corpus::ExampleSource& source,
+                              const tokenizer::DnaTokenizer& tokenizer) {
+    spec.task.batch_size = memory_load(spec).sequences;
+    MlmTask task(make_network(spec), tokenizer, source, std::nullopt, spec.task);
+    double seconds = 0;
+    for (std::int64_t step = 1; step <= 2; ++step) {  // the first one warms up
+        stop_if_asked();
+        const auto start = std::chrono::steady_clock::now();
+        task.accumulate(step).loss.item<float>();
+        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+    return seconds;
+}
+
+}  // namespace
+
+PretrainDefaults pretrain_defaults(const std::string& configuration) {
+    if (configuration == "tiny") {
+        return {.steps = 1'000, .batch_size = 8, .sequence_length = 512, .learning_rate = 1e-3};
+    }
+    if (configuration == "small") {
+        return {.steps = 20'000, .batch_size = 32, .sequence_length = 1024, .learning_rate = 5e-4};
+    }
+    return {};
+}
+
+model::BigBirdConfig read_configuration(const std::string& configuration) {
+    if (is_file_name(configuration)) {
+        return model::config_from_json(read_json(configuration), configuration);
+    }
+    return model::preset(configuration);
+}
+
+void require_vocabulary(const std::string& configuration, const tokenizer::DnaTokenizer& tokenizer) {
+    if (!is_file_name(configuration)) {
+        return;
+    }
+    const Json given = read_json(configuration).value("vocab_size", Json());
+    if (!given.is_null() && given != tokenizer.vocab_size()) {
+        throw InputError(
+            fmt::format("vocab_size is {}, but the tokenizer has {} pieces; leave vocab_size out, "
+                        "and the tokenizer's is taken",
+                        given.dump(), tokenizer.vocab_size()),
+            configuration);
+    }
+}
+
+std::int64_t padded_length(const PretrainSpec& spec) {
+    const std::int64_t block = spec.config.pattern.block_size;
+    return (spec.examples.sequence_length + block - 1) / block * block;
+}
+
+std::int64_t micro_batch_tokens(std::int64_t sequences, const PretrainSpec& spec) {
+    if (sequences > 0) {
+        return sequences * padded_length(spec);
+    }
+    return spec.task.device.is_cpu() ? 4'096 : 32'768;
+}
+
+void PretrainSpec::validate() const {
+    config.validate();
+    examples.validate();
+    loop.learning_rate.validate();
+    loop.optimizer.validate();
+    if (padded_length(*this) > config.max_position_embeddings) {
+        throw ConfigError("--sequence-length " + std::to_string(examples.sequence_length) +
+                          " is longer than the " + std::to_string(config.max_position_embeddings) +
+                          " positions of the network");
+    }
+    const std::int64_t ranks = task.ranks ? task.ranks->size() : 1;
+    if (task.batch_size < ranks) {
+        throw ConfigError("--batch-size " + std::to_string(task.batch_size) + " leaves some of the " +
+                          std::to_string(ranks) + " processes without a sequence");
+    }
+}
+
+training::LoopResult pretrain(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenizer,
+                              const PretrainCorpora& corpora, const std::filesystem::path& run_directory) {
+    complete(spec, tokenizer);
+    training::Ranks alone;
+    training::Ranks& ranks = spec.task.ranks ? *spec.task.ranks : alone;
+    const bool finished = training::run_is_finished(run_directory, spec.loop);
+    if (ranks.broadcast(Json(finished)).get<bool>()) {  // the run folder may be the first rank's alone
+        log_info("{}: this run is finished already; nothing to do", run_directory.string());
+        return {.steps = spec.loop.learning_rate.total_steps,
+                .finished_before = true,
+                .model = run_directory / "model"};
+    }
+    warn_of_memory(spec);
+    const corpus::ExampleSource source(corpora.train(), tokenizer, spec.examples);
+    std::optional<corpus::ExampleSource> held_out;
+    if (corpora.held_out) {
+        corpus::ExampleSpec examples = spec.examples;
+        examples.masking.mask = 1;
+        examples.masking.random = 0;
+        held_out.emplace(corpora.held_out(), tokenizer, examples);
+    }
+    stop_if_asked();
+    return training::with_memory_advice(training::out_of_memory(spec.loop), [&] {
+        const model::PreTrainingModel network = make_network(spec);
+        describe(network, source, spec);
+        MlmTask task(network, tokenizer, source, std::move(held_out), spec.task);
+        return training::run_training(task, spec.loop, run_directory);
+    });
+}
+
+Json plan_pretraining(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenizer,
+                      const PretrainCorpora& corpora) {
+    complete(spec, tokenizer);
+    const corpus::ExampleSource source(corpora.train(), tokenizer, spec.examples);
+    const std::int64_t length = padded_length(spec), batch = spec.task.batch_size;
+    const std::int64_t blocks = length / spec.config.pattern.block_size;
+    const MemoryLoad load = memory_load(spec);
+    const std::int64_t at_once = load.sequences;
+    const MemoryNeed memory = memory_needed(spec.config, load);
+    const double masked = spec.examples.masking.rate * static_cast<double>(length);
+    const double operations =
+        3 * forward_operations(spec.config, blocks, length, static_cast<std::int64_t>(masked));
+
+    const double available = memory_for_each(spec);
+    warn_of_memory(spec);
+    const double seconds = training::with_memory_advice(
+        training::out_of_memory(spec.loop), [&] { return seconds_of_micro_batch(spec, source, tokenizer); });
+    const double per_step = seconds * static_cast<double>(batch) / static_cast<double>(at_once);
+    const std::int64_t steps = spec.loop.learning_rate.total_steps;
+    const double epoch_tokens = static_cast<double>(source.epoch_size() * spec.examples.sequence_length) *
+                                (1 - source.padding_share());
+    return {{"parameters", parameter_count(spec.config)},
+            {"flops_per_token", operations / static_cast<double>(length)},
+            {"program_bytes", memory.program},
+            {"state_bytes", memory.state},
+            {"activation_bytes", memory.activations},
+            {"available_bytes", std::isfinite(available) ? Json(available) : Json()},
+            {"documents", source.corpus().documents()},
+            {"corpus_tokens", source.corpus().tokens()},
+            {"epoch_sequences", source.epoch_size()},
+            {"epoch_tokens", epoch_tokens},
+            {"padding_share", padded_share(source, spec)},
+            {"steps", steps},
+            {"batch_size", batch},
+            {"sequence_length", spec.examples.sequence_length},
+            {"micro_batch_sequences", at_once},
+            {"epochs", static_cast<double>(batch) * static_cast<double>(steps) /
+                           static_cast<double>(source.epoch_size())},
+            {"seconds_per_step", per_step},
+            {"tokens_per_second", static_cast<double>(batch * spec.examples.sequence_length) / per_step},
+            {"hours", per_step * static_cast<double>(steps) / 3600},
+            {"measured_memory_bytes", training::peak_memory(spec.task.device)}};
+}
+
+std::vector<std::string> plan_lines(const Json& plan) {
+    const auto number = [&](const char* key) { return plan.at(key).get<double>(); };
+    const std::string free = plan.at("available_bytes").is_null()
+                                 ? ""
+                                 : fmt::format("; {:.2f} GB are free", number("available_bytes") / 1e9);
+    return {
+        fmt::format("parameters            {:.1f} million", number("parameters") / 1e6),
+        fmt::format("operations a token    {:.4g} (forward and backward)", number("flops_per_token")),
+        fmt::format("memory, counted       {:.2f} GB: {:.2f} of weights, gradients and moments, {:.2f} of "
+                    "activations for {} sequences at once, {:.2f} of the program{}",
+                    (number("program_bytes") + number("state_bytes") + number("activation_bytes")) / 1e9,
+                    number("state_bytes") / 1e9, number("activation_bytes") / 1e9,
+                    number("micro_batch_sequences"), number("program_bytes") / 1e9, free),
+        fmt::format("memory, measured      {:.2f} GB at most on this device, without AdamW's moments",
+                    number("measured_memory_bytes") / 1e9),
+        fmt::format("corpus                {:.0f} documents, {:.0f} tokens", number("documents"),
+                    number("corpus_tokens")),
+        fmt::format("an epoch              {:.0f} sequences, {:.0f} tokens, {:.2f} % padding",
+                    number("epoch_sequences"), number("epoch_tokens"), 100 * number("padding_share")),
+        fmt::format("the run               {:.0f} steps of {:.0f} sequences of {:.0f} tokens: {:.2f} epochs",
+                    number("steps"), number("batch_size"), number("sequence_length"), number("epochs")),
+        fmt::format("time, projected       {:.3g} s a step, {:.0f} tokens/s, {} in all (one micro-batch "
+                    "measured here)",
+                    number("seconds_per_step"), number("tokens_per_second"),
+                    Progress::duration(3600 * number("hours")))};
+}
+
+}  // namespace bigbird::pretraining

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/rows/label_table.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/genome/text/text_input.hpp"
+#include "bigbird/rows/text_fields.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace bigbird::rows {
+
+namespace {
+
+bool is_plain(std::string_view text) {
+    return !text.empty() && text.find_first_of("\t\r\n") == std::string_view::npos;
+}
+
+/// `*` any run, `?` any letter.
+bool matches(std::string_view pattern, std::string_view text) {
+    std::size_t p = 0, t = 0, star = std::string_view::npos, resume = 0;
+    while (t < text.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            resume = t;
+        } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+            ++p;
+            ++t;
+        } else if (star != std::string_view::npos) {
+            p = star + 1;
+            t = ++resume;
+        } else {
+            return false;
+        }
+    }
+    return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+/// One item of a selection against a table.
+class Selector {
+public:
+    Selector(const LabelTable& table, std::string_view item) : table_(table), item_(item) {
+        for (const std::string_view kind : {"index", "group", "name", "id"}) {
+            if (item.starts_with(kind) && item.substr(kind.size()).starts_with(":")) {
+                kind_ = kind;
+                item_ = item.substr(kind.size() + 1);
+            }
+        }
+    }
+
+    std::vector<std::size_t> select() const {
+        const auto by_index = wanted("index") ? indices() : std::vector<std::size_t>{};
+        if (!by_index.empty()) {
+            return by_index;
+        }
+        const auto groups = wanted("group") ? where([&](std::size_t i) { return table_[i].group == item_; })
+                                            : std::vector<std::size_t>{};
+        const auto names = wanted("name") ? where([&](std::size_t i) { return table_[i].name == item_; })
+                                          : std::vector<std::size_t>{};
+        const auto ids = wanted("id") ? where([&](std::size_t i) { return table_.unique_id(i) == item_; })
+                                      : std::vector<std::size_t>{};
+        if (!groups.empty() && !names.empty()) {
+            throw fault("is both a group and a name; write group:" + std::string(item_) +
+                        " or name:" + std::string(item_));
+        }
+        if (names.size() > 1) {
+            throw fault("is the name of labels " + listed(names) + "; choose by index or by unique id, as " +
+                        table_.unique_id(names.front()));
+        }
+        for (const auto& found : {groups, names, ids}) {
+            if (!found.empty()) {
+                return found;
+            }
+        }
+        return patterned();
+    }
+
+private:
+    bool wanted(std::string_view kind) const { return kind_.empty() || kind_ == kind; }
+
+    ConfigError fault(const std::string& what) const {
+        return ConfigError("the label selection '" + std::string(item_) + "' " + what);
+    }
+
+    template <typename Predicate>
+    std::vector<std::size_t> where(const Predicate& predicate) const {
+        std::vector<std::size_t> found;
+        for (std::size_t i = 0; i < table_.size(); ++i) {
+            if (predicate(i)) {
+                found.push_back(i);
+            }
+        }
+        return found;
+    }
+
+    static std::string listed(const std::vector<std::size_t>& indices) {
+        std::string text;
+        for (const std::size_t index : indices) {
+            text += (text.empty() ? "" : ", ") + std::to_string(index);
+        }
+        return text;
+    }
+
+    std::vector<std::size_t> indices() const {
+        const std::size_t dash = item_.find('-');
+        const auto first = parse_integer(item_.substr(0, dash));
+        const auto last = dash == std::string_view::npos ? first : parse_integer(item_.substr(dash + 1));
+        if (!first || !last) {
+            return {};
+        }
+        const auto size = static_cast<std::int64_t>(table_.size());
+        if (*last < *first) {
+            throw fault("runs backwards; write the smaller index first");
+        }
+        if (*first < 0 || *last >= size) {
+            throw fault("is outside the labels 0-" + std::to_string(size - 1));
+        }
+        return where([&](std::size_t i) {
+            return static_cast<std::int64_t>(i) >= *first && static_cast<std::int64_t>(i) <= *last;
+        });
+    }
+
+    std::vector<std::size_t> patterned() const {
+        const bool pattern = wanted("name") && item_.find_first_of("*?") != std::string_view::npos;
+        const auto found = pattern ? where([&](std::size_t i) { return matches(item_, table_[i].name); })
+                                   : std::vector<std::size_t>{};
+        if (found.empty()) {
+            throw fault(
+                "fits no label; choose by index, group, name, unique id or a pattern such as '*CTCF*'");
+        }
+        return found;
+    }
+
+    const LabelTable& table_;
+    std::string_view item_, kind_;
+};
+
+}  // namespace
+
+LabelTable::LabelTable(std::vector<Label> labels) : labels_(std::move(labels)) {
+    std::map<std::string_view, std::size_t> times;
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+        if (!is_plain(labels_[i].name) || !is_plain(labels_[i].group)) {
+            throw ConfigError("label " + std::to_string(i) +
+                              ": a name and a group without tabs and line breaks are needed");
+        }
+        ++times[labels_[i].name];
+        if (std::find(groups_.begin(), groups_.end(), labels_[i].group) == groups_.end()) {
+            groups_.push_back(labels_[i].group);
+        }
+    }
+    for (const Label& label : labels_) {
+        repeated_.push_back(times[label.name] > 1);
+    }
+}
+
+LabelTable LabelTable::read(const std::filesystem::path& path) {
+    genome::TextInput input(path);
+    std::string line;
+    std::vector<Label> labels;
+    if (!input.next(line) || !line.starts_with("index\tgroup\tname")) {
+        throw InputError("is no table of labels: its first line must be 'index<TAB>group<TAB>name'", path, 1);
+    }
+    const std::vector<std::string_view> header = split_fields(line, '\t');
+    const bool counted = header.size() > 3 && header[3] == "positives";
+    while (input.next(line)) {
+        if (line.empty()) {
+            continue;
+        }
+        const std::vector<std::string_view> fields = split_fields(line, '\t');
+        const auto fault = [&](const std::string& what) {
+            return InputError(what, path, input.line_number());
+        };
+        if (fields.size() < 3 || fields[1].empty() || fields[2].empty()) {
+            throw fault("a label needs an index, a group and a name, separated by tabs");
+        }
+        if (parse_integer(fields[0]) != static_cast<std::int64_t>(labels.size())) {
+            throw fault("index '" + std::string(fields[0]) + "' where " + std::to_string(labels.size()) +
+                        " comes; indices count from 0 without gaps");
+        }
+        Label label{std::string(fields[1]), std::string(fields[2]), -1};
+        if (counted && fields.size() > 3 && fields[3] != ".") {
+            const auto positives = parse_integer(fields[3]);
+            if (!positives || *positives < 0) {
+                throw fault("positives '" + std::string(fields[3]) + "' are no count");
+            }
+            label.positives = *positives;
+        }
+        labels.push_back(std::move(label));
+    }
+    if (labels.empty()) {
+        throw InputError("holds no labels", path);
+    }
+    return LabelTable(std::move(labels));
+}
+
+std::string LabelTable::to_text() const {
+    std::string text = "index\tgroup\tname\tpositives\n";
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+        const Label& label = labels_[i];
+        text += std::to_string(i) + '\t' + label.group + '\t' + label.name + '\t' +
+                (label.positives < 0 ? "." : std::to_string(label.positives)) + '\n';
+    }
+    return text;
+}
+
+std::string LabelTable::unique_id(std::size_t index) const {
+    std::string id = std::to_string(index);
+    id.insert(0, id.size() < 3 ? 3 - id.size() : 0, '0');
+    id += '_';
+    for (const char letter : labels_[index].name) {
+        const bool kept = (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z') ||
+                          (letter >= 'a' && letter <= 'z') || letter == '.' || letter == '+' || letter == '-';
+        id += kept ? letter : '_';
+    }
+    return id;
+}
+
+std::string LabelTable::column_name(std::size_t index) const {
+    return repeated_[index] ? unique_id(index) : labels_[index].name;
+}
+
+std::vector<std::size_t> LabelTable::select(std::string_view selection) const {
+    std::set<std::size_t> chosen;
+    for (const std::string_view item : split_fields(selection, ',')) {
+        const auto found = Selector(*this, item).select();
+        chosen.insert(found.begin(), found.end());
+    }
+    return {chosen.begin(), chosen.end()};
+}
+
+LabelTable LabelTable::subset(const std::vector<std::size_t>& indices) const {
+    std::vector<Label> chosen;
+    for (const std::size_t index : indices) {
+        chosen.push_back(labels_[index]);
+    }
+    return LabelTable(std::move(chosen));
+}
+
+}  // namespace bigbird::rows

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The labels of a task, in the order of a model's outputs. The index is a label's identity: names may repeat
+// (54 of DeepSEA's 919 do).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::rows {
+
+struct Label {
+    std::string group = ".", name;
+    std::int64_t positives = -1;  ///< labelled 1 in the examples it was made from; -1 where unknown
+};
+
+/// labels.tsv: a header line `index group name positives`, tab-separated, then one line a label, indices 0,
+/// 1, 2, …; positives `.` where unknown. Immutable once made; const calls are thread-safe.
+class LabelTable {
+public:
+    LabelTable() = default;
+    /// Throws ConfigError where a name or group is empty or holds a tab or line break.
+    explicit LabelTable(std::vector<Label> labels);
+    /// Throws InputError with file and line. Other columns are ignored, positives may be absent.
+    static LabelTable read(const std::filesystem::path& path);
+    std::string to_text() const;
+
+    std::size_t size() const { return labels_.size(); }
+    const Label& operator[](std::size_t index) const { return labels_[index]; }
+    /// In order of first appearance.
+    const std::vector<std::string>& groups() const { return groups_; }
+
+    /// `000_8988T_DNase_None`: the index with at least three digits and the name with all but letters,
+    /// digits, `.`, `+` and `-` made `_`; fit for a file name.
+    std::string unique_id(std::size_t index) const;
+    /// What names the label in a table's header: the name where no other label has it, else the unique id.
+    std::string column_name(std::size_t index) const;
+
+    /// The indices that a selection chooses, ascending, each once. Items are separated by commas: an index
+    /// (`12`), a range of indices, both ends included (`0-124`), a group, a name, a unique id, or a pattern
+    /// of names with `*` and `?`; `index:`, `group:`, `name:` and `id:` before an item say which is meant.
+    /// Throws ConfigError where an item fits nothing, a name (without pattern) fits several labels, or an
+    /// item is both a group and a name.
+    std::vector<std::size_t> select(std::string_view selection) const;
+    /// The labels chosen, as a table of their own.
+    LabelTable subset(const std::vector<std::size_t>& indices) const;
+
+private:
+    std::vector<Label> labels_;
+    std::vector<std::string> groups_;
+    std::vector<bool> repeated_;
+};
+
+}  // namespace bigbird::rows

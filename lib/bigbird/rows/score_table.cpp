@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/rows/score_table.hpp"
+
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/genome/text/text_input.hpp"
+#include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/rows/text_fields.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace bigbird::rows {
+
+namespace {
+
+constexpr std::string_view head = "#chrom\tstart\tend\tname\tscore\tstrand\tstatus\tn_fraction";
+constexpr std::size_t head_columns = 8;
+
+std::string without_breaks(std::string text) {
+    for (char& letter : text) {
+        letter = letter == '\t' || letter == '\n' || letter == '\r' ? ' ' : letter;
+    }
+    return text;
+}
+
+std::optional<float> parse_score(std::string_view text) {
+    if (text == "NA" || text == "nan") {
+        return std::numeric_limits<float>::quiet_NaN();
+    }
+    float value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = error == std::errc{} && end == text.data() + text.size();
+    return whole && !std::isnan(value) ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+std::string provenance_lines(const Provenance& provenance) {
+    std::string text;
+    for (const auto& [key, value] : provenance) {
+        text += "##" + without_breaks(key) + "=" + without_breaks(value) + "\n";
+    }
+    return text;
+}
+
+std::string value_of(const Provenance& provenance, std::string_view key) {
+    for (const auto& [name, value] : provenance) {
+        if (name == key) return value;
+    }
+    return {};
+}
+
+std::vector<std::string> head_fields(const ScoreRow& row) {
+    std::vector<std::string> fields{row.contig, row.begin,  row.end,    row.name,
+                                    row.score,  row.strand, row.status, {}};
+    append_number(fields.back(), std::round(row.n_fraction * 1e6) / 1e6);
+    return fields;
+}
+
+struct ScoreWriter::State {
+    genome::TextOutput output;
+    std::size_t head, columns;
+    std::string line;
+};
+
+ScoreWriter::ScoreWriter(const std::filesystem::path& path, Overwrite overwrite,
+                         std::vector<std::string> columns, const Provenance& provenance, int threads)
+    : ScoreWriter(path, overwrite, {region_columns.begin(), region_columns.end()}, std::move(columns),
+                  provenance, threads) {}
+
+ScoreWriter::ScoreWriter(const std::filesystem::path& path, Overwrite overwrite,
+                         std::vector<std::string> head, std::vector<std::string> columns,
+                         const Provenance& provenance, int threads)
+    : state_(new State{genome::TextOutput(path, overwrite, threads), head.size(), columns.size(), {}}) {
+    std::string text = provenance_lines(provenance);
+    for (std::size_t i = 0; i < head.size(); ++i) {
+        text += (i == 0 ? "#" : "\t") + head[i];
+    }
+    for (std::string& column : columns) {
+        text += '\t' + without_breaks(std::move(column));
+    }
+    state_->output.write(text + '\n');
+}
+
+ScoreWriter::~ScoreWriter() = default;
+
+void ScoreWriter::write(const ScoreRow& row, std::span<const float> values) {
+    write(head_fields(row), values);
+}
+
+void ScoreWriter::write(std::span<const std::string> head, std::span<const float> values) {
+    BIGBIRD_EXPECTS(head.size() == state_->head && (values.empty() || values.size() == state_->columns),
+                    "one field and one score for each column is needed");
+    std::string& line = state_->line;
+    line.clear();
+    for (const std::string& field : head) {
+        line += field.empty() ? "." : field;
+        line += '\t';
+    }
+    for (std::size_t i = 0; i < state_->columns; ++i) {
+        append_number(line, values.empty() ? std::numeric_limits<float>::quiet_NaN() : values[i]);
+        line += '\t';
+    }
+    line.back() = '\n';
+    state_->output.write(line);
+}
+
+void ScoreWriter::commit() {
+    state_->output.commit();
+}
+
+struct ScoreReader::State {
+    genome::TextInput input;
+    std::vector<std::string> columns;
+    Provenance provenance;
+    std::string line;
+};
+
+ScoreReader::ScoreReader(const std::filesystem::path& path)
+    : state_(new State{genome::TextInput(path), {}, {}, {}}) {
+    std::string& line = state_->line;
+    while (state_->input.next(line)) {
+        if (line.starts_with("##")) {
+            const std::size_t equals = line.find('=');
+            if (equals != std::string::npos) {
+                state_->provenance.emplace_back(line.substr(2, equals - 2), line.substr(equals + 1));
+            }
+            continue;
+        }
+        const bool table =
+            line.starts_with(head) && (line.size() == head.size() || line[head.size()] == '\t');
+        if (!table) {
+            break;
+        }
+        const std::vector<std::string_view> fields = split_fields(line, '\t');
+        state_->columns.assign(fields.begin() + head_columns, fields.end());
+        return;
+    }
+    throw InputError(
+        "is no score table: a header '#chrom start end name score strand status n_fraction ...', "
+        "tab-separated, is needed",
+        path, state_->input.line_number());
+}
+
+ScoreReader::~ScoreReader() = default;
+
+const std::vector<std::string>& ScoreReader::columns() const {
+    return state_->columns;
+}
+
+const Provenance& ScoreReader::provenance() const {
+    return state_->provenance;
+}
+
+std::int64_t ScoreReader::line_number() const {
+    return state_->input.line_number();
+}
+
+bool ScoreReader::next(ScoreRow& row, std::vector<float>& values) {
+    do {
+        if (!state_->input.next(state_->line)) {
+            return false;
+        }
+    } while (state_->line.empty());
+    const auto fault = [&](const std::string& what) {
+        return InputError(what, state_->input.path(), state_->input.line_number());
+    };
+    const std::vector<std::string_view> fields = split_fields(state_->line, '\t');
+    const std::size_t expected = head_columns + state_->columns.size();
+    if (fields.size() != expected) {
+        throw fault("has " + std::to_string(fields.size()) + " columns where the header has " +
+                    std::to_string(expected));
+    }
+    row = {std::string(fields[0]), std::string(fields[1]), std::string(fields[2]), std::string(fields[3]),
+           std::string(fields[4]), std::string(fields[5]), std::string(fields[6]), 0};
+    const auto n_fraction = parse_real(fields[7]);
+    if (!n_fraction && fields[7] != "NA") {
+        throw fault("n_fraction '" + std::string(fields[7]) + "' is neither a number nor NA");
+    }
+    row.n_fraction = n_fraction.value_or(std::numeric_limits<double>::quiet_NaN());
+    values.resize(state_->columns.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto value = parse_score(fields[head_columns + i]);
+        if (!value) {
+            throw fault("score '" + std::string(fields[head_columns + i]) + "' in column " +
+                        state_->columns[i] + " is neither a number nor NA");
+        }
+        values[i] = *value;
+    }
+    return true;
+}
+
+}  // namespace bigbird::rows

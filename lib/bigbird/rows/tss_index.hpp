@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/rows/window.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bigbird::rows {
+
+/// TSSs of a BED file by place, with the windows about them. Immutable; thread-safe.
+class TssIndex {
+public:
+    struct Site {
+        std::int64_t tss = 0;
+        genome::Strand strand = genome::Strand::forward;
+        std::string name;  ///< "contig:base" (1-based) where the file has none
+    };
+
+    /// Rows on contigs that the reference lacks, or past a contig's end, are left out, and said. Throws
+    /// InputError: a row without strand, a malformed line, no TSS left.
+    TssIndex(const std::filesystem::path& tss, const genome::ReferenceGenome& reference,
+             const WindowBounds& bounds);
+
+    const WindowBounds& bounds() const { return bounds_; }
+    /// Of the TSSs whose windows hold [begin, end), the nearest to its middle (of equals the first in the
+    /// genome).
+    const Site* nearest(std::size_t contig, std::int64_t begin, std::int64_t end) const;
+
+private:
+    WindowBounds bounds_;
+    std::vector<std::vector<Site>> by_contig_;  ///< ascending
+};
+
+}  // namespace bigbird::rows

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/rows/variant_rows.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/genome/reference/interval.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace bigbird::rows {
+
+namespace {
+
+bool spells_bases(const std::string& allele) {
+    return !allele.empty() && std::all_of(allele.begin(), allele.end(), [](char letter) {
+        return (letter >= 'A' && letter <= 'Z') || (letter >= 'a' && letter <= 'z');
+    });
+}
+
+std::string normalised(std::string dna) {
+    genome::normalise(dna);
+    return dna;
+}
+
+bool agree(std::string_view reference, std::string_view given) {
+    return std::equal(reference.begin(), reference.end(), given.begin(), given.end(),
+                      [](char a, char b) { return a == b || a == 'N' || b == 'N'; });
+}
+
+std::string place_of(const VariantRow& row) {
+    return "record " + std::to_string(row.record) + " (" + row.contig + ":" +
+           std::to_string(row.position + 1) + " " + row.ref.substr(0, 20) + ">" + row.alt.substr(0, 20) + ")";
+}
+
+const char* reason(VariantStatus status) {
+    switch (status) {
+        case VariantStatus::no_contig:
+            return "lies on a contig that the reference lacks";
+        case VariantStatus::past_end:
+            return "reaches past its contig's end";
+        case VariantStatus::no_alt:
+            return "has no alternative allele";
+        case VariantStatus::symbolic:
+            return "has an allele that spells no bases";
+        case VariantStatus::ref_mismatch:
+            return "has another REF than the reference; are they of the same assembly?";
+        case VariantStatus::too_long:
+            return "has an allele that does not fit the model's window";
+        case VariantStatus::no_tss:
+            return "lies in no window of a TSS of --tss";
+        default:
+            return "has nothing but N about it";
+    }
+}
+
+}  // namespace
+
+std::string_view to_string(VariantStatus status) {
+    constexpr std::string_view names[] = {"no_contig",    "past_end", "no_alt", "symbolic",
+                                          "ref_mismatch", "too_long", "no_tss", "all_n",
+                                          "truncated",    "padded",   "has_n",  "ok"};
+    return names[static_cast<std::size_t>(status)];
+}
+
+bool is_scored(VariantStatus status) {
+    return status > VariantStatus::all_n;
+}
+
+struct VariantRows::State {
+    genome::VariantReader reader;
+    const genome::ReferenceGenome& reference;
+    std::int64_t window;
+    bool strict;
+    const TssIndex* tss;
+    std::optional<genome::Variant> variant;  ///< whose alleles are handed out
+    std::size_t next_alt = 0;
+    std::int64_t rows = 0;
+    std::map<VariantStatus, std::int64_t> not_scored;
+};
+
+VariantRows::VariantRows(const std::filesystem::path& variants, const genome::ReferenceGenome& reference,
+                         std::int64_t window, bool strict, const TssIndex* tss)
+    : state_(new State{genome::VariantReader(variants), reference, window, strict, tss, {}, 0, 0, {}}) {}
+
+VariantRows::~VariantRows() = default;
+
+std::optional<VariantRow> VariantRows::next() {
+    if (!state_->variant) {
+        state_->variant = state_->reader.next();
+        state_->next_alt = 0;
+        if (!state_->variant) return std::nullopt;
+    }
+    const genome::Variant& variant = *state_->variant;
+    VariantRow row;
+    row.contig = variant.contig;
+    row.id = variant.id;
+    row.ref = variant.ref;
+    row.position = variant.position;
+    row.record = variant.record;
+    row.n_fraction = std::numeric_limits<double>::quiet_NaN();
+    if (variant.alts.empty()) {
+        row.alt = ".";
+        row.status = VariantStatus::no_alt;
+    } else {
+        row.alt = variant.alts[state_->next_alt];
+        if (!spells_bases(row.alt) || !spells_bases(row.ref)) row.status = VariantStatus::symbolic;
+    }
+    if (++state_->next_alt >= variant.alts.size()) state_->variant.reset();
+    return row;
+}
+
+void VariantRows::fill(VariantRow& row) const {
+    const auto index = state_->reference.find(row.contig);
+    if (!index) {
+        row.status = VariantStatus::no_contig;
+        return;
+    }
+    const genome::Contig& contig = state_->reference.contigs()[*index];
+    const std::int64_t end = row.position + std::ssize(row.ref);
+    if (end > contig.length) {
+        row.status = VariantStatus::past_end;
+        return;
+    }
+    if (!is_scored(row.status)) return;
+    const std::string ref = normalised(row.ref), alt = normalised(row.alt);
+    const std::int64_t growth = std::ssize(alt) - std::ssize(ref);
+    genome::Interval window = genome::window_around({contig.name, row.position, end}, state_->window);
+    const TssIndex::Site* site = nullptr;
+    if (state_->tss != nullptr) {
+        site = state_->tss->nearest(*index, row.position, end);
+        if (site == nullptr) {
+            row.status = VariantStatus::no_tss;
+            return;
+        }
+        row.tss = site->name;
+        window = window_about_tss(contig.name, site->tss, site->strand, state_->tss->bounds());
+    }
+    // A deletion takes more from one side: the one on which it does not move the TSS, or the right one.
+    const bool from_left = site != nullptr && end <= site->tss;
+    const std::int64_t more = std::max<std::int64_t>(-growth, 0), more_left = from_left ? more : 0;
+    const std::string dna =
+        state_->reference.fetch({contig.name, window.begin - more_left, window.end + (from_left ? 0 : more)});
+    row.offset = row.position - window.begin;
+    const auto length = static_cast<std::size_t>(state_->window);
+    const auto at = static_cast<std::size_t>(row.offset + more_left);  // of REF in dna
+    if (row.offset < 0 || static_cast<std::size_t>(row.offset) + std::max(ref.size(), alt.size()) > length) {
+        row.status = VariantStatus::too_long;
+        return;
+    }
+    if (!agree(std::string_view(dna).substr(at, ref.size()), ref)) {
+        row.status = VariantStatus::ref_mismatch;
+        return;
+    }
+    row.ref_sequence = dna.substr(static_cast<std::size_t>(more_left), length);
+    row.ref_sequence.replace(static_cast<std::size_t>(row.offset), ref.size(), ref);
+    row.alt_sequence = dna.substr(0, at) + alt + dna.substr(at + ref.size());
+    if (from_left) {
+        row.alt_sequence.erase(0, row.alt_sequence.size() - length);
+    } else {
+        row.alt_sequence.resize(length, 'N');
+    }
+    if (site != nullptr && site->strand == genome::Strand::reverse) {
+        row.ref_sequence = genome::reverse_complement(row.ref_sequence);
+        row.alt_sequence = genome::reverse_complement(row.alt_sequence);
+    }
+    row.n_fraction = genome::n_fraction(row.ref_sequence);
+    if (row.n_fraction == 1) {
+        row.status = VariantStatus::all_n;
+    } else if (window.begin < 0 || window.end > contig.length) {
+        row.status = VariantStatus::padded;
+    } else if (row.n_fraction > 0 || row.alt_sequence.find('N') != std::string::npos) {
+        row.status = VariantStatus::has_n;
+    }
+}
+
+void VariantRows::settle(const VariantRow& row) {
+    ++state_->rows;
+    if (is_scored(row.status)) return;
+    ++state_->not_scored[row.status];
+    if (state_->strict) {
+        throw InputError(place_of(row) + " " + reason(row.status) + " (--strict)", state_->reader.path());
+    }
+}
+
+void VariantRows::report() const {
+    const std::string path = state_->reader.path().string();
+    const auto missing = state_->not_scored.find(VariantStatus::no_contig);
+    if (state_->rows > 0 && missing != state_->not_scored.end() && missing->second == state_->rows) {
+        throw InputError("none of its contigs is in the reference; give a reference of the same assembly",
+                         state_->reader.path());
+    }
+    for (const auto& [status, count] : state_->not_scored) {
+        log_warning("{}: {} of {} rows are {} and have no scores", path, count, state_->rows,
+                    to_string(status));
+    }
+    if (state_->rows == 0) log_warning("{}: holds no variants; the output holds none either", path);
+}
+
+}  // namespace bigbird::rows

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variants as pairs of windows: the reference's sequence and the same with the other allele.
+#pragma once
+
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/genome/regions/variant_reader.hpp"
+#include "bigbird/rows/tss_index.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace bigbird::rows {
+
+/// In the order in which the first that holds is the row's status; those before `all_n` have no scores.
+enum class VariantStatus : std::uint8_t {
+    no_contig,     ///< the reference has no such contig
+    past_end,      ///< REF reaches past the contig's end
+    no_alt,        ///< ALT is "."
+    symbolic,      ///< ALT spells no bases: "<DEL>", "*", a breakend
+    ref_mismatch,  ///< the reference has another base than REF; N there agrees with all
+    too_long,      ///< the alleles do not fit the window
+    no_tss,        ///< no TSS's window holds it (promoter models)
+    all_n,
+    truncated,  ///< the model took only the middle of the window
+    padded,     ///< the window hangs over the contig's end
+    has_n,
+    ok,
+};
+std::string_view to_string(VariantStatus status);
+bool is_scored(VariantStatus status);
+
+/// One alternative allele of one record.
+struct VariantRow {
+    std::string contig, id, ref, alt;
+    std::int64_t position = 0;  ///< 0-based
+    std::int64_t record = 0;
+    VariantStatus status = VariantStatus::ok;
+    double n_fraction = 0;  ///< of the reference's window; NaN where there is none
+    /// `window` bases each, normalised. The reference's window is centred on REF (genome::window_around); the
+    /// other begins at the same base, holds ALT in REF's place and reaches as far as its length allows. With
+    /// TSSs it is that of the nearest TSS whose window holds REF, on its strand, and the TSS keeps its place
+    /// in both.
+    std::string ref_sequence, alt_sequence;
+    std::int64_t offset = 0;  ///< of the alleles in both, without TSSs
+    std::string tss = ".";    ///< the TSS's name
+};
+
+/// Reads rows one by one: as many for a record as it has alternative alleles, at least one. With `strict` a
+/// row that cannot be scored is an InputError that names record and place. Not thread-safe, but for fill().
+class VariantRows {
+public:
+    /// `tss`, if any, must outlive this; `window` is then the size of its windows.
+    VariantRows(const std::filesystem::path& variants, const genome::ReferenceGenome& reference,
+                std::int64_t window, bool strict, const TssIndex* tss = nullptr);
+    ~VariantRows();
+
+    /// The next row without sequences and with a status that needs none, or nothing at the end.
+    std::optional<VariantRow> next();
+    /// Compares REF, cuts the windows, sets status and n_fraction. Thread-safe.
+    void fill(VariantRow& row) const;
+    /// Counts a row for report(); throws InputError where it has no scores and `strict` was asked for.
+    void settle(const VariantRow& row);
+    /// Says once on standard error how many rows have no scores, by reason. Throws InputError where no
+    /// contig of any row is in the reference.
+    void report() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace bigbird::rows

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a window lies about a TSS, a bin or a summit.
+#pragma once
+
+#include "bigbird/genome/reference/interval.hpp"
+#include "bigbird/genome/regions/bed.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace bigbird::rows {
+
+/// Offsets [begin, end) about a base that counts as 0, in the direction of transcription: -5000:3000 is 8,000
+/// bases, -249:51 is 300.
+struct WindowBounds {
+    std::int64_t begin = -5000, end = 3000;
+    std::int64_t size() const { return end - begin; }
+    bool operator==(const WindowBounds&) const = default;
+};
+/// "A:B" with A < B. Throws ConfigError.
+WindowBounds parse_window_bounds(std::string_view text);
+std::string to_string(const WindowBounds& bounds);
+
+/// The TSS base of a BED row: its first base, on the minus strand its last.
+std::int64_t tss_of(const genome::Interval& where, genome::Strand strand);
+/// The window about a TSS base; mirrored on the minus strand.
+genome::Interval window_about_tss(const std::string& contig, std::int64_t tss, genome::Strand strand,
+                                  const WindowBounds& bounds);
+
+/// What of a BED row a window is laid about. `automatic`: `tss` for rows of one base, else `centre`.
+/// `centre`: the middle, as genome::window_around with the window's size, on either strand; a row as long as
+/// the window is the window. `tss`: tss_of and the bounds. `summit`: begin + narrowPeak's column 10 in place
+/// of the middle, or the middle without one. `itself`: the row is the window, whatever the bounds.
+enum class Anchor : std::uint8_t { automatic, centre, tss, summit, itself };
+/// "auto", "centre" (or "center"), "tss", "summit". Throws ConfigError.
+Anchor parse_anchor(std::string_view text);
+
+genome::Interval window_of(const genome::BedRecord& record, Anchor anchor, const WindowBounds& bounds);
+
+}  // namespace bigbird::rows

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/finetune/bins_task.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/evaluation/metrics.hpp"
+#include "bigbird/model/device/device.hpp"
+#include "bigbird/model/safetensors.hpp"
+#include "bigbird/model/weights.hpp"
+#include "bigbird/task_models/finetune/classifier_task.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t fewest_positives = 10;  // as validation_auroc
+constexpr const char* training_weights = "weights.safetensors";
+
+std::vector<double> weights_of(const std::vector<std::int64_t>& positives, std::int64_t bins) {
+    std::vector<double> weights;
+    for (const std::int64_t ones : positives) {
+        weights.push_back(ones == 0 ? 1
+                                    : std::min(largest_balanced_weight,
+                                               static_cast<double>(bins - ones) / static_cast<double>(ones)));
+    }
+    return weights;
+}
+
+/// The network twice: the weights of `network`, and a copy of them.
+std::shared_ptr<torch::nn::Module> with_average(const bins::BinsNetwork& network,
+                                                const bins::BinsNetwork& average) {
+    const auto both = std::make_shared<torch::nn::Module>("model of bins");
+    both->register_module("network", network);
+    both->register_module("average", average);
+    return both;
+}
+
+void copy_parameters(bins::BinsNetwork& to, const bins::BinsNetwork& from) {
+    const at::NoGradGuard no_gradients;
+    const auto source = from->parameters();
+    auto target = to->parameters();
+    for (std::size_t i = 0; i < target.size(); ++i)
+        target[i].copy_(source[i]);
+}
+
+/// A copy on the device that wants no gradients.
+bins::BinsNetwork copy_of(const bins::BinsNetwork& network, const at::Device& device) {
+    bins::BinsNetwork copy(network->config(), network->labels());
+    copy->to(device);
+    copy_parameters(copy, network);
+    for (at::Tensor& parameter : copy->parameters())
+        parameter.set_requires_grad(false);
+    copy->eval();
+    return copy;
+}
+
+/// Mean average precision over the labels that validation_auroc counts; (rows, labels) both.
+std::optional<double> mean_auprc(const at::Tensor& logits, const at::Tensor& truth) {
+    const at::Tensor scores = logits.t().contiguous(), ones = truth.t().to(at::kByte).contiguous();
+    const auto rows = static_cast<std::size_t>(scores.size(1));
+    std::vector<std::optional<double>> values;
+    for (std::int64_t label = 0; label < scores.size(0); ++label) {
+        const std::size_t offset = static_cast<std::size_t>(label) * rows;
+        const std::span<const std::uint8_t> positives(ones.const_data_ptr<std::uint8_t>() + offset, rows);
+        if (std::ranges::count(positives, std::uint8_t{1}) < fewest_positives) continue;
+        values.push_back(
+            evaluation::average_precision({scores.const_data_ptr<float>() + offset, rows}, positives));
+    }
+    return evaluation::summarise(values).mean;
+}
+
+}  // namespace
+
+BinsTask::BinsTask(bins::BinsNetwork network, const examples::LabelledBins& bins, const TaskInfo& info,
+                   const BinsTaskSpec& spec)
+    : network_(std::move(network)),
+      average_(nullptr),
+      bins_(bins),
+      info_(info),
+      spec_(spec),
+      device_(network_->output_bias().device()),
+      ranks_(spec.ranks ? spec.ranks : std::make_shared<training::Ranks>()),
+      gradients_(network_->parameters(), *ranks_),
+      training_(bins, network_->config(), examples::Split::train, spec.threads),
+      validation_(bins, network_->config(), examples::Split::validation, spec.threads) {
+    network_->set_attention_backend(spec.computing.attention);
+    if (training_.usable() == 0) {
+        throw InputError(
+            "--examples holds no bin of train that is not N; build it again with a larger part for training");
+    }
+    const std::vector<std::int64_t> positives = training_.positives();
+    if (std::ranges::all_of(positives, [](std::int64_t count) { return count == 0; })) {
+        throw InputError("--examples has no bin of train with a label: there is nothing to learn");
+    }
+    if (spec.batch_size < ranks_->size()) {
+        throw ConfigError("--batch-size " + std::to_string(spec.batch_size) + " leaves some of the " +
+                          std::to_string(ranks_->size()) + " processes without a window");
+    }
+    const std::vector<double> weights =
+        spec.positive_weight ? std::vector{*spec.positive_weight} : weights_of(positives, training_.usable());
+    positive_weight_ = at::tensor(weights, at::kFloat).to(device_);
+    start_at_base_rates();
+    average_ = copy_of(network_, device_);
+    average_->set_attention_backend(spec.computing.attention);
+    both_ = with_average(network_, average_);
+}
+
+void BinsTask::start_at_base_rates() {
+    const at::NoGradGuard no_gradients;
+    const auto bins = static_cast<double>(training_.usable());
+    std::vector<double> rates;
+    for (const std::int64_t ones : training_.positives())
+        rates.push_back((static_cast<double>(ones) + 0.5) / (bins + 1));
+    const at::Tensor p = at::tensor(rates, at::kDouble), weight = positive_weight_.to(at::kCPU, at::kDouble);
+    network_->output_bias().copy_((weight * p / (1 - p)).log());
+}
+
+BinWindow BinsTask::window_of(std::int64_t sample) const {
+    const Rng stream = Rng(spec_.seed).split("windows of bins").split(static_cast<std::uint64_t>(sample));
+    return training_.draw(stream, spec_.shift, spec_.both_strands);
+}
+
+std::int64_t BinsTask::windows_at_once() const {
+    const std::int64_t positions = network_->config().window_positions();
+    return spec_.batch_tokens == 0 ? spec_.batch_size
+                                   : std::max<std::int64_t>(1, spec_.batch_tokens / positions);
+}
+
+BinsTask::Batch BinsTask::batch_of(const BinWindows& source, std::span<const BinWindow> windows) const {
+    const bins::BinsConfig& config = network_->config();
+    const std::int64_t count = std::ssize(windows), labels = network_->labels();
+    at::Tensor targets = at::empty({count, config.window_bins, labels}, at::kByte);
+    at::Tensor counts = at::empty({count, config.window_bins, 1}, at::kByte);
+    std::vector<std::string> sequences(windows.size());
+    auto *ones = targets.mutable_data_ptr<std::uint8_t>(), *counted = counts.mutable_data_ptr<std::uint8_t>();
+    parallel_for(count, spec_.threads, [&](std::int64_t i) {
+        const BinWindow& window = windows[static_cast<std::size_t>(i)];
+        const auto width = static_cast<std::size_t>(config.window_bins * labels),
+                   bins = static_cast<std::size_t>(config.window_bins), at = static_cast<std::size_t>(i);
+        source.copy_labels(window, {ones + at * width, width}, {counted + at * bins, bins});
+        sequences[at] = source.sequence(window);
+    });
+    return {window_codes(sequences, device_), model::send(targets, device_).to(at::kFloat),
+            model::send(counts, device_).to(at::kFloat)};
+}
+
+at::Tensor BinsTask::loss_sum(const at::Tensor& logits, const Batch& batch) const {
+    const at::Tensor losses = at::binary_cross_entropy_with_logits(logits, batch.targets, {},
+                                                                   positive_weight_, at::Reduction::None);
+    return (losses * batch.counts).sum();
+}
+
+training::StepStats BinsTask::accumulate(std::int64_t step) {
+    follow();
+    step_ = step;
+    network_->train();
+    std::vector<BinWindow> all;
+    for (std::int64_t i = (step - 1) * spec_.batch_size; i < step * spec_.batch_size; ++i)
+        all.push_back(window_of(i));
+    const bins::BinsConfig& config = network_->config();
+    // All ranks count the bins of the whole batch, which the loss is a mean over.
+    std::int64_t counted = 0;
+    std::vector<std::uint8_t> labels(static_cast<std::size_t>(config.window_bins * network_->labels())),
+        counts(static_cast<std::size_t>(config.window_bins));
+    for (const BinWindow& window : all) {
+        training_.copy_labels(window, labels, counts);
+        counted += std::ranges::count(counts, std::uint8_t{1});
+    }
+    const double scale = 1.0 / static_cast<double>(counted * network_->labels());
+    const std::int64_t begin = spec_.batch_size * ranks_->rank() / ranks_->size();
+    const std::int64_t end = spec_.batch_size * (ranks_->rank() + 1) / ranks_->size();
+    at::Tensor total = at::zeros({}, at::TensorOptions().device(device_));
+    for (std::int64_t i = begin; i < end; i += windows_at_once()) {
+        const std::int64_t last = std::min(end, i + windows_at_once());
+        const Batch batch = batch_of(training_, std::span(all).subspan(static_cast<std::size_t>(i),
+                                                                       static_cast<std::size_t>(last - i)));
+        model::DropoutKey key{.seed = spec_.seed, .step = step};
+        for (std::int64_t sample = i; sample < last; ++sample)
+            key.samples.push_back(sample);
+        const at::Tensor logits = bin_logits(network_, batch.codes, spec_.computing.type, key);
+        const at::Tensor loss = loss_sum(logits, batch) * scale;
+        total += loss.detach();
+        if (last < end) {
+            loss.backward();
+        } else {
+            gradients_.backward(loss);
+        }
+    }
+    training::StepStats stats;
+    stats.loss = total;
+    stats.tokens = (end - begin) * config.window_positions();
+    stats.sequences = end - begin;
+    return stats;
+}
+
+void BinsTask::follow() {
+    if (followed_to_ == step_) return;
+    followed_to_ = step_;
+    // The first steps count for little: their weights are far from where the run goes.
+    const auto steps = static_cast<double>(step_);
+    const double decay = std::min(spec_.averaging, (1 + steps) / (10 + steps));
+    const at::NoGradGuard no_gradients;
+    const auto from = network_->parameters();
+    auto to = average_->parameters();
+    for (std::size_t i = 0; i < to.size(); ++i)
+        to[i].lerp_(from[i], spec_.averaging == 0 ? 1.0 : 1.0 - decay);
+}
+
+Json BinsTask::evaluate() {
+    follow();
+    const std::vector<BinWindow> windows = validation_.tiles();
+    if (validation_.usable() == 0) return {{"eval_loss", nullptr}, {"eval_auroc", nullptr}};
+    const at::NoGradGuard no_gradients;
+    const std::int64_t bins = network_->config().window_bins, labels = network_->labels();
+    const auto count = std::ssize(windows);
+    at::Tensor logits = at::zeros({count, bins, labels}), truth = at::zeros({count, bins, labels});
+    at::Tensor counts = at::zeros({count, bins, 1}), loss = at::zeros({1}, at::kDouble);
+    const std::int64_t first = count * ranks_->rank() / ranks_->size();
+    const std::int64_t last = count * (ranks_->rank() + 1) / ranks_->size();
+    for (std::int64_t i = first; i < last; i += windows_at_once()) {
+        stop_if_asked();
+        const std::int64_t end = std::min(last, i + windows_at_once());
+        const Batch batch = batch_of(
+            validation_,
+            std::span(windows).subspan(static_cast<std::size_t>(i), static_cast<std::size_t>(end - i)));
+        const at::Tensor some = bin_logits(average_, batch.codes, spec_.computing.type);
+        loss += loss_sum(some, batch).item<double>();
+        logits.slice(0, i, end).copy_(some);
+        truth.slice(0, i, end).copy_(batch.targets);
+        counts.slice(0, i, end).copy_(batch.counts);
+    }
+    for (at::Tensor* tensor : {&logits, &truth, &counts, &loss})
+        ranks_->sum(*tensor);
+    const at::Tensor kept = counts.flatten().nonzero().squeeze(1);
+    logits = logits.view({count * bins, labels}).index_select(0, kept);
+    truth = truth.view({count * bins, labels}).index_select(0, kept);
+    const evaluation::Summary auroc = validation_auroc(logits, truth);
+    const std::optional<double> auprc = mean_auprc(logits, truth);
+    return {{"eval_loss", loss.item<double>() / static_cast<double>(kept.numel() * labels)},
+            {"eval_auroc", auroc.mean ? Json(*auroc.mean) : Json(nullptr)},
+            {"eval_auprc", auprc ? Json(*auprc) : Json(nullptr)},
+            {"eval_auroc_labels", auroc.defined}};
+}
+
+void BinsTask::write_model(const fs::path& directory) {
+    follow();
+    write_bins_model(average_, info_, directory);
+    std::ofstream out(directory / "labels.tsv", std::ios::binary);
+    out << bins_.label_table().to_text();
+    if (!out.flush()) throw WriteError((directory / "labels.tsv").string() + ": writing failed");
+}
+
+void BinsTask::write_training_state(const fs::path& directory) {
+    model::write_safetensors(model::parameters_of(*network_), directory / training_weights);
+}
+
+void BinsTask::read_model(const fs::path& checkpoint) {
+    model::fill_parameters(*average_, model::read_weights(checkpoint), {}, checkpoint / "model.safetensors");
+    const fs::path weights = checkpoint / "training_state" / training_weights;
+    model::fill_parameters(*network_, model::read_safetensors(weights), {}, weights);
+}
+
+}  // namespace bigbird::task_models

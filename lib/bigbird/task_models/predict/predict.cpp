@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/predict/predict.hpp"
+
+#include "bigbird/core/checksum.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/core/version.hpp"
+#include "bigbird/examples/labelled_bins.hpp"
+#include "bigbird/model/device/device.hpp"
+#include "bigbird/outputs/layout.hpp"
+#include "bigbird/task_models/predict/bins_scorer.hpp"
+#include "bigbird/task_models/predict/row_source.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <limits>
+#include <numeric>
+
+namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t cpu_batch_tokens = 16'384, gpu_batch_tokens = 262'144;
+
+struct Chunk {
+    std::vector<rows::RegionRow> rows;
+    std::unique_ptr<PreparedRows> prepared;
+};
+
+Chunk read_chunk(RowSource& source, const RowScorer& scorer, int threads) {
+    Chunk chunk;
+    while (std::ssize(chunk.rows) < scorer.rows_a_chunk()) {
+        std::optional<rows::RegionRow> row = source.next();
+        if (!row) break;
+        chunk.rows.push_back(std::move(*row));
+    }
+    parallel_for(std::ssize(chunk.rows), threads,
+                 [&](std::int64_t i) { source.fill(chunk.rows[static_cast<std::size_t>(i)]); });
+    chunk.prepared = scorer.prepare(chunk.rows, threads);
+    return chunk;
+}
+
+std::vector<std::size_t> chosen_labels(const std::string& selection, const rows::LabelTable& labels) {
+    if (!selection.empty()) return labels.select(selection);
+    std::vector<std::size_t> all(labels.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
+}
+
+/// Which of the columns are `wanted` labels.
+std::vector<std::size_t> places_of(const std::vector<std::size_t>& wanted,
+                                   const std::vector<std::size_t>& columns) {
+    std::vector<std::size_t> places;
+    for (const std::size_t label : wanted) {
+        const auto found = std::find(columns.begin(), columns.end(), label);
+        if (found == columns.end()) {
+            throw ConfigError("--track-labels chooses a label that --labels leaves out");
+        }
+        places.push_back(static_cast<std::size_t>(found - columns.begin()));
+    }
+    return places;
+}
+
+/// Puts the chosen scores of rows, or of regions out of their tiles, into the outputs.
+class RowWriter {
+public:
+    RowWriter(const PredictSpec& spec, const RowScorer& scorer, const rows::Provenance& provenance,
+              std::span<const genome::Contig> contigs, int threads)
+        : pool_(spec.tile > 0 ? spec.pool : Pool::none),
+          chosen_(chosen_labels(spec.labels, scorer.labels())),
+          outputs_(output_spec(spec),
+                   {outputs::region_head(), outputs::label_columns(scorer.labels(), chosen_), provenance},
+                   track_columns(spec, scorer), contigs, threads) {}
+
+    /// `scores`: one a label of the model, or none.
+    void write(const rows::RegionRow& row, std::span<const float> scores) {
+        if (pool_ == Pool::none) {
+            choose(scores);
+            outputs_.write(outputs::fields_of(row.head), values_);
+        } else {
+            add_tile(row, scores);
+        }
+    }
+    void commit() { outputs_.commit(); }
+
+private:
+    static outputs::OutputSpec output_spec(const PredictSpec& spec) {
+        outputs::OutputSpec outputs = spec.outputs;
+        // The two strands of a promoter scan lie on top of each other.
+        outputs.overlap =
+            spec.task == examples::Task::promoter ? outputs::Overlap::max : outputs::Overlap::mean;
+        return outputs;
+    }
+    std::vector<std::size_t> track_columns(const PredictSpec& spec, const RowScorer& scorer) const {
+        return places_of(spec.track_labels.empty() ? chosen_ : scorer.labels().select(spec.track_labels),
+                         chosen_);
+    }
+    void choose(std::span<const float> scores) {
+        values_.clear();
+        for (std::size_t i = 0; !scores.empty() && i < chosen_.size(); ++i)
+            values_.push_back(scores[chosen_[i]]);
+    }
+    void add_tile(const rows::RegionRow& row, std::span<const float> scores) {
+        choose(scores);
+        if (tiles_ == 0) {
+            head_ = row.head;
+            status_ = rows::RowStatus::ok;
+            n_fraction_ = 0;
+            scored_tiles_ = 0;
+            sums_.assign(chosen_.size(), 0);
+            best_.assign(chosen_.size(), -std::numeric_limits<float>::infinity());
+        }
+        ++tiles_;
+        head_.end = row.head.end;
+        if (head_.strand != row.head.strand) head_.strand = ".";  // both strands of a region without one
+        n_fraction_ += row.head.n_fraction;
+        // A tile of N alone is N in the region.
+        status_ =
+            std::min(status_, row.status == rows::RowStatus::all_n ? rows::RowStatus::has_n : row.status);
+        for (std::size_t i = 0; i < values_.size(); ++i) {
+            sums_[i] += static_cast<double>(values_[i]);
+            best_[i] = std::max(best_[i], values_[i]);
+        }
+        scored_tiles_ += values_.empty() ? 0 : 1;
+        if (row.last_of_line) finish_region();
+    }
+    void finish_region() {
+        head_.n_fraction = n_fraction_ / static_cast<double>(tiles_);
+        if (scored_tiles_ == 0) status_ = std::min(status_, rows::RowStatus::all_n);
+        head_.status = std::string(to_string(status_));
+        for (std::size_t i = 0; i < best_.size() && pool_ == Pool::mean; ++i) {
+            best_[i] =
+                static_cast<float>(sums_[i] / static_cast<double>(std::max<std::int64_t>(1, scored_tiles_)));
+        }
+        outputs_.write(outputs::fields_of(head_),
+                       scored_tiles_ > 0 ? std::span<const float>(best_) : std::span<const float>());
+        tiles_ = 0;
+    }
+
+    Pool pool_;
+    std::vector<std::size_t> chosen_;
+    std::vector<float> values_;
+    outputs::Outputs outputs_;
+    // of the region whose tiles are coming
+    rows::ScoreRow head_;
+    rows::RowStatus status_ = rows::RowStatus::ok;
+    double n_fraction_ = 0;
+    std::int64_t tiles_ = 0, scored_tiles_ = 0;
+    std::vector<double> sums_;
+    std::vector<float> best_;
+};
+
+void write_chunk(Chunk& chunk, std::span<const float> scores, std::size_t labels, RowWriter& writer,
+                 PredictReport& report) {
+    for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
+        rows::RegionRow& row = chunk.rows[i];
+        if (chunk.prepared->truncated[i]) {
+            row.status = rows::RowStatus::truncated;
+            rows::set_head(row);
+            ++report.truncated;
+        }
+        const bool scored = rows::is_scored(row.status);
+        writer.write(row, scored ? scores.subspan(i * labels, labels) : std::span<const float>());
+        ++report.rows;
+        report.scored += scored ? 1 : 0;
+    }
+}
+
+std::string contigs_checksum(const genome::ReferenceGenome& reference) {
+    std::string text;
+    for (const genome::Contig& contig : reference.contigs()) {
+        text += contig.name + "\t" + std::to_string(contig.length) + "\n";
+    }
+    return sha256_of_text(text);
+}
+
+rows::Provenance provenance_of(const PredictSpec& spec, const RowScorer& predictor,
+                               const genome::ReferenceGenome* reference) {
+    rows::Provenance provenance = {{"bigbird-dna", std::string(version())},
+                                   {"task", std::string(to_string(spec.task))}};
+    for (const TaskModel& model : predictor.models())
+        provenance.emplace_back("model_sha256", model.sha256);
+    provenance.emplace_back("window", to_string(predictor.info().window));
+    if (const bins::BinsNetwork& bins = predictor.models().front().bins; !bins.is_empty()) {
+        provenance.emplace_back("bin", std::to_string(bins->config().bin));
+        provenance.emplace_back("margin_bins", std::to_string(bins->config().margin_bins));
+    }
+    provenance.emplace_back("reverse_complement", to_string(spec.strands));
+    if (spec.tile > 0) {
+        provenance.emplace_back("tile", std::to_string(spec.tile));
+        provenance.emplace_back("pool", to_string(spec.pool));
+    }
+    if (!predictor.info().negatives.empty()) provenance.emplace_back("negatives", predictor.info().negatives);
+    if (reference != nullptr) {
+        provenance.emplace_back("contigs_sha256", contigs_checksum(*reference));
+    } else {
+        provenance.emplace_back("examples_sha256", sha256_of_file(spec.examples / "manifest.json"));
+        provenance.emplace_back("split", spec.split ? std::string(to_string(*spec.split)) : "all");
+    }
+    return provenance;
+}
+
+std::unique_ptr<RowScorer> load_scorer(const PredictSpec& spec, const SequenceOf& sequence_of) {
+    const at::Device device = model::open_device(spec.device);
+    model::set_compute_threads(spec.threads);
+    const Computing computing = parse_computing(spec.dtype, spec.attention, device);
+    std::vector<TaskModel> models;
+    for (const fs::path& path : spec.models)
+        models.push_back(load_task_model(path, spec.task, device, computing));
+    const std::int64_t fitting = device.is_cpu() ? cpu_batch_tokens : gpu_batch_tokens;
+    const std::int64_t batch_tokens = spec.batch_tokens > 0 ? spec.batch_tokens : fitting;
+    if (std::ranges::any_of(models, [](const TaskModel& model) { return !model.bins.is_empty(); })) {
+        return bins_scorer(std::move(models), sequence_of,
+                           {.strands = spec.strands,
+                            .batch_tokens = batch_tokens,
+                            .computing = computing,
+                            .threads = resolve_threads(spec.threads)});
+    }
+    return window_scorer(Predictor(std::move(models), spec.strands, batch_tokens));
+}
+
+rows::RegionOptions region_options(const PredictSpec& spec, const RowScorer& scorer) {
+    rows::RegionOptions options = scorer.region_options(spec.anchor);
+    options.skip_invalid = spec.skip_invalid;
+    options.tile = spec.tile;
+    return options;
+}
+
+void check_examples(const examples::ExampleSet& examples, const PredictSpec& spec,
+                    const rows::WindowBounds& window) {
+    if (examples.task() != spec.task) {
+        throw InputError("holds " + std::string(to_string(examples.task())) + " examples, not " +
+                             std::string(to_string(spec.task)),
+                         spec.examples);
+    }
+    if (window.begin < examples.bounds().begin || window.end > examples.bounds().end) {
+        throw InputError("holds windows of " + to_string(examples.bounds()) + ", the model takes " +
+                             to_string(window),
+                         spec.examples);
+    }
+}
+
+/// Reads and encodes a chunk, and writes another, while the one between them is scored.
+PredictReport score_rows(RowSource& source, RowScorer& scorer, RowWriter& writer, int threads) {
+    PredictReport report;
+    Progress progress("Scoring", "windows", source.total());
+    const auto read = [&] { return read_chunk(source, scorer, threads); };
+    std::future<Chunk> coming = std::async(std::launch::async, read);
+    std::future<void> writing;
+    std::int64_t scored = 0;  // `report` is the writing thread's
+    while (true) {
+        Chunk chunk = coming.get();
+        if (chunk.rows.empty()) break;
+        coming = std::async(std::launch::async, read);
+        stop_if_asked();
+        const std::int64_t rows = std::ssize(chunk.rows);
+        std::vector<float> scores = scorer.score(*chunk.prepared, [&](double part) {
+            progress.update(scored + static_cast<std::int64_t>(part * static_cast<double>(rows)));
+        });
+        scored += rows;
+        progress.update(scored);
+        if (writing.valid()) writing.get();
+        writing = std::async(std::launch::async,
+                             [&, chunk = std::move(chunk), scores = std::move(scores)]() mutable {
+                                 write_chunk(chunk, scores, scorer.labels().size(), writer, report);
+                             });
+    }
+    if (writing.valid()) writing.get();
+    progress.finish();
+    return report;
+}
+
+}  // namespace
+
+std::string to_string(Pool pool) {
+    return pool == Pool::none ? "none" : pool == Pool::mean ? "mean" : "max";
+}
+
+Pool parse_pool(const std::string& word) {
+    for (const Pool pool : {Pool::none, Pool::mean, Pool::max}) {
+        if (word == to_string(pool)) return pool;
+    }
+    throw ConfigError("--pool is none, mean or max, not '" + word + "'");
+}
+
+PredictReport predict(const PredictSpec& spec) {
+    const auto start = std::chrono::steady_clock::now();
+    outputs::prepare_outputs(spec.outputs);
+    const int threads = resolve_threads(spec.threads);
+    std::unique_ptr<genome::ReferenceGenome> reference;
+    std::optional<examples::ExampleSet> examples;
+    if (spec.examples.empty()) {
+        require_readable(spec.regions);
+        reference = genome::open_references(spec.references);
+    } else {
+        examples = examples::ExampleSet::load(spec.examples);
+    }
+    std::optional<examples::LabelledBins> bins;  // where models of bins score examples
+    const SequenceOf sequence_of = [&](const genome::Interval& where) {
+        return reference ? reference->fetch(where) : bins->sequence(where.contig, where.begin, where.end);
+    };
+    const std::unique_ptr<RowScorer> scorer = load_scorer(spec, sequence_of);
+    const bool by_bins = !scorer->models().front().bins.is_empty();
+    std::unique_ptr<RowSource> source;
+    if (examples) {
+        if (by_bins) bins = examples::LabelledBins::load(spec.examples);
+        const rows::WindowBounds window =
+            by_bins ? scorer->region_options(rows::Anchor::centre).bounds : scorer->info().window;
+        check_examples(*examples, spec, window);
+        source = example_source(*examples, spec.split, window);
+    } else {
+        if (const auto warning = other_build(scorer->info(), *reference)) log_warning("{}", *warning);
+        source = region_source(spec.regions, *reference, region_options(spec, *scorer));
+    }
+    const std::vector<genome::Contig> contigs =
+        examples ? contigs_of(*examples)
+                 : std::vector<genome::Contig>(reference->contigs().begin(), reference->contigs().end());
+    RowWriter writer(spec, *scorer, provenance_of(spec, *scorer, reference.get()), contigs, threads);
+    PredictReport report = score_rows(*source, *scorer, writer, threads);
+    writer.commit();
+    source->report();
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return report;
+}
+
+}  // namespace bigbird::task_models

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/predict/predictor.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/task_models/batched_logits.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace bigbird::task_models {
+
+namespace {
+
+void check_agreement(const std::vector<TaskModel>& models) {
+    const TaskModel& first = models.front();
+    for (std::size_t i = 1; i < models.size(); ++i) {
+        const std::string which = "--model number " + std::to_string(i + 1);
+        if (models[i].info.task != first.info.task || models[i].info.window != first.info.window) {
+            throw ConfigError(which + " takes the window " + to_string(models[i].info.window) +
+                              ", the first one " + to_string(first.info.window) +
+                              ": models that are averaged must agree");
+        }
+        bool same = models[i].labels.size() == first.labels.size();
+        for (std::size_t label = 0; same && label < first.labels.size(); ++label) {
+            same = models[i].labels[label].name == first.labels[label].name &&
+                   models[i].labels[label].group == first.labels[label].group;
+        }
+        if (!same) {
+            throw ConfigError(which +
+                              " has other labels than the first: models that are averaged must agree");
+        }
+    }
+}
+
+}  // namespace
+
+Strands parse_strands(const std::string& word) {
+    if (word == "none") return Strands::none;
+    if (word == "average") return Strands::average;
+    if (word == "only") return Strands::only;
+    throw ConfigError("--reverse-complement is none, average or only, not '" + word + "'");
+}
+
+std::string to_string(Strands strands) {
+    switch (strands) {
+        case Strands::none:
+            return "none";
+        case Strands::average:
+            return "average";
+        case Strands::only:
+            return "only";
+    }
+    return "";
+}
+
+Predictor::Predictor(std::vector<TaskModel> models, Strands strands, std::int64_t batch_tokens)
+    : models_(std::move(models)), batch_tokens_(batch_tokens) {
+    if (models_.empty()) throw ConfigError("--model is needed");
+    check_agreement(models_);
+    std::vector<bool> directions;
+    if (strands != Strands::only) directions.push_back(false);
+    if (strands != Strands::none) directions.push_back(true);
+    for (std::size_t m = 0; m < models_.size(); ++m) {
+        std::vector<std::size_t>& mine = readings_of_.emplace_back();
+        for (const bool reverse : directions) {
+            std::size_t r = 0;
+            while (r < readings_.size() &&
+                   (readings_[r].reverse != reverse ||
+                    models_[readings_[r].model].network->reading() != models_[m].network->reading())) {
+                ++r;
+            }
+            if (r == readings_.size()) readings_.push_back({m, reverse});
+            mine.push_back(r);
+        }
+    }
+}
+
+Predictor::Encoded Predictor::encode(std::span<const std::string> sequences, int threads) const {
+    std::vector<std::vector<EncodedWindow>> windows(sequences.size());
+    parallel_for(static_cast<std::int64_t>(sequences.size()), threads, [&](std::int64_t place) {
+        const std::string& forward = sequences[static_cast<std::size_t>(place)];
+        for (const Reading& reading : readings_) {
+            windows[static_cast<std::size_t>(place)].push_back(
+                models_[reading.model].network->encode(forward, reading.reverse));
+        }
+    });
+    Encoded encoded;
+    encoded.windows = sequences.size();
+    encoded.readings.resize(readings_.size());
+    for (std::size_t place = 0; place < windows.size(); ++place) {
+        bool truncated = false;
+        for (std::size_t r = 0; r < readings_.size() && !windows[place][r].all_n(); ++r) {
+            truncated = truncated || windows[place][r].truncated;
+            encoded.readings[r].push_back(std::move(windows[place][r]));
+            if (r == 0) encoded.kept.push_back(place);
+        }
+        encoded.truncated.push_back(truncated);
+    }
+    return encoded;
+}
+
+std::vector<float> Predictor::score(const Encoded& encoded, const std::function<void(double)>& after_batch) {
+    const std::vector<double> values = probabilities(encoded, after_batch);
+    std::vector<float> scores(values.size());
+    std::transform(values.begin(), values.end(), scores.begin(),
+                   [](double value) { return static_cast<float>(value); });
+    return scores;
+}
+
+std::vector<double> Predictor::probabilities(const Encoded& encoded,
+                                             const std::function<void(double)>& after_batch) {
+    const auto labels = static_cast<std::int64_t>(this->labels().size());
+    const auto kept = static_cast<std::int64_t>(encoded.kept.size());
+    at::Tensor sum = at::zeros({kept, labels}, at::kDouble);
+    std::int64_t passes = 0, done = 0;
+    for (const std::vector<std::size_t>& readings : readings_of_) {
+        passes += static_cast<std::int64_t>(readings.size());
+    }
+    const auto tell = [&](std::int64_t windows) {
+        done += windows;
+        if (after_batch) after_batch(static_cast<double>(done) / static_cast<double>(passes * kept));
+    };
+    for (std::size_t m = 0; m < models_.size(); ++m) {
+        for (const std::size_t reading : readings_of_[m]) {
+            sum += batched_logits(*models_[m].network, encoded.readings[reading], batch_tokens_, tell)
+                       .to(at::kDouble)
+                       .sigmoid();
+        }
+    }
+    const at::Tensor mean = (sum / static_cast<double>(passes)).contiguous();  // (kept, labels)
+    std::vector<double> scores(encoded.windows * this->labels().size(),
+                               std::numeric_limits<double>::quiet_NaN());
+    const auto* from = mean.data_ptr<double>();
+    for (const std::size_t place : encoded.kept) {
+        std::copy_n(from, labels, scores.begin() + static_cast<std::ptrdiff_t>(place) * labels);
+        from += labels;
+    }
+    return scores;
+}
+
+}  // namespace bigbird::task_models

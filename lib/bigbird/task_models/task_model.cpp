@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/task_model.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/version.hpp"
+#include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/weights.hpp"
+#include "bigbird/task_models/baseline_windows.hpp"
+#include "bigbird/task_models/bins_model.hpp"
+#include "bigbird/training/find_model.hpp"
+
+#include <algorithm>
+
+namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* section = "task_model";  // in config.json: bigbird_dna.task_model
+constexpr int format_version = 1;
+constexpr std::size_t contigs_kept = 100;
+
+std::vector<genome::Contig> contigs_from(const Json& json) {
+    std::vector<genome::Contig> contigs;
+    for (const Json& contig : json) {
+        contigs.push_back({contig.at("name").get<std::string>(), contig.at("length").get<std::int64_t>()});
+    }
+    return contigs;
+}
+
+examples::Task parse_task(const std::string& text, const fs::path& where) {
+    for (const examples::Task task : {examples::Task::promoter, examples::Task::chromatin}) {
+        if (text == to_string(task)) return task;
+    }
+    throw InputError("is a model for the task '" + text + "', which this version does not know", where);
+}
+
+/// bigbird_dna.task_model of a model folder; null where there is none.
+Json description_in(const fs::path& directory) {
+    const Json config = read_json(directory / "config.json");
+    const Json ours = config.is_object() ? config.value("bigbird_dna", Json::object()) : Json::object();
+    return ours.is_object() ? ours.value(section, Json()) : Json();
+}
+
+void check_fit(const TaskModel& model, const fs::path& directory, std::int64_t outputs) {
+    if (static_cast<std::int64_t>(model.labels.size()) != outputs) {
+        throw InputError("has " + std::to_string(model.labels.size()) + " labels, but the network gives " +
+                             std::to_string(outputs) + "; restore the file that belongs to it",
+                         directory / "labels.tsv");
+    }
+}
+
+std::int64_t baseline_labels(const fs::path& directory) {
+    const Json json = read_json(directory / "config.json");
+    if (!json.contains("num_labels") || !json["num_labels"].is_number_integer()) {
+        throw InputError("lacks num_labels", directory / "config.json");
+    }
+    return json["num_labels"].get<std::int64_t>();
+}
+
+std::shared_ptr<WindowNetwork> load_bigbird(const fs::path& directory, const TaskInfo& info,
+                                            const at::Device& device, const Computing& computing) {
+    tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(directory, model::read_config(directory));
+    model::SequenceClassifier network = model::load_classifier(directory, device);
+    network->eval();
+    return bigbird_windows(std::move(network), std::move(tokenizer),
+                           {.pooling = info.pooling, .window = info.window, .computing = computing}, device);
+}
+
+}  // namespace
+
+std::vector<genome::Contig> contigs_of(const examples::ExampleSet& examples) {
+    return contigs_from(examples.manifest().value("contigs", Json::array()));
+}
+
+TaskInfo task_info_of(const examples::ExampleSet& examples) {
+    const Json& manifest = examples.manifest();
+    TaskInfo info;
+    info.task = examples.task();
+    info.window = examples.bounds();
+    if (info.task == examples::Task::promoter)
+        info.negatives = manifest.value("parameters", Json::object()).value("negatives", "");
+    info.contigs = contigs_of(examples);
+    std::stable_sort(info.contigs.begin(), info.contigs.end(),
+                     [](const auto& a, const auto& b) { return a.length > b.length; });
+    info.contigs.resize(std::min(info.contigs.size(), contigs_kept));
+    return info;
+}
+
+Json to_json(const TaskInfo& info) {
+    Json contigs = Json::array();
+    for (const genome::Contig& contig : info.contigs) {
+        contigs.push_back({{"name", contig.name}, {"length", contig.length}});
+    }
+    Json json = {{"format", format_version},
+                 {"version", std::string(version())},
+                 {"task", std::string(to_string(info.task))},
+                 {"window", to_string(info.window)},
+                 {"pooling", to_string(info.pooling)}};
+    if (info.architecture != "bigbird") {
+        json["architecture"] = info.architecture;
+        json["network"] = info.network;
+        json.erase("pooling");
+    }
+    if (!info.negatives.empty()) json["negatives"] = info.negatives;
+    json["contigs"] = std::move(contigs);
+    json["training"] = info.training;
+    return json;
+}
+
+bool is_task_model(const fs::path& directory) {
+    return description_in(directory).is_object();
+}
+
+TaskInfo read_task_info(const fs::path& directory) {
+    const fs::path where = directory / "config.json";
+    const Json json = description_in(directory);
+    if (!json.is_object()) {
+        throw InputError("is no model for a task: finetune-promoter or finetune-chromatin makes one", where);
+    }
+    try {
+        if (json.at("format").get<int>() > format_version) {
+            throw InputError(
+                "was written by a newer bigbird-dna (" + json.at("version").get<std::string>() + ")", where);
+        }
+        TaskInfo info;
+        info.task = parse_task(json.at("task").get<std::string>(), where);
+        info.window = rows::parse_window_bounds(json.at("window").get<std::string>());
+        info.architecture = json.value("architecture", "bigbird");
+        info.network = json.value("network", Json::object());
+        info.pooling = parse_pooling(json.value("pooling", "cls"));
+        info.negatives = json.value("negatives", "");
+        info.contigs = contigs_from(json.at("contigs"));
+        info.training = json.value("training", Json::object());
+        return info;
+    } catch (const Json::exception& error) {
+        throw InputError(
+            "the task's description, bigbird_dna.task_model, is damaged: " + std::string(error.what()),
+            where);
+    } catch (const ConfigError& error) {
+        throw InputError(
+            "the task's description, bigbird_dna.task_model, is damaged: " + std::string(error.what()),
+            where);
+    }
+}
+
+TaskModel load_task_model(const fs::path& path, examples::Task task, const at::Device& device,
+                          const Computing& computing) {
+    const fs::path directory = training::find_model(path);
+    TaskInfo info = read_task_info(directory);
+    if (info.task != task) {
+        throw InputError("is a " + std::string(to_string(info.task)) + " model; use predict-" +
+                             std::string(to_string(info.task)),
+                         directory);
+    }
+    TaskModel model{.network = nullptr,
+                    .labels = rows::LabelTable::read(directory / "labels.tsv"),
+                    .info = std::move(info),
+                    .sha256 = model::weights_checksum(directory),
+                    .bins = nullptr};
+    const bool is_bigbird = model.info.architecture == "bigbird";
+    const std::int64_t outputs =
+        is_bigbird ? model::read_config(directory).num_labels : baseline_labels(directory);
+    check_fit(model, directory, outputs);
+    if (model.info.architecture == bins_architecture) {
+        model.bins = load_bins_network(directory, model.info, outputs, device);
+        model.network = bin_in_the_middle(model.bins, model.info, computing, device);
+        return model;
+    }
+    model.network = is_bigbird ? load_bigbird(directory, model.info, device, computing)
+                               : load_baseline(directory, model.info, outputs, device);
+    return model;
+}
+
+std::optional<std::string> other_build(const TaskInfo& info, const genome::ReferenceGenome& reference) {
+    for (const genome::Contig& contig : info.contigs) {
+        const auto index = reference.find(contig.name);
+        if (!index) continue;
+        const genome::Contig& here = reference.contigs()[*index];
+        if (here.length != contig.length) {
+            return "contig " + here.name + " has " + std::to_string(here.length) +
+                   " bases in --reference, but " + std::to_string(contig.length) +
+                   " in the genome that the model was trained on: is it another build?";
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace bigbird::task_models

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model that was fine-tuned for a task: a model folder with labels.tsv, whose config.json says under
+// bigbird_dna.task_model what the task is and how its windows are cut, so that prediction needs no such
+// options.
+#pragma once
+
+#include "bigbird/bins/network.hpp"
+#include "bigbird/examples/examples.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/rows/label_table.hpp"
+#include "bigbird/rows/window.hpp"
+#include "bigbird/task_models/bigbird_windows.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bigbird::task_models {
+
+/// What config.json says of a task model (BigBirdConfig::extra["task_model"]).
+struct TaskInfo {
+    examples::Task task = examples::Task::chromatin;
+    /// About the TSS base (promoter), or about the middle of the bin (chromatin).
+    rows::WindowBounds window{-4000, 4000};
+    /// How the promoter examples' negatives were made, "" where that says nothing: scores of models with
+    /// different negatives cannot be compared.
+    std::string negatives;
+    std::string architecture =
+        "bigbird";                   ///< "bigbird-bins", or a baseline's (baselines/window/architecture.hpp)
+    Pooling pooling = Pooling::cls;  ///< of BigBird
+    Json network = Json::object();   ///< what a model of bins, or a baseline's network, is built by
+    /// Of the genome it was trained on, at most the 100 longest: tells another build (other_build).
+    std::vector<genome::Contig> contigs;
+    Json training = Json::object();  ///< options and checksums of the fine-tuning, for the record
+};
+
+/// From an example folder's manifest.
+TaskInfo task_info_of(const examples::ExampleSet& examples);
+/// The contigs of the reference that examples were built on, in its order.
+std::vector<genome::Contig> contigs_of(const examples::ExampleSet& examples);
+
+Json to_json(const TaskInfo& info);
+/// Whether fine-tuning wrote this model folder; read_task_info() then tells more. Throws InputError where
+/// there is no readable config.json.
+bool is_task_model(const std::filesystem::path& directory);
+/// Throws InputError where it is no task model or one of a newer kind.
+TaskInfo read_task_info(const std::filesystem::path& directory);
+
+struct TaskModel {
+    std::shared_ptr<WindowNetwork> network;  ///< in evaluation mode
+    rows::LabelTable labels;
+    TaskInfo info;
+    std::string sha256;               ///< of model.safetensors
+    bins::BinsNetwork bins{nullptr};  ///< of a model of bins, which `network` reads a window at a time
+};
+
+/// Loads what finetune-* wrote (training::find_model). Throws InputError: no task model, another task than
+/// `task`, labels.tsv, weights and tokenizer that do not fit each other.
+/// `computing`: of BigBird and models of bins.
+TaskModel load_task_model(const std::filesystem::path& path, examples::Task task, const at::Device& device,
+                          const Computing& computing = {});
+
+/// What to warn of where a contig of the genome that the model was trained on has another length here: most
+/// likely another build (GRCh38 for GRCh37). Nothing where all fit, or none is shared.
+std::optional<std::string> other_build(const TaskInfo& info, const genome::ReferenceGenome& reference);
+
+}  // namespace bigbird::task_models

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/encode/base_encoder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace bigbird::tokenizer {
+
+namespace {
+
+constexpr std::size_t fewest_letters = 64;   // a shorter stretch would nearly all be left over
+constexpr std::size_t longest_segment = 48;  // short tokens
+// Of two short tokens that are not joined: whether a token may hold both side by side.
+constexpr BaseTokens::Number never_crossed = 0xFFFF, side_by_side = 0xFFFE;
+
+bool is_other(std::uint8_t letter) {
+    return letter >= BaseTokens::letters;
+}
+
+// Four letters to a byte, lowest bits first.
+void pack(const std::uint8_t* letters, std::size_t size, std::vector<std::uint8_t>& packed) {
+    packed.resize(size / 4 + 1 + ShortTokens::padding);
+    std::size_t i = 0;
+    for (; i + 8 <= size; i += 8) {
+        std::uint64_t word;
+        std::memcpy(&word, letters + i, sizeof word);
+        const auto half = static_cast<std::uint16_t>(TokenMatcher::pack(word));
+        std::memcpy(packed.data() + i / 4, &half, sizeof half);
+    }
+    std::fill(packed.begin() + static_cast<std::ptrdiff_t>(i / 4), packed.end(), std::uint8_t{0});
+    for (; i < size; ++i) {
+        packed[i / 4] = static_cast<std::uint8_t>(packed[i / 4] | letters[i] << (2 * (i % 4)));
+    }
+}
+
+void encode_part(const EncoderTables& general, const std::uint8_t* letters, std::size_t begin,
+                 std::size_t end, std::vector<PlacedToken>& tokens) {
+    const std::size_t before = tokens.size();
+    general.encode(letters + begin, end - begin, tokens);
+    for (std::size_t i = before; i < tokens.size(); ++i) {
+        tokens[i].begin += static_cast<std::uint32_t>(begin);
+    }
+}
+
+}  // namespace
+
+// The stretch [begin, end) of letters, all bases, on its way.
+class BaseEncoder::Stretch {
+public:
+    Stretch(const BaseEncoder& encoder, const std::uint8_t* letters, std::size_t begin, std::size_t end,
+            std::vector<PlacedToken>& tokens)
+        : encoder_(encoder), letters_(letters), place_(begin), end_(end), tokens_(tokens) {}
+
+    void encode() {
+        thread_local std::vector<std::uint8_t> packed;
+        thread_local std::vector<Number> cut, joins;
+        pack(letters_ + place_, end_ - place_, packed);
+        cut.clear();
+        encoder_.short_.cut(packed.data(), end_ - place_, cut);
+        look_up_joins(cut, joins);
+        std::size_t closed = joins.size();  // what follows the last token is not known
+        while (closed > 0 && joins[closed - 1] != never_crossed) {
+            --closed;
+        }
+        for (std::size_t i = 0; i < closed;) {
+            i = joins[i] < side_by_side ? encode_run(cut.data(), joins.data(), i) : (place(cut[i]), i + 1);
+        }
+        encode_part(encoder_.general_, letters_, place_, end_, tokens_);
+    }
+
+private:
+    // By the left one of two neighbours.
+    void look_up_joins(const std::vector<Number>& cut, std::vector<Number>& joins) const {
+        const std::size_t count = encoder_.short_.count();
+        joins.resize(cut.empty() ? 0 : cut.size() - 1);
+        for (std::size_t i = 0; i < joins.size(); ++i) {
+            joins[i] = encoder_.joins_[cut[i] * count + cut[i + 1]];
+        }
+    }
+    std::size_t encode_run(Number* cut, Number* joins, std::size_t begin);
+    std::size_t encode_segment_at(Number* cut, Number* joins, std::size_t inside);
+    void encode_segment(Number* tokens, Number* joins, std::size_t count);
+    void place(Number token) {
+        const BaseTokens::Token& known = encoder_.bases_[token];
+        tokens_.push_back({static_cast<std::uint32_t>(place_), known.number});
+        place_ += known.length;
+        previous_ = token;
+    }
+
+    const BaseEncoder& encoder_;
+    const std::uint8_t* letters_;
+    std::size_t place_, end_;
+    std::vector<PlacedToken>& tokens_;
+    std::size_t first_ = tokens_.size();  // tokens of other stretches before
+    Number previous_ = BaseTokens::none;
+};
+
+// From `begin` on, joins of neighbours come ever earlier, up to a last one. That is made before both beside
+// it, so the one before it cannot be made, so the one before that is, and so on in turns: provided that
+// nothing that stands beside what they make is joined to it, neither a short token nor another of theirs.
+// Else the whole segment is encoded by the definition. Returns the first short token behind.
+std::size_t BaseEncoder::Stretch::encode_run(Number* cut, Number* joins, std::size_t begin) {
+    std::size_t last = begin;
+    while (joins[last + 1] < joins[last]) {
+        ++last;
+    }
+    const std::size_t first = begin + (last - begin) % 2;
+    Number before = first > begin ? cut[begin] : previous_;
+    bool plain = true;
+    for (std::size_t i = first; i <= last; i += 2) {
+        const Number joined = joins[i];
+        plain = plain && !encoder_.extended(before, joined) && !encoder_.extended(joined, cut[i + 2]) &&
+                (i == 0 || !encoder_.extended(cut[i - 1], joined));
+        before = joined;
+    }
+    if (!plain) {
+        return encode_segment_at(cut, joins, begin);
+    }
+    if (first > begin) {
+        place(cut[begin]);
+    }
+    for (std::size_t i = first; i <= last; i += 2) {
+        place(joins[i]);
+    }
+    return last + 2;
+}
+
+// The whole segment that the short token `inside` is in, from the start. Returns the first one behind it.
+std::size_t BaseEncoder::Stretch::encode_segment_at(Number* cut, Number* joins, std::size_t inside) {
+    std::size_t begin = inside, end = inside;
+    while (begin > 0 && joins[begin - 1] != never_crossed) {
+        place_ -= encoder_.bases_[cut[--begin]].length;
+    }
+    while (joins[end] != never_crossed) {
+        ++end;
+    }
+    while (tokens_.size() > first_ && tokens_.back().begin >= place_) {
+        tokens_.pop_back();
+    }
+    encode_segment(cut + begin, joins + begin, end + 1 - begin);
+    return end + 1;
+}
+
+// The first of all joins again and again. Of two equal ones the left one.
+void BaseEncoder::Stretch::encode_segment(Number* tokens, Number* joins, std::size_t count) {
+    const BaseTokens& bases = encoder_.bases_;
+    if (count > longest_segment) {
+        std::size_t end = place_;
+        for (std::size_t i = 0; i < count; ++i) {
+            end += bases[tokens[i]].length;
+        }
+        encode_part(encoder_.general_, letters_, place_, end, tokens_);
+        place_ = end;
+        return;
+    }
+    while (count > 1) {
+        const auto at = static_cast<std::size_t>(std::min_element(joins, joins + count - 1) - joins);
+        const Number joined = joins[at];
+        if (joined >= side_by_side) {
+            break;
+        }
+        --count;
+        tokens[at] = joined;
+        for (std::size_t i = at + 1; i < count; ++i) {
+            tokens[i] = tokens[i + 1];
+            joins[i - 1] = joins[i];
+        }
+        if (at > 0) {
+            joins[at - 1] = encoder_.extension(tokens[at - 1], joined);
+        }
+        if (at + 1 < count) {
+            joins[at] = encoder_.extension(joined, tokens[at + 1]);
+        }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        place(tokens[i]);
+    }
+}
+
+BaseEncoder::BaseEncoder(BaseTokens bases, const EncoderTables& general, std::size_t short_tokens)
+    : bases_(std::move(bases)),
+      short_(bases_, short_tokens),
+      joins_(short_.count() * short_.count(), never_crossed),
+      extensions_(extension_bits / 64),
+      general_(general) {
+    const std::size_t count = short_.count();
+    const auto short_at = [&](Number token, Number BaseTokens::Token::*edge) {
+        while (token >= count) {
+            token = bases_[token].*edge;
+        }
+        return token;
+    };
+    for (std::size_t token = count; token < bases_.size(); ++token) {
+        const BaseTokens::Token& known = bases_[token];
+        const Number left = short_at(known.left, &BaseTokens::Token::right),
+                     right = short_at(known.right, &BaseTokens::Token::left);
+        Number& join = joins_[left * count + right];
+        if (left == known.left && right == known.right) {
+            join = static_cast<Number>(token);
+        } else if (join == never_crossed) {
+            join = side_by_side;
+        }
+        if (left != known.left || right != known.right) {
+            const std::size_t bit = extension_bit(known.left, known.right);
+            extensions_[bit >> 6] |= std::uint64_t{1} << (bit & 63);
+        }
+    }
+}
+
+void BaseEncoder::encode(const std::uint8_t* letters, std::size_t size,
+                         std::vector<PlacedToken>& tokens) const {
+    const std::uint8_t* const end = letters + size;
+    if (bases_.mixed() && std::any_of(letters, end, is_other)) {
+        general_.encode(letters, size, tokens);
+        return;
+    }
+    for (const std::uint8_t* at = letters; at != end;) {
+        const bool other = is_other(*at);
+        const std::uint8_t* const stop =
+            other ? std::find_if_not(at, end, is_other) : std::find_if(at, end, is_other);
+        const auto from = static_cast<std::size_t>(at - letters),
+                   to = static_cast<std::size_t>(stop - letters);
+        if (!other && to - from >= fewest_letters) {
+            Stretch(*this, letters, from, to, tokens).encode();
+        } else {
+            encode_part(general_, letters, from, to, tokens);
+        }
+        at = stop;
+    }
+}
+
+}  // namespace bigbird::tokenizer

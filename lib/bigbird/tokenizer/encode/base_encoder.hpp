@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Encodes stretches of A C G T several times as fast as EncoderTables, which stays its slower twin.
+//
+// First the stretch is cut into short tokens (short_tokens.hpp), with no search and hardly a branch. Two of
+// them between which no token of the vocabulary can lie, because none holds these two side by side, are never
+// joined across: there the stretch falls into segments of a few short tokens. Most tokens are joined from two
+// short ones and not joined any further, and then it is easily seen which joins of a segment are made. Other
+// segments are encoded by the definition, join by join, which is quick for a few tokens. Long segments, and
+// what is left at the end, go to EncoderTables.
+#pragma once
+
+#include "bigbird/tokenizer/encode/base_tokens.hpp"
+#include "bigbird/tokenizer/encode/encoder_tables.hpp"
+#include "bigbird/tokenizer/encode/short_tokens.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+class BaseEncoder {
+public:
+    /// `general` must outlive this; `bases` are its tokens.
+    BaseEncoder(BaseTokens bases, const EncoderTables& general,
+                std::size_t short_tokens = ShortTokens::usual_count);
+    /// As EncoderTables::encode(): the same tokens.
+    void encode(const std::uint8_t* letters, std::size_t size, std::vector<PlacedToken>& tokens) const;
+
+private:
+    using Number = BaseTokens::Number;
+    class Stretch;
+
+    static constexpr std::size_t extension_bits = std::size_t{1} << 17;
+    static std::size_t extension_bit(Number left, Number right) {
+        return ((std::uint32_t{left} << 16 | right) * 0x9E3779B1U) >> 15;
+    }
+    // What two tokens are joined into, one of which at least is not short.
+    Number extension(Number left, Number right) const {
+        const std::size_t bit = extension_bit(left, right);
+        return (extensions_[bit >> 6] >> (bit & 63) & 1) != 0 ? bases_.joined(left, right) : BaseTokens::none;
+    }
+    bool extended(Number left, Number right) const { return extension(left, right) != BaseTokens::none; }
+
+    BaseTokens bases_;
+    ShortTokens short_;
+    /// [left * short_.count() + right]: what two short tokens are joined into; none where they only stand
+    /// side by side within a token; 0 where not even that.
+    std::vector<Number> joins_;
+    std::vector<std::uint64_t> extensions_;
+    const EncoderTables& general_;
+};
+
+}  // namespace bigbird::tokenizer

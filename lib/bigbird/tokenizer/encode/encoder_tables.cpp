@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/encode/encoder_tables.hpp"
+
+#include "bigbird/core/check.hpp"
+#include "bigbird/tokenizer/encode/token_spines.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace bigbird::tokenizer {
+
+namespace {
+
+constexpr std::size_t small_length = 4;
+constexpr std::size_t most_small = 512;
+constexpr std::size_t most_short_numbers = 65'000;
+
+// Ranks and bounds count from 1 here. The last number stands for none.
+template <typename Number>
+inline constexpr Number last_of = static_cast<Number>(~Number{0});
+
+// Ranks of joins, behind a bit set that tells most pairs without one. Of all rules, only the last join of
+// each token ever takes place, since inside a text its letters go the way that they go alone.
+template <typename Number>
+class JoinTable {
+public:
+    explicit JoinTable(std::size_t joins)
+        : slots_(joins + joins / 2 + 8), filter_(std::bit_ceil(joins * 8 + 64) / 64) {
+        filter_shift_ = 64U - static_cast<unsigned>(std::bit_width(filter_.size() * 64) - 1);
+    }
+
+    void add(Number left, Number right, Number rank) {
+        const std::uint64_t mixed = mix(left, right), bit = mixed >> filter_shift_;
+        filter_[bit >> 6] |= std::uint64_t{1} << (bit & 63);
+        std::size_t i = home(mixed);
+        while (slots_[i].rank != 0) {
+            i = i + 1 == slots_.size() ? 0 : i + 1;
+        }
+        slots_[i] = {left, right, rank};
+    }
+
+    Number rank(Number left, Number right) const {
+        const std::uint64_t mixed = mix(left, right), bit = mixed >> filter_shift_;
+        if ((filter_[bit >> 6] >> (bit & 63) & 1) == 0) {
+            return last_of<Number>;
+        }
+        for (std::size_t i = home(mixed); slots_[i].rank != 0; i = i + 1 == slots_.size() ? 0 : i + 1) {
+            if (slots_[i].left == left && slots_[i].right == right) {
+                return slots_[i].rank;
+            }
+        }
+        return last_of<Number>;
+    }
+
+private:
+    struct Slot {
+        Number left = 0, right = 0, rank = 0;
+    };
+    static std::uint64_t mix(Number left, Number right) {
+        return (std::uint64_t{left} << 32 | right) * 0x9E3779B97F4A7C15ULL;
+    }
+    std::size_t home(std::uint64_t mixed) const { return (mixed >> 32) * slots_.size() >> 32; }
+
+    std::vector<Slot> slots_;
+    std::vector<std::uint64_t> filter_;
+    unsigned filter_shift_;
+};
+
+template <typename Number>
+class PackedTables final : public EncoderTables {
+public:
+    explicit PackedTables(const ReachableTokens& tokens);
+    void encode(const std::uint8_t* letters, std::size_t size,
+                std::vector<PlacedToken>& tokens) const override;
+
+private:
+    struct Edges {
+        Number right = 0, left = 0, right_bound = 0, left_bound = 0,
+               latest = 0;  // ranks from 1; 0 for letters
+    };
+    struct Shape {
+        Number length = 0, shorter = last_of<Number>;
+    };
+
+    bool apart(Number left, Number right) const;
+    void fill_small();
+
+    std::vector<Edges> edges_;
+    std::vector<Shape> shapes_;
+    JoinTable<Number> joins_;
+    std::size_t small_count_ = 0;
+    std::vector<Number>
+        small_;  // [left * small_count_ + right]: the rank, or 0 where an earlier stage is crossed
+};
+
+template <typename Number>
+PackedTables<Number>::PackedTables(const ReachableTokens& tokens)
+    : EncoderTables(tokens),
+      edges_(tokens.texts.size()),
+      shapes_(tokens.texts.size()),
+      joins_(tokens.texts.size()) {
+    for (std::size_t i = 0; i < edges_.size(); ++i) {
+        const ReachableTokens::Edges& edges = tokens.edges[i];
+        if (edges.right != no_token) {
+            edges_[i] = {static_cast<Number>(edges.right), static_cast<Number>(edges.left),
+                         static_cast<Number>(edges.right_bound + 1),
+                         static_cast<Number>(edges.left_bound + 1), static_cast<Number>(edges.latest + 1)};
+            joins_.add(edges_[i].left, edges_[i].right, static_cast<Number>(edges.rank + 1));
+        }
+        shapes_[i].length = static_cast<Number>(tokens.texts[i].size());
+        if (tokens.shorter[i] != no_token) {
+            shapes_[i].shorter = static_cast<Number>(tokens.shorter[i]);
+        }
+    }
+    while (small_count_ < std::min(shapes_.size(), most_small) &&
+           shapes_[small_count_].length <= small_length) {
+        ++small_count_;
+    }
+    fill_small();
+}
+
+// In order of length, so that the stage before is there already.
+template <typename Number>
+void PackedTables<Number>::fill_small() {
+    const std::size_t count = small_count_;
+    std::vector<std::size_t> order(count * count);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto letters = [&](std::size_t pair) {
+        return shapes_[pair / count].length + shapes_[pair % count].length;
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return letters(a) < letters(b); });
+    small_.resize(count * count);
+    for (const std::size_t pair : order) {
+        const auto left = static_cast<Number>(pair / count), right = static_cast<Number>(pair % count);
+        const Edges &l = edges_[left], &r = edges_[right];
+        bool crossed = false;
+        if (l.latest > r.latest) {
+            crossed = small_[l.right * count + right] < l.right_bound;
+        } else if (r.latest > 0) {
+            crossed = small_[left * count + r.left] <= r.left_bound;
+        }
+        small_[pair] = crossed ? Number{0} : joins_.rank(left, right);
+    }
+}
+
+// stay_apart(), from the last stage back to the letters. The stages before a token's last are those of the
+// token that stood at its edge before. Of two tokens that one was made last whose highest join comes later,
+// the right one if they are equal. Going back over a join inside the left token, what counts is whether a
+// join across comes earlier than that; inside the right token also one of equal rank, since it lies further
+// left. The other token's bound is later than that and need not be looked at.
+template <typename Number>
+bool PackedTables<Number>::apart(Number left, Number right) const {
+    std::uint32_t limit = last_of<Number>;
+    while (left >= small_count_ || right >= small_count_) {
+        if (joins_.rank(left, right) < limit) {
+            return false;
+        }
+        const Edges l = edges_[left], r = edges_[right];
+        if (l.latest > r.latest) {
+            left = l.right;
+            limit = l.right_bound;
+        } else {
+            right = r.left;
+            limit = r.left_bound + 1U;
+        }
+    }
+    return small_[left * small_count_ + right] >= limit;
+}
+
+template <typename Number>
+void PackedTables<Number>::encode(const std::uint8_t* letters, std::size_t size,
+                                  std::vector<PlacedToken>& tokens) const {
+    thread_local std::vector<std::uint8_t> dead;  // places from which no sequence goes on
+    dead.assign(size + 1, 0);
+    const std::size_t first = tokens.size();
+    std::size_t place = 0;
+    Number candidate = size > 0 ? static_cast<Number>(matcher_.longest(letters, size)) : last_of<Number>;
+    while (place < size) {
+        Shape shape;
+        for (; candidate != last_of<Number>; candidate = shape.shorter) {
+            shape = shapes_[candidate];
+            matcher_.prefetch(letters + std::min<std::size_t>(place + shape.length, size));
+            if (dead[place + shape.length] == 0 &&
+                (tokens.size() == first || apart(static_cast<Number>(tokens.back().token), candidate))) {
+                break;
+            }
+        }
+        if (candidate != last_of<Number>) {
+            tokens.push_back({static_cast<std::uint32_t>(place), candidate});
+            place += shape.length;
+            if (place < size) {
+                candidate = static_cast<Number>(matcher_.longest(letters + place, size - place));
+            }
+        } else {
+            BIGBIRD_EXPECTS(tokens.size() > first, "letters without an encoding");
+            dead[place] = 1;
+            place = tokens.back().begin;
+            candidate = shapes_[tokens.back().token].shorter;
+            tokens.pop_back();
+        }
+    }
+}
+
+std::uint32_t highest_join(const TokenSpines& spines) {
+    std::uint32_t highest = 0;
+    for (const SpineStage& stage : spines.right) {
+        highest = stage.bound == never ? highest : std::max(highest, stage.bound);
+    }
+    return highest;
+}
+
+}  // namespace
+
+ReachableTokens::ReachableTokens(const BpeRules& rules) : number_of(rules.size(), no_token) {
+    std::vector<std::optional<TokenSpines>> spines(rules.size());
+    std::vector<Token> found;
+    for (Token token = 0; token < rules.size(); ++token) {
+        spines[token] = trace_token(rules, token);
+        if (spines[token]) {
+            found.push_back(token);
+        } else {
+            lost.push_back(rules.ids[token]);
+        }
+    }
+    std::sort(lost.begin(), lost.end());
+    std::stable_sort(found.begin(), found.end(),
+                     [&](Token a, Token b) { return rules.texts[a].size() < rules.texts[b].size(); });
+    for (const Token token : found) {
+        number_of[token] = static_cast<Token>(texts.size());
+        texts.push_back(rules.texts[token]);
+        ids.push_back(rules.ids[token]);
+        longest = std::max(longest, texts.back().size());
+        const TokenSpines& spine = *spines[token];
+        Edges& edge = edges.emplace_back();
+        if (texts.back().size() > 1) {
+            const SpineStage &right = spine.right.end()[-2], &left = spine.left.end()[-2];
+            edge = {.right_bound = right.bound,
+                    .left_bound = left.bound,
+                    .rank = rules.join(left.token, right.token).rank,
+                    .latest = highest_join(spine),
+                    .right = number_of[right.token],
+                    .left = number_of[left.token]};
+        }
+        Token prefix = no_token;
+        for (std::size_t length = texts.back().size() - 1; length > 0 && prefix == no_token; --length) {
+            const std::optional<Token> known = rules.find(std::string_view(texts.back()).substr(0, length));
+            prefix = known ? number_of[*known] : no_token;
+        }
+        shorter.push_back(prefix);
+    }
+}
+
+std::unique_ptr<const EncoderTables> make_encoder_tables(const ReachableTokens& tokens) {
+    std::uint32_t highest = 0;
+    for (const ReachableTokens::Edges& edges : tokens.edges) {
+        highest = std::max(highest, edges.latest);
+    }
+    if (tokens.texts.size() < most_short_numbers && highest < most_short_numbers &&
+        tokens.longest < most_short_numbers) {
+        return std::make_unique<PackedTables<std::uint16_t>>(tokens);
+    }
+    return std::make_unique<PackedTables<std::uint32_t>>(tokens);
+}
+
+}  // namespace bigbird::tokenizer

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/encode/exact_encoder.hpp"
+
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/tokenizer/encode/base_encoder.hpp"
+#include "bigbird/tokenizer/encode/encoder_tables.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace bigbird::tokenizer {
+
+namespace {
+
+constexpr std::size_t chunk_letters = std::size_t{1} << 15;
+constexpr std::size_t overlap_tokens = 32;      // of the longest kind
+constexpr std::size_t most_chunks_behind = 32;  // without a shared token: give up cutting
+
+struct Chunk {
+    std::size_t begin = 0, end = 0;   // letters of the stretch
+    std::vector<PlacedToken> tokens;  // begin counts from the chunk's
+    std::size_t first = 0;            // tokens before it are given out already
+};
+
+// The first token, counted in each chunk, that begins at the same letter in both.
+std::optional<std::pair<std::size_t, std::size_t>> shared_token(const Chunk& earlier, const Chunk& later) {
+    const std::size_t shift = later.begin - earlier.begin;
+    auto a =
+        std::lower_bound(earlier.tokens.begin(), earlier.tokens.end(), shift,
+                         [](const PlacedToken& token, std::size_t place) { return token.begin < place; });
+    auto b = later.tokens.begin();
+    while (a != earlier.tokens.end() && b != later.tokens.end()) {
+        const std::size_t place = b->begin + shift;
+        if (a->begin == place && a->token == b->token) {
+            return std::pair(static_cast<std::size_t>(a - earlier.tokens.begin()),
+                             static_cast<std::size_t>(b - later.tokens.begin()));
+        }
+        ++(a->begin <= place ? a : b);
+    }
+    return std::nullopt;
+}
+
+// Encodes known letters, as fast as the tokens allow.
+class LetterEncoder {
+public:
+    explicit LetterEncoder(const ReachableTokens& tokens) : general_(make_encoder_tables(tokens)) {
+        if (std::optional<BaseTokens> bases = BaseTokens::of(tokens)) {
+            bases_.emplace(std::move(*bases), *general_);
+        }
+    }
+    void encode(const std::uint8_t* letters, std::size_t size, std::vector<PlacedToken>& tokens) const {
+        bases_ ? bases_->encode(letters, size, tokens) : general_->encode(letters, size, tokens);
+    }
+    const TokenMatcher& matcher() const { return general_->matcher(); }
+
+private:
+    std::unique_ptr<const EncoderTables> general_;
+    std::optional<BaseEncoder> bases_;
+};
+
+}  // namespace
+
+struct ExactEncoder::Tables {
+    explicit Tables(const BpeRules& rules)
+        : tokens(rules), letters(tokens), unknown_id(rules.unknown_id), fuse_unknown(rules.fuse_unknown) {}
+
+    Encoding encode(std::string_view text, int threads, bool with_spans) const;
+
+    ReachableTokens tokens;
+    LetterEncoder letters;
+    std::int32_t unknown_id;
+    bool fuse_unknown;
+};
+
+namespace {
+
+// Encodes one text, stretch by stretch of known letters.
+class TextEncoder {
+public:
+    TextEncoder(const ReachableTokens& tokens, const LetterEncoder& encoder, int threads, bool with_spans)
+        : tokens_(tokens), encoder_(encoder), threads_(threads), with_spans_(with_spans) {}
+
+    void add_known(const std::uint8_t* letters, std::size_t size) {
+        if (size <= chunk_letters + overlap()) {
+            add(encode(letters, 0, size), 0, size);
+        } else if (const std::size_t before = result_.ids.size(); !add_in_chunks(letters, size)) {
+            result_.ids.resize(before);
+            result_.spans.resize(with_spans_ ? before : 0);
+            add(encode(letters, 0, size), 0, size);
+        }
+        place_ += size;
+    }
+    void add_unknown(std::size_t size, std::int32_t id, bool fuse) {
+        const std::size_t width = fuse ? size : 1;
+        for (const std::size_t end = place_ + size; place_ < end; place_ += width) {
+            add_id(id, place_, place_ + width);
+        }
+    }
+    Encoding finish() { return std::move(result_); }
+
+private:
+    std::size_t overlap() const { return overlap_tokens * tokens_.longest; }
+
+    Chunk encode(const std::uint8_t* letters, std::size_t begin, std::size_t end) const {
+        Chunk chunk{.begin = begin, .end = end, .tokens = {}};
+        chunk.tokens.reserve((end - begin) / 4);
+        encoder_.encode(letters + begin, end - begin, chunk.tokens);
+        return chunk;
+    }
+
+    void add_id(std::int32_t id, std::size_t begin, std::size_t end) {
+        result_.ids.push_back(id);
+        if (with_spans_) {
+            result_.spans.push_back({begin, end});
+        }
+    }
+    // The chunk's tokens [first, last), where `last` is a count or, if greater, all.
+    void add(const Chunk& chunk, std::size_t first, std::size_t last) {
+        last = std::min(last, chunk.tokens.size());
+        const std::size_t before = result_.ids.size();
+        result_.ids.resize(before + last - first);
+        std::transform(chunk.tokens.begin() + static_cast<std::ptrdiff_t>(first),
+                       chunk.tokens.begin() + static_cast<std::ptrdiff_t>(last),
+                       result_.ids.begin() + static_cast<std::ptrdiff_t>(before),
+                       [&](const PlacedToken& token) { return tokens_.ids[token.token]; });
+        for (std::size_t i = first; with_spans_ && i < last; ++i) {
+            const std::size_t begin = place_ + chunk.begin + chunk.tokens[i].begin;
+            result_.spans.push_back({begin, begin + tokens_.texts[chunk.tokens[i].token].size()});
+        }
+    }
+
+    bool add_in_chunks(const std::uint8_t* letters, std::size_t size);
+    bool join(const std::uint8_t* letters, Chunk& current, Chunk&& next);
+
+    const ReachableTokens& tokens_;
+    const LetterEncoder& encoder_;
+    int threads_;
+    bool with_spans_;
+    Encoding result_;
+    std::size_t place_ = 0;
+};
+
+// Gives out what `current` holds up to a token that `next` shares, and goes on with `next`. Where they share
+// none, `current` is encoded further. False where that fails too.
+bool TextEncoder::join(const std::uint8_t* letters, Chunk& current, Chunk&& next) {
+    if (const auto shared = shared_token(current, next)) {
+        add(current, current.first, shared->first);
+        current = std::move(next);
+        current.first = shared->second;
+        return true;
+    }
+    const PlacedToken resumed = current.tokens[current.first];
+    const std::size_t begin = current.begin + resumed.begin;
+    if (next.end - begin > most_chunks_behind * chunk_letters) {
+        return false;
+    }
+    current = encode(letters, begin, next.end);
+    return current.tokens.front().token == resumed.token;
+}
+
+bool TextEncoder::add_in_chunks(const std::uint8_t* letters, std::size_t size) {
+    const auto chunks = static_cast<std::int64_t>((size + chunk_letters - 1) / chunk_letters);
+    std::optional<Chunk> current;
+    bool joined = true;
+    ordered_pipeline<Chunk>(
+        chunks, threads_,
+        [&](std::int64_t i) {
+            const std::size_t begin = static_cast<std::size_t>(i) * chunk_letters;
+            return encode(letters, begin, std::min(begin + chunk_letters + overlap(), size));
+        },
+        [&](Chunk&& chunk) {
+            if (!current) {
+                current = std::move(chunk);
+            } else if (joined) {
+                joined = join(letters, *current, std::move(chunk));
+            }
+        });
+    if (joined) {
+        add(*current, current->first, current->tokens.size());
+    }
+    return joined;
+}
+
+}  // namespace
+
+Encoding ExactEncoder::Tables::encode(std::string_view text, int threads, bool with_spans) const {
+    thread_local std::vector<std::uint8_t> numbers;
+    numbers.resize(text.size() + TokenMatcher::padding);
+    std::transform(text.begin(), text.end(), numbers.begin(),
+                   [&](char letter) { return letters.matcher().letter_number(letter); });
+    const std::uint8_t* const begin = numbers.data();
+    const std::uint8_t* const end = begin + text.size();
+    TextEncoder encoder(tokens, letters, threads, with_spans);
+    for (const std::uint8_t* known = begin; known != end;) {
+        const std::uint8_t* const unknown = std::find(known, end, TokenMatcher::unknown_letter);
+        if (unknown != known) {
+            encoder.add_known(known, static_cast<std::size_t>(unknown - known));
+        }
+        known = std::find_if(unknown, end,
+                             [](std::uint8_t letter) { return letter != TokenMatcher::unknown_letter; });
+        encoder.add_unknown(static_cast<std::size_t>(known - unknown), unknown_id, fuse_unknown);
+    }
+    return encoder.finish();
+}
+
+ExactEncoder::ExactEncoder(const BpeRules& rules) : tables_(std::make_unique<const Tables>(rules)) {}
+ExactEncoder::~ExactEncoder() = default;
+ExactEncoder::ExactEncoder(ExactEncoder&&) noexcept = default;
+ExactEncoder& ExactEncoder::operator=(ExactEncoder&&) noexcept = default;
+
+std::vector<std::int32_t> ExactEncoder::encode(std::string_view text, int threads) const {
+    return tables_->encode(text, threads, false).ids;
+}
+
+Encoding ExactEncoder::encode_with_spans(std::string_view text, int threads) const {
+    return tables_->encode(text, threads, true);
+}
+
+std::span<const std::int32_t> ExactEncoder::unreachable() const {
+    return tables_->tokens.lost;
+}
+
+}  // namespace bigbird::tokenizer

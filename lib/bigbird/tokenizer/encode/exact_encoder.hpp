@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/tokenizer/encode/bpe_rules.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+/// Which letters of the text an id spells: [begin, end), 0-based.
+struct TextSpan {
+    std::size_t begin = 0, end = 0;
+    bool operator==(const TextSpan&) const = default;
+};
+
+struct Encoding {
+    std::vector<std::int32_t> ids;
+    std::vector<TextSpan> spans;  ///< by id; neighbours touch and cover the text
+};
+
+/// Encodes text as SentencePiece (or the Hugging Face BPE that the rules came from) does, id for id, in time
+/// proportional to its length. Immutable, thread-safe. One byte is one letter; letters that the rules do not
+/// know become the unknown id.
+class ExactEncoder {
+public:
+    /// Makes the tables; some tens of milliseconds for 32,000 pieces. Tokens that no encoding can hold (see
+    /// unreachable()) are left out.
+    explicit ExactEncoder(const BpeRules& rules);
+    ~ExactEncoder();
+    ExactEncoder(ExactEncoder&&) noexcept;
+    ExactEncoder& operator=(ExactEncoder&&) noexcept;
+
+    /// Text of any length. Long text is cut into chunks, encoded on up to `threads` threads and joined where
+    /// neighbouring chunks hold the same token at the same place; the ids never depend on the threads.
+    std::vector<std::int32_t> encode(std::string_view text, int threads = 1) const;
+    Encoding encode_with_spans(std::string_view text, int threads = 1) const;
+
+    /// Ids of pieces that encoding never gives, for example because their letters are joined otherwise.
+    /// Ascending.
+    std::span<const std::int32_t> unreachable() const;
+
+private:
+    struct Tables;
+    std::unique_ptr<const Tables> tables_;
+};
+
+}  // namespace bigbird::tokenizer

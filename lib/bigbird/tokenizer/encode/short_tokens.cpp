@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/encode/short_tokens.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <iterator>
+
+namespace bigbird::tokenizer {
+
+namespace {
+
+using Number = BaseTokens::Number;
+
+constexpr std::size_t first_horizon = 16, last_horizon = 16 << 5;  // letters looked ahead in doubt
+constexpr std::size_t fewest_in_parts = 512;                       // letters
+
+std::size_t short_count(const BaseTokens& tokens, std::size_t most) {
+    std::size_t count = BaseTokens::letters;
+    while (count < std::min({tokens.ordered(), most, ShortTokens::highest_count}) &&
+           tokens[count].length <= ShortTokens::longest) {
+        ++count;
+    }
+    return count;
+}
+
+// A walk over tokens letter by letter.
+struct Branch {
+    std::array<std::uint16_t, BaseTokens::letters> next{};  // 0: none
+    Number token = BaseTokens::none;
+};
+
+// For texts of up to eight letters: all tokens with which the encoding of a text that goes on from there, or
+// ends there, can begin. A token can where the letters are its beginning, or where it is theirs and another
+// one that can begin the rest stays apart from it.
+class OpeningSets {
+public:
+    OpeningSets(const BaseTokens& tokens, std::size_t count, const ShortNeighbours& neighbours,
+                std::size_t letters)
+        : neighbours_(neighbours), sets_(letters + 1) {
+        make_branches(tokens, count);
+        for (std::size_t length = 1; length <= letters; ++length) {
+            sets_[length].resize(std::size_t{1} << (2 * length));
+            for (std::size_t word = 0; word < sets_[length].size(); ++word) {
+                fill(word, length, sets_[length][word]);
+            }
+        }
+    }
+    const std::vector<Number>& of(std::size_t word, std::size_t length) const { return sets_[length][word]; }
+
+private:
+    void make_branches(const BaseTokens& tokens, std::size_t count) {
+        std::vector<std::vector<std::size_t>> spelt(count);
+        branches_.resize(1);
+        for (std::size_t token = 0; token < count; ++token) {
+            spelt[token] = {token};
+            if (token >= BaseTokens::letters) {
+                spelt[token] = spelt[tokens[token].left];
+                const std::vector<std::size_t>& right = spelt[tokens[token].right];
+                spelt[token].insert(spelt[token].end(), right.begin(), right.end());
+            }
+            std::size_t at = 0;
+            for (const std::size_t letter : spelt[token]) {
+                if (branches_[at].next[letter] == 0) {
+                    branches_[at].next[letter] = static_cast<std::uint16_t>(branches_.size());
+                    branches_.emplace_back();
+                }
+                at = branches_[at].next[letter];
+            }
+            branches_[at].token = static_cast<Number>(token);
+        }
+    }
+    void fill(std::size_t word, std::size_t length, std::vector<Number>& set) const {
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < length; ++i) {
+            at = branches_[at].next[word >> (2 * i) & 3];
+            if (at == 0) {
+                return;
+            }
+            const Number token = branches_[at].token;
+            if (token != BaseTokens::none && i + 1 < length &&
+                any_follows(token, sets_[length - i - 1][word >> (2 * (i + 1))])) {
+                set.push_back(token);
+            }
+        }
+        add_all_behind(at, set);
+    }
+    bool any_follows(Number token, const std::vector<Number>& set) const {
+        return std::any_of(set.begin(), set.end(),
+                           [&](Number next) { return neighbours_.apart(token, next); });
+    }
+    void add_all_behind(std::size_t at, std::vector<Number>& set) const {
+        if (branches_[at].token != BaseTokens::none) {
+            set.push_back(branches_[at].token);
+        }
+        for (const std::size_t next : branches_[at].next) {
+            if (next != 0) {
+                add_all_behind(next, set);
+            }
+        }
+    }
+
+    const ShortNeighbours& neighbours_;
+    std::vector<Branch> branches_;
+    std::vector<std::vector<std::vector<Number>>> sets_;  // by length, then letters
+};
+
+}  // namespace
+
+// As stay_apart(), by what is known of the stage before: the join that made the later of the two tokens is
+// undone. All ranks rise along a token's stages, so that its number is the bound of the stage before it.
+ShortNeighbours::ShortNeighbours(const BaseTokens& tokens, std::size_t count)
+    : words_((count + 63) / 64), bits_(count * words_) {
+    constexpr Number crossed_before = 0;
+    std::vector<Number> crossing(count * count, BaseTokens::none);
+    for (std::size_t token = BaseTokens::letters; token < count; ++token) {
+        crossing[tokens[token].left * count + tokens[token].right] = static_cast<Number>(token);
+    }
+    for (std::size_t left = 0; left < count; ++left) {
+        for (std::size_t right = 0; right < count; ++right) {
+            Number& pair = crossing[left * count + right];
+            bool crossed = false;
+            if (left >= BaseTokens::letters && left > right) {
+                crossed = crossing[tokens[left].right * count + right] < left;
+            } else if (right >= BaseTokens::letters) {
+                crossed = crossing[left * count + tokens[right].left] <= right;
+            }
+            pair = crossed ? crossed_before : pair;
+            if (pair == BaseTokens::none) {
+                bits_[left * words_ + (right >> 6)] |= std::uint64_t{1} << (right & 63);
+            }
+        }
+    }
+}
+
+ShortTokens::ShortTokens(const BaseTokens& tokens, std::size_t most)
+    : count_(short_count(tokens, most)), neighbours_(tokens, count_) {
+    static_assert(highest_count <= 1U << number_bits && longest <= 32);
+    const OpeningSets sets(tokens, count_, neighbours_, known_letters);
+    const auto opening = [&](Number token) {
+        return static_cast<Opening>(token | (tokens[token].length - 1) << number_bits);
+    };
+    openings_.resize(std::size_t{1} << (2 * known_letters));
+    lists_.assign(2, 0);  // the first is empty, for words beyond those that can be numbered
+    for (std::size_t word = 0; word < openings_.size(); ++word) {
+        const std::vector<Number>& set = sets.of(word, known_letters);
+        if (set.size() == 1) {
+            openings_[word] = opening(set.front());
+            continue;
+        }
+        openings_[word] = in_doubt;
+        if (lists_.size() < in_doubt) {
+            openings_[word] = static_cast<Opening>(in_doubt | (lists_.size() - 1));
+            std::transform(set.begin(), set.end(), std::back_inserter(doubts_), opening);
+            lists_.push_back(static_cast<std::uint32_t>(doubts_.size()));
+        }
+    }
+}
+
+ShortTokens::Opening ShortTokens::opening_at(const std::uint8_t* packed, std::size_t place) const {
+    std::uint32_t word;
+    std::memcpy(&word, packed + place / 4, sizeof word);
+    return openings_[word >> (2 * (place % 4)) & 0xFFFF];
+}
+
+std::span<const ShortTokens::Opening> ShortTokens::openings_of(Opening doubt) const {
+    const std::size_t list = doubt ^ in_doubt;
+    return std::span(doubts_).subspan(lists_[list], lists_[list + 1] - lists_[list]);
+}
+
+// Whether tokens that stay apart lead from `place`, behind the token `before`, to `limit`.
+bool ShortTokens::goes_on(const std::uint8_t* packed, std::size_t place, std::size_t limit,
+                          Number before) const {
+    while (place < limit) {
+        const Opening opening = opening_at(packed, place);
+        if (opening >= in_doubt) {
+            const auto openings = openings_of(opening);
+            return std::any_of(openings.begin(), openings.end(), [&](Opening next) {
+                return neighbours_.apart(before, number_of(next)) &&
+                       goes_on(packed, place + length_of(next), limit, number_of(next));
+            });
+        }
+        if (!neighbours_.apart(before, number_of(opening))) {
+            return false;
+        }
+        before = number_of(opening);
+        place += length_of(opening);
+    }
+    return true;
+}
+
+// The one opening from which tokens go on, looking ever further; in_doubt where that is not found out.
+// Shorter tokens come first, which are wrong more often, and where all others are wrong the last one need not
+// be tried.
+ShortTokens::Opening ShortTokens::settle(const std::uint8_t* packed, std::size_t place, std::size_t size,
+                                         Opening doubt) const {
+    const std::span<const Opening> openings = openings_of(doubt);
+    for (std::size_t horizon = first_horizon;
+         horizon <= last_horizon && place + horizon + known_letters <= size; horizon *= 2) {
+        Opening found = in_doubt;
+        std::size_t going_on = 0;
+        for (const Opening& opening : openings) {
+            if ((going_on == 0 && &opening == &openings.back()) ||
+                goes_on(packed, place + length_of(opening), place + horizon, number_of(opening))) {
+                found = opening;
+                ++going_on;
+            }
+        }
+        if (going_on == 1) {
+            return found;
+        }
+    }
+    return in_doubt;
+}
+
+// The opening of the text that begins at `place`; in_doubt where that is not found out, or near the end.
+ShortTokens::Opening ShortTokens::next(const std::uint8_t* packed, std::size_t place,
+                                       std::size_t size) const {
+    if (place + known_letters > size) {
+        return in_doubt;
+    }
+    const Opening opening = opening_at(packed, place);
+    return opening < in_doubt ? opening : settle(packed, place, size, opening);
+}
+
+// Cuts from `part.place` on, until `part.end` is reached or a doubt remains.
+void ShortTokens::advance(const std::uint8_t* packed, std::size_t size, Part& part) const {
+    const Opening opening = next(packed, part.place, size);
+    if (opening == in_doubt) {
+        part.end = part.place;
+        return;
+    }
+    *part.last++ = opening;
+    part.place += length_of(opening);
+}
+
+// Follows the text from its start through its parts: where it comes to a place to which a part has come too,
+// both go on alike. Returns the place behind the last token.
+std::size_t ShortTokens::follow(const std::uint8_t* packed, std::size_t size, std::span<const Part> parts,
+                                std::vector<Number>::iterator& out) const {
+    std::size_t place = 0;
+    for (const Part& part : parts) {
+        const Opening* at = part.first;
+        std::size_t theirs = part.begin;
+        while (theirs != place && at != part.last) {
+            if (theirs < place) {
+                theirs += length_of(*at++);
+                continue;
+            }
+            const Opening opening = next(packed, place, size);
+            if (opening == in_doubt) {
+                return place;
+            }
+            *out++ = number_of(opening);
+            place += length_of(opening);
+        }
+        if (theirs == place) {
+            out = std::transform(at, static_cast<const Opening*>(part.last), out, number_of);
+            place = part.place;
+        }
+    }
+    return place;
+}
+
+// Each look-up waits for the one before it, so several parts are cut in turn, each from wherever it begins,
+// and then followed from the start: where the text comes to a place to which a part has come too, both go on
+// alike.
+std::size_t ShortTokens::cut(const std::uint8_t* packed, std::size_t size,
+                             std::vector<Number>& tokens) const {
+    thread_local std::vector<Opening> openings;
+    openings.resize(size);
+    std::array<Part, 4> parts;
+    const std::size_t used = size < fewest_in_parts ? 1 : parts.size();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const std::size_t begin = std::min(size * i / used, size),
+                          end = std::min(size * (i + 1) / used, size);
+        Opening* const first = openings.data() + begin;
+        parts[i] = {.begin = begin, .end = end, .place = begin, .first = first, .last = first};
+    }
+    const auto going = [](const Part& part) { return part.place < part.end; };
+    while (std::all_of(parts.begin(), parts.end(), going)) {
+        for (Part& part : parts) {
+            advance(packed, size, part);
+        }
+    }
+    for (Part& part : parts) {
+        while (going(part)) {
+            advance(packed, size, part);
+        }
+    }
+    const std::size_t before = tokens.size();
+    tokens.resize(before + size);
+    auto out = tokens.begin() + static_cast<std::ptrdiff_t>(before);
+    const std::size_t place = follow(packed, size, parts, out);
+    tokens.erase(out, tokens.end());
+    return place;
+}
+
+}  // namespace bigbird::tokenizer

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/encode/token_spines.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace bigbird::tokenizer {
+
+namespace {
+
+struct Step {
+    std::size_t at = 0;
+    BpeRules::Join join;
+};
+
+Step first_join(const BpeRules& rules, const std::vector<Token>& tokens) {
+    Step best;
+    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+        const BpeRules::Join join = rules.join(tokens[i], tokens[i + 1]);
+        if (join.rank < best.join.rank) {
+            best = {i, join};
+        }
+    }
+    return best;
+}
+
+void join_at(const Step& step, std::vector<Token>& tokens) {
+    tokens[step.at] = step.join.joined;
+    tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(step.at) + 1);
+}
+
+// Notes what stands at an edge and the highest rank since it came there.
+class EdgeTrace {
+public:
+    explicit EdgeTrace(Token letter) : stages_{{letter, 0}} {}
+    void note(std::uint32_t rank, Token at_edge) {
+        stages_.back().bound = std::max(stages_.back().bound, rank);
+        if (at_edge != stages_.back().token) {
+            stages_.push_back({at_edge, 0});
+        }
+    }
+    std::vector<SpineStage> finish() {
+        stages_.back().bound = never;
+        return std::move(stages_);
+    }
+
+private:
+    std::vector<SpineStage> stages_;
+};
+
+}  // namespace
+
+std::vector<Token> encode_by_definition(const BpeRules& rules, std::vector<Token> letters) {
+    for (Step step = first_join(rules, letters); step.join.rank != never; step = first_join(rules, letters)) {
+        join_at(step, letters);
+    }
+    return letters;
+}
+
+std::optional<TokenSpines> trace_token(const BpeRules& rules, Token token) {
+    std::vector<Token> tokens;
+    for (const char letter : rules.texts[token]) {
+        tokens.push_back(rules.letters[static_cast<unsigned char>(letter)]);
+        if (tokens.back() == no_token) {
+            return std::nullopt;
+        }
+    }
+    EdgeTrace left(tokens.front()), right(tokens.back());
+    for (Step step = first_join(rules, tokens); step.join.rank != never; step = first_join(rules, tokens)) {
+        join_at(step, tokens);
+        left.note(step.join.rank, tokens.front());
+        right.note(step.join.rank, tokens.back());
+    }
+    if (tokens.size() != 1 || tokens.front() != token) {
+        return std::nullopt;
+    }
+    return TokenSpines{left.finish(), right.finish()};
+}
+
+bool stay_apart(const BpeRules& rules, const std::vector<SpineStage>& right_of_left,
+                const std::vector<SpineStage>& left_of_right) {
+    auto left = right_of_left.begin(), right = left_of_right.begin();
+    while (true) {
+        const std::uint32_t rank = rules.join(left->token, right->token).rank;
+        // Equal ranks go from left to right: inside the left token, across the edge, inside the right token.
+        if (rank < left->bound && rank <= right->bound && rank != never) {
+            return false;
+        }
+        if (left->bound == never && right->bound == never) {
+            return true;
+        }
+        ++(left->bound <= right->bound ? left : right);
+    }
+}
+
+}  // namespace bigbird::tokenizer

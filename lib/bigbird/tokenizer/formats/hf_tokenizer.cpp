@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+#include "bigbird/tokenizer/encode/bpe_rules.hpp"
+#include "bigbird/tokenizer/formats/text_rewriter.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace bigbird::tokenizer {
+
+namespace {
+
+using Path = std::filesystem::path;
+using Document = nlohmann::json;  // finds a key in logarithmic time, which a vocabulary needs
+
+[[noreturn]] void refuse(const Path& file, const std::string& what) {
+    throw InputError(what + ", which this program does not understand in a tokenizer.json of DNA", file);
+}
+
+const Document& member(const Document& object, const char* name) {
+    static const Document nothing;
+    return object.is_object() && object.contains(name) ? object.at(name) : nothing;
+}
+
+std::string text_of(const Document& object, const char* name) {
+    const Document& value = member(object, name);
+    return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+bool flag_of(const Document& object, const char* name) {
+    const Document& value = member(object, name);
+    return value.is_boolean() && value.get<bool>();
+}
+
+TextPattern pattern_of(const Document& json, const Path& file) {
+    if (const std::string literal = text_of(json, "String"); !literal.empty()) {
+        return TextPattern::literal(literal);
+    }
+    const std::string expression = text_of(json, "Regex");
+    std::optional<TextPattern> pattern = TextPattern::regex(expression);
+    if (!pattern) {
+        refuse(file, "has the pattern '" + expression + "'");
+    }
+    return *pattern;
+}
+
+using Rewrite = std::function<void(TracedText&)>;
+
+void read_normalizers(const Document& json, const Path& file, std::vector<Rewrite>& rewrites) {
+    const std::string type = text_of(json, "type");
+    if (json.is_null()) {
+        return;
+    }
+    if (type == "Sequence") {
+        for (const Document& part : member(json, "normalizers")) {
+            read_normalizers(part, file, rewrites);
+        }
+    } else if (type == "Strip") {
+        const bool left = flag_of(json, "strip_left"), right = flag_of(json, "strip_right");
+        rewrites.emplace_back([left, right](TracedText& traced) { traced.strip(left, right); });
+    } else if (type == "Replace") {
+        const TextPattern pattern = pattern_of(member(json, "pattern"), file);
+        const std::string content = text_of(json, "content");
+        rewrites.emplace_back([pattern, content](TracedText& traced) { traced.replace(pattern, content); });
+    } else if (type == "Lowercase") {
+        rewrites.emplace_back([](TracedText& traced) {
+            std::transform(traced.text.begin(), traced.text.end(), traced.text.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+        });
+    } else {
+        refuse(file, "has the normalizer '" + type + "'");
+    }
+}
+
+void read_splits(const Document& json, const Path& file, std::vector<TextPattern>& splits) {
+    const std::string type = text_of(json, "type");
+    if (json.is_null()) {
+        return;
+    }
+    if (type == "Sequence") {
+        for (const Document& part : member(json, "pretokenizers")) {
+            read_splits(part, file, splits);
+        }
+    } else if (type == "Split" && text_of(json, "behavior") == "Isolated" && !flag_of(json, "invert")) {
+        splits.push_back(pattern_of(member(json, "pattern"), file));
+    } else {
+        refuse(file, "has the pre_tokenizer '" + type + "'");
+    }
+}
+
+// The template's ids before and behind one sequence.
+struct Frame {
+    std::vector<std::int32_t> before, behind;
+};
+
+Frame read_template(const Document& json, const Path& file) {
+    Frame frame;
+    const std::string type = text_of(json, "type");
+    if (type == "BertProcessing" || type == "RobertaProcessing") {
+        frame.before.push_back(member(json, "cls").at(1).get<std::int32_t>());
+        frame.behind.push_back(member(json, "sep").at(1).get<std::int32_t>());
+    } else if (type == "TemplateProcessing") {
+        std::vector<std::int32_t>* ids = &frame.before;
+        for (const Document& part : member(json, "single")) {
+            if (part.contains("Sequence")) {
+                ids = &frame.behind;
+            } else {
+                const std::string name = text_of(member(part, "SpecialToken"), "id");
+                for (const Document& id : member(member(json, "special_tokens"), name.c_str()).at("ids")) {
+                    ids->push_back(id.get<std::int32_t>());
+                }
+            }
+        }
+    } else if (!json.is_null()) {
+        refuse(file, "has the post_processor '" + type + "'");
+    }
+    return frame;
+}
+
+// "A C" as older versions write it, or ["A", "C"].
+std::pair<std::string, std::string> merge_of(const Document& json, const Path& file) {
+    if (json.is_array() && json.size() == 2) {
+        return {json[0].get<std::string>(), json[1].get<std::string>()};
+    }
+    const std::string text = json.is_string() ? json.get<std::string>() : "";
+    const std::size_t blank = text.find(' ');
+    if (blank == std::string::npos) {
+        refuse(file, "has the merge " + json.dump());
+    }
+    return {text.substr(0, blank), text.substr(blank + 1)};
+}
+
+BpeRules read_rules(const Document& json, const Path& file) {
+    const Document& model = member(json, "model");
+    if (text_of(model, "type") != "BPE") {
+        refuse(file, "has a model of type '" + text_of(model, "type") + "'");
+    }
+    for (const char* name : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+        if (!text_of(model, name).empty()) {
+            refuse(file, std::string("sets ") + name);
+        }
+    }
+    for (const char* name : {"byte_fallback", "ignore_merges"}) {
+        if (flag_of(model, name)) {
+            refuse(file, std::string("sets ") + name);
+        }
+    }
+    std::set<std::int64_t> added;
+    for (const Document& token : member(json, "added_tokens")) {
+        if (flag_of(token, "special")) {
+            added.insert(token.at("id").get<std::int64_t>());
+        }
+    }
+    BpeRules rules;
+    const std::string unknown = text_of(model, "unk_token");
+    rules.unknown_id = -1;
+    rules.fuse_unknown = flag_of(model, "fuse_unk");
+    for (const auto& [text, id] : member(model, "vocab").items()) {
+        if (text == unknown) {
+            rules.unknown_id = id.get<std::int32_t>();
+        } else if (text.size() == 1 || !added.contains(id.get<std::int64_t>())) {
+            rules.add(text,
+                      id.get<std::int32_t>());  // a special letter, GENA-LM's '-', is a letter of text, too
+        }
+    }
+    if (rules.unknown_id < 0) {
+        refuse(file, "has no unk_token in its vocabulary");
+    }
+    std::uint32_t rank = 0;
+    for (const Document& merge : member(model, "merges")) {
+        const auto [left, right] = merge_of(merge, file);
+        const auto l = rules.find(left), r = rules.find(right), joined = rules.find(left + right);
+        if (!l || !r || !joined) {
+            throw InputError("its merge " + merge.dump() + " names tokens that are not in the vocabulary",
+                             file);
+        }
+        rules.add_join(*l, *r, rank++, *joined);
+    }
+    return rules;
+}
+
+}  // namespace
+
+struct HfTokenizer::State {
+    explicit State(const BpeRules& rules) : encoder(rules) {}
+
+    ExactEncoder encoder;
+    std::vector<std::string> texts;  // by id; empty for special tokens of several letters
+    std::vector<Rewrite> rewrites;
+    std::vector<TextPattern> splits;
+    Frame frame;
+    std::map<std::string, std::int32_t, std::less<>> special_ids;
+
+    TracedText rewrite(std::string_view text, bool traced) const;
+    std::vector<std::string_view> split(std::string_view text) const;
+};
+
+HfTokenizer::HfTokenizer(std::unique_ptr<const State> state) : state_(std::move(state)) {}
+HfTokenizer::~HfTokenizer() = default;
+HfTokenizer::HfTokenizer(HfTokenizer&&) noexcept = default;
+
+HfTokenizer HfTokenizer::load(const std::filesystem::path& file) {
+    require_readable(file);
+    std::ifstream in(file, std::ios::binary);
+    return from_text(std::string(std::istreambuf_iterator<char>(in), {}), file);
+}
+
+HfTokenizer HfTokenizer::from_text(std::string_view text, const std::filesystem::path& file) {
+    const Document json = Document::parse(text, nullptr, false);
+    if (!json.is_object()) {
+        throw InputError("is not a JSON file, or a damaged one", file);
+    }
+    try {
+        const BpeRules rules = read_rules(json, file);
+        auto state = std::make_unique<State>(rules);
+        for (Token token = 0; token < rules.size(); ++token) {
+            const auto id = static_cast<std::size_t>(rules.ids[token]);
+            state->texts.resize(std::max(state->texts.size(), id + 1));
+            state->texts[id] = rules.texts[token];
+        }
+        for (const Document& token : member(json, "added_tokens")) {
+            state->texts.resize(std::max(state->texts.size(), token.at("id").get<std::size_t>() + 1));
+            state->special_ids[text_of(token, "content")] = token.at("id").get<std::int32_t>();
+        }
+        state->texts.resize(std::max(state->texts.size(), static_cast<std::size_t>(rules.unknown_id) + 1));
+        state->special_ids[text_of(member(json, "model"), "unk_token")] = rules.unknown_id;
+        read_normalizers(member(json, "normalizer"), file, state->rewrites);
+        read_splits(member(json, "pre_tokenizer"), file, state->splits);
+        state->frame = read_template(member(json, "post_processor"), file);
+        return HfTokenizer(std::move(state));
+    } catch (const Document::exception& error) {
+        throw InputError(std::string("is no tokenizer.json of Hugging Face's form: ") + error.what(), file);
+    }
+}
+
+TracedText HfTokenizer::State::rewrite(std::string_view text, bool traced) const {
+    TracedText result(text, traced);
+    for (const Rewrite& rewrite : rewrites) {
+        rewrite(result);
+    }
+    return result;
+}
+
+std::vector<std::string_view> HfTokenizer::State::split(std::string_view text) const {
+    std::vector<std::string_view> words{text};
+    for (const TextPattern& pattern : splits) {
+        std::vector<std::string_view> parts;
+        for (const std::string_view word : words) {
+            std::size_t place = 0;
+            while (const auto match = pattern.find(word, place)) {
+                parts.push_back(word.substr(place, match->begin - place));
+                parts.push_back(word.substr(match->begin, match->end - match->begin));
+                place = match->end;
+            }
+            parts.push_back(word.substr(place));
+        }
+        words = std::move(parts);
+    }
+    return words;
+}
+
+std::vector<std::int32_t> HfTokenizer::encode(std::string_view text, int threads) const {
+    const TracedText rewritten = state_->rewrite(text, false);
+    std::vector<std::int32_t> ids;
+    for (const std::string_view word : state_->split(rewritten.text)) {
+        const std::vector<std::int32_t> more = state_->encoder.encode(word, threads);
+        ids.insert(ids.end(), more.begin(), more.end());
+    }
+    return ids;
+}
+
+Encoding HfTokenizer::encode_with_spans(std::string_view text, int threads) const {
+    const TracedText rewritten = state_->rewrite(text, true);
+    Encoding whole;
+    for (const std::string_view word : state_->split(rewritten.text)) {
+        const auto begin = static_cast<std::size_t>(word.data() - rewritten.text.data());
+        const Encoding part = state_->encoder.encode_with_spans(word, threads);
+        whole.ids.insert(whole.ids.end(), part.ids.begin(), part.ids.end());
+        for (const TextSpan span : part.spans) {
+            whole.spans.push_back(
+                {rewritten.origins[begin + span.begin].begin, rewritten.origins[begin + span.end - 1].end});
+        }
+    }
+    return whole;
+}
+
+const std::string& HfTokenizer::text(std::int32_t id) const {
+    return state_->texts.at(static_cast<std::size_t>(id));
+}
+
+std::int32_t HfTokenizer::special_id(std::string_view name) const {
+    const auto found = state_->special_ids.find(name);
+    return found == state_->special_ids.end() ? -1 : found->second;
+}
+
+std::vector<std::int32_t> HfTokenizer::encode_with_template(std::string_view text, int threads) const {
+    std::vector<std::int32_t> ids = state_->frame.before;
+    const std::vector<std::int32_t> middle = encode(text, threads);
+    ids.insert(ids.end(), middle.begin(), middle.end());
+    ids.insert(ids.end(), state_->frame.behind.begin(), state_->frame.behind.end());
+    return ids;
+}
+
+std::string HfTokenizer::decode(std::span<const std::int32_t> ids) const {
+    std::string text;
+    for (const std::int32_t id : ids) {
+        if (id < 0 || id >= vocab_size()) {
+            throw ConfigError("id " + std::to_string(id) + " lies outside the tokenizer's vocabulary of " +
+                              std::to_string(vocab_size()));
+        }
+        text += state_->texts[static_cast<std::size_t>(id)];
+    }
+    return text;
+}
+
+std::int32_t HfTokenizer::vocab_size() const {
+    return static_cast<std::int32_t>(state_->texts.size());
+}
+
+}  // namespace bigbird::tokenizer

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hugging Face's tokenizer.json: written for our tokenizers, and read where it holds a byte-pair encoding of
+// DNA such as GENA-LM's.
+#pragma once
+
+#include "bigbird/core/json_file.hpp"
+#include "bigbird/tokenizer/encode/exact_encoder.hpp"
+#include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
+#include "bigbird/tokenizer/formats/special_ids.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+/// tokenizer.json with which transformers' AutoTokenizer gives the ids of DnaTokenizer between [CLS] and
+/// [SEP], for ASCII text. `model` is one that DnaTokenizer accepts.
+Json tokenizer_json(const SentencePieceModel& model);
+
+/// tokenizer_config.json for it, or for another tokenizer with these special pieces; `max_length` is the
+/// longest sequence, in tokens, of the network beside it.
+Json tokenizer_config_json(const SpecialIds& special_ids, std::int64_t max_length);
+
+/// A Hugging Face byte-pair encoding. Immutable, thread-safe.
+class HfTokenizer {
+public:
+    /// Throws InputError: no tokenizer.json, no BPE, or a normaliser, pre-tokeniser or pattern that is not
+    /// understood (it says which).
+    static HfTokenizer load(const std::filesystem::path& tokenizer_json);
+    /// From a tokenizer.json's text; `origin` is the file that errors name.
+    static HfTokenizer from_text(std::string_view text, const std::filesystem::path& origin);
+    ~HfTokenizer();
+    HfTokenizer(HfTokenizer&&) noexcept;
+
+    /// Ids without what the template adds. Text is ASCII; added tokens inside it are not looked for.
+    std::vector<std::int32_t> encode(std::string_view text, int threads = 1) const;
+    /// The same ids, and which letters of `text` each spells. What the normaliser takes away (blanks around
+    /// the text) lies in no span.
+    Encoding encode_with_spans(std::string_view text, int threads = 1) const;
+    /// Ids as AutoTokenizer gives them for one sequence: with the template's tokens ([CLS] A [SEP]).
+    std::vector<std::int32_t> encode_with_template(std::string_view text, int threads = 1) const;
+    /// What the ids spell; added tokens spell nothing. Throws ConfigError where an id lies outside the
+    /// vocabulary.
+    std::string decode(std::span<const std::int32_t> ids) const;
+    std::int32_t vocab_size() const;
+    /// What an id spells; empty for added tokens.
+    const std::string& text(std::int32_t id) const;
+    /// The id of an added token ("[CLS]") or of the unknown token; -1 where there is none.
+    std::int32_t special_id(std::string_view name) const;
+
+private:
+    struct State;
+    explicit HfTokenizer(std::unique_ptr<const State> state);
+    std::unique_ptr<const State> state_;
+};
+
+}  // namespace bigbird::tokenizer

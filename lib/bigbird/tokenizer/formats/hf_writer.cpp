@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// tokenizer.json and tokenizer_config.json for our tokenizers.
+#include "bigbird/tokenizer/encode/bpe_rules.hpp"
+#include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
+#include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
+#include "bigbird/tokenizer/formats/special_ids.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+namespace {
+
+constexpr std::array<const char*, special::count> names{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+
+bool has_border(std::string_view text, std::size_t length) {
+    return text.substr(0, length) == text.substr(text.size() - length);
+}
+
+// SentencePiece joins the leftmost of several pairs that make the same piece, whatever their splits; a merge
+// list has to rank the splits. Two of them can only compete where they overlap, as AT|ATA|TA for ATATA: text
+// that begins and ends with ATA. There the split with the longer rest in front comes first. Of powers of one
+// word (A|AA, AA|A) the one with the longer left part does, as runs are packed from the left.
+std::vector<std::size_t> ranked_splits(std::string_view text, std::vector<std::size_t> cuts) {
+    std::vector<std::size_t> ranked;
+    std::sort(cuts.rbegin(), cuts.rend());
+    const auto must_precede = [&](std::size_t first, std::size_t second) {
+        return first + second == text.size() && first != second && has_border(text, second) &&
+               !has_border(text, first);
+    };
+    while (!cuts.empty()) {
+        auto next = std::find_if(cuts.begin(), cuts.end(), [&](std::size_t cut) {
+            return std::none_of(cuts.begin(), cuts.end(),
+                                [&](std::size_t other) { return must_precede(other, cut); });
+        });
+        next = next == cuts.end() ? cuts.begin() : next;
+        ranked.push_back(*next);
+        cuts.erase(next);
+    }
+    return ranked;
+}
+
+Json merges_of(const BpeRules& rules) {
+    std::vector<std::pair<std::uint32_t, Token>> by_rank;
+    std::set<Token> joined;
+    std::vector<std::vector<std::size_t>> cuts(rules.size());
+    rules.for_each_join([&](Token left, Token right, std::uint32_t rank) {
+        const Token token = rules.join(left, right).joined;
+        cuts[token].push_back(rules.texts[left].size());
+        if (joined.insert(token).second) {
+            by_rank.emplace_back(rank, token);
+        }
+    });
+    std::sort(by_rank.begin(), by_rank.end());
+    Json merges = Json::array();
+    for (const auto& [rank, token] : by_rank) {
+        const std::string& text = rules.texts[token];
+        for (const std::size_t cut : ranked_splits(text, cuts[token])) {
+            merges.push_back(text.substr(0, cut) + " " + text.substr(cut));
+        }
+    }
+    return merges;
+}
+
+Json added_token(std::size_t id) {
+    return {{"id", id},        {"content", names[id]}, {"single_word", false}, {"lstrip", false},
+            {"rstrip", false}, {"normalized", false},  {"special", true}};
+}
+
+// normalised_base() as a list of replacements.
+Json normalizer() {
+    Json steps = Json::array();
+    const auto replace = [&](const char* pattern, const char* content) {
+        steps.push_back({{"type", "Replace"}, {"pattern", {{"Regex", pattern}}}, {"content", content}});
+    };
+    replace("a", "A");
+    replace("c", "C");
+    replace("g", "G");
+    replace("[tuU]", "T");
+    replace("[^ACGT]", "N");
+    return {{"type", "Sequence"}, {"normalizers", steps}};
+}
+
+Json special_part(std::int32_t id, int type) {
+    return {{"SpecialToken", {{"id", names[static_cast<std::size_t>(id)]}, {"type_id", type}}}};
+}
+
+Json sequence_part(const char* name, int type) {
+    return {{"Sequence", {{"id", name}, {"type_id", type}}}};
+}
+
+Json post_processor() {
+    const Json cls = special_part(special::cls, 0), sep = special_part(special::sep, 0);
+    const Json a = sequence_part("A", 0), b = sequence_part("B", 1);
+    Json tokens;
+    for (const std::int32_t id : {special::cls, special::sep}) {
+        const char* const name = names[static_cast<std::size_t>(id)];
+        tokens[name] = {{"id", name}, {"ids", {id}}, {"tokens", {name}}};
+    }
+    return {{"type", "TemplateProcessing"},
+            {"single", {cls, a, sep}},
+            {"pair", {cls, a, sep, b, special_part(special::sep, 1)}},
+            {"special_tokens", tokens}};
+}
+
+}  // namespace
+
+Json tokenizer_json(const SentencePieceModel& model) {
+    const BpeRules rules = bpe_rules_of(model, "the tokenizer");
+    Json added = Json::array();
+    Json::object_t vocabulary;
+    for (std::size_t id = 0; id < model.pieces.size(); ++id) {
+        // not operator[], which looks through all the keys that are there
+        vocabulary.Json::object_t::Container::emplace_back(model.pieces[id].text, id);
+        if (id < names.size()) {
+            added.push_back(added_token(id));
+        }
+    }
+    return {{"version", "1.0"},
+            {"truncation", nullptr},
+            {"padding", nullptr},
+            {"added_tokens", added},
+            {"normalizer", normalizer()},
+            {"pre_tokenizer", nullptr},
+            {"post_processor", post_processor()},
+            {"decoder", {{"type", "Fuse"}}},
+            {"model",
+             {{"type", "BPE"},
+              {"dropout", nullptr},
+              {"unk_token", names[special::unk]},
+              {"continuing_subword_prefix", nullptr},
+              {"end_of_word_suffix", nullptr},
+              {"fuse_unk", true},
+              {"byte_fallback", false},
+              {"ignore_merges", false},
+              {"vocab", std::move(vocabulary)},
+              {"merges", merges_of(rules)}}}};
+}
+
+Json tokenizer_config_json(const SpecialIds& special_ids, std::int64_t max_length) {
+    const std::array ids{special_ids.pad, special_ids.unk, special_ids.cls, special_ids.sep,
+                         special_ids.mask};
+    constexpr std::array keys{"pad_token", "unk_token", "cls_token", "sep_token", "mask_token"};
+    Json decoder = Json::object(), named = Json::object();
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (ids[i] >= 0) {
+            Json token = added_token(i);
+            token.erase("id");
+            decoder[std::to_string(ids[i])] = token;
+            named[keys[i]] = names[i];
+        }
+    }
+    Json config = {{"added_tokens_decoder", decoder},
+                   {"clean_up_tokenization_spaces", false},
+                   {"model_input_names", {"input_ids", "token_type_ids", "attention_mask"}},
+                   {"model_max_length", max_length},
+                   {"tokenizer_class", "PreTrainedTokenizerFast"}};
+    config.update(named);
+    return config;
+}
+
+}  // namespace bigbird::tokenizer

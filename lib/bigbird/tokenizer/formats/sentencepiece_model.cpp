@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/tokenizer/formats/wire_format.hpp"
+
+#include <optional>
+
+namespace bigbird::tokenizer {
+
+namespace {
+
+// Field numbers of sentencepiece_model.proto.
+namespace model_field {
+constexpr std::uint32_t pieces = 1, trainer_spec = 2, normalizer_spec = 3;
+}
+namespace piece_field {
+constexpr std::uint32_t text = 1, score = 2, kind = 3;
+}
+namespace trainer_field {
+constexpr std::uint32_t model_type = 3;
+constexpr std::uint64_t bpe = 2;
+}  // namespace trainer_field
+namespace normalizer_field {
+constexpr std::uint32_t charsmap = 2, add_dummy_prefix = 3;
+}
+
+std::optional<ModelPiece> parse_piece(std::string_view message) {
+    ModelPiece piece;
+    WireReader reader(message);
+    while (const std::optional<WireField> field = reader.next()) {
+        if (field->field == piece_field::text && field->type == WireType::bytes) {
+            piece.text = field->bytes;
+        } else if (field->field == piece_field::score && field->type == WireType::fixed32) {
+            piece.score = field->real();
+        } else if (field->field == piece_field::kind && field->type == WireType::varint) {
+            if (field->number < 1 || field->number > 6) {
+                return std::nullopt;
+            }
+            piece.kind = static_cast<PieceKind>(field->number);
+        }
+    }
+    return reader.damaged() || piece.text.empty() ? std::nullopt : std::optional(std::move(piece));
+}
+
+bool parse_trainer_spec(SentencePieceModel& model) {
+    WireReader reader(model.trainer_spec);
+    while (const std::optional<WireField> field = reader.next()) {
+        if (field->field == trainer_field::model_type && field->type == WireType::varint) {
+            model.is_bpe = field->number == trainer_field::bpe;
+        }
+    }
+    return !reader.damaged();
+}
+
+bool parse_normalizer_spec(SentencePieceModel& model) {
+    model.changes_letters = false;
+    WireReader reader(model.normalizer_spec);
+    while (const std::optional<WireField> field = reader.next()) {
+        if (field->field == normalizer_field::charsmap && field->type == WireType::bytes) {
+            model.changes_letters = !field->bytes.empty();
+        } else if (field->field == normalizer_field::add_dummy_prefix && field->type == WireType::varint) {
+            model.adds_blank = field->number != 0;
+        }
+    }
+    return !reader.damaged();
+}
+
+bool parse(std::string_view bytes, SentencePieceModel& model) {
+    WireReader reader(bytes);
+    while (const std::optional<WireField> field = reader.next()) {
+        if (field->type != WireType::bytes) {
+            return false;
+        }
+        if (field->field == model_field::pieces) {
+            std::optional<ModelPiece> piece = parse_piece(field->bytes);
+            if (!piece) {
+                return false;
+            }
+            model.pieces.push_back(std::move(*piece));
+        } else if (field->field == model_field::trainer_spec) {
+            model.trainer_spec = field->bytes;
+        } else if (field->field == model_field::normalizer_spec) {
+            model.normalizer_spec = field->bytes;
+        }
+    }
+    return !reader.damaged() && !model.pieces.empty() && parse_trainer_spec(model) &&
+           parse_normalizer_spec(model);
+}
+
+}  // namespace
+
+SentencePieceModel parse_sentencepiece_model(std::string_view bytes, const std::filesystem::path& origin) {
+    SentencePieceModel model;
+    if (!parse(bytes, model)) {
+        throw InputError(
+            "is not a SentencePiece model, or a damaged one; make the tokenizer with train-tokenizer",
+            origin);
+    }
+    return model;
+}
+
+std::string serialize(const SentencePieceModel& model) {
+    WireWriter writer;
+    for (const ModelPiece& piece : model.pieces) {
+        WireWriter message;
+        message.bytes(piece_field::text, piece.text);
+        message.real(piece_field::score, piece.score);
+        if (piece.kind != PieceKind::normal) {
+            message.number(piece_field::kind, static_cast<std::uint64_t>(piece.kind));
+        }
+        writer.bytes(model_field::pieces, message.text());
+    }
+    writer.bytes(model_field::trainer_spec, model.trainer_spec);
+    writer.bytes(model_field::normalizer_spec, model.normalizer_spec);
+    return writer.text();
+}
+
+}  // namespace bigbird::tokenizer

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/formats/text_rewriter.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace bigbird::tokenizer {
+
+namespace {
+
+constexpr std::string_view blanks = " \t\n\v\f\r";
+constexpr std::string_view special_letters = "\\^$.|?*+()[]{}";
+
+}  // namespace
+
+TextPattern TextPattern::literal(std::string_view text) {
+    TextPattern pattern;
+    pattern.literal_ = text;
+    return pattern;
+}
+
+std::optional<TextPattern> TextPattern::regex(std::string_view expression) {
+    TextPattern pattern;
+    if (expression.empty()) {
+        return std::nullopt;
+    }
+    if (expression.front() == '[') {
+        const std::size_t close = expression.find(']');
+        std::string_view letters = expression.substr(1, close == std::string_view::npos ? 0 : close - 1);
+        const bool negated = letters.starts_with('^');
+        letters.remove_prefix(negated ? 1 : 0);
+        if (letters.empty() || letters.find_first_of("\\[-&^") != std::string_view::npos) {
+            return std::nullopt;
+        }
+        for (const char letter : letters) {
+            pattern.letters_.set(static_cast<unsigned char>(letter));
+        }
+        pattern.letters_ = negated ? ~pattern.letters_ : pattern.letters_;
+        expression.remove_prefix(close + 1);
+    } else if (special_letters.find(expression.front()) == std::string_view::npos) {
+        pattern.letters_.set(static_cast<unsigned char>(expression.front()));
+        expression.remove_prefix(1);
+    } else {
+        return std::nullopt;
+    }
+    if (expression == "+") {
+        pattern.more_ = true;
+    } else if (expression.starts_with('{') && expression.ends_with(",}")) {
+        const char *const begin = expression.data() + 1, *const end =
+                                                             expression.data() + expression.size() - 2;
+        const auto [stop, error] = std::from_chars(begin, end, pattern.least_);
+        if (error != std::errc() || stop != end || pattern.least_ == 0) {
+            return std::nullopt;
+        }
+        pattern.more_ = true;
+    } else if (!expression.empty()) {
+        return std::nullopt;
+    }
+    return pattern;
+}
+
+std::optional<TextPattern::Match> TextPattern::find(std::string_view text, std::size_t from) const {
+    if (!literal_.empty()) {
+        const std::size_t begin = text.find(literal_, from);
+        return begin == std::string_view::npos ? std::nullopt
+                                               : std::optional(Match{begin, begin + literal_.size()});
+    }
+    const auto matches = [&](std::size_t i) { return letters_.test(static_cast<unsigned char>(text[i])); };
+    while (from < text.size()) {
+        std::size_t end = from;
+        while (end < text.size() && matches(end) && (more_ || end - from < least_)) {
+            ++end;
+        }
+        if (end - from >= least_) {
+            return Match{from, end};
+        }
+        from = end + 1;
+    }
+    return std::nullopt;
+}
+
+TracedText::TracedText(std::string_view original, bool trace) : text(original) {
+    for (std::size_t i = 0; trace && i < text.size(); ++i) {
+        origins.push_back({i, i + 1});
+    }
+}
+
+void TracedText::strip(bool left, bool right) {
+    const std::size_t begin = left ? std::min(text.find_first_not_of(blanks), text.size()) : 0;
+    const std::size_t end = right ? text.find_last_not_of(blanks) + 1 : text.size();  // npos + 1 is 0
+    text = text.substr(begin, std::max(begin, end) - begin);
+    if (!origins.empty()) {
+        const auto first = origins.begin();
+        origins = std::vector(first + static_cast<std::ptrdiff_t>(begin),
+                              first + static_cast<std::ptrdiff_t>(begin + text.size()));
+    }
+}
+
+void TracedText::replace(const TextPattern& pattern, std::string_view content) {
+    std::string rewritten;
+    std::vector<TextSpan> traced;
+    std::size_t place = 0;
+    const auto keep_to = [&](std::size_t end) {
+        rewritten.append(text, place, end - place);
+        for (std::size_t i = place; i < end && !origins.empty(); ++i) {
+            traced.push_back(origins[i]);
+        }
+    };
+    while (const std::optional<TextPattern::Match> match = pattern.find(text, place)) {
+        keep_to(match->begin);
+        rewritten += content;
+        if (!origins.empty()) {
+            traced.insert(traced.end(), content.size(),
+                          {origins[match->begin].begin, origins[match->end - 1].end});
+        }
+        place = match->end;
+    }
+    keep_to(text.size());
+    text = std::move(rewritten);
+    origins = std::move(traced);
+}
+
+}  // namespace bigbird::tokenizer

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/train/exact_trainer.hpp"
+
+#include "bigbird/core/check.hpp"
+#include "bigbird/tokenizer/train/merges/first_merges.hpp"
+#include "bigbird/tokenizer/train/merges/later_merges.hpp"
+#include "bigbird/tokenizer/train/storage/packed_tokens.hpp"
+#include "bigbird/tokenizer/train/storage/shard_team.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace bigbird::tokenizer {
+
+namespace {
+
+constexpr std::int64_t most_merges = 65'000;  // symbols are 16 bits
+
+// Tells how far the work has come: the n-th piece has 0.16 n^-1.225 places a base, and each round takes as
+// long as some thousand places besides. The first merges take as long as the hundredth, for they sweep over
+// all places.
+class Advance {
+public:
+    Advance(const LearntSymbols& symbols, std::size_t bases, std::int64_t merges,
+            const LearnListener& listener)
+        : symbols_(symbols),
+          merges_(merges),
+          places_(0.16 * static_cast<double>(bases)),
+          listener_(listener) {}
+
+    void operator()() {
+        while (told_ < static_cast<std::int64_t>(symbols_.merges())) {
+            ++told_;
+            listener_(told_, work_up_to(told_) / work_up_to(merges_));
+        }
+    }
+
+private:
+    double work_up_to(std::int64_t merges) const {
+        constexpr double exponent = 1.225, swept = 100, places_a_round = 3000;
+        const auto count = static_cast<double>(merges);
+        const double by_sweeps = std::min(count, swept) * std::pow(swept, -exponent);
+        const double by_lists =
+            count <= swept ? 0
+                           : (std::pow(swept, 1 - exponent) - std::pow(count, 1 - exponent)) / (exponent - 1);
+        return places_ * (by_sweeps + by_lists) + places_a_round * count;
+    }
+
+    const LearntSymbols& symbols_;
+    std::int64_t merges_, told_ = 0;
+    double places_;
+    const LearnListener& listener_;
+};
+
+// Undoes all merges.
+LetterArray restored_letters(const TokenArray& places, const LearntSymbols& symbols, std::size_t size) {
+    LetterArray letters(size);
+    std::uint8_t* out = letters.data();
+    for (std::size_t place = 0; place < places.size();) {
+        const Symbol symbol = places.data()[place];
+        if (symbol == TokenArray::separator) {
+            *out++ = LetterArray::separator;
+            ++place;
+            continue;
+        }
+        for (const char letter : symbols.texts[symbol]) {
+            *out++ = static_cast<std::uint8_t>(symbol_of_letter(letter));
+        }
+        place += symbols.widths[symbol];
+    }
+    return letters;
+}
+
+}  // namespace
+
+LearntPieces learn_pieces(LetterArray& corpus, const LearnSpec& spec, const LearnListener& listener) {
+    BIGBIRD_EXPECTS(spec.merges >= 0 && spec.merges <= most_merges, "the exact trainer has 16 bits a symbol");
+    LearntSymbols symbols(spec.max_piece_length);
+    Advance advance(symbols, corpus.size(), spec.merges, listener);
+    ShardTeam team(static_cast<std::size_t>(std::max(spec.threads, 1)));
+    PackedTokens tokens(corpus);
+    FirstMerges first(tokens, symbols, spec, team);
+    first.run([&] { advance(); });
+    const std::size_t size = corpus.size();
+    LaterMerges later(first, tokens, std::move(corpus), symbols, spec, team);
+    later.run([&] { advance(); });
+    const bool restore = spec.only_certain && !later.certain();
+    corpus = restore ? restored_letters(later.places(), symbols, size) : LetterArray();
+    return {std::move(symbols.pieces), later.certain()};
+}
+
+}  // namespace bigbird::tokenizer

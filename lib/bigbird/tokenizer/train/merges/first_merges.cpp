@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/train/merges/first_merges.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <tuple>
+
+namespace bigbird::tokenizer {
+
+namespace {
+
+// A sweep over a thousand symbols takes as long as following one place, by the measurements of
+// lib/benchmarks.md.
+constexpr std::uint64_t swept_a_place = 1000;
+
+}  // namespace
+
+std::size_t active_pairs(std::size_t known) {
+    constexpr std::size_t least = 1000;
+    constexpr float share = 0.05F;
+    return static_cast<std::size_t>(
+        std::max(static_cast<double>(least), static_cast<double>(static_cast<float>(known) * share)));
+}
+
+FirstMerges::FirstMerges(PackedTokens& tokens, LearntSymbols& symbols, const LearnSpec& spec, ShardTeam& team)
+    : tokens_(tokens),
+      symbols_(symbols),
+      spec_(spec),
+      team_(team),
+      counts_(width * width),
+      joinable_(width * width) {
+    const auto pairs = tokens_.count_letter_pairs(team_);
+    const bool disjoint = spec_.counting == PairCounting::disjoint;
+    met_ = TokenArray::letters;
+    for (Symbol left = 0; left < TokenArray::letters; ++left) {
+        for (Symbol right = 0; right < TokenArray::letters; ++right) {
+            count(left, right) = pairs[left * std::size_t{TokenArray::letters} + right];
+            joinable_[left * width + right] = symbols_.short_enough(left, right);
+            note_met(left, right);
+        }
+        runs_[left] = {count(left, left), disjoint};
+    }
+}
+
+std::vector<CountedPair> FirstMerges::pairs() const {
+    std::vector<CountedPair> pairs;
+    for (std::size_t left = 0; left < symbols_.size(); ++left) {
+        for (std::size_t right = 0; right < symbols_.size(); ++right) {
+            const CountedPair pair{static_cast<Symbol>(left), static_cast<Symbol>(right),
+                                   ranked_by(left, right), left == right && runs_[left].recount};
+            if (pair.count > 0 && symbols_.short_enough(pair.left, pair.right)) {
+                pairs.push_back(pair);
+            }
+        }
+    }
+    const auto age = [](const CountedPair& pair) {
+        return std::tuple(std::max(pair.left, pair.right), pair.left, pair.right);
+    };
+    std::sort(pairs.begin(), pairs.end(),
+              [&](const CountedPair& a, const CountedPair& b) { return age(a) < age(b); });
+    return pairs;
+}
+
+void FirstMerges::refresh_active() {
+    std::vector<std::uint64_t> counts;
+    for (const CountedPair& pair : pairs()) {
+        counts.push_back(pair.count);
+    }
+    const std::size_t active = active_pairs(met_);
+    active_above_ = 0;
+    if (counts.size() > active) {
+        const auto ranked = counts.begin() + static_cast<std::ptrdiff_t>(active);
+        std::nth_element(counts.begin(), ranked, counts.end(), std::greater<>());
+        active_above_ = *ranked;
+    }
+    made_since_ = symbols_.size();
+}
+
+bool FirstMerges::worth_a_sweep(std::uint64_t frequency) const {
+    return frequency * swept_a_place > tokens_.size();
+}
+
+// The best pairs that may be joined, best first; those below half of the best one's frequency are left out.
+std::vector<CountedPair> FirstMerges::ranked() const {
+    std::uint64_t least = 1;
+    std::vector<CountedPair> pairs;
+    for (const bool collect : {false, true}) {
+        for (std::size_t left = 0; left < symbols_.size(); ++left) {
+            for (std::size_t right = 0; right < symbols_.size(); ++right) {
+                const std::uint64_t count = ranked_by(left, right);
+                if (count < least || !joinable_[left * width + right]) {
+                    continue;
+                }
+                if (collect) {
+                    pairs.push_back({static_cast<Symbol>(left), static_cast<Symbol>(right), count,
+                                     left == right && runs_[left].recount});
+                } else {
+                    least = std::max(least, count);
+                }
+            }
+        }
+        least = (least + 1) / 2;
+    }
+    const auto rank = [this](const CountedPair& pair) {
+        const std::string text = symbols_.texts[pair.left] + symbols_.texts[pair.right];
+        return std::tuple(-static_cast<std::int64_t>(pair.count), text.size(), text,
+                          std::max(pair.left, pair.right), pair.left);  // of equals the older one
+    };
+    std::sort(pairs.begin(), pairs.end(),
+              [&](const CountedPair& a, const CountedPair& b) { return rank(a) < rank(b); });
+    return pairs;
+}
+
+// Bounds how often any pair with the symbol that this pair becomes may occur.
+std::uint64_t FirstMerges::most_beside(const CountedPair& pair) const {
+    std::uint64_t most = 0;
+    for (std::size_t symbol = 0; symbol < symbols_.size(); ++symbol) {
+        most = std::max({most, count(symbol, pair.left), count(pair.right, symbol)});
+    }
+    return most;
+}
+
+// The pairs of the next sweep, in order; none where no pair is left. A single one has `recount` set where it
+// must be counted first.
+std::vector<CountedPair> FirstMerges::choose() {
+    const std::size_t room =
+        std::min({most_packed_rules, pieces_between_refreshes - symbols_.merges() % pieces_between_refreshes,
+                  static_cast<std::size_t>(spec_.merges) - symbols_.merges()});
+    std::vector<CountedPair> batch;
+    std::array<bool, width> is_left{}, is_right{};
+    std::vector<std::string> texts;
+    std::uint64_t most_new = 0;
+    for (const CountedPair& pair : ranked()) {
+        const std::string text = symbols_.texts[pair.left] + symbols_.texts[pair.right];
+        const bool alone = pair.left == pair.right;
+        if (batch.size() == room ||
+            (!batch.empty() &&
+             (alone || is_left[pair.right] || is_right[pair.left] || pair.count <= most_new ||
+              std::find(texts.begin(), texts.end(), text) != texts.end()))) {
+            break;
+        }
+        batch.push_back(pair);
+        if (alone) {
+            break;
+        }
+        is_left[pair.left] = is_right[pair.right] = true;
+        texts.push_back(text);
+        most_new = std::max(most_new, most_beside(pair));
+    }
+    return batch;
+}
+
+// Occurrences of `symbol` that stand at the end of each other one's text and were joined since there are
+// pairs of it.
+OddRuns FirstMerges::odd_runs(Symbol symbol) const {
+    OddRuns odd{};
+    if (spec_.counting == PairCounting::disjoint) {
+        for (std::size_t i = TokenArray::letters; i < symbols_.size(); ++i) {
+            const auto [left, right] = symbols_.parts[i];
+            odd[i] = i != symbol && (right == symbol ? !odd[left] : odd[right]);
+        }
+    }
+    return odd;
+}
+
+void FirstMerges::recount(Symbol symbol) {
+    const auto number = static_cast<std::uint8_t>(symbol);
+    runs_[symbol] = {tokens_.count_runs(number, odd_runs(symbol), team_), false};
+}
+
+void FirstMerges::lose(std::size_t left, std::size_t right, std::uint64_t by) {
+    count(left, right) -= by;
+    if (left == right && by > 0) {
+        Run& run = runs_[left];
+        run.recount = spec_.counting == PairCounting::disjoint;
+        run.count = run.recount ? run.count : count(left, left);
+    }
+}
+
+// Where `x left right y` stood, (x, left) and (right, y) are gone and (x, joined), (joined, y) are new. Two
+// joined symbols side by side have been counted by both; the one on the right settles it.
+void FirstMerges::settle(const PackedRule& rule, std::size_t number, std::size_t first_joined,
+                         const PackedNeighbours& neighbours) {
+    const bool alone = rule.left == rule.right;
+    for (std::size_t symbol = 0; symbol < symbols_.size(); ++symbol) {
+        const std::uint64_t before = neighbours.left[number][symbol],
+                            behind = neighbours.right[number][symbol];
+        const std::size_t last_part = symbol < first_joined ? symbol : symbols_.parts[symbol].second;
+        count(symbol, rule.joined) += before;
+        if (!alone || last_part != rule.left) {
+            lose(last_part, rule.left, before);
+        }
+        if (symbol < first_joined) {
+            count(rule.joined, symbol) += behind;
+            if (!alone || symbol != rule.right) {
+                lose(rule.right, symbol, behind);
+            }
+        }
+    }
+}
+
+void FirstMerges::note_met(Symbol left, Symbol right) {
+    if (count(left, right) > 0 && symbols_.short_enough(left, right)) {
+        ++met_;
+    }
+}
+
+// Which pairs with the new symbol may be joined, and which pairs have the same text.
+void FirstMerges::note_pairs_of(Symbol joined) {
+    const std::string text = symbols_.texts[joined];
+    for (std::size_t middle = 1; middle < text.size(); ++middle) {
+        const auto left = symbols_.find(text.substr(0, middle)), right = symbols_.find(text.substr(middle));
+        if (left && right) {
+            joinable_[*left * width + *right] = false;
+        }
+    }
+    const auto joinable = [this](Symbol left, Symbol right) {
+        return symbols_.short_enough(left, right) && !symbols_.is_known(left, right);
+    };
+    for (Symbol other = 0; other <= joined; ++other) {
+        joinable_[joined * width + other] = joinable(joined, other);
+        joinable_[other * width + joined] = joinable(other, joined);
+        note_met(joined, other);
+        if (other != joined) {
+            note_met(other, joined);
+        }
+    }
+    runs_[joined] = {count(joined, joined), spec_.counting == PairCounting::disjoint};
+}
+
+void FirstMerges::join(const std::vector<CountedPair>& batch) {
+    const std::size_t first_joined = symbols_.size();
+    std::vector<PackedRule> rules;
+    for (const CountedPair& pair : batch) {
+        certain_ = certain_ && (pair.count > active_above_ || std::max(pair.left, pair.right) >= made_since_);
+        const Symbol joined = symbols_.add(pair.left, pair.right, pair.count);
+        rules.push_back({static_cast<std::uint8_t>(pair.left), static_cast<std::uint8_t>(pair.right),
+                         static_cast<std::uint8_t>(joined)});
+    }
+    const bool alone = batch[0].left == batch[0].right;
+    const PackedNeighbours neighbours =
+        alone ? tokens_.join_runs(rules[0].left, rules[0].joined, odd_runs(batch[0].left), team_)
+              : tokens_.join(rules, team_);
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        count(rules[i].left, rules[i].right) -= alone ? neighbours.joined : batch[i].count;
+        settle(rules[i], i, first_joined, neighbours);
+    }
+    met_ -= batch.size();
+    for (std::size_t joined = first_joined; joined < symbols_.size(); ++joined) {
+        note_pairs_of(static_cast<Symbol>(joined));
+    }
+}
+
+void FirstMerges::run(const std::function<void()>& advance) {
+    const auto most = static_cast<std::size_t>(std::min<std::int64_t>(spec_.merges, spec_.most_sweeps));
+    while (symbols_.merges() < most && (certain_ || !spec_.only_certain)) {
+        const bool refresh = symbols_.merges() % pieces_between_refreshes == 0;
+        if (refresh) {
+            refresh_active();
+        }
+        const std::vector<CountedPair> batch = choose();
+        if (batch.empty() || (refresh && !worth_a_sweep(batch[0].count))) {
+            return;
+        }
+        if (batch[0].recount) {
+            recount(batch[0].left);
+            continue;
+        }
+        join(batch);
+        advance();
+    }
+}
+
+}  // namespace bigbird::tokenizer

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/tokenizer/train/merges/first_merges.hpp"
+#include "bigbird/tokenizer/train/merges/learnt_symbols.hpp"
+#include "bigbird/tokenizer/train/merges/merge_shard.hpp"
+#include "bigbird/tokenizer/train/merges/pair_counting.hpp"
+#include "bigbird/tokenizer/train/merges/pair_table.hpp"
+#include "bigbird/tokenizer/train/storage/packed_tokens.hpp"
+#include "bigbird/tokenizer/train/storage/shard_team.hpp"
+#include "bigbird/tokenizer/train/storage/token_array.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+/// The merges after the first ones: each follows a list of the places where its pair may stand.
+class LaterMerges {
+public:
+    /// Goes on where `first` ended, with its tokens, symbols and team, which must outlive this, and takes the
+    /// corpus over: `tokens` are of no use afterwards.
+    LaterMerges(const FirstMerges& first, PackedTokens& tokens, LetterArray&& corpus, LearntSymbols& symbols,
+                const LearnSpec& spec, ShardTeam& team);
+
+    /// Merges until spec.merges are made, no pair is left, or spec.only_certain ends it. `advance` hears of
+    /// each.
+    void run(const std::function<void()>& advance);
+
+    /// The corpus as it stands.
+    const TokenArray& places() const { return places_; }
+    /// SentencePiece, which looks among frequent pairs only, makes the same merges.
+    bool certain() const { return certain_; }
+
+private:
+    struct NewPair {
+        std::uint32_t number;
+        Symbol symbol;  // beside the joined one
+    };
+    struct LostPair {
+        Symbol left, right;
+        std::uint64_t count;
+    };
+    struct LostCount {
+        std::uint32_t number;
+        std::uint64_t count;
+    };
+    using Chunks = std::span<const PackedTokens::Chunk>;
+
+    void take_over(const FirstMerges& first, const PackedTokens& tokens, const std::vector<Chunks>& parts);
+    void cut(const std::vector<Chunks>& parts);
+    std::optional<std::uint32_t> choose();
+    void refresh_active(double certainty);
+    void recount(std::uint32_t number);
+    void take_census();
+    void list_places(const std::vector<std::uint32_t>& fresh, std::size_t shard);
+    void join(std::uint32_t number);
+    void add_up_neighbours();
+    void settle_left(const MergeRule& rule);
+    void settle_right(const MergeRule& rule);
+    void settle_joined(const MergeRule& rule);
+    void list_new_pairs(const MergeRule& rule);
+    void decrease(const std::vector<LostPair>& lost);
+    std::optional<std::uint32_t> keep(Symbol left, Symbol right, std::uint64_t count);
+    void share(const std::function<void(std::size_t)>& job) {
+        alone_ ? team_.run_alone(job) : team_.run(job);
+    }
+    bool droppable(Symbol left, Symbol right) const {
+        return left != right || spec_.counting == PairCounting::overlapping;
+    }
+
+    const LearnSpec spec_;
+    LearntSymbols& symbols_;
+    ShardTeam& team_;
+    TokenArray places_;
+    std::vector<MergeShard> shards_;
+    PairTable table_;
+    std::uint64_t threshold_;  // rarer pairs are not kept
+
+    // What SentencePiece would look at: at least so many pairs that it knows, at most so many frequent ones
+    // that are not kept here, and the count above which it looks at every pair since the last refresh.
+    std::size_t cached_, strangers_ = 0;
+    std::uint64_t active_above_ = 0, made_since_ = 0;
+    bool certain_;
+
+    std::vector<PositionList> merged_;     // a shard: the places of the pair at hand
+    std::vector<NeighbourCounts> counts_;  // a shard
+    NeighbourCounts total_;
+    std::vector<LostPair> lost_;
+    std::vector<LostCount> numbers_;
+    std::vector<NewPair> new_left_, new_right_;
+    std::optional<std::uint32_t> new_joined_;
+    bool alone_ = false;               // this round is too short to share
+    std::vector<NewLists> new_lists_;  // a shard
+};
+
+}  // namespace bigbird::tokenizer

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/tokenizer/train/storage/token_array.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+struct LearntPiece {
+    std::string text;
+    std::uint64_t frequency;  ///< of its pair when it was chosen
+};
+
+/// The symbols that the trainer has so far: the letters, then one a merge.
+class LearntSymbols {
+public:
+    explicit LearntSymbols(std::int32_t max_piece_length) : max_piece_length_(max_piece_length) {
+        for (Symbol letter = 0; letter < TokenArray::letters; ++letter) {
+            texts.emplace_back(1, letter_of_symbol(letter));
+            by_text_.emplace(texts.back(), letter);
+            lengths.push_back(1);
+            widths.push_back(1);
+            parts.emplace_back(letter, letter);
+        }
+    }
+
+    std::size_t size() const { return texts.size(); }
+    std::size_t merges() const { return pieces.size(); }
+    bool short_enough(Symbol left, Symbol right) const {
+        return lengths[left] + lengths[right] <= max_piece_length_;
+    }
+    /// The text of a pair is a piece already, perhaps by another split.
+    bool is_known(Symbol left, Symbol right) const { return by_text_.contains(texts[left] + texts[right]); }
+    std::optional<Symbol> find(const std::string& text) const {
+        const auto found = by_text_.find(text);
+        return found == by_text_.end() ? std::nullopt : std::optional(found->second);
+    }
+
+    /// The symbol that the pair becomes.
+    Symbol add(Symbol left, Symbol right, std::uint64_t frequency) {
+        const auto joined = static_cast<Symbol>(size());
+        texts.push_back(texts[left] + texts[right]);
+        lengths.push_back(static_cast<std::uint16_t>(texts.back().size()));
+        widths.push_back(static_cast<std::uint16_t>(widths[left] + widths[right]));
+        parts.emplace_back(left, right);
+        by_text_.emplace(texts.back(), joined);
+        pieces.push_back({texts.back(), frequency});
+        return joined;
+    }
+
+    /// Each symbol there is takes one place from now on.
+    void narrow() { widths.assign(size(), 1); }
+
+    std::vector<std::string> texts;                ///< by symbol
+    std::vector<std::uint16_t> lengths;            ///< by symbol, in bases
+    std::vector<std::uint16_t> widths;             ///< by symbol, in places of the token array
+    std::vector<std::pair<Symbol, Symbol>> parts;  ///< by symbol: what was joined; a letter's are itself
+    std::vector<LearntPiece> pieces;               ///< in the order in which they were learnt
+
+private:
+    std::int32_t max_piece_length_;
+    std::unordered_map<std::string, Symbol> by_text_;
+};
+
+}  // namespace bigbird::tokenizer

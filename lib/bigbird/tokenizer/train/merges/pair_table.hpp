@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/tokenizer/train/storage/position_list.hpp"
+#include "bigbird/tokenizer/train/storage/token_array.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+/// Two neighbouring symbols.
+struct SymbolPair {
+    Symbol left = 0, right = 0;
+    bool recount = false;     ///< the count is an upper bound: places may have gone
+    bool kept = false;        ///< its number is in use
+    std::uint64_t count = 0;  ///< occurrences
+    std::uint64_t order = 0;  ///< the how-manieth pair ever made
+};
+
+/// The pairs that can still win a round, found by their symbols and by rank: more frequent first, then
+/// shorter, then first by its text, then older. A count only ever falls after the round that made its pair
+/// (each later merge of one of its symbols takes occurrences away), so pairs below a threshold that no round
+/// will reach are never kept, and a heap of past counts finds the best one. Not thread-safe.
+class PairTable {
+public:
+    /// `texts` holds what each symbol spells, and grows with the symbols.
+    PairTable(const std::vector<std::string>& texts, std::size_t shards);
+
+    /// The pair's number, if it is kept.
+    std::optional<std::uint32_t> find(Symbol left, Symbol right) const;
+    /// Asks for the memory that find() reads first.
+    void prefetch(Symbol left, Symbol right) const {
+        __builtin_prefetch(slots_.data() + home(key_of(left, right)));
+    }
+    /// Asks for the memory of a pair.
+    void prefetch(std::uint32_t number) const { __builtin_prefetch(pairs_.data() + number, 1); }
+    /// Keeps a pair that is not there yet, with an empty list of places for each shard.
+    std::uint32_t insert(Symbol left, Symbol right, std::uint64_t count);
+    void erase(std::uint32_t number);
+    SymbolPair& at(std::uint32_t number) { return pairs_[number]; }
+    /// What the lists of a shard are made of; threads may use those of different shards at once.
+    ListMemory& memory(std::size_t shard) { return *memories_[shard]; }
+    /// Where the pair's `left` may begin in a shard. The address stays until the next insert().
+    PositionList& places(std::uint32_t number, std::size_t shard) { return places_[shard][number]; }
+
+    /// The best pair, which stays in the table; nothing where none is left. A pair marked `recount` comes
+    /// with its upper bound: count it, clear the mark and ask again.
+    std::optional<std::uint32_t> best();
+
+    /// The count of the pair that `rank` pairs precede by count; rank < size().
+    std::uint64_t ranked_count(std::size_t rank) const;
+    /// Pairs made so far have an order below it.
+    std::uint64_t made() const { return made_; }
+
+    std::size_t size() const { return pairs_.size() - free_.size(); }
+    /// All numbers lie below.
+    std::size_t numbers_end() const { return pairs_.size(); }
+
+private:
+    struct Candidate {
+        std::uint64_t count, order;
+        std::uint32_t number;
+        Symbol left, right;
+    };
+    struct Slot {
+        std::uint32_t key = 0, number = vacant;
+    };
+    static constexpr std::uint32_t vacant = 0xFFFFFFFF;
+    static std::uint32_t key_of(Symbol left, Symbol right) {
+        return static_cast<std::uint32_t>(left) << 16 | right;
+    }
+    std::size_t home(std::uint32_t key) const { return (key * 0x9E3779B97F4A7C15ULL) >> shift_; }
+    void grow();
+    void place(std::uint32_t key, std::uint32_t number);
+    bool ranks_below(const Candidate& a, const Candidate& b) const;
+    void push(std::uint32_t number);
+    bool lower_floor();
+
+    const std::vector<std::string>& texts_;
+    std::vector<SymbolPair> pairs_;
+    std::vector<std::unique_ptr<ListMemory>> memories_;  // a shard
+    std::vector<std::vector<PositionList>>
+        places_;  // [shard][number]: threads write to lists of their own shard
+    std::vector<std::uint32_t> free_;
+    std::vector<Slot> slots_;
+    unsigned shift_;
+    std::vector<Candidate> heap_;
+    std::uint64_t floor_ =
+        std::numeric_limits<std::uint64_t>::max();  // pairs with a lower count are not in the heap
+    std::uint64_t made_ = 0;
+};
+
+}  // namespace bigbird::tokenizer

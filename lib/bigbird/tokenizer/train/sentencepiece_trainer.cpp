@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/tokenizer/formats/wire_format.hpp"
+#include "bigbird/tokenizer/tokenizer.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sentencepiece_trainer.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <stdexcept>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+
+namespace bigbird::tokenizer {
+
+namespace {
+
+class StretchIterator : public sentencepiece::SentenceIterator {
+public:
+    explicit StretchIterator(const LetterArray& places) : reader_(places) { read(); }
+    bool done() const override { return reader_.done(); }
+    void Next() override {
+        reader_.next();
+        read();
+    }
+    const std::string& value() const override { return stretch_; }
+    sentencepiece::util::Status status() const override { return {}; }
+
+private:
+    void read() { stretch_ = reader_.done() ? "" : reader_.stretch(); }
+
+    StretchReader reader_;
+    std::string stretch_;
+};
+
+// One thread, since the number would stand in the model, and byte-pair learning uses no more.
+std::unordered_map<std::string, std::string> options_of(const TrainSpec& spec) {
+    return {
+        {"model_type", "bpe"},
+        {"vocab_size", std::to_string(spec.vocab_size)},
+        {"max_sentencepiece_length", std::to_string(spec.max_piece_length)},
+        {"max_sentence_length", std::to_string(TrainingCorpus::longest_stretch)},
+        {"num_threads", "1"},
+        {"character_coverage", "1.0"},
+        {"normalization_rule_name", "identity"},
+        {"add_dummy_prefix", "false"},
+        {"remove_extra_whitespaces", "false"},
+        {"split_by_unicode_script", "false"},
+        {"split_by_number", "false"},
+        {"split_by_whitespace", "false"},
+        // a corpus too small shows as a smaller model, whose size the error then names
+        {"hard_vocab_limit", "false"},
+        {"pad_id", std::to_string(special::pad)},
+        {"unk_id", std::to_string(special::unk)},
+        {"bos_id", std::to_string(special::cls)},
+        {"eos_id", std::to_string(special::sep)},
+        {"pad_piece", "[PAD]"},
+        {"unk_piece", "[UNK]"},
+        {"bos_piece", "[CLS]"},
+        {"eos_piece", "[SEP]"},
+        {"control_symbols", "[MASK]"},  // the first id that is free: 4
+        {"minloglevel", log_verbosity() == Verbosity::verbose ? "0" : "2"},
+    };
+}
+
+// The same options by their field numbers in sentencepiece_model.proto.
+std::string trainer_spec_of(const TrainSpec& spec, std::size_t vocab_size) {
+    WireWriter writer;
+    writer.number(3, 2);  // model_type: BPE
+    writer.number(4, vocab_size);
+    writer.real(10, 1.0F);  // character_coverage
+    writer.number(16, 1);   // num_threads
+    writer.number(18, TrainingCorpus::longest_stretch);
+    writer.number(20, static_cast<std::uint64_t>(spec.max_piece_length));
+    writer.number(21, 0);  // split_by_unicode_script
+    writer.number(22, 0);  // split_by_whitespace
+    writer.number(23, 0);  // split_by_number
+    writer.bytes(30, "[MASK]");
+    writer.number(33, 0);  // hard_vocab_limit
+    writer.number(40, special::unk);
+    writer.number(41, special::cls);
+    writer.number(42, special::sep);
+    writer.number(43, special::pad);
+    writer.bytes(45, "[UNK]");
+    writer.bytes(46, "[CLS]");
+    writer.bytes(47, "[SEP]");
+    writer.bytes(48, "[PAD]");
+    return writer.text();
+}
+
+std::string normalizer_spec_of() {
+    WireWriter writer;
+    writer.bytes(1, "identity");
+    writer.bytes(2, "");  // no table of characters
+    writer.number(3, 0);  // add_dummy_prefix
+    writer.number(4, 0);  // remove_extra_whitespaces
+    return writer.text();
+}
+
+constexpr char good = 'M', bad = 'E';  // what the worker's message begins with
+constexpr int milliseconds_between_looks = 100;
+
+// The library's trainer cannot be interrupted and aborts where it meets what it did not expect; as a process
+// of its own it can be ended, and its end be told.
+class Worker {
+public:
+    Worker(const TrainSpec& spec, const TrainingCorpus& corpus) {
+        int ends[2];
+        if (::pipe2(ends, O_CLOEXEC) != 0) {
+            throw std::system_error(errno, std::generic_category(), "pipe");
+        }
+        child_ = ::fork();
+        if (child_ == 0) {
+            work(spec, corpus, ends[1]);
+        }
+        ::close(ends[1]);
+        message_ = ends[0];
+        if (child_ < 0) {
+            ::close(message_);
+            throw std::system_error(errno, std::generic_category(), "fork");
+        }
+    }
+    ~Worker() {
+        ::close(message_);
+        if (child_ > 0) {
+            ::kill(child_, SIGKILL);
+            ::waitpid(child_, nullptr, 0);
+        }
+    }
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    // What it says; empty where it ended without a word.
+    std::string wait() {
+        std::string text;
+        std::array<char, 65536> block;
+        while (true) {
+            pollfd ready{message_, POLLIN, 0};
+            ::poll(&ready, 1, milliseconds_between_looks);
+            stop_if_asked();
+            if (ready.revents == 0) {
+                continue;
+            }
+            const ssize_t size = ::read(message_, block.data(), block.size());
+            if (size <= 0) {
+                return text;
+            }
+            text.append(block.data(), static_cast<std::size_t>(size));
+        }
+    }
+
+private:
+    [[noreturn]] static void work(const TrainSpec& spec, const TrainingCorpus& corpus, int message) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        std::signal(SIGINT, SIG_DFL);
+        std::signal(SIGTERM, SIG_DFL);
+        StretchIterator iterator(corpus.places());
+        std::string model;
+        const auto status = sentencepiece::SentencePieceTrainer::Train(options_of(spec), &iterator, &model);
+        const std::string text = status.ok() ? good + model : bad + std::string(status.ToString());
+        for (std::size_t done = 0; done < text.size();) {
+            const ssize_t size = ::write(message, text.data() + done, text.size() - done);
+            if (size < 0) {
+                ::_exit(1);
+            }
+            done += static_cast<std::size_t>(size);
+        }
+        ::_exit(0);
+    }
+
+    pid_t child_ = -1;
+    int message_ = -1;
+};
+
+}  // namespace
+
+std::string train_with_sentencepiece(const TrainSpec& spec, const TrainingCorpus& corpus) {
+    const std::string message = Worker(spec, corpus).wait();
+    if (message.empty()) {
+        throw std::runtime_error(
+            "SentencePiece's trainer ended without a result, perhaps for want of memory; --engine exact "
+            "takes "
+            "far less");
+    }
+    if (message.front() != good) {
+        throw InputError("SentencePiece cannot train on this corpus: " + message.substr(1));
+    }
+    return message.substr(1);
+}
+
+PairCounting installed_counting() {
+    int major = 0, minor = 0, patch = 0;
+    std::sscanf(BIGBIRD_SENTENCEPIECE_VERSION, "%d.%d.%d", &major, &minor, &patch);
+    return std::array{major, minor, patch} < std::array{0, 1, 99} ? PairCounting::disjoint
+                                                                  : PairCounting::overlapping;
+}
+
+// Scores fall by one a piece, from minus zero; the letters follow by falling frequency.
+SentencePieceModel assemble_model(const TrainSpec& spec, const std::vector<LearntPiece>& pieces,
+                                  const TrainingCorpus& corpus) {
+    SentencePieceModel model;
+    for (const char* name : {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}) {
+        const bool unknown = model.pieces.size() == static_cast<std::size_t>(special::unk);
+        model.pieces.push_back({name, 0, unknown ? PieceKind::unknown : PieceKind::control});
+    }
+    const auto add = [&](const std::string& text) {
+        model.pieces.push_back(
+            {text, -static_cast<float>(model.pieces.size() - special::count), PieceKind::normal});
+    };
+    for (const LearntPiece& piece : pieces) {
+        add(piece.text);
+    }
+    std::vector<std::pair<std::int64_t, char>> letters;
+    for (Symbol letter = 0; letter < TokenArray::letters; ++letter) {
+        letters.emplace_back(-corpus.count(letter), letter_of_symbol(letter));
+    }
+    std::sort(letters.begin(), letters.end());
+    for (const auto& [count, letter] : letters) {
+        add(std::string(1, letter));
+    }
+    model.trainer_spec = trainer_spec_of(spec, model.pieces.size());
+    model.normalizer_spec = normalizer_spec_of();
+    model.is_bpe = true;
+    model.adds_blank = model.changes_letters = false;
+    return model;
+}
+
+}  // namespace bigbird::tokenizer

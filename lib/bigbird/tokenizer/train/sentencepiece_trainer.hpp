@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
+#include "bigbird/tokenizer/train/exact_trainer.hpp"
+#include "bigbird/tokenizer/train/train.hpp"
+#include "bigbird/tokenizer/train/training_corpus.hpp"
+
+#include <string>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+/// The installed library's own trainer: the readable, slow twin of learn_pieces(). Returns the .model's
+/// bytes. Throws InputError with the library's message, Stopped. Works in a process of its own: no other
+/// thread may be running.
+std::string train_with_sentencepiece(const TrainSpec& spec, const TrainingCorpus& corpus);
+
+/// How the installed library counts (PairCounting).
+PairCounting installed_counting();
+
+/// The model that SentencePiece writes for these pieces and letters, byte for byte as 0.1.97 does.
+SentencePieceModel assemble_model(const TrainSpec& spec, const std::vector<LearntPiece>& pieces,
+                                  const TrainingCorpus& corpus);
+
+}  // namespace bigbird::tokenizer

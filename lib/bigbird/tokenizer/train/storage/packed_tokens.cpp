@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/train/storage/packed_tokens.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+namespace bigbird::tokenizer {
+
+namespace {
+
+constexpr std::size_t chunks_at_once = 8;
+
+}  // namespace
+
+PackedTokens::PackedTokens(LetterArray& letters, std::size_t target_chunk) : symbols_(letters.data()) {
+    for (std::size_t begin = 1; begin < letters.size();) {
+        const std::size_t least = std::min(begin + target_chunk, letters.size() - 1);
+        const void* const separator =
+            std::memchr(symbols_ + least, LetterArray::separator, letters.size() - least);
+        const auto end = static_cast<std::size_t>(static_cast<const std::uint8_t*>(separator) - symbols_) + 1;
+        chunks_.push_back({begin, end - begin, end - begin});
+        largest_ = std::max(largest_, end - begin);
+        begin = end;
+    }
+}
+
+std::size_t PackedTokens::size() const {
+    std::size_t size = 0;
+    for (const Chunk& chunk : chunks_) {
+        size += chunk.size;
+    }
+    return size;
+}
+
+// Which thread takes which chunk is up to chance.
+template <typename Visit>
+void PackedTokens::for_each_chunk(ShardTeam& team, Visit&& visit) const {
+    std::atomic<std::size_t> next{0};
+    team.run([&](std::size_t member) {
+        for (std::size_t first = next.fetch_add(chunks_at_once); first < chunks_.size();
+             first = next.fetch_add(chunks_at_once)) {
+            for (std::size_t i = first; i < std::min(first + chunks_at_once, chunks_.size()); ++i) {
+                visit(i, member);
+            }
+        }
+    });
+}
+
+template <typename Sweep>
+PackedNeighbours PackedTokens::sweep(ShardTeam& team, Sweep&& one_chunk) {
+    std::vector<Scratch> scratches(team.size());
+    for (Scratch& scratch : scratches) {
+        scratch.places.resize(largest_ + list_beyond);
+    }
+    for_each_chunk(team,
+                   [&](std::size_t i, std::size_t member) { one_chunk(chunks_[i], scratches[member]); });
+    PackedNeighbours total;
+    for (const Scratch& scratch : scratches) {
+        for (std::size_t rule = 0; rule < most_packed_rules; ++rule) {
+            for (std::size_t symbol = 0; symbol < 256; ++symbol) {
+                total.left[rule][symbol] += scratch.neighbours.left[rule][symbol];
+                total.right[rule][symbol] += scratch.neighbours.right[rule][symbol];
+            }
+        }
+        total.joined += scratch.neighbours.joined;
+    }
+    return total;
+}
+
+std::array<std::uint64_t, 25> PackedTokens::count_letter_pairs(ShardTeam& team) {
+    const PackedNeighbours counts = sweep(team, [&](const Chunk& chunk, Scratch& scratch) {
+        std::array<std::uint64_t, 25> found{};
+        tokenizer::count_letter_pairs(data(chunk), chunk.size, found);
+        for (std::size_t pair = 0; pair < found.size(); ++pair) {
+            scratch.neighbours.left[0][pair] += found[pair];
+        }
+    });
+    std::array<std::uint64_t, 25> pairs;
+    std::copy_n(counts.left[0].begin(), pairs.size(), pairs.begin());
+    return pairs;
+}
+
+// Counts what stands beside the joined symbols, of which there are `count` in the list.
+void PackedTokens::note_joined(Chunk& chunk, std::size_t count, std::uint8_t first_joined, Scratch& scratch) {
+    chunk.size -= count;
+    scratch.neighbours.joined += count;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::uint8_t* const here = data(chunk) + scratch.places[i];
+        const std::size_t rule = here[0] - std::size_t{first_joined};
+        ++scratch.neighbours.left[rule][here[-1]];
+        ++scratch.neighbours.right[rule][here[1]];
+    }
+}
+
+PackedNeighbours PackedTokens::join(std::span<const PackedRule> rules, ShardTeam& team) {
+    return sweep(team, [&](Chunk& chunk, Scratch& scratch) {
+        const std::size_t count =
+            join_pairs(symbols_ + chunk.begin, chunk.size, rules, scratch.places.data());
+        note_joined(chunk, count, rules[0].joined, scratch);
+    });
+}
+
+PackedNeighbours PackedTokens::join_runs(std::uint8_t symbol, std::uint8_t joined, const OddRuns& odd,
+                                         ShardTeam& team) {
+    return sweep(team, [&](Chunk& chunk, Scratch& scratch) {
+        const std::size_t count = tokenizer::join_runs(symbols_ + chunk.begin, chunk.size, symbol, joined,
+                                                       odd, scratch.places.data());
+        note_joined(chunk, count, joined, scratch);
+    });
+}
+
+std::uint64_t PackedTokens::count_runs(std::uint8_t symbol, const OddRuns& odd, ShardTeam& team) {
+    return sweep(team,
+                 [&](const Chunk& chunk, Scratch& scratch) {
+                     scratch.neighbours.joined += tokenizer::count_runs(data(chunk), chunk.size, symbol, odd);
+                 })
+        .joined;
+}
+
+// In blocks, so that the lists' memory is there when it is written to.
+void PackedTokens::list_pairs(std::span<const Chunk> chunks, PackedLists& lists) const {
+    struct Found {
+        PositionList* list;
+        std::uint64_t place;
+    };
+    std::array<Found, 64> block;
+    std::size_t found = 0;
+    const auto write = [&] {
+        for (std::size_t i = 0; i < found; ++i) {
+            block[i].list->prefetch();
+        }
+        for (std::size_t i = 0; i < found; ++i) {
+            block[i].list->push_back(block[i].place);
+        }
+        found = 0;
+    };
+    std::uint64_t place = 0;
+    for (const Chunk& chunk : chunks) {
+        const std::uint8_t* const symbols = data(chunk);
+        for (std::size_t i = 0; i < chunk.size; ++i, ++place) {
+            const std::uint8_t left = symbols[i];
+            if (left == LetterArray::separator || symbols[i + 1] == LetterArray::separator) {
+                continue;
+            }
+            PositionList* const list = lists.at(left, symbols[i + 1]);
+            if (list != nullptr && (left != symbols[i + 1] || lists.keep(left, symbols[i - 1], place))) {
+                __builtin_prefetch(list, 1);
+                block[found++] = {list, place};
+                if (found == block.size()) {
+                    write();
+                }
+            }
+        }
+    }
+    write();
+}
+
+TokenArray PackedTokens::unpack(LetterArray&& letters) && {
+    const auto widen = [](const std::uint8_t* symbols, std::size_t size, Symbol* out) {
+        std::transform(symbols, symbols + size, out, [](std::uint8_t symbol) {
+            return symbol == LetterArray::separator ? TokenArray::separator : Symbol{symbol};
+        });
+    };
+    bool fits = true;  // no chunk's symbols are written over those of a later one
+    std::size_t places = 1, behind = 1;
+    for (const Chunk& chunk : chunks_) {
+        behind += chunk.places;
+        places += chunk.size;
+        fits = fits && places * sizeof(Symbol) <= behind;
+    }
+    std::vector<std::uint8_t> copy(largest_);
+    TokenArray unpacked = fits ? std::move(letters).turn_into<Symbol>(places) : TokenArray(places);
+    Symbol* out = unpacked.data() + 1;
+    for (const Chunk& chunk : chunks_) {
+        std::copy_n(data(chunk), chunk.size, copy.begin());
+        widen(copy.data(), chunk.size, out);
+        out += chunk.size;
+    }
+    unpacked.data()[0] = TokenArray::separator;
+    symbols_ = nullptr;
+    return unpacked;
+}
+
+}  // namespace bigbird::tokenizer

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/tokenizer/train/storage/list_memory.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace bigbird::tokenizer {
+
+/// Ascending places of a shard, as differences of 7 bits a byte: one to three bytes a place where 32-bit
+/// numbers take four. Written once, read in order.
+class alignas(32) PositionList {
+public:
+    /// Takes its bytes from `memory`, which must outlive it.
+    explicit PositionList(ListMemory& memory) : memory_(&memory) {}
+    ~PositionList() { clear(); }
+    PositionList(PositionList&& other) noexcept { *this = std::move(other); }
+    PositionList& operator=(PositionList&& other) noexcept;
+    PositionList(const PositionList&) = delete;
+    PositionList& operator=(const PositionList&) = delete;
+
+    /// Room for `count` places that spread evenly over `range` places; the list must be empty.
+    void expect(std::uint64_t count, std::uint64_t range);
+
+    /// `place` must exceed the last one.
+    void push_back(std::uint64_t place) {
+        std::uint64_t difference = place - last_;
+        last_ = place;
+        if (size_ + most_bytes > capacity_) {
+            grow();
+        }
+        while (difference >= 0x80) {
+            data_[size_++] = static_cast<std::uint8_t>(difference | 0x80);
+            difference >>= 7;
+        }
+        data_[size_++] = static_cast<std::uint8_t>(difference);
+    }
+    /// No more places follow: gives unused memory back.
+    void finish();
+    void clear();
+
+    /// Asks for the memory that push_back() writes.
+    void prefetch() const { __builtin_prefetch(data_ + size_, 1); }
+
+    bool empty() const { return size_ == 0; }
+    std::size_t memory() const { return capacity_; }
+
+private:
+    friend class PositionReader;
+    static constexpr std::size_t most_bytes = 10;  // of one difference
+    void grow();
+    void move_to(std::size_t capacity);
+
+    ListMemory* memory_ = nullptr;
+    std::uint8_t* data_ = nullptr;
+    std::uint32_t size_ = 0, capacity_ = 0;  // small, so that a list lies in one line of the cache
+    std::uint64_t last_ = 0;
+};
+
+/// Reads a list and asks for the memory that the places point to.
+class PositionReader {
+public:
+    /// What is read of the symbols lies between symbols[place - 1] and symbols[place + reach].
+    PositionReader(const PositionList& list, std::size_t reach)
+        : next_(list.data_), end_(list.data_ + list.size_), reach_(reach) {}
+
+    bool done() const { return next_ == end_; }
+    /// The next place, prefetching what the symbols there need; there must be one.
+    template <typename Symbol>
+    std::uint64_t read(const Symbol* symbols) {
+        std::uint64_t byte = *next_++, difference = byte & 0x7F;
+        for (unsigned shift = 7; byte >= 0x80; shift += 7) {
+            byte = *next_++;
+            difference |= (byte & 0x7F) << shift;
+        }
+        place_ += difference;
+        __builtin_prefetch(symbols + place_ - 1, 1);
+        __builtin_prefetch(symbols + place_ + reach_, 1);
+        return place_;
+    }
+
+private:
+    const std::uint8_t* next_;
+    const std::uint8_t* end_;
+    std::uint64_t place_ = 0;
+    std::size_t reach_;
+};
+
+/// Calls visit(place) for each place of `list`, while memory from symbols[place - 1] to symbols[place +
+/// reach] is on its way for those that follow: the trainer's time is spent waiting for it.
+template <typename Symbol, typename Visit>
+void for_each_place(const PositionList& list, const Symbol* symbols, std::size_t reach, Visit&& visit) {
+    constexpr std::size_t ahead = 32;
+    std::array<std::uint64_t, ahead> ring;
+    PositionReader reader(list, reach);
+    std::size_t count = 0, next = 0;
+    while (count < ahead && !reader.done()) {
+        ring[count++] = reader.read(symbols);
+    }
+    while (!reader.done()) {
+        const std::uint64_t place = ring[next];
+        ring[next] = reader.read(symbols);
+        next = (next + 1) % ahead;
+        visit(place);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        visit(ring[(next + i) % ahead]);
+    }
+}
+
+}  // namespace bigbird::tokenizer

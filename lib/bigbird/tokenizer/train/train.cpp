@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/train/train.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/core/rng.hpp"
+#include "bigbird/core/system/free_memory.hpp"
+#include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
+#include "bigbird/tokenizer/tokenizer.hpp"
+#include "bigbird/tokenizer/train/exact_trainer.hpp"
+#include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
+#include "bigbird/tokenizer/train/training_corpus.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+namespace {
+
+constexpr std::int64_t bases_to_measure = 4'000'000;  // enough for three digits of bases per token
+constexpr std::int64_t bases_worth_a_warning = 20'000'000, sentencepiece_bases_a_minute = 6'000'000;
+constexpr std::int64_t exact_overhead = 100'000'000;
+constexpr std::int64_t least_bases = 1'000'000;
+constexpr std::int32_t smallest_vocabulary = special::count + TokenArray::letters;
+constexpr std::int32_t largest_exact_vocabulary = 65'000;  // 16 bits a symbol
+
+// An even sample of the stretches.
+std::vector<std::string> stretches_to_measure(const TrainingCorpus& corpus) {
+    const std::int64_t stride = std::max<std::int64_t>(1, corpus.bases() / bases_to_measure);
+    std::vector<std::string> chosen;
+    std::int64_t number = 0;
+    for (StretchReader reader(corpus.places()); !reader.done(); reader.next()) {
+        if (number++ % stride == 0) {
+            chosen.push_back(reader.stretch());
+        }
+    }
+    return chosen;
+}
+
+void measure(const DnaTokenizer& tokenizer, const std::vector<std::string>& stretches, int threads,
+             TrainReport& report) {
+    std::atomic<std::int64_t> bases{0}, tokens{0};
+    parallel_for(static_cast<std::int64_t>(stretches.size()), threads, [&](std::int64_t i) {
+        const std::string& stretch = stretches[static_cast<std::size_t>(i)];
+        bases += static_cast<std::int64_t>(stretch.size());
+        tokens += static_cast<std::int64_t>(tokenizer.encode(stretch).size());
+    });
+    report.measured_bases = bases;
+    report.measured_tokens = tokens;
+}
+
+PairCounting counting_of(const TrainSpec& spec) {
+    if (spec.engine == TrainEngine::sentencepiece || spec.overlaps == OverlapCounting::installed) {
+        return installed_counting();
+    }
+    return spec.overlaps == OverlapCounting::every ? PairCounting::overlapping : PairCounting::disjoint;
+}
+
+// The other engine decides what is left to chance, where it counts alike and fits into memory.
+bool can_ask_sentencepiece(const TrainSpec& spec, const TrainingCorpus& corpus) {
+    return counting_of(spec) == installed_counting() &&
+           (spec.max_memory == 0 ||
+            estimated_memory(TrainEngine::sentencepiece, corpus.bases()) <= spec.max_memory);
+}
+
+std::string train_exactly(const TrainSpec& spec, TrainingCorpus& corpus) {
+    const std::int64_t merges = spec.vocab_size - smallest_vocabulary;
+    Progress progress("training", "pieces", merges);
+    const LearnSpec learn{.merges = merges,
+                          .max_piece_length = spec.max_piece_length,
+                          .counting = counting_of(spec),
+                          .threads = spec.threads,
+                          .only_certain = can_ask_sentencepiece(spec, corpus)};
+    const LearntPieces learnt = learn_pieces(corpus.places(), learn, [&](std::int64_t pieces, double share) {
+        stop_if_asked();
+        progress.update(pieces, {}, share);
+    });
+    if (learnt.certain || !learn.only_certain) {
+        progress.finish();
+        if (!learnt.certain) {
+            log_warning(
+                "the corpus is small for {} pieces: thousands of pairs are equally frequent, and "
+                "SentencePiece may choose others among them",
+                spec.vocab_size);
+        }
+        return serialize(assemble_model(spec, learnt.pieces, corpus));
+    }
+    progress.end();
+    log_info(
+        "from piece {} on thousands of pairs are equally frequent, and which come first is up to "
+        "SentencePiece: training with it, for the same pieces",
+        learnt.pieces.size());
+    return train_with_sentencepiece(spec, corpus);
+}
+
+void say_memory(const TrainSpec& spec, const TrainingCorpus& corpus) {
+    const std::int64_t estimate = estimated_memory(spec.engine, corpus.bases());
+    log_info("training {} pieces on {} sentences, {} bases, in about {:.1f} GB of memory", spec.vocab_size,
+             corpus.sentences(), corpus.bases(), static_cast<double>(estimate) / 1e9);
+    const auto held = static_cast<double>(corpus.bases());
+    const double to_spare = free_memory() + held;
+    if (static_cast<double>(estimate) > to_spare) {
+        log_warning(
+            "this process has {:.1f} GB of memory to spare; --max-memory trains on a sample that fits",
+            to_spare / 1e9);
+    }
+}
+
+std::string train(const TrainSpec& spec, TrainingCorpus& corpus) {
+    say_memory(spec, corpus);
+    if (spec.engine == TrainEngine::exact) {
+        return train_exactly(spec, corpus);
+    }
+    if (corpus.bases() > bases_worth_a_warning) {
+        log_warning(
+            "SentencePiece needs some {} minutes for {} Mb; --engine exact gives the same pieces sooner",
+            corpus.bases() / sentencepiece_bases_a_minute, corpus.bases() / 1'000'000);
+    }
+    return train_with_sentencepiece(spec, corpus);
+}
+
+void write_into(const PendingOutput& pending, const std::string& content) {
+    std::ofstream out(pending.path(), std::ios::binary);
+    out.write(content.data(), static_cast<std::streamsize>(content.size()));
+    if (!out.flush()) {
+        throw WriteError(pending.target().string() + ": writing failed");
+    }
+}
+
+std::size_t bases_that_fit(TrainEngine engine, std::int64_t memory) {
+    const std::int64_t fixed = estimated_memory(engine, 0);
+    const std::int64_t per_million = estimated_memory(engine, least_bases) - fixed;
+    return static_cast<std::size_t>((memory - fixed) / per_million * least_bases);
+}
+
+}  // namespace
+
+void TrainSpec::validate() const {
+    if (vocab_size < smallest_vocabulary) {
+        throw ConfigError("--vocab-size must be at least " + std::to_string(smallest_vocabulary) +
+                          ", 5 special pieces and A C G T N");
+    }
+    if (max_piece_length < 1) {
+        throw ConfigError("--max-piece-length must be at least 1");
+    }
+    if (engine == TrainEngine::exact && vocab_size > largest_exact_vocabulary) {
+        throw ConfigError("--vocab-size can be at most " + std::to_string(largest_exact_vocabulary) +
+                          " with --engine exact; --engine sentencepiece trains larger ones");
+    }
+    if (engine == TrainEngine::sentencepiece && overlaps != OverlapCounting::installed) {
+        throw ConfigError("--count-overlaps is for --engine exact: SentencePiece counts as its version does");
+    }
+    if (max_memory < 0 || (max_memory > 0 && max_memory < estimated_memory(engine, least_bases))) {
+        throw ConfigError("--max-memory must be at least " +
+                          std::to_string(estimated_memory(engine, least_bases) / 1'000'000) + " MB");
+    }
+    if (max_sentences < 0) {
+        throw ConfigError("--max-sentences must not be negative; 0 takes all");
+    }
+}
+
+std::int64_t estimated_memory(TrainEngine engine, std::int64_t bases) {
+    return exact_overhead + bases * (engine == TrainEngine::exact ? 3 : 90);
+}
+
+struct TokenizerTrainer::State {
+    TrainSpec spec;
+    std::filesystem::path target;
+    PendingOutput model_file, vocab_file;
+    TrainingCorpus corpus;
+    std::vector<std::string> sentences;  // the sample of max_sentences, if that is given
+    Rng rng;
+    std::int64_t seen = 0;
+};
+
+TokenizerTrainer::TokenizerTrainer(const TrainSpec& spec, const std::filesystem::path& target,
+                                   Overwrite overwrite) {
+    spec.validate();
+    std::filesystem::path vocab_target = target;
+    vocab_target.replace_extension(".vocab");
+    if (vocab_target == target) {
+        throw ConfigError(target.string() +
+                          ": the model must not end in .vocab, the name of the list beside it");
+    }
+    const auto most_bases = spec.max_memory == 0 ? std::numeric_limits<std::size_t>::max()
+                                                 : bases_that_fit(spec.engine, spec.max_memory);
+    state_.reset(new State{spec,
+                           target,
+                           {target, overwrite},
+                           {vocab_target, overwrite},
+                           TrainingCorpus(spec.seed, most_bases),
+                           {},
+                           Rng(spec.seed).split("sentences")});
+}
+
+TokenizerTrainer::~TokenizerTrainer() = default;
+
+const TrainSpec& TokenizerTrainer::spec() const {
+    return state_->spec;
+}
+
+// All sentences, or a uniform sample (Vitter's algorithm R).
+void TokenizerTrainer::add(std::string sentence) {
+    State& state = *state_;
+    if (++state.seen % 4096 == 0) {
+        stop_if_asked();
+    }
+    if (state.spec.max_sentences == 0) {
+        state.corpus.add(sentence);
+    } else if (state.seen <= state.spec.max_sentences) {
+        state.sentences.push_back(std::move(sentence));
+    } else if (const std::int64_t slot = state.rng.between(0, state.seen - 1);
+               slot < state.spec.max_sentences) {
+        state.sentences[static_cast<std::size_t>(slot)] = std::move(sentence);
+    }
+}
+
+TrainReport TokenizerTrainer::finish() {
+    State& state = *state_;
+    TrainingCorpus& corpus = state.corpus;
+    for (std::string& sentence : std::exchange(state.sentences, {})) {
+        corpus.add(sentence);
+        std::string().swap(sentence);
+    }
+    if (corpus.bases() == 0) {
+        throw InputError(std::string("the corpus holds ") + (corpus.seen() == 0 ? "no sentence" : "N alone") +
+                         ", so there is nothing to train a tokenizer on");
+    }
+    if (corpus.sentences() < corpus.seen()) {
+        log_warning("{} sentences do not fit into --max-memory: training on a seeded sample of {}",
+                    corpus.seen(), corpus.sentences());
+    }
+    TrainReport report{.sentences = corpus.sentences(), .bases = corpus.bases()};
+    const std::vector<std::string> stretches = stretches_to_measure(corpus);
+    corpus.add_missing_letters();
+    const DnaTokenizer tokenizer = DnaTokenizer::from_serialized(train(state.spec, corpus), state.target);
+    if (tokenizer.vocab_size() < state.spec.vocab_size) {
+        const std::string most = std::to_string(tokenizer.vocab_size());
+        throw InputError("the corpus of " + std::to_string(report.bases) + " bases gives at most " + most +
+                         " pieces; give --vocab-size " + most + " or less, or more sequence");
+    }
+    measure(tokenizer, stretches, state.spec.threads, report);
+    report.vocab_size = tokenizer.vocab_size();
+    const bool every = counting_of(state.spec) == PairCounting::overlapping;
+    report.overlaps = every ? OverlapCounting::every : OverlapCounting::alternate;
+    write_into(state.model_file, tokenizer.serialized());
+    write_into(state.vocab_file, tokenizer.vocabulary_text());
+    state.vocab_file.commit();
+    state.model_file.commit();
+    return report;
+}
+
+}  // namespace bigbird::tokenizer

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/tokenizer/train/storage/token_array.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+/// What a tokenizer is trained on: sentences, normalised and cut at runs of N and at 30,000 bases into
+/// stretches, held as one array of symbols. Where they outgrow a limit, every sentence is dropped whose
+/// seeded hash lies above a threshold that is halved as often as needed: a sample that depends on the seed,
+/// the limit and the sentences' order alone. Not thread-safe.
+class TrainingCorpus {
+public:
+    /// Beyond 32,767 bases SentencePiece 0.1.97 crashes, beyond 65,535 all its versions abort.
+    static constexpr std::size_t longest_stretch = 30'000;
+
+    explicit TrainingCorpus(std::uint64_t seed,
+                            std::size_t most_bases = std::numeric_limits<std::size_t>::max());
+
+    void add(std::string_view sentence);
+    /// Every letter must be a piece, and SentencePiece leaves one out whose share a float does not show: the
+    /// letters that never occur are added as sentences of their own, one for each 16 million bases. After all
+    /// sentences.
+    void add_missing_letters();
+
+    std::int64_t seen() const { return seen_; }            ///< sentences given
+    std::int64_t sentences() const { return sentences_; }  ///< sentences held
+    std::int64_t bases() const;                            ///< held, without N
+    std::int64_t count(Symbol letter) const { return counts_[letter]; }
+
+    /// Calls visit(stretch) for each one held, in order, while it returns true.
+    void for_each_stretch(const std::function<bool(const std::string&)>& visit) const;
+    LetterArray& places() { return places_; }
+    const LetterArray& places() const { return places_; }
+
+private:
+    bool is_sampled(std::int64_t sentence) const;
+    void halve();
+    void count_letters(std::size_t from);
+    void append(std::string_view sentence);
+
+    std::uint64_t seed_, threshold_ = std::numeric_limits<std::uint64_t>::max();
+    std::size_t most_bases_;
+    LetterArray places_;
+    std::vector<std::pair<std::int64_t, std::size_t>>
+        starts_;  ///< sentence, first place; kept where there is a limit
+    std::array<std::int64_t, TokenArray::letters> counts_{};
+    std::int64_t seen_ = 0, sentences_ = 0;
+    std::vector<std::uint8_t> letters_;  // of the sentence at hand
+};
+
+/// Goes through stretches one after the other.
+class StretchReader {
+public:
+    explicit StretchReader(const LetterArray& places) : places_(places) { next(); }
+    bool done() const { return done_; }
+    std::size_t size() const { return end_ - begin_; }
+    std::string stretch() const;
+    void next();
+
+private:
+    const LetterArray& places_;
+    std::size_t begin_ = 0, end_ = 0;
+    bool done_ = false;
+};
+
+}  // namespace bigbird::tokenizer

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/training/checkpoint_store.hpp"
+
+#include "bigbird/core/checksum.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+#include "bigbird/core/log.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <map>
+
+namespace bigbird::training {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* sums_file = "training_state/sha256.txt";
+constexpr std::string_view prefix = "step-";
+
+std::optional<std::int64_t> step_of(const fs::path& directory) {
+    const std::string name = directory.filename().string();
+    std::int64_t step = 0;
+    const char* end = name.data() + name.size();
+    if (!name.starts_with(prefix)) {
+        return std::nullopt;
+    }
+    const auto [stop, error] = std::from_chars(name.data() + prefix.size(), end, step);
+    return error == std::errc() && stop == end ? std::optional(step) : std::nullopt;
+}
+
+/// Checksums of all files of a folder but the list itself, by their names relative to it.
+std::map<std::string, std::string> checksums(const fs::path& directory) {
+    std::map<std::string, std::string> sums;
+    for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+        const std::string name = entry.path().lexically_relative(directory).generic_string();
+        if (entry.is_regular_file() && name != sums_file) {
+            sums.emplace(name, sha256_of_file(entry.path()));
+        }
+    }
+    return sums;
+}
+
+void write_sums(const fs::path& directory) {
+    const std::map<std::string, std::string> sums = checksums(directory);
+    write_atomically(directory / sums_file, Overwrite::refuse, [&](std::ostream& out) {
+        for (const auto& [name, sum] : sums) {
+            out << sum << "  " << name << '\n';
+        }
+    });
+}
+
+void check_sums(const fs::path& directory) {
+    require_readable(directory / sums_file);
+    std::ifstream list(directory / sums_file);
+    std::string line;
+    bool any = false;
+    while (std::getline(list, line)) {
+        const std::size_t gap = line.find("  ");
+        if (gap == std::string::npos) {
+            throw InputError("is damaged", directory / sums_file);
+        }
+        const fs::path file = directory / line.substr(gap + 2);
+        require_readable(file);
+        if (sha256_of_file(file) != line.substr(0, gap)) {
+            throw InputError("is damaged: its checksum is not the one that was written", file);
+        }
+        any = true;
+    }
+    if (!any) {
+        throw InputError("is empty", directory / sums_file);
+    }
+}
+
+/// What PendingOutput leaves where its process was killed.
+bool is_leftover(const fs::path& path) {
+    const std::string name = path.filename().string();
+    return name.starts_with(".step-") && name.find(".tmp.") != std::string::npos;
+}
+
+}  // namespace
+
+CheckpointStore::CheckpointStore(fs::path run_directory, int keep, std::int64_t keep_every)
+    : root_(std::move(run_directory) / "checkpoints"), keep_(std::max(1, keep)), keep_every_(keep_every) {}
+
+fs::path CheckpointStore::directory_of(std::int64_t step) const {
+    return root_ / fmt::format("step-{:08}", step);
+}
+
+std::vector<std::int64_t> CheckpointStore::steps() const {
+    std::vector<std::int64_t> steps;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(root_, error)) {
+        if (const auto step = step_of(entry.path())) {
+            steps.push_back(*step);
+        }
+    }
+    std::sort(steps.begin(), steps.end());
+    return steps;
+}
+
+fs::path CheckpointStore::write(std::int64_t step, Json state, const model::TensorMap& optimizer,
+                                const std::function<void(const fs::path&)>& write_model) {
+    PendingOutput pending(directory_of(step), Overwrite::allow, true);
+    write_model(pending.path());
+    fs::create_directory(pending.path() / "training_state");
+    model::write_safetensors(optimizer, pending.path() / "training_state/optimizer.safetensors");
+    state["step"] = step;
+    write_json(pending.path() / "training_state/state.json", state, Overwrite::refuse);
+    write_sums(pending.path());
+    pending.commit();
+    prune();
+    return pending.target();
+}
+
+Checkpoint CheckpointStore::open(const fs::path& directory) {
+    std::error_code error;
+    if (!fs::is_directory(directory, error)) {
+        throw InputError("no such checkpoint folder", directory);
+    }
+    if (!fs::exists(directory / "training_state", error)) {
+        throw InputError("is no checkpoint: it has no training_state/", directory);
+    }
+    check_sums(directory);
+    Checkpoint checkpoint;
+    checkpoint.directory = directory;
+    const fs::path state_file = directory / "training_state/state.json";
+    checkpoint.state = read_json(state_file);
+    if (!checkpoint.state.contains("step") || !checkpoint.state["step"].is_number_integer()) {
+        throw InputError("names no step", state_file);
+    }
+    checkpoint.step = checkpoint.state["step"].get<std::int64_t>();
+    checkpoint.optimizer = model::read_safetensors(directory / "training_state/optimizer.safetensors");
+    return checkpoint;
+}
+
+std::optional<Checkpoint> CheckpointStore::latest() const {
+    const std::vector<std::int64_t> all = steps();
+    for (auto step = all.rbegin(); step != all.rend(); ++step) {
+        try {
+            return open(directory_of(*step));
+        } catch (const InputError& broken) {
+            log_warning("checkpoint {} is not used: {}", directory_of(*step).string(), broken.what());
+        }
+    }
+    if (!all.empty()) {
+        throw InputError("none of the checkpoints is whole; --resume never --force starts afresh", root_);
+    }
+    return std::nullopt;
+}
+
+void CheckpointStore::drop_after(std::int64_t step) {
+    std::vector<fs::path> dropped;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(root_, error)) {
+        if (step_of(entry.path()).value_or(step) > step || is_leftover(entry.path())) {
+            dropped.push_back(entry.path());
+        }
+    }
+    for (const fs::path& path : dropped) {
+        fs::remove_all(path, error);
+    }
+}
+
+void CheckpointStore::prune() {
+    std::vector<std::int64_t> all = steps();
+    std::erase_if(all, [this](std::int64_t step) {
+        return step == protected_ || (keep_every_ > 0 && step % keep_every_ == 0);
+    });
+    for (std::size_t i = 0; i + static_cast<std::size_t>(keep_) < all.size(); ++i) {
+        std::error_code error;
+        fs::remove_all(directory_of(all[i]), error);
+    }
+}
+
+}  // namespace bigbird::training

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints of a run: RUN/checkpoints/step-00001000/ is a model folder (config.json, model.safetensors,
+// tokenizer.model …) with, beside the model's files, training_state/ = optimizer.safetensors, state.json and
+// sha256.txt (a `sha256sum -c` list of all other files of the folder). A checkpoint appears under its name
+// only when whole and on disk.
+#pragma once
+
+#include "bigbird/core/json_file.hpp"
+#include "bigbird/model/safetensors.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace bigbird::training {
+
+struct Checkpoint {
+    std::filesystem::path directory;
+    std::int64_t step = 0;
+    Json state;                  ///< what was given to write()
+    model::TensorMap optimizer;  ///< on the CPU
+};
+
+/// One process at a time (RunLock). Not thread-safe.
+class CheckpointStore {
+public:
+    /// Keeps the newest `keep` checkpoints (at least 1) and those whose step is a multiple of `keep_every`
+    /// (0: none). Makes nothing yet.
+    CheckpointStore(std::filesystem::path run_directory, int keep, std::int64_t keep_every = 0);
+
+    /// Writes the checkpoint of `step` (state gets "step"), then removes those that are not kept.
+    /// `write_model` fills the folder it is given. Throws WriteError; the checkpoints before are then
+    /// untouched.
+    std::filesystem::path write(
+        std::int64_t step, Json state, const model::TensorMap& optimizer,
+        const std::function<void(const std::filesystem::path&)>& write_model);
+    /// Never removes the checkpoint of this step: the best one so far.
+    void protect(std::int64_t step) { protected_ = step; }
+
+    /// The newest checkpoint that is whole; each broken one after it is named in a warning. Nothing where
+    /// there is no checkpoint at all; throws InputError where none is whole.
+    std::optional<Checkpoint> latest() const;
+    /// Removes the checkpoints after `step`, of a curve that is left, and what a killed process left behind.
+    void drop_after(std::int64_t step);
+
+    /// Steps of the checkpoints that are there, ascending; not checked.
+    std::vector<std::int64_t> steps() const;
+    std::filesystem::path directory_of(std::int64_t step) const;
+
+    /// Reads and checks one checkpoint folder. Throws InputError saying what is missing or damaged.
+    static Checkpoint open(const std::filesystem::path& directory);
+
+private:
+    void prune();
+
+    std::filesystem::path root_;
+    int keep_;
+    std::int64_t keep_every_;
+    std::int64_t protected_ = -1;
+};
+
+}  // namespace bigbird::training

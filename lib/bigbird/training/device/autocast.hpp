@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+
+namespace bigbird::training {
+
+/// What the network computes in: parameters, moments and losses are float32 in either case.
+enum class ComputeType : std::uint8_t { fp32, bf16 };
+
+/// "fp32", "bf16", or "auto": bf16 on a GPU, fp32 on a CPU. bf16 becomes fp32 on a CPU without instructions
+/// for it (model/device/arithmetic.hpp). Throws ConfigError for another word.
+ComputeType parse_compute_type(const std::string& word, const at::Device& device);
+
+/// While it lives, matrix products on the device run in bfloat16 (LibTorch's autocast), if asked for and the
+/// device has instructions for it. On the thread that makes it.
+class Autocast {
+public:
+    Autocast(ComputeType type, const at::Device& device);
+    ~Autocast();
+    Autocast(const Autocast&) = delete;
+    Autocast& operator=(const Autocast&) = delete;
+
+private:
+    at::DeviceType device_;
+    bool on_, before_ = false;
+    at::ScalarType type_before_ = at::kBFloat16;
+};
+
+}  // namespace bigbird::training

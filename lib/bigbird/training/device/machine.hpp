@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the machine gives: memory in use and the speed of its matrix products.
+#pragma once
+
+#include "bigbird/training/device/autocast.hpp"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace bigbird::training {
+
+/// Bytes: the most that this process has had on a CPU (resident), or that LibTorch has had allocated on a
+/// GPU.
+std::int64_t peak_memory(const at::Device& device);
+
+/// Floating-point operations a second of one large matrix product on the device, the best of a few; takes a
+/// tenth of a second. What `mfu` is a share of: what this machine reaches, not what its data sheet says.
+double matrix_product_rate(ComputeType compute, const at::Device& device);
+
+}  // namespace bigbird::training

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much memory a device has, and what is said when it runs out.
+#pragma once
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/system/free_memory.hpp"
+
+#include <ATen/core/Tensor.h>
+
+#include <exception>
+#include <string>
+
+namespace bigbird::training {
+
+/// Bytes that this process may still take of the processor's memory (free_memory()) or the GPU's; infinity
+/// where a GPU does not tell.
+double available_memory(const at::Device& device);
+
+/// Calls `body`; memory that runs out there becomes a DeviceError with this sentence.
+template <typename Body>
+auto with_memory_advice(const std::string& sentence, Body&& body) {
+    try {
+        return body();
+    } catch (const Error&) {
+        throw;
+    } catch (const std::exception& error) {
+        if (is_out_of_memory(error)) {
+            throw DeviceError(sentence);
+        }
+        throw;
+    }
+}
+
+/// From now on large blocks that are freed go back to the system at once, which costs some time: without it
+/// the C library keeps about as much as recomputing saves.
+void keep_little_memory();
+
+}  // namespace bigbird::training

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bigbird::training {
+
+/// Writes scalars as TensorBoard reads them: RUN/tensorboard/events.out.tfevents.<first step>, TFRecords
+/// (length, masked CRC-32C, bytes, masked CRC-32C) of tensorflow.Event messages. Each process of a run writes
+/// a file of its own that begins with a session's start, so that TensorBoard drops what an earlier process
+/// wrote of the steps after its last checkpoint.
+class EventFile {
+public:
+    /// Makes the folder and the file; `first_step` is the first that will be written. Throws WriteError.
+    EventFile(const std::filesystem::path& directory, std::int64_t first_step);
+    /// `wall_time` in seconds since 1970. Flushed at once.
+    void add(std::int64_t step, double wall_time, const std::vector<std::pair<std::string, double>>& scalars);
+
+private:
+    void write_record(const std::string& event);
+
+    std::filesystem::path file_;
+    std::ofstream out_;
+};
+
+/// CRC-32C (Castagnoli) of bytes.
+std::uint32_t crc32c(const std::string& bytes);
+
+}  // namespace bigbird::training

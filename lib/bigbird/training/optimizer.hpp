@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// AdamW (Loshchilov and Hutter 2019) with bias correction, fused over all parameters, clipping by the global
+// norm inside the same pass.
+#pragma once
+
+#include "bigbird/model/safetensors.hpp"
+
+#include <torch/nn/module.h>
+
+#include <string>
+#include <vector>
+
+namespace bigbird::training {
+
+struct OptimizerSpec {
+    double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-6;
+    double weight_decay = 0.01;  ///< matrices and embeddings alone: biases and LayerNorm (fewer than two
+                                 ///< dimensions) do not decay
+    double clip_norm = 1.0;      ///< of the gradient over all parameters; 0: no clipping
+    /// Throws ConfigError.
+    void validate() const;
+};
+
+/// Keeps references to the module's parameters (shared ones once); moments lie on their device in float32.
+/// Not thread-safe.
+class AdamW {
+public:
+    AdamW(const torch::nn::Module& module, const OptimizerSpec& spec);
+
+    /// Forgets all gradients.
+    void zero_gradients();
+    /// One update from the gradients in .grad (undefined ones count as 0). Where the gradient's norm or
+    /// `loss` is not finite nothing changes. Returns the norm before clipping: 0-dim float32 on the
+    /// parameters' device, so that nothing waits for the device. Clipping may scale the gradients in place.
+    at::Tensor step(double learning_rate, const at::Tensor& loss = {});
+
+    /// "moment1.NAME", "moment2.NAME" for each parameter and "step" (0-dim float32): views, to be written at
+    /// once.
+    model::TensorMap state() const;
+    /// Throws InputError where names or shapes do not fit; then nothing has changed.
+    void restore(const model::TensorMap& state);
+
+private:
+    struct Group {
+        double weight_decay = 0;
+        std::vector<std::string> names;
+        std::vector<at::Tensor> parameters, moments1, moments2;
+    };
+    OptimizerSpec spec_;
+    std::vector<Group> groups_;
+    at::Tensor step_;  // 0-dim float32, updates made
+};
+
+}  // namespace bigbird::training

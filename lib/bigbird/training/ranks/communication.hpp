@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether several processes could train together here, without starting any.
+#pragma once
+
+#include "bigbird/core/system/program_file.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace bigbird::training {
+
+/// Why Gloo, between CPUs, cannot be used; empty where it can. Takes the interface that GLOO_SOCKET_IFNAME
+/// names, as training does.
+std::string gloo_obstacle();
+
+struct NcclFacts {
+    std::string obstacle;           ///< why NCCL, between GPUs, cannot be used; empty where it can
+    std::string version;            ///< "2.28.9"; empty where there is no library
+    std::filesystem::path library;  ///< libnccl.so.2
+};
+/// Of this program's plugin. GPUs are not looked at.
+NcclFacts nccl_facts(const std::filesystem::path& plugin = program_file("bigbird-nccl.so"));
+
+}  // namespace bigbird::training

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/training/ranks/ranks.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/training/device/memory.hpp"
+#include "bigbird/training/ranks/nccl_plugin.hpp"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/distributed/c10d/FileStore.hpp>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <torch/csrc/distributed/c10d/comm.hpp>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+namespace bigbird::training {
+
+namespace {
+
+// Longer than any checkpoint or evaluation that the others wait for.
+constexpr std::chrono::minutes patience{120};
+constexpr std::chrono::minutes patience_at_start{10};
+constexpr std::size_t first_bucket_bytes = 1 << 20, bucket_bytes = 25 << 20;
+
+c10::intrusive_ptr<c10d::Store> open_store(const RankSpec& spec) {
+    c10::intrusive_ptr<c10d::Store> store;
+    if (!spec.meeting_file.empty()) {
+        store = c10::make_intrusive<c10d::FileStore>(spec.meeting_file.string(), spec.size);
+    } else {
+        c10d::TCPStoreOptions options;
+        options.port = static_cast<std::uint16_t>(spec.port);
+        options.isServer = spec.is_first() && !spec.agent_listens;
+        options.numWorkers =
+            spec.agent_listens ? std::nullopt : std::optional(static_cast<std::size_t>(spec.size));
+        options.multiTenant = true;
+        options.timeout = patience_at_start;
+        store = c10::make_intrusive<c10d::TCPStore>(spec.host, options);
+    }
+    store->setTimeout(patience_at_start);
+    return c10::make_intrusive<c10d::PrefixStore>("bigbird-dna/" + spec.attempt, store);
+}
+
+c10::intrusive_ptr<c10d::Backend> gloo(const c10::intrusive_ptr<c10d::Store>& store, const RankSpec& spec) {
+    auto options = c10d::ProcessGroupGloo::Options::create(patience);
+    const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
+    if (interface != nullptr && *interface != '\0') {
+        options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForInterface(interface));
+    } else if (!spec.meeting_file.empty()) {
+        options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1"));
+    } else {
+        options->devices.push_back(c10d::ProcessGroupGloo::createDefaultDevice());
+    }
+    return c10::make_intrusive<c10d::ProcessGroupGloo>(store, spec.rank, spec.size, options);
+}
+
+[[noreturn]] void throw_lost(const RankSpec& spec, const std::exception& error) {
+    const std::string text = error.what();
+    throw DeviceError("process " + std::to_string(spec.rank) + " of " + std::to_string(spec.size) +
+                      " lost the others: one of them failed, and its own message says why (" +
+                      text.substr(0, text.find('\n')) + ")");
+}
+
+/// Sums, where c10d's own hook would average.
+class SumHook : public c10d::CppCommHookInterface<c10::intrusive_ptr<c10d::ProcessGroup>> {
+public:
+    using CppCommHookInterface::CppCommHookInterface;
+    c10::intrusive_ptr<c10::ivalue::Future> runHook(c10d::GradBucket& bucket) override {
+        std::vector<at::Tensor> tensors{bucket.getBufferRef()};
+        return state_->allreduce(tensors)->getFuture();
+    }
+};
+
+}  // namespace
+
+struct Ranks::Group {
+    c10::intrusive_ptr<c10d::ProcessGroup> processes;
+    at::Device device = at::kCPU;
+};
+
+Ranks::Ranks() = default;
+Ranks::~Ranks() = default;
+
+Ranks::Ranks(const RankSpec& spec, const at::Device& device) : spec_(spec) {
+    if (spec.size <= 1) {
+        return;
+    }
+    try {
+        const auto store = open_store(spec);
+        const bool gpu = device.is_cuda();
+        const auto backend = gpu ? open_nccl(store, spec.rank, spec.size, device) : gloo(store, spec);
+        const auto type = gpu ? c10d::ProcessGroup::BackendType::NCCL : c10d::ProcessGroup::BackendType::GLOO;
+        group_ = std::make_unique<Group>();
+        group_->device = device;
+        group_->processes = c10::make_intrusive<c10d::ProcessGroup>(store, spec.rank, spec.size);
+        group_->processes->setBackend(device.type(), type, backend);
+        group_->processes->setDefaultBackend(type);
+        wait_for_all();
+    } catch (const Error&) {
+        throw;
+    } catch (const std::exception& error) {
+        const std::string text = error.what();
+        throw DeviceError("process " + std::to_string(spec.rank) + " of " + std::to_string(spec.size) +
+                          " does not reach the others" +
+                          (spec.host.empty() ? "" : " at " + spec.host + ":" + std::to_string(spec.port)) +
+                          ": " + text.substr(0, text.find('\n')));
+    }
+}
+
+void Ranks::sum(at::Tensor& values) {
+    if (!group_) {
+        return;
+    }
+    try {
+        std::vector<at::Tensor> tensors{values.to(group_->device)};
+        group_->processes->allreduce(tensors)->wait();
+        if (!tensors.front().is_same(values)) {
+            values.copy_(tensors.front());
+        }
+    } catch (const std::exception& error) {
+        throw_lost(spec_, error);
+    }
+}
+
+void Ranks::broadcast(at::Tensor& values) {
+    if (!group_) {
+        return;
+    }
+    try {
+        std::vector<at::Tensor> tensors{values.to(group_->device)};
+        group_->processes->broadcast(tensors)->wait();
+        if (!tensors.front().is_same(values)) {
+            values.copy_(tensors.front());
+        }
+    } catch (const std::exception& error) {
+        throw_lost(spec_, error);
+    }
+}
+
+Json Ranks::broadcast(const Json& value) {
+    if (!group_) {
+        return value;
+    }
+    const std::string text = value.dump();
+    at::Tensor size = at::tensor({static_cast<std::int64_t>(text.size())}, at::kLong);
+    broadcast(size);
+    at::Tensor bytes = at::zeros({size.item<std::int64_t>()}, at::kByte);
+    if (is_first()) {
+        std::memcpy(bytes.mutable_data_ptr(), text.data(), text.size());
+    }
+    broadcast(bytes);
+    const auto* first = static_cast<const char*>(bytes.const_data_ptr());
+    return Json::parse(first, first + bytes.numel());
+}
+
+std::vector<Json> Ranks::gather(const Json& value) {
+    if (!group_) {
+        return {value};
+    }
+    const std::string text = value.dump();
+    at::Tensor sizes = at::zeros({spec_.size}, at::kLong);
+    sizes.mutable_data_ptr<std::int64_t>()[spec_.rank] = static_cast<std::int64_t>(text.size());
+    sum(sizes);
+    const at::Tensor ends = sizes.cumsum(0);
+    const auto* end = ends.const_data_ptr<std::int64_t>();
+    const auto begin = [&](int rank) { return rank == 0 ? 0 : end[rank - 1]; };
+    at::Tensor bytes = at::zeros({end[spec_.size - 1]}, at::kByte);  // each rank's own part, else 0
+    std::memcpy(bytes.mutable_data_ptr<std::uint8_t>() + begin(spec_.rank), text.data(), text.size());
+    sum(bytes);
+    const auto* first = bytes.const_data_ptr<std::uint8_t>();
+    std::vector<Json> values;
+    for (int rank = 0; rank < spec_.size; ++rank) {
+        values.push_back(Json::parse(first + begin(rank), first + end[rank]));
+    }
+    return values;
+}
+
+void Ranks::wait_for_all() {
+    at::Tensor one = at::ones({1});
+    sum(one);
+}
+
+struct Ranks::GradientSum::State {
+    RankSpec spec;
+    std::unique_ptr<c10d::Reducer> reducer;
+};
+
+Ranks::GradientSum::GradientSum(const std::vector<at::Tensor>& parameters, Ranks& ranks)
+    : state_(std::make_unique<State>()) {
+    state_->spec = ranks.spec_;
+    if (!ranks.group_) {
+        return;
+    }
+    auto [buckets, limits] = c10d::compute_bucket_assignment_by_size(
+        parameters, {first_bucket_bytes, bucket_bytes}, std::vector<bool>(parameters.size(), false));
+    std::reverse(buckets.begin(), buckets.end());  // gradients come from the last layer to the first
+    state_->reducer = std::make_unique<c10d::Reducer>(
+        parameters, buckets, ranks.group_->processes, std::vector<bool>(parameters.size(), false),
+        bucket_bytes, false, false, std::unordered_map<std::size_t, std::string>{}, first_bucket_bytes, false,
+        false, std::vector<std::int64_t>{});
+    state_->reducer->register_comm_hook(std::make_unique<SumHook>(ranks.group_->processes));
+}
+
+Ranks::GradientSum::~GradientSum() = default;
+
+void Ranks::GradientSum::backward(const at::Tensor& loss) {
+    if (!state_->reducer) {
+        loss.backward();
+        return;
+    }
+    try {
+        state_->reducer->prepare_for_backward({loss});
+        loss.backward();
+    } catch (const std::exception& error) {
+        if (is_out_of_memory(error)) {
+            throw;
+        }
+        throw_lost(state_->spec, error);
+    }
+}
+
+}  // namespace bigbird::training

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processes that train one run together, through LibTorch's c10d: Gloo between CPUs, NCCL between GPUs.
+// Every call is collective: all ranks make the same ones in the same order. One thread.
+#pragma once
+
+#include "bigbird/core/json_file.hpp"
+#include "bigbird/training/ranks/rank_spec.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace bigbird::training {
+
+class Ranks {
+public:
+    /// This process alone; every call does nothing.
+    Ranks();
+    /// Meets the others and returns when all are there. Throws DeviceError where they do not come or the
+    /// machine cannot reach them, or where this build lacks NCCL.
+    Ranks(const RankSpec& spec, const at::Device& device);
+    ~Ranks();
+    Ranks(const Ranks&) = delete;
+    Ranks& operator=(const Ranks&) = delete;
+
+    const RankSpec& spec() const { return spec_; }
+    int rank() const { return spec_.rank; }
+    int size() const { return spec_.size; }
+    bool is_first() const { return spec_.is_first(); }
+
+    /// Sums a contiguous tensor over all ranks, in place; all get the same bits. A CPU tensor may be given
+    /// where the group is of GPUs.
+    void sum(at::Tensor& values);
+    /// Overwrites with rank 0's, in place.
+    void broadcast(at::Tensor& values);
+    /// Returns rank 0's.
+    Json broadcast(const Json& value);
+    /// Returns what each rank gave, by rank.
+    std::vector<Json> gather(const Json& value);
+    /// Waits for all.
+    void wait_for_all();
+
+    /// Sums the gradients of parameters while backward() runs (c10d's Reducer: buckets, overlapping with the
+    /// computation).
+    class GradientSum {
+    public:
+        /// All of `parameters`, and no others, take part in every loss. `ranks` must outlive this.
+        GradientSum(const std::vector<at::Tensor>& parameters, Ranks& ranks);
+        ~GradientSum();
+        GradientSum(const GradientSum&) = delete;
+        GradientSum& operator=(const GradientSum&) = delete;
+        /// loss.backward() of the step's last micro-batch; those before it call backward() themselves, which
+        /// only adds to .grad. Throws DeviceError where another rank is lost.
+        void backward(const at::Tensor& loss);
+
+    private:
+        struct State;
+        std::unique_ptr<State> state_;
+    };
+
+private:
+    struct Group;
+    RankSpec spec_;
+    std::unique_ptr<Group> group_;  // none alone
+};
+
+}  // namespace bigbird::training

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+
+namespace bigbird::training {
+
+/// Holds RUN/lock with flock() while it lives: the kernel lets go when the process ends, however it ends.
+/// Makes the folder and the file.
+class RunLock {
+public:
+    /// Throws ConfigError where another process holds it or the folder cannot be written.
+    explicit RunLock(const std::filesystem::path& run_directory);
+    ~RunLock();
+    RunLock(const RunLock&) = delete;
+    RunLock& operator=(const RunLock&) = delete;
+
+private:
+    int handle_ = -1;
+};
+
+}  // namespace bigbird::training

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/training/run_start.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/version.hpp"
+
+#include <set>
+#include <vector>
+
+namespace bigbird::training {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* configuration_file = "config.resolved.json";
+
+bool is_there(const fs::path& path) {
+    std::error_code error;
+    return fs::exists(path, error);
+}
+
+/// An empty model/ is none: workflow engines make the folders of outputs beforehand.
+bool is_finished(const fs::path& run_directory) {
+    return is_there(run_directory / "model/config.json");
+}
+
+bool has_run(const fs::path& run_directory) {
+    return is_finished(run_directory) || !CheckpointStore(run_directory, 1).steps().empty();
+}
+
+std::string shown(const Json& options, const std::string& name) {
+    return options.contains(name) ? options[name].dump() : "not set";
+}
+
+/// Of an option that is an object, a network's configuration, the first entry that differs: "hidden_size".
+std::string differing_entry(const Json& before, const Json& now) {
+    for (const Json* entries : {&before, &now}) {
+        for (const auto& item : entries->items()) {
+            const std::string& key = item.key();
+            if (shown(before, key) != shown(now, key)) {
+                return key;
+            }
+        }
+    }
+    return "";
+}
+
+std::string difference(const std::string& name, const Json& before, const Json& now) {
+    if (shown(before, name).find("sha256") != std::string::npos) {
+        return name + " does not hold what it held when this run was started";
+    }
+    const bool objects =
+        before.contains(name) && now.contains(name) && before[name].is_object() && now[name].is_object();
+    if (objects) {
+        const std::string entry = differing_entry(before[name], now[name]);
+        return name + " has " + entry + " " + shown(now[name], entry) + ", but this run was started with " +
+               shown(before[name], entry);
+    }
+    return name + " is " + shown(now, name) + ", but this run was started with " + shown(before, name);
+}
+
+/// Throws ConfigError naming the first option that differs.
+void require_same_options(const Json& before, const Json& now) {
+    std::set<std::string> names;
+    for (const Json* options : {&before, &now}) {
+        for (const auto& item : options->items()) {
+            names.insert(item.key());
+        }
+    }
+    for (const std::string& name : names) {
+        if (shown(before, name) == shown(now, name)) {
+            continue;
+        }
+        const std::string what = difference(name, before, now);
+        throw ConfigError(
+            what + "; use the same, give another --output, or start afresh with --resume never --force");
+    }
+}
+
+/// The options of the run that is there. Throws ConfigError where the file is not ours.
+Json options_before(const fs::path& run_directory) {
+    const fs::path file = run_directory / configuration_file;
+    if (!is_there(file)) {
+        throw ConfigError(run_directory.string() + ": holds no " + configuration_file +
+                          ", so it is no run of this program's; give another --output");
+    }
+    const Json json = read_json(file);
+    return json.is_object() && json.contains("options") ? json["options"] : Json::object();
+}
+
+void refuse_existing(const fs::path& run_directory, const LoopSpec& spec) {
+    if (has_run(run_directory) && !spec.force) {
+        throw ConfigError(run_directory.string() +
+                          ": holds a run already; go on with --resume auto, give another --output, or "
+                          "discard it with --resume never --force");
+    }
+}
+
+/// Removes what a killed process was about to write: ".model.tmp.123".
+void remove_leftovers(const fs::path& run_directory) {
+    std::vector<fs::path> leftovers;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(run_directory, error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(".") && name.find(".tmp.") != std::string::npos) {
+            leftovers.push_back(entry.path());
+        }
+    }
+    for (const fs::path& path : leftovers) {
+        fs::remove_all(path, error);
+    }
+}
+
+/// Says which options that do not change the result are other than before.
+void report_changes(const fs::path& run_directory, const Json& now) {
+    const Json before = is_there(run_directory / configuration_file)
+                            ? read_json(run_directory / configuration_file).value("settings", Json::object())
+                            : Json::object();
+    for (const auto& item : now.items()) {
+        if (before.contains(item.key()) && before[item.key()] != item.value()) {
+            log_info("{} is {} now, it was {}", item.key(), item.value().dump(), before[item.key()].dump());
+        }
+    }
+}
+
+/// Removes the run's own files from `step` on; 0 removes all.
+void discard_after(const fs::path& run_directory, std::int64_t step) {
+    std::error_code error;
+    fs::remove_all(run_directory / "model", error);
+    CheckpointStore(run_directory, 1).drop_after(step);
+    if (step == 0) {
+        fs::remove(run_directory / "metrics.jsonl", error);
+        fs::remove_all(run_directory / "tensorboard", error);
+    }
+    remove_leftovers(run_directory);
+}
+
+bool is_inside(const fs::path& path, const fs::path& folder) {
+    const fs::path relative = fs::weakly_canonical(path).lexically_relative(fs::weakly_canonical(folder));
+    return !relative.empty() && *relative.begin() != "..";
+}
+
+Checkpoint open_path(const fs::path& path) {
+    if (!is_there(path / "checkpoints")) {
+        return CheckpointStore::open(path);
+    }
+    std::optional<Checkpoint> newest = CheckpointStore(path, 1).latest();
+    if (!newest) {
+        throw InputError("this run holds no checkpoint to resume from", path);
+    }
+    return std::move(*newest);
+}
+
+RunStart start_from_path(const fs::path& run_directory, const LoopSpec& spec) {
+    const fs::path path = spec.resume;
+    const bool own = is_inside(path, run_directory);
+    if (!own) {
+        refuse_existing(run_directory, spec);
+    } else if (is_finished(run_directory) && !spec.force) {
+        throw ConfigError(run_directory.string() +
+                          ": this run is finished; going back to a checkpoint discards its model, which "
+                          "needs --force");
+    }
+    RunStart start{.checkpoint = open_path(path)};
+    require_same_options(start.checkpoint->state.value("options", Json::object()), spec.fixed_options);
+    discard_after(run_directory, own ? start.checkpoint->step : 0);
+    return start;
+}
+
+RunStart start_automatically(const fs::path& run_directory, const LoopSpec& spec) {
+    RunStart start;
+    if (is_finished(run_directory)) {
+        require_same_options(options_before(run_directory), spec.fixed_options);
+        start.finished = true;
+        return start;
+    }
+    start.checkpoint = CheckpointStore(run_directory, 1).latest();
+    if (start.checkpoint) {
+        require_same_options(start.checkpoint->state.value("options", Json::object()), spec.fixed_options);
+    }
+    discard_after(run_directory, start.checkpoint ? start.checkpoint->step : 0);
+    return start;
+}
+
+}  // namespace
+
+RunStart start_run(const fs::path& run_directory, const LoopSpec& spec) {
+    RunStart start;
+    if (spec.resume == "auto") {
+        start = start_automatically(run_directory, spec);
+    } else if (spec.resume == "never") {
+        refuse_existing(run_directory, spec);
+        discard_after(run_directory, 0);
+    } else {
+        start = start_from_path(run_directory, spec);
+    }
+    if (!start.finished) {
+        if (start.checkpoint) {
+            report_changes(run_directory, spec.free_options);
+        }
+        const Json configuration{{"program", "bigbird-dna"},
+                                 {"version", std::string(version())},
+                                 {"options", spec.fixed_options},
+                                 {"settings", spec.free_options}};
+        write_json(run_directory / configuration_file, configuration, Overwrite::allow);
+    }
+    return start;
+}
+
+bool run_is_finished(const fs::path& run_directory, const LoopSpec& spec) {
+    if (spec.resume == "never") {
+        refuse_existing(run_directory, spec);
+        return false;
+    }
+    if (spec.resume != "auto") {
+        if (!is_there(spec.resume)) {
+            throw ConfigError("--resume is '" + spec.resume +
+                              "': neither auto, nor never, nor a folder that exists");
+        }
+        return false;
+    }
+    if (has_run(run_directory)) {  // fails before the data are read; start_run() looks into the checkpoint
+        require_same_options(options_before(run_directory), spec.fixed_options);
+    }
+    return is_finished(run_directory);
+}
+
+}  // namespace bigbird::training

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a run directory is found at the start of a run: fresh, to be resumed, or finished. The rules of
+// --resume and --force stand here.
+#pragma once
+
+#include "bigbird/training/checkpoint_store.hpp"
+#include "bigbird/training/training_loop.hpp"
+
+#include <filesystem>
+#include <optional>
+
+namespace bigbird::training {
+
+struct RunStart {
+    bool finished = false;                                ///< model/ is there already
+    std::optional<Checkpoint> checkpoint = std::nullopt;  ///< to go on from
+};
+
+/// Checks and prepares the run directory by spec.resume: removes what a fresh start (or going back) leaves
+/// behind, nothing that is not the run's own, and writes config.resolved.json. Expects the run lock to be
+/// held. Throws ConfigError, InputError, WriteError.
+RunStart start_run(const std::filesystem::path& run_directory, const LoopSpec& spec);
+
+}  // namespace bigbird::training

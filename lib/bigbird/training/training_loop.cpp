@@ -1,0 +1,566 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/training/training_loop.hpp"
+
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/core/version.hpp"
+#include "bigbird/model/device/device.hpp"
+#include "bigbird/training/checkpoint_store.hpp"
+#include "bigbird/training/device/machine.hpp"
+#include "bigbird/training/device/memory.hpp"
+#include "bigbird/training/metrics_log.hpp"
+#include "bigbird/training/run_lock.hpp"
+#include "bigbird/training/run_start.hpp"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <set>
+
+namespace bigbird::training {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int most_skipped_in_a_row = 20;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double rounded(double value, int decimals) {
+    const double scale = std::pow(10.0, decimals);
+    return std::round(value * scale) / scale;
+}
+
+/// What a checkpoint must carry besides the model and the optimizer.
+struct Position {
+    std::int64_t step = 0;
+    std::int64_t skipped = 0, skipped_in_a_row = 0;
+    double last_loss = 0;
+    std::optional<std::int64_t> best_step = std::nullopt;
+    double best_value = 0;
+    std::int64_t evaluations_since_best = 0;
+    bool complete = false;
+    bool evaluation_due = false;  ///< asked to stop in the middle of the evaluation after `step`
+
+    Json to_json() const {
+        Json json{{"skipped_steps", skipped},
+                  {"skipped_in_a_row", skipped_in_a_row},
+                  {"last_loss", last_loss},
+                  {"complete", complete}};
+        if (evaluation_due) json["evaluation_due"] = true;
+        if (best_step) {
+            json["best_step"] = *best_step;
+            json["best_value"] = best_value;
+            json["evaluations_since_best"] = evaluations_since_best;
+        }
+        return json;
+    }
+
+    static Position from_json(const Json& json, std::int64_t step) {
+        Position position{.step = step};
+        position.skipped = json.value("skipped_steps", std::int64_t{0});
+        position.skipped_in_a_row = json.value("skipped_in_a_row", std::int64_t{0});
+        position.last_loss = json.value("last_loss", 0.0);
+        position.complete = json.value("complete", false);
+        position.evaluation_due = json.value("evaluation_due", false);
+        if (json.contains("best_step")) {
+            position.best_step = json["best_step"].get<std::int64_t>();
+            position.best_value = json.value("best_value", 0.0);
+            position.evaluations_since_best = json.value("evaluations_since_best", std::int64_t{0});
+        }
+        return position;
+    }
+};
+
+/// A step of all ranks together.
+struct StepTotals {
+    at::Tensor scalars;  // (1 + metrics), the loss first
+    double tokens = 0, sequences = 0, padded_tokens = 0, operations = 0, wait_seconds = 0;
+    int signal = 0;     ///< that reached any rank
+    bool late = false;  ///< by the first rank's clock
+
+    static constexpr std::int64_t counters = 8;
+};
+
+/// Adds up over the ranks what each says of a step.
+StepTotals add_up(const StepStats& stats, bool late, Ranks& ranks) {
+    StepTotals totals;
+    std::vector<at::Tensor> scalars{stats.loss.detach().to(at::kFloat)};
+    for (const auto& metric : stats.metrics) {
+        scalars.push_back(metric.second.detach().to(scalars.front().options()));
+    }
+    totals.scalars = at::stack(scalars);
+    const int signal = stop_signal();
+    std::array<double, StepTotals::counters> values{static_cast<double>(stats.tokens),
+                                                    static_cast<double>(stats.sequences),
+                                                    static_cast<double>(stats.padded_tokens),
+                                                    stats.operations,
+                                                    stats.wait_seconds,
+                                                    signal == SIGTERM ? 1.0 : 0.0,
+                                                    signal == SIGINT ? 1.0 : 0.0,
+                                                    late && ranks.is_first() ? 1.0 : 0.0};
+    if (ranks.size() > 1) {
+        ranks.sum(totals.scalars);
+        at::Tensor sums = at::from_blob(values.data(), {StepTotals::counters}, at::kDouble);
+        ranks.sum(sums);
+    }
+    totals.tokens = values[0];
+    totals.sequences = values[1];
+    totals.padded_tokens = values[2];
+    totals.operations = values[3];
+    totals.wait_seconds = values[4] / ranks.size();
+    totals.signal = values[5] > 0 ? SIGTERM : values[6] > 0 ? SIGINT : 0;
+    totals.late = values[7] > 0;
+    return totals;
+}
+
+/// A step whose losses may still be on their way from the device.
+struct Unread {
+    std::int64_t step;
+    Clock::time_point start;
+    double rate;
+    std::vector<std::string> names;  // of the metrics
+    StepTotals totals;
+    model::Arriving values;  // loss, metrics, norm
+};
+
+class Loop {
+public:
+    Loop(TrainingTask& task, const LoopSpec& spec, const fs::path& run_directory, Ranks& ranks)
+        : task_(task),
+          spec_(spec),
+          run_(run_directory),
+          ranks_(ranks),
+          store_(run_directory, spec.keep, spec.keep_every),
+          optimizer_(task.module(), spec.optimizer),
+          reads_late_(spec.read_late.value_or(!device().is_cpu())) {}
+
+    LoopResult run(const std::optional<Checkpoint>& checkpoint);
+
+private:
+    void restore(const Checkpoint& checkpoint);
+    void share_start();
+    void train();
+    void make_step(std::int64_t step);
+    void read_step();
+    Json step_line(const Unread& step, const at::Tensor& values);
+    void add_speed(Json& line, const StepTotals& totals, double seconds);
+    void count_skipped(bool skipped, std::int64_t step);
+    /// Evaluates after the step made last. Where that is asked to stop, the step is kept in a checkpoint.
+    bool evaluate_or_keep();
+    bool evaluate(std::int64_t step);
+    bool note_evaluation(const Json& metrics, std::int64_t step);
+    void write_checkpoint();
+    void stop_where_asked();
+    void write_final_model();
+    void append(const Json& line) {
+        if (log_) {
+            log_->append(line);
+        }
+    }
+    bool late() const { return spec_.max_hours > 0 && seconds_since(start_) >= spec_.max_hours * 3600.0; }
+    at::Device device() { return task_.module().parameters().front().device(); }
+
+    bool due(std::int64_t every) const { return every > 0 && position_.step % every == 0; }
+    std::int64_t total() const { return spec_.learning_rate.total_steps; }
+
+    TrainingTask& task_;
+    const LoopSpec& spec_;
+    fs::path run_;
+    Ranks& ranks_;
+    CheckpointStore store_;
+    AdamW optimizer_;
+    Position position_;
+    std::optional<MetricsLog> log_;  // of the first rank
+    Clock::time_point start_ = Clock::now(), last_read_ = start_;
+    bool reads_late_;
+    std::optional<Unread> unread_;
+    std::int64_t checkpoint_at_ = 0;
+    int asked_ = 0;          // the signal on which all ranks agree
+    bool too_late_ = false;  // likewise
+    double matrix_rate_ = 0;
+    double tokens_per_second_ = 0, wait_share_ = 0;  // smoothed, for people
+};
+
+void Loop::restore(const Checkpoint& checkpoint) {
+    task_.read_model(checkpoint.directory);
+    optimizer_.restore(checkpoint.optimizer);
+    position_ = Position::from_json(checkpoint.state.value("progress", Json::object()), checkpoint.step);
+    task_.restore(checkpoint.state.value("task", Json::object()));
+    if (fs::equivalent(checkpoint.directory.parent_path(), run_ / "checkpoints")) {
+        checkpoint_at_ = position_.step;
+    }
+    log_info("resuming after step {} of {}", position_.step, total());
+}
+
+/// Gives all ranks what the first begins with.
+void Loop::share_start() {
+    if (ranks_.size() == 1) {
+        return;
+    }
+    const Json told = ranks_.broadcast(Json{{"step", position_.step},
+                                            {"checkpoint_at", checkpoint_at_},
+                                            {"progress", position_.to_json()},
+                                            {"task", task_.state()}});
+    if (!ranks_.is_first()) {
+        const auto step = told.at("step").get<std::int64_t>();
+        position_ = Position::from_json(told.at("progress"), step);
+        checkpoint_at_ = told.at("checkpoint_at").get<std::int64_t>();
+        task_.restore(told.at("task"));
+    }
+    const at::NoGradGuard no_gradients;
+    for (at::Tensor& tensor : task_.module().parameters()) {
+        ranks_.broadcast(tensor);
+    }
+    for (at::Tensor& tensor : task_.module().buffers()) {
+        ranks_.broadcast(tensor);
+    }
+    for (const auto& item : optimizer_.state()) {
+        at::Tensor tensor = item.second;
+        ranks_.broadcast(tensor);
+    }
+}
+
+LoopResult Loop::run(const std::optional<Checkpoint>& checkpoint) {
+    if (checkpoint) {
+        fs::create_directories(run_ / "checkpoints");
+        restore(*checkpoint);
+    }
+    share_start();
+    if (position_.best_step) {
+        store_.protect(*position_.best_step);
+    }
+    train();
+    if (checkpoint_at_ != position_.step) {
+        write_checkpoint();
+    }
+    write_final_model();
+    return {.steps = position_.step,
+            .skipped_steps = position_.skipped,
+            .last_loss = position_.last_loss,
+            .best_step = position_.best_step,
+            .model = run_ / "model"};
+}
+
+void Loop::train() {
+    if (ranks_.is_first()) {
+        log_.emplace(run_, position_.step);
+    }
+    Progress progress("training", "steps", total());
+    progress.update(position_.step);
+    while (position_.evaluation_due || (position_.step < total() && !position_.complete)) {
+        const bool was_due = position_.evaluation_due;
+        if (!was_due) make_step(position_.step + 1);
+        const bool last = position_.step == total();
+        position_.evaluation_due = spec_.evaluate_every > 0 && (due(spec_.evaluate_every) || last);
+        if (position_.evaluation_due || last || due(spec_.checkpoint_every)) {
+            read_step();
+        }
+        const bool better = position_.evaluation_due && evaluate_or_keep();
+        position_.complete = position_.complete || last;
+        if (better || was_due || due(spec_.checkpoint_every) || position_.complete) {
+            write_checkpoint();
+        }
+        progress.update(position_.step,
+                        fmt::format("loss {:.4f}, {:.0f} tokens/s, {:.0f} % waiting for data",
+                                    position_.last_loss, tokens_per_second_, 100 * wait_share_));
+        if (!position_.complete) {
+            stop_where_asked();
+        }
+    }
+    progress.finish();
+}
+
+void Loop::make_step(std::int64_t step) {
+    const Clock::time_point start = Clock::now();
+    const double rate = learning_rate(spec_.learning_rate, step);
+    optimizer_.zero_gradients();
+    const StepStats stats = task_.accumulate(step);
+    BIGBIRD_EXPECTS(stats.loss.defined(), "a training step without a loss");
+    const StepTotals totals = add_up(stats, late(), ranks_);
+    asked_ = ranks_.size() > 1 ? totals.signal : 0;
+    too_late_ = totals.late;
+    const at::Tensor norm = optimizer_.step(rate, totals.scalars[0]);
+    position_.step = step;
+    std::vector<std::string> names;
+    for (const auto& metric : stats.metrics) {
+        names.push_back(metric.first);
+    }
+    Unread now{step,   start,
+               rate,   std::move(names),
+               totals, model::Arriving(at::cat({totals.scalars, norm.reshape({1})}).to(at::kDouble))};
+    if (reads_late_) {
+        read_step();
+    }
+    unread_ = std::move(now);
+    if (!reads_late_) {
+        read_step();
+    }
+}
+
+/// Writes down the step that was not read yet, if there is one. Waits until the device has computed it.
+void Loop::read_step() {
+    if (!unread_) {
+        return;
+    }
+    Unread step = std::move(*unread_);
+    unread_.reset();
+    Json line = step_line(step, step.values.get());
+    // Steps that follow one another on the device end where they are read.
+    add_speed(line, step.totals, seconds_since(std::max(step.start, last_read_)));
+    last_read_ = Clock::now();
+    append(line);
+    count_skipped(line.contains("skipped"), step.step);
+}
+
+/// The losses and what belongs to them.
+Json Loop::step_line(const Unread& step, const at::Tensor& values) {
+    const StepTotals& totals = step.totals;
+    const double* value = values.const_data_ptr<double>();
+    const std::size_t at_norm = step.names.size() + 1;
+    Json line{{"step", step.step}, {"loss", value[0]}};
+    for (std::size_t i = 0; i < step.names.size(); ++i) {
+        line[step.names[i]] = value[i + 1];
+    }
+    line["learning_rate"] = step.rate;
+    line["gradient_norm"] = value[at_norm];
+    line["tokens"] = static_cast<std::int64_t>(totals.tokens);
+    line["sequences"] = static_cast<std::int64_t>(totals.sequences);
+    if (totals.padded_tokens > 0) {
+        line["padding_share"] = rounded(1.0 - totals.tokens / totals.padded_tokens, 6);
+    }
+    if (!std::isfinite(value[0]) || !std::isfinite(value[at_norm])) {
+        line["skipped"] = true;
+    } else {
+        position_.last_loss = value[0];
+    }
+    return line;
+}
+
+/// What the clock says, which differs from run to run.
+void Loop::add_speed(Json& line, const StepTotals& totals, double seconds) {
+    const double speed = totals.tokens / std::max(seconds, 1e-9);
+    const double waited = std::min(1.0, totals.wait_seconds / std::max(seconds, 1e-9));
+    line["tokens_per_second"] = rounded(speed, 1);
+    line["seconds"] = rounded(seconds, 4);
+    line["data_wait_share"] = rounded(waited, 4);
+    if (totals.operations > 0) {
+        if (matrix_rate_ == 0) {
+            matrix_rate_ = matrix_product_rate(spec_.compute, device()) * ranks_.size();
+        }
+        line["flops_per_second"] = std::round(totals.operations / std::max(seconds, 1e-9));
+        line["mfu"] = rounded(totals.operations / std::max(seconds, 1e-9) / matrix_rate_, 4);
+    }
+    line["memory_bytes"] = peak_memory(device());
+    const double old = tokens_per_second_ == 0 ? 0 : 0.9;
+    tokens_per_second_ = old * tokens_per_second_ + (1 - old) * speed;
+    wait_share_ = old * wait_share_ + (1 - old) * waited;
+}
+
+void Loop::count_skipped(bool skipped, std::int64_t step) {
+    if (!skipped) {
+        position_.skipped_in_a_row = 0;
+        return;
+    }
+    ++position_.skipped;
+    ++position_.skipped_in_a_row;
+    if (ranks_.is_first()) {
+        log_warning("step {} left out: its loss or gradient is not finite ({} so far)", step,
+                    position_.skipped);
+    }
+    if (position_.skipped_in_a_row >= most_skipped_in_a_row) {
+        throw ConfigError(fmt::format(
+            "the loss or the gradient was not finite in {} steps in a row, up to step {}; the run "
+            "stays at its last checkpoint: try a lower --learning-rate, a longer "
+            "--warmup-steps or --dtype fp32",
+            most_skipped_in_a_row, step));
+    }
+}
+
+bool Loop::evaluate_or_keep() {
+    try {
+        const bool better = evaluate(position_.step);
+        position_.evaluation_due = false;
+        return better;
+    } catch (const Stopped&) {
+        if (checkpoint_at_ != position_.step) write_checkpoint();
+        log_info("checkpoint of step {} written; the same command goes on from it", position_.step);
+        throw;
+    }
+}
+
+bool Loop::evaluate(std::int64_t step) {
+    const Clock::time_point start = Clock::now();
+    const Json metrics = task_.evaluate();
+    Json line{{"step", step}};
+    std::string text;
+    for (const auto& item : metrics.items()) {
+        line[item.key()] = item.value();
+        if (item.value().is_number()) {
+            text +=
+                fmt::format("{}{} {:.6g}", text.empty() ? "" : ", ", item.key(), item.value().get<double>());
+        }
+    }
+    line["eval_seconds"] = rounded(seconds_since(start), 4);
+    append(line);
+    log_info("step {}: {}", step, text);
+    return spec_.selection && note_evaluation(metrics, step);
+}
+
+bool Loop::note_evaluation(const Json& metrics, std::int64_t step) {
+    const Selection& selection = *spec_.selection;
+    BIGBIRD_EXPECTS(metrics.contains(selection.metric), "an evaluation without " + selection.metric);
+    const Json& json = metrics[selection.metric];
+    const double value = json.is_number() ? json.get<double>() : std::nan("");
+    const bool better = std::isfinite(value) &&
+                        (!position_.best_step || (selection.higher_is_better ? value > position_.best_value
+                                                                             : value < position_.best_value));
+    if (better) {
+        position_.best_step = step;
+        position_.best_value = value;
+        position_.evaluations_since_best = 0;
+        store_.protect(step);
+        return true;
+    }
+    ++position_.evaluations_since_best;
+    if (selection.patience > 0 && position_.evaluations_since_best >= selection.patience) {
+        log_info("stopping at step {}: {} has not become better in {} evaluations", step, selection.metric,
+                 selection.patience);
+        position_.complete = true;
+    }
+    return false;
+}
+
+void Loop::write_checkpoint() {
+    checkpoint_at_ = position_.step;
+    if (!ranks_.is_first()) {
+        return;
+    }
+    const Json state{{"program", "bigbird-dna"},
+                     {"version", std::string(version())},
+                     {"options", spec_.fixed_options},
+                     {"progress", position_.to_json()},
+                     {"task", task_.state()}};
+    const fs::path written =
+        store_.write(position_.step, state, optimizer_.state(), [this](const fs::path& directory) {
+            task_.write_model(directory);
+            fs::create_directory(directory / "training_state");
+            task_.write_training_state(directory / "training_state");
+        });
+    log_debug("checkpoint {} written", written.string());
+}
+
+void Loop::stop_where_asked() {
+    if (ranks_.size() == 1) {
+        asked_ = stop_signal();
+        too_late_ = late();
+    }
+    if (asked_ == 0 && !too_late_) {
+        return;
+    }
+    read_step();
+    if (checkpoint_at_ != position_.step) {
+        write_checkpoint();
+    }
+    log_info("checkpoint of step {} written; the same command goes on from it", position_.step);
+    set_stop_signal(asked_);  // what one rank was asked, all were
+    stop_if_asked();
+    throw Stopped(fmt::format("stopped after {} as --max-hours asks, at step {} of {}",
+                              Progress::duration(seconds_since(start_)), position_.step, total()),
+                  ExitCode::stopped_early);
+}
+
+void Loop::write_final_model() {
+    if (!ranks_.is_first()) {
+        return;
+    }
+    PendingOutput pending(run_ / "model", Overwrite::allow, true);
+    if (position_.best_step && *position_.best_step != position_.step) {
+        const fs::path best = store_.directory_of(*position_.best_step);
+        for (const auto& entry : fs::directory_iterator(best)) {
+            if (entry.is_regular_file()) {
+                fs::copy_file(entry.path(), pending.path() / entry.path().filename());
+            }
+        }
+        log_info("the model is that of step {}, the best", *position_.best_step);
+    } else {
+        task_.write_model(pending.path());
+    }
+    pending.commit();
+}
+
+}  // namespace
+
+void TrainingTask::read_model(const fs::path& directory) {
+    const fs::path file = directory / "model.safetensors";
+    const model::TensorMap tensors = model::read_safetensors(file);
+    const at::NoGradGuard no_gradients;
+    std::set<const void*> filled;
+    std::vector<std::pair<std::string, at::Tensor>> missing;
+    const auto fill = [&](const std::string& name, const at::Tensor& target) {
+        const auto found = tensors.find(name);
+        if (found == tensors.end()) {
+            missing.emplace_back(name, target);
+            return;
+        }
+        if (found->second.sizes() != target.sizes()) {
+            throw InputError(name + " has another shape than the model to be resumed", file);
+        }
+        target.copy_(found->second);
+        filled.insert(target.unsafeGetTensorImpl());
+    };
+    for (const auto& item : module().named_parameters()) {
+        fill(item.key(), item.value());
+    }
+    for (const auto& item : module().named_buffers()) {
+        fill(item.key(), item.value());
+    }
+    for (const auto& [name, target] : missing) {  // a tied tensor may stand there under its other name
+        if (!filled.contains(target.unsafeGetTensorImpl())) {
+            throw InputError("lacks " + name, file);
+        }
+    }
+}
+
+std::string out_of_memory(const LoopSpec& spec) {
+    return "memory is too small for so many tokens at once; " + spec.memory_advice;
+}
+
+LoopResult run_training(TrainingTask& task, const LoopSpec& spec, const fs::path& run_directory) {
+    spec.learning_rate.validate();
+    spec.optimizer.validate();
+    Ranks alone;
+    Ranks& ranks = spec.ranks ? *spec.ranks : alone;
+    run_is_finished(run_directory, spec);
+    ranks.wait_for_all();  // nothing changes before all have looked
+    std::optional<RunLock> lock;
+    RunStart start;
+    if (ranks.is_first()) {
+        lock.emplace(run_directory);
+        start = start_run(run_directory, spec);
+    }
+    start.finished = ranks.broadcast(Json(start.finished)).get<bool>();
+    if (start.finished) {
+        log_info("{}: this run is finished already; nothing to do", run_directory.string());
+        return {.steps = spec.learning_rate.total_steps,
+                .finished_before = true,
+                .model = run_directory / "model"};
+    }
+    return with_memory_advice(out_of_memory(spec),
+                              [&] { return Loop(task, spec, run_directory, ranks).run(start.checkpoint); });
+}
+
+}  // namespace bigbird::training

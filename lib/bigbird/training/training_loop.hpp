@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop that every training shares: schedule, optimizer, metrics, checkpoints, resuming and stopping. A
+// run directory holds
+//   lock  config.resolved.json  metrics.jsonl  tensorboard/  checkpoints/step-…/
+// and, once the run is whole, model/.
+#pragma once
+
+#include "bigbird/core/json_file.hpp"
+#include "bigbird/training/device/autocast.hpp"
+#include "bigbird/training/optimizer.hpp"
+#include "bigbird/training/ranks/ranks.hpp"
+#include "bigbird/training/schedule.hpp"
+
+#include <torch/nn/module.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bigbird::training {
+
+/// What one step did, or this rank's share of it: the loop adds the ranks' up. Tensors are 0-dim, any
+/// floating type, on any device; the loop reads them all with one transfer.
+struct StepStats {
+    at::Tensor loss;  ///< of the global batch, detached
+    std::vector<std::pair<std::string, at::Tensor>>
+        metrics;              ///< more for metrics.jsonl, in this order: "mlm_loss", …
+    std::int64_t tokens = 0;  ///< real tokens, without padding
+    std::int64_t sequences = 0;
+    std::int64_t padded_tokens = 0;  ///< with padding; 0: not known
+    double operations = 0;           ///< floating-point, of the model; 0: not known
+    double wait_seconds = 0;         ///< for data
+};
+
+/// What is trained. Everything that a step draws must follow from its number (and the seeds), so that a run
+/// resumes exactly; what does not goes through state() and restore(). Called from one thread.
+class TrainingTask {
+public:
+    virtual ~TrainingTask() = default;
+
+    virtual torch::nn::Module& module() = 0;
+    /// Forward and backward over the global batch of `step` (from 1), in as many micro-batches as needed.
+    /// Gradients are undefined before; after it .grad holds those of a loss normalised over the whole global
+    /// batch. Sets the training mode itself.
+    virtual StepStats accumulate(std::int64_t step) = 0;
+    /// Metrics on held-out data, as an object with "eval_loss"; called every LoopSpec::evaluate_every steps
+    /// and after the last one.
+    virtual Json evaluate() { return Json::object(); }
+    /// Writes the model folder's files (config.json, model.safetensors …) into an existing folder.
+    virtual void write_model(const std::filesystem::path& directory) = 0;
+    /// Writes what a checkpoint must hold beside the model folder's files and state(), into its
+    /// training_state/.
+    virtual void write_training_state(const std::filesystem::path& directory) {
+        static_cast<void>(directory);
+    }
+    virtual Json state() const { return Json::object(); }
+    virtual void restore(const Json& state) { static_cast<void>(state); }
+    /// Loads model.safetensors of a checkpoint into module(), exactly. The loop calls it on resuming; the
+    /// default reads all named parameters and buffers by their names.
+    virtual void read_model(const std::filesystem::path& directory);
+};
+
+/// Chooses the best evaluation: its checkpoint is kept and becomes model/. Without it model/ is the last
+/// step's.
+struct Selection {
+    std::string metric = "eval_loss";
+    bool higher_is_better = false;
+    std::int64_t patience = 0;  ///< stop after this many evaluations without a better one; 0: never
+};
+
+struct LoopSpec {
+    LearningRateSpec learning_rate;  ///< total_steps is the run's length
+    OptimizerSpec optimizer;
+    std::int64_t checkpoint_every = 1000;  ///< steps; one more is written at the end and on stopping
+    int keep = 3;                          ///< newest checkpoints
+    std::int64_t keep_every = 0;           ///< and those of every so many steps; 0: none
+    std::int64_t evaluate_every = 0;       ///< steps; 0: never
+    std::optional<Selection> selection;
+    double max_hours = 0;         ///< of this process; 0: no limit
+    std::string resume = "auto";  ///< "auto", "never", or a checkpoint or run folder
+    bool force = false;           ///< with "never": discard the run that is there
+    /// What changes the result, by the option's name ("--batch-size": 8, "--documents": its sha256): goes
+    /// into config.resolved.json and must be the same on resuming. Neither paths nor threads nor devices.
+    Json fixed_options = Json::object();
+    /// What does not ("--keep", "--checkpoint-every"): recorded only.
+    Json free_options = Json::object();
+    std::string memory_advice = "give a smaller batch";  ///< to who runs out of it
+    std::shared_ptr<Ranks> ranks;                        ///< that train together; none: this process alone
+    ComputeType compute = ComputeType::fp32;             ///< what `mfu` is measured against
+    /// Whether a step's losses are read while the next one computes, so that a GPU never waits for the host;
+    /// a step to be left out is then noticed one later. None: on GPUs. Changes no result.
+    std::optional<bool> read_late;
+};
+
+struct LoopResult {
+    std::int64_t steps = 0;          ///< made in all, by this and earlier processes
+    std::int64_t skipped_steps = 0;  ///< of them, left out because loss or gradient was not finite
+    bool finished_before = false;    ///< the run was whole already; nothing was done
+    double last_loss = 0;
+    std::optional<std::int64_t> best_step = std::nullopt;
+    std::filesystem::path model = {};  ///< RUN/model
+};
+
+/// Call it before expensive preparations: takes no lock, throws ConfigError where run_training() would refuse
+/// at once (existing run with "never", changed options, resume path missing), and says whether the run is
+/// finished, so that the data need not be read.
+bool run_is_finished(const std::filesystem::path& run_directory, const LoopSpec& spec);
+
+/// What to say where memory runs out.
+std::string out_of_memory(const LoopSpec& spec);
+
+/// Trains to the end. With the same task, spec and threads an interrupted and resumed run equals an
+/// uninterrupted one bit for bit on the CPU. Throws Stopped after writing a checkpoint (signal: 130 or 143;
+/// max_hours: 75), ConfigError (run locked, options changed, output refused, twenty steps in a row not
+/// finite), InputError (checkpoint damaged), WriteError, DeviceError (out of memory, another rank lost). With
+/// ranks all call it; the first alone touches the run directory, and a signal to any stops all.
+LoopResult run_training(TrainingTask& task, const LoopSpec& spec, const std::filesystem::path& run_directory);
+
+}  // namespace bigbird::training

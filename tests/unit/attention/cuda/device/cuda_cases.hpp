@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of the CUDA schedule and kernels compute.
+#pragma once
+
+#include "support/schedule_reference.hpp"
+#include "support/tensors.hpp"
+#include "unit/attention/cuda/device/stacked_layout.hpp"
+
+#include "bigbird/attention/backends.hpp"
+
+#include <string>
+
+namespace bigbird::testing {
+
+struct CudaCase {
+    const char* pattern;  ///< of attention::named_pattern()
+    attention::RandomSource source = attention::RandomSource::uniform;
+    int block_size = 64, blocks = 12, heads = 2, samples = 1, head_dim = 64;
+    int padded = 0;   ///< tokens at the end of the last sample
+    int longest = 0;  ///< entries a unit, 0: the default
+    bool full = false;
+};
+
+struct AttentionResults {
+    at::Tensor out, dq, dk, dv;  // (samples, heads, length, head_dim)
+};
+
+/// Inputs that `type` holds exactly, as double.
+struct AttentionInputs {
+    at::Tensor q, k, v, d_out;  // (samples, heads, length, head_dim)
+    at::Tensor key_mask;        // (samples, length) bool
+};
+
+inline attention::LayerLayout layout_of(const CudaCase& c) {
+    attention::PatternSpec spec = attention::named_pattern(c.pattern);
+    spec.block_size = c.block_size;
+    spec.random_source = c.source;
+    spec.full = c.full;
+    return stacked_layout(spec, c.blocks, c.heads);
+}
+
+inline AttentionInputs inputs_of(const CudaCase& c, at::ScalarType type, std::uint64_t seed = 1) {
+    const std::int64_t length = std::int64_t{c.blocks} * c.block_size;
+    const auto draw = [&](std::uint64_t number) {
+        return (random_tensor({c.samples, c.heads, length, c.head_dim}, 10 * seed + number) * 1.5)
+            .to(type)
+            .to(at::kDouble);
+    };
+    AttentionInputs inputs{draw(1), draw(2), draw(3), draw(4), at::ones({c.samples, length}, at::kBool)};
+    inputs.key_mask[c.samples - 1].slice(0, length - c.padded).fill_(false);
+    return inputs;
+}
+
+/// The oracle, reference_attention(), computed in `type`.
+inline AttentionResults run_reference(const attention::LayerLayout& layout, const AttentionInputs& inputs,
+                                      at::ScalarType type) {
+    const auto leaf = [&](const at::Tensor& x) { return x.to(type, false, true).requires_grad_(); };
+    const at::Tensor q = leaf(inputs.q), k = leaf(inputs.k), v = leaf(inputs.v);
+    const at::Tensor out = attention::reference_attention(q, k, v, inputs.key_mask, layout, {});
+    out.backward(inputs.d_out.to(type));
+    return {out.detach().to(at::kDouble), q.grad().to(at::kDouble), k.grad().to(at::kDouble),
+            v.grad().to(at::kDouble)};
+}
+
+inline std::vector<double> values_of(const at::Tensor& x) {
+    const at::Tensor contiguous = x.contiguous();
+    const double* data = contiguous.const_data_ptr<double>();
+    return {data, data + contiguous.numel()};
+}
+
+/// The slow twin of the kernels.
+inline AttentionResults run_twin(const attention::cuda::Schedule& schedule, const AttentionInputs& inputs,
+                                 bool zero_padded_queries) {
+    namespace cuda = attention::cuda;
+    cuda::ReferenceInput input;
+    input.samples = static_cast<int>(inputs.q.size(0));
+    input.head_dim = static_cast<int>(inputs.q.size(3));
+    input.q = values_of(inputs.q);
+    input.k = values_of(inputs.k);
+    input.v = values_of(inputs.v);
+    const at::Tensor mask = inputs.key_mask.to(at::kByte).contiguous();
+    input.key_mask.assign(mask.const_data_ptr<std::uint8_t>(),
+                          mask.const_data_ptr<std::uint8_t>() + mask.numel());
+    input.zero_padded_queries = zero_padded_queries;
+    const cuda::ReferenceOutput forward = cuda::reference_forward(schedule, input);
+    const cuda::ReferenceGradients gradients =
+        cuda::reference_backward(schedule, input, forward, values_of(inputs.d_out));
+    const auto tensor = [&](const std::vector<double>& values) {
+        return at::tensor(at::ArrayRef<double>(values), at::kDouble).view(inputs.q.sizes());
+    };
+    return {tensor(forward.out), tensor(gradients.dq), tensor(gradients.dk), tensor(gradients.dv)};
+}
+
+}  // namespace bigbird::testing

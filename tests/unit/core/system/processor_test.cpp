@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/system/processor.hpp"
+
+#include "support/testing.hpp"
+
+#include <hwy/targets.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+using namespace bigbird;
+
+namespace {
+
+/// The processor's features as the system lists them; empty where it lists none.
+std::string listed_features() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("flags")) return line + " ";
+    }
+    return {};
+}
+
+std::string variable(const char* name) {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("processor: instruction sets have names and an order") {
+    std::ostringstream names;
+    for (const InstructionSet set : all_instruction_sets) {
+        names << name_of(set) << ' ';
+    }
+    DOCTEST_CHECK(names.str() == "base avx2 avx512 avx512_bf16 amx ");
+    DOCTEST_CHECK(InstructionSet::base < InstructionSet::avx2);
+    DOCTEST_CHECK(InstructionSet::avx512_bf16 < InstructionSet::amx);
+}
+
+DOCTEST_TEST_CASE("processor: it has what the system lists") {
+    const std::string features = listed_features();
+    if (features.empty()) return;
+    const auto listed = [&](const std::string& word) {
+        return features.find(" " + word + " ") != std::string::npos;
+    };
+    const InstructionSet set = processor_instruction_set();
+    DOCTEST_CHECK((set >= InstructionSet::avx2) == (listed("avx2") && listed("fma") && listed("bmi2")));
+    if (set >= InstructionSet::avx512) DOCTEST_CHECK(listed("avx512bw"));
+    if (set >= InstructionSet::avx512_bf16) DOCTEST_CHECK(listed("avx512_bf16"));
+    if (set >= InstructionSet::amx) DOCTEST_CHECK(listed("amx_bf16"));
+    DOCTEST_CHECK(processor_name() != "unknown");
+}
+
+DOCTEST_TEST_CASE("processor: no more is used than BIGBIRD_CPU names, by libraries either") {
+    DOCTEST_CHECK(instruction_set() <= processor_instruction_set());
+    DOCTEST_CHECK(has_bf16_instructions() == (instruction_set() >= InstructionSet::avx512_bf16));
+    const std::string wanted = variable(processor_variable);
+    if (!wanted.empty()) DOCTEST_CHECK(name_of(instruction_set()) == wanted);
+    if (instruction_set() == processor_instruction_set()) return;
+    // tests/support/main.cpp has called limit_libraries().
+    const std::int64_t targets = hwy::SupportedTargets();
+    if (instruction_set() == InstructionSet::base) {
+        DOCTEST_CHECK((targets & (HWY_SSSE3 | HWY_SSE4 | HWY_AVX2 | HWY_AVX3 | HWY_AVX3_DL)) == 0);
+        DOCTEST_CHECK(variable("ATEN_CPU_CAPABILITY") == "default");
+    } else if (instruction_set() == InstructionSet::avx2) {
+        DOCTEST_CHECK((targets & HWY_AVX2) != 0);
+        DOCTEST_CHECK((targets & (HWY_AVX3 | HWY_AVX3_DL)) == 0);
+        DOCTEST_CHECK(variable("ONEDNN_MAX_CPU_ISA") == "AVX2");
+    } else if (instruction_set() == InstructionSet::avx512) {
+        DOCTEST_CHECK((targets & HWY_AVX3) != 0);
+        DOCTEST_CHECK((targets & HWY_AVX3_DL) == 0);
+    }
+}

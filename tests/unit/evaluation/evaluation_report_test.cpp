@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+#include "unit/examples/example_folder.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/evaluation/evaluate_scores.hpp"
+#include "bigbird/rows/text_fields.hpp"
+
+using namespace bigbird;
+using namespace bigbird::rows;
+using namespace bigbird::examples;
+using namespace bigbird::evaluation;
+
+namespace {
+
+EvaluationRequest request_of(const testing::TempDir& folder, Task task) {
+    EvaluationRequest request;
+    request.scores = {{"s", folder / "s.tsv"}};
+    request.examples = folder / "e";
+    request.task = task;
+    request.options.resamples = 20;
+    request.options.block_size = 20'000;
+    return request;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE(
+    "evaluation_report: JSON holds every label and group, null where undefined, and what it depends on") {
+    const testing::TempDir folder;
+    const testing::ScoredBins bins(folder / "e", folder / "s.tsv", 300);
+    const EvaluationReport report = evaluate_scores(request_of(folder, Task::chromatin));
+    write_report(report, folder / "r.json", Overwrite::refuse);
+    const Json json = read_json(folder / "r.json");
+    DOCTEST_CHECK(json["format"] == "bigbird-dna evaluation");
+    DOCTEST_CHECK(json["split"] == "test");
+    DOCTEST_CHECK(json["rows"] == 270);
+    DOCTEST_CHECK(json["parameters"]["block_size"] == 20'000);
+    DOCTEST_CHECK(json["inputs"]["scores"].get<std::string>().size() == 64);
+    DOCTEST_REQUIRE(json["labels"].size() == 4);
+    DOCTEST_CHECK(json["labels"][2]["name"] == "C");
+    DOCTEST_CHECK(json["labels"][2]["auroc"].is_null());
+    DOCTEST_CHECK(json["labels"][2]["auroc_interval"].is_null());
+    DOCTEST_CHECK(json["labels"][0]["auroc_interval"].size() == 2);
+    DOCTEST_CHECK(json["groups"][0]["group"] == "all");
+    DOCTEST_CHECK(json["groups"][0]["defined"] == 3);
+    DOCTEST_CHECK(json["groups"][0]["auroc_mean"].is_number());
+}
+
+DOCTEST_TEST_CASE("evaluation_report: TSV has a line a label and NA where undefined") {
+    const testing::TempDir folder;
+    const testing::ScoredBins bins(folder / "e", folder / "s.tsv", 300);
+    const EvaluationReport report = evaluate_scores(request_of(folder, Task::chromatin));
+    write_report(report, folder / "r.tsv", Overwrite::refuse);
+    std::vector<std::string> table;
+    const std::string text = testing::read_file(folder / "r.tsv");
+    for (const auto line : split_fields(text, '\n')) {
+        if (!line.starts_with("##") && !line.empty()) {
+            table.emplace_back(line);
+        }
+    }
+    DOCTEST_REQUIRE(table.size() == 5);
+    DOCTEST_CHECK(table[0] ==
+                  "index\tgroup\tname\tpositives\tbase_rate\tauroc\tauroc_low\tauroc_high\tauprc\tauprc_"
+                  "low\tauprc_high");
+    DOCTEST_CHECK(table[3] == "2\tHM\tC\t0\t0\tNA\tNA\tNA\tNA\tNA\tNA");
+    DOCTEST_CHECK(text.find("##group all\tlabels=4\tdefined=3\tauroc_mean=0.") != std::string::npos);
+    DOCTEST_CHECK(text.find("##split=test\n") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("evaluation_report: promoters name their kind of negatives") {
+    const testing::TempDir folder;
+    const testing::ScoredPromoters promoters(folder / "e", folder / "s.tsv", 40);
+    const EvaluationReport report = evaluate_scores(request_of(folder, Task::promoter));
+    const Json json = to_json(report);
+    DOCTEST_CHECK(json["negatives"] == "permuted");
+    DOCTEST_CHECK(json["promoter"]["f1"].is_number());
+    DOCTEST_CHECK(json["promoter"]["positives"] == 40);
+    DOCTEST_CHECK(
+        json["promoter"]["true_positives"].get<int>() + json["promoter"]["false_negatives"].get<int>() == 40);
+    DOCTEST_CHECK(to_tsv(report).find("\nfigure\tvalue\tlow\thigh\nauroc\t0.") != std::string::npos);
+    bool said = false;
+    for (const std::string& line : to_lines(report)) {
+        said = said || line == "40 positives, negatives: permuted";
+    }
+    DOCTEST_CHECK(said);
+}
+
+DOCTEST_TEST_CASE("evaluation_report: examples of the other task are refused") {
+    const testing::TempDir folder;
+    const testing::ScoredPromoters promoters(folder / "e", folder / "s.tsv", 4);
+    DOCTEST_CHECK(testing::message_of<InputError>([&] {
+                      evaluate_scores(request_of(folder, Task::chromatin));
+                  }) == (folder / "e").string() + ": holds promoter examples; use evaluate-promoter");
+}

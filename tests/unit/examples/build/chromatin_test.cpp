@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/examples/build/chromatin.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/examples/examples.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/genome/regions/interval_set.hpp"
+#include "bigbird/genome/text/text_input.hpp"
+#include "bigbird/rows/text_fields.hpp"
+
+#include <algorithm>
+#include <map>
+
+using namespace bigbird;
+using namespace bigbird::rows;
+using namespace bigbird::examples;
+namespace fs = std::filesystem;
+
+namespace {
+
+ChromatinOptions real_options() {
+    ChromatinOptions options;
+    options.peaks = {testing::test_data("chromatin/peaks.tsv")};
+    options.references = {testing::test_data("genome/22.fa.gz")};
+    return options;
+}
+
+ExampleSet build(const ChromatinOptions& options, const fs::path& folder) {
+    fs::create_directory(folder);
+    build_chromatin(options, folder);
+    return ExampleSet::load(folder);
+}
+
+/// Labels by start of the bin, as bedtools has them (scripts/checks/make_chromatin_fixtures).
+std::map<std::int64_t, std::vector<std::uint8_t>> bedtools_bins() {
+    std::map<std::int64_t, std::vector<std::uint8_t>> bins;
+    genome::TextInput input(testing::test_data("chromatin/fixtures/bins.tsv.gz"));
+    std::string line;
+    while (input.next(line)) {
+        const auto fields = split_fields(line, '\t');
+        std::vector<std::uint8_t> labels(109, 0);
+        for (const auto index : split_fields(fields[1], ',')) {
+            labels[static_cast<std::size_t>(*parse_integer(index))] = 1;
+        }
+        bins.emplace(*parse_integer(fields[0]), std::move(labels));
+    }
+    return bins;
+}
+
+void write_small(const testing::TempDir& folder) {
+    testing::write_file(folder / "g.fa", ">1\n" + std::string(100, 'N') + std::string(400, 'A') + "\n>2\n" +
+                                             std::string(250, 'C') + "\n");
+    testing::write_file(folder / "a.bed", "chr1\t110\t131\nchr1\t200\t240\nchr2\t0\t20\nchr2\t230\t250\n");
+    testing::write_file(folder / "b.bed", "1\t105\t120\n1\t118\t126\n1\t490\t501\nX\t1\t9\n");
+}
+
+ChromatinOptions small_options(const testing::TempDir& folder) {
+    ChromatinOptions options;
+    options.peaks = {folder / "a.bed", folder / "b.bed"};
+    options.references = {folder / "g.fa"};
+    options.window = 60;
+    options.bin = 20;
+    return options;
+}
+
+std::vector<std::string> places(const ExampleSet& examples) {
+    std::vector<std::string> found;
+    for (std::int64_t i = 0; i < examples.size(); ++i) {
+        found.push_back(genome::to_string(examples.row(i).where));
+    }
+    return found;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("chromatin: bins and labels of 109 real peak files on 22 equal bedtools'") {
+    const testing::TempDir folder;
+    const ExampleSet examples = build(real_options(), folder / "c");
+    const auto expected = bedtools_bins();
+    DOCTEST_REQUIRE(expected.size() == 3584);
+    DOCTEST_REQUIRE(examples.size() == 3584);
+    std::int64_t row = 0;
+    std::vector<std::int64_t> positives(109, 0);
+    for (const auto& [start, labels] : expected) {
+        DOCTEST_REQUIRE(examples.row(row).where == genome::Interval{"22", start, start + 200});
+        DOCTEST_REQUIRE(examples.labels(row) == labels);
+        for (std::size_t i = 0; i < labels.size(); ++i) {
+            positives[i] += labels[i];
+        }
+        ++row;
+    }
+    for (std::size_t i = 0; i < positives.size(); ++i) {
+        DOCTEST_CHECK(examples.label_table()[i].positives == positives[i]);
+    }
+    DOCTEST_CHECK(examples.label_table()[1].name == "A549|CTCF|None");
+    DOCTEST_CHECK(examples.label_table()[1].group == "TF");
+}
+
+DOCTEST_TEST_CASE("chromatin: windows are the reference's sequence about the bin") {
+    const testing::TempDir folder;
+    const ExampleSet examples = build(real_options(), folder / "c");
+    const auto reference = genome::open_reference(testing::test_data("genome/22.fa.gz"));
+    for (std::int64_t row = 0; row < examples.size(); row += 97) {
+        const genome::Interval window = genome::window_around(examples.row(row).where, 8000);
+        DOCTEST_CHECK(examples.sequence(row) == reference->fetch(window));
+    }
+}
+
+DOCTEST_TEST_CASE("chromatin: the same bytes for any number of threads") {
+    const testing::TempDir folder;
+    ChromatinOptions options = real_options();
+    options.test = {"22:21000001-22000000"};
+    build(options, folder / "one");
+    options.threads = 4;
+    build(options, folder / "four");
+    for (const char* file :
+         {"sequences.bed", "labels.tsv", "labels.npy", "sequences.2bit", "manifest.json", "test.bed"}) {
+        DOCTEST_CHECK(testing::read_file(folder / "one" / file) ==
+                      testing::read_file(folder / "four" / file));
+    }
+}
+
+DOCTEST_TEST_CASE("chromatin: held-out bins share no base of their windows with training's") {
+    const testing::TempDir folder;
+    ChromatinOptions options = real_options();
+    options.validation = {"22:18000001-19000000"};
+    options.test = {"22:21000001-22000000"};
+    const ExampleSet examples = build(options, folder / "c");
+    std::map<Split, std::vector<genome::Interval>> windows;
+    for (std::int64_t row = 0; row < examples.size(); ++row) {
+        windows[examples.split(row)].push_back(genome::window_around(examples.row(row).where, 8000));
+        const std::int64_t begin = examples.row(row).where.begin;
+        const Split expected = begin >= 21'000'000                         ? Split::test
+                               : begin >= 18'000'000 && begin < 19'000'000 ? Split::validation
+                                                                           : Split::train;
+        DOCTEST_CHECK(examples.split(row) == expected);
+    }
+    DOCTEST_CHECK(windows[Split::test].size() > 700);
+    DOCTEST_CHECK(windows[Split::validation].size() > 100);
+    const genome::IntervalSet train(windows[Split::train]), validation(windows[Split::validation]),
+        test(windows[Split::test]);
+    DOCTEST_CHECK(train.intersected(test).empty());
+    DOCTEST_CHECK(train.intersected(validation).empty());
+    DOCTEST_CHECK(validation.intersected(test).empty());
+}
+
+DOCTEST_TEST_CASE("chromatin: coverage is of the union, bins lie wholly on the contig, aliases are known") {
+    const testing::TempDir folder;
+    write_small(folder);
+    const ExampleSet examples = build(small_options(folder), folder / "c");
+    // b's two peaks cover 15 + 6 of [100, 120) and [120, 140): 15 and 6; a's first covers 10 and 11
+    DOCTEST_CHECK(places(examples) ==
+                  std::vector<std::string>{"1:100-120", "1:120-140", "1:200-220", "1:220-240", "2:0-20"});
+    DOCTEST_CHECK(examples.labels(0) == std::vector<std::uint8_t>{0, 1});
+    DOCTEST_CHECK(examples.labels(1) == std::vector<std::uint8_t>{1, 0});
+    DOCTEST_CHECK(examples.label_table()[0].name == "a");
+    DOCTEST_CHECK(examples.sequence(4) == std::string(20, 'N') + std::string(40, 'C'));
+}
+
+DOCTEST_TEST_CASE("chromatin: all bins, included and excluded regions, N") {
+    const testing::TempDir folder;
+    write_small(folder);
+    ChromatinOptions options = small_options(folder);
+    options.bins = BinChoice::all;
+    testing::write_file(folder / "include.bed", "1\t0\t285\n");
+    testing::write_file(folder / "exclude.bed", "1\t219\t221\n");
+    options.include = folder / "include.bed";
+    options.exclude = folder / "exclude.bed";
+    // windows of bins before 100 are more than half N, that of [100, 120) has 20 of 60
+    DOCTEST_CHECK(places(build(options, folder / "half")) ==
+                  std::vector<std::string>{"1:100-120", "1:120-140", "1:140-160", "1:160-180", "1:180-200",
+                                           "1:240-260", "1:260-280"});
+    options.max_n_fraction = 1;
+    const auto with_n = places(build(options, folder / "some"));
+    DOCTEST_CHECK(with_n.front() == "1:80-100");  // what is N alone stays out
+    options.max_n_fraction = 0;
+    DOCTEST_CHECK(places(build(options, folder / "none")).front() == "1:120-140");
+}
+
+DOCTEST_TEST_CASE("chromatin: where nothing is left, that is an error") {
+    const testing::TempDir folder;
+    write_small(folder);
+    ChromatinOptions options = small_options(folder);
+    testing::write_file(folder / "x.bed", "X\t1\t100\n");
+    options.peaks = {folder / "x.bed"};
+    fs::create_directory(folder / "c");
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { build_chromatin(options, folder / "c"); }) ==
+                  "none of the 1 peaks lies on the reference; give peaks and reference of the same assembly");
+    testing::write_file(folder / "small.bed", "1\t1\t5\n");
+    options.peaks = {folder / "small.bed"};
+    fs::create_directory(folder / "d");
+    DOCTEST_CHECK(testing::message_of<InputError>([&] {
+                      build_chromatin(options, folder / "d");
+                  }).find("no bin is left") != std::string::npos);
+    options.window = 10;
+    DOCTEST_CHECK_THROWS_AS(build_chromatin(options, folder / "d"), ConfigError);
+}
+
+DOCTEST_TEST_CASE(
+    "chromatin: only a group's labels make rows, and negatives are drawn among bins without any") {
+    const testing::TempDir folder;
+    ChromatinOptions options = real_options();
+    options.window = 1000;
+    options.group = build(options, folder / "all").label_table()[0].group;
+    const ExampleSet group = build(options, folder / "group");
+    options.negatives = 2;
+    const ExampleSet with = build(options, folder / "with");
+    options.seed = 1;
+    const ExampleSet other = build(options, folder / "other");
+    std::int64_t positives = 0, negatives = 0, same = 0;
+    std::map<std::int64_t, bool> first;
+    for (std::int64_t i = 0; i < with.size(); ++i) {
+        const std::vector<std::uint8_t> labels = with.labels(i);
+        const bool any =
+            std::any_of(labels.begin(), labels.end(), [](std::uint8_t label) { return label != 0; });
+        (any ? positives : negatives) += 1;
+        first[with.row(i).where.begin] = !any;
+        if (i > 0) DOCTEST_REQUIRE(with.row(i - 1).where.begin < with.row(i).where.begin);
+    }
+    for (std::int64_t i = 0; i < other.size(); ++i) {
+        const auto found = first.find(other.row(i).where.begin);
+        same += found != first.end() && found->second ? 1 : 0;
+    }
+    DOCTEST_CHECK(positives == group.size());
+    DOCTEST_CHECK(negatives == 2 * positives);
+    DOCTEST_CHECK(same < negatives);
+    options.group = "none such";
+    DOCTEST_CHECK(testing::message_of<ConfigError>([&] { build(options, folder / "x"); }) ==
+                  "--bins-of-group 'none such' is the group of no label");
+}

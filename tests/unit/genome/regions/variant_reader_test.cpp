@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/genome/regions/variant_reader.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/genome/text/text_input.hpp"
+
+using namespace bigbird;
+using namespace bigbird::testing;
+using genome::Variant;
+
+namespace {
+
+std::vector<Variant> read_all(const std::filesystem::path& path) {
+    genome::VariantReader reader(path);
+    std::vector<Variant> variants;
+    while (auto variant = reader.next())
+        variants.push_back(std::move(*variant));
+    return variants;
+}
+
+std::string line_of(const Variant& variant) {
+    std::string alts;
+    for (const std::string& alt : variant.alts)
+        alts += (alts.empty() ? "" : ",") + alt;
+    return variant.contig + "\t" + std::to_string(variant.position + 1) + "\t" + variant.id + "\t" +
+           variant.ref + "\t" + (alts.empty() ? "." : alts) + "\t";
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("variant_reader: a bgzipped VCF and a BCF give the lines' own fields") {
+    genome::TextInput text(test_data("variants/1000g.chr22.vcf.gz"));
+    std::vector<std::string> lines;
+    for (std::string line; text.next(line);) {
+        if (!line.starts_with('#')) lines.push_back(line);
+    }
+    for (const char* name : {"variants/1000g.chr22.vcf.gz", "variants/1000g.chr22.bcf"}) {
+        const std::vector<Variant> variants = read_all(test_data(name));
+        DOCTEST_REQUIRE(variants.size() == lines.size());
+        DOCTEST_REQUIRE(variants.size() > 100);
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            DOCTEST_CHECK(lines[i].starts_with(line_of(variants[i])));
+            DOCTEST_CHECK(variants[i].record == static_cast<std::int64_t>(i) + 1);
+        }
+    }
+}
+
+DOCTEST_TEST_CASE(
+    "variant_reader: undeclared contigs, symbolic alleles and no allele are read as they stand") {
+    const TempDir folder;
+    write_file(folder / "v.vcf",
+               "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
+               "chrQ\t1\trs1\ta\t<DEL>,*,t\t.\t.\t.\nchrQ\t9\t.\tN\t.\t.\t.\t.\n");
+    const std::vector<Variant> variants = read_all(folder / "v.vcf");
+    DOCTEST_REQUIRE(variants.size() == 2);
+    DOCTEST_CHECK(line_of(variants[0]) == "chrQ\t1\trs1\ta\t<DEL>,*,t\t");
+    DOCTEST_CHECK(variants[1].alts.empty());
+}
+
+DOCTEST_TEST_CASE("variant_reader: what is no whole VCF is refused") {
+    const auto error = [](const std::filesystem::path& path) {
+        return message_of<InputError>([&] { read_all(path); });
+    };
+    DOCTEST_CHECK(error(test_data("variants/malformed/position.vcf")).find("record 2 is malformed") !=
+                  std::string::npos);
+    DOCTEST_CHECK(error(test_data("variants/malformed/bed.vcf")).find("is no VCF or BCF") !=
+                  std::string::npos);
+    DOCTEST_CHECK(error(test_data("variants/malformed/truncated.vcf.gz")).find("is truncated") !=
+                  std::string::npos);
+    DOCTEST_CHECK(error("no/such.vcf") == "no/such.vcf: no such file");
+    DOCTEST_CHECK(error(test_data("regions")).find("is a folder") != std::string::npos);
+}

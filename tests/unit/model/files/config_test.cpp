@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/files/config.hpp"
+
+#include "support/testing.hpp"
+#include "unit/model/small_model.hpp"
+
+#include "bigbird/core/error.hpp"
+
+using namespace bigbird::model;
+using bigbird::ConfigError;
+using bigbird::InputError;
+using bigbird::Json;
+using bigbird::attention::GlobalPlacement;
+using bigbird::attention::RandomSource;
+using bigbird::testing::message_of;
+using bigbird::testing::test_data;
+
+DOCTEST_TEST_CASE("config: presets have the published shapes") {
+    const BigBirdConfig base = preset("base");
+    DOCTEST_CHECK(base.num_hidden_layers == 12);
+    DOCTEST_CHECK(base.hidden_size == 768);
+    DOCTEST_CHECK(base.num_attention_heads == 12);
+    DOCTEST_CHECK(base.intermediate_size == 3072);
+    DOCTEST_CHECK(base.max_position_embeddings == 4096);
+    DOCTEST_CHECK(preset("tiny").intermediate_size == 512);
+    for (const char* name : {"tiny", "small", "base", "large", "genomics", "base-etc"}) {
+        DOCTEST_CHECK_NOTHROW(preset(name).validate());
+    }
+    DOCTEST_CHECK(message_of<ConfigError>([] { preset("huge"); }) ==
+                  "no model preset is named 'huge': choose tiny, small, base, large, genomics or base-etc, "
+                  "or give a config.json");
+    const BigBirdConfig large = preset("large"), etc = preset("base-etc");
+    DOCTEST_CHECK(large.num_hidden_layers == 24);
+    DOCTEST_CHECK(large.num_attention_heads == 16);
+    DOCTEST_CHECK(large.hidden_size == 1024);
+    DOCTEST_CHECK(etc.pattern.block_size == 84);
+    DOCTEST_CHECK(etc.pattern.global_blocks == 4);  // 256 tokens and 80 that only fill the fourth block
+    DOCTEST_CHECK(etc.front_tokens() == 336);
+    DOCTEST_CHECK(base.front_tokens() == 0);
+}
+
+DOCTEST_TEST_CASE("config: a file of transformers is read as transformers means it") {
+    const BigBirdConfig config =
+        config_from_json(bigbird::read_json(test_data("model/classifier/config.json")), "config.json");
+    DOCTEST_CHECK(config.vocab_size == 90);
+    DOCTEST_CHECK(config.num_labels == 7);
+    DOCTEST_CHECK(config.hidden_act == "gelu");
+    DOCTEST_CHECK(!config.use_bias);
+    DOCTEST_CHECK(config.rescale_embeddings);
+    DOCTEST_CHECK(config.pad_token_id == 3);
+    DOCTEST_CHECK(config.pattern.random_source == RandomSource::hf);
+    DOCTEST_CHECK(config.pattern.globals == GlobalPlacement::ends);
+    DOCTEST_CHECK(config.pattern.block_size == 16);
+    // transformers writes nothing of labels where there are two.
+    DOCTEST_CHECK(config_from_json({{"architectures", {"BigBirdForSequenceClassification"}}}, "config.json")
+                      .num_labels == 2);
+    const BigBirdConfig empty =
+        config_from_json(Json::object(), "config.json");  // transformers' own defaults
+    DOCTEST_CHECK(empty.vocab_size == 50'358);
+    DOCTEST_CHECK(empty.attention_probs_dropout_prob == 0.1);
+    DOCTEST_CHECK(config_from_json({{"attention_type", "original_full"}}, "config.json").pattern.full);
+}
+
+DOCTEST_TEST_CASE("config: what is written is read again, our own keys included") {
+    BigBirdConfig config = bigbird::testing::small_config();
+    config.num_labels = 919;
+    config.classifier_head = "linear";
+    config.classifier_dropout = 0.25;
+    config.pattern.random_seed = 0xFFFFFFFFFFFFFFFFULL;
+    config.pattern.globals = GlobalPlacement::first;
+    config.extra["task"] = {{"window", 8000}};
+    const Json json = config_to_json(config, "BigBirdForSequenceClassification");
+    const BigBirdConfig again = config_from_json(Json::parse(json.dump()), "config.json");
+    DOCTEST_CHECK(again.pattern == config.pattern);
+    DOCTEST_CHECK(again.num_labels == 919);
+    DOCTEST_CHECK(again.classifier_head == "linear");
+    DOCTEST_CHECK(again.classifier_dropout == 0.25);
+    DOCTEST_CHECK(again.extra["task"]["window"] == 8000);
+    DOCTEST_CHECK(config_to_json(again, "BigBirdForSequenceClassification") == json);
+    DOCTEST_CHECK(json["architectures"] == Json({"BigBirdForSequenceClassification"}));
+    DOCTEST_CHECK(!config_to_json(config, "BigBirdForPreTraining").contains("num_labels"));
+}
+
+DOCTEST_TEST_CASE("config: every error names the key and the file") {
+    const auto message = [](const Json& json) {
+        return message_of<InputError>([&] { config_from_json(json, "m/config.json"); });
+    };
+    DOCTEST_CHECK(message({{"hidden_size", "768"}}) ==
+                  "m/config.json: key 'hidden_size' must be a whole number, not \"768\"");
+    DOCTEST_CHECK(message({{"block_size", 4'000'000'000}}) ==
+                  "m/config.json: key 'block_size' must be a whole number, not 4000000000");
+    DOCTEST_CHECK(message({{"random_blocks_seed", -1}}) ==
+                  "m/config.json: key 'random_blocks_seed' must be a whole number, not -1");
+    DOCTEST_CHECK(message({{"hidden_dropout_prob", true}}) ==
+                  "m/config.json: key 'hidden_dropout_prob' must be a number, not true");
+    DOCTEST_CHECK(message({{"use_bias", 1}}) == "m/config.json: key 'use_bias' must be true or false, not 1");
+    DOCTEST_CHECK(
+        message({{"attention_type", "sparse"}}) ==
+        "m/config.json: key 'attention_type' must be block_sparse or original_full, not \"sparse\"");
+    DOCTEST_CHECK(
+        message({{"random_blocks_source", "dice"}}) ==
+        "m/config.json: key 'random_blocks_source' must be uniform, hf, seeded or google, not \"dice\"");
+    DOCTEST_CHECK(message({{"random_blocks_version", 2}}) ==
+                  "m/config.json: key 'random_blocks_version' must be 1, not 2");
+    DOCTEST_CHECK(
+        message({{"model_type", "bert"}}) ==
+        "m/config.json: is the configuration of a 'bert' model; only 'big_bird' models can be used");
+    DOCTEST_CHECK(message({{"is_decoder", true}}) ==
+                  "m/config.json: is the configuration of a decoder; only encoders can be used");
+    DOCTEST_CHECK(
+        message({{"hidden_size", 100}}) ==
+        "m/config.json: model configuration: hidden_size 100 is no multiple of num_attention_heads 12");
+    DOCTEST_CHECK(
+        message({{"block_size", 8192}}) ==
+        "m/config.json: model configuration: block_size 8192 is above max_position_embeddings 4096");
+    DOCTEST_CHECK(message({{"vocab_size", -5}}) ==
+                  "m/config.json: model configuration: vocab_size must be between 1 and 2^24, not -5");
+    DOCTEST_CHECK(message({{"hidden_act", "tanh"}}) ==
+                  "m/config.json: model configuration: hidden_act 'tanh' is unknown; choose gelu, gelu_new, "
+                  "gelu_pytorch_tanh, relu or silu");
+    DOCTEST_CHECK(message(Json::array()) ==
+                  "m/config.json: is not a model's configuration: a JSON object is expected");
+}
+
+DOCTEST_TEST_CASE("config: GENA-LM's bigbird-base-t2t is a model of ours by its configuration alone") {
+    // Shape, activation, ids and pattern as published; its weights have the names and shapes of transformers.
+    const Json gena = {{"architectures", {"BigBirdForMaskedLM"}},
+                       {"attention_probs_dropout_prob", 0.1},
+                       {"attention_type", "block_sparse"},
+                       {"block_size", 64},
+                       {"gradient_checkpointing", false},
+                       {"hidden_act", "gelu_new"},
+                       {"hidden_dropout_prob", 0.1},
+                       {"hidden_size", 768},
+                       {"initializer_range", 0.02},
+                       {"intermediate_size", 3072},
+                       {"layer_norm_eps", 1e-12},
+                       {"max_position_embeddings", 4096},
+                       {"model_type", "big_bird"},
+                       {"num_attention_heads", 12},
+                       {"num_hidden_layers", 12},
+                       {"num_random_blocks", 3},
+                       {"pad_token_id", 3},
+                       {"position_embedding_type", "absolute"},
+                       {"rescale_embeddings", false},
+                       {"sep_token_id", 66},
+                       {"transformers_version", "4.4.0.dev0"},
+                       {"type_vocab_size", 2},
+                       {"use_bias", true},
+                       {"use_cache", true},
+                       {"vocab_size", 32000}};
+    const BigBirdConfig config = config_from_json(gena, "config.json");
+    DOCTEST_CHECK(config.pad_token_id == 3);
+    DOCTEST_CHECK(config.pattern.random_source == RandomSource::hf);
+    DOCTEST_CHECK(config.pattern.full_up_to_blocks() * config.pattern.block_size == 704);
+}
+
+DOCTEST_TEST_CASE("config: extra global tokens are written and read, and make their blocks") {
+    const BigBirdConfig config = preset("base-etc");
+    const Json json = config_to_json(config, "BigBirdForPreTraining");
+    const BigBirdConfig again = config_from_json(json, "config.json");
+    DOCTEST_CHECK(again.extra_global_tokens == 256);
+    DOCTEST_CHECK(again.pattern == config.pattern);
+    DOCTEST_CHECK(
+        !config_to_json(preset("base"), "BigBirdForPreTraining").contains("num_extra_global_tokens"));
+    const BigBirdConfig brief = config_from_json(
+        {{"num_extra_global_tokens", 100}, {"block_size", 16}, {"num_random_blocks", 0}}, "config.json");
+    DOCTEST_CHECK(brief.pattern.global_blocks == 7);
+    DOCTEST_CHECK(brief.pattern.globals == GlobalPlacement::first);
+    DOCTEST_CHECK(brief.pattern.random_source == RandomSource::uniform);
+    DOCTEST_CHECK(
+        message_of<InputError>([] {
+            config_from_json({{"num_extra_global_tokens", 100}, {"num_global_blocks", 1}}, "config.json");
+        }) ==
+        "config.json: model configuration: num_extra_global_tokens 100 needs attention_pattern bigbird, "
+        "global_blocks_placement first and num_global_blocks 2, the blocks that the tokens fill");
+    DOCTEST_CHECK(message_of<InputError>([] {
+                      config_from_json({{"num_extra_global_tokens", -1}}, "config.json");
+                  }) == "config.json: key 'num_extra_global_tokens' must be between 0 and 2^24, not -1");
+}
+
+DOCTEST_TEST_CASE("config: every pattern is written and read again") {
+    for (const RandomSource source :
+         {RandomSource::uniform, RandomSource::hf, RandomSource::seeded, RandomSource::google}) {
+        BigBirdConfig config = bigbird::testing::small_config();
+        config.pattern.random_source = source;
+        const Json json = config_to_json(config, "BigBirdForPreTraining");
+        DOCTEST_CHECK(config_from_json(json, "config.json").pattern == config.pattern);
+    }
+    BigBirdConfig config = bigbird::testing::small_config();
+    config.pattern.kind = bigbird::attention::PatternKind::longformer;
+    config.pattern.window_tokens = 33;
+    config.pattern.dilation = 2;
+    config.pattern.global_tokens = 5;
+    const Json json = config_to_json(config, "BigBirdForPreTraining");
+    DOCTEST_CHECK(config_from_json(json, "config.json").pattern == config.pattern);
+    DOCTEST_CHECK(message_of<InputError>([] {
+                      config_from_json({{"attention_pattern", "performer"}}, "config.json");
+                  }) ==
+                  "config.json: key 'attention_pattern' must be bigbird or longformer, not \"performer\"");
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/files/describe.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+using namespace bigbird::model;
+using namespace bigbird::testing;
+using bigbird::Json;
+
+DOCTEST_TEST_CASE("describe: a model directory of transformers") {
+    const Json json = describe(test_data("model/classifier"));
+    DOCTEST_CHECK(json["kind"] == "model");
+    DOCTEST_CHECK(json["architecture"] == "BigBirdForSequenceClassification");
+    DOCTEST_CHECK(json["layers"] == 2);
+    DOCTEST_CHECK(json["labels"] == 7);
+    DOCTEST_CHECK(json["attention"]["block_size"] == 16);
+    DOCTEST_CHECK(json["attention"]["full_up_to_tokens"] == 176);
+    DOCTEST_CHECK(json["weights"]["type"] == "F32");
+    // 90 words, 512 positions, 2 types of 32, LayerNorm; two layers without q, k, v biases; pooler; head of 7
+    const int layer = 3 * 1024 + 1024 + 32 + 64 + 32 * 96 + 96 + 96 * 32 + 32 + 64;
+    DOCTEST_CHECK(json["weights"]["parameters"] ==
+                  (90 + 512 + 2) * 32 + 64 + 2 * layer + 1024 + 32 + 1024 + 32 + 7 * 32 + 7);
+}
+
+DOCTEST_TEST_CASE("describe: a baseline of finetune-*") {
+    const TempDir folder;
+    write_file(folder / "config.json",
+               R"({"architectures": ["DeepSEA"], "model_type": "bigbird_dna_baseline", "num_labels": 4,
+                   "bigbird_dna": {"task_model": {"architecture": "deepsea"}}})");
+    std::filesystem::copy_file(test_data("model/classifier/model.safetensors"), folder / "model.safetensors");
+    const Json json = describe(folder.path());
+    DOCTEST_CHECK(json["architecture"] == "DeepSEA");
+    DOCTEST_CHECK(json["labels"] == 4);
+    DOCTEST_CHECK(json["weights"]["type"] == "F32");
+    DOCTEST_CHECK(json["bigbird_dna"]["task_model"]["architecture"] == "deepsea");
+    DOCTEST_CHECK_FALSE(json.contains("layers"));
+}
+
+DOCTEST_TEST_CASE("describe: a tokenizer, by what sentencepiece says of it") {
+    const Json json = describe(test_data("tokenizer/small.model"));
+    DOCTEST_CHECK(json["kind"] == "tokenizer");
+    DOCTEST_CHECK(json["pieces"] == 512);
+    DOCTEST_CHECK(json["special_pieces"] == 5);
+    std::size_t longest = 0;
+    std::istringstream lines(read_file(test_data("tokenizer/small.vocab")));
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with("[")) {
+            longest = std::max(longest, line.find('\t'));
+        }
+    }
+    DOCTEST_CHECK(json["longest_piece"] == longest);
+}
+
+DOCTEST_TEST_CASE("describe: a safetensors file, and the same as text") {
+    const Json json = describe(test_data("model/pretraining/model.safetensors"));
+    DOCTEST_CHECK(json["contents"]["bert.pooler.weight"] == "F32 64x64");
+    DOCTEST_CHECK(json["metadata"]["format"] == "pt");
+    const std::string text = description_text(
+        {{"kind", "model"}, {"layers", 2}, {"attention", {{"block_size", 16}, {"type", "full"}}}});
+    DOCTEST_CHECK(text == "kind    model\nlayers  2\nattention\n  block_size  16\n  type        full\n");
+}
+
+DOCTEST_TEST_CASE("describe: other paths are refused") {
+    const TempDir folder;
+    write_file(folder / "notes.txt", "x");
+    DOCTEST_CHECK(message_of<bigbird::InputError>([&] { describe(folder / "notes.txt"); }) ==
+                  (folder / "notes.txt").string() +
+                      ": is neither a model folder nor a .model, tokenizer.json or .safetensors file");
+    DOCTEST_CHECK(message_of<bigbird::InputError>([&] { describe(folder / "none"); }) ==
+                  (folder / "none").string() + ": no such file");
+    DOCTEST_CHECK_THROWS_AS(describe(folder.path()), bigbird::InputError);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/gpu/gpu_facts.hpp"
+
+#include "support/testing.hpp"
+
+using namespace bigbird::model;
+
+namespace {
+
+const Gpu h100{"H100", 9, 0, 80}, a100{"A100", 8, 0, 80}, t4{"T4", 7, 5, 16}, v100{"V100", 7, 0, 32},
+    b200{"B200", 10, 0, 180};
+
+/// A machine where all is well.
+GpuFacts good(std::vector<Gpu> gpus = {h100}) {
+    GpuFacts facts;
+    facts.driver = {.load_error = {},
+                    .is_missing = false,
+                    .version = 13010,
+                    .start_error = 0,
+                    .start_error_text = {},
+                    .gpus = std::move(gpus)};
+    facts.libtorch_cuda = 13000;
+    return facts;
+}
+
+/// Why cuda:0 cannot be used, after a look that the machine's obstacle is the same where it is the machine's.
+std::string obstacle(const GpuFacts& facts) {
+    DOCTEST_CHECK(gpu_obstacle(facts, 0) == machine_obstacle(facts));
+    DOCTEST_CHECK(choose_gpu(facts, std::nullopt).obstacle == machine_obstacle(facts));
+    return machine_obstacle(facts);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("gpu_facts: nothing stands in the way where all is there") {
+    DOCTEST_CHECK(obstacle(good()).empty());
+    DOCTEST_CHECK(choose_gpu(good(), std::nullopt).index == 0);
+    DOCTEST_CHECK(choose_gpu(good({h100, a100}), 1).index == 1);
+}
+
+DOCTEST_TEST_CASE("gpu_facts: without a driver") {
+    GpuFacts facts = good({});
+    facts.driver = {};
+    facts.driver.load_error = "libcuda.so.1: cannot open shared object file: No such file or directory";
+    DOCTEST_CHECK(obstacle(facts) == "no NVIDIA driver is installed (libcuda.so.1 is missing)");
+    facts.driver.load_error = "/usr/lib/libcuda.so.1: invalid ELF header";
+    facts.driver.is_missing = false;
+    DOCTEST_CHECK(obstacle(facts) ==
+                  "the NVIDIA driver cannot be opened: /usr/lib/libcuda.so.1: invalid ELF header");
+}
+
+DOCTEST_TEST_CASE("gpu_facts: a driver that is too old, by major numbers") {
+    GpuFacts facts = good();
+    facts.driver.version = 12040;
+    DOCTEST_CHECK(obstacle(facts) ==
+                  "the NVIDIA driver is too old: it serves CUDA 12.4, and this LibTorch needs 13.0; "
+                  "install driver 580 or newer");
+    facts.libtorch_cuda = 12080;
+    DOCTEST_CHECK(obstacle(facts).empty());
+    facts.driver.version = 11080;
+    DOCTEST_CHECK(obstacle(facts).ends_with("needs 12.8; install driver 525 or newer"));
+    facts.libtorch_cuda = 14000;
+    DOCTEST_CHECK(obstacle(facts).ends_with("needs 14.0; install a newer driver"));
+}
+
+DOCTEST_TEST_CASE("gpu_facts: a driver that does not start, or shows no GPU") {
+    GpuFacts facts = good({});
+    DOCTEST_CHECK(obstacle(facts) == "the driver shows no GPU (see nvidia-smi, and CUDA_VISIBLE_DEVICES)");
+    facts.driver.start_error = 803;
+    facts.driver.start_error_text = "system has unsupported display driver / cuda driver combination";
+    DOCTEST_CHECK(obstacle(facts) ==
+                  "the NVIDIA driver does not start: system has unsupported display driver / cuda driver "
+                  "combination (CUDA error 803; see nvidia-smi)");
+}
+
+DOCTEST_TEST_CASE("gpu_facts: what LibTorch lacks") {
+    GpuFacts facts = good();
+    facts.load_error = "libcufile.so.0: cannot open shared object file";
+    DOCTEST_CHECK(obstacle(facts) ==
+                  "LibTorch's CUDA part cannot be opened: libcufile.so.0: cannot open shared object file");
+    facts.missing_libraries = {"libcufile.so.0", "libnccl.so.2", "libnvshmem_host.so.3"};
+    DOCTEST_CHECK(obstacle(facts) ==
+                  "LibTorch's CUDA part needs libcufile.so.0, libnccl.so.2 and libnvshmem_host.so.3, which "
+                  "this machine lacks: scripts/setup --with-cuda installs what is missing");
+    facts.missing_libraries = {"libcufile.so.0"};
+    DOCTEST_CHECK(obstacle(facts).starts_with("LibTorch's CUDA part needs libcufile.so.0, which"));
+    facts.libtorch_cuda = 0;
+    DOCTEST_CHECK(obstacle(facts) ==
+                  "this LibTorch was built without CUDA: scripts/setup installs one with it");
+}
+
+DOCTEST_TEST_CASE("gpu_facts: a GPU that is not there") {
+    DOCTEST_CHECK(choose_gpu(good(), 1).obstacle ==
+                  "cuda:1 does not exist: this machine shows 1 GPU, cuda:0");
+    DOCTEST_CHECK(choose_gpu(good(), 1).index == -1);
+    DOCTEST_CHECK(choose_gpu(good({h100, a100}), 5).obstacle ==
+                  "cuda:5 does not exist: this machine shows 2 GPUs, cuda:0 to cuda:1");
+    GpuFacts facts = good();
+    facts.missing_libraries = {"libcufile.so.0"};  // the index comes first: no installation mends it
+    DOCTEST_CHECK(choose_gpu(facts, 1).obstacle.starts_with("cuda:1 does not exist"));
+}
+
+DOCTEST_TEST_CASE("gpu_facts: a GPU that LibTorch does not serve is named, and auto passes over it") {
+    const std::string old =
+        "cuda:0 (V100, compute capability 7.0) is too old: this LibTorch needs compute capability 7.5 or "
+        "newer";
+    DOCTEST_CHECK(choose_gpu(good({v100}), 0).obstacle == old);
+    DOCTEST_CHECK(choose_gpu(good({v100}), std::nullopt).obstacle == old);
+    DOCTEST_CHECK(choose_gpu(good({v100, t4}), std::nullopt).index == 1);
+    GpuFacts facts = good({v100});
+    facts.libtorch_cuda = 12080;
+    DOCTEST_CHECK(choose_gpu(facts, 0).index == 0);
+}
+
+DOCTEST_TEST_CASE("gpu_facts: our own kernels give way where they do not serve the GPU") {
+    for (const char* backend : {"automatic", "blocked", "reference"}) {
+        DOCTEST_CHECK_FALSE(attention_fallback(backend, t4).has_value());
+    }
+    DOCTEST_CHECK_FALSE(attention_fallback("fused", a100).has_value());
+    DOCTEST_CHECK_FALSE(attention_fallback("fused", b200).has_value());
+    DOCTEST_CHECK_FALSE(attention_fallback("fused-hopper", h100).has_value());
+    DOCTEST_CHECK(attention_fallback("fused-hopper", a100)->backend == "fused");
+    DOCTEST_CHECK(attention_fallback("fused-hopper", b200)->backend == "fused");
+    DOCTEST_CHECK(attention_fallback("fused-hopper", t4)->backend == "blocked");
+    const auto fallback = attention_fallback("fused", t4);
+    DOCTEST_CHECK(fallback->backend == "blocked");
+    DOCTEST_CHECK(fallback->sentence ==
+                  "--attention blocked computes instead of fused, whose kernels need a GPU of compute "
+                  "capability 8.0 or newer: this is T4, compute capability 7.5");
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/pretraining/mlm_task.hpp"
+
+#include "unit/pretraining/small_corpus.hpp"
+
+#include "bigbird/core/system/processor.hpp"
+#include "bigbird/training/optimizer.hpp"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+#include <numbers>
+
+using namespace bigbird;
+using namespace bigbird::training;
+using namespace bigbird::pretraining;
+using namespace bigbird::testing;
+
+namespace {
+
+struct Gradients {
+    double loss = 0;
+    std::map<std::string, double> metrics = {};
+    std::map<std::string, at::Tensor> by_name = {};
+};
+
+Gradients gradients_of_step(std::int64_t step, const MlmTaskSpec& spec, bool nsp = true) {
+    MlmTask task(small_network(), small_tokenizer(), small_source(nsp), std::nullopt, spec);
+    const StepStats stats = task.accumulate(step);
+    Gradients result{.loss = stats.loss.item<double>()};
+    for (const auto& [name, value] : stats.metrics) {
+        result.metrics[name] = value.item<double>();
+    }
+    for (const auto& item : task.module().named_parameters()) {
+        result.by_name[item.key()] = item.value().grad();
+    }
+    return result;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE(
+    "mlm_task: the loss is that of its definition, computed example by example over the whole vocabulary") {
+    const corpus::ExampleSource source = small_source();
+    model::PreTrainingModel network = small_network();
+    network->eval();  // no dropout
+    const at::NoGradGuard no_gradients;
+    const std::int64_t batch_size = 5, step = 3;
+    double nats = 0, pair_nats = 0;
+    std::int64_t masked = 0, right = 0, bases = 0;
+    const auto tokenizer = small_tokenizer();
+    for (std::int64_t i = (step - 1) * batch_size; i < step * batch_size; ++i) {
+        const std::vector<corpus::Example> one{source.get(i)};
+        const GlobalBatch batch = make_global_batch(one, small_config(), 1, at::kCPU);
+        const model::PreTrainingOutput out = network->forward(batch.parts[0].input);
+        const at::Tensor log_p =
+            at::log_softmax(out.prediction_logits[0].to(at::kDouble), -1);  // (length, vocab)
+        for (std::size_t m = 0; m < one[0].masked_positions.size(); ++m, ++masked) {
+            const at::Tensor row = log_p[one[0].masked_positions[m]];
+            nats -= row[one[0].masked_labels[m]].item<double>();
+            bases += tokenizer.piece_length(one[0].masked_labels[m]);
+            right += row.argmax().item<std::int64_t>() == one[0].masked_labels[m] ? 1 : 0;
+        }
+        pair_nats -= at::log_softmax(out.seq_relationship_logits[0].to(at::kDouble), -1)[one[0].next_sentence]
+                         .item<double>();
+    }
+    const at::AutoGradMode with_gradients(true);
+    model::BigBirdConfig config = small_config();
+    config.hidden_dropout_prob = 0;
+    model::PreTrainingModel trained(config);
+    config.initializer_range = 0.1;
+    model::initialise(*trained, config, 3);
+    MlmTask task(trained, small_tokenizer(), source, std::nullopt,
+                 {.batch_size = batch_size, .micro_batch_tokens = 256});
+    const StepStats stats = task.accumulate(step);
+    const double mlm = nats / static_cast<double>(masked), nsp = pair_nats / static_cast<double>(batch_size);
+    DOCTEST_CHECK(stats.loss.item<double>() == doctest::Approx(mlm + nsp).epsilon(1e-5));
+    DOCTEST_CHECK(stats.metrics[0].second.item<double>() == doctest::Approx(mlm).epsilon(1e-5));
+    DOCTEST_CHECK(stats.metrics[1].second.item<double>() ==
+                  doctest::Approx(static_cast<double>(right) / static_cast<double>(masked)));
+    DOCTEST_CHECK(stats.metrics[3].second.item<double>() == doctest::Approx(nsp).epsilon(1e-5));
+    DOCTEST_CHECK(stats.sequences == batch_size);
+    const auto bits = task.accumulate(step).metrics[2];
+    DOCTEST_CHECK(bits.first == "bits_per_character");
+    DOCTEST_CHECK(bits.second.item<double>() ==
+                  doctest::Approx(nats / std::numbers::ln2 / static_cast<double>(bases)).epsilon(1e-5));
+}
+
+DOCTEST_TEST_CASE("mlm_task: micro-batches give the gradients of the whole batch, dropout included") {
+    const Gradients whole = gradients_of_step(2, {.batch_size = 6, .micro_batch_tokens = 100'000, .seed = 9});
+    for (const std::int64_t tokens : {1, 256, 384}) {
+        const Gradients cut =
+            gradients_of_step(2, {.batch_size = 6, .micro_batch_tokens = tokens, .seed = 9});
+        DOCTEST_CHECK(cut.loss == doctest::Approx(whole.loss).epsilon(1e-6));
+        for (const auto& [name, gradient] : whole.by_name) {
+            DOCTEST_INFO(name);
+            DOCTEST_CHECK(at::allclose(cut.by_name.at(name), gradient, 1e-4, 1e-6));
+        }
+    }
+    const Gradients other =
+        gradients_of_step(2, {.batch_size = 6, .micro_batch_tokens = 100'000, .seed = 10});
+    DOCTEST_CHECK(other.loss != whole.loss);  // other dropout masks
+}
+
+DOCTEST_TEST_CASE("mlm_task: recomputing the layers changes neither loss nor gradients") {
+    for (const ComputeType compute : {ComputeType::fp32, ComputeType::bf16}) {
+        const Gradients kept = gradients_of_step(2, {.batch_size = 3, .seed = 9, .compute = compute});
+        const Gradients again =
+            gradients_of_step(2, {.batch_size = 3, .seed = 9, .compute = compute, .recompute = true});
+        DOCTEST_CHECK(again.loss == kept.loss);
+        for (const auto& [name, gradient] : kept.by_name) {
+            DOCTEST_INFO(name);
+            const double apart = (again.by_name.at(name) - gradient).norm().item<double>();
+            // In bfloat16 the gradients of a layer's input are added up in another order.
+            const double rounding = compute == ComputeType::bf16 ? 1e-2 : 1e-6;
+            // A key's bias moves all of a query's scores alike, so that its own gradient is rounding alone.
+            std::string measured_by = name;
+            if (const auto at = name.find("key.bias"); at != std::string::npos) {
+                measured_by.replace(at, 3, "query");
+            }
+            DOCTEST_CHECK(apart <= rounding * kept.by_name.at(measured_by).norm().item<double>());
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("mlm_task: packed projections give the gradients of three, whole, cut and recomputed") {
+    const Gradients wanted = gradients_of_step(2, {.batch_size = 6, .seed = 9});
+    for (const bool recompute : {false, true}) {
+        for (const std::int64_t tokens : {256, 100'000}) {
+            const Gradients found = gradients_of_step(2, {.batch_size = 6,
+                                                          .micro_batch_tokens = tokens,
+                                                          .seed = 9,
+                                                          .recompute = recompute,
+                                                          .packed_projections = true});
+            DOCTEST_CHECK(found.loss == doctest::Approx(wanted.loss).epsilon(1e-6));
+            for (const auto& [name, gradient] : wanted.by_name) {
+                DOCTEST_INFO(name);
+                DOCTEST_CHECK(at::allclose(found.by_name.at(name), gradient, 1e-4, 1e-6));
+            }
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("mlm_task: a step's gradients follow from its number alone") {
+    MlmTask task(small_network(), small_tokenizer(), small_source(), std::nullopt, {.batch_size = 4});
+    AdamW nothing(task.module(), {});
+    for (const std::int64_t step : {1, 2, 3}) {
+        nothing.zero_gradients();
+        task.accumulate(step);
+    }
+    const Gradients alone = gradients_of_step(3, {.batch_size = 4});
+    for (const auto& item : task.module().named_parameters()) {
+        DOCTEST_INFO(item.key());
+        DOCTEST_CHECK(at::equal(item.value().grad(), alone.by_name.at(item.key())));
+    }
+}
+
+DOCTEST_TEST_CASE("mlm_task: without NSP only masked tokens count") {
+    const Gradients result = gradients_of_step(1, {.batch_size = 4}, false);
+    DOCTEST_CHECK_FALSE(result.metrics.contains("nsp_loss"));
+    DOCTEST_CHECK(result.loss == result.metrics.at("mlm_loss"));
+    DOCTEST_CHECK_FALSE(result.by_name.at("cls.seq_relationship.weight").defined());
+}
+
+DOCTEST_TEST_CASE("mlm_task: bfloat16 gives about the same loss") {
+    const Gradients full = gradients_of_step(1, {.batch_size = 4});
+    const Gradients half = gradients_of_step(1, {.batch_size = 4, .compute = ComputeType::bf16});
+    DOCTEST_CHECK(half.loss == doctest::Approx(full.loss).epsilon(0.01));
+    DOCTEST_CHECK((half.loss != full.loss) == has_bf16_instructions());
+    DOCTEST_CHECK((half.by_name.at("bert.pooler.weight").scalar_type() == at::kFloat));
+}
+
+DOCTEST_TEST_CASE("mlm_task: evaluation scores the held-out examples and leaves the network alone") {
+    MlmTask task(small_network(), small_tokenizer(), small_source(),
+                 small_source(true, {.mask = 1, .random = 0}), {.batch_size = 4, .evaluation_sequences = 10});
+    const Json first = task.evaluate();
+    DOCTEST_CHECK(first == task.evaluate());
+    DOCTEST_CHECK(first["eval_loss"].get<double>() == doctest::Approx(first["eval_mlm_loss"].get<double>() +
+                                                                      first["eval_nsp_loss"].get<double>()));
+    DOCTEST_CHECK(first["eval_bits_per_character"].get<double>() > 0);
+    MlmTask none(small_network(), small_tokenizer(), small_source(), std::nullopt, {});
+    DOCTEST_CHECK(none.evaluate().empty());
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/pretraining/pretrain.hpp"
+
+#include "unit/pretraining/small_corpus.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/model/model_directory.hpp"
+
+using namespace bigbird;
+using namespace bigbird::training;
+using namespace bigbird::pretraining;
+using namespace bigbird::testing;
+
+namespace {
+
+std::vector<Json> metrics_of(const std::filesystem::path& run) {
+    std::istringstream in(read_file(run / "metrics.jsonl"));
+    std::vector<Json> lines;
+    for (std::string line; std::getline(in, line);) {
+        lines.push_back(Json::parse(line));
+        for (const char* key : {"seconds", "tokens_per_second", "eval_seconds", "data_wait_share",
+                                "flops_per_second", "mfu", "memory_bytes"}) {
+            lines.back().erase(key);
+        }
+    }
+    return lines;
+}
+
+double mean_loss(const std::vector<Json>& lines, std::size_t first, std::size_t last) {
+    double sum = 0;
+    for (std::size_t i = first; i < last; ++i) {
+        sum += lines[i]["loss"].get<double>();
+    }
+    return sum / static_cast<double>(last - first);
+}
+
+}  // namespace
+
+namespace {
+
+void check_pieces(std::optional<bool> packed_projections) {
+    const TempDir folder;
+    PretrainSpec spec = small_pretraining(7);
+    spec.task.packed_projections = packed_projections;
+    spec.loop.evaluate_every = 3;
+    spec.task.evaluation_sequences = 4;
+    pretrain(spec, small_tokenizer(), small_corpora(true), folder / "whole");
+    PretrainSpec stopping = spec;
+    stopping.loop.max_hours = 1e-12;
+    int stops = 0;
+    for (bool done = false; !done;) {
+        try {
+            pretrain(stopping, small_tokenizer(), small_corpora(true), folder / "pieces");
+            done = true;
+        } catch (const Stopped& stopped) {
+            DOCTEST_CHECK(stopped.code() == ExitCode::stopped_early);
+            ++stops;
+        }
+    }
+    DOCTEST_CHECK(stops == 6);
+    for (const char* file :
+         {"model/model.safetensors", "model/config.json", "model/tokenizer.model",
+          "checkpoints/step-00000007/training_state/optimizer.safetensors", "config.resolved.json"}) {
+        DOCTEST_CHECK(read_file(folder / "whole" / file) == read_file(folder / "pieces" / file));
+    }
+    DOCTEST_CHECK(metrics_of(folder / "whole") == metrics_of(folder / "pieces"));
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("pretrain: a run stopped after every step equals one in a single go, bit for bit") {
+    check_pieces(std::nullopt);
+}
+
+DOCTEST_TEST_CASE("pretrain: the same with packed projections") {
+    check_pieces(true);
+}
+
+DOCTEST_TEST_CASE("pretrain: the loss falls, and the model that is written is the one that was trained") {
+    const TempDir folder;
+    PretrainSpec spec = small_pretraining(120);
+    spec.task.batch_size = 8;
+    spec.loop.learning_rate.peak = 5e-3;
+    spec.loop.learning_rate.warmup_steps = 10;
+    const LoopResult result = pretrain(spec, small_tokenizer(), small_corpora(), folder / "run");
+    const std::vector<Json> lines = metrics_of(folder / "run");
+    DOCTEST_REQUIRE(lines.size() == 120);
+    DOCTEST_CHECK(mean_loss(lines, 110, 120) < mean_loss(lines, 0, 5) - 0.4);
+    model::PreTrainingModel network = model::load_pretraining_model(result.model, at::kCPU);
+    const Json record = network->config().extra["pretraining"]["options"];
+    DOCTEST_CHECK(record["--steps"] == 120);
+    DOCTEST_CHECK(record["--tokenizer"]["sha256"].get<std::string>().size() == 64);
+    DOCTEST_CHECK(model::read_tokenizer(result.model, network->config()).serialized() ==
+                  small_tokenizer().serialized());
+}
+
+DOCTEST_TEST_CASE("pretrain: a finished run is found before any document is read") {
+    const TempDir folder;
+    const PretrainSpec spec = small_pretraining(2);
+    pretrain(spec, small_tokenizer(), small_corpora(), folder / "run");
+    bool read = false;
+    PretrainCorpora corpora = small_corpora();
+    corpora.train = [&] {
+        read = true;
+        return small_corpus();
+    };
+    DOCTEST_CHECK(pretrain(spec, small_tokenizer(), corpora, folder / "run").finished_before);
+    PretrainSpec other = spec;
+    other.examples.masking.rate = 0.2;
+    DOCTEST_CHECK(message_of<ConfigError>([&] {
+                      pretrain(other, small_tokenizer(), corpora, folder / "run");
+                  }).starts_with("--masking-rate is 0.2, but this run was started with 0.15;"));
+    other = spec;
+    other.config.hidden_dropout_prob = 0.2;
+    DOCTEST_CHECK(message_of<ConfigError>([&] {
+                      pretrain(other, small_tokenizer(), corpora, folder / "run");
+                  }).starts_with("--config "));
+    DOCTEST_CHECK_FALSE(read);
+}
+
+DOCTEST_TEST_CASE("pretrain: options that do not fit each other are named") {
+    const TempDir folder;
+    PretrainSpec spec = small_pretraining(2);
+    spec.examples.sequence_length = 257;
+    DOCTEST_CHECK(message_of<ConfigError>([&] {
+                      pretrain(spec, small_tokenizer(), small_corpora(), folder / "run");
+                  }) == "--sequence-length 257 is longer than the 256 positions of the network");
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "run"));
+}
+
+DOCTEST_TEST_CASE("pretrain: a config.json for another vocabulary is refused, one without is not") {
+    const TempDir folder;
+    const std::string file = (folder / "config.json").string();
+    write_file(file, R"({"hidden_size": 64})");
+    require_vocabulary(file, small_tokenizer());
+    require_vocabulary("tiny", small_tokenizer());
+    write_file(file, R"({"vocab_size": 50358})");
+    DOCTEST_CHECK(message_of<InputError>([&] { require_vocabulary(file, small_tokenizer()); }) ==
+                  file +
+                      ": vocab_size is 50358, but the tokenizer has 512 pieces; leave vocab_size out, and "
+                      "the tokenizer's is taken");
+}
+
+DOCTEST_TEST_CASE("pretrain: defaults by configuration, and micro-batches by device or by number") {
+    DOCTEST_CHECK(pretrain_defaults("tiny").sequence_length == 512);
+    DOCTEST_CHECK(pretrain_defaults("tiny").batch_size == 8);
+    DOCTEST_CHECK(pretrain_defaults("base").steps == 1'000'000);
+    DOCTEST_CHECK(pretrain_defaults("my.json").learning_rate == 1e-4);
+    DOCTEST_CHECK(read_configuration("tiny").hidden_size == 128);
+    DOCTEST_CHECK_THROWS_AS(read_configuration("huge"), ConfigError);
+    DOCTEST_CHECK_THROWS_AS(read_configuration("none.json"), InputError);
+    PretrainSpec spec = small_pretraining(1);
+    spec.examples.sequence_length = 100;
+    DOCTEST_CHECK(micro_batch_tokens(3, spec) == 3 * 112);
+    DOCTEST_CHECK(micro_batch_tokens(0, spec) > 0);
+}

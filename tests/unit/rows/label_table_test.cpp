@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/rows/label_table.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
+#include <algorithm>
+#include <vector>
+
+using namespace bigbird;
+using namespace bigbird::rows;
+using Indices = std::vector<std::size_t>;
+
+namespace {
+
+LabelTable some_labels() {
+    return LabelTable({{"DHS", "K562|DNase|None", 10},
+                       {"TF", "K562|CTCF|None", 20},
+                       {"TF", "K562|CTCF|None", -1},
+                       {"TF", "GM12878|CTCF|None", 5},
+                       {"HM", "H1|H3K4me3|None", 0},
+                       {"Pol2", "TF", 1}});
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("label_table: written and read, positives unknown where they are not said") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "labels.tsv", some_labels().to_text());
+    const LabelTable read = LabelTable::read(folder / "labels.tsv");
+    DOCTEST_CHECK(read.to_text() == some_labels().to_text());
+    DOCTEST_CHECK(read[2].positives == -1);
+    DOCTEST_CHECK(read.groups() == std::vector<std::string>{"DHS", "TF", "HM", "Pol2"});
+    testing::write_file(folder / "short.tsv", "index\tgroup\tname\n0\tTF\tA\n1\tTF\tB\n");
+    DOCTEST_CHECK(LabelTable::read(folder / "short.tsv").size() == 2);
+}
+
+DOCTEST_TEST_CASE("label_table: faults are named with file and line") {
+    const testing::TempDir folder;
+    const auto message = [&](const std::string& text) {
+        testing::write_file(folder / "l.tsv", text);
+        return testing::message_of<InputError>([&] { LabelTable::read(folder / "l.tsv"); });
+    };
+    const std::string head = "index\tgroup\tname\tpositives\n";
+    DOCTEST_CHECK(message("name\n").find("l.tsv:1: is no table of labels") != std::string::npos);
+    DOCTEST_CHECK(message(head + "0\tTF\tA\t1\n2\tTF\tB\t1\n").find("l.tsv:3: index '2' where 1 comes") !=
+                  std::string::npos);
+    DOCTEST_CHECK(message(head + "0\tTF\tA\tmany\n").find("l.tsv:2: positives 'many'") != std::string::npos);
+    DOCTEST_CHECK(message(head + "0\tTF\n").find("l.tsv:2: a label needs") != std::string::npos);
+    DOCTEST_CHECK(message(head).find("holds no labels") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("label_table: repeated names get columns by unique id") {
+    const LabelTable labels = some_labels();
+    DOCTEST_CHECK(labels.column_name(0) == "K562|DNase|None");
+    DOCTEST_CHECK(labels.column_name(1) == "001_K562_CTCF_None");
+    DOCTEST_CHECK(labels.column_name(2) == "002_K562_CTCF_None");
+}
+
+DOCTEST_TEST_CASE("label_table: labels are chosen by index, range, group, name, id and pattern") {
+    const LabelTable labels = some_labels();
+    DOCTEST_CHECK(labels.select("4") == Indices{4});
+    DOCTEST_CHECK(labels.select("0-2") == Indices{0, 1, 2});
+    DOCTEST_CHECK(labels.select("DHS,HM") == Indices{0, 4});
+    DOCTEST_CHECK(labels.select("H1|H3K4me3|None,0,0") == Indices{0, 4});
+    DOCTEST_CHECK(labels.select("002_K562_CTCF_None") == Indices{2});
+    DOCTEST_CHECK(labels.select("*CTCF*") == Indices{1, 2, 3});
+    DOCTEST_CHECK(labels.select("K562|?????|None") == Indices{0});
+    DOCTEST_CHECK(labels.select("group:TF") == Indices{1, 2, 3});
+    DOCTEST_CHECK(labels.select("name:TF") == Indices{5});
+    DOCTEST_CHECK(labels.subset({4, 5}).column_name(1) == "TF");
+}
+
+DOCTEST_TEST_CASE("label_table: what is ambiguous or fits nothing is refused, and says what would do") {
+    const LabelTable labels = some_labels();
+    const auto message = [&](const char* selection) {
+        return testing::message_of<ConfigError>([&] { labels.select(selection); });
+    };
+    DOCTEST_CHECK(message("K562|CTCF|None") ==
+                  "the label selection 'K562|CTCF|None' is the name of labels 1, 2; choose by index or by "
+                  "unique id, as "
+                  "001_K562_CTCF_None");
+    DOCTEST_CHECK(message("TF").find("is both a group and a name; write group:TF or name:TF") !=
+                  std::string::npos);
+    DOCTEST_CHECK(message("6").find("is outside the labels 0-5") != std::string::npos);
+    DOCTEST_CHECK(message("3-1") ==
+                  "the label selection '3-1' runs backwards; write the smaller index first");
+    DOCTEST_CHECK(message("CTCF").find("fits no label") != std::string::npos);
+    DOCTEST_CHECK(message("").find("fits no label") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("label_table: DeepSEA's names keep their order and tell repeated ones apart") {
+    std::vector<Label> labels;
+    for (int i = 0; i < 919; ++i) {
+        labels.push_back({i < 125 ? "DHS" : i < 815 ? "TF" : "HM", "cell" + std::to_string(i % 844), -1});
+    }
+    const LabelTable table(labels);
+    std::vector<std::string> columns;
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        columns.push_back(table.column_name(i));
+    }
+    std::sort(columns.begin(), columns.end());
+    DOCTEST_CHECK(std::adjacent_find(columns.begin(), columns.end()) == columns.end());
+    DOCTEST_CHECK(table.select("TF").size() == 690);
+}

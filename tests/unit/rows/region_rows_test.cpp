@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/rows/region_rows.hpp"
+
+#include "support/captured_log.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
+#include <cmath>
+
+using namespace bigbird;
+using namespace bigbird::rows;
+
+namespace {
+
+std::unique_ptr<genome::ReferenceGenome> small_genome() {
+    return genome::in_memory_genome(
+        {{"1", "ACGTACGTAC" + std::string(10, 'N') + "GGGGGCCCCC"}, {"2", "TTTTTAAAAA"}});
+}
+
+std::vector<RegionRow> read_rows(const std::string& bed, RegionOptions options) {
+    const testing::TempDir folder;
+    testing::write_file(folder / "r.bed", bed);
+    const auto genome = small_genome();
+    RegionReader reader(folder / "r.bed", *genome, options);
+    std::vector<RegionRow> rows;
+    while (auto row = reader.next()) {
+        reader.fill(*row);
+        rows.push_back(std::move(*row));
+    }
+    DOCTEST_CHECK(reader.rows() == static_cast<std::int64_t>(rows.size()));
+    return rows;
+}
+
+RegionOptions options_of(std::int64_t begin, std::int64_t end) {
+    RegionOptions options;
+    options.bounds = {begin, end};
+    return options;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("region_rows: each row has its window, its status and its share of N") {
+    const auto rows =
+        read_rows("chr1\t2\t6\tfirst\t5\t+\n2\t0\t2\n1\t8\t12\n1\t13\t17\n1\t28\t28\n", options_of(-2, 2));
+    DOCTEST_REQUIRE(rows.size() == 5);
+    DOCTEST_CHECK(rows[0].sequence == "GTAC");
+    DOCTEST_CHECK(rows[0].head.contig == "chr1");
+    DOCTEST_CHECK(rows[0].window.contig == "1");
+    DOCTEST_CHECK(rows[0].head.name == "first");
+    DOCTEST_CHECK(rows[0].head.score == "5");
+    DOCTEST_CHECK(rows[0].head.status == "ok");
+    DOCTEST_CHECK(rows[1].sequence == "NTTT");
+    DOCTEST_CHECK(rows[1].head.status == "padded");
+    DOCTEST_CHECK(rows[1].head.n_fraction == 0.25);
+    DOCTEST_CHECK(rows[2].sequence == "ACNN");
+    DOCTEST_CHECK(rows[2].head.status == "has_n");
+    DOCTEST_CHECK(rows[3].head.status == "all_n");
+    DOCTEST_CHECK(!is_scored(rows[3].status));
+    DOCTEST_CHECK(rows[4].sequence == "CCCC");
+}
+
+DOCTEST_TEST_CASE("region_rows: rows longer than their window are counted and said, tiles are not") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "r.bed", "1\t2\t6\n1\t2\t7\n1\t0\t20\n");
+    const auto genome = small_genome();
+    const auto said = [&](const RegionOptions& options) {
+        const testing::CapturedLog log;
+        RegionReader reader(folder / "r.bed", *genome, options);
+        while (reader.next()) {
+        }
+        reader.report();
+        return log.text();
+    };
+    RegionOptions options = options_of(-2, 2);
+    DOCTEST_CHECK(said(options).find("r.bed: 2 of 3 rows are longer than the model's window of 4 bases, "
+                                     "which lies about their middle alone; --tile scores all of a row\n") !=
+                  std::string::npos);
+    options.tile = 4;
+    DOCTEST_CHECK(said(options).empty());
+}
+
+DOCTEST_TEST_CASE("region_rows: the minus strand is reverse-complemented where strands count") {
+    RegionOptions options = options_of(-2, 3);
+    options.anchor = Anchor::automatic;
+    const std::string bed = "1\t5\t6\ta\t.\t+\n1\t5\t6\tb\t.\t-\n";
+    options.use_strand = true;
+    auto rows = read_rows(bed, options);
+    DOCTEST_CHECK(rows[0].sequence == "TACGT");  // 3..8
+    DOCTEST_CHECK(rows[1].sequence == "ACGTA");  // 3..8 of the other strand: mirrored window [3, 8)
+    DOCTEST_CHECK(rows[1].window.begin == 3);
+    options.use_strand = false;
+    rows = read_rows(bed, options);
+    DOCTEST_CHECK(rows[1].sequence == "TACGT");
+}
+
+DOCTEST_TEST_CASE("region_rows: what is not on the reference is an error with file and line") {
+    const auto message = [](const std::string& bed) {
+        return testing::message_of<InputError>([&] { read_rows(bed, options_of(-2, 2)); });
+    };
+    DOCTEST_CHECK(message("1\t1\t2\n9\t1\t2\n")
+                      .find("r.bed:2: contig '9' is not in the reference; give regions of the same "
+                            "assembly, or --skip-invalid to mark such rows and go on") != std::string::npos);
+    DOCTEST_CHECK(message("chr2\t1\t11\n")
+                      .find("r.bed:1: end 11 lies past the end of contig '2', which has 10 bases") !=
+                  std::string::npos);
+    DOCTEST_CHECK(message("1\t5\t2\n").find("r.bed:1: ") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("region_rows: with skip_invalid such rows are marked, in their place") {
+    RegionOptions options = options_of(-2, 2);
+    options.skip_invalid = true;
+    const auto rows = read_rows("1\t2\t6\n9\t1\t2\tx\n2\t1\t11\n1\tone\t2\n1 2 3\n2\t4\t6\n", options);
+    DOCTEST_REQUIRE(rows.size() == 6);
+    const std::vector<std::string> expected{"ok",        "no_contig", "bad_interval",
+                                            "malformed", "malformed", "ok"};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        DOCTEST_CHECK(rows[i].head.status == expected[i]);
+        DOCTEST_CHECK(is_scored(rows[i].status) == (expected[i] == "ok"));
+        DOCTEST_CHECK(std::isnan(rows[i].head.n_fraction) == (expected[i] != "ok"));
+        DOCTEST_CHECK(rows[i].line == static_cast<std::int64_t>(i) + 1);
+    }
+    DOCTEST_CHECK(rows[1].head.name == "x");
+    DOCTEST_CHECK(rows[3].head.begin == "one");
+}
+
+DOCTEST_TEST_CASE("region_rows: a file that breaks off is an error even with skip_invalid") {
+    const auto genome = genome::open_reference(testing::test_data("genome/22.fa.gz"));
+    RegionOptions options = options_of(-100, 100);
+    options.skip_invalid = true;
+    RegionReader reader(testing::test_data("regions/malformed/truncated.bed.gz"), *genome, options);
+    DOCTEST_CHECK_THROWS_AS(
+        [&] {
+            while (reader.next()) {
+            }
+        }(),
+        InputError);
+}
+
+DOCTEST_TEST_CASE("region_rows: no rows are no error") {
+    DOCTEST_CHECK(read_rows("# nothing\n\n", options_of(-2, 2)).empty());
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/rows/variant_rows.hpp"
+
+#include "support/captured_log.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/genome/text/text_input.hpp"
+#include "bigbird/rows/text_fields.hpp"
+
+#include <cmath>
+#include <map>
+
+using namespace bigbird;
+using namespace bigbird::testing;
+using rows::VariantRow;
+using rows::VariantStatus;
+
+namespace {
+
+std::vector<VariantRow> read_rows(const std::filesystem::path& path, const genome::ReferenceGenome& reference,
+                                  std::int64_t window, bool strict = false) {
+    rows::VariantRows source(path, reference, window, strict);
+    std::vector<VariantRow> rows;
+    while (auto row = source.next()) {
+        source.fill(*row);
+        source.settle(*row);
+        rows.push_back(std::move(*row));
+    }
+    source.report();
+    return rows;
+}
+
+class Small {
+public:
+    std::vector<VariantRow> read(const std::string& body, bool strict = false) const {
+        write_file(folder_ / "v.vcf",
+                   "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + body);
+        return read_rows(folder_ / "v.vcf", *genome_, 8, strict);
+    }
+
+private:
+    TempDir folder_;
+    std::unique_ptr<genome::ReferenceGenome> genome_ =
+        genome::in_memory_genome({{"1", "ACGTACGTACNNGGGGGTTTTT" + std::string(40, 'N')}});
+};
+
+std::string statuses(const std::vector<VariantRow>& rows) {
+    std::string text;
+    for (const VariantRow& row : rows)
+        text += std::string(to_string(row.status)) + " ";
+    return text;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("variant_rows: alternative windows are what bcftools consensus makes of the genome") {
+    const auto genome = genome::open_reference(test_data("genome/22.fa.gz"));
+    const std::vector<VariantRow> rows = read_rows(test_data("variants/1000g.chr22.vcf.gz"), *genome, 400);
+    std::map<std::string, const VariantRow*> by_place;
+    for (const VariantRow& row : rows) {
+        by_place[std::to_string(row.position + 1) + row.ref + row.alt] = &row;
+    }
+    genome::TextInput text(test_data("variants/windows.tsv"));
+    std::string line;
+    text.next(line);
+    std::int64_t checked = 0;
+    while (text.next(line)) {
+        const auto fields = rows::split_fields(line, '\t');
+        const auto found =
+            by_place.find(std::string(fields[0]) + std::string(fields[1]) + std::string(fields[2]));
+        DOCTEST_REQUIRE(found != by_place.end());
+        const VariantRow& row = *found->second;
+        DOCTEST_CHECK(row.status == VariantStatus::ok);
+        DOCTEST_CHECK(row.ref_sequence.size() == 400);
+        DOCTEST_CHECK(row.alt_sequence.size() == 400);
+        DOCTEST_CHECK(row.alt_sequence.substr(static_cast<std::size_t>(row.offset) - 60, 200) == fields[3]);
+        ++checked;
+    }
+    DOCTEST_CHECK(checked == 110);
+}
+
+DOCTEST_TEST_CASE("variant_rows: windows of both alleles begin alike and have one length") {
+    const Small small;
+    const auto rows = small.read(
+        "1\t6\ts\tC\tG\n"         // SNV
+        "1\t6\ti\tC\tCTT,CT\n"    // two insertions
+        "chr1\t5\td\tacg\ta\n");  // deletion, by an alias, in lower case
+    DOCTEST_REQUIRE(rows.size() == 4);
+    DOCTEST_CHECK(rows[0].ref_sequence == "CGTACGTA");
+    DOCTEST_CHECK(rows[0].alt_sequence == "CGTAGGTA");
+    DOCTEST_CHECK(rows[1].alt_sequence == "CGTACTTG");
+    DOCTEST_CHECK(rows[2].alt_sequence == "CGTACTGT");
+    DOCTEST_CHECK(rows[3].ref_sequence == "CGTACGTA");
+    DOCTEST_CHECK(rows[3].alt_sequence == "CGTATACN");
+    DOCTEST_CHECK(statuses(rows) == "ok ok ok has_n ");
+}
+
+DOCTEST_TEST_CASE("variant_rows: what cannot be scored is marked, counted, and with --strict an end") {
+    const Small small;
+    const CapturedLog log;
+    const auto rows = small.read(
+        "1\t6\t.\tA\tG\n"
+        "1\t6\t.\tC\t<DEL>,*,G\n"
+        "1\t6\t.\tC\t.\n"
+        "2\t6\t.\tC\tG\n"
+        "1\t62\t.\tNN\tG\n"
+        "1\t6\t.\tC\tGGGGG\n"
+        "1\t40\t.\tA\tG\n"
+        "1\t2\t.\tC\tG\n");
+    DOCTEST_CHECK(statuses(rows) ==
+                  "ref_mismatch symbolic symbolic ok no_alt no_contig past_end too_long has_n padded ");
+    DOCTEST_CHECK(std::isnan(rows[0].n_fraction));
+    DOCTEST_CHECK(log.text().find("v.vcf: 1 of 10 rows are ref_mismatch and have no scores") !=
+                  std::string::npos);
+    const std::string error =
+        message_of<InputError>([&] { small.read("1\t6\t.\tC\tG\n1\t7\tx\tA\tG\n", true); });
+    DOCTEST_CHECK(error.find("v.vcf: record 2 (1:7 A>G) has another REF than the reference") !=
+                  std::string::npos);
+}
+
+DOCTEST_TEST_CASE(
+    "variant_rows: N in the reference agrees with any base, and the allele stands in its place") {
+    const Small small;
+    const auto rows = small.read("1\t11\t.\tA\tG\n1\t50\t.\tN\tN\n");
+    DOCTEST_CHECK(statuses(rows) == "has_n all_n ");
+    DOCTEST_CHECK(rows[0].ref_sequence == "GTACANGG");
+    DOCTEST_CHECK(rows[0].alt_sequence == "GTACGNGG");
+    DOCTEST_CHECK(rows[0].n_fraction == 0.125);
+}
+
+DOCTEST_TEST_CASE("variant_rows: a VCF of another assembly is an error, an empty one is not") {
+    const Small small;
+    const CapturedLog log;
+    DOCTEST_CHECK(message_of<InputError>([&] {
+                      small.read("7\t6\t.\tC\tG\n8\t6\t.\tC\tG\n");
+                  }).find("none of its contigs is in the reference") != std::string::npos);
+    DOCTEST_CHECK(small.read("").empty());
+    DOCTEST_CHECK(log.text().find("holds no variants") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("variant_rows: about a TSS, which keeps its place, on its strand") {
+    const TempDir folder;
+    const auto genome = genome::in_memory_genome({{"1", "AACCGGTTACGTACGTTTGACA"}});
+    write_file(folder / "tss.bed", "1\t10\t11\tp\t.\t+\n");
+    const rows::TssIndex plus(folder / "tss.bed", *genome, {-6, 4});
+    write_file(folder / "tss.bed", "1\t10\t11\tm\t.\t-\n");
+    const rows::TssIndex minus(folder / "tss.bed", *genome, {-6, 4});
+    const auto rows_of = [&](const rows::TssIndex& tss, const std::string& body) {
+        write_file(folder / "v.vcf",
+                   "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + body);
+        rows::VariantRows source(folder / "v.vcf", *genome, 10, false, &tss);
+        std::vector<VariantRow> rows;
+        while (auto row = source.next()) {
+            source.fill(*row);
+            rows.push_back(std::move(*row));
+        }
+        return rows;
+    };
+    // + : the window is [4, 14), GGTTACGTAC
+    const auto forward =
+        rows_of(plus,
+                "1\t6\t.\tG\tT\t.\t.\t.\n1\t6\t.\tGTT\tG\t.\t.\t.\n"
+                "1\t6\t.\tG\tGCC\t.\t.\t.\n1\t13\t.\tAC\tA\t.\t.\t.\n1\t20\t.\tA\tT\t.\t.\t.\n");
+    DOCTEST_REQUIRE(forward.size() == 5);
+    DOCTEST_CHECK(forward[0].ref_sequence == "GGTTACGTAC");
+    DOCTEST_CHECK(forward[0].alt_sequence == "GTTTACGTAC");
+    DOCTEST_CHECK(forward[0].tss == "p");
+    DOCTEST_CHECK(forward[1].alt_sequence == "CCGGACGTAC");  // taken from the left: the TSS stays
+    DOCTEST_CHECK(forward[1].ref_sequence == "GGTTACGTAC");
+    DOCTEST_CHECK(forward[2].alt_sequence == "CCTTACGTAC");
+    DOCTEST_CHECK(forward[3].alt_sequence == "GGTTACGTAG");  // taken from the right
+    DOCTEST_CHECK(forward[4].status == VariantStatus::no_tss);
+    // - : the window is [7, 17), TACGTACGTT, reverse-complemented
+    const auto reverse = rows_of(minus, "1\t9\t.\tA\tC\t.\t.\t.\n");
+    DOCTEST_CHECK(reverse[0].ref_sequence == "AACGTACGTA");
+    DOCTEST_CHECK(reverse[0].alt_sequence == "AACGTACGGA");
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/baseline_windows.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/tensors.hpp"
+#include "support/testing.hpp"
+#include "unit/task_models/tiny_task.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/json_file.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/task_models/batched_logits.hpp"
+#include "bigbird/task_models/finetune/classifier_task.hpp"
+
+using namespace bigbird;
+using namespace bigbird::testing;
+using task_models::TaskInfo;
+
+namespace {
+
+TaskInfo info_of(const std::string& architecture, const rows::WindowBounds& window) {
+    TaskInfo info;
+    info.architecture = architecture;
+    info.window = window;
+    info.network =
+        task_models::to_json(task_models::KmerSpec{.word = 5, .informative = 3, .unit_length = true});
+    return info;
+}
+
+std::vector<task_models::EncodedWindow> encoded(const task_models::WindowNetwork& network,
+                                                bool reverse = false) {
+    std::vector<task_models::EncodedWindow> windows;
+    for (std::uint64_t seed = 0; seed < 7; ++seed)
+        windows.push_back(network.encode(random_dna(300, seed), reverse));
+    return windows;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE(
+    "scoring/baseline_windows: every baseline is written and read back, and predicts the same") {
+    for (const char* architecture : {"cnnprom", "deepromoter", "deepsea", "gkm-svm", "kmer-ridge"}) {
+        DOCTEST_CAPTURE(architecture);
+        const TaskInfo info = info_of(architecture, {-150, 150});
+        const bool linear = std::string(architecture).find('-') != std::string::npos;
+        const auto network = linear ? task_models::linear_network(info, random_tensor({3, 320}, 1),
+                                                                  random_tensor({3}, 2), at::kCPU)
+                                    : task_models::new_base_network(info, 3, 1, at::kCPU);
+        const TempDir folder;
+        std::filesystem::create_directories(folder / "model");
+        const rows::LabelTable labels({{"TF", "a", -1}, {"TF", "b", -1}, {"TF", "c", -1}});
+        task_models::write_task_model(*network, labels, folder / "model");
+        const auto loaded =
+            task_models::load_task_model(folder / "model", examples::Task::chromatin, at::kCPU);
+        DOCTEST_CHECK(loaded.info.architecture == architecture);
+        const auto windows = encoded(*network);
+        const at::Tensor expected = task_models::batched_logits(*network, windows, 1 << 20);
+        DOCTEST_CHECK(expected.std().item<double>() > 1e-4);
+        DOCTEST_CHECK(difference(task_models::batched_logits(*loaded.network, windows, 300), expected) <
+                      1e-5);
+        DOCTEST_CHECK(difference(task_models::batched_logits(*network, encoded(*network, true), 1 << 20),
+                                 expected) < (linear ? 1e-5 : 1e9));  // k-mers are counted on both strands
+    }
+}
+
+DOCTEST_TEST_CASE("scoring/baseline_windows: windows are codes, on either strand; all N has none") {
+    const auto network = task_models::new_base_network(info_of("cnnprom", {-100, 100}), 1, 1, at::kCPU);
+    DOCTEST_CHECK(network->encode("ACGTN", false).ids == std::vector<std::int32_t>{0, 1, 2, 3, 4});
+    DOCTEST_CHECK(network->encode("AACN", true).ids == std::vector<std::int32_t>{4, 2, 3, 3});
+    DOCTEST_CHECK(network->encode("NNNN", false).all_n());
+    DOCTEST_CHECK(network->encode("", false).all_n());
+}
+
+DOCTEST_TEST_CASE("scoring/baseline_windows: features of a k-mer model") {
+    const baselines::GappedKmers kmers(2, 2);
+    std::vector<float> features(kmers.size());
+    const std::vector<std::int32_t> codes{0, 0, 0, 1};  // AA, AA, AC
+    task_models::kmer_features(kmers, {.word = 2, .informative = 2, .unit_length = false}, codes, features);
+    double sum = 0, square = 0;
+    for (const float value : features)
+        sum += double{value};
+    DOCTEST_CHECK(sum == doctest::Approx(std::sqrt(2.0)));  // neither is its own reverse complement
+    task_models::kmer_features(kmers, {.word = 2, .informative = 2, .unit_length = true}, codes, features);
+    for (const float value : features)
+        square += double{value} * double{value};
+    DOCTEST_CHECK(square == doctest::Approx(1));
+    task_models::kmer_features(kmers, {.word = 2, .informative = 2, .unit_length = true},
+                               std::vector<std::int32_t>{4, 4}, features);
+    DOCTEST_CHECK(std::ranges::all_of(features, [](float value) { return value == 0; }));
+}
+
+DOCTEST_TEST_CASE("scoring/baseline_windows: descriptions that do not fit") {
+    const TempDir folder;
+    std::filesystem::create_directories(folder / "model");
+    const auto network = task_models::new_base_network(info_of("cnnprom", {-100, 100}), 1, 1, at::kCPU);
+    task_models::write_task_model(*network, rows::LabelTable({{"TF", "a", -1}}), folder / "model");
+    const auto with = [&](const std::string& key, const Json& value) {
+        Json json = read_json(folder / "model/config.json");
+        json["bigbird_dna"]["task_model"][key] = value;
+        write_json(folder / "model/config.json", json, Overwrite::allow);
+        return message_of<InputError>(
+            [&] { task_models::load_task_model(folder / "model", examples::Task::chromatin, at::kCPU); });
+    };
+    DOCTEST_CHECK(with("window", "-10:5").find("needs at least 21") != std::string::npos);
+    DOCTEST_CHECK(with("window", "-300:300").find("has the shape") != std::string::npos);
+    DOCTEST_CHECK(with("architecture", "resnet").find("is not known") != std::string::npos);
+    DOCTEST_CHECK(with("architecture", "kmer-ridge").find("model.safetensors") != std::string::npos);
+    DOCTEST_CHECK(with("network", Json::object()).find("description is damaged") != std::string::npos);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/encode/exact_encoder.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/rng.hpp"
+#include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
+#include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
+
+#include <sentencepiece_processor.h>
+
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace bigbird::testing;
+using namespace bigbird::tokenizer;
+
+namespace {
+
+struct Both {
+    explicit Both(const std::string& file) : Both(file, read_file(test_data(file))) {}
+    Both(const std::string& file, std::string model)
+        : bytes(std::move(model)), encoder(bpe_rules_of(parse_sentencepiece_model(bytes, file), file)) {
+        DOCTEST_REQUIRE(oracle.LoadFromSerializedProto({bytes.data(), bytes.size()}).ok());
+    }
+    bool agree(const std::string& text) const {
+        std::vector<int> expected;
+        DOCTEST_REQUIRE(oracle.Encode({text.data(), text.size()}, &expected).ok());
+        return encoder.encode(text) == std::vector<std::int32_t>(expected.begin(), expected.end());
+    }
+    std::string bytes;
+    ExactEncoder encoder;
+    sentencepiece::SentencePieceProcessor oracle;
+};
+
+std::string random_text(bigbird::Rng& rng, std::size_t length, const std::string& letters, double repeat) {
+    std::string text;
+    const auto unit = static_cast<std::size_t>(rng.between(1, 7));
+    while (text.size() < length) {
+        text += rng.uniform() < repeat && text.size() >= unit
+                    ? text[text.size() - unit]
+                    : letters[static_cast<std::size_t>(
+                          rng.between(0, static_cast<std::int64_t>(letters.size()) - 1))];
+    }
+    return text;
+}
+
+std::string real_sequence() {
+    std::string dna;
+    for (const char letter : read_file(test_data("tokenizer/sentences.txt"))) {
+        dna += letter == '\n' ? "" : std::string(1, letter);
+    }
+    return dna;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("tokenizer/exact_encoder: SentencePiece's ids on real sequence") {
+    const Both both("tokenizer/small.model");
+    const std::string dna = real_sequence();
+    DOCTEST_CHECK(both.agree(dna));
+    for (std::size_t begin = 0; begin + 8000 <= dna.size(); begin += 7919) {
+        DOCTEST_CHECK(both.agree(dna.substr(begin, 8000)));
+    }
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_encoder: SentencePiece's ids, with more pieces than short tokens") {
+    TrainingCorpus corpus(0);
+    std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
+    for (std::string line; std::getline(lines, line);) {
+        corpus.add(line);
+    }
+    corpus.add_missing_letters();
+    TrainSpec spec;
+    spec.vocab_size = 4000;
+    const Both both("trained", train_with_sentencepiece(spec, corpus));
+    DOCTEST_CHECK(both.encoder.encode("GATTACA").size() < 4);
+    const std::string dna = real_sequence();
+    DOCTEST_CHECK(both.agree(dna));
+    bigbird::Rng rng(5);
+    int wrong = 0;
+    for (int round = 0; round < 300; ++round) {
+        for (const std::string letters : {"ACGT", "A", "AC", "ACGTN", "ACGTNRYacgt", "AAAAAAAAC"}) {
+            wrong += !both.agree(
+                random_text(rng, static_cast<std::size_t>(rng.between(1, 600)), letters, round % 10 / 10.0));
+        }
+        const auto begin = static_cast<std::size_t>(rng.between(0, 90'000));
+        std::string mutated = dna.substr(begin, static_cast<std::size_t>(rng.between(1, 9000)));
+        for (std::size_t i = 0; i < mutated.size(); i += 40) {
+            mutated[i] = "ACGT"[rng.between(0, 3)];
+        }
+        wrong += !both.agree(mutated);
+    }
+    DOCTEST_CHECK(wrong == 0);
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_encoder: SentencePiece's ids on any text") {
+    const Both both("tokenizer/small.model"), no_n("tokenizer/malformed/no_n.model");
+    bigbird::Rng rng(4);
+    for (const std::string text :
+         {"", "A", "N", "a", "NNNNNNNNNN", "acgt", "RYKMACGTN", "A*C-.", "NA", "ANNNA"}) {
+        DOCTEST_CHECK(both.agree(text));
+        DOCTEST_CHECK(no_n.agree(text));
+    }
+    int wrong = 0;
+    for (int round = 0; round < 1500; ++round) {
+        for (const std::string letters : {"ACGT", "A", "AT", "ACGTN", "ACGTNRYacgt", "AAAAAAAAC"}) {
+            const std::string text =
+                random_text(rng, static_cast<std::size_t>(rng.between(1, 400)), letters, round % 10 / 10.0);
+            wrong += !both.agree(text) + !no_n.agree(text);
+        }
+    }
+    DOCTEST_CHECK(wrong == 0);
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_encoder: long text in chunks, the same whatever the threads") {
+    const Both both("tokenizer/small.model");
+    bigbird::Rng rng(6);
+    const std::string real = real_sequence();
+    std::vector<std::string> texts{real + real, random_text(rng, 300'000, "ACGT", 0),
+                                   random_text(rng, 200'000, "ACGTN", 0.9)};
+    for (const std::string unit : {"A", "AT", "ATT", "GGCAT", "ACGTTGCA", "TTAGGG", "N"}) {
+        std::string repeated = "CG";
+        while (repeated.size() < 150'000) {
+            repeated += unit;
+        }
+        texts.push_back(repeated + "CCA" + repeated.substr(0, 1 << 15));
+    }
+    for (const std::string& text : texts) {
+        DOCTEST_CHECK(both.agree(text));
+        const auto ids = both.encoder.encode(text);
+        DOCTEST_CHECK(both.encoder.encode(text, 3) == ids);
+    }
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_encoder: ten million bases in one call") {
+    const Both both("tokenizer/small.model");
+    bigbird::Rng rng(8);
+    const std::string text = random_text(rng, 10'000'000, "ACGT", 0.2);
+    const auto ids = both.encoder.encode(text, 2);
+    DOCTEST_CHECK(both.encoder.encode(text) == ids);
+    const auto tail = both.encoder.encode(std::string_view(text).substr(text.size() - 100'000));
+    DOCTEST_CHECK(std::equal(tail.rbegin(), tail.rend() - 50, ids.rbegin()));
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_encoder: spans cover the text") {
+    const Both both("tokenizer/malformed/no_n.model");
+    const std::string text = "ACGTNNNNTTacgtGATTACA";
+    const Encoding encoding = both.encoder.encode_with_spans(text);
+    DOCTEST_CHECK(encoding.ids == both.encoder.encode(text));
+    DOCTEST_REQUIRE(encoding.spans.size() == encoding.ids.size());
+    std::size_t place = 0;
+    int unknown = 0;
+    for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
+        const TextSpan span = encoding.spans[i];
+        DOCTEST_CHECK(span.begin == place);
+        place = span.end;
+        if (encoding.ids[i] == 1) {
+            ++unknown;
+        } else {
+            DOCTEST_CHECK(both.oracle.IdToPiece(encoding.ids[i]) ==
+                          text.substr(span.begin, span.end - span.begin));
+        }
+    }
+    DOCTEST_CHECK(place == text.size());
+    DOCTEST_CHECK(unknown == 2);
+    const std::string real = real_sequence();
+    const Encoding chunked = both.encoder.encode_with_spans(real, 2);
+    DOCTEST_CHECK(chunked.ids == both.encoder.encode(real));
+    DOCTEST_CHECK(chunked.spans.back().end == real.size());
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_encoder: pieces that encoding never gives are told") {
+    SentencePieceModel model;
+    model.is_bpe = true;
+    model.pieces = {{"[UNK]", 0, PieceKind::unknown}};
+    for (const char* text : {"CA", "AC", "GACG", "A", "C", "G"}) {
+        model.pieces.push_back({text, -static_cast<float>(model.pieces.size()), PieceKind::normal});
+    }
+    const ExactEncoder encoder(bpe_rules_of(model, "x"));
+    DOCTEST_CHECK(std::vector(encoder.unreachable().begin(), encoder.unreachable().end()) ==
+                  std::vector<std::int32_t>{3});
+    DOCTEST_CHECK(encoder.encode("GACG") == std::vector<std::int32_t>{6, 2, 6});
+}

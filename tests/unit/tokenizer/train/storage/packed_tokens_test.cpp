@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/train/storage/packed_tokens.hpp"
+
+#include "support/testing.hpp"
+
+#include <string>
+#include <vector>
+
+using namespace bigbird::tokenizer;
+
+namespace {
+
+constexpr std::uint8_t A = 0, C = 1, G = 2, T = 3;
+
+struct Scene {
+    explicit Scene(const std::vector<std::string>& stretches, std::size_t target_chunk = 1) : team(2) {
+        for (const std::string& stretch : stretches) {
+            letters.append(stretch);
+        }
+        tokens.emplace_back(letters, target_chunk);
+    }
+    std::string text() const {
+        std::string text;
+        for (const PackedTokens::Chunk& chunk : tokens[0].chunks()) {
+            for (std::size_t i = 0; i < chunk.size; ++i) {
+                const std::uint8_t symbol = tokens[0].data(chunk)[i];
+                text += symbol == LetterArray::separator ? "|" : std::to_string(symbol);
+            }
+        }
+        return text;
+    }
+    LetterArray letters;
+    ShardTeam team;
+    std::vector<PackedTokens> tokens;
+};
+
+}  // namespace
+
+DOCTEST_TEST_CASE("tokenizer/packed_tokens: several pairs at once, and what stands beside them") {
+    for (const std::size_t chunk : {1U, 1000U}) {
+        Scene scene({"ACAGTACT", "TAC", "AG", ""}, chunk);
+        DOCTEST_CHECK(scene.tokens[0].chunks().size() == (chunk == 1 ? 4 : 1));
+        const auto pairs = scene.tokens[0].count_letter_pairs(scene.team);
+        DOCTEST_CHECK(pairs[A * 5 + C] == 3);
+        DOCTEST_CHECK(pairs[A * 5 + G] == 2);
+        DOCTEST_CHECK(pairs[T * 5 + T] == 0);
+        const std::vector<PackedRule> rules{{A, C, 5}, {A, G, 6}};
+        const PackedNeighbours beside = scene.tokens[0].join(rules, scene.team);
+        DOCTEST_CHECK(scene.text() == "56353|35|6||");
+        DOCTEST_CHECK(beside.joined == 5);
+        DOCTEST_CHECK(beside.left[0][T] == 2);
+        DOCTEST_CHECK(beside.left[1][5] == 1);
+        DOCTEST_CHECK(beside.right[0][6] == 1);
+        DOCTEST_CHECK(beside.right[0][T] == 1);
+        DOCTEST_CHECK(beside.right[1][T] == 1);
+        DOCTEST_CHECK(beside.right[0][C] == 0);
+        DOCTEST_CHECK(scene.tokens[0].size() == 12);
+    }
+}
+
+DOCTEST_TEST_CASE("tokenizer/packed_tokens: runs are joined from the left, or from their second occurrence") {
+    const std::vector<std::string> stretches{"AAAAA", "CAAAGAA", "CAACAAAA"};
+    OddRuns odd{};
+    Scene even(stretches);
+    DOCTEST_CHECK(even.tokens[0].count_runs(A, odd, even.team) == 2 + 1 + 1 + 1 + 2);
+    DOCTEST_CHECK(even.tokens[0].join_runs(A, 5, odd, even.team).joined == 7);
+    DOCTEST_CHECK(even.text() == "550|15025|15155|");
+    odd[C] = true;
+    Scene shifted(stretches);
+    DOCTEST_CHECK(shifted.tokens[0].count_runs(A, odd, shifted.team) == 2 + 1 + 1 + 0 + 1);
+    const PackedNeighbours beside = shifted.tokens[0].join_runs(A, 5, odd, shifted.team);
+    DOCTEST_CHECK(shifted.text() == "550|10525|1001050|");
+    DOCTEST_CHECK(beside.left[0][5] == 1);
+    DOCTEST_CHECK(beside.left[0][A] == 2);
+    DOCTEST_CHECK(beside.right[0][A] == 2);
+    DOCTEST_CHECK(beside.right[0][5] == 1);
+}
+
+DOCTEST_TEST_CASE("tokenizer/packed_tokens: places") {
+    Scene scene({"ACAGTACT", "TACAA"});
+    scene.tokens[0].join(std::vector<PackedRule>{{A, C, 5}}, scene.team);
+    scene.tokens[0].join(std::vector<PackedRule>{{T, 5, 6}}, scene.team);
+    DOCTEST_CHECK(scene.text() == "50263|600|");
+    ListMemory memory;
+    PositionList behind_g(memory), joined_a(memory), runs(memory);
+    PackedLists lists(7);
+    lists.set(G, 6, &behind_g);
+    lists.set(6, A, &joined_a);
+    lists.set(A, A, &runs);
+    scene.tokens[0].list_pairs(scene.tokens[0].chunks(), lists);
+    const auto read = [&](const PositionList& list) {
+        std::vector<std::uint64_t> found;
+        for_each_place(list, scene.letters.data() + 1, 2,
+                       [&](std::uint64_t place) { found.push_back(place); });
+        return found;
+    };
+    DOCTEST_CHECK(read(behind_g) == std::vector<std::uint64_t>{2});
+    DOCTEST_CHECK(read(joined_a) == std::vector<std::uint64_t>{6});
+    DOCTEST_CHECK(read(runs) == std::vector<std::uint64_t>{7});
+    const TokenArray places = std::move(scene.tokens[0]).unpack(std::move(scene.letters));
+    constexpr Symbol end = TokenArray::separator;
+    DOCTEST_CHECK(std::vector<Symbol>(places.data(), places.data() + places.size()) ==
+                  std::vector<Symbol>{end, 5, 0, 2, 6, 3, end, 6, 0, 0, end});
+}
+
+DOCTEST_TEST_CASE("tokenizer/packed_tokens: symbols become wider in their own memory where they fit") {
+    for (const bool fits : {false, true}) {
+        std::string stretch;
+        while (stretch.size() < 30'000) {
+            stretch += fits ? "ACACACGT" : "ACGTGTGT";
+        }
+        Scene scene({stretch, stretch, stretch});
+        scene.tokens[0].join(std::vector<PackedRule>{{A, C, 5}}, scene.team);
+        scene.tokens[0].join_runs(5, 6, {}, scene.team);
+        scene.tokens[0].join(std::vector<PackedRule>{{6, 5, 7}}, scene.team);
+        const std::uint8_t* const memory = scene.letters.data();
+        const TokenArray places = std::move(scene.tokens[0]).unpack(std::move(scene.letters));
+        DOCTEST_CHECK((static_cast<const void*>(places.data()) == memory) == fits);
+        const std::vector<Symbol> pattern =
+            fits ? std::vector<Symbol>{7, G, T} : std::vector<Symbol>{5, G, T, G, T, G, T};
+        std::size_t wrong = 0, place = 0;
+        for (int i = 0; i < 3; ++i) {
+            wrong += places.data()[place++] != TokenArray::separator;
+            for (std::size_t k = 0; k < 3'750 * pattern.size(); ++k) {
+                wrong += places.data()[place++] != pattern[k % pattern.size()];
+            }
+        }
+        DOCTEST_CHECK(place + 1 == places.size());
+        DOCTEST_CHECK(wrong == 0);
+    }
+}
+
+DOCTEST_TEST_CASE(
+    "tokenizer/packed_tokens: of runs every other pair is listed, from the one that was first") {
+    Scene scene({"AAAAA", "CAAAA", "GAAA"});
+    OddRuns odd{};
+    odd[C] = true;
+    ListMemory memory;
+    PositionList runs(memory);
+    PackedLists lists(5);
+    lists.set(A, A, &runs);
+    lists.thin(A, odd);
+    scene.tokens[0].list_pairs(scene.tokens[0].chunks(), lists);
+    std::vector<std::uint64_t> found;
+    for_each_place(runs, scene.letters.data() + 1, 2, [&](std::uint64_t place) { found.push_back(place); });
+    DOCTEST_CHECK(found == std::vector<std::uint64_t>{0, 2, 8, 13});
+}

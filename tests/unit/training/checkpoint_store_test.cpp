@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/training/checkpoint_store.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
+#include <ATen/ATen.h>
+
+using namespace bigbird;
+using namespace bigbird::training;
+using namespace bigbird::pretraining;
+namespace fs = std::filesystem;
+
+namespace {
+
+void write_step(CheckpointStore& store, std::int64_t step) {
+    const auto number = static_cast<double>(step);
+    store.write(step, {{"note", "at " + std::to_string(step)}}, {{"moment", at::full({3}, number)}},
+                [&](const fs::path& directory) {
+                    testing::write_file(directory / "model.safetensors", "weights " + std::to_string(step));
+                });
+}
+
+std::vector<std::int64_t> list(std::initializer_list<std::int64_t> steps) {
+    return steps;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("checkpoint_store: what was written is read back, checked by sha256sum's own list") {
+    const testing::TempDir folder;
+    CheckpointStore store(folder.path(), 3);
+    DOCTEST_CHECK_FALSE(store.latest().has_value());
+    write_step(store, 1000);
+    const fs::path directory = folder / "checkpoints/step-00001000";
+    const auto found = store.latest();
+    DOCTEST_REQUIRE(found.has_value());
+    DOCTEST_CHECK(found->directory == directory);
+    DOCTEST_CHECK(found->step == 1000);
+    DOCTEST_CHECK(found->state["note"] == "at 1000");
+    DOCTEST_CHECK(at::equal(found->optimizer.at("moment"), at::full({3}, 1000.0)));
+    const std::string command =
+        "cd '" + directory.string() + "' && sha256sum --quiet --strict -c training_state/sha256.txt";
+    DOCTEST_CHECK(std::system(command.c_str()) == 0);
+}
+
+DOCTEST_TEST_CASE("checkpoint_store: the newest ones and the protected one are kept") {
+    const testing::TempDir folder;
+    CheckpointStore store(folder.path(), 2);
+    write_step(store, 10);
+    store.protect(10);
+    for (const std::int64_t step : {20, 30, 40}) {
+        write_step(store, step);
+    }
+    DOCTEST_CHECK(store.steps() == list({10, 30, 40}));
+    store.protect(40);
+    write_step(store, 50);
+    DOCTEST_CHECK(store.steps() == list({30, 40, 50}));
+    store.drop_after(30);
+    DOCTEST_CHECK(store.steps() == list({30}));
+}
+
+DOCTEST_TEST_CASE("checkpoint_store: a damaged checkpoint is passed over for the one before") {
+    const testing::TempDir folder;
+    CheckpointStore store(folder.path(), 5);
+    for (const std::int64_t step : {1, 2, 3, 4}) {
+        write_step(store, step);
+    }
+    testing::write_file(store.directory_of(4) / "model.safetensors", "weights 5");
+    fs::remove(store.directory_of(3) / "training_state/optimizer.safetensors");
+    testing::write_file(store.directory_of(2) / "training_state/sha256.txt", "");
+    DOCTEST_CHECK(store.latest()->step == 1);
+    const std::string message =
+        testing::message_of<InputError>([&] { CheckpointStore::open(store.directory_of(4)); });
+    DOCTEST_CHECK(message == (store.directory_of(4) / "model.safetensors").string() +
+                                 ": is damaged: its checksum is not the one that was written");
+    fs::create_directories(folder / "model");
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { CheckpointStore::open(folder / "model"); }) ==
+                  (folder / "model").string() + ": is no checkpoint: it has no training_state/");
+    testing::write_file(store.directory_of(1) / "training_state/state.json", "{}");
+    DOCTEST_CHECK(testing::message_of<InputError>([&] {
+                      store.latest();
+                  }).find("none of the checkpoints is whole") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("checkpoint_store: writing that breaks off leaves the earlier ones and nothing half done") {
+    const testing::TempDir folder;
+    CheckpointStore store(folder.path(), 1);
+    write_step(store, 1);
+    DOCTEST_CHECK_THROWS_AS(store.write(2, {}, {},
+                                        [](const fs::path& directory) {
+                                            testing::write_file(directory / "config.json", "{}");
+                                            throw WriteError("disk full");
+                                        }),
+                            WriteError);
+    DOCTEST_CHECK(store.steps() == list({1}));
+    DOCTEST_CHECK(store.latest()->step == 1);
+    const fs::path left = folder / "checkpoints/.step-00000002.tmp.1";  // of a process that was killed
+    fs::create_directory(left);
+    DOCTEST_CHECK(store.steps() == list({1}));
+    store.drop_after(1);
+    DOCTEST_CHECK_FALSE(fs::exists(left));
+    DOCTEST_CHECK(store.latest()->step == 1);
+}

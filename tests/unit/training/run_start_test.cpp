@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/training/run_start.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+#include "unit/training/toy_task.hpp"
+
+#include "bigbird/core/error.hpp"
+
+using namespace bigbird;
+using namespace bigbird::training;
+using namespace bigbird::pretraining;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A run of eight steps that was stopped at step 6 (checkpoints 4 and 6), or is whole.
+void make_run(const fs::path& run, bool whole) {
+    testing::ToyTask task;
+    if (!whole) {
+        task.on_step = [](std::int64_t step) { set_stop_signal(step == 6 ? SIGTERM : 0); };
+    }
+    try {
+        run_training(task, testing::toy_spec(8), run);
+    } catch (const Stopped&) {
+    }
+    set_stop_signal(0);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+LoopSpec spec_with(const std::string& resume, bool force = false) {
+    LoopSpec spec = testing::toy_spec(8);
+    spec.resume = resume;
+    spec.force = force;
+    return spec;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("run_start: auto starts afresh, goes on, or finds the run finished") {
+    const testing::TempDir folder;
+    const fs::path run = folder / "run";
+    DOCTEST_CHECK_FALSE(run_is_finished(run, spec_with("auto")));
+    fs::create_directory(run);
+    testing::write_file(run / "notes.txt", "mine");
+    DOCTEST_CHECK_FALSE(start_run(run, spec_with("auto")).checkpoint.has_value());
+    make_run(run, false);
+    DOCTEST_CHECK_FALSE(run_is_finished(run, spec_with("auto")));
+    DOCTEST_CHECK(start_run(run, spec_with("auto")).checkpoint->step == 6);
+    make_run(run, true);
+    DOCTEST_CHECK(run_is_finished(run, spec_with("auto")));
+    DOCTEST_CHECK(start_run(run, spec_with("auto")).finished);
+    DOCTEST_CHECK(testing::read_file(run / "notes.txt") == "mine");
+}
+
+DOCTEST_TEST_CASE("run_start: an option that changes the result must stay; the first that differs is named") {
+    const testing::TempDir folder;
+    const fs::path run = folder / "run";
+    for (const bool whole : {false, true}) {
+        make_run(run, whole);
+        LoopSpec spec = spec_with("auto");
+        spec.fixed_options["--batch-size"] = 32;
+        spec.free_options["--keep"] = 9;
+        const std::string message = testing::message_of<ConfigError>([&] { start_run(run, spec); });
+        DOCTEST_CHECK(message ==
+                      "--batch-size is 32, but this run was started with 16; use the same, give another "
+                      "--output, or start "
+                      "afresh with --resume never --force");
+        DOCTEST_CHECK_THROWS_AS(run_is_finished(run, spec), ConfigError);
+        spec.fixed_options["--batch-size"] = 16;
+        spec.fixed_options["--documents"] = {{"sha256", "ab"}};
+        DOCTEST_CHECK(contains(testing::message_of<ConfigError>([&] { start_run(run, spec); }),
+                               "--documents is {\"sha256\":\"ab\"}, but"));
+    }
+}
+
+DOCTEST_TEST_CASE("run_start: of a network's configuration the entry that differs is named") {
+    const testing::TempDir folder;
+    LoopSpec spec = spec_with("auto");
+    spec.fixed_options["--config"] = {{"hidden_size", 256}, {"layers", 2}};
+    testing::ToyTask task;
+    run_training(task, spec, folder / "run");
+    spec.fixed_options["--config"]["hidden_size"] = 128;
+    DOCTEST_CHECK(contains(testing::message_of<ConfigError>([&] { start_run(folder / "run", spec); }),
+                           "--config has hidden_size 128, but this run was started with 256; use the same"));
+}
+
+DOCTEST_TEST_CASE("run_start: never refuses a run without --force and discards it with") {
+    const testing::TempDir folder;
+    const fs::path run = folder / "run";
+    make_run(run, true);
+    testing::write_file(run / "notes.txt", "mine");
+    DOCTEST_CHECK(
+        contains(testing::message_of<ConfigError>([&] { run_is_finished(run, spec_with("never")); }),
+                 "holds a run already"));
+    DOCTEST_CHECK_THROWS_AS(start_run(run, spec_with("never")), ConfigError);
+    const RunStart start = start_run(run, spec_with("never", true));
+    DOCTEST_CHECK_FALSE(start.finished);
+    DOCTEST_CHECK_FALSE(start.checkpoint.has_value());
+    DOCTEST_CHECK_FALSE(fs::exists(run / "model"));
+    DOCTEST_CHECK_FALSE(fs::exists(run / "metrics.jsonl"));
+    DOCTEST_CHECK(CheckpointStore(run, 1).steps().empty());
+    DOCTEST_CHECK(testing::read_file(run / "notes.txt") == "mine");
+}
+
+DOCTEST_TEST_CASE("run_start: a path goes back to a checkpoint, or starts another run from it") {
+    const testing::TempDir folder;
+    const fs::path run = folder / "run";
+    make_run(run, false);
+    const fs::path fourth = run / "checkpoints/step-00000004";
+    DOCTEST_CHECK(start_run(folder / "copy", spec_with(run.string())).checkpoint->step == 6);
+    DOCTEST_CHECK(start_run(folder / "copy", spec_with(fourth.string())).checkpoint->step == 4);
+    DOCTEST_CHECK(CheckpointStore(run, 1).steps().size() == 2);
+    DOCTEST_CHECK(start_run(run, spec_with(fourth.string())).checkpoint->step == 4);
+    DOCTEST_CHECK(CheckpointStore(run, 1).steps() == std::vector<std::int64_t>{4});
+    make_run(run, true);
+    DOCTEST_CHECK(
+        contains(testing::message_of<ConfigError>([&] { start_run(run, spec_with(fourth.string())); }),
+                 "this run is finished"));
+    DOCTEST_CHECK(
+        contains(testing::message_of<ConfigError>([&] { run_is_finished(run, spec_with("latest")); }),
+                 "--resume is 'latest': neither auto, nor never, nor a folder that exists"));
+}

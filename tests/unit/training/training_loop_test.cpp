@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/training/training_loop.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+#include "unit/training/toy_task.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/training/checkpoint_store.hpp"
+#include "bigbird/training/run_lock.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <sstream>
+
+using namespace bigbird;
+using namespace bigbird::training;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// metrics.jsonl without what depends on the clock.
+std::string curve(const fs::path& run) {
+    std::istringstream in(testing::read_file(run / "metrics.jsonl"));
+    std::string line, text;
+    while (std::getline(in, line)) {
+        Json json = Json::parse(line);
+        for (const char* key : {"seconds", "tokens_per_second", "eval_seconds", "data_wait_share",
+                                "flops_per_second", "mfu", "memory_bytes"}) {
+            json.erase(key);
+        }
+        text += json.dump() + "\n";
+    }
+    return text;
+}
+
+std::vector<Json> lines(const fs::path& run) {
+    std::istringstream in(testing::read_file(run / "metrics.jsonl"));
+    std::string line;
+    std::vector<Json> all;
+    while (std::getline(in, line)) {
+        all.push_back(Json::parse(line));
+    }
+    return all;
+}
+
+bool same_model(const fs::path& a, const fs::path& b) {
+    return testing::read_file(a / "model/model.safetensors") ==
+           testing::read_file(b / "model/model.safetensors");
+}
+
+LoopSpec evaluating_spec() {
+    LoopSpec spec = testing::toy_spec(20);
+    spec.evaluate_every = 3;
+    return spec;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("training_loop: the loss falls, every step has its line, the run directory is whole") {
+    const testing::TempDir folder;
+    testing::ToyTask task;
+    LoopSpec spec = testing::toy_spec(200);
+    spec.keep = 2;
+    spec.keep_every = 100;
+    spec.checkpoint_every = 25;
+    const LoopResult result = run_training(task, spec, folder / "run");
+    DOCTEST_CHECK(result.steps == 200);
+    const std::vector<Json> all = lines(folder / "run");
+    DOCTEST_REQUIRE(all.size() == 200);
+    DOCTEST_CHECK(all[199]["loss"].get<double>() < 0.2 * all[0]["loss"].get<double>());
+    DOCTEST_CHECK(all[199]["loss"].get<double>() == result.last_loss);
+    DOCTEST_CHECK(all[6]["step"] == 7);
+    DOCTEST_CHECK(all[6]["twice"].get<double>() == doctest::Approx(2 * all[6]["loss"].get<double>()));
+    DOCTEST_CHECK(all[6]["learning_rate"].get<double>() == learning_rate(spec.learning_rate, 7));
+    DOCTEST_CHECK(all[6]["gradient_norm"].get<double>() > 0);
+    DOCTEST_CHECK(all[6]["tokens"] == 96);
+    DOCTEST_CHECK(all[6]["memory_bytes"].get<double>() > 1e6);
+    DOCTEST_CHECK(all[6]["data_wait_share"] == 0);
+    DOCTEST_CHECK(CheckpointStore(folder / "run", 1).steps() ==
+                  std::vector<std::int64_t>{100, 150, 175, 200});
+    DOCTEST_CHECK(at::equal(model::read_safetensors(folder / "run/model/model.safetensors").at("weight"),
+                            task.weight()));
+    DOCTEST_CHECK(read_json(folder / "run/config.resolved.json")["options"]["--batch-size"] == 16);
+}
+
+DOCTEST_TEST_CASE("training_loop: an interrupted run equals an uninterrupted one bit for bit") {
+    const testing::TempDir folder;
+    testing::ToyTask whole;
+    run_training(whole, evaluating_spec(), folder / "whole");
+    for (const int signal : {SIGTERM, SIGINT}) {
+        const fs::path run = folder / ("run" + std::to_string(signal));
+        testing::ToyTask first;
+        first.on_step = [&](std::int64_t step) { set_stop_signal(step == 9 ? signal : 0); };
+        try {
+            run_training(first, evaluating_spec(), run);
+            DOCTEST_FAIL("the signal was not seen");
+        } catch (const Stopped& stopped) {
+            DOCTEST_CHECK(static_cast<int>(stopped.code()) == 128 + signal);
+        }
+        set_stop_signal(0);
+        DOCTEST_CHECK_FALSE(fs::exists(run / "model"));
+        testing::ToyTask second;
+        run_training(second, evaluating_spec(), run);
+        DOCTEST_CHECK(second.steps_made == 11);
+        DOCTEST_CHECK(same_model(run, folder / "whole"));
+        DOCTEST_CHECK(curve(run) == curve(folder / "whole"));
+        DOCTEST_CHECK(second.evaluations == whole.evaluations);
+    }
+}
+
+DOCTEST_TEST_CASE("training_loop: reading losses late, as on a GPU, changes neither curve nor model") {
+    const testing::TempDir folder;
+    const auto broken = [](std::int64_t step) { return step == 2 || step == 12 || step == 20; };
+    testing::ToyTask at_once, late;
+    at_once.broken_steps = late.broken_steps = broken;
+    run_training(at_once, evaluating_spec(), folder / "whole");
+    LoopSpec spec = evaluating_spec();
+    spec.read_late = true;
+    late.on_step = [&](std::int64_t step) { set_stop_signal(step == 10 ? SIGTERM : 0); };
+    DOCTEST_CHECK_THROWS_AS(run_training(late, spec, folder / "run"), Stopped);
+    set_stop_signal(0);
+    DOCTEST_CHECK(lines(folder / "run").back()["step"] == 10);
+    const LoopResult result = run_training(late, spec, folder / "run");
+    DOCTEST_CHECK(result.skipped_steps == 3);
+    DOCTEST_CHECK(same_model(folder / "run", folder / "whole"));
+    DOCTEST_CHECK(curve(folder / "run") == curve(folder / "whole"));
+    testing::ToyTask diverged;
+    diverged.broken_steps = [](std::int64_t step) { return step > 5; };
+    LoopSpec long_spec = testing::toy_spec(100);
+    long_spec.read_late = true;
+    const std::string message =
+        testing::message_of<ConfigError>([&] { run_training(diverged, long_spec, folder / "all"); });
+    DOCTEST_CHECK(message.find("not finite in 20 steps in a row, up to step 25") != std::string::npos);
+}
+
+LoopSpec often_written_spec() {
+    LoopSpec spec = testing::toy_spec(60);
+    spec.checkpoint_every = 1;  // so that many kills fall into a write
+    spec.evaluate_every = 7;
+    return spec;
+}
+
+/// Starts the helper case below; LibTorch's backward pass cannot be used after a mere fork().
+pid_t start_helper(const fs::path& run, const char* what) {
+    const std::string program = fs::read_symlink("/proc/self/exe").string();
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::setenv("BIGBIRD_TEST_RUN", run.c_str(), 1);
+        ::setenv("BIGBIRD_TEST_WHAT", what, 1);
+        const int nowhere = ::open("/dev/null", O_WRONLY);
+        ::dup2(nowhere, STDOUT_FILENO);
+        ::dup2(nowhere, STDERR_FILENO);
+        ::execl(program.c_str(), program.c_str(), "--test-case=training_loop: helper*",
+                static_cast<char*>(nullptr));
+        ::_exit(127);
+    }
+    return child;
+}
+
+DOCTEST_TEST_CASE(
+    "training_loop: a run stopped in an evaluation keeps its step and evaluates when it goes on") {
+    const testing::TempDir folder;
+    testing::ToyTask whole;
+    run_training(whole, evaluating_spec(), folder / "whole");
+    for (const int interrupted : {1, 6}) {  // after step 6; the last, after step 20
+        const fs::path run = folder / std::to_string(interrupted);
+        testing::ToyTask first;
+        first.on_evaluate = [&] {
+            if (first.evaluations == interrupted) throw Stopped("stopped", ExitCode::terminated);
+        };
+        DOCTEST_CHECK_THROWS_AS(run_training(first, evaluating_spec(), run), Stopped);
+        DOCTEST_CHECK(CheckpointStore(run, 1).steps().back() == (interrupted == 1 ? 6 : 20));
+        testing::ToyTask second;
+        run_training(second, evaluating_spec(), run);
+        DOCTEST_CHECK(second.steps_made == (interrupted == 1 ? 14 : 0));
+        DOCTEST_CHECK(curve(run) == curve(folder / "whole"));
+        DOCTEST_CHECK(same_model(run, folder / "whole"));
+    }
+}
+
+DOCTEST_TEST_CASE("training_loop: helper, a run in a process of its own") {
+    const char* run = std::getenv("BIGBIRD_TEST_RUN");
+    if (run == nullptr) {
+        return;
+    }
+    const std::string what = std::getenv("BIGBIRD_TEST_WHAT");
+    testing::ToyTask task;
+    int written = 0;
+    if (what == "step") {
+        task.on_step = [](std::int64_t step) {
+            if (step == 11) {
+                ::kill(::getpid(), SIGKILL);
+            }
+        };
+    } else if (what == "write") {
+        task.on_write = [&] {
+            if (++written == 3) {
+                ::kill(::getpid(), SIGKILL);
+            }
+        };
+    }
+    run_training(task, what == "often" ? often_written_spec() : evaluating_spec(), run);
+}
+
+DOCTEST_TEST_CASE(
+    "training_loop: a run killed between checkpoints goes on from the last one and ends the same") {
+    const testing::TempDir folder;
+    testing::ToyTask whole;
+    run_training(whole, evaluating_spec(), folder / "whole");
+    int status = 0;
+    const pid_t child = start_helper(folder / "run", "step");
+    DOCTEST_REQUIRE(::waitpid(child, &status, 0) == child);
+    DOCTEST_REQUIRE(WIFSIGNALED(status));
+    DOCTEST_CHECK(lines(folder / "run").back()["step"] == 10);
+    testing::ToyTask rest;
+    run_training(rest, evaluating_spec(), folder / "run");
+    DOCTEST_CHECK(rest.steps_made == 12);
+    DOCTEST_CHECK(same_model(folder / "run", folder / "whole"));
+    DOCTEST_CHECK(curve(folder / "run") == curve(folder / "whole"));
+}
+
+DOCTEST_TEST_CASE("training_loop: killed in the middle of a checkpoint, a run goes on from the one before") {
+    const testing::TempDir folder;
+    const fs::path run = folder / "run";
+    const pid_t child = start_helper(run, "write");
+    int status = 0;
+    DOCTEST_REQUIRE(::waitpid(child, &status, 0) == child);
+    DOCTEST_REQUIRE(WIFSIGNALED(status));
+    DOCTEST_CHECK(CheckpointStore(run, 1).steps() == std::vector<std::int64_t>{4, 8});
+    testing::ToyTask whole, rest;
+    run_training(whole, evaluating_spec(), folder / "whole");
+    run_training(rest, evaluating_spec(), run);
+    DOCTEST_CHECK(rest.steps_made == 12);
+    DOCTEST_CHECK(same_model(run, folder / "whole"));
+    DOCTEST_CHECK(curve(run) == curve(folder / "whole"));
+    for (const auto& entry : fs::recursive_directory_iterator(run)) {
+        DOCTEST_CHECK(entry.path().filename().string().find(".tmp.") == std::string::npos);
+    }
+}
+
+DOCTEST_TEST_CASE("training_loop: killed at random moments, a run ends as an undisturbed one") {
+    const testing::TempDir folder;
+    const fs::path run = folder / "run";
+    testing::ToyTask whole;
+    run_training(whole, often_written_spec(), folder / "whole");
+    Rng rng(20);
+    int kills = 0;
+    for (bool done = false; !done;) {
+        const pid_t child = start_helper(run, "often");
+        // Longer and longer, so that the end is reached on a slow machine, too.
+        ::usleep(static_cast<useconds_t>(rng.between(100'000, 400'000 + 50'000 * kills)));
+        ::kill(child, SIGKILL);
+        int status = 0;
+        DOCTEST_REQUIRE(::waitpid(child, &status, 0) == child);
+        done = WIFEXITED(status);
+        DOCTEST_REQUIRE((!done || WEXITSTATUS(status) == 0));
+        kills += done ? 0 : 1;
+        DOCTEST_REQUIRE(kills < 1000);
+    }
+    DOCTEST_CHECK(kills >= 2);
+    DOCTEST_CHECK(same_model(run, folder / "whole"));
+    DOCTEST_CHECK(curve(run) == curve(folder / "whole"));
+}
+
+DOCTEST_TEST_CASE("training_loop: a full disk ends the run and leaves the last checkpoint good") {
+    const testing::TempDir folder;
+    rlimit before{};
+    DOCTEST_REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+    ::signal(SIGXFSZ, SIG_IGN);
+    testing::ToyTask first;
+    first.on_step = [&](std::int64_t step) {
+        if (step == 11) {  // no file may grow any more, as where no space is left
+            rlimit full = before;
+            full.rlim_cur = 16;
+            ::setrlimit(RLIMIT_FSIZE, &full);
+        }
+    };
+    DOCTEST_CHECK_THROWS_AS(run_training(first, testing::toy_spec(20), folder / "metrics"), WriteError);
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    testing::ToyTask second;
+    int written = 0;
+    second.on_write = [&] {
+        if (++written == 3) {
+            rlimit full = before;
+            full.rlim_cur = 16;
+            ::setrlimit(RLIMIT_FSIZE, &full);
+        }
+    };
+    DOCTEST_CHECK_THROWS_AS(run_training(second, testing::toy_spec(20), folder / "run"), WriteError);
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    DOCTEST_CHECK(CheckpointStore(folder / "run", 1).steps() == std::vector<std::int64_t>{4, 8});
+    testing::ToyTask whole;
+    run_training(whole, testing::toy_spec(20), folder / "whole");
+    for (const char* name : {"metrics", "run"}) {
+        testing::ToyTask rest;
+        run_training(rest, testing::toy_spec(20), folder / name);
+        DOCTEST_CHECK(rest.steps_made == 12);
+        DOCTEST_CHECK(same_model(folder / name, folder / "whole"));
+        DOCTEST_CHECK(curve(folder / name) == curve(folder / "whole"));
+    }
+}
+
+DOCTEST_TEST_CASE("training_loop: a damaged last checkpoint costs its steps only") {
+    const testing::TempDir folder;
+    testing::ToyTask first;
+    first.on_step = [](std::int64_t step) { set_stop_signal(step == 10 ? SIGTERM : 0); };
+    DOCTEST_CHECK_THROWS_AS(run_training(first, testing::toy_spec(12), folder / "run"), Stopped);
+    set_stop_signal(0);
+    testing::write_file(folder / "run/checkpoints/step-00000010/model.safetensors", "rubbish");
+    testing::ToyTask second, whole;
+    run_training(second, testing::toy_spec(12), folder / "run");
+    DOCTEST_CHECK(second.steps_made == 4);
+    run_training(whole, testing::toy_spec(12), folder / "whole");
+    DOCTEST_CHECK(same_model(folder / "run", folder / "whole"));
+}
+
+DOCTEST_TEST_CASE("training_loop: a finished run is left as it is") {
+    const testing::TempDir folder;
+    testing::ToyTask first, second;
+    run_training(first, testing::toy_spec(5), folder / "run");
+    const std::string before = testing::read_file(folder / "run/metrics.jsonl");
+    const LoopResult result = run_training(second, testing::toy_spec(5), folder / "run");
+    DOCTEST_CHECK(result.finished_before);
+    DOCTEST_CHECK(second.steps_made == 0);
+    DOCTEST_CHECK(testing::read_file(folder / "run/metrics.jsonl") == before);
+}
+
+DOCTEST_TEST_CASE("training_loop: a run killed before its model was written writes it without another step") {
+    const testing::TempDir folder;
+    testing::ToyTask first, second;
+    run_training(first, testing::toy_spec(6), folder / "run");
+    const std::string weights = testing::read_file(folder / "run/model/model.safetensors");
+    fs::remove_all(folder / "run/model");
+    run_training(second, testing::toy_spec(6), folder / "run");
+    DOCTEST_CHECK(second.steps_made == 0);
+    DOCTEST_CHECK(testing::read_file(folder / "run/model/model.safetensors") == weights);
+}
+
+DOCTEST_TEST_CASE("training_loop: --max-hours writes a checkpoint and ends with 75") {
+    const testing::TempDir folder;
+    testing::ToyTask first, second, whole;
+    LoopSpec spec = testing::toy_spec(6);
+    spec.max_hours = 1e-12;
+    try {
+        run_training(first, spec, folder / "run");
+        DOCTEST_FAIL("the time was not seen");
+    } catch (const Stopped& stopped) {
+        DOCTEST_CHECK(stopped.code() == ExitCode::stopped_early);
+    }
+    DOCTEST_CHECK(first.steps_made == 1);
+    run_training(second, testing::toy_spec(6), folder / "run");
+    run_training(whole, testing::toy_spec(6), folder / "whole");
+    DOCTEST_CHECK(same_model(folder / "run", folder / "whole"));
+}
+
+DOCTEST_TEST_CASE("training_loop: a step that is not finite is left out; twenty in a row end the run") {
+    const testing::TempDir folder;
+    testing::ToyTask task;
+    task.broken_steps = [](std::int64_t step) { return step == 2 || step == 5; };
+    const LoopResult result = run_training(task, testing::toy_spec(6), folder / "some");
+    DOCTEST_CHECK(result.skipped_steps == 2);
+    const std::vector<Json> all = lines(folder / "some");
+    DOCTEST_CHECK(all[1]["skipped"] == true);
+    DOCTEST_CHECK(all[1]["loss"].is_null());
+    DOCTEST_CHECK_FALSE(all[2].contains("skipped"));
+    testing::ToyTask diverged;
+    diverged.broken_steps = [](std::int64_t step) { return step > 5; };
+    const std::string message = testing::message_of<ConfigError>(
+        [&] { run_training(diverged, testing::toy_spec(100), folder / "all"); });
+    DOCTEST_CHECK(message.find("not finite in 20 steps in a row, up to step 25") != std::string::npos);
+    DOCTEST_CHECK_FALSE(fs::exists(folder / "all/model"));
+}
+
+DOCTEST_TEST_CASE("training_loop: the best evaluation's model is the run's, and patience ends it") {
+    const testing::TempDir folder;
+    LoopSpec spec = testing::toy_spec(40);
+    spec.evaluate_every = 2;
+    spec.keep = 1;
+    spec.selection = Selection{.patience = 3};
+    testing::ToyTask task;
+    task.scripted = {5, 4, 3, 3.5, 3.25, 3, 1};
+    at::Tensor best;
+    task.on_step = [&](std::int64_t step) {
+        if (step == 7) {
+            best = task.weight().clone();
+        }
+    };
+    const LoopResult result = run_training(task, spec, folder / "run");
+    DOCTEST_CHECK(result.steps == 12);
+    DOCTEST_CHECK(result.best_step == 6);
+    DOCTEST_CHECK(
+        at::equal(model::read_safetensors(folder / "run/model/model.safetensors").at("weight"), best));
+    DOCTEST_CHECK(fs::exists(folder / "run/model/config.json"));
+    DOCTEST_CHECK_FALSE(fs::exists(folder / "run/model/training_state"));
+    fs::remove_all(folder / "run/model");
+    testing::ToyTask again;
+    DOCTEST_CHECK(run_training(again, spec, folder / "run").best_step == 6);
+    DOCTEST_CHECK(again.steps_made == 0);
+    DOCTEST_CHECK(
+        at::equal(model::read_safetensors(folder / "run/model/model.safetensors").at("weight"), best));
+}
+
+DOCTEST_TEST_CASE("training_loop: a run that another process holds is refused") {
+    const testing::TempDir folder;
+    const RunLock held(folder / "run");
+    testing::ToyTask task;
+    DOCTEST_CHECK_THROWS_AS(run_training(task, testing::toy_spec(2), folder / "run"), ConfigError);
+    DOCTEST_CHECK(task.steps_made == 0);
+}
