@@ -31,9 +31,9 @@ inline std::vector<std::string> random_texts(Rng& rng, const std::string& letter
     return texts;
 }
 
-/// Pieces in any order, joined from any two: tokens that cannot be reached, joins that wait for each other,
+/// Pieces in any order, merged from any two: tokens that cannot be reached, merges that wait for each other,
 /// ranks that fall inside a token. Stranger than training makes them. `any_split`: any two tokens that spell
-/// a third are joined, as in SentencePiece's models; else one pair alone, as in Hugging Face's. Ranks vary
+/// a third are merged, as in SentencePiece's models; else one pair alone, as in Hugging Face's. Ranks vary
 /// more the greater `spread` is.
 inline tokenizer::BpeRules random_rules(Rng& rng, std::size_t size, bool any_split, std::uint32_t spread,
                                         const std::string& letters = "ACGT") {
@@ -49,13 +49,13 @@ inline tokenizer::BpeRules random_rules(Rng& rng, std::size_t size, bool any_spl
         if (text.size() > 12 || rules.find(text)) {
             continue;
         }
-        const Token joined = rules.add(text, static_cast<std::int32_t>(rules.size()));
-        const auto rank = static_cast<std::uint32_t>(random_number(rng, 6)) * spread + joined;
-        rules.add_join(left, right, rank, joined);
+        const Token merged = rules.add(text, static_cast<std::int32_t>(rules.size()));
+        const auto rank = static_cast<std::uint32_t>(random_number(rng, 6)) * spread + merged;
+        rules.add_merge(left, right, rank, merged);
         for (std::size_t cut = 1; any_split && cut < text.size(); ++cut) {
             const auto l = rules.find(text.substr(0, cut)), r = rules.find(text.substr(cut));
             if (l && r) {
-                rules.add_join(*l, *r, rank, joined);
+                rules.add_merge(*l, *r, rank, merged);
             }
         }
     }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t fewest_letters = 64;   // a shorter stretch would nearly all be left over
 constexpr std::size_t longest_segment = 48;  // short tokens
-// Of two short tokens that are not joined: whether a token may hold both side by side.
+// Of two short tokens that are not merged: whether a token may hold both side by side.
 constexpr BaseTokens::Number never_crossed = 0xFFFF, side_by_side = 0xFFFE;
 
 bool is_other(std::uint8_t letter) {
@@ -54,33 +54,33 @@ public:
 
     void encode() {
         thread_local std::vector<std::uint8_t> packed;
-        thread_local std::vector<Number> cut, joins;
+        thread_local std::vector<Number> cut, merges;
         pack(letters_ + place_, end_ - place_, packed);
         cut.clear();
         encoder_.short_.cut(packed.data(), end_ - place_, cut);
-        look_up_joins(cut, joins);
-        std::size_t closed = joins.size();  // what follows the last token is not known
-        while (closed > 0 && joins[closed - 1] != never_crossed) {
+        look_up_merges(cut, merges);
+        std::size_t closed = merges.size();  // what follows the last token is not known
+        while (closed > 0 && merges[closed - 1] != never_crossed) {
             --closed;
         }
         for (std::size_t i = 0; i < closed;) {
-            i = joins[i] < side_by_side ? encode_run(cut.data(), joins.data(), i) : (place(cut[i]), i + 1);
+            i = merges[i] < side_by_side ? encode_run(cut.data(), merges.data(), i) : (place(cut[i]), i + 1);
         }
         encode_part(encoder_.general_, letters_, place_, end_, tokens_);
     }
 
 private:
     // By the left one of two neighbours.
-    void look_up_joins(const std::vector<Number>& cut, std::vector<Number>& joins) const {
+    void look_up_merges(const std::vector<Number>& cut, std::vector<Number>& merges) const {
         const std::size_t count = encoder_.short_.count();
-        joins.resize(cut.empty() ? 0 : cut.size() - 1);
-        for (std::size_t i = 0; i < joins.size(); ++i) {
-            joins[i] = encoder_.joins_[cut[i] * count + cut[i + 1]];
+        merges.resize(cut.empty() ? 0 : cut.size() - 1);
+        for (std::size_t i = 0; i < merges.size(); ++i) {
+            merges[i] = encoder_.merges_[cut[i] * count + cut[i + 1]];
         }
     }
-    std::size_t encode_run(Number* cut, Number* joins, std::size_t begin);
-    std::size_t encode_segment_at(Number* cut, Number* joins, std::size_t inside);
-    void encode_segment(Number* tokens, Number* joins, std::size_t count);
+    std::size_t encode_run(Number* cut, Number* merges, std::size_t begin);
+    std::size_t encode_segment_at(Number* cut, Number* merges, std::size_t inside);
+    void encode_segment(Number* tokens, Number* merges, std::size_t count);
     void place(Number token) {
         const BaseTokens::Token& known = encoder_.bases_[token];
         tokens_.push_back({static_cast<std::uint32_t>(place_), known.number});
@@ -96,54 +96,54 @@ private:
     Number previous_ = BaseTokens::none;
 };
 
-// From `begin` on, joins of neighbours come ever earlier, up to a last one. That is made before both beside
+// From `begin` on, merges of neighbours come ever earlier, up to a last one. That is made before both beside
 // it, so the one before it cannot be made, so the one before that is, and so on in turns: provided that
-// nothing that stands beside what they make is joined to it, neither a short token nor another of theirs.
+// nothing that stands beside what they make is merged to it, neither a short token nor another of theirs.
 // Else the whole segment is encoded by the definition. Returns the first short token behind.
-std::size_t BaseEncoder::Stretch::encode_run(Number* cut, Number* joins, std::size_t begin) {
+std::size_t BaseEncoder::Stretch::encode_run(Number* cut, Number* merges, std::size_t begin) {
     std::size_t last = begin;
-    while (joins[last + 1] < joins[last]) {
+    while (merges[last + 1] < merges[last]) {
         ++last;
     }
     const std::size_t first = begin + (last - begin) % 2;
     Number before = first > begin ? cut[begin] : previous_;
     bool plain = true;
     for (std::size_t i = first; i <= last; i += 2) {
-        const Number joined = joins[i];
-        plain = plain && !encoder_.extended(before, joined) && !encoder_.extended(joined, cut[i + 2]) &&
-                (i == 0 || !encoder_.extended(cut[i - 1], joined));
-        before = joined;
+        const Number merged = merges[i];
+        plain = plain && !encoder_.extended(before, merged) && !encoder_.extended(merged, cut[i + 2]) &&
+                (i == 0 || !encoder_.extended(cut[i - 1], merged));
+        before = merged;
     }
     if (!plain) {
-        return encode_segment_at(cut, joins, begin);
+        return encode_segment_at(cut, merges, begin);
     }
     if (first > begin) {
         place(cut[begin]);
     }
     for (std::size_t i = first; i <= last; i += 2) {
-        place(joins[i]);
+        place(merges[i]);
     }
     return last + 2;
 }
 
 // The whole segment that the short token `inside` is in, from the start. Returns the first one behind it.
-std::size_t BaseEncoder::Stretch::encode_segment_at(Number* cut, Number* joins, std::size_t inside) {
+std::size_t BaseEncoder::Stretch::encode_segment_at(Number* cut, Number* merges, std::size_t inside) {
     std::size_t begin = inside, end = inside;
-    while (begin > 0 && joins[begin - 1] != never_crossed) {
+    while (begin > 0 && merges[begin - 1] != never_crossed) {
         place_ -= encoder_.bases_[cut[--begin]].length;
     }
-    while (joins[end] != never_crossed) {
+    while (merges[end] != never_crossed) {
         ++end;
     }
     while (tokens_.size() > first_ && tokens_.back().begin >= place_) {
         tokens_.pop_back();
     }
-    encode_segment(cut + begin, joins + begin, end + 1 - begin);
+    encode_segment(cut + begin, merges + begin, end + 1 - begin);
     return end + 1;
 }
 
-// The first of all joins again and again. Of two equal ones the left one.
-void BaseEncoder::Stretch::encode_segment(Number* tokens, Number* joins, std::size_t count) {
+// The first of all merges again and again. Of two equal ones the left one.
+void BaseEncoder::Stretch::encode_segment(Number* tokens, Number* merges, std::size_t count) {
     const BaseTokens& bases = encoder_.bases_;
     if (count > longest_segment) {
         std::size_t end = place_;
@@ -155,22 +155,22 @@ void BaseEncoder::Stretch::encode_segment(Number* tokens, Number* joins, std::si
         return;
     }
     while (count > 1) {
-        const auto at = static_cast<std::size_t>(std::min_element(joins, joins + count - 1) - joins);
-        const Number joined = joins[at];
-        if (joined >= side_by_side) {
+        const auto at = static_cast<std::size_t>(std::min_element(merges, merges + count - 1) - merges);
+        const Number merged = merges[at];
+        if (merged >= side_by_side) {
             break;
         }
         --count;
-        tokens[at] = joined;
+        tokens[at] = merged;
         for (std::size_t i = at + 1; i < count; ++i) {
             tokens[i] = tokens[i + 1];
-            joins[i - 1] = joins[i];
+            merges[i - 1] = merges[i];
         }
         if (at > 0) {
-            joins[at - 1] = encoder_.extension(tokens[at - 1], joined);
+            merges[at - 1] = encoder_.extension(tokens[at - 1], merged);
         }
         if (at + 1 < count) {
-            joins[at] = encoder_.extension(joined, tokens[at + 1]);
+            merges[at] = encoder_.extension(merged, tokens[at + 1]);
         }
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -181,7 +181,7 @@ void BaseEncoder::Stretch::encode_segment(Number* tokens, Number* joins, std::si
 BaseEncoder::BaseEncoder(BaseTokens bases, const EncoderTables& general, std::size_t short_tokens)
     : bases_(std::move(bases)),
       short_(bases_, short_tokens),
-      joins_(short_.count() * short_.count(), never_crossed),
+      merges_(short_.count() * short_.count(), never_crossed),
       extensions_(extension_bits / 64),
       general_(general) {
     const std::size_t count = short_.count();
@@ -195,11 +195,11 @@ BaseEncoder::BaseEncoder(BaseTokens bases, const EncoderTables& general, std::si
         const BaseTokens::Token& known = bases_[token];
         const Number left = short_at(known.left, &BaseTokens::Token::right),
                      right = short_at(known.right, &BaseTokens::Token::left);
-        Number& join = joins_[left * count + right];
+        Number& merge = merges_[left * count + right];
         if (left == known.left && right == known.right) {
-            join = static_cast<Number>(token);
-        } else if (join == never_crossed) {
-            join = side_by_side;
+            merge = static_cast<Number>(token);
+        } else if (merge == never_crossed) {
+            merge = side_by_side;
         }
         if (left != known.left || right != known.right) {
             const std::size_t bit = extension_bit(known.left, known.right);

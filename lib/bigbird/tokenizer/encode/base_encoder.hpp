@@ -3,9 +3,9 @@
 //
 // First the stretch is cut into short tokens (short_tokens.hpp), with no search and hardly a branch. Two of
 // them between which no token of the vocabulary can lie, because none holds these two side by side, are never
-// joined across: there the stretch falls into segments of a few short tokens. Most tokens are joined from two
-// short ones and not joined any further, and then it is easily seen which joins of a segment are made. Other
-// segments are encoded by the definition, join by join, which is quick for a few tokens. Long segments, and
+// merged across: there the stretch falls into segments of a few short tokens. Most tokens are merged from two
+// short ones and not merged any further, and then it is easily seen which merges of a segment are made. Other
+// segments are encoded by the definition, merge by merge, which is quick for a few tokens. Long segments, and
 // what is left at the end, go to EncoderTables.
 #pragma once
 
@@ -35,18 +35,18 @@ private:
     static std::size_t extension_bit(Number left, Number right) {
         return ((std::uint32_t{left} << 16 | right) * 0x9E3779B1U) >> 15;
     }
-    // What two tokens are joined into, one of which at least is not short.
+    // What two tokens are merged into, one of which at least is not short.
     Number extension(Number left, Number right) const {
         const std::size_t bit = extension_bit(left, right);
-        return (extensions_[bit >> 6] >> (bit & 63) & 1) != 0 ? bases_.joined(left, right) : BaseTokens::none;
+        return (extensions_[bit >> 6] >> (bit & 63) & 1) != 0 ? bases_.merged(left, right) : BaseTokens::none;
     }
     bool extended(Number left, Number right) const { return extension(left, right) != BaseTokens::none; }
 
     BaseTokens bases_;
     ShortTokens short_;
-    /// [left * short_.count() + right]: what two short tokens are joined into; none where they only stand
+    /// [left * short_.count() + right]: what two short tokens are merged into; none where they only stand
     /// side by side within a token; 0 where not even that.
-    std::vector<Number> joins_;
+    std::vector<Number> merges_;
     std::vector<std::uint64_t> extensions_;
     const EncoderTables& general_;
 };

@@ -11,9 +11,9 @@
 namespace bigbird::tokenizer {
 
 /// The tokens that spell A C G T alone, numbered: the four letters, then the others in the order in which
-/// encoding joins them. So of two joins the one with the lower number comes first.
+/// encoding merges them. So of two merges the one with the lower number comes first.
 ///
-/// Each of them is joined from the same two tokens wherever it occurs: inside a text its letters go the way
+/// Each of them is merged from the same two tokens wherever it occurs: inside a text its letters go the way
 /// that they go alone (token_spines.hpp).
 class BaseTokens {
 public:
@@ -26,19 +26,19 @@ public:
     static std::optional<BaseTokens> of(const ReachableTokens& tokens);
 
     struct Token {
-        Number left = none, right = none;  ///< what it is joined from; none for letters
+        Number left = none, right = none;  ///< what it is merged from; none for letters
         std::uint8_t length = 1;
         tokenizer::Token number = 0;  ///< ReachableTokens'
     };
     std::size_t size() const { return tokens_.size(); }
     const Token& operator[](std::size_t number) const { return tokens_[number]; }
-    /// Tokens below this number are joined by joins of rising rank.
+    /// Tokens below this number are merged by merges of rising rank.
     std::size_t ordered() const { return ordered_; }
     /// True where some token spells one of the four letters and another one.
     bool mixed() const { return mixed_; }
 
-    /// What `left` and `right` are joined into, or none.
-    Number joined(Number left, Number right) const {
+    /// What `left` and `right` are merged into, or none.
+    Number merged(Number left, Number right) const {
         const std::uint32_t pair = std::uint32_t{left} << 16 | right, mixed = pair * 0x9E3779B1U;
         for (std::size_t i = mixed >> 8 & mask_; slots_[i] != 0; i = (i + 1) & mask_) {
             const auto number = static_cast<Number>(slots_[i]);

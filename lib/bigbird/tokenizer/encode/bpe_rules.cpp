@@ -64,33 +64,33 @@ std::size_t BpeRules::home(Token left, Token right) const {
 void BpeRules::grow() {
     std::vector<Slot> old(slots_.size() * 2);
     old.swap(slots_);
-    joins_ = 0;
+    merges_ = 0;
     for (const Slot& slot : old) {
-        if (slot.join.rank != never) {
-            add_join(slot.left, slot.right, slot.join.rank, slot.join.joined);
+        if (slot.merge.rank != never) {
+            add_merge(slot.left, slot.right, slot.merge.rank, slot.merge.merged);
         }
     }
 }
 
-void BpeRules::add_join(Token left, Token right, std::uint32_t rank, Token joined) {
-    if ((joins_ + 1) * 2 > slots_.size()) {
+void BpeRules::add_merge(Token left, Token right, std::uint32_t rank, Token merged) {
+    if ((merges_ + 1) * 2 > slots_.size()) {
         grow();
     }
     std::size_t i = home(left, right);
-    while (slots_[i].join.rank != never) {
+    while (slots_[i].merge.rank != never) {
         if (slots_[i].left == left && slots_[i].right == right) {
             return;
         }
         i = (i + 1) & (slots_.size() - 1);
     }
-    slots_[i] = {left, right, {rank, joined}};
-    ++joins_;
+    slots_[i] = {left, right, {rank, merged}};
+    ++merges_;
 }
 
-BpeRules::Join BpeRules::join(Token left, Token right) const {
-    for (std::size_t i = home(left, right); slots_[i].join.rank != never; i = (i + 1) & (slots_.size() - 1)) {
+BpeRules::Merge BpeRules::merge(Token left, Token right) const {
+    for (std::size_t i = home(left, right); slots_[i].merge.rank != never; i = (i + 1) & (slots_.size() - 1)) {
         if (slots_[i].left == left && slots_[i].right == right) {
-            return slots_[i].join;
+            return slots_[i].merge;
         }
     }
     return {};

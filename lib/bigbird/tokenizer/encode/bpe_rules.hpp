@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a byte-pair encoding is: letters, and which two neighbouring tokens are joined first.
+// What a byte-pair encoding is: letters, and which two neighbouring tokens are merged first.
 #pragma once
 
 #include <array>
@@ -16,35 +16,35 @@ namespace bigbird::tokenizer {
 /// A token's number inside the rules; its id is BpeRules::ids[number].
 using Token = std::uint32_t;
 inline constexpr Token no_token = 0xFFFFFFFF;
-inline constexpr std::uint32_t never = 0xFFFFFFFF;  ///< the rank of a pair that is not joined
+inline constexpr std::uint32_t never = 0xFFFFFFFF;  ///< the rank of a pair that is not merged
 
-/// Encoding joins, while it can, the two neighbours of lowest rank, the leftmost of several.
+/// Encoding merges, while it can, the two neighbours of lowest rank, the leftmost of several.
 class BpeRules {
 public:
-    struct Join {
+    struct Merge {
         std::uint32_t rank = never;
-        Token joined = no_token;
+        Token merged = no_token;
     };
 
     BpeRules();
     /// Adds a token, whose text must be new.
     Token add(std::string_view text, std::int32_t id);
     std::optional<Token> find(std::string_view text) const;
-    /// left + right is joined with this rank. An earlier rule for the same two stays.
-    void add_join(Token left, Token right, std::uint32_t rank, Token joined);
-    Join join(Token left, Token right) const;
-    /// Calls visit(left, right, rank) for each join, in no particular order.
+    /// left + right is merged with this rank. An earlier rule for the same two stays.
+    void add_merge(Token left, Token right, std::uint32_t rank, Token merged);
+    Merge merge(Token left, Token right) const;
+    /// Calls visit(left, right, rank) for each merge, in no particular order.
     template <typename Visit>
-    void for_each_join(Visit&& visit) const {
+    void for_each_merge(Visit&& visit) const {
         for (const Slot& slot : slots_) {
-            if (slot.join.rank != never) {
-                visit(slot.left, slot.right, slot.join.rank);
+            if (slot.merge.rank != never) {
+                visit(slot.left, slot.right, slot.merge.rank);
             }
         }
     }
 
     std::size_t size() const { return texts.size(); }
-    std::size_t joins() const { return joins_; }
+    std::size_t merges() const { return merges_; }
 
     std::vector<std::string> texts;    ///< by token
     std::vector<std::int32_t> ids;     ///< by token
@@ -55,13 +55,13 @@ public:
 private:
     struct Slot {
         Token left = no_token, right = no_token;
-        Join join;
+        Merge merge;
     };
     void grow();
     std::size_t home(Token left, Token right) const;
 
     std::vector<Slot> slots_;
-    std::size_t joins_ = 0;
+    std::size_t merges_ = 0;
     std::vector<Token> by_text_;
     void index_text(Token token);
     std::size_t text_home(std::string_view text) const;

@@ -23,13 +23,13 @@ constexpr std::size_t most_short_numbers = 65'000;
 template <typename Number>
 inline constexpr Number last_of = static_cast<Number>(~Number{0});
 
-// Ranks of joins, behind a bit set that tells most pairs without one. Of all rules, only the last join of
+// Ranks of merges, behind a bit set that tells most pairs without one. Of all rules, only the last merge of
 // each token ever takes place, since inside a text its letters go the way that they go alone.
 template <typename Number>
-class JoinTable {
+class MergeTable {
 public:
-    explicit JoinTable(std::size_t joins)
-        : slots_(joins + joins / 2 + 8), filter_(std::bit_ceil(joins * 8 + 64) / 64) {
+    explicit MergeTable(std::size_t merges)
+        : slots_(merges + merges / 2 + 8), filter_(std::bit_ceil(merges * 8 + 64) / 64) {
         filter_shift_ = 64U - static_cast<unsigned>(std::bit_width(filter_.size() * 64) - 1);
     }
 
@@ -91,7 +91,7 @@ private:
 
     std::vector<Edges> edges_;
     std::vector<Shape> shapes_;
-    JoinTable<Number> joins_;
+    MergeTable<Number> merges_;
     std::size_t small_count_ = 0;
     std::vector<Number>
         small_;  // [left * small_count_ + right]: the rank, or 0 where an earlier stage is crossed
@@ -102,14 +102,14 @@ PackedTables<Number>::PackedTables(const ReachableTokens& tokens)
     : EncoderTables(tokens),
       edges_(tokens.texts.size()),
       shapes_(tokens.texts.size()),
-      joins_(tokens.texts.size()) {
+      merges_(tokens.texts.size()) {
     for (std::size_t i = 0; i < edges_.size(); ++i) {
         const ReachableTokens::Edges& edges = tokens.edges[i];
         if (edges.right != no_token) {
             edges_[i] = {static_cast<Number>(edges.right), static_cast<Number>(edges.left),
                          static_cast<Number>(edges.right_bound + 1),
                          static_cast<Number>(edges.left_bound + 1), static_cast<Number>(edges.latest + 1)};
-            joins_.add(edges_[i].left, edges_[i].right, static_cast<Number>(edges.rank + 1));
+            merges_.add(edges_[i].left, edges_[i].right, static_cast<Number>(edges.rank + 1));
         }
         shapes_[i].length = static_cast<Number>(tokens.texts[i].size());
         if (tokens.shorter[i] != no_token) {
@@ -144,20 +144,20 @@ void PackedTables<Number>::fill_small() {
         } else if (r.latest > 0) {
             crossed = small_[left * count + r.left] <= r.left_bound;
         }
-        small_[pair] = crossed ? Number{0} : joins_.rank(left, right);
+        small_[pair] = crossed ? Number{0} : merges_.rank(left, right);
     }
 }
 
 // stay_apart(), from the last stage back to the letters. The stages before a token's last are those of the
-// token that stood at its edge before. Of two tokens that one was made last whose highest join comes later,
-// the right one if they are equal. Going back over a join inside the left token, what counts is whether a
-// join across comes earlier than that; inside the right token also one of equal rank, since it lies further
+// token that stood at its edge before. Of two tokens that one was made last whose highest merge comes later,
+// the right one if they are equal. Going back over a merge inside the left token, what counts is whether a
+// merge across comes earlier than that; inside the right token also one of equal rank, since it lies further
 // left. The other token's bound is later than that and need not be looked at.
 template <typename Number>
 bool PackedTables<Number>::apart(Number left, Number right) const {
     std::uint32_t limit = last_of<Number>;
     while (left >= small_count_ || right >= small_count_) {
-        if (joins_.rank(left, right) < limit) {
+        if (merges_.rank(left, right) < limit) {
             return false;
         }
         const Edges l = edges_[left], r = edges_[right];
@@ -206,7 +206,7 @@ void PackedTables<Number>::encode(const std::uint8_t* letters, std::size_t size,
     }
 }
 
-std::uint32_t highest_join(const TokenSpines& spines) {
+std::uint32_t highest_merge(const TokenSpines& spines) {
     std::uint32_t highest = 0;
     for (const SpineStage& stage : spines.right) {
         highest = stage.bound == never ? highest : std::max(highest, stage.bound);
@@ -241,8 +241,8 @@ ReachableTokens::ReachableTokens(const BpeRules& rules) : number_of(rules.size()
             const SpineStage &right = spine.right.end()[-2], &left = spine.left.end()[-2];
             edge = {.right_bound = right.bound,
                     .left_bound = left.bound,
-                    .rank = rules.join(left.token, right.token).rank,
-                    .latest = highest_join(spine),
+                    .rank = rules.merge(left.token, right.token).rank,
+                    .latest = highest_merge(spine),
                     .right = number_of[right.token],
                     .left = number_of[left.token]};
         }

@@ -27,8 +27,8 @@ struct ReachableTokens {
     /// (token_spines.hpp).
     struct Edges {
         std::uint32_t right_bound = 0, left_bound = 0;
-        std::uint32_t rank = 0;                   ///< of the join of `left` and `right` that made it
-        std::uint32_t latest = 0;                 ///< the highest rank of all joins that made the token
+        std::uint32_t rank = 0;                   ///< of the merge of `left` and `right` that made it
+        std::uint32_t latest = 0;                 ///< the highest rank of all merges that made the token
         Token right = no_token, left = no_token;  ///< new numbers; no_token: a letter, which nothing made
     };
     std::vector<std::string> texts;  ///< by new number

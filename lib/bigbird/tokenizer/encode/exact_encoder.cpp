@@ -131,7 +131,7 @@ private:
     }
 
     bool add_in_chunks(const std::uint8_t* letters, std::size_t size);
-    bool join(const std::uint8_t* letters, Chunk& current, Chunk&& next);
+    bool merge(const std::uint8_t* letters, Chunk& current, Chunk&& next);
 
     const ReachableTokens& tokens_;
     const LetterEncoder& encoder_;
@@ -143,7 +143,7 @@ private:
 
 // Gives out what `current` holds up to a token that `next` shares, and goes on with `next`. Where they share
 // none, `current` is encoded further. False where that fails too.
-bool TextEncoder::join(const std::uint8_t* letters, Chunk& current, Chunk&& next) {
+bool TextEncoder::merge(const std::uint8_t* letters, Chunk& current, Chunk&& next) {
     if (const auto shared = shared_token(current, next)) {
         add(current, current.first, shared->first);
         current = std::move(next);
@@ -162,7 +162,7 @@ bool TextEncoder::join(const std::uint8_t* letters, Chunk& current, Chunk&& next
 bool TextEncoder::add_in_chunks(const std::uint8_t* letters, std::size_t size) {
     const auto chunks = static_cast<std::int64_t>((size + chunk_letters - 1) / chunk_letters);
     std::optional<Chunk> current;
-    bool joined = true;
+    bool merged = true;
     ordered_pipeline<Chunk>(
         chunks, threads_,
         [&](std::int64_t i) {
@@ -172,14 +172,14 @@ bool TextEncoder::add_in_chunks(const std::uint8_t* letters, std::size_t size) {
         [&](Chunk&& chunk) {
             if (!current) {
                 current = std::move(chunk);
-            } else if (joined) {
-                joined = join(letters, *current, std::move(chunk));
+            } else if (merged) {
+                merged = merge(letters, *current, std::move(chunk));
             }
         });
-    if (joined) {
+    if (merged) {
         add(*current, current->first, current->tokens.size());
     }
-    return joined;
+    return merged;
 }
 
 }  // namespace

@@ -35,12 +35,12 @@ public:
     ExactEncoder(ExactEncoder&&) noexcept;
     ExactEncoder& operator=(ExactEncoder&&) noexcept;
 
-    /// Text of any length. Long text is cut into chunks, encoded on up to `threads` threads and joined where
+    /// Text of any length. Long text is cut into chunks, encoded on up to `threads` threads and merged where
     /// neighbouring chunks hold the same token at the same place; the ids never depend on the threads.
     std::vector<std::int32_t> encode(std::string_view text, int threads = 1) const;
     Encoding encode_with_spans(std::string_view text, int threads = 1) const;
 
-    /// Ids of pieces that encoding never gives, for example because their letters are joined otherwise.
+    /// Ids of pieces that encoding never gives, for example because their letters are merged otherwise.
     /// Ascending.
     std::span<const std::int32_t> unreachable() const;
 

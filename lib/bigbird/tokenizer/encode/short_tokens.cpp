@@ -107,7 +107,7 @@ private:
 
 }  // namespace
 
-// As stay_apart(), by what is known of the stage before: the join that made the later of the two tokens is
+// As stay_apart(), by what is known of the stage before: the merge that made the later of the two tokens is
 // undone. All ranks rise along a token's stages, so that its number is the bound of the stage before it.
 ShortNeighbours::ShortNeighbours(const BaseTokens& tokens, std::size_t count)
     : words_((count + 63) / 64), bits_(count * words_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first stage of encoding bases. Encoding joins by rank, so it can stop once no join of the first few
+// The first stage of encoding bases. Encoding merges by rank, so it can stop once no merge of the first few
 // hundred tokens is left, and go on from there later. What stands there then are short tokens, and where one
 // begins, which one it is depends on the letters behind it alone (what lies before a token that stays does
 // not matter to what follows): nearly always on the next eight, which one look-up answers.
@@ -14,7 +14,7 @@
 
 namespace bigbird::tokenizer {
 
-/// Which of the first tokens stay apart when nothing but these is joined.
+/// Which of the first tokens stay apart when nothing but these is merged.
 class ShortNeighbours {
 public:
     ShortNeighbours(const BaseTokens& tokens, std::size_t count);

@@ -10,22 +10,22 @@ namespace {
 
 struct Step {
     std::size_t at = 0;
-    BpeRules::Join join;
+    BpeRules::Merge merge;
 };
 
-Step first_join(const BpeRules& rules, const std::vector<Token>& tokens) {
+Step first_merge(const BpeRules& rules, const std::vector<Token>& tokens) {
     Step best;
     for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
-        const BpeRules::Join join = rules.join(tokens[i], tokens[i + 1]);
-        if (join.rank < best.join.rank) {
-            best = {i, join};
+        const BpeRules::Merge merge = rules.merge(tokens[i], tokens[i + 1]);
+        if (merge.rank < best.merge.rank) {
+            best = {i, merge};
         }
     }
     return best;
 }
 
-void join_at(const Step& step, std::vector<Token>& tokens) {
-    tokens[step.at] = step.join.joined;
+void merge_at(const Step& step, std::vector<Token>& tokens) {
+    tokens[step.at] = step.merge.merged;
     tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(step.at) + 1);
 }
 
@@ -51,8 +51,8 @@ private:
 }  // namespace
 
 std::vector<Token> encode_by_definition(const BpeRules& rules, std::vector<Token> letters) {
-    for (Step step = first_join(rules, letters); step.join.rank != never; step = first_join(rules, letters)) {
-        join_at(step, letters);
+    for (Step step = first_merge(rules, letters); step.merge.rank != never; step = first_merge(rules, letters)) {
+        merge_at(step, letters);
     }
     return letters;
 }
@@ -66,10 +66,10 @@ std::optional<TokenSpines> trace_token(const BpeRules& rules, Token token) {
         }
     }
     EdgeTrace left(tokens.front()), right(tokens.back());
-    for (Step step = first_join(rules, tokens); step.join.rank != never; step = first_join(rules, tokens)) {
-        join_at(step, tokens);
-        left.note(step.join.rank, tokens.front());
-        right.note(step.join.rank, tokens.back());
+    for (Step step = first_merge(rules, tokens); step.merge.rank != never; step = first_merge(rules, tokens)) {
+        merge_at(step, tokens);
+        left.note(step.merge.rank, tokens.front());
+        right.note(step.merge.rank, tokens.back());
     }
     if (tokens.size() != 1 || tokens.front() != token) {
         return std::nullopt;
@@ -81,7 +81,7 @@ bool stay_apart(const BpeRules& rules, const std::vector<SpineStage>& right_of_l
                 const std::vector<SpineStage>& left_of_right) {
     auto left = right_of_left.begin(), right = left_of_right.begin();
     while (true) {
-        const std::uint32_t rank = rules.join(left->token, right->token).rank;
+        const std::uint32_t rank = rules.merge(left->token, right->token).rank;
         // Equal ranks go from left to right: inside the left token, across the edge, inside the right token.
         if (rank < left->bound && rank <= right->bound && rank != never) {
             return false;

@@ -178,12 +178,12 @@ BpeRules read_rules(const Document& json, const Path& file) {
     std::uint32_t rank = 0;
     for (const Document& merge : member(model, "merges")) {
         const auto [left, right] = merge_of(merge, file);
-        const auto l = rules.find(left), r = rules.find(right), joined = rules.find(left + right);
-        if (!l || !r || !joined) {
+        const auto l = rules.find(left), r = rules.find(right), merged = rules.find(left + right);
+        if (!l || !r || !merged) {
             throw InputError("its merge " + merge.dump() + " names tokens that are not in the vocabulary",
                              file);
         }
-        rules.add_join(*l, *r, rank++, *joined);
+        rules.add_merge(*l, *r, rank++, *merged);
     }
     return rules;
 }

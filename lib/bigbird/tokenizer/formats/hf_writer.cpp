@@ -21,7 +21,7 @@ bool has_border(std::string_view text, std::size_t length) {
     return text.substr(0, length) == text.substr(text.size() - length);
 }
 
-// SentencePiece joins the leftmost of several pairs that make the same piece, whatever their splits; a merge
+// SentencePiece merges the leftmost of several pairs that make the same piece, whatever their splits; a merge
 // list has to rank the splits. Two of them can only compete where they overlap, as AT|ATA|TA for ATATA: text
 // that begins and ends with ATA. There the split with the longer rest in front comes first. Of powers of one
 // word (A|AA, AA|A) the one with the longer left part does, as runs are packed from the left.
@@ -46,12 +46,12 @@ std::vector<std::size_t> ranked_splits(std::string_view text, std::vector<std::s
 
 Json merges_of(const BpeRules& rules) {
     std::vector<std::pair<std::uint32_t, Token>> by_rank;
-    std::set<Token> joined;
+    std::set<Token> merged;
     std::vector<std::vector<std::size_t>> cuts(rules.size());
-    rules.for_each_join([&](Token left, Token right, std::uint32_t rank) {
-        const Token token = rules.join(left, right).joined;
+    rules.for_each_merge([&](Token left, Token right, std::uint32_t rank) {
+        const Token token = rules.merge(left, right).merged;
         cuts[token].push_back(rules.texts[left].size());
-        if (joined.insert(token).second) {
+        if (merged.insert(token).second) {
             by_rank.emplace_back(rank, token);
         }
     });

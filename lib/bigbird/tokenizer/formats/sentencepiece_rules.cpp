@@ -52,7 +52,7 @@ BpeRules bpe_rules_of(const SentencePieceModel& model, const std::filesystem::pa
         }
     }
     const std::size_t pieces = rules.size();
-    // A letter inside pieces that is none itself can be joined all the same; alone it is unknown.
+    // A letter inside pieces that is none itself can be merged all the same; alone it is unknown.
     for (std::size_t piece = 0; piece < pieces; ++piece) {
         const std::string text = rules.texts[piece];
         for (const char letter : text) {
@@ -72,7 +72,7 @@ BpeRules bpe_rules_of(const SentencePieceModel& model, const std::filesystem::pa
             const std::optional<Token> left = rules.find(text.substr(0, cut));
             const std::optional<Token> right = left ? rules.find(text.substr(cut)) : std::nullopt;
             if (right) {
-                rules.add_join(*left, *right, rank, piece);
+                rules.add_merge(*left, *right, rank, piece);
             }
         }
     }

@@ -2,8 +2,8 @@
 #include "bigbird/tokenizer/train/exact_trainer.hpp"
 
 #include "bigbird/core/check.hpp"
-#include "bigbird/tokenizer/train/merges/first_merges.hpp"
-#include "bigbird/tokenizer/train/merges/later_merges.hpp"
+#include "bigbird/tokenizer/train/merges/sweep_merges.hpp"
+#include "bigbird/tokenizer/train/merges/indexed_merges.hpp"
 #include "bigbird/tokenizer/train/storage/packed_tokens.hpp"
 #include "bigbird/tokenizer/train/storage/shard_team.hpp"
 
@@ -80,10 +80,10 @@ LearntPieces learn_pieces(LetterArray& corpus, const LearnSpec& spec, const Lear
     Advance advance(symbols, corpus.size(), spec.merges, listener);
     ShardTeam team(static_cast<std::size_t>(std::max(spec.threads, 1)));
     PackedTokens tokens(corpus);
-    FirstMerges first(tokens, symbols, spec, team);
+    SweepMerges first(tokens, symbols, spec, team);
     first.run([&] { advance(); });
     const std::size_t size = corpus.size();
-    LaterMerges later(first, tokens, std::move(corpus), symbols, spec, team);
+    IndexedMerges later(first, tokens, std::move(corpus), symbols, spec, team);
     later.run([&] { advance(); });
     const bool restore = spec.only_certain && !later.certain();
     corpus = restore ? restored_letters(later.places(), symbols, size) : LetterArray();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // SentencePiece's byte-pair learning, exactly and over whole genomes.
 //
-// Each round joins the most frequent pair of neighbouring symbols everywhere, from left to right, and its
+// Each round merges the most frequent pair of neighbouring symbols everywhere, from left to right, and its
 // text becomes a piece. What SentencePiece does beyond that, and so do we: a pair is two symbols, not a text,
-// so that where its text is a piece already by another split the pair is passed over and never joined;
+// so that where its text is a piece already by another split the pair is passed over and never merged;
 // equally frequent pairs go by length, then by text; pieces longer than a limit are never formed.
 //
 // SentencePiece looks among its most frequent pairs only (5 %, at least 1,000, and those made since), which
@@ -11,8 +11,8 @@
 // frequent, as in a corpus too small for its vocabulary; there its choice depends on the order of a hash
 // table. Such a choice is noticed and told (`certain`).
 //
-// The first merges sweep over the whole corpus (first_merges.hpp), the others follow lists of places
-// (later_merges.hpp); the plain way to the same pieces stands in the tests.
+// The first merges sweep over the whole corpus (sweep_merges.hpp), the others follow lists of places
+// (indexed_merges.hpp); the plain way to the same pieces stands in the tests.
 #pragma once
 
 #include "bigbird/tokenizer/train/merges/learnt_symbols.hpp"

@@ -11,29 +11,29 @@ using namespace bigbird::tokenizer;
 
 namespace {
 
-struct Join {
+struct Merge {
     const char *left, *right;
     std::uint32_t rank;
 };
 
-BpeRules rules_of(const std::string& letters, const std::vector<Join>& joins) {
+BpeRules rules_of(const std::string& letters, const std::vector<Merge>& merges) {
     BpeRules rules;
     for (const char letter : letters) {
         rules.add(std::string(1, letter), static_cast<std::int32_t>(rules.size()));
     }
-    for (const Join& join : joins) {
-        const std::string text = std::string(join.left) + join.right;
-        const Token joined =
+    for (const Merge& merge : merges) {
+        const std::string text = std::string(merge.left) + merge.right;
+        const Token merged =
             rules.find(text) ? *rules.find(text) : rules.add(text, static_cast<std::int32_t>(rules.size()));
-        rules.add_join(*rules.find(join.left), *rules.find(join.right), join.rank, joined);
+        rules.add_merge(*rules.find(merge.left), *rules.find(merge.right), merge.rank, merged);
     }
     return rules;
 }
 
 }  // namespace
 
-DOCTEST_TEST_CASE("tokenizer/base_tokens: letters, then tokens in the order of their joins") {
-    // ACT comes of AC + T alone: CT is joined later than AC.
+DOCTEST_TEST_CASE("tokenizer/base_tokens: letters, then tokens in the order of their merges") {
+    // ACT comes of AC + T alone: CT is merged later than AC.
     const ReachableTokens tokens(
         rules_of("TNGCA", {{"C", "T", 9}, {"N", "N", 1}, {"A", "C", 2}, {"AC", "T", 5}, {"A", "CT", 5}}));
     const auto bases = BaseTokens::of(tokens);
@@ -44,22 +44,22 @@ DOCTEST_TEST_CASE("tokenizer/base_tokens: letters, then tokens in the order of t
         DOCTEST_CHECK((*bases)[i].length == texts.back().size());
     }
     DOCTEST_CHECK(texts == std::vector<std::string>{"A", "C", "G", "T", "AC", "ACT", "CT"});
-    DOCTEST_CHECK(bases->joined(0, 1) == 4);
-    DOCTEST_CHECK(bases->joined(4, 3) == 5);
-    DOCTEST_CHECK(bases->joined(1, 3) == 6);
-    DOCTEST_CHECK(bases->joined(0, 6) == BaseTokens::none);
-    DOCTEST_CHECK(bases->joined(1, 0) == BaseTokens::none);
+    DOCTEST_CHECK(bases->merged(0, 1) == 4);
+    DOCTEST_CHECK(bases->merged(4, 3) == 5);
+    DOCTEST_CHECK(bases->merged(1, 3) == 6);
+    DOCTEST_CHECK(bases->merged(0, 6) == BaseTokens::none);
+    DOCTEST_CHECK(bases->merged(1, 0) == BaseTokens::none);
     DOCTEST_CHECK(bases->ordered() == 7);
     DOCTEST_CHECK(!bases->mixed());
 }
 
 DOCTEST_TEST_CASE(
-    "tokenizer/base_tokens: tokens whose joins do not rise in rank, and tokens of other letters") {
+    "tokenizer/base_tokens: tokens whose merges do not rise in rank, and tokens of other letters") {
     const auto late =
         BaseTokens::of(ReachableTokens(rules_of("ACGT", {{"A", "C", 7}, {"AC", "T", 5}, {"G", "G", 6}})));
     DOCTEST_REQUIRE(late.has_value());
     DOCTEST_CHECK(late->ordered() == 4);
-    DOCTEST_CHECK(late->joined(6, 3) == 4);
+    DOCTEST_CHECK(late->merged(6, 3) == 4);
     const auto mixed = BaseTokens::of(ReachableTokens(rules_of("ACGTN", {{"A", "N", 7}})));
     DOCTEST_REQUIRE(mixed.has_value());
     DOCTEST_CHECK(mixed->mixed());
@@ -69,15 +69,15 @@ DOCTEST_TEST_CASE(
     "tokenizer/base_tokens: none where a letter is missing, ranks are equal or a token is long") {
     DOCTEST_CHECK(!BaseTokens::of(ReachableTokens(rules_of("ACG", {{"A", "C", 7}}))));
     DOCTEST_CHECK(!BaseTokens::of(ReachableTokens(rules_of("ACGT", {{"A", "C", 7}, {"G", "G", 7}}))));
-    std::vector<Join> joins;
+    std::vector<Merge> merges;
     std::vector<std::string> runs{"A"};
     while (runs.back().size() < 256) {
         runs.push_back(runs.back() + runs.back());
     }
     for (std::size_t i = 0; i + 1 < runs.size(); ++i) {
-        joins.push_back({runs[i].c_str(), runs[i].c_str(), static_cast<std::uint32_t>(i)});
+        merges.push_back({runs[i].c_str(), runs[i].c_str(), static_cast<std::uint32_t>(i)});
     }
-    DOCTEST_CHECK(!BaseTokens::of(ReachableTokens(rules_of("ACGT", joins))));
-    joins.pop_back();
-    DOCTEST_CHECK(BaseTokens::of(ReachableTokens(rules_of("ACGT", joins))).has_value());
+    DOCTEST_CHECK(!BaseTokens::of(ReachableTokens(rules_of("ACGT", merges))));
+    merges.pop_back();
+    DOCTEST_CHECK(BaseTokens::of(ReachableTokens(rules_of("ACGT", merges))).has_value());
 }

@@ -13,7 +13,7 @@ using namespace bigbird;
 using namespace bigbird::testing;
 using namespace bigbird::tokenizer;
 
-DOCTEST_TEST_CASE("tokenizer/bpe_rules: every split of a piece into two pieces is a join") {
+DOCTEST_TEST_CASE("tokenizer/bpe_rules: every split of a piece into two pieces is a merge") {
     const SentencePieceModel model =
         parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small");
     const BpeRules rules = bpe_rules_of(model, "small");
@@ -21,23 +21,23 @@ DOCTEST_TEST_CASE("tokenizer/bpe_rules: every split of a piece into two pieces i
     DOCTEST_CHECK(rules.unknown_id == 1);
     DOCTEST_CHECK(rules.letters['N'] == rules.find("N"));
     DOCTEST_CHECK(rules.letters['n'] == no_token);
-    std::size_t joins = 0, wrong = 0;
+    std::size_t merges = 0, wrong = 0;
     for (Token left = 0; left < rules.size(); ++left) {
         for (Token right = 0; right < rules.size(); ++right) {
-            const auto joined = rules.find(rules.texts[left] + rules.texts[right]);
-            const BpeRules::Join join = rules.join(left, right);
-            joins += joined.has_value();
+            const auto merged = rules.find(rules.texts[left] + rules.texts[right]);
+            const BpeRules::Merge merge = rules.merge(left, right);
+            merges += merged.has_value();
             // ids, and so ranks, begin behind the five special pieces
-            wrong += joined ? join.joined != *joined ||
-                                  join.rank + 5 != static_cast<std::uint32_t>(rules.ids[*joined])
-                            : join.rank != never;
+            wrong += merged ? merge.merged != *merged ||
+                                  merge.rank + 5 != static_cast<std::uint32_t>(rules.ids[*merged])
+                            : merge.rank != never;
         }
     }
     DOCTEST_CHECK(wrong == 0);
-    DOCTEST_CHECK(rules.joins() == joins);
+    DOCTEST_CHECK(rules.merges() == merges);
     std::size_t visited = 0;
-    rules.for_each_join([&](Token, Token, std::uint32_t) { ++visited; });
-    DOCTEST_CHECK(visited == joins);
+    rules.for_each_merge([&](Token, Token, std::uint32_t) { ++visited; });
+    DOCTEST_CHECK(visited == merges);
 }
 
 DOCTEST_TEST_CASE("tokenizer/bpe_rules: models of another kind are refused") {
@@ -58,7 +58,7 @@ DOCTEST_TEST_CASE("tokenizer/bpe_rules: models of another kind are refused") {
                   "x.model: piece 'A' occurs twice");
 }
 
-DOCTEST_TEST_CASE("tokenizer/bpe_rules: a letter that is no piece is unknown alone and joined with others") {
+DOCTEST_TEST_CASE("tokenizer/bpe_rules: a letter that is no piece is unknown alone and merged with others") {
     SentencePieceModel model;
     model.is_bpe = true;
     model.pieces = {{"<unk>", 0, PieceKind::unknown}, {"NN", -1, PieceKind::normal}};

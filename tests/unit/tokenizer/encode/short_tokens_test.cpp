@@ -44,7 +44,7 @@ BpeRules first_rules(const BaseTokens& numbered, const ReachableTokens& tokens, 
     for (std::size_t i = 0; i < count; ++i) {
         rules.add(tokens.texts[numbered[i].number], static_cast<std::int32_t>(i));
         if (i >= BaseTokens::letters) {
-            rules.add_join(numbered[i].left, numbered[i].right, static_cast<std::uint32_t>(i),
+            rules.add_merge(numbered[i].left, numbered[i].right, static_cast<std::uint32_t>(i),
                            static_cast<Token>(i));
         }
     }
@@ -82,7 +82,7 @@ std::int64_t letters_left(const BpeRules& all, std::size_t most, const std::vect
 
 }  // namespace
 
-DOCTEST_TEST_CASE("tokenizer/short_tokens: what the first joins of a trained model make") {
+DOCTEST_TEST_CASE("tokenizer/short_tokens: what the first merges of a trained model make") {
     bigbird::Rng rng(3);
     const auto model = parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small");
     const BpeRules rules = bpe_rules_of(model, "small");

@@ -76,7 +76,7 @@ DOCTEST_TEST_CASE("tokenizer/token_spines: neighbours stay apart exactly if thei
         std::vector<std::string> pieces;
         BpeRules rules = rules_of({});
         while (pieces.size() <
-               25) {  // in any order, joined from any two known ones: stranger than training makes them
+               25) {  // in any order, merged from any two known ones: stranger than training makes them
             const auto pick = [&] {
                 return rules.texts[static_cast<std::size_t>(
                     rng.between(0, static_cast<std::int64_t>(rules.size()) - 1))];

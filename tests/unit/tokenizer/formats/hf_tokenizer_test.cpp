@@ -16,7 +16,7 @@ using tokenizer::HfTokenizer;
 
 namespace {
 
-std::string join(const std::vector<std::int32_t>& ids) {
+std::string merge(const std::vector<std::int32_t>& ids) {
     std::string text;
     for (const std::int32_t id : ids) {
         text += (text.empty() ? "" : " ") + std::to_string(id);
@@ -36,7 +36,7 @@ DOCTEST_TEST_CASE("hf_tokenizer: the ids of a tokenizer that Hugging Face traine
         std::getline(fields, text, '\t');
         std::getline(fields, ids, '\t');
         DOCTEST_CAPTURE(text);
-        DOCTEST_CHECK(join(tokenizer.encode_with_template(text)) == ids);
+        DOCTEST_CHECK(merge(tokenizer.encode_with_template(text)) == ids);
     }
     DOCTEST_CHECK(count > 60);
     DOCTEST_CHECK(tokenizer.decode(tokenizer.encode_with_template("GATTACA")) == "GATTACA");

@@ -33,7 +33,7 @@ std::vector<std::string> learn(const std::vector<std::string>& stretches, const 
 // The definition: count every pair anew in each round, as SentencePiece from 0.1.99 on does.
 std::vector<std::string> learn_plainly(const std::vector<std::string>& stretches, const LearnSpec& spec) {
     using Pair = std::pair<std::string,
-                           std::string>;  // symbols have distinct texts, since duplicates are never joined
+                           std::string>;  // symbols have distinct texts, since duplicates are never merged
     std::vector<std::vector<std::string>> corpus;
     for (const std::string& stretch : stretches) {
         auto& tokens = corpus.emplace_back();

@@ -45,14 +45,14 @@ public:
 
     /// The symbol that the pair becomes.
     Symbol add(Symbol left, Symbol right, std::uint64_t frequency) {
-        const auto joined = static_cast<Symbol>(size());
+        const auto merged = static_cast<Symbol>(size());
         texts.push_back(texts[left] + texts[right]);
         lengths.push_back(static_cast<std::uint16_t>(texts.back().size()));
         widths.push_back(static_cast<std::uint16_t>(widths[left] + widths[right]));
         parts.emplace_back(left, right);
-        by_text_.emplace(texts.back(), joined);
+        by_text_.emplace(texts.back(), merged);
         pieces.push_back({texts.back(), frequency});
-        return joined;
+        return merged;
     }
 
     /// Each symbol there is takes one place from now on.
@@ -61,7 +61,7 @@ public:
     std::vector<std::string> texts;                ///< by symbol
     std::vector<std::uint16_t> lengths;            ///< by symbol, in bases
     std::vector<std::uint16_t> widths;             ///< by symbol, in places of the token array
-    std::vector<std::pair<Symbol, Symbol>> parts;  ///< by symbol: what was joined; a letter's are itself
+    std::vector<std::pair<Symbol, Symbol>> parts;  ///< by symbol: what was merged; a letter's are itself
     std::vector<LearntPiece> pieces;               ///< in the order in which they were learnt
 
 private:

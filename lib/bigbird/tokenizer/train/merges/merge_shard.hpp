@@ -12,20 +12,20 @@
 
 namespace bigbird::tokenizer {
 
-/// left + right -> joined.
+/// left + right -> merged.
 struct MergeRule {
-    Symbol left, right, joined;
+    Symbol left, right, merged;
 };
 
 /// What a merge did to the neighbours, for one shard. Symbols are listed in the order in which they were
 /// first met.
 struct NeighbourCounts {
-    /// By symbol: how often it stood left of `left`, right of `right`. No pair of LaterMerges has 2^32 places
+    /// By symbol: how often it stood left of `left`, right of `right`. No pair of IndexedMerges has 2^32 places
     /// in one shard, and half the memory stays in the cache.
     std::vector<std::uint32_t> left, right;
     std::vector<Symbol> met_left, met_right;  ///< symbols whose count may not be 0
-    std::uint64_t joined_twice = 0;           ///< overlapping count of (joined, joined)
-    std::uint64_t joined_twice_kept = 0;      ///< the same by the counting rule
+    std::uint64_t merged_twice = 0;           ///< overlapping count of (merged, merged)
+    std::uint64_t merged_twice_kept = 0;      ///< the same by the counting rule
 
     explicit NeighbourCounts(std::size_t symbols) : left(symbols), right(symbols) {}
     void add_left(Symbol symbol) {
@@ -43,9 +43,9 @@ struct NeighbourCounts {
 
 /// Where the places of a new pair shall go: by symbol, null where the pair is not kept.
 struct NewLists {
-    std::vector<PositionList*> left;   ///< (symbol, joined)
-    std::vector<PositionList*> right;  ///< (joined, symbol)
-    PositionList* joined_twice = nullptr;
+    std::vector<PositionList*> left;   ///< (symbol, merged)
+    std::vector<PositionList*> right;  ///< (merged, symbol)
+    PositionList* merged_twice = nullptr;
 
     explicit NewLists(std::size_t symbols) : left(symbols), right(symbols) {}
 };
@@ -73,7 +73,7 @@ private:
 class MergeShard {
 public:
     /// `widths` holds the places that each symbol takes, and grows with the symbols.
-    /// list_neighbours() need not read the places again where merge() joined at most `most_remembered`.
+    /// list_neighbours() need not read the places again where merge() merged at most `most_remembered`.
     MergeShard(std::span<Symbol> places, const std::vector<std::uint16_t>& widths, PairCounting counting,
                std::size_t most_remembered = std::size_t{1} << 21)
         : places_(places.data()),
@@ -84,7 +84,7 @@ public:
 
     /// Occurrences of (left, right) at `places` that are still there.
     std::uint64_t count(const PositionList& places, Symbol left, Symbol right) const;
-    /// Joins them from left to right and counts what stood beside them.
+    /// Merges them from left to right and counts what stood beside them.
     void merge(const PositionList& places, const MergeRule& rule, NeighbourCounts& counts);
     /// After merge(), with the same places: writes where the pairs with the new symbol stand.
     void list_neighbours(const PositionList& places, const MergeRule& rule, const NewLists& lists) const;
@@ -98,9 +98,9 @@ public:
 private:
     struct Merged {
         std::uint64_t place;
-        Symbol before, behind;  // when it was joined
+        Symbol before, behind;  // when it was merged
     };
-    void list_one(const Merged& merged, bool next_joins, const MergeRule& rule, const NewLists& lists,
+    void list_one(const Merged& merged, bool next_merges, const MergeRule& rule, const NewLists& lists,
                   RunFilter& run) const;
 
     Symbol* places_;
@@ -115,7 +115,7 @@ private:
 template <typename Visit>
 void MergeShard::for_each_pair(Visit&& visit) const {
     if (widths_.size() ==
-        TokenArray::letters) {  // nothing is joined yet: no place need wait for the last one
+        TokenArray::letters) {  // nothing is merged yet: no place need wait for the last one
         for (std::size_t place = 0; place + 1 < size_; ++place) {
             if (places_[place] != TokenArray::separator && places_[place + 1] != TokenArray::separator) {
                 visit(places_[place], places_[place + 1], place);

@@ -12,8 +12,8 @@ namespace {
 constexpr unsigned first_shift = 64 - 12;
 constexpr std::size_t candidates_at_once = 4096;
 
-// How left1 + right1 compares with left2 + right2, of the same length together, without joining them.
-int compare_joined(std::string_view left1, std::string_view right1, std::string_view left2,
+// How left1 + right1 compares with left2 + right2, of the same length together, without merging them.
+int compare_merged(std::string_view left1, std::string_view right1, std::string_view left2,
                    std::string_view right2) {
     const bool swapped = left1.size() > left2.size();
     if (swapped) {
@@ -127,7 +127,7 @@ bool PairTable::ranks_below(const Candidate& a, const Candidate& b) const {
     if (length_a != length_b) {
         return length_a > length_b;
     }
-    const int sign = compare_joined(left_a, right_a, left_b, right_b);
+    const int sign = compare_merged(left_a, right_a, left_b, right_b);
     return sign != 0 ? sign > 0 : a.order > b.order;
 }
 

@@ -44,13 +44,13 @@ struct Word {
 template <std::size_t rule_count>
 struct Rules {
     Bytes d;
-    hn::Vec<Bytes> left[rule_count], right[rule_count], joined[rule_count];
+    hn::Vec<Bytes> left[rule_count], right[rule_count], merged[rule_count];
 
     explicit Rules(std::span<const PackedRule> rules) {
         for (std::size_t i = 0; i < rule_count; ++i) {
             left[i] = hn::Set(d, rules[i].left);
             right[i] = hn::Set(d, rules[i].right);
-            joined[i] = hn::Set(d, rules[i].joined);
+            merged[i] = hn::Set(d, rules[i].merged);
         }
     }
 
@@ -60,10 +60,10 @@ struct Rules {
             const std::size_t lane = i * hn::MaxLanes(d);
             const auto here = hn::LoadU(d, symbols + lane), next = hn::LoadU(d, symbols + lane + 1);
             auto found = hn::And(hn::Eq(here, left[0]), hn::Eq(next, right[0]));
-            out.part[i] = hn::IfThenElse(found, joined[0], here);
+            out.part[i] = hn::IfThenElse(found, merged[0], here);
             for (std::size_t rule = 1; rule < rule_count; ++rule) {
                 const auto match = hn::And(hn::Eq(here, left[rule]), hn::Eq(next, right[rule]));
-                out.part[i] = hn::IfThenElse(match, joined[rule], out.part[i]);
+                out.part[i] = hn::IfThenElse(match, merged[rule], out.part[i]);
                 found = hn::Or(found, match);
             }
             std::uint64_t bits = 0;
@@ -123,47 +123,47 @@ HWY_INLINE std::size_t list_word(std::uint64_t marks, std::size_t first, std::ui
     return count;
 }
 
-// join_word(symbols, out) joins within a word and returns the marks of the joined ones, behind each of which
+// merge_word(symbols, out) merges within a word and returns the marks of the merged ones, behind each of which
 // a symbol has to go.
-template <typename JoinWord>
-std::size_t join_and_close_up(std::uint8_t* symbols, std::size_t size, std::uint32_t* places,
-                              JoinWord&& join_word) {
+template <typename MergeWord>
+std::size_t merge_and_close_up(std::uint8_t* symbols, std::size_t size, std::uint32_t* places,
+                              MergeWord&& merge_word) {
     const std::size_t words = whole_words(size), done = words * word;
     std::uint64_t carry = 0;
     std::size_t kept = 0, count = 0;
     for (std::size_t i = 0; i < words; ++i) {
-        Word joined;
-        const std::uint64_t marks = join_word(symbols + i * word, joined);
+        Word merged;
+        const std::uint64_t marks = merge_word(symbols + i * word, merged);
         count += list_word(marks, i * word - count, places + count);
-        kept += keep_word(joined, ~(marks << 1 | carry), symbols + kept);
+        kept += keep_word(merged, ~(marks << 1 | carry), symbols + kept);
         carry = marks >> 63;
     }
     if (done < size) {
         const Tail tail(symbols + done, size - done);
-        Word joined;
-        const std::uint64_t marks = join_word(tail.symbols, joined);
+        Word merged;
+        const std::uint64_t marks = merge_word(tail.symbols, merged);
         count += list_word(marks, done - count, places + count);
         std::uint8_t out[word];
-        keep_word(joined, ~(marks << 1 | carry), out);
+        keep_word(merged, ~(marks << 1 | carry), out);
         std::memcpy(symbols + kept, out, size - count - kept);
     }
     return count;
 }
 
 template <std::size_t rule_count>
-std::size_t join_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
+std::size_t merge_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
                        std::uint32_t* places) {
     if constexpr (rule_count < most_packed_rules) {
         if (rules.size() > rule_count) {
-            return join_pairs<rule_count + 1>(symbols, size, rules, places);
+            return merge_pairs<rule_count + 1>(symbols, size, rules, places);
         }
     }
-    return join_and_close_up(symbols, size, places, Rules<rule_count>(rules));
+    return merge_and_close_up(symbols, size, places, Rules<rule_count>(rules));
 }
 
-std::size_t join_some_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
+std::size_t merge_some_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
                             std::uint32_t* places) {
-    return join_pairs<1>(symbols, size, rules, places);
+    return merge_pairs<1>(symbols, size, rules, places);
 }
 
 // Of each run of bits the first, third, … one. An addition at the start of a run clears all of it, and so
@@ -174,7 +174,7 @@ HWY_INLINE std::uint64_t every_other(std::uint64_t bits) {
     return (from_even & even) | (bits & ~from_even & ~even);
 }
 
-// Finds the pairs of a symbol with itself that are joined, word by word.
+// Finds the pairs of a symbol with itself that are merged, word by word.
 class RunMarks {
 public:
     RunMarks(std::uint8_t symbol, std::uint8_t before, const OddRuns& odd)
@@ -185,7 +185,7 @@ public:
 
     HWY_INLINE std::uint64_t operator()(const std::uint8_t* symbols) {
         const std::uint64_t pairs = equal_bits(d_, symbols, symbol_) & equal_bits(d_, symbols + 1, symbol_);
-        std::uint64_t skipped = pairs & last_joined_;
+        std::uint64_t skipped = pairs & last_merged_;
         if (any_odd_) {
             for (std::uint64_t starts = pairs & ~(pairs << 1 | goes_on_); starts != 0; starts &= starts - 1) {
                 const auto place = static_cast<std::size_t>(std::countr_zero(starts));
@@ -193,11 +193,11 @@ public:
                 skipped |= odd_[before] ? starts & -starts : 0;
             }
         }
-        const std::uint64_t joined = every_other(pairs & ~skipped);
+        const std::uint64_t merged = every_other(pairs & ~skipped);
         before_ = symbols[word - 1];
         goes_on_ = pairs >> 63;
-        last_joined_ = joined >> 63;
-        return joined;
+        last_merged_ = merged >> 63;
+        return merged;
     }
 
 private:
@@ -206,15 +206,15 @@ private:
     const OddRuns& odd_;
     bool any_odd_;
     std::uint8_t before_;
-    std::uint64_t goes_on_ = 0, last_joined_ = 0;  // whether the last word ends with a pair, which is joined
+    std::uint64_t goes_on_ = 0, last_merged_ = 0;  // whether the last word ends with a pair, which is merged
 };
 
-std::size_t join_runs(std::uint8_t* symbols, std::size_t size, std::uint8_t symbol, std::uint8_t joined,
+std::size_t merge_runs(std::uint8_t* symbols, std::size_t size, std::uint8_t symbol, std::uint8_t merged,
                       const OddRuns& odd, std::uint32_t* places) {
     const Bytes d;
-    const auto one = hn::Set(d, joined);
+    const auto one = hn::Set(d, merged);
     RunMarks marks(symbol, symbols[-1], odd);
-    return join_and_close_up(symbols, size, places, [&](const std::uint8_t* here, Word& out) {
+    return merge_and_close_up(symbols, size, places, [&](const std::uint8_t* here, Word& out) {
         const std::uint64_t found = marks(here);
         for (std::size_t i = 0; i < Word::parts; ++i) {
             const std::size_t lane = i * hn::MaxLanes(d);
@@ -270,20 +270,20 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace bigbird::tokenizer {
 
-HWY_EXPORT(join_some_pairs);
-HWY_EXPORT(join_runs);
+HWY_EXPORT(merge_some_pairs);
+HWY_EXPORT(merge_runs);
 HWY_EXPORT(count_runs);
 HWY_EXPORT(count_letter_pairs);
 
-std::size_t join_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
+std::size_t merge_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
                        std::uint32_t* places) {
     BIGBIRD_EXPECTS(!rules.empty() && rules.size() <= most_packed_rules, "one rule to eight");
-    return HWY_DYNAMIC_DISPATCH(join_some_pairs)(symbols, size, rules, places);
+    return HWY_DYNAMIC_DISPATCH(merge_some_pairs)(symbols, size, rules, places);
 }
 
-std::size_t join_runs(std::uint8_t* symbols, std::size_t size, std::uint8_t symbol, std::uint8_t joined,
+std::size_t merge_runs(std::uint8_t* symbols, std::size_t size, std::uint8_t symbol, std::uint8_t merged,
                       const OddRuns& odd, std::uint32_t* places) {
-    return HWY_DYNAMIC_DISPATCH(join_runs)(symbols, size, symbol, joined, odd, places);
+    return HWY_DYNAMIC_DISPATCH(merge_runs)(symbols, size, symbol, merged, odd, places);
 }
 
 std::size_t count_runs(const std::uint8_t* symbols, std::size_t size, std::uint8_t symbol,

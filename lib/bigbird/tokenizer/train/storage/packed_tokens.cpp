@@ -63,7 +63,7 @@ PackedNeighbours PackedTokens::sweep(ShardTeam& team, Sweep&& one_chunk) {
                 total.right[rule][symbol] += scratch.neighbours.right[rule][symbol];
             }
         }
-        total.joined += scratch.neighbours.joined;
+        total.merged += scratch.neighbours.merged;
     }
     return total;
 }
@@ -81,41 +81,41 @@ std::array<std::uint64_t, 25> PackedTokens::count_letter_pairs(ShardTeam& team) 
     return pairs;
 }
 
-// Counts what stands beside the joined symbols, of which there are `count` in the list.
-void PackedTokens::note_joined(Chunk& chunk, std::size_t count, std::uint8_t first_joined, Scratch& scratch) {
+// Counts what stands beside the merged symbols, of which there are `count` in the list.
+void PackedTokens::note_merged(Chunk& chunk, std::size_t count, std::uint8_t first_merged, Scratch& scratch) {
     chunk.size -= count;
-    scratch.neighbours.joined += count;
+    scratch.neighbours.merged += count;
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint8_t* const here = data(chunk) + scratch.places[i];
-        const std::size_t rule = here[0] - std::size_t{first_joined};
+        const std::size_t rule = here[0] - std::size_t{first_merged};
         ++scratch.neighbours.left[rule][here[-1]];
         ++scratch.neighbours.right[rule][here[1]];
     }
 }
 
-PackedNeighbours PackedTokens::join(std::span<const PackedRule> rules, ShardTeam& team) {
+PackedNeighbours PackedTokens::merge(std::span<const PackedRule> rules, ShardTeam& team) {
     return sweep(team, [&](Chunk& chunk, Scratch& scratch) {
         const std::size_t count =
-            join_pairs(symbols_ + chunk.begin, chunk.size, rules, scratch.places.data());
-        note_joined(chunk, count, rules[0].joined, scratch);
+            merge_pairs(symbols_ + chunk.begin, chunk.size, rules, scratch.places.data());
+        note_merged(chunk, count, rules[0].merged, scratch);
     });
 }
 
-PackedNeighbours PackedTokens::join_runs(std::uint8_t symbol, std::uint8_t joined, const OddRuns& odd,
+PackedNeighbours PackedTokens::merge_runs(std::uint8_t symbol, std::uint8_t merged, const OddRuns& odd,
                                          ShardTeam& team) {
     return sweep(team, [&](Chunk& chunk, Scratch& scratch) {
-        const std::size_t count = tokenizer::join_runs(symbols_ + chunk.begin, chunk.size, symbol, joined,
+        const std::size_t count = tokenizer::merge_runs(symbols_ + chunk.begin, chunk.size, symbol, merged,
                                                        odd, scratch.places.data());
-        note_joined(chunk, count, joined, scratch);
+        note_merged(chunk, count, merged, scratch);
     });
 }
 
 std::uint64_t PackedTokens::count_runs(std::uint8_t symbol, const OddRuns& odd, ShardTeam& team) {
     return sweep(team,
                  [&](const Chunk& chunk, Scratch& scratch) {
-                     scratch.neighbours.joined += tokenizer::count_runs(data(chunk), chunk.size, symbol, odd);
+                     scratch.neighbours.merged += tokenizer::count_runs(data(chunk), chunk.size, symbol, odd);
                  })
-        .joined;
+        .merged;
 }
 
 // In blocks, so that the lists' memory is there when it is written to.

@@ -17,9 +17,9 @@ namespace bigbird::tokenizer {
 /// What a sweep met beside the symbols that it made. Counts of separators are among them.
 struct PackedNeighbours {
     using Counts = std::array<std::array<std::uint64_t, 256>, most_packed_rules>;
-    Counts left{};   ///< [rule][symbol]: how often the symbol stands before the joined one
+    Counts left{};   ///< [rule][symbol]: how often the symbol stands before the merged one
     Counts right{};  ///< behind it
-    std::uint64_t joined = 0;
+    std::uint64_t merged = 0;
 };
 
 /// A corpus of at most 254 symbols, which stand side by side, a byte each, so that a sweep over all of them
@@ -38,21 +38,21 @@ public:
     /// `letters` must outlive this and holds the symbols from now on, which only this may touch.
     explicit PackedTokens(LetterArray& letters, std::size_t target_chunk = 32'768);
 
-    /// Counts of [left * 5 + right] while nothing is joined.
+    /// Counts of [left * 5 + right] while nothing is merged.
     std::array<std::uint64_t, 25> count_letter_pairs(ShardTeam& team);
-    /// Joins pairs everywhere. The rules must be as join_pairs() wants them, and their joined symbols
+    /// Merges pairs everywhere. The rules must be as merge_pairs() wants them, and their merged symbols
     /// successive numbers.
-    PackedNeighbours join(std::span<const PackedRule> rules, ShardTeam& team);
-    /// Joins symbol with symbol, in each run from left to right.
-    PackedNeighbours join_runs(std::uint8_t symbol, std::uint8_t joined, const OddRuns& odd, ShardTeam& team);
-    /// How many pairs join_runs() would join, which with PairCounting::disjoint is their count.
+    PackedNeighbours merge(std::span<const PackedRule> rules, ShardTeam& team);
+    /// Merges symbol with symbol, in each run from left to right.
+    PackedNeighbours merge_runs(std::uint8_t symbol, std::uint8_t merged, const OddRuns& odd, ShardTeam& team);
+    /// How many pairs merge_runs() would merge, which with PairCounting::disjoint is their count.
     std::uint64_t count_runs(std::uint8_t symbol, const OddRuns& odd, ShardTeam& team);
 
     /// Lists where wanted pairs of some successive chunks stand, as places of what unpack() makes of these
     /// chunks.
     void list_pairs(std::span<const Chunk> chunks, PackedLists& lists) const;
     /// The symbols, 16 bits each, in the letters' own memory where they fit into it, as they do once two
-    /// bases a symbol are joined; fresh memory takes longer to come by than all else here. `letters` are
+    /// bases a symbol are merged; fresh memory takes longer to come by than all else here. `letters` are
     /// those of the constructor; nothing but chunks() may be called afterwards.
     TokenArray unpack(LetterArray&& letters) &&;
 
@@ -69,7 +69,7 @@ private:
     void for_each_chunk(ShardTeam& team, Visit&& visit) const;
     template <typename Sweep>
     PackedNeighbours sweep(ShardTeam& team, Sweep&& one_chunk);
-    void note_joined(Chunk& chunk, std::size_t count, std::uint8_t first_joined, Scratch& scratch);
+    void note_merged(Chunk& chunk, std::size_t count, std::uint8_t first_merged, Scratch& scratch);
 
     std::uint8_t* symbols_;
     std::vector<Chunk> chunks_;

@@ -57,14 +57,14 @@ private:
     std::size_t size_ = 0, capacity_ = 0;
 };
 
-/// A place for each symbol that stood in the corpus when the array was made. What they are joined to stands
+/// A place for each symbol that stood in the corpus when the array was made. What they are merged to stands
 /// at the first and the last of their places, `hole` between. So the neighbours of a symbol are found without
 /// links: the next one begins right behind it, the previous one ends right before it, and a symbol's width is
 /// always the same, the sum of its parts'.
 using TokenArray = SymbolArray<Symbol>;
 inline constexpr Symbol hole = 0xFFFE;
 
-/// Letters, a byte each; while they are joined (packed_tokens.hpp), symbols side by side.
+/// Letters, a byte each; while they are merged (packed_tokens.hpp), symbols side by side.
 using LetterArray = SymbolArray<std::uint8_t>;
 
 /// The number of a letter of A C G T N; the letter of a number below 5.

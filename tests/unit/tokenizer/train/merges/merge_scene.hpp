@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bigbird/tokenizer/train/merges/first_merges.hpp"
+#include "bigbird/tokenizer/train/merges/sweep_merges.hpp"
 
 #include <string>
 #include <vector>
@@ -30,7 +30,7 @@ struct MergeScene {
     tokenizer::LearntSymbols symbols;
     tokenizer::ShardTeam team;
     tokenizer::PackedTokens tokens;
-    tokenizer::FirstMerges first;
+    tokenizer::SweepMerges first;
 };
 
 }  // namespace bigbird::testing

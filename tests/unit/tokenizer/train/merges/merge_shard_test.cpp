@@ -52,7 +52,7 @@ constexpr Symbol A = 0, C = 1, G = 2, T = 3;
 
 }  // namespace
 
-DOCTEST_TEST_CASE("tokenizer/merge_shard: joins from left to right and counts the neighbours") {
+DOCTEST_TEST_CASE("tokenizer/merge_shard: merges from left to right and counts the neighbours") {
     for (const std::size_t most_remembered : std::vector<std::size_t>{0, 2, 3}) {
         Scene scene("GACACTACC", PairCounting::overlapping, most_remembered);
         const PositionList places = scene.places_of(A, C);
@@ -64,15 +64,15 @@ DOCTEST_TEST_CASE("tokenizer/merge_shard: joins from left to right and counts th
         DOCTEST_CHECK(scene.tokens() == "2 5 5 3 5 1");
         DOCTEST_CHECK(counts.left[G] == 1);
         DOCTEST_CHECK(counts.left[T] == 1);
-        DOCTEST_CHECK(counts.right[A] == 1);  // the first C stood beside an A that was joined in its turn
+        DOCTEST_CHECK(counts.right[A] == 1);  // the first C stood beside an A that was merged in its turn
         DOCTEST_CHECK(counts.right[T] == 1);
         DOCTEST_CHECK(counts.right[C] == 1);
-        DOCTEST_CHECK(counts.joined_twice == 1);
+        DOCTEST_CHECK(counts.merged_twice == 1);
         PositionList before_g(scene.memory), behind_c(scene.memory), twice(scene.memory);
         NewLists lists(6);
         lists.left[G] = &before_g;
         lists.right[C] = &behind_c;
-        lists.joined_twice = &twice;
+        lists.merged_twice = &twice;
         scene.shard[0].list_neighbours(places, {A, C, 5}, lists);
         DOCTEST_CHECK(scene.read(before_g) == std::vector<std::uint64_t>{0});
         DOCTEST_CHECK(scene.read(behind_c) == std::vector<std::uint64_t>{6});
@@ -92,11 +92,11 @@ DOCTEST_TEST_CASE("tokenizer/merge_shard: a run of one base") {
             NeighbourCounts counts(6);
             scene.shard[0].merge(places, {A, A, 5}, counts);
             DOCTEST_CHECK(scene.tokens() == "5 5 5 5 0");
-            DOCTEST_CHECK(counts.joined_twice == 3);
-            DOCTEST_CHECK(counts.joined_twice_kept == (counting == PairCounting::disjoint ? 2 : 3));
+            DOCTEST_CHECK(counts.merged_twice == 3);
+            DOCTEST_CHECK(counts.merged_twice_kept == (counting == PairCounting::disjoint ? 2 : 3));
             PositionList twice(scene.memory), behind_a(scene.memory);
             NewLists lists(6);
-            lists.joined_twice = &twice;
+            lists.merged_twice = &twice;
             lists.right[A] = &behind_a;
             scene.shard[0].list_neighbours(places, {A, A, 5}, lists);
             const std::vector<std::uint64_t> every{0, 2, 4}, alternate{0, 4};

@@ -28,29 +28,29 @@ Symbols random_symbols(bigbird::Rng& rng, std::size_t size, int kinds) {
     return symbols;
 }
 
-struct Joined {
+struct Merged {
     Symbols symbols;
     std::vector<std::uint32_t> places;
-    bool operator==(const Joined&) const = default;
+    bool operator==(const Merged&) const = default;
 };
 
 // One by one: rule(i) is the rule of symbols i and i + 1, or null.
-Joined join_plainly(const Symbols& symbols, const std::function<const PackedRule*(std::size_t)>& rule) {
-    Joined result;
+Merged merge_plainly(const Symbols& symbols, const std::function<const PackedRule*(std::size_t)>& rule) {
+    Merged result;
     for (std::size_t i = 0; i < symbols.size(); ++i) {
         const PackedRule* const found = i + 1 < symbols.size() ? rule(i) : nullptr;
         if (found != nullptr) {
             result.places.push_back(static_cast<std::uint32_t>(result.symbols.size()));
             ++i;
         }
-        result.symbols.push_back(found != nullptr ? found->joined : symbols[i]);
+        result.symbols.push_back(found != nullptr ? found->merged : symbols[i]);
     }
     return result;
 }
 
-// `kernel` joins so many symbols in place, and lists where.
-Joined join_by(Symbols symbols, const std::function<std::size_t(Symbols&, std::uint32_t*)>& kernel) {
-    Joined result{{}, std::vector<std::uint32_t>(symbols.size() + list_beyond)};
+// `kernel` merges so many symbols in place, and lists where.
+Merged merge_by(Symbols symbols, const std::function<std::size_t(Symbols&, std::uint32_t*)>& kernel) {
+    Merged result{{}, std::vector<std::uint32_t>(symbols.size() + list_beyond)};
     result.places.resize(kernel(symbols, result.places.data()));
     symbols.resize(symbols.size() - result.places.size());
     result.symbols = symbols;
@@ -59,31 +59,31 @@ Joined join_by(Symbols symbols, const std::function<std::size_t(Symbols&, std::u
 
 }  // namespace
 
-DOCTEST_TEST_CASE("tokenizer/packed_kernels: pairs are joined as one by one, with every vector unit") {
+DOCTEST_TEST_CASE("tokenizer/packed_kernels: pairs are merged as one by one, with every vector unit") {
     const std::vector<PackedRule> all{{0, 1, 20}, {2, 3, 21}, {0, 3, 22}, {4, 1, 23},
                                       {5, 6, 24}, {5, 3, 25}, {7, 8, 26}, {2, 6, 27}};
     for_each_vector_unit([&] {
         bigbird::Rng rng(3);
-        std::size_t joined = 0;
+        std::size_t merged = 0;
         for (std::size_t size = 1; size < 400; size += size < 140 ? 1 : 37) {
             const std::vector<PackedRule> rules(all.begin(), all.begin() + rng.between(1, 8));
             const Symbols before = random_symbols(rng, size, rng.uniform() < 0.2 ? 2 : 9);
-            const Joined expected = join_plainly(before, [&](std::size_t i) {
+            const Merged expected = merge_plainly(before, [&](std::size_t i) {
                 const auto rule = std::find_if(rules.begin(), rules.end(), [&](const PackedRule& r) {
                     return before[i] == r.left && before[i + 1] == r.right;
                 });
                 return rule == rules.end() ? nullptr : &*rule;
             });
-            DOCTEST_CHECK(join_by(before, [&](Symbols& symbols, std::uint32_t* places) {
-                              return join_pairs(symbols.data(), size, rules, places);
+            DOCTEST_CHECK(merge_by(before, [&](Symbols& symbols, std::uint32_t* places) {
+                              return merge_pairs(symbols.data(), size, rules, places);
                           }) == expected);
-            joined += expected.places.size();
+            merged += expected.places.size();
         }
-        DOCTEST_CHECK(joined > 500);
+        DOCTEST_CHECK(merged > 500);
     });
 }
 
-DOCTEST_TEST_CASE("tokenizer/packed_kernels: runs are joined from their first or second symbol on") {
+DOCTEST_TEST_CASE("tokenizer/packed_kernels: runs are merged from their first or second symbol on") {
     for_each_vector_unit([] {
         bigbird::Rng rng(5);
         for (std::size_t size = 1; size < 900; size += size < 140 ? 1 : 37) {
@@ -97,13 +97,13 @@ DOCTEST_TEST_CASE("tokenizer/packed_kernels: runs are joined from their first or
             }
             before.insert(before.begin(), rng.uniform() < 0.5 ? separator : std::uint8_t{2});
             const PackedRule rule{1, 1, 20};
-            bool skip = false;  // whether the pair at hand is a run's first, and may not be joined
-            const Joined expected = join_plainly(before, [&](std::size_t i) {
+            bool skip = false;  // whether the pair at hand is a run's first, and may not be merged
+            const Merged expected = merge_plainly(before, [&](std::size_t i) {
                 skip = i > 0 && before[i] == 1 && before[i - 1] != 1 && odd[before[i - 1]];
                 return i > 0 && !skip && before[i] == 1 && before[i + 1] == 1 ? &rule : nullptr;
             });
-            Joined found = join_by(before, [&](Symbols& symbols, std::uint32_t* places) {
-                const std::size_t count = join_runs(symbols.data() + 1, size, 1, 20, odd, places);
+            Merged found = merge_by(before, [&](Symbols& symbols, std::uint32_t* places) {
+                const std::size_t count = merge_runs(symbols.data() + 1, size, 1, 20, odd, places);
                 std::for_each(places, places + count, [](std::uint32_t& place) { ++place; });
                 return count;
             });

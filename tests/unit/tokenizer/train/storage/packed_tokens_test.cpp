@@ -45,9 +45,9 @@ DOCTEST_TEST_CASE("tokenizer/packed_tokens: several pairs at once, and what stan
         DOCTEST_CHECK(pairs[A * 5 + G] == 2);
         DOCTEST_CHECK(pairs[T * 5 + T] == 0);
         const std::vector<PackedRule> rules{{A, C, 5}, {A, G, 6}};
-        const PackedNeighbours beside = scene.tokens[0].join(rules, scene.team);
+        const PackedNeighbours beside = scene.tokens[0].merge(rules, scene.team);
         DOCTEST_CHECK(scene.text() == "56353|35|6||");
-        DOCTEST_CHECK(beside.joined == 5);
+        DOCTEST_CHECK(beside.merged == 5);
         DOCTEST_CHECK(beside.left[0][T] == 2);
         DOCTEST_CHECK(beside.left[1][5] == 1);
         DOCTEST_CHECK(beside.right[0][6] == 1);
@@ -58,17 +58,17 @@ DOCTEST_TEST_CASE("tokenizer/packed_tokens: several pairs at once, and what stan
     }
 }
 
-DOCTEST_TEST_CASE("tokenizer/packed_tokens: runs are joined from the left, or from their second occurrence") {
+DOCTEST_TEST_CASE("tokenizer/packed_tokens: runs are merged from the left, or from their second occurrence") {
     const std::vector<std::string> stretches{"AAAAA", "CAAAGAA", "CAACAAAA"};
     OddRuns odd{};
     Scene even(stretches);
     DOCTEST_CHECK(even.tokens[0].count_runs(A, odd, even.team) == 2 + 1 + 1 + 1 + 2);
-    DOCTEST_CHECK(even.tokens[0].join_runs(A, 5, odd, even.team).joined == 7);
+    DOCTEST_CHECK(even.tokens[0].merge_runs(A, 5, odd, even.team).merged == 7);
     DOCTEST_CHECK(even.text() == "550|15025|15155|");
     odd[C] = true;
     Scene shifted(stretches);
     DOCTEST_CHECK(shifted.tokens[0].count_runs(A, odd, shifted.team) == 2 + 1 + 1 + 0 + 1);
-    const PackedNeighbours beside = shifted.tokens[0].join_runs(A, 5, odd, shifted.team);
+    const PackedNeighbours beside = shifted.tokens[0].merge_runs(A, 5, odd, shifted.team);
     DOCTEST_CHECK(shifted.text() == "550|10525|1001050|");
     DOCTEST_CHECK(beside.left[0][5] == 1);
     DOCTEST_CHECK(beside.left[0][A] == 2);
@@ -78,14 +78,14 @@ DOCTEST_TEST_CASE("tokenizer/packed_tokens: runs are joined from the left, or fr
 
 DOCTEST_TEST_CASE("tokenizer/packed_tokens: places") {
     Scene scene({"ACAGTACT", "TACAA"});
-    scene.tokens[0].join(std::vector<PackedRule>{{A, C, 5}}, scene.team);
-    scene.tokens[0].join(std::vector<PackedRule>{{T, 5, 6}}, scene.team);
+    scene.tokens[0].merge(std::vector<PackedRule>{{A, C, 5}}, scene.team);
+    scene.tokens[0].merge(std::vector<PackedRule>{{T, 5, 6}}, scene.team);
     DOCTEST_CHECK(scene.text() == "50263|600|");
     ListMemory memory;
-    PositionList behind_g(memory), joined_a(memory), runs(memory);
+    PositionList behind_g(memory), merged_a(memory), runs(memory);
     PackedLists lists(7);
     lists.set(G, 6, &behind_g);
-    lists.set(6, A, &joined_a);
+    lists.set(6, A, &merged_a);
     lists.set(A, A, &runs);
     scene.tokens[0].list_pairs(scene.tokens[0].chunks(), lists);
     const auto read = [&](const PositionList& list) {
@@ -95,7 +95,7 @@ DOCTEST_TEST_CASE("tokenizer/packed_tokens: places") {
         return found;
     };
     DOCTEST_CHECK(read(behind_g) == std::vector<std::uint64_t>{2});
-    DOCTEST_CHECK(read(joined_a) == std::vector<std::uint64_t>{6});
+    DOCTEST_CHECK(read(merged_a) == std::vector<std::uint64_t>{6});
     DOCTEST_CHECK(read(runs) == std::vector<std::uint64_t>{7});
     const TokenArray places = std::move(scene.tokens[0]).unpack(std::move(scene.letters));
     constexpr Symbol end = TokenArray::separator;
@@ -110,9 +110,9 @@ DOCTEST_TEST_CASE("tokenizer/packed_tokens: symbols become wider in their own me
             stretch += fits ? "ACACACGT" : "ACGTGTGT";
         }
         Scene scene({stretch, stretch, stretch});
-        scene.tokens[0].join(std::vector<PackedRule>{{A, C, 5}}, scene.team);
-        scene.tokens[0].join_runs(5, 6, {}, scene.team);
-        scene.tokens[0].join(std::vector<PackedRule>{{6, 5, 7}}, scene.team);
+        scene.tokens[0].merge(std::vector<PackedRule>{{A, C, 5}}, scene.team);
+        scene.tokens[0].merge_runs(5, 6, {}, scene.team);
+        scene.tokens[0].merge(std::vector<PackedRule>{{6, 5, 7}}, scene.team);
         const std::uint8_t* const memory = scene.letters.data();
         const TokenArray places = std::move(scene.tokens[0]).unpack(std::move(scene.letters));
         DOCTEST_CHECK((static_cast<const void*>(places.data()) == memory) == fits);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/tokenizer/train/merges/later_merges.hpp"
+#include "bigbird/tokenizer/train/merges/indexed_merges.hpp"
 
 #include "bigbird/tokenizer/train/merges/pair_census.hpp"
 
@@ -44,7 +44,7 @@ std::size_t symbols_in(std::span<const PackedTokens::Chunk> chunks) {
 
 }  // namespace
 
-LaterMerges::LaterMerges(const FirstMerges& first, PackedTokens& tokens, LetterArray&& corpus,
+IndexedMerges::IndexedMerges(const SweepMerges& first, PackedTokens& tokens, LetterArray&& corpus,
                          LearntSymbols& symbols, const LearnSpec& spec, ShardTeam& team)
     : spec_(spec),
       symbols_(symbols),
@@ -66,7 +66,7 @@ LaterMerges::LaterMerges(const FirstMerges& first, PackedTokens& tokens, LetterA
     cut(parts);
 }
 
-void LaterMerges::cut(const std::vector<Chunks>& parts) {
+void IndexedMerges::cut(const std::vector<Chunks>& parts) {
     std::size_t begin = 1;
     for (const Chunks& part : parts) {
         const std::size_t size = symbols_in(part);
@@ -76,7 +76,7 @@ void LaterMerges::cut(const std::vector<Chunks>& parts) {
 }
 
 // Keeps the pairs that are frequent enough, and lists their places.
-void LaterMerges::take_over(const FirstMerges& first, const PackedTokens& tokens,
+void IndexedMerges::take_over(const SweepMerges& first, const PackedTokens& tokens,
                             const std::vector<Chunks>& parts) {
     const std::size_t cached = cached_;  // which counts them already
     std::vector<std::uint32_t> fresh;
@@ -105,7 +105,7 @@ void LaterMerges::take_over(const FirstMerges& first, const PackedTokens& tokens
     });
 }
 
-std::optional<std::uint32_t> LaterMerges::keep(Symbol left, Symbol right, std::uint64_t count) {
+std::optional<std::uint32_t> IndexedMerges::keep(Symbol left, Symbol right, std::uint64_t count) {
     const std::uint64_t least = droppable(left, right) ? threshold_ : 1;
     if (count == 0 || !symbols_.short_enough(left, right)) {
         return std::nullopt;
@@ -121,7 +121,7 @@ std::optional<std::uint32_t> LaterMerges::keep(Symbol left, Symbol right, std::u
     return table_.insert(left, right, count);
 }
 
-void LaterMerges::recount(std::uint32_t number) {
+void IndexedMerges::recount(std::uint32_t number) {
     SymbolPair& pair = table_.at(number);
     std::vector<std::uint64_t> found(team_.size());
     team_.run(
@@ -138,7 +138,7 @@ void LaterMerges::recount(std::uint32_t number) {
 
 // Finds the pairs that a lower threshold lets in. Those that count disjoint occurrences were never dropped
 // and stay as they are.
-void LaterMerges::take_census() {
+void IndexedMerges::take_census() {
     strangers_ = 0;
     const auto wanted = [this](Symbol left, Symbol right) {
         if (!symbols_.short_enough(left, right) || table_.find(left, right)) {
@@ -161,7 +161,7 @@ void LaterMerges::take_census() {
     team_.run([&](std::size_t i) { list_places(fresh, i); });
 }
 
-void LaterMerges::list_places(const std::vector<std::uint32_t>& fresh, std::size_t shard) {
+void IndexedMerges::list_places(const std::vector<std::uint32_t>& fresh, std::size_t shard) {
     std::vector<RunFilter> runs;
     for (const std::uint16_t width : symbols_.widths) {
         runs.emplace_back(spec_.counting, width);
@@ -184,7 +184,7 @@ void LaterMerges::list_places(const std::vector<std::uint32_t>& fresh, std::size
 }
 
 // `certainty` below 1 allows for pairs that have become rarer since SentencePiece's last refresh.
-void LaterMerges::refresh_active(double certainty) {
+void IndexedMerges::refresh_active(double certainty) {
     const auto active = static_cast<std::size_t>(certainty * static_cast<double>(active_pairs(cached_)));
     if (table_.size() + strangers_ <= active) {
         active_above_ = 0;
@@ -196,7 +196,7 @@ void LaterMerges::refresh_active(double certainty) {
     made_since_ = table_.made();
 }
 
-std::optional<std::uint32_t> LaterMerges::choose() {
+std::optional<std::uint32_t> IndexedMerges::choose() {
     if (symbols_.merges() % pieces_between_refreshes == 0) {
         refresh_active(1.0);
     }
@@ -218,7 +218,7 @@ std::optional<std::uint32_t> LaterMerges::choose() {
     }
 }
 
-void LaterMerges::join(std::uint32_t number) {
+void IndexedMerges::merge(std::uint32_t number) {
     const SymbolPair& pair = table_.at(number);
     const MergeRule rule{pair.left, pair.right, symbols_.add(pair.left, pair.right, pair.count)};
     for (std::size_t i = 0; i < team_.size(); ++i) {
@@ -233,7 +233,7 @@ void LaterMerges::join(std::uint32_t number) {
     add_up_neighbours();
     settle_left(rule);
     settle_right(rule);
-    settle_joined(rule);
+    settle_merged(rule);
     list_new_pairs(rule);
     total_.clear();
     for (NeighbourCounts& counts : counts_) {
@@ -241,7 +241,7 @@ void LaterMerges::join(std::uint32_t number) {
     }
 }
 
-void LaterMerges::add_up_neighbours() {
+void IndexedMerges::add_up_neighbours() {
     for (const NeighbourCounts& counts : counts_) {
         for (const Symbol symbol : counts.met_left) {
             if (total_.left[symbol] == 0) {
@@ -255,13 +255,13 @@ void LaterMerges::add_up_neighbours() {
             }
             total_.right[symbol] += counts.right[symbol];
         }
-        total_.joined_twice += counts.joined_twice;
-        total_.joined_twice_kept += counts.joined_twice_kept;
+        total_.merged_twice += counts.merged_twice;
+        total_.merged_twice_kept += counts.merged_twice_kept;
     }
 }
 
 // Takes the counts away from the pairs that lost them. Memory is asked for one step ahead: slots, then pairs.
-void LaterMerges::decrease(const std::vector<LostPair>& lost) {
+void IndexedMerges::decrease(const std::vector<LostPair>& lost) {
     for (const LostPair& pair : lost) {
         table_.prefetch(pair.left, pair.right);
     }
@@ -285,8 +285,8 @@ void LaterMerges::decrease(const std::vector<LostPair>& lost) {
     }
 }
 
-// Where `before left right` stood, (before, left) is gone and (before, joined) is new.
-void LaterMerges::settle_left(const MergeRule& rule) {
+// Where `before left right` stood, (before, left) is gone and (before, merged) is new.
+void IndexedMerges::settle_left(const MergeRule& rule) {
     lost_.clear();
     for (const Symbol before : total_.met_left) {
         if (before != rule.left || rule.left != rule.right) {
@@ -295,15 +295,15 @@ void LaterMerges::settle_left(const MergeRule& rule) {
     }
     decrease(lost_);
     for (const Symbol before : total_.met_left) {
-        if (const auto number = keep(before, rule.joined, total_.left[before])) {
+        if (const auto number = keep(before, rule.merged, total_.left[before])) {
             new_left_.push_back({*number, before});
         }
     }
 }
 
-// Where `left right behind` stood, (right, behind) is gone and (joined, behind) is new, unless behind was
-// joined in its turn.
-void LaterMerges::settle_right(const MergeRule& rule) {
+// Where `left right behind` stood, (right, behind) is gone and (merged, behind) is new, unless behind was
+// merged in its turn.
+void IndexedMerges::settle_right(const MergeRule& rule) {
     lost_.clear();
     for (const Symbol behind : total_.met_right) {
         if (behind != rule.right || rule.left != rule.right) {
@@ -313,21 +313,21 @@ void LaterMerges::settle_right(const MergeRule& rule) {
     decrease(lost_);
     for (const Symbol behind : total_.met_right) {
         const std::uint64_t remaining =
-            total_.right[behind] - (behind == rule.left ? total_.joined_twice : 0);
-        if (const auto number = keep(rule.joined, behind, remaining)) {
+            total_.right[behind] - (behind == rule.left ? total_.merged_twice : 0);
+        if (const auto number = keep(rule.merged, behind, remaining)) {
             new_right_.push_back({*number, behind});
         }
     }
 }
 
-void LaterMerges::settle_joined(const MergeRule& rule) {
+void IndexedMerges::settle_merged(const MergeRule& rule) {
     const std::uint64_t count =
-        spec_.counting == PairCounting::disjoint ? total_.joined_twice_kept : total_.joined_twice;
-    new_joined_ = keep(rule.joined, rule.joined, count);
+        spec_.counting == PairCounting::disjoint ? total_.merged_twice_kept : total_.merged_twice;
+    new_merged_ = keep(rule.merged, rule.merged, count);
 }
 
-void LaterMerges::list_new_pairs(const MergeRule& rule) {
-    if (!new_left_.empty() || !new_right_.empty() || new_joined_) {
+void IndexedMerges::list_new_pairs(const MergeRule& rule) {
+    if (!new_left_.empty() || !new_right_.empty() || new_merged_) {
         share([&](std::size_t i) {
             NewLists& lists = new_lists_[i];
             const auto open = [&](std::uint32_t number, std::uint64_t count) {
@@ -341,7 +341,7 @@ void LaterMerges::list_new_pairs(const MergeRule& rule) {
             for (const NewPair& pair : new_right_) {
                 lists.right[pair.symbol] = open(pair.number, counts_[i].right[pair.symbol]);
             }
-            lists.joined_twice = new_joined_ ? open(*new_joined_, counts_[i].joined_twice) : nullptr;
+            lists.merged_twice = new_merged_ ? open(*new_merged_, counts_[i].merged_twice) : nullptr;
             shards_[i].list_neighbours(merged_[i], rule, lists);
             const auto close = [](PositionList*& list) {
                 list->finish();
@@ -353,23 +353,23 @@ void LaterMerges::list_new_pairs(const MergeRule& rule) {
             for (const NewPair& pair : new_right_) {
                 close(lists.right[pair.symbol]);
             }
-            if (lists.joined_twice != nullptr) {
-                close(lists.joined_twice);
+            if (lists.merged_twice != nullptr) {
+                close(lists.merged_twice);
             }
         });
     }
     new_left_.clear();
     new_right_.clear();
-    new_joined_.reset();
+    new_merged_.reset();
 }
 
-void LaterMerges::run(const std::function<void()>& advance) {
+void IndexedMerges::run(const std::function<void()>& advance) {
     while (symbols_.merges() < static_cast<std::size_t>(spec_.merges) && (certain_ || !spec_.only_certain)) {
         const std::optional<std::uint32_t> best = choose();
         if (!best) {
             break;
         }
-        join(*best);
+        merge(*best);
         advance();
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole trainings by lists of places are compared in exact_trainer_test.
-#include "bigbird/tokenizer/train/merges/later_merges.hpp"
+#include "bigbird/tokenizer/train/merges/indexed_merges.hpp"
 
 #include "support/testing.hpp"
 #include "unit/tokenizer/train/merges/merge_scene.hpp"
@@ -17,7 +17,7 @@ using Pieces = std::vector<std::pair<std::string, std::uint64_t>>;
 
 Pieces learn(const std::vector<std::string>& stretches, const LearnSpec& spec) {
     bigbird::testing::MergeScene scene(stretches, spec);
-    LaterMerges later(scene.first, scene.tokens, std::move(scene.letters), scene.symbols, spec, scene.team);
+    IndexedMerges later(scene.first, scene.tokens, std::move(scene.letters), scene.symbols, spec, scene.team);
     later.run([] {});
     Pieces pieces;
     for (const LearntPiece& piece : scene.symbols.pieces) {
@@ -28,7 +28,7 @@ Pieces learn(const std::vector<std::string>& stretches, const LearnSpec& spec) {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("tokenizer/later_merges: pieces in order with their frequencies, until no pair is left") {
+DOCTEST_TEST_CASE("tokenizer/indexed_merges: pieces in order with their frequencies, until no pair is left") {
     const Pieces expected{{"AC", 2}, {"ACG", 2}, {"ACGT", 1}};
     DOCTEST_CHECK(learn({"ACGT", "ACG"}, {.merges = 100, .most_sweeps = 0}) == expected);
     DOCTEST_CHECK(learn({"ACGT", "ACG"}, {.merges = 100}) == expected);
@@ -36,7 +36,7 @@ DOCTEST_TEST_CASE("tokenizer/later_merges: pieces in order with their frequencie
                   Pieces(expected.begin(), expected.begin() + 2));
 }
 
-DOCTEST_TEST_CASE("tokenizer/later_merges: runs of one base, by either way of counting") {
+DOCTEST_TEST_CASE("tokenizer/indexed_merges: runs of one base, by either way of counting") {
     const std::vector<std::string> run{"AAAAAAAA"};
     DOCTEST_CHECK(learn(run, {.merges = 9, .most_sweeps = 0}) ==
                   Pieces{{"AA", 7}, {"AAAA", 3}, {"AAAAAAAA", 1}});

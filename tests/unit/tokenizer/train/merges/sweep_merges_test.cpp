@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole trainings by sweeps are compared in exact_trainer_test.
-#include "bigbird/tokenizer/train/merges/first_merges.hpp"
+#include "bigbird/tokenizer/train/merges/sweep_merges.hpp"
 
 #include "support/testing.hpp"
 #include "unit/tokenizer/train/merges/merge_scene.hpp"
@@ -34,13 +34,13 @@ using Counts = std::map<std::string, std::uint64_t>;
 
 }  // namespace
 
-DOCTEST_TEST_CASE("tokenizer/first_merges: the most frequent pair, and what stands beside it then") {
+DOCTEST_TEST_CASE("tokenizer/sweep_merges: the most frequent pair, and what stands beside it then") {
     const Merged merged = merge({"ACAC", "ACGT"}, {.merges = 1});
     DOCTEST_CHECK(merged.pieces == Counts{{"AC", 3}});
     DOCTEST_CHECK(merged.left == Counts{{"AC AC", 1}, {"AC G", 1}, {"G T", 1}});
 }
 
-DOCTEST_TEST_CASE("tokenizer/first_merges: runs of one base, by either way of counting") {
+DOCTEST_TEST_CASE("tokenizer/sweep_merges: runs of one base, by either way of counting") {
     Merged every = merge({"AAAAA"}, {.merges = 1});
     DOCTEST_CHECK(every.pieces == Counts{{"AA", 4}});
     every.left.erase("A A");  // is a piece already, so that its count no longer matters
@@ -49,7 +49,7 @@ DOCTEST_TEST_CASE("tokenizer/first_merges: runs of one base, by either way of co
                   Counts{{"AA", 2}});
 }
 
-DOCTEST_TEST_CASE("tokenizer/first_merges: neither longer pieces than asked for nor sweeps where none are") {
+DOCTEST_TEST_CASE("tokenizer/sweep_merges: neither longer pieces than asked for nor sweeps where none are") {
     DOCTEST_CHECK(merge({"ACACACAC"}, {.merges = 9, .max_piece_length = 2}).pieces == Counts{{"AC", 4}});
     DOCTEST_CHECK(merge({"ACACACAC"}, {.merges = 9, .most_sweeps = 0}).pieces.empty());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/tokenizer/train/merges/first_merges.hpp"
+#include "bigbird/tokenizer/train/merges/sweep_merges.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -23,27 +23,27 @@ std::size_t active_pairs(std::size_t known) {
         std::max(static_cast<double>(least), static_cast<double>(static_cast<float>(known) * share)));
 }
 
-FirstMerges::FirstMerges(PackedTokens& tokens, LearntSymbols& symbols, const LearnSpec& spec, ShardTeam& team)
+SweepMerges::SweepMerges(PackedTokens& tokens, LearntSymbols& symbols, const LearnSpec& spec, ShardTeam& team)
     : tokens_(tokens),
       symbols_(symbols),
       spec_(spec),
       team_(team),
       counts_(width * width),
-      joinable_(width * width) {
+      mergeable_(width * width) {
     const auto pairs = tokens_.count_letter_pairs(team_);
     const bool disjoint = spec_.counting == PairCounting::disjoint;
     met_ = TokenArray::letters;
     for (Symbol left = 0; left < TokenArray::letters; ++left) {
         for (Symbol right = 0; right < TokenArray::letters; ++right) {
             count(left, right) = pairs[left * std::size_t{TokenArray::letters} + right];
-            joinable_[left * width + right] = symbols_.short_enough(left, right);
+            mergeable_[left * width + right] = symbols_.short_enough(left, right);
             note_met(left, right);
         }
         runs_[left] = {count(left, left), disjoint};
     }
 }
 
-std::vector<CountedPair> FirstMerges::pairs() const {
+std::vector<CountedPair> SweepMerges::pairs() const {
     std::vector<CountedPair> pairs;
     for (std::size_t left = 0; left < symbols_.size(); ++left) {
         for (std::size_t right = 0; right < symbols_.size(); ++right) {
@@ -62,7 +62,7 @@ std::vector<CountedPair> FirstMerges::pairs() const {
     return pairs;
 }
 
-void FirstMerges::refresh_active() {
+void SweepMerges::refresh_active() {
     std::vector<std::uint64_t> counts;
     for (const CountedPair& pair : pairs()) {
         counts.push_back(pair.count);
@@ -77,19 +77,19 @@ void FirstMerges::refresh_active() {
     made_since_ = symbols_.size();
 }
 
-bool FirstMerges::worth_a_sweep(std::uint64_t frequency) const {
+bool SweepMerges::worth_a_sweep(std::uint64_t frequency) const {
     return frequency * swept_a_place > tokens_.size();
 }
 
-// The best pairs that may be joined, best first; those below half of the best one's frequency are left out.
-std::vector<CountedPair> FirstMerges::ranked() const {
+// The best pairs that may be merged, best first; those below half of the best one's frequency are left out.
+std::vector<CountedPair> SweepMerges::ranked() const {
     std::uint64_t least = 1;
     std::vector<CountedPair> pairs;
     for (const bool collect : {false, true}) {
         for (std::size_t left = 0; left < symbols_.size(); ++left) {
             for (std::size_t right = 0; right < symbols_.size(); ++right) {
                 const std::uint64_t count = ranked_by(left, right);
-                if (count < least || !joinable_[left * width + right]) {
+                if (count < least || !mergeable_[left * width + right]) {
                     continue;
                 }
                 if (collect) {
@@ -113,7 +113,7 @@ std::vector<CountedPair> FirstMerges::ranked() const {
 }
 
 // Bounds how often any pair with the symbol that this pair becomes may occur.
-std::uint64_t FirstMerges::most_beside(const CountedPair& pair) const {
+std::uint64_t SweepMerges::most_beside(const CountedPair& pair) const {
     std::uint64_t most = 0;
     for (std::size_t symbol = 0; symbol < symbols_.size(); ++symbol) {
         most = std::max({most, count(symbol, pair.left), count(pair.right, symbol)});
@@ -123,7 +123,7 @@ std::uint64_t FirstMerges::most_beside(const CountedPair& pair) const {
 
 // The pairs of the next sweep, in order; none where no pair is left. A single one has `recount` set where it
 // must be counted first.
-std::vector<CountedPair> FirstMerges::choose() {
+std::vector<CountedPair> SweepMerges::choose() {
     const std::size_t room =
         std::min({most_packed_rules, pieces_between_refreshes - symbols_.merges() % pieces_between_refreshes,
                   static_cast<std::size_t>(spec_.merges) - symbols_.merges()});
@@ -151,9 +151,9 @@ std::vector<CountedPair> FirstMerges::choose() {
     return batch;
 }
 
-// Occurrences of `symbol` that stand at the end of each other one's text and were joined since there are
+// Occurrences of `symbol` that stand at the end of each other one's text and were merged since there are
 // pairs of it.
-OddRuns FirstMerges::odd_runs(Symbol symbol) const {
+OddRuns SweepMerges::odd_runs(Symbol symbol) const {
     OddRuns odd{};
     if (spec_.counting == PairCounting::disjoint) {
         for (std::size_t i = TokenArray::letters; i < symbols_.size(); ++i) {
@@ -164,12 +164,12 @@ OddRuns FirstMerges::odd_runs(Symbol symbol) const {
     return odd;
 }
 
-void FirstMerges::recount(Symbol symbol) {
+void SweepMerges::recount(Symbol symbol) {
     const auto number = static_cast<std::uint8_t>(symbol);
     runs_[symbol] = {tokens_.count_runs(number, odd_runs(symbol), team_), false};
 }
 
-void FirstMerges::lose(std::size_t left, std::size_t right, std::uint64_t by) {
+void SweepMerges::lose(std::size_t left, std::size_t right, std::uint64_t by) {
     count(left, right) -= by;
     if (left == right && by > 0) {
         Run& run = runs_[left];
@@ -178,21 +178,21 @@ void FirstMerges::lose(std::size_t left, std::size_t right, std::uint64_t by) {
     }
 }
 
-// Where `x left right y` stood, (x, left) and (right, y) are gone and (x, joined), (joined, y) are new. Two
-// joined symbols side by side have been counted by both; the one on the right settles it.
-void FirstMerges::settle(const PackedRule& rule, std::size_t number, std::size_t first_joined,
+// Where `x left right y` stood, (x, left) and (right, y) are gone and (x, merged), (merged, y) are new. Two
+// merged symbols side by side have been counted by both; the one on the right settles it.
+void SweepMerges::settle(const PackedRule& rule, std::size_t number, std::size_t first_merged,
                          const PackedNeighbours& neighbours) {
     const bool alone = rule.left == rule.right;
     for (std::size_t symbol = 0; symbol < symbols_.size(); ++symbol) {
         const std::uint64_t before = neighbours.left[number][symbol],
                             behind = neighbours.right[number][symbol];
-        const std::size_t last_part = symbol < first_joined ? symbol : symbols_.parts[symbol].second;
-        count(symbol, rule.joined) += before;
+        const std::size_t last_part = symbol < first_merged ? symbol : symbols_.parts[symbol].second;
+        count(symbol, rule.merged) += before;
         if (!alone || last_part != rule.left) {
             lose(last_part, rule.left, before);
         }
-        if (symbol < first_joined) {
-            count(rule.joined, symbol) += behind;
+        if (symbol < first_merged) {
+            count(rule.merged, symbol) += behind;
             if (!alone || symbol != rule.right) {
                 lose(rule.right, symbol, behind);
             }
@@ -200,59 +200,59 @@ void FirstMerges::settle(const PackedRule& rule, std::size_t number, std::size_t
     }
 }
 
-void FirstMerges::note_met(Symbol left, Symbol right) {
+void SweepMerges::note_met(Symbol left, Symbol right) {
     if (count(left, right) > 0 && symbols_.short_enough(left, right)) {
         ++met_;
     }
 }
 
-// Which pairs with the new symbol may be joined, and which pairs have the same text.
-void FirstMerges::note_pairs_of(Symbol joined) {
-    const std::string text = symbols_.texts[joined];
+// Which pairs with the new symbol may be merged, and which pairs have the same text.
+void SweepMerges::note_pairs_of(Symbol merged) {
+    const std::string text = symbols_.texts[merged];
     for (std::size_t middle = 1; middle < text.size(); ++middle) {
         const auto left = symbols_.find(text.substr(0, middle)), right = symbols_.find(text.substr(middle));
         if (left && right) {
-            joinable_[*left * width + *right] = false;
+            mergeable_[*left * width + *right] = false;
         }
     }
-    const auto joinable = [this](Symbol left, Symbol right) {
+    const auto mergeable = [this](Symbol left, Symbol right) {
         return symbols_.short_enough(left, right) && !symbols_.is_known(left, right);
     };
-    for (Symbol other = 0; other <= joined; ++other) {
-        joinable_[joined * width + other] = joinable(joined, other);
-        joinable_[other * width + joined] = joinable(other, joined);
-        note_met(joined, other);
-        if (other != joined) {
-            note_met(other, joined);
+    for (Symbol other = 0; other <= merged; ++other) {
+        mergeable_[merged * width + other] = mergeable(merged, other);
+        mergeable_[other * width + merged] = mergeable(other, merged);
+        note_met(merged, other);
+        if (other != merged) {
+            note_met(other, merged);
         }
     }
-    runs_[joined] = {count(joined, joined), spec_.counting == PairCounting::disjoint};
+    runs_[merged] = {count(merged, merged), spec_.counting == PairCounting::disjoint};
 }
 
-void FirstMerges::join(const std::vector<CountedPair>& batch) {
-    const std::size_t first_joined = symbols_.size();
+void SweepMerges::merge(const std::vector<CountedPair>& batch) {
+    const std::size_t first_merged = symbols_.size();
     std::vector<PackedRule> rules;
     for (const CountedPair& pair : batch) {
         certain_ = certain_ && (pair.count > active_above_ || std::max(pair.left, pair.right) >= made_since_);
-        const Symbol joined = symbols_.add(pair.left, pair.right, pair.count);
+        const Symbol merged = symbols_.add(pair.left, pair.right, pair.count);
         rules.push_back({static_cast<std::uint8_t>(pair.left), static_cast<std::uint8_t>(pair.right),
-                         static_cast<std::uint8_t>(joined)});
+                         static_cast<std::uint8_t>(merged)});
     }
     const bool alone = batch[0].left == batch[0].right;
     const PackedNeighbours neighbours =
-        alone ? tokens_.join_runs(rules[0].left, rules[0].joined, odd_runs(batch[0].left), team_)
-              : tokens_.join(rules, team_);
+        alone ? tokens_.merge_runs(rules[0].left, rules[0].merged, odd_runs(batch[0].left), team_)
+              : tokens_.merge(rules, team_);
     for (std::size_t i = 0; i < rules.size(); ++i) {
-        count(rules[i].left, rules[i].right) -= alone ? neighbours.joined : batch[i].count;
-        settle(rules[i], i, first_joined, neighbours);
+        count(rules[i].left, rules[i].right) -= alone ? neighbours.merged : batch[i].count;
+        settle(rules[i], i, first_merged, neighbours);
     }
     met_ -= batch.size();
-    for (std::size_t joined = first_joined; joined < symbols_.size(); ++joined) {
-        note_pairs_of(static_cast<Symbol>(joined));
+    for (std::size_t merged = first_merged; merged < symbols_.size(); ++merged) {
+        note_pairs_of(static_cast<Symbol>(merged));
     }
 }
 
-void FirstMerges::run(const std::function<void()>& advance) {
+void SweepMerges::run(const std::function<void()>& advance) {
     const auto most = static_cast<std::size_t>(std::min<std::int64_t>(spec_.merges, spec_.most_sweeps));
     while (symbols_.merges() < most && (certain_ || !spec_.only_certain)) {
         const bool refresh = symbols_.merges() % pieces_between_refreshes == 0;
@@ -267,7 +267,7 @@ void FirstMerges::run(const std::function<void()>& advance) {
             recount(batch[0].left);
             continue;
         }
-        join(batch);
+        merge(batch);
         advance();
     }
 }

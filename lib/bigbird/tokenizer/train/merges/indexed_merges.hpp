@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bigbird/tokenizer/train/merges/first_merges.hpp"
+#include "bigbird/tokenizer/train/merges/sweep_merges.hpp"
 #include "bigbird/tokenizer/train/merges/learnt_symbols.hpp"
 #include "bigbird/tokenizer/train/merges/merge_shard.hpp"
 #include "bigbird/tokenizer/train/merges/pair_counting.hpp"
@@ -20,11 +20,11 @@
 namespace bigbird::tokenizer {
 
 /// The merges after the first ones: each follows a list of the places where its pair may stand.
-class LaterMerges {
+class IndexedMerges {
 public:
     /// Goes on where `first` ended, with its tokens, symbols and team, which must outlive this, and takes the
     /// corpus over: `tokens` are of no use afterwards.
-    LaterMerges(const FirstMerges& first, PackedTokens& tokens, LetterArray&& corpus, LearntSymbols& symbols,
+    IndexedMerges(const SweepMerges& first, PackedTokens& tokens, LetterArray&& corpus, LearntSymbols& symbols,
                 const LearnSpec& spec, ShardTeam& team);
 
     /// Merges until spec.merges are made, no pair is left, or spec.only_certain ends it. `advance` hears of
@@ -39,7 +39,7 @@ public:
 private:
     struct NewPair {
         std::uint32_t number;
-        Symbol symbol;  // beside the joined one
+        Symbol symbol;  // beside the merged one
     };
     struct LostPair {
         Symbol left, right;
@@ -51,18 +51,18 @@ private:
     };
     using Chunks = std::span<const PackedTokens::Chunk>;
 
-    void take_over(const FirstMerges& first, const PackedTokens& tokens, const std::vector<Chunks>& parts);
+    void take_over(const SweepMerges& first, const PackedTokens& tokens, const std::vector<Chunks>& parts);
     void cut(const std::vector<Chunks>& parts);
     std::optional<std::uint32_t> choose();
     void refresh_active(double certainty);
     void recount(std::uint32_t number);
     void take_census();
     void list_places(const std::vector<std::uint32_t>& fresh, std::size_t shard);
-    void join(std::uint32_t number);
+    void merge(std::uint32_t number);
     void add_up_neighbours();
     void settle_left(const MergeRule& rule);
     void settle_right(const MergeRule& rule);
-    void settle_joined(const MergeRule& rule);
+    void settle_merged(const MergeRule& rule);
     void list_new_pairs(const MergeRule& rule);
     void decrease(const std::vector<LostPair>& lost);
     std::optional<std::uint32_t> keep(Symbol left, Symbol right, std::uint64_t count);
@@ -93,7 +93,7 @@ private:
     std::vector<LostPair> lost_;
     std::vector<LostCount> numbers_;
     std::vector<NewPair> new_left_, new_right_;
-    std::optional<std::uint32_t> new_joined_;
+    std::optional<std::uint32_t> new_merged_;
     bool alone_ = false;               // this round is too short to share
     std::vector<NewLists> new_lists_;  // a shard
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first merges, which join most of all places, by sweeps over the packed corpus.
+// The first merges, which merge most of all places, by sweeps over the packed corpus.
 //
 // A sweep makes several merges at once. Let the pairs be ranked (by frequency, then as PairTable says) and
 // p1 = (a1, b1), p2 = (a2, b2), … be the first ones. One after the other, they would be chosen in this order,
@@ -7,11 +7,11 @@
 //
 // 1. no symbol is the left one of one of them and the right one of another or the same. Then no two
 // occurrences
-//    share a symbol, so that joining one pair neither hides nor changes another, in whatever order.
+//    share a symbol, so that merging one pair neither hides nor changes another, in whatever order.
 // 2. each of them is more frequent than every pair that the ones before it have made. A pair (x, J) with the
 //    new J of pi stands only where (x', ai) stood before the sweep, x' being x or x's last part; a pair (J,
 //    y) only where (bi, y') stood. So it is not more frequent than the most frequent of those, all of which
-//    are counted in a table, whether they may be joined or not.
+//    are counted in a table, whether they may be merged or not.
 //
 // Other pairs only become rarer. Pairs of one symbol with itself break the first condition, and go alone.
 #pragma once
@@ -30,10 +30,10 @@
 
 namespace bigbird::tokenizer {
 
-class FirstMerges {
+class SweepMerges {
 public:
     /// All must outlive this.
-    FirstMerges(PackedTokens& tokens, LearntSymbols& symbols, const LearnSpec& spec, ShardTeam& team);
+    SweepMerges(PackedTokens& tokens, LearntSymbols& symbols, const LearnSpec& spec, ShardTeam& team);
 
     /// Merges until sweeps are no longer the faster way, spec.merges are made, no pair is left, or
     /// spec.only_certain ends it. `advance` hears of each sweep.
@@ -41,9 +41,9 @@ public:
 
     /// SentencePiece, which looks among frequent pairs only, makes the same merges.
     bool certain() const { return certain_; }
-    /// At least so many different pairs have been in the corpus, of those that may be joined.
+    /// At least so many different pairs have been in the corpus, of those that may be merged.
     std::size_t pairs_met() const { return met_; }
-    /// Pairs that may be joined by their length, by their younger symbol, then by their left and right one.
+    /// Pairs that may be merged by their length, by their younger symbol, then by their left and right one.
     std::vector<CountedPair> pairs() const;
     /// Whether runs of `symbol` have lost their first occurrence, see OddRuns; all false where overlapping
     /// pairs are counted.
@@ -62,12 +62,12 @@ private:
     std::vector<CountedPair> choose();
     std::uint64_t most_beside(const CountedPair& pair) const;
     void recount(Symbol symbol);
-    void join(const std::vector<CountedPair>& batch);
-    void settle(const PackedRule& rule, std::size_t number, std::size_t first_joined,
+    void merge(const std::vector<CountedPair>& batch);
+    void settle(const PackedRule& rule, std::size_t number, std::size_t first_merged,
                 const PackedNeighbours& neighbours);
     void lose(std::size_t left, std::size_t right, std::uint64_t by);
     void note_met(Symbol left, Symbol right);
-    void note_pairs_of(Symbol joined);
+    void note_pairs_of(Symbol merged);
 
     // A pair of one symbol: its count by the counting rule, or a bound where `recount` is set.
     struct Run {
@@ -81,7 +81,7 @@ private:
     ShardTeam& team_;
     std::vector<std::uint64_t> counts_;  // of neighbours, overlapping ones included; of runs a bound
     std::array<Run, width> runs_{};
-    std::vector<bool> joinable_;  // like counts_: short enough, and not known
+    std::vector<bool> mergeable_;  // like counts_: short enough, and not known
     std::size_t met_ = 0;
     std::uint64_t active_above_ = 0;
     std::size_t made_since_ = 0;  // the first symbol made since the last refresh
