@@ -35,7 +35,7 @@ void pack(const std::uint8_t* letters, std::size_t size, std::vector<std::uint8_
 }
 
 void encode_part(const EncoderTables& general, const std::uint8_t* letters, std::size_t begin,
-                 std::size_t end, std::vector<PlacedToken>& tokens) {
+                 std::size_t end, std::vector<TokenAt>& tokens) {
     const std::size_t before = tokens.size();
     general.encode(letters + begin, end - begin, tokens);
     for (std::size_t i = before; i < tokens.size(); ++i) {
@@ -49,24 +49,24 @@ void encode_part(const EncoderTables& general, const std::uint8_t* letters, std:
 class BaseEncoder::Stretch {
 public:
     Stretch(const BaseEncoder& encoder, const std::uint8_t* letters, std::size_t begin, std::size_t end,
-            std::vector<PlacedToken>& tokens)
-        : encoder_(encoder), letters_(letters), place_(begin), end_(end), tokens_(tokens) {}
+            std::vector<TokenAt>& tokens)
+        : encoder_(encoder), letters_(letters), position_(begin), end_(end), tokens_(tokens) {}
 
     void encode() {
         thread_local std::vector<std::uint8_t> packed;
         thread_local std::vector<Number> cut, merges;
-        pack(letters_ + place_, end_ - place_, packed);
+        pack(letters_ + position_, end_ - position_, packed);
         cut.clear();
-        encoder_.short_.cut(packed.data(), end_ - place_, cut);
+        encoder_.short_.cut(packed.data(), end_ - position_, cut);
         look_up_merges(cut, merges);
         std::size_t closed = merges.size();  // what follows the last token is not known
         while (closed > 0 && merges[closed - 1] != never_crossed) {
             --closed;
         }
         for (std::size_t i = 0; i < closed;) {
-            i = merges[i] < side_by_side ? encode_run(cut.data(), merges.data(), i) : (place(cut[i]), i + 1);
+            i = merges[i] < side_by_side ? encode_run(cut.data(), merges.data(), i) : (position(cut[i]), i + 1);
         }
-        encode_part(encoder_.general_, letters_, place_, end_, tokens_);
+        encode_part(encoder_.general_, letters_, position_, end_, tokens_);
     }
 
 private:
@@ -81,17 +81,17 @@ private:
     std::size_t encode_run(Number* cut, Number* merges, std::size_t begin);
     std::size_t encode_segment_at(Number* cut, Number* merges, std::size_t inside);
     void encode_segment(Number* tokens, Number* merges, std::size_t count);
-    void place(Number token) {
+    void position(Number token) {
         const BaseTokens::Token& known = encoder_.bases_[token];
-        tokens_.push_back({static_cast<std::uint32_t>(place_), known.number});
-        place_ += known.length;
+        tokens_.push_back({static_cast<std::uint32_t>(position_), known.number});
+        position_ += known.length;
         previous_ = token;
     }
 
     const BaseEncoder& encoder_;
     const std::uint8_t* letters_;
-    std::size_t place_, end_;
-    std::vector<PlacedToken>& tokens_;
+    std::size_t position_, end_;
+    std::vector<TokenAt>& tokens_;
     std::size_t first_ = tokens_.size();  // tokens of other stretches before
     Number previous_ = BaseTokens::none;
 };
@@ -118,10 +118,10 @@ std::size_t BaseEncoder::Stretch::encode_run(Number* cut, Number* merges, std::s
         return encode_segment_at(cut, merges, begin);
     }
     if (first > begin) {
-        place(cut[begin]);
+        position(cut[begin]);
     }
     for (std::size_t i = first; i <= last; i += 2) {
-        place(merges[i]);
+        position(merges[i]);
     }
     return last + 2;
 }
@@ -130,12 +130,12 @@ std::size_t BaseEncoder::Stretch::encode_run(Number* cut, Number* merges, std::s
 std::size_t BaseEncoder::Stretch::encode_segment_at(Number* cut, Number* merges, std::size_t inside) {
     std::size_t begin = inside, end = inside;
     while (begin > 0 && merges[begin - 1] != never_crossed) {
-        place_ -= encoder_.bases_[cut[--begin]].length;
+        position_ -= encoder_.bases_[cut[--begin]].length;
     }
     while (merges[end] != never_crossed) {
         ++end;
     }
-    while (tokens_.size() > first_ && tokens_.back().begin >= place_) {
+    while (tokens_.size() > first_ && tokens_.back().begin >= position_) {
         tokens_.pop_back();
     }
     encode_segment(cut + begin, merges + begin, end + 1 - begin);
@@ -146,12 +146,12 @@ std::size_t BaseEncoder::Stretch::encode_segment_at(Number* cut, Number* merges,
 void BaseEncoder::Stretch::encode_segment(Number* tokens, Number* merges, std::size_t count) {
     const BaseTokens& bases = encoder_.bases_;
     if (count > longest_segment) {
-        std::size_t end = place_;
+        std::size_t end = position_;
         for (std::size_t i = 0; i < count; ++i) {
             end += bases[tokens[i]].length;
         }
-        encode_part(encoder_.general_, letters_, place_, end, tokens_);
-        place_ = end;
+        encode_part(encoder_.general_, letters_, position_, end, tokens_);
+        position_ = end;
         return;
     }
     while (count > 1) {
@@ -174,7 +174,7 @@ void BaseEncoder::Stretch::encode_segment(Number* tokens, Number* merges, std::s
         }
     }
     for (std::size_t i = 0; i < count; ++i) {
-        place(tokens[i]);
+        position(tokens[i]);
     }
 }
 
@@ -209,7 +209,7 @@ BaseEncoder::BaseEncoder(BaseTokens bases, const EncoderTables& general, std::si
 }
 
 void BaseEncoder::encode(const std::uint8_t* letters, std::size_t size,
-                         std::vector<PlacedToken>& tokens) const {
+                         std::vector<TokenAt>& tokens) const {
     const std::uint8_t* const end = letters + size;
     if (bases_.mixed() && std::any_of(letters, end, is_other)) {
         general_.encode(letters, size, tokens);

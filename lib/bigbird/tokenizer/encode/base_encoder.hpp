@@ -25,7 +25,7 @@ public:
     BaseEncoder(BaseTokens bases, const EncoderTables& general,
                 std::size_t short_tokens = ShortTokens::usual_count);
     /// As EncoderTables::encode(): the same tokens.
-    void encode(const std::uint8_t* letters, std::size_t size, std::vector<PlacedToken>& tokens) const;
+    void encode(const std::uint8_t* letters, std::size_t size, std::vector<TokenAt>& tokens) const;
 
 private:
     using Number = BaseTokens::Number;

@@ -15,23 +15,23 @@ namespace {
 constexpr std::string_view bases = "ACGT";
 constexpr std::size_t most_tokens = 65'000;
 
-struct Place {
+struct Position {
     std::uint64_t order;  // letters first
     Token number;
-    bool operator<(const Place& other) const { return order < other.order; }
+    bool operator<(const Position& other) const { return order < other.order; }
 };
 
 }  // namespace
 
 std::optional<BaseTokens> BaseTokens::of(const ReachableTokens& tokens) {
     BaseTokens found;
-    std::vector<Place> places;
+    std::vector<Position> positions;
     for (tokenizer::Token number = 0; number < tokens.texts.size(); ++number) {
         const std::string& text = tokens.texts[number];
         if (text.find_first_not_of(bases) == std::string::npos) {
             const std::uint64_t order =
                 text.size() == 1 ? bases.find(text) : letters + tokens.edges[number].rank;
-            places.push_back({order, number});
+            positions.push_back({order, number});
             if (text.size() > std::numeric_limits<std::uint8_t>::max()) {
                 return std::nullopt;
             }
@@ -39,21 +39,21 @@ std::optional<BaseTokens> BaseTokens::of(const ReachableTokens& tokens) {
             found.mixed_ = true;
         }
     }
-    std::sort(places.begin(), places.end());
-    const auto equal = [](const Place& a, const Place& b) { return a.order == b.order; };
-    if (places.size() > most_tokens || places.size() < letters || places[letters - 1].order != letters - 1 ||
-        std::adjacent_find(places.begin(), places.end(), equal) != places.end()) {
+    std::sort(positions.begin(), positions.end());
+    const auto equal = [](const Position& a, const Position& b) { return a.order == b.order; };
+    if (positions.size() > most_tokens || positions.size() < letters || positions[letters - 1].order != letters - 1 ||
+        std::adjacent_find(positions.begin(), positions.end(), equal) != positions.end()) {
         return std::nullopt;
     }
     std::vector<Number> numbers(tokens.texts.size(), none);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        numbers[places[i].number] = static_cast<Number>(i);
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+        numbers[positions[i].number] = static_cast<Number>(i);
     }
-    found.ordered_ = places.size();
-    for (const Place& place : places) {
-        const ReachableTokens::Edges& edges = tokens.edges[place.number];
-        Token token{.length = static_cast<std::uint8_t>(tokens.texts[place.number].size()),
-                    .number = place.number};
+    found.ordered_ = positions.size();
+    for (const Position& position : positions) {
+        const ReachableTokens::Edges& edges = tokens.edges[position.number];
+        Token token{.length = static_cast<std::uint8_t>(tokens.texts[position.number].size()),
+                    .number = position.number};
         if (edges.left != no_token) {
             token.left = numbers[edges.left];
             token.right = numbers[edges.right];

@@ -24,7 +24,7 @@ template <typename Number>
 inline constexpr Number last_of = static_cast<Number>(~Number{0});
 
 // Ranks of merges, behind a bit set that tells most pairs without one. Of all rules, only the last merge of
-// each token ever takes place, since inside a text its letters go the way that they go alone.
+// each token ever takes position, since inside a text its letters go the way that they go alone.
 template <typename Number>
 class MergeTable {
 public:
@@ -75,7 +75,7 @@ class PackedTables final : public EncoderTables {
 public:
     explicit PackedTables(const ReachableTokens& tokens);
     void encode(const std::uint8_t* letters, std::size_t size,
-                std::vector<PlacedToken>& tokens) const override;
+                std::vector<TokenAt>& tokens) const override;
 
 private:
     struct Edges {
@@ -174,32 +174,32 @@ bool PackedTables<Number>::apart(Number left, Number right) const {
 
 template <typename Number>
 void PackedTables<Number>::encode(const std::uint8_t* letters, std::size_t size,
-                                  std::vector<PlacedToken>& tokens) const {
-    thread_local std::vector<std::uint8_t> dead;  // places from which no sequence goes on
+                                  std::vector<TokenAt>& tokens) const {
+    thread_local std::vector<std::uint8_t> dead;  // positions from which no sequence goes on
     dead.assign(size + 1, 0);
     const std::size_t first = tokens.size();
-    std::size_t place = 0;
+    std::size_t position = 0;
     Number candidate = size > 0 ? static_cast<Number>(matcher_.longest(letters, size)) : last_of<Number>;
-    while (place < size) {
+    while (position < size) {
         Shape shape;
         for (; candidate != last_of<Number>; candidate = shape.shorter) {
             shape = shapes_[candidate];
-            matcher_.prefetch(letters + std::min<std::size_t>(place + shape.length, size));
-            if (dead[place + shape.length] == 0 &&
+            matcher_.prefetch(letters + std::min<std::size_t>(position + shape.length, size));
+            if (dead[position + shape.length] == 0 &&
                 (tokens.size() == first || apart(static_cast<Number>(tokens.back().token), candidate))) {
                 break;
             }
         }
         if (candidate != last_of<Number>) {
-            tokens.push_back({static_cast<std::uint32_t>(place), candidate});
-            place += shape.length;
-            if (place < size) {
-                candidate = static_cast<Number>(matcher_.longest(letters + place, size - place));
+            tokens.push_back({static_cast<std::uint32_t>(position), candidate});
+            position += shape.length;
+            if (position < size) {
+                candidate = static_cast<Number>(matcher_.longest(letters + position, size - position));
             }
         } else {
             BIGBIRD_EXPECTS(tokens.size() > first, "letters without an encoding");
-            dead[place] = 1;
-            place = tokens.back().begin;
+            dead[position] = 1;
+            position = tokens.back().begin;
             candidate = shapes_[tokens.back().token].shorter;
             tokens.pop_back();
         }

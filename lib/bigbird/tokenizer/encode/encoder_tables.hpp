@@ -2,8 +2,8 @@
 // The exact encoder's inner loop and the packed tables that it reads.
 //
 // A token sequence is the encoding of its letters exactly if each two neighbours stay apart
-// (token_spines.hpp). So the loop takes the longest token at each place, checks it against its left
-// neighbour, falls back to shorter tokens, and goes back a token where none fits; a place from which no
+// (token_spines.hpp). So the loop takes the longest token at each position, checks it against its left
+// neighbour, falls back to shorter tokens, and goes back a token where none fits; a position from which no
 // sequence goes on is never tried again, which keeps the time linear.
 #pragma once
 
@@ -40,10 +40,10 @@ struct ReachableTokens {
     std::size_t longest = 1;
 };
 
-struct PlacedToken {
+struct TokenAt {
     std::uint32_t begin;  ///< letters before it
     Token token;          ///< new number
-    bool operator==(const PlacedToken&) const = default;
+    bool operator==(const TokenAt&) const = default;
 };
 
 class EncoderTables {
@@ -52,7 +52,7 @@ public:
     /// Appends the encoding of `size` letters (numbers of `matcher`, all known, at most 2^32 - 1), behind
     /// which TokenMatcher::padding more may be read.
     virtual void encode(const std::uint8_t* letters, std::size_t size,
-                        std::vector<PlacedToken>& tokens) const = 0;
+                        std::vector<TokenAt>& tokens) const = 0;
 
     const TokenMatcher& matcher() const { return matcher_; }
 

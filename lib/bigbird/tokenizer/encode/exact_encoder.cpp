@@ -19,7 +19,7 @@ constexpr std::size_t most_chunks_behind = 32;  // without a shared token: give 
 
 struct Chunk {
     std::size_t begin = 0, end = 0;   // letters of the stretch
-    std::vector<PlacedToken> tokens;  // begin counts from the chunk's
+    std::vector<TokenAt> tokens;  // begin counts from the chunk's
     std::size_t first = 0;            // tokens before it are given out already
 };
 
@@ -28,15 +28,15 @@ std::optional<std::pair<std::size_t, std::size_t>> shared_token(const Chunk& ear
     const std::size_t shift = later.begin - earlier.begin;
     auto a =
         std::lower_bound(earlier.tokens.begin(), earlier.tokens.end(), shift,
-                         [](const PlacedToken& token, std::size_t place) { return token.begin < place; });
+                         [](const TokenAt& token, std::size_t position) { return token.begin < position; });
     auto b = later.tokens.begin();
     while (a != earlier.tokens.end() && b != later.tokens.end()) {
-        const std::size_t place = b->begin + shift;
-        if (a->begin == place && a->token == b->token) {
+        const std::size_t position = b->begin + shift;
+        if (a->begin == position && a->token == b->token) {
             return std::pair(static_cast<std::size_t>(a - earlier.tokens.begin()),
                              static_cast<std::size_t>(b - later.tokens.begin()));
         }
-        ++(a->begin <= place ? a : b);
+        ++(a->begin <= position ? a : b);
     }
     return std::nullopt;
 }
@@ -49,7 +49,7 @@ public:
             bases_.emplace(std::move(*bases), *general_);
         }
     }
-    void encode(const std::uint8_t* letters, std::size_t size, std::vector<PlacedToken>& tokens) const {
+    void encode(const std::uint8_t* letters, std::size_t size, std::vector<TokenAt>& tokens) const {
         bases_ ? bases_->encode(letters, size, tokens) : general_->encode(letters, size, tokens);
     }
     const TokenMatcher& matcher() const { return general_->matcher(); }
@@ -89,12 +89,12 @@ public:
             result_.spans.resize(with_spans_ ? before : 0);
             add(encode(letters, 0, size), 0, size);
         }
-        place_ += size;
+        position_ += size;
     }
     void add_unknown(std::size_t size, std::int32_t id, bool fuse) {
         const std::size_t width = fuse ? size : 1;
-        for (const std::size_t end = place_ + size; place_ < end; place_ += width) {
-            add_id(id, place_, place_ + width);
+        for (const std::size_t end = position_ + size; position_ < end; position_ += width) {
+            add_id(id, position_, position_ + width);
         }
     }
     Encoding finish() { return std::move(result_); }
@@ -123,9 +123,9 @@ private:
         std::transform(chunk.tokens.begin() + static_cast<std::ptrdiff_t>(first),
                        chunk.tokens.begin() + static_cast<std::ptrdiff_t>(last),
                        result_.ids.begin() + static_cast<std::ptrdiff_t>(before),
-                       [&](const PlacedToken& token) { return tokens_.ids[token.token]; });
+                       [&](const TokenAt& token) { return tokens_.ids[token.token]; });
         for (std::size_t i = first; with_spans_ && i < last; ++i) {
-            const std::size_t begin = place_ + chunk.begin + chunk.tokens[i].begin;
+            const std::size_t begin = position_ + chunk.begin + chunk.tokens[i].begin;
             result_.spans.push_back({begin, begin + tokens_.texts[chunk.tokens[i].token].size()});
         }
     }
@@ -138,7 +138,7 @@ private:
     int threads_;
     bool with_spans_;
     Encoding result_;
-    std::size_t place_ = 0;
+    std::size_t position_ = 0;
 };
 
 // Gives out what `current` holds up to a token that `next` shares, and goes on with `next`. Where they share
@@ -150,7 +150,7 @@ bool TextEncoder::merge(const std::uint8_t* letters, Chunk& current, Chunk&& nex
         current.first = shared->second;
         return true;
     }
-    const PlacedToken resumed = current.tokens[current.first];
+    const TokenAt resumed = current.tokens[current.first];
     const std::size_t begin = current.begin + resumed.begin;
     if (next.end - begin > most_chunks_behind * chunk_letters) {
         return false;

@@ -36,7 +36,7 @@ public:
     ExactEncoder& operator=(ExactEncoder&&) noexcept;
 
     /// Text of any length. Long text is cut into chunks, encoded on up to `threads` threads and merged where
-    /// neighbouring chunks hold the same token at the same place; the ids never depend on the threads.
+    /// neighbouring chunks hold the same token at the same position; the ids never depend on the threads.
     std::vector<std::int32_t> encode(std::string_view text, int threads = 1) const;
     Encoding encode_with_spans(std::string_view text, int threads = 1) const;
 

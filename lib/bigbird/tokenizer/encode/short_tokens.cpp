@@ -157,10 +157,10 @@ ShortTokens::ShortTokens(const BaseTokens& tokens, std::size_t most)
     }
 }
 
-ShortTokens::Opening ShortTokens::opening_at(const std::uint8_t* packed, std::size_t place) const {
+ShortTokens::Opening ShortTokens::opening_at(const std::uint8_t* packed, std::size_t position) const {
     std::uint32_t word;
-    std::memcpy(&word, packed + place / 4, sizeof word);
-    return openings_[word >> (2 * (place % 4)) & 0xFFFF];
+    std::memcpy(&word, packed + position / 4, sizeof word);
+    return openings_[word >> (2 * (position % 4)) & 0xFFFF];
 }
 
 std::span<const ShortTokens::Opening> ShortTokens::openings_of(Opening doubt) const {
@@ -168,23 +168,23 @@ std::span<const ShortTokens::Opening> ShortTokens::openings_of(Opening doubt) co
     return std::span(doubts_).subspan(lists_[list], lists_[list + 1] - lists_[list]);
 }
 
-// Whether tokens that stay apart lead from `place`, behind the token `before`, to `limit`.
-bool ShortTokens::goes_on(const std::uint8_t* packed, std::size_t place, std::size_t limit,
+// Whether tokens that stay apart lead from `position`, behind the token `before`, to `limit`.
+bool ShortTokens::goes_on(const std::uint8_t* packed, std::size_t position, std::size_t limit,
                           Number before) const {
-    while (place < limit) {
-        const Opening opening = opening_at(packed, place);
+    while (position < limit) {
+        const Opening opening = opening_at(packed, position);
         if (opening >= in_doubt) {
             const auto openings = openings_of(opening);
             return std::any_of(openings.begin(), openings.end(), [&](Opening next) {
                 return neighbours_.apart(before, number_of(next)) &&
-                       goes_on(packed, place + length_of(next), limit, number_of(next));
+                       goes_on(packed, position + length_of(next), limit, number_of(next));
             });
         }
         if (!neighbours_.apart(before, number_of(opening))) {
             return false;
         }
         before = number_of(opening);
-        place += length_of(opening);
+        position += length_of(opening);
     }
     return true;
 }
@@ -192,16 +192,16 @@ bool ShortTokens::goes_on(const std::uint8_t* packed, std::size_t place, std::si
 // The one opening from which tokens go on, looking ever further; in_doubt where that is not found out.
 // Shorter tokens come first, which are wrong more often, and where all others are wrong the last one need not
 // be tried.
-ShortTokens::Opening ShortTokens::settle(const std::uint8_t* packed, std::size_t place, std::size_t size,
+ShortTokens::Opening ShortTokens::settle(const std::uint8_t* packed, std::size_t position, std::size_t size,
                                          Opening doubt) const {
     const std::span<const Opening> openings = openings_of(doubt);
     for (std::size_t horizon = first_horizon;
-         horizon <= last_horizon && place + horizon + known_letters <= size; horizon *= 2) {
+         horizon <= last_horizon && position + horizon + known_letters <= size; horizon *= 2) {
         Opening found = in_doubt;
         std::size_t going_on = 0;
         for (const Opening& opening : openings) {
             if ((going_on == 0 && &opening == &openings.back()) ||
-                goes_on(packed, place + length_of(opening), place + horizon, number_of(opening))) {
+                goes_on(packed, position + length_of(opening), position + horizon, number_of(opening))) {
                 found = opening;
                 ++going_on;
             }
@@ -213,57 +213,57 @@ ShortTokens::Opening ShortTokens::settle(const std::uint8_t* packed, std::size_t
     return in_doubt;
 }
 
-// The opening of the text that begins at `place`; in_doubt where that is not found out, or near the end.
-ShortTokens::Opening ShortTokens::next(const std::uint8_t* packed, std::size_t place,
+// The opening of the text that begins at `position`; in_doubt where that is not found out, or near the end.
+ShortTokens::Opening ShortTokens::next(const std::uint8_t* packed, std::size_t position,
                                        std::size_t size) const {
-    if (place + known_letters > size) {
+    if (position + known_letters > size) {
         return in_doubt;
     }
-    const Opening opening = opening_at(packed, place);
-    return opening < in_doubt ? opening : settle(packed, place, size, opening);
+    const Opening opening = opening_at(packed, position);
+    return opening < in_doubt ? opening : settle(packed, position, size, opening);
 }
 
-// Cuts from `part.place` on, until `part.end` is reached or a doubt remains.
+// Cuts from `part.position` on, until `part.end` is reached or a doubt remains.
 void ShortTokens::advance(const std::uint8_t* packed, std::size_t size, Part& part) const {
-    const Opening opening = next(packed, part.place, size);
+    const Opening opening = next(packed, part.position, size);
     if (opening == in_doubt) {
-        part.end = part.place;
+        part.end = part.position;
         return;
     }
     *part.last++ = opening;
-    part.place += length_of(opening);
+    part.position += length_of(opening);
 }
 
-// Follows the text from its start through its parts: where it comes to a place to which a part has come too,
-// both go on alike. Returns the place behind the last token.
+// Follows the text from its start through its parts: where it comes to a position to which a part has come too,
+// both go on alike. Returns the position behind the last token.
 std::size_t ShortTokens::follow(const std::uint8_t* packed, std::size_t size, std::span<const Part> parts,
                                 std::vector<Number>::iterator& out) const {
-    std::size_t place = 0;
+    std::size_t position = 0;
     for (const Part& part : parts) {
         const Opening* at = part.first;
         std::size_t theirs = part.begin;
-        while (theirs != place && at != part.last) {
-            if (theirs < place) {
+        while (theirs != position && at != part.last) {
+            if (theirs < position) {
                 theirs += length_of(*at++);
                 continue;
             }
-            const Opening opening = next(packed, place, size);
+            const Opening opening = next(packed, position, size);
             if (opening == in_doubt) {
-                return place;
+                return position;
             }
             *out++ = number_of(opening);
-            place += length_of(opening);
+            position += length_of(opening);
         }
-        if (theirs == place) {
+        if (theirs == position) {
             out = std::transform(at, static_cast<const Opening*>(part.last), out, number_of);
-            place = part.place;
+            position = part.position;
         }
     }
-    return place;
+    return position;
 }
 
 // Each look-up waits for the one before it, so several parts are cut in turn, each from wherever it begins,
-// and then followed from the start: where the text comes to a place to which a part has come too, both go on
+// and then followed from the start: where the text comes to a position to which a part has come too, both go on
 // alike.
 std::size_t ShortTokens::cut(const std::uint8_t* packed, std::size_t size,
                              std::vector<Number>& tokens) const {
@@ -275,9 +275,9 @@ std::size_t ShortTokens::cut(const std::uint8_t* packed, std::size_t size,
         const std::size_t begin = std::min(size * i / used, size),
                           end = std::min(size * (i + 1) / used, size);
         Opening* const first = openings.data() + begin;
-        parts[i] = {.begin = begin, .end = end, .place = begin, .first = first, .last = first};
+        parts[i] = {.begin = begin, .end = end, .position = begin, .first = first, .last = first};
     }
-    const auto going = [](const Part& part) { return part.place < part.end; };
+    const auto going = [](const Part& part) { return part.position < part.end; };
     while (std::all_of(parts.begin(), parts.end(), going)) {
         for (Part& part : parts) {
             advance(packed, size, part);
@@ -291,9 +291,9 @@ std::size_t ShortTokens::cut(const std::uint8_t* packed, std::size_t size,
     const std::size_t before = tokens.size();
     tokens.resize(before + size);
     auto out = tokens.begin() + static_cast<std::ptrdiff_t>(before);
-    const std::size_t place = follow(packed, size, parts, out);
+    const std::size_t position = follow(packed, size, parts, out);
     tokens.erase(out, tokens.end());
-    return place;
+    return position;
 }
 
 }  // namespace bigbird::tokenizer

@@ -48,7 +48,7 @@ private:
     static constexpr std::size_t known_letters = 8;
     static constexpr Number in_doubt = 0x8000;
 
-    /// A token, and its length less one above it; or, in doubt, a place in doubts_.
+    /// A token, and its length less one above it; or, in doubt, a position in doubts_.
     using Opening = std::uint16_t;
     static constexpr unsigned number_bits = 10;
     static Number number_of(Opening opening) { return opening & ((1U << number_bits) - 1); }
@@ -58,16 +58,16 @@ private:
 
     /// A part of the text on its way, and the openings found in it.
     struct Part {
-        std::size_t begin = 0, end = 0, place = 0;
+        std::size_t begin = 0, end = 0, position = 0;
         Opening *first = nullptr, *last = nullptr;
     };
     void advance(const std::uint8_t* packed, std::size_t size, Part& part) const;
     std::size_t follow(const std::uint8_t* packed, std::size_t size, std::span<const Part> parts,
                        std::vector<Number>::iterator& out) const;
-    Opening next(const std::uint8_t* packed, std::size_t place, std::size_t size) const;
-    Opening opening_at(const std::uint8_t* packed, std::size_t place) const;
-    Opening settle(const std::uint8_t* packed, std::size_t place, std::size_t size, Opening doubt) const;
-    bool goes_on(const std::uint8_t* packed, std::size_t place, std::size_t limit, Number before) const;
+    Opening next(const std::uint8_t* packed, std::size_t position, std::size_t size) const;
+    Opening opening_at(const std::uint8_t* packed, std::size_t position) const;
+    Opening settle(const std::uint8_t* packed, std::size_t position, std::size_t size, Opening doubt) const;
+    bool goes_on(const std::uint8_t* packed, std::size_t position, std::size_t limit, Number before) const;
     std::span<const Opening> openings_of(Opening doubt) const;
 
     std::size_t count_;

@@ -14,12 +14,12 @@
 
 namespace bigbird::tokenizer {
 
-/// Finds the longest token that begins at a place. Text comes as letter numbers: those letters that tokens
+/// Finds the longest token that begins at a position. Text comes as letter numbers: those letters that tokens
 /// use, A C G T first.
 class TokenMatcher {
 public:
     static constexpr std::uint8_t unknown_letter = 0xFF;
-    /// The letters that may be read behind any place, whatever they are: text must be followed by as many.
+    /// The letters that may be read behind any position, whatever they are: text must be followed by as many.
     static constexpr std::size_t padding = 8;
 
     /// The tokens by number; among them every letter that they use.
@@ -40,11 +40,11 @@ public:
     void prefetch(const std::uint8_t* letters) const {
         std::uint64_t word;
         std::memcpy(&word, letters, sizeof word);
-        const std::size_t place = pack(word & 0x0303030303030303);
+        const std::size_t position = pack(word & 0x0303030303030303);
         if (short_.nodes.empty()) {
-            __builtin_prefetch(long_.jumps.data() + place);
+            __builtin_prefetch(long_.jumps.data() + position);
         } else {
-            __builtin_prefetch(short_.jumps.data() + place);
+            __builtin_prefetch(short_.jumps.data() + position);
         }
     }
 

@@ -255,13 +255,13 @@ std::vector<std::string_view> HfTokenizer::State::split(std::string_view text) c
     for (const TextPattern& pattern : splits) {
         std::vector<std::string_view> parts;
         for (const std::string_view word : words) {
-            std::size_t place = 0;
-            while (const auto match = pattern.find(word, place)) {
-                parts.push_back(word.substr(place, match->begin - place));
+            std::size_t position = 0;
+            while (const auto match = pattern.find(word, position)) {
+                parts.push_back(word.substr(position, match->begin - position));
                 parts.push_back(word.substr(match->begin, match->end - match->begin));
-                place = match->end;
+                position = match->end;
             }
-            parts.push_back(word.substr(place));
+            parts.push_back(word.substr(position));
         }
         words = std::move(parts);
     }

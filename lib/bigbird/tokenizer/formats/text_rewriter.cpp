@@ -100,21 +100,21 @@ void TracedText::strip(bool left, bool right) {
 void TracedText::replace(const TextPattern& pattern, std::string_view content) {
     std::string rewritten;
     std::vector<TextSpan> traced;
-    std::size_t place = 0;
+    std::size_t position = 0;
     const auto keep_to = [&](std::size_t end) {
-        rewritten.append(text, place, end - place);
-        for (std::size_t i = place; i < end && !origins.empty(); ++i) {
+        rewritten.append(text, position, end - position);
+        for (std::size_t i = position; i < end && !origins.empty(); ++i) {
             traced.push_back(origins[i]);
         }
     };
-    while (const std::optional<TextPattern::Match> match = pattern.find(text, place)) {
+    while (const std::optional<TextPattern::Match> match = pattern.find(text, position)) {
         keep_to(match->begin);
         rewritten += content;
         if (!origins.empty()) {
             traced.insert(traced.end(), content.size(),
                           {origins[match->begin].begin, origins[match->end - 1].end});
         }
-        place = match->end;
+        position = match->end;
     }
     keep_to(text.size());
     text = std::move(rewritten);

@@ -17,16 +17,16 @@ namespace {
 
 constexpr std::int64_t most_merges = 65'000;  // symbols are 16 bits
 
-// Tells how far the work has come: the n-th piece has 0.16 n^-1.225 places a base, and each round takes as
-// long as some thousand places besides. The first merges take as long as the hundredth, for they sweep over
-// all places.
+// Tells how far the work has come: the n-th piece has 0.16 n^-1.225 positions a base, and each round takes as
+// long as some thousand positions besides. The first merges take as long as the hundredth, for they sweep over
+// all positions.
 class Advance {
 public:
     Advance(const LearntSymbols& symbols, std::size_t bases, std::int64_t merges,
             const LearnListener& listener)
         : symbols_(symbols),
           merges_(merges),
-          places_(0.16 * static_cast<double>(bases)),
+          positions_(0.16 * static_cast<double>(bases)),
           listener_(listener) {}
 
     void operator()() {
@@ -44,30 +44,30 @@ private:
         const double by_lists =
             count <= swept ? 0
                            : (std::pow(swept, 1 - exponent) - std::pow(count, 1 - exponent)) / (exponent - 1);
-        return places_ * (by_sweeps + by_lists) + places_a_round * count;
+        return positions_ * (by_sweeps + by_lists) + places_a_round * count;
     }
 
     const LearntSymbols& symbols_;
     std::int64_t merges_, told_ = 0;
-    double places_;
+    double positions_;
     const LearnListener& listener_;
 };
 
 // Undoes all merges.
-LetterArray restored_letters(const TokenArray& places, const LearntSymbols& symbols, std::size_t size) {
+LetterArray restored_letters(const TokenArray& positions, const LearntSymbols& symbols, std::size_t size) {
     LetterArray letters(size);
     std::uint8_t* out = letters.data();
-    for (std::size_t place = 0; place < places.size();) {
-        const Symbol symbol = places.data()[place];
+    for (std::size_t position = 0; position < positions.size();) {
+        const Symbol symbol = positions.data()[position];
         if (symbol == TokenArray::separator) {
             *out++ = LetterArray::separator;
-            ++place;
+            ++position;
             continue;
         }
         for (const char letter : symbols.texts[symbol]) {
             *out++ = static_cast<std::uint8_t>(symbol_of_letter(letter));
         }
-        place += symbols.widths[symbol];
+        position += symbols.widths[symbol];
     }
     return letters;
 }
@@ -86,7 +86,7 @@ LearntPieces learn_pieces(LetterArray& corpus, const LearnSpec& spec, const Lear
     IndexedMerges later(first, tokens, std::move(corpus), symbols, spec, team);
     later.run([&] { advance(); });
     const bool restore = spec.only_certain && !later.certain();
-    corpus = restore ? restored_letters(later.places(), symbols, size) : LetterArray();
+    corpus = restore ? restored_letters(later.positions(), symbols, size) : LetterArray();
     return {std::move(symbols.pieces), later.certain()};
 }
 

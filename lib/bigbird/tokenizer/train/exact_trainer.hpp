@@ -11,7 +11,7 @@
 // frequent, as in a corpus too small for its vocabulary; there its choice depends on the order of a hash
 // table. Such a choice is noticed and told (`certain`).
 //
-// The first merges sweep over the whole corpus (sweep_merges.hpp), the others follow lists of places
+// The first merges sweep over the whole corpus (sweep_merges.hpp), the others follow lists of positions
 // (indexed_merges.hpp); the plain way to the same pieces stands in the tests.
 #pragma once
 

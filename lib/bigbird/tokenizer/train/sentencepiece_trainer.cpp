@@ -30,7 +30,7 @@ namespace {
 
 class StretchIterator : public sentencepiece::SentenceIterator {
 public:
-    explicit StretchIterator(const LetterArray& places) : reader_(places) { read(); }
+    explicit StretchIterator(const LetterArray& positions) : reader_(positions) { read(); }
     bool done() const override { return reader_.done(); }
     void Next() override {
         reader_.next();
@@ -167,7 +167,7 @@ private:
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         std::signal(SIGINT, SIG_DFL);
         std::signal(SIGTERM, SIG_DFL);
-        StretchIterator iterator(corpus.places());
+        StretchIterator iterator(corpus.positions());
         std::string model;
         const auto status = sentencepiece::SentencePieceTrainer::Train(options_of(spec), &iterator, &model);
         const std::string text = status.ok() ? good + model : bad + std::string(status.ToString());

@@ -37,7 +37,7 @@ std::vector<std::string> stretches_to_measure(const TrainingCorpus& corpus) {
     const std::int64_t stride = std::max<std::int64_t>(1, corpus.bases() / bases_to_measure);
     std::vector<std::string> chosen;
     std::int64_t number = 0;
-    for (StretchReader reader(corpus.places()); !reader.done(); reader.next()) {
+    for (StretchReader reader(corpus.positions()); !reader.done(); reader.next()) {
         if (number++ % stride == 0) {
             chosen.push_back(reader.stretch());
         }
@@ -79,7 +79,7 @@ std::string train_exactly(const TrainSpec& spec, TrainingCorpus& corpus) {
                           .counting = counting_of(spec),
                           .threads = spec.threads,
                           .only_certain = can_ask_sentencepiece(spec, corpus)};
-    const LearntPieces learnt = learn_pieces(corpus.places(), learn, [&](std::int64_t pieces, double share) {
+    const LearntPieces learnt = learn_pieces(corpus.positions(), learn, [&](std::int64_t pieces, double share) {
         stop_if_asked();
         progress.update(pieces, {}, share);
     });

@@ -48,7 +48,7 @@ void TrainingCorpus::append(std::string_view sentence) {
         const auto end = std::find(begin, letters_.end(), n_symbol);
         while (begin < end) {
             const std::size_t size = std::min(longest_stretch, static_cast<std::size_t>(end - begin));
-            places_.append(&*begin, size);
+            positions_.append(&*begin, size);
             begin += static_cast<std::ptrdiff_t>(size);
         }
     }
@@ -57,9 +57,9 @@ void TrainingCorpus::append(std::string_view sentence) {
 // In bytes, so that compilers make vector code of it.
 void TrainingCorpus::count_letters(std::size_t from) {
     constexpr std::size_t block = 255;
-    for (; from < places_.size(); from += block) {
-        const std::uint8_t* const begin = places_.data() + from;
-        const std::size_t size = std::min(block, places_.size() - from);
+    for (; from < positions_.size(); from += block) {
+        const std::uint8_t* const begin = positions_.data() + from;
+        const std::size_t size = std::min(block, positions_.size() - from);
         for (std::uint8_t letter = 0; letter < LetterArray::letters; ++letter) {
             std::uint8_t count = 0;
             for (std::size_t i = 0; i < size; ++i) {
@@ -77,13 +77,13 @@ void TrainingCorpus::add(std::string_view sentence) {
     }
     const bool limited = most_bases_ != std::numeric_limits<std::size_t>::max();
     if (limited) {
-        starts_.emplace_back(number, places_.size());
+        starts_.emplace_back(number, positions_.size());
     }
-    const std::size_t first = places_.size();
+    const std::size_t first = positions_.size();
     append(sentence);
     ++sentences_;
     count_letters(first);
-    while (limited && places_.size() > most_bases_ && sentences_ > 1) {
+    while (limited && positions_.size() > most_bases_ && sentences_ > 1) {
         halve();
     }
 }
@@ -94,14 +94,14 @@ void TrainingCorpus::halve() {
     std::size_t target = 1;
     for (std::size_t i = 0; i < starts_.size(); ++i) {
         const auto [number, begin] = starts_[i];
-        const std::size_t end = i + 1 < starts_.size() ? starts_[i + 1].second : places_.size();
+        const std::size_t end = i + 1 < starts_.size() ? starts_[i + 1].second : positions_.size();
         if (is_sampled(number)) {
             kept.emplace_back(number, target);
-            places_.move_down(begin, end, target);
+            positions_.move_down(begin, end, target);
             target += end - begin;
         }
     }
-    places_.truncate(target);
+    positions_.truncate(target);
     starts_ = std::move(kept);
     sentences_ = static_cast<std::int64_t>(starts_.size());
     counts_.fill(0);
@@ -122,30 +122,30 @@ void TrainingCorpus::add_missing_letters() {
         if (counts_[letter] == 0) {
             const char text = letter_of_symbol(letter);
             for (; counts_[letter] < copies; ++counts_[letter]) {
-                places_.append({&text, 1});
+                positions_.append({&text, 1});
             }
         }
     }
 }
 
 void TrainingCorpus::for_each_stretch(const std::function<bool(const std::string&)>& visit) const {
-    for (StretchReader reader(places_); !reader.done() && visit(reader.stretch()); reader.next()) {
+    for (StretchReader reader(positions_); !reader.done() && visit(reader.stretch()); reader.next()) {
     }
 }
 
 void StretchReader::next() {
     begin_ = end_ + 1;
-    done_ = begin_ >= places_.size();
+    done_ = begin_ >= positions_.size();
     if (!done_) {
         const void* const separator =
-            std::memchr(places_.data() + begin_, LetterArray::separator, places_.size() - begin_);
-        end_ = static_cast<std::size_t>(static_cast<const std::uint8_t*>(separator) - places_.data());
+            std::memchr(positions_.data() + begin_, LetterArray::separator, positions_.size() - begin_);
+        end_ = static_cast<std::size_t>(static_cast<const std::uint8_t*>(separator) - positions_.data());
     }
 }
 
 std::string StretchReader::stretch() const {
     std::string stretch(size(), ' ');
-    std::transform(places_.data() + begin_, places_.data() + end_, stretch.begin(),
+    std::transform(positions_.data() + begin_, positions_.data() + end_, stretch.begin(),
                    [](std::uint8_t letter) { return letter_of_symbol(letter); });
     return stretch;
 }

@@ -39,8 +39,8 @@ public:
 
     /// Calls visit(stretch) for each one held, in order, while it returns true.
     void for_each_stretch(const std::function<bool(const std::string&)>& visit) const;
-    LetterArray& places() { return places_; }
-    const LetterArray& places() const { return places_; }
+    LetterArray& positions() { return positions_; }
+    const LetterArray& positions() const { return positions_; }
 
 private:
     bool is_sampled(std::int64_t sentence) const;
@@ -50,9 +50,9 @@ private:
 
     std::uint64_t seed_, threshold_ = std::numeric_limits<std::uint64_t>::max();
     std::size_t most_bases_;
-    LetterArray places_;
+    LetterArray positions_;
     std::vector<std::pair<std::int64_t, std::size_t>>
-        starts_;  ///< sentence, first place; kept where there is a limit
+        starts_;  ///< sentence, first position; kept where there is a limit
     std::array<std::int64_t, TokenArray::letters> counts_{};
     std::int64_t seen_ = 0, sentences_ = 0;
     std::vector<std::uint8_t> letters_;  // of the sentence at hand
@@ -61,14 +61,14 @@ private:
 /// Goes through stretches one after the other.
 class StretchReader {
 public:
-    explicit StretchReader(const LetterArray& places) : places_(places) { next(); }
+    explicit StretchReader(const LetterArray& positions) : positions_(positions) { next(); }
     bool done() const { return done_; }
     std::size_t size() const { return end_ - begin_; }
     std::string stretch() const;
     void next();
 
 private:
-    const LetterArray& places_;
+    const LetterArray& positions_;
     std::size_t begin_ = 0, end_ = 0;
     bool done_ = false;
 };

@@ -30,7 +30,7 @@ int differences(const BpeRules& rules, std::size_t short_tokens, const std::vect
         for (std::size_t i = 0; i < text.size(); ++i) {
             letters[i] = general->matcher().letter_number(text[i]);
         }
-        std::vector<PlacedToken> fast{{7, 7}}, slow{{7, 7}};  // both append
+        std::vector<TokenAt> fast{{7, 7}}, slow{{7, 7}};  // both append
         encoder.encode(letters.data(), text.size(), fast);
         general->encode(letters.data(), text.size(), slow);
         found += fast != slow;

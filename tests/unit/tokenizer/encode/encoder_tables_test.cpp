@@ -27,17 +27,17 @@ int differences(const BpeRules& rules, const std::vector<std::string>& texts) {
             numbers[i] = tables->matcher().letter_number(text[i]);
             letters.push_back(rules.letters[static_cast<unsigned char>(text[i])]);
         }
-        std::vector<PlacedToken> placed;
+        std::vector<TokenAt> placed;
         tables->encode(numbers.data(), text.size(), placed);
         std::vector<Token> expected;
         for (const Token token : encode_by_definition(rules, letters)) {
             expected.push_back(tokens.number_of[token]);
         }
         std::vector<Token> encoded;
-        std::size_t place = 0;
-        for (const PlacedToken& token : placed) {
-            found += token.begin != place;
-            place += tokens.texts[token.token].size();
+        std::size_t position = 0;
+        for (const TokenAt& token : placed) {
+            found += token.begin != position;
+            position += tokens.texts[token.token].size();
             encoded.push_back(token.token);
         }
         found += encoded != expected;

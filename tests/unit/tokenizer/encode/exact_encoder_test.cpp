@@ -152,12 +152,12 @@ DOCTEST_TEST_CASE("tokenizer/exact_encoder: spans cover the text") {
     const Encoding encoding = both.encoder.encode_with_spans(text);
     DOCTEST_CHECK(encoding.ids == both.encoder.encode(text));
     DOCTEST_REQUIRE(encoding.spans.size() == encoding.ids.size());
-    std::size_t place = 0;
+    std::size_t position = 0;
     int unknown = 0;
     for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
         const TextSpan span = encoding.spans[i];
-        DOCTEST_CHECK(span.begin == place);
-        place = span.end;
+        DOCTEST_CHECK(span.begin == position);
+        position = span.end;
         if (encoding.ids[i] == 1) {
             ++unknown;
         } else {
@@ -165,7 +165,7 @@ DOCTEST_TEST_CASE("tokenizer/exact_encoder: spans cover the text") {
                           text.substr(span.begin, span.end - span.begin));
         }
     }
-    DOCTEST_CHECK(place == text.size());
+    DOCTEST_CHECK(position == text.size());
     DOCTEST_CHECK(unknown == 2);
     const std::string real = real_sequence();
     const Encoding chunked = both.encoder.encode_with_spans(real, 2);

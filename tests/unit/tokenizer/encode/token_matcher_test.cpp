@@ -38,17 +38,17 @@ DOCTEST_TEST_CASE("tokenizer/token_matcher: the longest token, as comparing with
         numbers[i] = matcher.letter_number(text[i]);
     }
     int wrong = 0;
-    for (std::size_t place = 0; place < text.size(); ++place) {
-        const std::size_t size = std::min<std::size_t>(text.size() - place, place % 13 + 1);
+    for (std::size_t position = 0; position < text.size(); ++position) {
+        const std::size_t size = std::min<std::size_t>(text.size() - position, position % 13 + 1);
         std::size_t best = 0;
         for (std::size_t token = 0; token < tokens.size(); ++token) {
             if (tokens[token].size() <= size &&
-                text.compare(place, tokens[token].size(), tokens[token]) == 0 &&
+                text.compare(position, tokens[token].size(), tokens[token]) == 0 &&
                 (best == 0 || tokens[token].size() > tokens[best - 1].size())) {
                 best = token + 1;
             }
         }
-        wrong += matcher.longest(numbers.data() + place, size) != best - 1;
+        wrong += matcher.longest(numbers.data() + position, size) != best - 1;
     }
     DOCTEST_CHECK(wrong == 0);
 }

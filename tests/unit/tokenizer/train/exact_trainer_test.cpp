@@ -119,7 +119,7 @@ DOCTEST_TEST_CASE("tokenizer/exact_trainer: the pieces that plain counting gives
     }
 }
 
-DOCTEST_TEST_CASE("tokenizer/exact_trainer: sweeps and lists of places make the same pieces") {
+DOCTEST_TEST_CASE("tokenizer/exact_trainer: sweeps and lists of positions make the same pieces") {
     bigbird::Rng rng(12);
     for (const std::string letters : {"ACGT", "AT", "AAAAC", "ACGTN", "A"}) {
         const auto stretches = random_stretches(rng, letters, 200);

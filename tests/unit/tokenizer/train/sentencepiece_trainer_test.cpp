@@ -36,7 +36,7 @@ DOCTEST_TEST_CASE("sentencepiece_trainer: our pieces make the file that the libr
             const std::string library = train_with_sentencepiece(spec, corpus);
             const LearnSpec learn{
                 .merges = size - 10, .max_piece_length = limit, .counting = installed_counting()};
-            const auto pieces = learn_pieces(corpus.places(), learn, [](std::int64_t, double) {}).pieces;
+            const auto pieces = learn_pieces(corpus.positions(), learn, [](std::int64_t, double) {}).pieces;
             const std::string ours = serialize(assemble_model(spec, pieces, corpus));
             DOCTEST_CHECK(parse_sentencepiece_model(ours, "ours").pieces ==
                           parse_sentencepiece_model(library, "library").pieces);

@@ -53,7 +53,7 @@ DOCTEST_TEST_CASE("training_corpus: a limit keeps a seeded sample in order") {
         for (const std::string& sentence : sentences) {
             corpus.add(sentence);
         }
-        DOCTEST_CHECK(corpus.places().size() <= most);
+        DOCTEST_CHECK(corpus.positions().size() <= most);
         DOCTEST_CHECK(corpus.sentences() * 100 == corpus.bases());
         std::int64_t letters = 0;
         for (Symbol letter = 0; letter < 4; ++letter) {

@@ -23,7 +23,7 @@ std::uint64_t first_threshold(std::size_t bases, std::int64_t merges) {
     return std::max<std::uint64_t>(static_cast<std::uint64_t>(0.7 * last), 1);
 }
 
-// Parts of about equally many places.
+// Parts of about equally many positions.
 std::vector<std::span<const PackedTokens::Chunk>> share_out(std::span<const PackedTokens::Chunk> chunks,
                                                             std::size_t count) {
     std::vector<std::span<const PackedTokens::Chunk>> parts;
@@ -61,7 +61,7 @@ IndexedMerges::IndexedMerges(const SweepMerges& first, PackedTokens& tokens, Let
     new_lists_.assign(team_.size(), NewLists(total_.left.size()));
     const std::vector<Chunks> parts = share_out(tokens.chunks(), team_.size());
     take_over(first, tokens, parts);
-    places_ = std::move(tokens).unpack(std::move(corpus));
+    positions_ = std::move(tokens).unpack(std::move(corpus));
     symbols_.narrow();
     cut(parts);
 }
@@ -70,12 +70,12 @@ void IndexedMerges::cut(const std::vector<Chunks>& parts) {
     std::size_t begin = 1;
     for (const Chunks& part : parts) {
         const std::size_t size = symbols_in(part);
-        shards_.emplace_back(std::span(places_.data() + begin, size), symbols_.widths, spec_.counting);
+        shards_.emplace_back(std::span(positions_.data() + begin, size), symbols_.widths, spec_.counting);
         begin += size;
     }
 }
 
-// Keeps the pairs that are frequent enough, and lists their places.
+// Keeps the pairs that are frequent enough, and lists their positions.
 void IndexedMerges::take_over(const SweepMerges& first, const PackedTokens& tokens,
                             const std::vector<Chunks>& parts) {
     const std::size_t cached = cached_;  // which counts them already
@@ -91,7 +91,7 @@ void IndexedMerges::take_over(const SweepMerges& first, const PackedTokens& toke
         PackedLists lists(symbols_.size());
         for (const std::uint32_t number : fresh) {
             const SymbolPair& pair = table_.at(number);
-            PositionList& list = table_.places(number, i);
+            PositionList& list = table_.positions(number, i);
             list.expect(pair.count / team_.size(), symbols_in(parts[i]));
             lists.set(pair.left, pair.right, &list);
             if (!droppable(pair.left, pair.right)) {
@@ -100,7 +100,7 @@ void IndexedMerges::take_over(const SweepMerges& first, const PackedTokens& toke
         }
         tokens.list_pairs(parts[i], lists);
         for (const std::uint32_t number : fresh) {
-            table_.places(number, i).finish();
+            table_.positions(number, i).finish();
         }
     });
 }
@@ -125,7 +125,7 @@ void IndexedMerges::recount(std::uint32_t number) {
     SymbolPair& pair = table_.at(number);
     std::vector<std::uint64_t> found(team_.size());
     team_.run(
-        [&](std::size_t i) { found[i] = shards_[i].count(table_.places(number, i), pair.left, pair.right); });
+        [&](std::size_t i) { found[i] = shards_[i].count(table_.positions(number, i), pair.left, pair.right); });
     pair.count = 0;
     for (const std::uint64_t count : found) {
         pair.count += count;
@@ -158,28 +158,28 @@ void IndexedMerges::take_census() {
     }
     cached_ = cached;  // they were counted when they appeared
     refresh_active(0.75);
-    team_.run([&](std::size_t i) { list_places(fresh, i); });
+    team_.run([&](std::size_t i) { list_positions(fresh, i); });
 }
 
-void IndexedMerges::list_places(const std::vector<std::uint32_t>& fresh, std::size_t shard) {
+void IndexedMerges::list_positions(const std::vector<std::uint32_t>& fresh, std::size_t shard) {
     std::vector<RunFilter> runs;
     for (const std::uint16_t width : symbols_.widths) {
         runs.emplace_back(spec_.counting, width);
     }
     std::vector<PositionList*> lists(table_.numbers_end());
     for (const std::uint32_t number : fresh) {
-        lists[number] = &table_.places(number, shard);
+        lists[number] = &table_.positions(number, shard);
         lists[number]->expect(table_.at(number).count / team_.size(), shards_[shard].size());
     }
-    shards_[shard].for_each_pair([&](Symbol left, Symbol right, std::uint64_t place) {
+    shards_[shard].for_each_pair([&](Symbol left, Symbol right, std::uint64_t position) {
         const auto number = table_.find(left, right);
         PositionList* const list = number ? lists[*number] : nullptr;
-        if (list != nullptr && (left != right || runs[left].keep(place))) {
-            list->push_back(place);
+        if (list != nullptr && (left != right || runs[left].keep(position))) {
+            list->push_back(position);
         }
     });
     for (const std::uint32_t number : fresh) {
-        table_.places(number, shard).finish();
+        table_.positions(number, shard).finish();
     }
 }
 
@@ -222,7 +222,7 @@ void IndexedMerges::merge(std::uint32_t number) {
     const SymbolPair& pair = table_.at(number);
     const MergeRule rule{pair.left, pair.right, symbols_.add(pair.left, pair.right, pair.count)};
     for (std::size_t i = 0; i < team_.size(); ++i) {
-        merged_[i] = std::move(table_.places(number, i));
+        merged_[i] = std::move(table_.positions(number, i));
     }
     alone_ = pair.count < places_worth_sharing;
     certain_ = certain_ && (pair.count > active_above_ || pair.order >= made_since_);
@@ -331,7 +331,7 @@ void IndexedMerges::list_new_pairs(const MergeRule& rule) {
         share([&](std::size_t i) {
             NewLists& lists = new_lists_[i];
             const auto open = [&](std::uint32_t number, std::uint64_t count) {
-                PositionList& list = table_.places(number, i);
+                PositionList& list = table_.positions(number, i);
                 list.expect(count, shards_[i].size());
                 return &list;
             };

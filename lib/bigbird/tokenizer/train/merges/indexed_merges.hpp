@@ -19,7 +19,7 @@
 
 namespace bigbird::tokenizer {
 
-/// The merges after the first ones: each follows a list of the places where its pair may stand.
+/// The merges after the first ones: each follows a list of the positions where its pair may stand.
 class IndexedMerges {
 public:
     /// Goes on where `first` ended, with its tokens, symbols and team, which must outlive this, and takes the
@@ -32,7 +32,7 @@ public:
     void run(const std::function<void()>& advance);
 
     /// The corpus as it stands.
-    const TokenArray& places() const { return places_; }
+    const TokenArray& positions() const { return positions_; }
     /// SentencePiece, which looks among frequent pairs only, makes the same merges.
     bool certain() const { return certain_; }
 
@@ -57,7 +57,7 @@ private:
     void refresh_active(double certainty);
     void recount(std::uint32_t number);
     void take_census();
-    void list_places(const std::vector<std::uint32_t>& fresh, std::size_t shard);
+    void list_positions(const std::vector<std::uint32_t>& fresh, std::size_t shard);
     void merge(std::uint32_t number);
     void add_up_neighbours();
     void settle_left(const MergeRule& rule);
@@ -76,7 +76,7 @@ private:
     const LearnSpec spec_;
     LearntSymbols& symbols_;
     ShardTeam& team_;
-    TokenArray places_;
+    TokenArray positions_;
     std::vector<MergeShard> shards_;
     PairTable table_;
     std::uint64_t threshold_;  // rarer pairs are not kept
@@ -87,7 +87,7 @@ private:
     std::uint64_t active_above_ = 0, made_since_ = 0;
     bool certain_;
 
-    std::vector<PositionList> merged_;     // a shard: the places of the pair at hand
+    std::vector<PositionList> merged_;     // a shard: the positions of the pair at hand
     std::vector<NeighbourCounts> counts_;  // a shard
     NeighbourCounts total_;
     std::vector<LostPair> lost_;

@@ -55,12 +55,12 @@ public:
         return merged;
     }
 
-    /// Each symbol there is takes one place from now on.
+    /// Each symbol there is takes one position from now on.
     void narrow() { widths.assign(size(), 1); }
 
     std::vector<std::string> texts;                ///< by symbol
     std::vector<std::uint16_t> lengths;            ///< by symbol, in bases
-    std::vector<std::uint16_t> widths;             ///< by symbol, in places of the token array
+    std::vector<std::uint16_t> widths;             ///< by symbol, in positions of the token array
     std::vector<std::pair<Symbol, Symbol>> parts;  ///< by symbol: what was merged; a letter's are itself
     std::vector<LearntPiece> pieces;               ///< in the order in which they were learnt
 

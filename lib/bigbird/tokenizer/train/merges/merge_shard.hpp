@@ -20,7 +20,7 @@ struct MergeRule {
 /// What a merge did to the neighbours, for one shard. Symbols are listed in the order in which they were
 /// first met.
 struct NeighbourCounts {
-    /// By symbol: how often it stood left of `left`, right of `right`. No pair of IndexedMerges has 2^32 places
+    /// By symbol: how often it stood left of `left`, right of `right`. No pair of IndexedMerges has 2^32 positions
     /// in one shard, and half the memory stays in the cache.
     std::vector<std::uint32_t> left, right;
     std::vector<Symbol> met_left, met_right;  ///< symbols whose count may not be 0
@@ -41,7 +41,7 @@ struct NeighbourCounts {
     void clear();
 };
 
-/// Where the places of a new pair shall go: by symbol, null where the pair is not kept.
+/// Where the positions of a new pair shall go: by symbol, null where the pair is not kept.
 struct NewLists {
     std::vector<PositionList*> left;   ///< (symbol, merged)
     std::vector<PositionList*> right;  ///< (merged, symbol)
@@ -51,14 +51,14 @@ struct NewLists {
 };
 
 /// Drops every other occurrence of a run of one symbol, as PairCounting::disjoint demands. Feed it the
-/// ascending places of (symbol, symbol).
+/// ascending positions of (symbol, symbol).
 class RunFilter {
 public:
     RunFilter(PairCounting counting, std::uint64_t width) : counting_(counting), width_(width) {}
-    bool keep(std::uint64_t place) {
-        const bool overlaps = counting_ == PairCounting::disjoint && any_ && place == last_ + width_;
+    bool keep(std::uint64_t position) {
+        const bool overlaps = counting_ == PairCounting::disjoint && any_ && position == last_ + width_;
         any_ = !overlaps;
-        last_ = place;
+        last_ = position;
         return !overlaps;
     }
 
@@ -72,24 +72,24 @@ private:
 /// shards never touch each other.
 class MergeShard {
 public:
-    /// `widths` holds the places that each symbol takes, and grows with the symbols.
-    /// list_neighbours() need not read the places again where merge() merged at most `most_remembered`.
-    MergeShard(std::span<Symbol> places, const std::vector<std::uint16_t>& widths, PairCounting counting,
+    /// `widths` holds the positions that each symbol takes, and grows with the symbols.
+    /// list_neighbours() need not read the positions again where merge() merged at most `most_remembered`.
+    MergeShard(std::span<Symbol> positions, const std::vector<std::uint16_t>& widths, PairCounting counting,
                std::size_t most_remembered = std::size_t{1} << 21)
-        : places_(places.data()),
-          size_(places.size()),
+        : positions_(positions.data()),
+          size_(positions.size()),
           widths_(widths),
           counting_(counting),
           most_remembered_(most_remembered) {}
 
-    /// Occurrences of (left, right) at `places` that are still there.
-    std::uint64_t count(const PositionList& places, Symbol left, Symbol right) const;
+    /// Occurrences of (left, right) at `positions` that are still there.
+    std::uint64_t count(const PositionList& positions, Symbol left, Symbol right) const;
     /// Merges them from left to right and counts what stood beside them.
-    void merge(const PositionList& places, const MergeRule& rule, NeighbourCounts& counts);
-    /// After merge(), with the same places: writes where the pairs with the new symbol stand.
-    void list_neighbours(const PositionList& places, const MergeRule& rule, const NewLists& lists) const;
+    void merge(const PositionList& positions, const MergeRule& rule, NeighbourCounts& counts);
+    /// After merge(), with the same positions: writes where the pairs with the new symbol stand.
+    void list_neighbours(const PositionList& positions, const MergeRule& rule, const NewLists& lists) const;
 
-    /// Calls visit(left, right, place) for each two neighbours, in order.
+    /// Calls visit(left, right, position) for each two neighbours, in order.
     template <typename Visit>
     void for_each_pair(Visit&& visit) const;
 
@@ -97,13 +97,13 @@ public:
 
 private:
     struct Merged {
-        std::uint64_t place;
+        std::uint64_t position;
         Symbol before, behind;  // when it was merged
     };
     void list_one(const Merged& merged, bool next_merges, const MergeRule& rule, const NewLists& lists,
                   RunFilter& run) const;
 
-    Symbol* places_;
+    Symbol* positions_;
     std::size_t size_;
     const std::vector<std::uint16_t>& widths_;
     PairCounting counting_;
@@ -115,26 +115,26 @@ private:
 template <typename Visit>
 void MergeShard::for_each_pair(Visit&& visit) const {
     if (widths_.size() ==
-        TokenArray::letters) {  // nothing is merged yet: no place need wait for the last one
-        for (std::size_t place = 0; place + 1 < size_; ++place) {
-            if (places_[place] != TokenArray::separator && places_[place + 1] != TokenArray::separator) {
-                visit(places_[place], places_[place + 1], place);
+        TokenArray::letters) {  // nothing is merged yet: no position need wait for the last one
+        for (std::size_t position = 0; position + 1 < size_; ++position) {
+            if (positions_[position] != TokenArray::separator && positions_[position + 1] != TokenArray::separator) {
+                visit(positions_[position], positions_[position + 1], position);
             }
         }
         return;
     }
-    std::size_t place = 0;
-    while (place < size_) {
-        const Symbol left = places_[place];
+    std::size_t position = 0;
+    while (position < size_) {
+        const Symbol left = positions_[position];
         if (left == TokenArray::separator) {
-            ++place;
+            ++position;
             continue;
         }
-        const std::size_t next = place + widths_[left];
-        if (places_[next] != TokenArray::separator) {
-            visit(left, places_[next], place);
+        const std::size_t next = position + widths_[left];
+        if (positions_[next] != TokenArray::separator) {
+            visit(left, positions_[next], position);
         }
-        place = next;
+        position = next;
     }
 }
 

@@ -28,10 +28,10 @@ void for_each_counted(const MergeShard& shard, PairCounting counting,
                       const std::vector<std::uint16_t>& widths, Visit&& visit) {
     bool skip = false;
     std::uint64_t run_end = std::numeric_limits<std::uint64_t>::max();
-    shard.for_each_pair([&](Symbol left, Symbol right, std::uint64_t place) {
+    shard.for_each_pair([&](Symbol left, Symbol right, std::uint64_t position) {
         if (counting == PairCounting::disjoint && left == right) {
-            skip = place == run_end && !skip;
-            run_end = place + widths[left];
+            skip = position == run_end && !skip;
+            run_end = position + widths[left];
             if (skip) {
                 return;
             }
@@ -40,7 +40,7 @@ void for_each_counted(const MergeShard& shard, PairCounting counting,
     });
 }
 
-// While there are few symbols, a table with a place for each pair serves.
+// While there are few symbols, a table with a position for each pair serves.
 std::vector<Counts> count_in_table(std::span<const MergeShard> shards, ShardTeam& team, PairCounting counting,
                                    const std::vector<std::uint16_t>& widths) {
     std::vector<Counts> counts(shards.size());

@@ -30,7 +30,7 @@ int compare_merged(std::string_view left1, std::string_view right1, std::string_
 }  // namespace
 
 PairTable::PairTable(const std::vector<std::string>& texts, std::size_t shards)
-    : texts_(texts), places_(shards), slots_(std::size_t{1} << (64 - first_shift)), shift_(first_shift) {
+    : texts_(texts), positions_(shards), slots_(std::size_t{1} << (64 - first_shift)), shift_(first_shift) {
     for (std::size_t shard = 0; shard < shards; ++shard) {
         memories_.push_back(std::make_unique<ListMemory>());
     }
@@ -60,7 +60,7 @@ void PairTable::grow() {
     --shift_;
     for (const Slot& slot : old) {
         if (slot.number != vacant) {
-            place(slot.key, slot.number);
+            position(slot.key, slot.number);
         }
     }
 }
@@ -73,8 +73,8 @@ std::uint32_t PairTable::insert(Symbol left, Symbol right, std::uint64_t count) 
     if (free_.empty()) {
         number = static_cast<std::uint32_t>(pairs_.size());
         pairs_.emplace_back();
-        for (std::size_t shard = 0; shard < places_.size(); ++shard) {
-            places_[shard].emplace_back(*memories_[shard]);
+        for (std::size_t shard = 0; shard < positions_.size(); ++shard) {
+            positions_[shard].emplace_back(*memories_[shard]);
         }
     } else {
         number = free_.back();
@@ -87,7 +87,7 @@ std::uint32_t PairTable::insert(Symbol left, Symbol right, std::uint64_t count) 
     pair.count = count;
     pair.order = made_++;
     pair.kept = true;
-    place(key_of(left, right), number);
+    position(key_of(left, right), number);
     push(number);
     return number;
 }
@@ -109,8 +109,8 @@ void PairTable::erase(std::uint32_t number) {
         }
     }
     slots_[gap] = {};
-    for (std::vector<PositionList>& places : places_) {
-        places[number].clear();
+    for (std::vector<PositionList>& positions : positions_) {
+        positions[number].clear();
     }
     pair.kept = false;
     pair.order = made_++;  // no candidate in the heap means this pair any more

@@ -17,7 +17,7 @@ namespace bigbird::tokenizer {
 /// Two neighbouring symbols.
 struct SymbolPair {
     Symbol left = 0, right = 0;
-    bool recount = false;     ///< the count is an upper bound: places may have gone
+    bool recount = false;     ///< the count is an upper bound: positions may have gone
     bool kept = false;        ///< its number is in use
     std::uint64_t count = 0;  ///< occurrences
     std::uint64_t order = 0;  ///< the how-manieth pair ever made
@@ -40,14 +40,14 @@ public:
     }
     /// Asks for the memory of a pair.
     void prefetch(std::uint32_t number) const { __builtin_prefetch(pairs_.data() + number, 1); }
-    /// Keeps a pair that is not there yet, with an empty list of places for each shard.
+    /// Keeps a pair that is not there yet, with an empty list of positions for each shard.
     std::uint32_t insert(Symbol left, Symbol right, std::uint64_t count);
     void erase(std::uint32_t number);
     SymbolPair& at(std::uint32_t number) { return pairs_[number]; }
     /// What the lists of a shard are made of; threads may use those of different shards at once.
     ListMemory& memory(std::size_t shard) { return *memories_[shard]; }
     /// Where the pair's `left` may begin in a shard. The address stays until the next insert().
-    PositionList& places(std::uint32_t number, std::size_t shard) { return places_[shard][number]; }
+    PositionList& positions(std::uint32_t number, std::size_t shard) { return positions_[shard][number]; }
 
     /// The best pair, which stays in the table; nothing where none is left. A pair marked `recount` comes
     /// with its upper bound: count it, clear the mark and ask again.
@@ -86,7 +86,7 @@ private:
     std::vector<SymbolPair> pairs_;
     std::vector<std::unique_ptr<ListMemory>> memories_;  // a shard
     std::vector<std::vector<PositionList>>
-        places_;  // [shard][number]: threads write to lists of their own shard
+        positions_;  // [shard][number]: threads write to lists of their own shard
     std::vector<std::uint32_t> free_;
     std::vector<Slot> slots_;
     unsigned shift_;

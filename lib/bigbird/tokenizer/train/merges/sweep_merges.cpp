@@ -10,9 +10,9 @@ namespace bigbird::tokenizer {
 
 namespace {
 
-// A sweep over a thousand symbols takes as long as following one place, by the measurements of
+// A sweep over a thousand symbols takes as long as following one position, by the measurements of
 // lib/benchmarks.md.
-constexpr std::uint64_t swept_a_place = 1000;
+constexpr std::uint64_t swept_a_position = 1000;
 
 }  // namespace
 
@@ -78,7 +78,7 @@ void SweepMerges::refresh_active() {
 }
 
 bool SweepMerges::worth_a_sweep(std::uint64_t frequency) const {
-    return frequency * swept_a_place > tokens_.size();
+    return frequency * swept_a_position > tokens_.size();
 }
 
 // The best pairs that may be merged, best first; those below half of the best one's frequency are left out.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first merges, which merge most of all places, by sweeps over the packed corpus.
+// The first merges, which merge most of all positions, by sweeps over the packed corpus.
 //
 // A sweep makes several merges at once. Let the pairs be ranked (by frequency, then as PairTable says) and
 // p1 = (a1, b1), p2 = (a2, b2), … be the first ones. One after the other, they would be chosen in this order,

@@ -110,12 +110,12 @@ HWY_INLINE std::size_t keep_word(const Word& symbols, std::uint64_t kept, std::u
 }
 
 // Four at a time are written, marks or not: a branch for each would often be mispredicted.
-HWY_INLINE std::size_t list_word(std::uint64_t marks, std::size_t first, std::uint32_t* places) {
+HWY_INLINE std::size_t list_word(std::uint64_t marks, std::size_t first, std::uint32_t* positions) {
     const auto count = static_cast<std::size_t>(std::popcount(marks));
     std::size_t done = 0;
     do {
         for (std::size_t k = 0; k < 4; ++k, ++done) {
-            places[done] =
+            positions[done] =
                 static_cast<std::uint32_t>(first + static_cast<std::size_t>(std::countr_zero(marks)) - done);
             marks &= marks - 1;
         }
@@ -126,7 +126,7 @@ HWY_INLINE std::size_t list_word(std::uint64_t marks, std::size_t first, std::ui
 // merge_word(symbols, out) merges within a word and returns the marks of the merged ones, behind each of which
 // a symbol has to go.
 template <typename MergeWord>
-std::size_t merge_and_close_up(std::uint8_t* symbols, std::size_t size, std::uint32_t* places,
+std::size_t merge_and_close_up(std::uint8_t* symbols, std::size_t size, std::uint32_t* positions,
                               MergeWord&& merge_word) {
     const std::size_t words = whole_words(size), done = words * word;
     std::uint64_t carry = 0;
@@ -134,7 +134,7 @@ std::size_t merge_and_close_up(std::uint8_t* symbols, std::size_t size, std::uin
     for (std::size_t i = 0; i < words; ++i) {
         Word merged;
         const std::uint64_t marks = merge_word(symbols + i * word, merged);
-        count += list_word(marks, i * word - count, places + count);
+        count += list_word(marks, i * word - count, positions + count);
         kept += keep_word(merged, ~(marks << 1 | carry), symbols + kept);
         carry = marks >> 63;
     }
@@ -142,7 +142,7 @@ std::size_t merge_and_close_up(std::uint8_t* symbols, std::size_t size, std::uin
         const Tail tail(symbols + done, size - done);
         Word merged;
         const std::uint64_t marks = merge_word(tail.symbols, merged);
-        count += list_word(marks, done - count, places + count);
+        count += list_word(marks, done - count, positions + count);
         std::uint8_t out[word];
         keep_word(merged, ~(marks << 1 | carry), out);
         std::memcpy(symbols + kept, out, size - count - kept);
@@ -152,22 +152,22 @@ std::size_t merge_and_close_up(std::uint8_t* symbols, std::size_t size, std::uin
 
 template <std::size_t rule_count>
 std::size_t merge_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
-                       std::uint32_t* places) {
+                       std::uint32_t* positions) {
     if constexpr (rule_count < most_packed_rules) {
         if (rules.size() > rule_count) {
-            return merge_pairs<rule_count + 1>(symbols, size, rules, places);
+            return merge_pairs<rule_count + 1>(symbols, size, rules, positions);
         }
     }
-    return merge_and_close_up(symbols, size, places, Rules<rule_count>(rules));
+    return merge_and_close_up(symbols, size, positions, Rules<rule_count>(rules));
 }
 
 std::size_t merge_some_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
-                            std::uint32_t* places) {
-    return merge_pairs<1>(symbols, size, rules, places);
+                            std::uint32_t* positions) {
+    return merge_pairs<1>(symbols, size, rules, positions);
 }
 
 // Of each run of bits the first, third, … one. An addition at the start of a run clears all of it, and so
-// tells runs that start at even places from the others.
+// tells runs that start at even positions from the others.
 HWY_INLINE std::uint64_t every_other(std::uint64_t bits) {
     constexpr std::uint64_t even = 0x5555'5555'5555'5555;
     const std::uint64_t from_even = bits & ~(bits + (bits & ~(bits << 1) & even));
@@ -188,8 +188,8 @@ public:
         std::uint64_t skipped = pairs & last_merged_;
         if (any_odd_) {
             for (std::uint64_t starts = pairs & ~(pairs << 1 | goes_on_); starts != 0; starts &= starts - 1) {
-                const auto place = static_cast<std::size_t>(std::countr_zero(starts));
-                const std::uint8_t before = place == 0 ? before_ : symbols[place - 1];
+                const auto position = static_cast<std::size_t>(std::countr_zero(starts));
+                const std::uint8_t before = position == 0 ? before_ : symbols[position - 1];
                 skipped |= odd_[before] ? starts & -starts : 0;
             }
         }
@@ -210,11 +210,11 @@ private:
 };
 
 std::size_t merge_runs(std::uint8_t* symbols, std::size_t size, std::uint8_t symbol, std::uint8_t merged,
-                      const OddRuns& odd, std::uint32_t* places) {
+                      const OddRuns& odd, std::uint32_t* positions) {
     const Bytes d;
     const auto one = hn::Set(d, merged);
     RunMarks marks(symbol, symbols[-1], odd);
-    return merge_and_close_up(symbols, size, places, [&](const std::uint8_t* here, Word& out) {
+    return merge_and_close_up(symbols, size, positions, [&](const std::uint8_t* here, Word& out) {
         const std::uint64_t found = marks(here);
         for (std::size_t i = 0; i < Word::parts; ++i) {
             const std::size_t lane = i * hn::MaxLanes(d);
@@ -276,14 +276,14 @@ HWY_EXPORT(count_runs);
 HWY_EXPORT(count_letter_pairs);
 
 std::size_t merge_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
-                       std::uint32_t* places) {
+                       std::uint32_t* positions) {
     BIGBIRD_EXPECTS(!rules.empty() && rules.size() <= most_packed_rules, "one rule to eight");
-    return HWY_DYNAMIC_DISPATCH(merge_some_pairs)(symbols, size, rules, places);
+    return HWY_DYNAMIC_DISPATCH(merge_some_pairs)(symbols, size, rules, positions);
 }
 
 std::size_t merge_runs(std::uint8_t* symbols, std::size_t size, std::uint8_t symbol, std::uint8_t merged,
-                      const OddRuns& odd, std::uint32_t* places) {
-    return HWY_DYNAMIC_DISPATCH(merge_runs)(symbols, size, symbol, merged, odd, places);
+                      const OddRuns& odd, std::uint32_t* positions) {
+    return HWY_DYNAMIC_DISPATCH(merge_runs)(symbols, size, symbol, merged, odd, positions);
 }
 
 std::size_t count_runs(const std::uint8_t* symbols, std::size_t size, std::uint8_t symbol,

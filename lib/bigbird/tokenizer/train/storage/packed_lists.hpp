@@ -16,7 +16,7 @@ namespace bigbird::tokenizer {
 /// false but for PairCounting::disjoint.
 using OddRuns = std::array<bool, 256>;
 
-/// Where the places of pairs of packed tokens shall go.
+/// Where the positions of pairs of packed tokens shall go.
 class PackedLists {
 public:
     explicit PackedLists(std::size_t symbols) : lists_(symbols * width), runs_(symbols) {}
@@ -25,16 +25,16 @@ public:
     /// Of runs of `symbol` keeps every other pair alone, as PairCounting::disjoint demands.
     void thin(Symbol symbol, const OddRuns& odd) { runs_[symbol] = {true, odd, 0, false}; }
 
-    /// Null where the pair's places are not wanted.
+    /// Null where the pair's positions are not wanted.
     PositionList* at(std::uint8_t left, std::uint8_t right) const { return lists_[left * width + right]; }
-    /// Whether the pair of `symbol` with itself at `place` is kept; asked for each one, in order.
-    bool keep(std::uint8_t symbol, std::uint8_t before, std::uint64_t place) {
+    /// Whether the pair of `symbol` with itself at `position` is kept; asked for each one, in order.
+    bool keep(std::uint8_t symbol, std::uint8_t before, std::uint64_t position) {
         Run& run = runs_[symbol];
         if (!run.thin) {
             return true;
         }
-        run.kept = place == run.next ? !run.kept : !run.odd[before];
-        run.next = place + 1;
+        run.kept = position == run.next ? !run.kept : !run.odd[before];
+        run.next = position + 1;
         return run.kept;
     }
 

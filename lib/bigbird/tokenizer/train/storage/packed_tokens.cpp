@@ -51,7 +51,7 @@ template <typename Sweep>
 PackedNeighbours PackedTokens::sweep(ShardTeam& team, Sweep&& one_chunk) {
     std::vector<Scratch> scratches(team.size());
     for (Scratch& scratch : scratches) {
-        scratch.places.resize(largest_ + list_beyond);
+        scratch.positions.resize(largest_ + list_beyond);
     }
     for_each_chunk(team,
                    [&](std::size_t i, std::size_t member) { one_chunk(chunks_[i], scratches[member]); });
@@ -86,7 +86,7 @@ void PackedTokens::note_merged(Chunk& chunk, std::size_t count, std::uint8_t fir
     chunk.size -= count;
     scratch.neighbours.merged += count;
     for (std::size_t i = 0; i < count; ++i) {
-        const std::uint8_t* const here = data(chunk) + scratch.places[i];
+        const std::uint8_t* const here = data(chunk) + scratch.positions[i];
         const std::size_t rule = here[0] - std::size_t{first_merged};
         ++scratch.neighbours.left[rule][here[-1]];
         ++scratch.neighbours.right[rule][here[1]];
@@ -96,7 +96,7 @@ void PackedTokens::note_merged(Chunk& chunk, std::size_t count, std::uint8_t fir
 PackedNeighbours PackedTokens::merge(std::span<const PackedRule> rules, ShardTeam& team) {
     return sweep(team, [&](Chunk& chunk, Scratch& scratch) {
         const std::size_t count =
-            merge_pairs(symbols_ + chunk.begin, chunk.size, rules, scratch.places.data());
+            merge_pairs(symbols_ + chunk.begin, chunk.size, rules, scratch.positions.data());
         note_merged(chunk, count, rules[0].merged, scratch);
     });
 }
@@ -105,7 +105,7 @@ PackedNeighbours PackedTokens::merge_runs(std::uint8_t symbol, std::uint8_t merg
                                          ShardTeam& team) {
     return sweep(team, [&](Chunk& chunk, Scratch& scratch) {
         const std::size_t count = tokenizer::merge_runs(symbols_ + chunk.begin, chunk.size, symbol, merged,
-                                                       odd, scratch.places.data());
+                                                       odd, scratch.positions.data());
         note_merged(chunk, count, merged, scratch);
     });
 }
@@ -122,7 +122,7 @@ std::uint64_t PackedTokens::count_runs(std::uint8_t symbol, const OddRuns& odd, 
 void PackedTokens::list_pairs(std::span<const Chunk> chunks, PackedLists& lists) const {
     struct Found {
         PositionList* list;
-        std::uint64_t place;
+        std::uint64_t position;
     };
     std::array<Found, 64> block;
     std::size_t found = 0;
@@ -131,22 +131,22 @@ void PackedTokens::list_pairs(std::span<const Chunk> chunks, PackedLists& lists)
             block[i].list->prefetch();
         }
         for (std::size_t i = 0; i < found; ++i) {
-            block[i].list->push_back(block[i].place);
+            block[i].list->push_back(block[i].position);
         }
         found = 0;
     };
-    std::uint64_t place = 0;
+    std::uint64_t position = 0;
     for (const Chunk& chunk : chunks) {
         const std::uint8_t* const symbols = data(chunk);
-        for (std::size_t i = 0; i < chunk.size; ++i, ++place) {
+        for (std::size_t i = 0; i < chunk.size; ++i, ++position) {
             const std::uint8_t left = symbols[i];
             if (left == LetterArray::separator || symbols[i + 1] == LetterArray::separator) {
                 continue;
             }
             PositionList* const list = lists.at(left, symbols[i + 1]);
-            if (list != nullptr && (left != symbols[i + 1] || lists.keep(left, symbols[i - 1], place))) {
+            if (list != nullptr && (left != symbols[i + 1] || lists.keep(left, symbols[i - 1], position))) {
                 __builtin_prefetch(list, 1);
-                block[found++] = {list, place};
+                block[found++] = {list, position};
                 if (found == block.size()) {
                     write();
                 }
@@ -163,14 +163,14 @@ TokenArray PackedTokens::unpack(LetterArray&& letters) && {
         });
     };
     bool fits = true;  // no chunk's symbols are written over those of a later one
-    std::size_t places = 1, behind = 1;
+    std::size_t positions = 1, behind = 1;
     for (const Chunk& chunk : chunks_) {
-        behind += chunk.places;
-        places += chunk.size;
-        fits = fits && places * sizeof(Symbol) <= behind;
+        behind += chunk.positions;
+        positions += chunk.size;
+        fits = fits && positions * sizeof(Symbol) <= behind;
     }
     std::vector<std::uint8_t> copy(largest_);
-    TokenArray unpacked = fits ? std::move(letters).turn_into<Symbol>(places) : TokenArray(places);
+    TokenArray unpacked = fits ? std::move(letters).turn_into<Symbol>(positions) : TokenArray(positions);
     Symbol* out = unpacked.data() + 1;
     for (const Chunk& chunk : chunks_) {
         std::copy_n(data(chunk), chunk.size, copy.begin());

@@ -23,16 +23,16 @@ struct PackedNeighbours {
 };
 
 /// A corpus of at most 254 symbols, which stand side by side, a byte each, so that a sweep over all of them
-/// costs less than following lists of places. They are kept in chunks which fit into a core's cache, end
+/// costs less than following lists of positions. They are kept in chunks which fit into a core's cache, end
 /// with a separator, and are swept by the threads one by one.
 class PackedTokens {
 public:
     static constexpr std::size_t most_symbols = 254;
 
     struct Chunk {
-        std::size_t begin;   ///< place in the array
+        std::size_t begin;   ///< position in the array
         std::size_t size;    ///< symbols, the last separator included
-        std::size_t places;  ///< that are there for them
+        std::size_t positions;  ///< that are there for them
     };
 
     /// `letters` must outlive this and holds the symbols from now on, which only this may touch.
@@ -48,7 +48,7 @@ public:
     /// How many pairs merge_runs() would merge, which with PairCounting::disjoint is their count.
     std::uint64_t count_runs(std::uint8_t symbol, const OddRuns& odd, ShardTeam& team);
 
-    /// Lists where wanted pairs of some successive chunks stand, as places of what unpack() makes of these
+    /// Lists where wanted pairs of some successive chunks stand, as positions of what unpack() makes of these
     /// chunks.
     void list_pairs(std::span<const Chunk> chunks, PackedLists& lists) const;
     /// The symbols, 16 bits each, in the letters' own memory where they fit into it, as they do once two
@@ -62,7 +62,7 @@ public:
 
 private:
     struct Scratch {
-        std::vector<std::uint32_t> places;
+        std::vector<std::uint32_t> positions;
         PackedNeighbours neighbours;
     };
     template <typename Visit>

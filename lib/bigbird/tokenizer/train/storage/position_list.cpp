@@ -31,7 +31,7 @@ void PositionList::expect(std::uint64_t count, std::uint64_t range) {
 void PositionList::move_to(std::size_t capacity) {
     const ListMemory::Block block = memory_->take(capacity);
     BIGBIRD_EXPECTS(block.size <= std::numeric_limits<std::uint32_t>::max(),
-                    "a list of places outgrows 4 GB");
+                    "a list of positions outgrows 4 GB");
     if (size_ > 0) {
         std::memcpy(block.data, data_, size_);
     }

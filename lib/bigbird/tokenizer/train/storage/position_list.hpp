@@ -10,7 +10,7 @@
 
 namespace bigbird::tokenizer {
 
-/// Ascending places of a shard, as differences of 7 bits a byte: one to three bytes a place where 32-bit
+/// Ascending positions of a shard, as differences of 7 bits a byte: one to three bytes a position where 32-bit
 /// numbers take four. Written once, read in order.
 class alignas(32) PositionList {
 public:
@@ -22,13 +22,13 @@ public:
     PositionList(const PositionList&) = delete;
     PositionList& operator=(const PositionList&) = delete;
 
-    /// Room for `count` places that spread evenly over `range` places; the list must be empty.
+    /// Room for `count` positions that spread evenly over `range` positions; the list must be empty.
     void expect(std::uint64_t count, std::uint64_t range);
 
-    /// `place` must exceed the last one.
-    void push_back(std::uint64_t place) {
-        std::uint64_t difference = place - last_;
-        last_ = place;
+    /// `position` must exceed the last one.
+    void push_back(std::uint64_t position) {
+        std::uint64_t difference = position - last_;
+        last_ = position;
         if (size_ + most_bytes > capacity_) {
             grow();
         }
@@ -38,7 +38,7 @@ public:
         }
         data_[size_++] = static_cast<std::uint8_t>(difference);
     }
-    /// No more places follow: gives unused memory back.
+    /// No more positions follow: gives unused memory back.
     void finish();
     void clear();
 
@@ -60,15 +60,15 @@ private:
     std::uint64_t last_ = 0;
 };
 
-/// Reads a list and asks for the memory that the places point to.
+/// Reads a list and asks for the memory that the positions point to.
 class PositionReader {
 public:
-    /// What is read of the symbols lies between symbols[place - 1] and symbols[place + reach].
+    /// What is read of the symbols lies between symbols[position - 1] and symbols[position + reach].
     PositionReader(const PositionList& list, std::size_t reach)
         : next_(list.data_), end_(list.data_ + list.size_), reach_(reach) {}
 
     bool done() const { return next_ == end_; }
-    /// The next place, prefetching what the symbols there need; there must be one.
+    /// The next position, prefetching what the symbols there need; there must be one.
     template <typename Symbol>
     std::uint64_t read(const Symbol* symbols) {
         std::uint64_t byte = *next_++, difference = byte & 0x7F;
@@ -76,23 +76,23 @@ public:
             byte = *next_++;
             difference |= (byte & 0x7F) << shift;
         }
-        place_ += difference;
-        __builtin_prefetch(symbols + place_ - 1, 1);
-        __builtin_prefetch(symbols + place_ + reach_, 1);
-        return place_;
+        position_ += difference;
+        __builtin_prefetch(symbols + position_ - 1, 1);
+        __builtin_prefetch(symbols + position_ + reach_, 1);
+        return position_;
     }
 
 private:
     const std::uint8_t* next_;
     const std::uint8_t* end_;
-    std::uint64_t place_ = 0;
+    std::uint64_t position_ = 0;
     std::size_t reach_;
 };
 
-/// Calls visit(place) for each place of `list`, while memory from symbols[place - 1] to symbols[place +
+/// Calls visit(position) for each position of `list`, while memory from symbols[position - 1] to symbols[position +
 /// reach] is on its way for those that follow: the trainer's time is spent waiting for it.
 template <typename Symbol, typename Visit>
-void for_each_place(const PositionList& list, const Symbol* symbols, std::size_t reach, Visit&& visit) {
+void for_each_position(const PositionList& list, const Symbol* symbols, std::size_t reach, Visit&& visit) {
     constexpr std::size_t ahead = 32;
     std::array<std::uint64_t, ahead> ring;
     PositionReader reader(list, reach);
@@ -101,10 +101,10 @@ void for_each_place(const PositionList& list, const Symbol* symbols, std::size_t
         ring[count++] = reader.read(symbols);
     }
     while (!reader.done()) {
-        const std::uint64_t place = ring[next];
+        const std::uint64_t position = ring[next];
         ring[next] = reader.read(symbols);
         next = (next + 1) % ahead;
-        visit(place);
+        visit(position);
     }
     for (std::size_t i = 0; i < count; ++i) {
         visit(ring[(next + i) % ahead]);

@@ -74,13 +74,13 @@ SymbolArray<Element>& SymbolArray<Element>::operator=(SymbolArray&& other) noexc
 }
 
 // mremap moves pages instead of copying them, so growth never holds the sequence twice. Huge pages, because
-// the trainer reads at random places.
+// the trainer reads at random positions.
 template <typename Element>
-void SymbolArray<Element>::reserve(std::size_t places) {
-    if (places <= capacity_) {
+void SymbolArray<Element>::reserve(std::size_t positions) {
+    if (positions <= capacity_) {
         return;
     }
-    std::size_t bytes = std::max(places, capacity_ + capacity_ / 4) * sizeof(Element);
+    std::size_t bytes = std::max(positions, capacity_ + capacity_ / 4) * sizeof(Element);
     bytes = (bytes + page - 1) / page * page;
     void* memory = data_ == nullptr
                        ? ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)

@@ -12,7 +12,7 @@ namespace bigbird::tokenizer {
 using Symbol = std::uint16_t;
 
 /// Stretches of sequence as symbols, with a `separator` before, between and after them, in huge pages that
-/// grow in place (no second copy while they grow). Not thread-safe, except that disjoint places may be
+/// grow in position (no second copy while they grow). Not thread-safe, except that disjoint positions may be
 /// written at once.
 template <typename Element>
 class SymbolArray {
@@ -21,7 +21,7 @@ public:
     static constexpr Symbol letters = 5;
 
     SymbolArray();
-    /// So many places; all but the first and the last are the caller's to fill. size >= 1.
+    /// So many positions; all but the first and the last are the caller's to fill. size >= 1.
     explicit SymbolArray(std::size_t size);
     ~SymbolArray();
     SymbolArray(SymbolArray&& other) noexcept;
@@ -29,7 +29,7 @@ public:
     SymbolArray(const SymbolArray&) = delete;
     SymbolArray& operator=(const SymbolArray&) = delete;
 
-    /// Gives its memory to an array of another kind and so many places, whose contents are what the bytes
+    /// Gives its memory to an array of another kind and so many positions, whose contents are what the bytes
     /// say; it must be large enough.
     template <typename Other>
     SymbolArray<Other> turn_into(std::size_t size) &&;
@@ -38,27 +38,27 @@ public:
     void append(std::string_view dna);
     /// The same of letters' numbers.
     void append(const std::uint8_t* letters, std::size_t count);
-    /// Drops everything from place `size` on, which must follow a separator.
+    /// Drops everything from position `size` on, which must follow a separator.
     void truncate(std::size_t size) { size_ = size; }
-    /// Moves places [from, to) down to `target`, which is not above `from`.
+    /// Moves positions [from, to) down to `target`, which is not above `from`.
     void move_down(std::size_t from, std::size_t to, std::size_t target);
 
     Element* data() { return data_; }
     const Element* data() const { return data_; }
-    /// Places, separators included; the first and the last place are separators.
+    /// Positions, separators included; the first and the last position are separators.
     std::size_t size() const { return size_; }
 
 private:
     template <typename>
     friend class SymbolArray;
-    void reserve(std::size_t places);
+    void reserve(std::size_t positions);
 
     Element* data_ = nullptr;
     std::size_t size_ = 0, capacity_ = 0;
 };
 
-/// A place for each symbol that stood in the corpus when the array was made. What they are merged to stands
-/// at the first and the last of their places, `hole` between. So the neighbours of a symbol are found without
+/// A position for each symbol that stood in the corpus when the array was made. What they are merged to stands
+/// at the first and the last of their positions, `hole` between. So the neighbours of a symbol are found without
 /// links: the next one begins right behind it, the previous one ends right before it, and a symbol's width is
 /// always the same, the sum of its parts'.
 using TokenArray = SymbolArray<Symbol>;

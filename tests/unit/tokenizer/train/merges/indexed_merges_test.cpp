@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole trainings by lists of places are compared in exact_trainer_test.
+// Whole trainings by lists of positions are compared in exact_trainer_test.
 #include "bigbird/tokenizer/train/merges/indexed_merges.hpp"
 
 #include "support/testing.hpp"

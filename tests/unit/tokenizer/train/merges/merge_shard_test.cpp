@@ -19,27 +19,27 @@ struct Scene {
     }
     PositionList places_of(Symbol left, Symbol right) {
         PositionList list(memory);
-        shard[0].for_each_pair([&](Symbol l, Symbol r, std::uint64_t place) {
+        shard[0].for_each_pair([&](Symbol l, Symbol r, std::uint64_t position) {
             if (l == left && r == right) {
-                list.push_back(place);
+                list.push_back(position);
             }
         });
         return list;
     }
     std::string tokens() {
         std::string text;
-        std::size_t place = 1;
-        while (array.data()[place] != TokenArray::separator) {
-            const Symbol symbol = array.data()[place];
+        std::size_t position = 1;
+        while (array.data()[position] != TokenArray::separator) {
+            const Symbol symbol = array.data()[position];
             text += (text.empty() ? "" : " ") + std::to_string(symbol);
-            place += lengths[symbol];
+            position += lengths[symbol];
         }
         return text;
     }
     std::vector<std::uint64_t> read(const PositionList& list) {
-        std::vector<std::uint64_t> places;
-        for_each_place(list, array.data() + 1, 2, [&](std::uint64_t place) { places.push_back(place); });
-        return places;
+        std::vector<std::uint64_t> positions;
+        for_each_position(list, array.data() + 1, 2, [&](std::uint64_t position) { positions.push_back(position); });
+        return positions;
     }
 
     ListMemory memory;
@@ -55,12 +55,12 @@ constexpr Symbol A = 0, C = 1, G = 2, T = 3;
 DOCTEST_TEST_CASE("tokenizer/merge_shard: merges from left to right and counts the neighbours") {
     for (const std::size_t most_remembered : std::vector<std::size_t>{0, 2, 3}) {
         Scene scene("GACACTACC", PairCounting::overlapping, most_remembered);
-        const PositionList places = scene.places_of(A, C);
-        DOCTEST_CHECK(scene.read(places) == std::vector<std::uint64_t>{1, 3, 6});
-        DOCTEST_CHECK(scene.shard[0].count(places, A, C) == 3);
+        const PositionList positions = scene.places_of(A, C);
+        DOCTEST_CHECK(scene.read(positions) == std::vector<std::uint64_t>{1, 3, 6});
+        DOCTEST_CHECK(scene.shard[0].count(positions, A, C) == 3);
         scene.lengths.push_back(2);
         NeighbourCounts counts(6);
-        scene.shard[0].merge(places, {A, C, 5}, counts);
+        scene.shard[0].merge(positions, {A, C, 5}, counts);
         DOCTEST_CHECK(scene.tokens() == "2 5 5 3 5 1");
         DOCTEST_CHECK(counts.left[G] == 1);
         DOCTEST_CHECK(counts.left[T] == 1);
@@ -73,11 +73,11 @@ DOCTEST_TEST_CASE("tokenizer/merge_shard: merges from left to right and counts t
         lists.left[G] = &before_g;
         lists.right[C] = &behind_c;
         lists.merged_twice = &twice;
-        scene.shard[0].list_neighbours(places, {A, C, 5}, lists);
+        scene.shard[0].list_neighbours(positions, {A, C, 5}, lists);
         DOCTEST_CHECK(scene.read(before_g) == std::vector<std::uint64_t>{0});
         DOCTEST_CHECK(scene.read(behind_c) == std::vector<std::uint64_t>{6});
         DOCTEST_CHECK(scene.read(twice) == std::vector<std::uint64_t>{1});
-        DOCTEST_CHECK(scene.shard[0].count(places, A, C) == 0);
+        DOCTEST_CHECK(scene.shard[0].count(positions, A, C) == 0);
         counts.clear();
         DOCTEST_CHECK(counts.right[C] == 0);
     }
@@ -87,10 +87,10 @@ DOCTEST_TEST_CASE("tokenizer/merge_shard: a run of one base") {
     for (const PairCounting counting : {PairCounting::overlapping, PairCounting::disjoint}) {
         for (const std::size_t most_remembered : std::vector<std::size_t>{0, 4}) {
             Scene scene("AAAAAAAAA", counting, most_remembered);
-            PositionList places = scene.places_of(A, A);
+            PositionList positions = scene.places_of(A, A);
             scene.lengths.push_back(2);
             NeighbourCounts counts(6);
-            scene.shard[0].merge(places, {A, A, 5}, counts);
+            scene.shard[0].merge(positions, {A, A, 5}, counts);
             DOCTEST_CHECK(scene.tokens() == "5 5 5 5 0");
             DOCTEST_CHECK(counts.merged_twice == 3);
             DOCTEST_CHECK(counts.merged_twice_kept == (counting == PairCounting::disjoint ? 2 : 3));
@@ -98,7 +98,7 @@ DOCTEST_TEST_CASE("tokenizer/merge_shard: a run of one base") {
             NewLists lists(6);
             lists.merged_twice = &twice;
             lists.right[A] = &behind_a;
-            scene.shard[0].list_neighbours(places, {A, A, 5}, lists);
+            scene.shard[0].list_neighbours(positions, {A, A, 5}, lists);
             const std::vector<std::uint64_t> every{0, 2, 4}, alternate{0, 4};
             DOCTEST_CHECK(scene.read(twice) == (counting == PairCounting::disjoint ? alternate : every));
             DOCTEST_CHECK(scene.read(behind_a) == std::vector<std::uint64_t>{6});

@@ -53,7 +53,7 @@ DOCTEST_TEST_CASE("tokenizer/pair_table: counts fall, numbers are used again") {
     const auto a = table.insert(0, 0, 9);
     table.insert(1, 1, 8);
     DOCTEST_CHECK(best_text(table, texts) == "A+A");
-    DOCTEST_CHECK(table.places(a, 1).empty());
+    DOCTEST_CHECK(table.positions(a, 1).empty());
     table.at(a).count = 7;
     DOCTEST_CHECK(best_text(table, texts) == "C+C");
     table.erase(*table.best());

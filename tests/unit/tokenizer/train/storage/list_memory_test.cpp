@@ -32,20 +32,20 @@ DOCTEST_TEST_CASE("tokenizer/list_memory: blocks in use do not overlap, and give
         std::memset(blocks.back().data, static_cast<int>((blocks.size() - 1) % 251),
                     std::min<std::size_t>(blocks.back().size, 4096));
         if (rng.uniform() < 0.5) {
-            const auto place =
+            const auto position =
                 static_cast<std::size_t>(rng.between(0, static_cast<std::int64_t>(blocks.size()) - 1));
-            const ListMemory::Block whole = blocks[place];
+            const ListMemory::Block whole = blocks[position];
             memory.give_back(whole);
-            blocks[place] = memory.take(whole.size);
-            DOCTEST_CHECK(blocks[place].data == whole.data);
-            DOCTEST_CHECK(blocks[place].size == whole.size);
+            blocks[position] = memory.take(whole.size);
+            DOCTEST_CHECK(blocks[position].data == whole.data);
+            DOCTEST_CHECK(blocks[position].size == whole.size);
             if (whole.size >= 64) {  // a large one serves small ones
                 memory.give_back(whole);
-                blocks[place] = memory.take(whole.size / 4);
+                blocks[position] = memory.take(whole.size / 4);
                 blocks.push_back(memory.take(whole.size / 4));
-                DOCTEST_CHECK(blocks[place].size < whole.size / 2);
-                std::memset(blocks[place].data, static_cast<int>(place % 251),
-                            std::min<std::size_t>(blocks[place].size, 4096));
+                DOCTEST_CHECK(blocks[position].size < whole.size / 2);
+                std::memset(blocks[position].data, static_cast<int>(position % 251),
+                            std::min<std::size_t>(blocks[position].size, 4096));
                 std::memset(blocks.back().data, static_cast<int>((blocks.size() - 1) % 251),
                             std::min<std::size_t>(blocks.back().size, 4096));
             }

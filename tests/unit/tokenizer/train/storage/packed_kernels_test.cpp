@@ -30,7 +30,7 @@ Symbols random_symbols(bigbird::Rng& rng, std::size_t size, int kinds) {
 
 struct Merged {
     Symbols symbols;
-    std::vector<std::uint32_t> places;
+    std::vector<std::uint32_t> positions;
     bool operator==(const Merged&) const = default;
 };
 
@@ -40,7 +40,7 @@ Merged merge_plainly(const Symbols& symbols, const std::function<const PackedRul
     for (std::size_t i = 0; i < symbols.size(); ++i) {
         const PackedRule* const found = i + 1 < symbols.size() ? rule(i) : nullptr;
         if (found != nullptr) {
-            result.places.push_back(static_cast<std::uint32_t>(result.symbols.size()));
+            result.positions.push_back(static_cast<std::uint32_t>(result.symbols.size()));
             ++i;
         }
         result.symbols.push_back(found != nullptr ? found->merged : symbols[i]);
@@ -48,11 +48,11 @@ Merged merge_plainly(const Symbols& symbols, const std::function<const PackedRul
     return result;
 }
 
-// `kernel` merges so many symbols in place, and lists where.
+// `kernel` merges so many symbols in position, and lists where.
 Merged merge_by(Symbols symbols, const std::function<std::size_t(Symbols&, std::uint32_t*)>& kernel) {
     Merged result{{}, std::vector<std::uint32_t>(symbols.size() + list_beyond)};
-    result.places.resize(kernel(symbols, result.places.data()));
-    symbols.resize(symbols.size() - result.places.size());
+    result.positions.resize(kernel(symbols, result.positions.data()));
+    symbols.resize(symbols.size() - result.positions.size());
     result.symbols = symbols;
     return result;
 }
@@ -74,10 +74,10 @@ DOCTEST_TEST_CASE("tokenizer/packed_kernels: pairs are merged as one by one, wit
                 });
                 return rule == rules.end() ? nullptr : &*rule;
             });
-            DOCTEST_CHECK(merge_by(before, [&](Symbols& symbols, std::uint32_t* places) {
-                              return merge_pairs(symbols.data(), size, rules, places);
+            DOCTEST_CHECK(merge_by(before, [&](Symbols& symbols, std::uint32_t* positions) {
+                              return merge_pairs(symbols.data(), size, rules, positions);
                           }) == expected);
-            merged += expected.places.size();
+            merged += expected.positions.size();
         }
         DOCTEST_CHECK(merged > 500);
     });
@@ -102,13 +102,13 @@ DOCTEST_TEST_CASE("tokenizer/packed_kernels: runs are merged from their first or
                 skip = i > 0 && before[i] == 1 && before[i - 1] != 1 && odd[before[i - 1]];
                 return i > 0 && !skip && before[i] == 1 && before[i + 1] == 1 ? &rule : nullptr;
             });
-            Merged found = merge_by(before, [&](Symbols& symbols, std::uint32_t* places) {
-                const std::size_t count = merge_runs(symbols.data() + 1, size, 1, 20, odd, places);
-                std::for_each(places, places + count, [](std::uint32_t& place) { ++place; });
+            Merged found = merge_by(before, [&](Symbols& symbols, std::uint32_t* positions) {
+                const std::size_t count = merge_runs(symbols.data() + 1, size, 1, 20, odd, positions);
+                std::for_each(positions, positions + count, [](std::uint32_t& position) { ++position; });
                 return count;
             });
             DOCTEST_CHECK(found == expected);
-            DOCTEST_CHECK(count_runs(before.data() + 1, size, 1, odd) == expected.places.size());
+            DOCTEST_CHECK(count_runs(before.data() + 1, size, 1, odd) == expected.positions.size());
         }
     });
 }

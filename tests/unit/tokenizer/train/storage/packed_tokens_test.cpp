@@ -76,7 +76,7 @@ DOCTEST_TEST_CASE("tokenizer/packed_tokens: runs are merged from the left, or fr
     DOCTEST_CHECK(beside.right[0][5] == 1);
 }
 
-DOCTEST_TEST_CASE("tokenizer/packed_tokens: places") {
+DOCTEST_TEST_CASE("tokenizer/packed_tokens: positions") {
     Scene scene({"ACAGTACT", "TACAA"});
     scene.tokens[0].merge(std::vector<PackedRule>{{A, C, 5}}, scene.team);
     scene.tokens[0].merge(std::vector<PackedRule>{{T, 5, 6}}, scene.team);
@@ -90,16 +90,16 @@ DOCTEST_TEST_CASE("tokenizer/packed_tokens: places") {
     scene.tokens[0].list_pairs(scene.tokens[0].chunks(), lists);
     const auto read = [&](const PositionList& list) {
         std::vector<std::uint64_t> found;
-        for_each_place(list, scene.letters.data() + 1, 2,
-                       [&](std::uint64_t place) { found.push_back(place); });
+        for_each_position(list, scene.letters.data() + 1, 2,
+                       [&](std::uint64_t position) { found.push_back(position); });
         return found;
     };
     DOCTEST_CHECK(read(behind_g) == std::vector<std::uint64_t>{2});
     DOCTEST_CHECK(read(merged_a) == std::vector<std::uint64_t>{6});
     DOCTEST_CHECK(read(runs) == std::vector<std::uint64_t>{7});
-    const TokenArray places = std::move(scene.tokens[0]).unpack(std::move(scene.letters));
+    const TokenArray positions = std::move(scene.tokens[0]).unpack(std::move(scene.letters));
     constexpr Symbol end = TokenArray::separator;
-    DOCTEST_CHECK(std::vector<Symbol>(places.data(), places.data() + places.size()) ==
+    DOCTEST_CHECK(std::vector<Symbol>(positions.data(), positions.data() + positions.size()) ==
                   std::vector<Symbol>{end, 5, 0, 2, 6, 3, end, 6, 0, 0, end});
 }
 
@@ -114,18 +114,18 @@ DOCTEST_TEST_CASE("tokenizer/packed_tokens: symbols become wider in their own me
         scene.tokens[0].merge_runs(5, 6, {}, scene.team);
         scene.tokens[0].merge(std::vector<PackedRule>{{6, 5, 7}}, scene.team);
         const std::uint8_t* const memory = scene.letters.data();
-        const TokenArray places = std::move(scene.tokens[0]).unpack(std::move(scene.letters));
-        DOCTEST_CHECK((static_cast<const void*>(places.data()) == memory) == fits);
+        const TokenArray positions = std::move(scene.tokens[0]).unpack(std::move(scene.letters));
+        DOCTEST_CHECK((static_cast<const void*>(positions.data()) == memory) == fits);
         const std::vector<Symbol> pattern =
             fits ? std::vector<Symbol>{7, G, T} : std::vector<Symbol>{5, G, T, G, T, G, T};
-        std::size_t wrong = 0, place = 0;
+        std::size_t wrong = 0, position = 0;
         for (int i = 0; i < 3; ++i) {
-            wrong += places.data()[place++] != TokenArray::separator;
+            wrong += positions.data()[position++] != TokenArray::separator;
             for (std::size_t k = 0; k < 3'750 * pattern.size(); ++k) {
-                wrong += places.data()[place++] != pattern[k % pattern.size()];
+                wrong += positions.data()[position++] != pattern[k % pattern.size()];
             }
         }
-        DOCTEST_CHECK(place + 1 == places.size());
+        DOCTEST_CHECK(position + 1 == positions.size());
         DOCTEST_CHECK(wrong == 0);
     }
 }
@@ -142,6 +142,6 @@ DOCTEST_TEST_CASE(
     lists.thin(A, odd);
     scene.tokens[0].list_pairs(scene.tokens[0].chunks(), lists);
     std::vector<std::uint64_t> found;
-    for_each_place(runs, scene.letters.data() + 1, 2, [&](std::uint64_t place) { found.push_back(place); });
+    for_each_position(runs, scene.letters.data() + 1, 2, [&](std::uint64_t position) { found.push_back(position); });
     DOCTEST_CHECK(found == std::vector<std::uint64_t>{0, 2, 8, 13});
 }
