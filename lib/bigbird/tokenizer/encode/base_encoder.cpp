@@ -20,7 +20,7 @@ bool is_other(std::uint8_t letter) {
 
 // Four letters to a byte, lowest bits first.
 void pack(const std::uint8_t* letters, std::size_t size, std::vector<std::uint8_t>& packed) {
-    packed.resize(size / 4 + 1 + ShortTokens::padding);
+    packed.resize(size / 4 + 1 + PrefixTokens::padding);
     std::size_t i = 0;
     for (; i + 8 <= size; i += 8) {
         std::uint64_t word;
@@ -178,9 +178,9 @@ void BaseEncoder::Stretch::encode_segment(Number* tokens, Number* merges, std::s
     }
 }
 
-BaseEncoder::BaseEncoder(BaseTokens bases, const EncoderTables& general, std::size_t short_tokens)
+BaseEncoder::BaseEncoder(BaseTokens bases, const EncoderTables& general, std::size_t prefix_tokens)
     : bases_(std::move(bases)),
-      short_(bases_, short_tokens),
+      short_(bases_, prefix_tokens),
       merges_(short_.count() * short_.count(), never_crossed),
       extensions_(extension_bits / 64),
       general_(general) {

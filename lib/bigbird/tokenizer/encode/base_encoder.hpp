@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Encodes stretches of A C G T several times as fast as EncoderTables, which stays its slower twin.
 //
-// First the stretch is cut into short tokens (short_tokens.hpp), with no search and hardly a branch. Two of
+// First the stretch is cut into short tokens (prefix_tokens.hpp), with no search and hardly a branch. Two of
 // them between which no token of the vocabulary can lie, because none holds these two side by side, are never
 // merged across: there the stretch falls into segments of a few short tokens. Most tokens are merged from two
 // short ones and not merged any further, and then it is easily seen which merges of a segment are made. Other
@@ -11,7 +11,7 @@
 
 #include "bigbird/tokenizer/encode/base_tokens.hpp"
 #include "bigbird/tokenizer/encode/encoder_tables.hpp"
-#include "bigbird/tokenizer/encode/short_tokens.hpp"
+#include "bigbird/tokenizer/encode/prefix_tokens.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ class BaseEncoder {
 public:
     /// `general` must outlive this; `bases` are its tokens.
     BaseEncoder(BaseTokens bases, const EncoderTables& general,
-                std::size_t short_tokens = ShortTokens::usual_count);
+                std::size_t prefix_tokens = PrefixTokens::usual_count);
     /// As EncoderTables::encode(): the same tokens.
     void encode(const std::uint8_t* letters, std::size_t size, std::vector<TokenAt>& tokens) const;
 
@@ -43,7 +43,7 @@ private:
     bool extended(Number left, Number right) const { return extension(left, right) != BaseTokens::none; }
 
     BaseTokens bases_;
-    ShortTokens short_;
+    PrefixTokens short_;
     /// [left * short_.count() + right]: what two short tokens are merged into; none where they only stand
     /// side by side within a token; 0 where not even that.
     std::vector<Number> merges_;

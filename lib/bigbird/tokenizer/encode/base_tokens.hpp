@@ -14,7 +14,7 @@ namespace bigbird::tokenizer {
 /// encoding merges them. So of two merges the one with the lower number comes first.
 ///
 /// Each of them is merged from the same two tokens wherever it occurs: inside a text its letters go the way
-/// that they go alone (token_spines.hpp).
+/// that they go alone (pair_compatibility.hpp).
 class BaseTokens {
 public:
     using Number = std::uint16_t;

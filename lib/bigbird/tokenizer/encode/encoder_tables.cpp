@@ -2,7 +2,7 @@
 #include "bigbird/tokenizer/encode/encoder_tables.hpp"
 
 #include "bigbird/core/check.hpp"
-#include "bigbird/tokenizer/encode/token_spines.hpp"
+#include "bigbird/tokenizer/encode/pair_compatibility.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -148,7 +148,7 @@ void PackedTables<Number>::fill_small() {
     }
 }
 
-// stay_apart(), from the last stage back to the letters. The stages before a token's last are those of the
+// are_compatible(), from the last stage back to the letters. The stages before a token's last are those of the
 // token that stood at its edge before. Of two tokens that one was made last whose highest merge comes later,
 // the right one if they are equal. Going back over a merge inside the left token, what counts is whether a
 // merge across comes earlier than that; inside the right token also one of equal rank, since it lies further
@@ -206,7 +206,7 @@ void PackedTables<Number>::encode(const std::uint8_t* letters, std::size_t size,
     }
 }
 
-std::uint32_t highest_merge(const TokenSpines& spines) {
+std::uint32_t highest_merge(const PairCompatibility& spines) {
     std::uint32_t highest = 0;
     for (const SpineStage& stage : spines.right) {
         highest = stage.bound == never ? highest : std::max(highest, stage.bound);
@@ -217,7 +217,7 @@ std::uint32_t highest_merge(const TokenSpines& spines) {
 }  // namespace
 
 ReachableTokens::ReachableTokens(const BpeRules& rules) : number_of(rules.size(), no_token) {
-    std::vector<std::optional<TokenSpines>> spines(rules.size());
+    std::vector<std::optional<PairCompatibility>> spines(rules.size());
     std::vector<Token> found;
     for (Token token = 0; token < rules.size(); ++token) {
         spines[token] = trace_token(rules, token);
@@ -235,7 +235,7 @@ ReachableTokens::ReachableTokens(const BpeRules& rules) : number_of(rules.size()
         texts.push_back(rules.texts[token]);
         ids.push_back(rules.ids[token]);
         longest = std::max(longest, texts.back().size());
-        const TokenSpines& spine = *spines[token];
+        const PairCompatibility& spine = *spines[token];
         Edges& edge = edges.emplace_back();
         if (texts.back().size() > 1) {
             const SpineStage &right = spine.right.end()[-2], &left = spine.left.end()[-2];

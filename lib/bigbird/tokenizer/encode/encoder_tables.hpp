@@ -2,7 +2,7 @@
 // The exact encoder's inner loop and the packed tables that it reads.
 //
 // A token sequence is the encoding of its letters exactly if each two neighbours stay apart
-// (token_spines.hpp). So the loop takes the longest token at each position, checks it against its left
+// (pair_compatibility.hpp). So the loop takes the longest token at each position, checks it against its left
 // neighbour, falls back to shorter tokens, and goes back a token where none fits; a position from which no
 // sequence goes on is never tried again, which keeps the time linear.
 #pragma once
@@ -24,7 +24,7 @@ struct ReachableTokens {
     explicit ReachableTokens(const BpeRules& rules);
 
     /// What a token's edges were made of: the token that stood there before, and the bound of that stage
-    /// (token_spines.hpp).
+    /// (pair_compatibility.hpp).
     struct Edges {
         std::uint32_t right_bound = 0, left_bound = 0;
         std::uint32_t rank = 0;                   ///< of the merge of `left` and `right` that made it

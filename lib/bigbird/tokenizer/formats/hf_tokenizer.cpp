@@ -4,7 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
-#include "bigbird/tokenizer/formats/text_rewriter.hpp"
+#include "bigbird/tokenizer/formats/hf_normalizer.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -53,7 +53,7 @@ TextPattern pattern_of(const Document& json, const Path& file) {
     return *pattern;
 }
 
-using Rewrite = std::function<void(TracedText&)>;
+using Rewrite = std::function<void(NormalizedString&)>;
 
 void read_normalizers(const Document& json, const Path& file, std::vector<Rewrite>& rewrites) {
     const std::string type = text_of(json, "type");
@@ -66,13 +66,13 @@ void read_normalizers(const Document& json, const Path& file, std::vector<Rewrit
         }
     } else if (type == "Strip") {
         const bool left = flag_of(json, "strip_left"), right = flag_of(json, "strip_right");
-        rewrites.emplace_back([left, right](TracedText& traced) { traced.strip(left, right); });
+        rewrites.emplace_back([left, right](NormalizedString& traced) { traced.strip(left, right); });
     } else if (type == "Replace") {
         const TextPattern pattern = pattern_of(member(json, "pattern"), file);
         const std::string content = text_of(json, "content");
-        rewrites.emplace_back([pattern, content](TracedText& traced) { traced.replace(pattern, content); });
+        rewrites.emplace_back([pattern, content](NormalizedString& traced) { traced.replace(pattern, content); });
     } else if (type == "Lowercase") {
-        rewrites.emplace_back([](TracedText& traced) {
+        rewrites.emplace_back([](NormalizedString& traced) {
             std::transform(traced.text.begin(), traced.text.end(), traced.text.begin(),
                            [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
         });
@@ -200,7 +200,7 @@ struct HfTokenizer::State {
     Frame frame;
     std::map<std::string, std::int32_t, std::less<>> special_ids;
 
-    TracedText rewrite(std::string_view text, bool traced) const;
+    NormalizedString rewrite(std::string_view text, bool traced) const;
     std::vector<std::string_view> split(std::string_view text) const;
 };
 
@@ -242,8 +242,8 @@ HfTokenizer HfTokenizer::from_text(std::string_view text, const std::filesystem:
     }
 }
 
-TracedText HfTokenizer::State::rewrite(std::string_view text, bool traced) const {
-    TracedText result(text, traced);
+NormalizedString HfTokenizer::State::rewrite(std::string_view text, bool traced) const {
+    NormalizedString result(text, traced);
     for (const Rewrite& rewrite : rewrites) {
         rewrite(result);
     }
@@ -269,7 +269,7 @@ std::vector<std::string_view> HfTokenizer::State::split(std::string_view text) c
 }
 
 std::vector<std::int32_t> HfTokenizer::encode(std::string_view text, int threads) const {
-    const TracedText rewritten = state_->rewrite(text, false);
+    const NormalizedString rewritten = state_->rewrite(text, false);
     std::vector<std::int32_t> ids;
     for (const std::string_view word : state_->split(rewritten.text)) {
         const std::vector<std::int32_t> more = state_->encoder.encode(word, threads);
@@ -279,7 +279,7 @@ std::vector<std::int32_t> HfTokenizer::encode(std::string_view text, int threads
 }
 
 Encoding HfTokenizer::encode_with_spans(std::string_view text, int threads) const {
-    const TracedText rewritten = state_->rewrite(text, true);
+    const NormalizedString rewritten = state_->rewrite(text, true);
     Encoding whole;
     for (const std::string_view word : state_->split(rewritten.text)) {
         const auto begin = static_cast<std::size_t>(word.data() - rewritten.text.data());

@@ -16,14 +16,14 @@ using namespace bigbird::tokenizer;
 namespace {
 
 // Texts whose tokens are not those of the slower twin; 1,000 where there is no fast one.
-int differences(const BpeRules& rules, std::size_t short_tokens, const std::vector<std::string>& texts) {
+int differences(const BpeRules& rules, std::size_t prefix_tokens, const std::vector<std::string>& texts) {
     const ReachableTokens tokens(rules);
     const auto general = make_encoder_tables(tokens);
     auto bases = BaseTokens::of(tokens);
     if (!bases) {
         return 1000;
     }
-    const BaseEncoder encoder(std::move(*bases), *general, short_tokens);
+    const BaseEncoder encoder(std::move(*bases), *general, prefix_tokens);
     int found = 0;
     for (const std::string& text : texts) {
         std::vector<std::uint8_t> letters(text.size() + TokenMatcher::padding);
@@ -62,8 +62,8 @@ DOCTEST_TEST_CASE("tokenizer/base_encoder: its slower twin's tokens, with a trai
         dna += letter == '\n' ? "" : std::string(1, letter);
     }
     texts.push_back(dna);
-    for (const std::size_t short_tokens : {4UL, 30UL, 150UL, 512UL}) {
-        DOCTEST_CHECK(differences(rules, short_tokens, texts) == 0);
+    for (const std::size_t prefix_tokens : {4UL, 30UL, 150UL, 512UL}) {
+        DOCTEST_CHECK(differences(rules, prefix_tokens, texts) == 0);
     }
 }
 
@@ -78,9 +78,9 @@ DOCTEST_TEST_CASE("tokenizer/base_encoder: its slower twin's tokens, with rules 
             continue;
         }
         ++compared;
-        for (const std::size_t short_tokens : {10UL, 50UL, 512UL}) {
-            DOCTEST_CHECK(differences(rules, short_tokens, random_texts(rng, letters, 60, 7)) == 0);
-            DOCTEST_CHECK(differences(rules, short_tokens, random_texts(rng, "AC", 60, 7)) == 0);
+        for (const std::size_t prefix_tokens : {10UL, 50UL, 512UL}) {
+            DOCTEST_CHECK(differences(rules, prefix_tokens, random_texts(rng, letters, 60, 7)) == 0);
+            DOCTEST_CHECK(differences(rules, prefix_tokens, random_texts(rng, "AC", 60, 7)) == 0);
         }
     }
     DOCTEST_CHECK(compared > 40);

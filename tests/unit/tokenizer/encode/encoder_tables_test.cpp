@@ -5,7 +5,7 @@
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/tokenizer/encode/token_spines.hpp"
+#include "bigbird/tokenizer/encode/pair_compatibility.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
 
 #include <string>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/tokenizer/encode/short_tokens.hpp"
+#include "bigbird/tokenizer/encode/prefix_tokens.hpp"
 
 #include "support/random_rules.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/tokenizer/encode/token_spines.hpp"
+#include "bigbird/tokenizer/encode/pair_compatibility.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
 
 #include <algorithm>
@@ -24,9 +24,9 @@ struct Cut {
     std::size_t letters = 0;
 };
 
-Cut cut(const ShortTokens& shorts, const BaseTokens& numbered, const ReachableTokens& tokens,
+Cut cut(const PrefixTokens& shorts, const BaseTokens& numbered, const ReachableTokens& tokens,
         const std::string& text) {
-    std::vector<std::uint8_t> packed(text.size() / 4 + 1 + ShortTokens::padding);
+    std::vector<std::uint8_t> packed(text.size() / 4 + 1 + PrefixTokens::padding);
     for (std::size_t i = 0; i < text.size(); ++i) {
         packed[i / 4] = static_cast<std::uint8_t>(packed[i / 4] | bases.find(text[i]) << (2 * (i % 4)));
     }
@@ -55,7 +55,7 @@ BpeRules first_rules(const BaseTokens& numbered, const ReachableTokens& tokens, 
 std::int64_t letters_left(const BpeRules& all, std::size_t most, const std::vector<std::string>& texts) {
     const ReachableTokens tokens(all);
     const BaseTokens numbered = *BaseTokens::of(tokens);
-    const ShortTokens shorts(numbered, most);
+    const PrefixTokens shorts(numbered, most);
     const BpeRules rules = first_rules(numbered, tokens, shorts.count());
     std::int64_t left = 0;
     for (const std::string& text : texts) {
@@ -82,7 +82,7 @@ std::int64_t letters_left(const BpeRules& all, std::size_t most, const std::vect
 
 }  // namespace
 
-DOCTEST_TEST_CASE("tokenizer/short_tokens: what the first merges of a trained model make") {
+DOCTEST_TEST_CASE("tokenizer/prefix_tokens: what the first merges of a trained model make") {
     bigbird::Rng rng(3);
     const auto model = parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small");
     const BpeRules rules = bpe_rules_of(model, "small");
@@ -101,7 +101,7 @@ DOCTEST_TEST_CASE("tokenizer/short_tokens: what the first merges of a trained mo
     }
 }
 
-DOCTEST_TEST_CASE("tokenizer/short_tokens: what the first of rules that no training makes give") {
+DOCTEST_TEST_CASE("tokenizer/prefix_tokens: what the first of rules that no training makes give") {
     bigbird::Rng rng(12);
     std::int64_t counted = 0;
     for (int round = 0; round < 40; ++round) {
@@ -119,7 +119,7 @@ DOCTEST_TEST_CASE("tokenizer/short_tokens: what the first of rules that no train
     DOCTEST_CHECK(counted > 20);
 }
 
-DOCTEST_TEST_CASE("tokenizer/short_tokens: neighbours stay apart exactly if their letters encode to them") {
+DOCTEST_TEST_CASE("tokenizer/prefix_tokens: neighbours stay apart exactly if their letters encode to them") {
     bigbird::Rng rng(13);
     int compared = 0, apart = 0, wrong = 0;
     for (int round = 0; round < 10; ++round) {

@@ -34,11 +34,11 @@ private:
 };
 
 /// Text on its way through a tokenizer's normalisers, and, if that is asked for, where each letter came from.
-struct TracedText {
+struct NormalizedString {
     std::string text;
     std::vector<TextSpan> origins;  ///< by letter: letters of the original; empty where not asked for
 
-    explicit TracedText(std::string_view original, bool trace);
+    explicit NormalizedString(std::string_view original, bool trace);
     /// Takes blanks away from the ends.
     void strip(bool left, bool right);
     /// Puts `content` in place of each match; it came from the whole match.

@@ -19,14 +19,14 @@ struct SpineStage {
     std::uint32_t bound;
 };
 
-struct TokenSpines {
+struct PairCompatibility {
     std::vector<SpineStage> left,
         right;  ///< at the token's first and last letter, from single letters outwards
 };
 
 /// Encodes the token's own letters by the rules, slowly and plainly. Nothing where that gives anything but
 /// the token: then no encoding ever holds it.
-std::optional<TokenSpines> trace_token(const BpeRules& rules, Token token);
+std::optional<PairCompatibility> trace_token(const BpeRules& rules, Token token);
 
 /// Encodes letters by the definition, merge by merge, in quadratic time: the readable twin of ExactEncoder.
 std::vector<Token> encode_by_definition(const BpeRules& rules, std::vector<Token> letters);
@@ -36,7 +36,7 @@ std::vector<Token> encode_by_definition(const BpeRules& rules, std::vector<Token
 /// encoding of its letters exactly if each two neighbours stay apart. (Were there a merge across an edge, take
 /// the first; until then all merges happened inside single tokens, in the order in which they happen when the
 /// two tokens beside that edge are encoded alone, so it would happen there too.)
-bool stay_apart(const BpeRules& rules, const std::vector<SpineStage>& right_of_left,
+bool are_compatible(const BpeRules& rules, const std::vector<SpineStage>& right_of_left,
                 const std::vector<SpineStage>& left_of_right);
 
 }  // namespace bigbird::tokenizer

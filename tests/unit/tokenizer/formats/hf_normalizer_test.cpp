@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/tokenizer/formats/text_rewriter.hpp"
+#include "bigbird/tokenizer/formats/hf_normalizer.hpp"
 
 #include "support/testing.hpp"
 
@@ -7,12 +7,12 @@
 
 using bigbird::tokenizer::TextPattern;
 using bigbird::tokenizer::TextSpan;
-using bigbird::tokenizer::TracedText;
+using bigbird::tokenizer::NormalizedString;
 
 namespace {
 
 std::string replaced(const std::string& text, const TextPattern& pattern, const std::string& content) {
-    TracedText traced(text, false);
+    NormalizedString traced(text, false);
     traced.replace(pattern, content);
     DOCTEST_CHECK(traced.origins.empty());
     return traced.text;
@@ -20,7 +20,7 @@ std::string replaced(const std::string& text, const TextPattern& pattern, const 
 
 }  // namespace
 
-DOCTEST_TEST_CASE("text_rewriter: replaces what the pattern matches, as long as possible") {
+DOCTEST_TEST_CASE("hf_normalizer: replaces what the pattern matches, as long as possible") {
     const auto replace = [](const std::string& expression, const std::string& text) {
         return replaced(text, TextPattern::regex(expression).value(), "-");
     };
@@ -32,7 +32,7 @@ DOCTEST_TEST_CASE("text_rewriter: replaces what the pattern matches, as long as 
     DOCTEST_CHECK(replaced("ACGCGG", TextPattern::literal("CG"), "x") == "AxxG");
 }
 
-DOCTEST_TEST_CASE("text_rewriter: other expressions are not taken for something else") {
+DOCTEST_TEST_CASE("hf_normalizer: other expressions are not taken for something else") {
     for (const char* expression :
          {"", "N*", "(N)", "[a-z]", "N{10}", "N{1,3}", "\\s+", "[", "[]", "NN", "N{,}", "."}) {
         DOCTEST_CAPTURE(expression);
@@ -40,15 +40,15 @@ DOCTEST_TEST_CASE("text_rewriter: other expressions are not taken for something 
     }
 }
 
-DOCTEST_TEST_CASE("text_rewriter: knows where each letter came from") {
-    TracedText traced(" ACNNNNNG\n", true);
+DOCTEST_TEST_CASE("hf_normalizer: knows where each letter came from") {
+    NormalizedString traced(" ACNNNNNG\n", true);
     traced.strip(true, true);
     DOCTEST_CHECK(traced.text == "ACNNNNNG");
     traced.replace(TextPattern::regex("N{3,}").value(), "-");
     traced.replace(TextPattern::literal("C"), "TT");
     DOCTEST_CHECK(traced.text == "ATT-G");
     DOCTEST_CHECK(traced.origins == std::vector<TextSpan>{{1, 2}, {2, 3}, {2, 3}, {3, 8}, {8, 9}});
-    TracedText blank("  ", true);
+    NormalizedString blank("  ", true);
     blank.strip(true, true);
     DOCTEST_CHECK(blank.text.empty());
     DOCTEST_CHECK(blank.origins.empty());

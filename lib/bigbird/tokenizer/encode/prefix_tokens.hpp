@@ -27,7 +27,7 @@ private:
     std::vector<std::uint64_t> bits_;
 };
 
-class ShortTokens {
+class PrefixTokens {
 public:
     using Number = BaseTokens::Number;
     static constexpr std::size_t usual_count = 512, highest_count = 1024;
@@ -36,7 +36,7 @@ public:
     static constexpr std::size_t padding = 8;
 
     /// Of the first `most` tokens at most.
-    explicit ShortTokens(const BaseTokens& tokens, std::size_t most = usual_count);
+    explicit PrefixTokens(const BaseTokens& tokens, std::size_t most = usual_count);
     std::size_t count() const { return count_; }
 
     /// Appends short tokens of `size` letters, four to a byte, lowest bits first. Stops where what is left
@@ -46,34 +46,34 @@ public:
 
 private:
     static constexpr std::size_t known_letters = 8;
-    static constexpr Number in_doubt = 0x8000;
+    static constexpr Number ambiguous = 0x8000;
 
-    /// A token, and its length less one above it; or, in doubt, a position in doubts_.
-    using Opening = std::uint16_t;
+    /// A token, and its length less one above it; or, in doubt, a position in ambiguous_.
+    using Candidate = std::uint16_t;
     static constexpr unsigned number_bits = 10;
-    static Number number_of(Opening opening) { return opening & ((1U << number_bits) - 1); }
-    static std::size_t length_of(Opening opening) {
-        return (static_cast<std::size_t>(opening) >> number_bits) + 1;
+    static Number number_of(Candidate candidate) { return candidate & ((1U << number_bits) - 1); }
+    static std::size_t length_of(Candidate candidate) {
+        return (static_cast<std::size_t>(candidate) >> number_bits) + 1;
     }
 
-    /// A part of the text on its way, and the openings found in it.
+    /// A part of the text on its way, and the candidates found in it.
     struct Part {
         std::size_t begin = 0, end = 0, position = 0;
-        Opening *first = nullptr, *last = nullptr;
+        Candidate *first = nullptr, *last = nullptr;
     };
     void advance(const std::uint8_t* packed, std::size_t size, Part& part) const;
     std::size_t follow(const std::uint8_t* packed, std::size_t size, std::span<const Part> parts,
                        std::vector<Number>::iterator& out) const;
-    Opening next(const std::uint8_t* packed, std::size_t position, std::size_t size) const;
-    Opening opening_at(const std::uint8_t* packed, std::size_t position) const;
-    Opening settle(const std::uint8_t* packed, std::size_t position, std::size_t size, Opening doubt) const;
+    Candidate next(const std::uint8_t* packed, std::size_t position, std::size_t size) const;
+    Candidate candidate_at(const std::uint8_t* packed, std::size_t position) const;
+    Candidate settle(const std::uint8_t* packed, std::size_t position, std::size_t size, Candidate doubt) const;
     bool goes_on(const std::uint8_t* packed, std::size_t position, std::size_t limit, Number before) const;
-    std::span<const Opening> openings_of(Opening doubt) const;
+    std::span<const Candidate> candidates_of(Candidate doubt) const;
 
     std::size_t count_;
     ShortNeighbours neighbours_;
-    std::vector<Opening> openings_;     // by the next eight letters
-    std::vector<Opening> doubts_;       // lists of openings,
+    std::vector<Candidate> candidates_;     // by the next eight letters
+    std::vector<Candidate> ambiguous_;       // lists of candidates,
     std::vector<std::uint32_t> lists_;  // which begin there
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/tokenizer/encode/token_spines.hpp"
+#include "bigbird/tokenizer/encode/pair_compatibility.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -57,7 +57,7 @@ std::vector<Token> encode_by_definition(const BpeRules& rules, std::vector<Token
     return letters;
 }
 
-std::optional<TokenSpines> trace_token(const BpeRules& rules, Token token) {
+std::optional<PairCompatibility> trace_token(const BpeRules& rules, Token token) {
     std::vector<Token> tokens;
     for (const char letter : rules.texts[token]) {
         tokens.push_back(rules.letters[static_cast<unsigned char>(letter)]);
@@ -74,10 +74,10 @@ std::optional<TokenSpines> trace_token(const BpeRules& rules, Token token) {
     if (tokens.size() != 1 || tokens.front() != token) {
         return std::nullopt;
     }
-    return TokenSpines{left.finish(), right.finish()};
+    return PairCompatibility{left.finish(), right.finish()};
 }
 
-bool stay_apart(const BpeRules& rules, const std::vector<SpineStage>& right_of_left,
+bool are_compatible(const BpeRules& rules, const std::vector<SpineStage>& right_of_left,
                 const std::vector<SpineStage>& left_of_right) {
     auto left = right_of_left.begin(), right = left_of_right.begin();
     while (true) {

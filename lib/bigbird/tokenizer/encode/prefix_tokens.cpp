@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/tokenizer/encode/short_tokens.hpp"
+#include "bigbird/tokenizer/encode/prefix_tokens.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,8 +17,8 @@ constexpr std::size_t fewest_in_parts = 512;                       // letters
 
 std::size_t short_count(const BaseTokens& tokens, std::size_t most) {
     std::size_t count = BaseTokens::letters;
-    while (count < std::min({tokens.ordered(), most, ShortTokens::highest_count}) &&
-           tokens[count].length <= ShortTokens::longest) {
+    while (count < std::min({tokens.ordered(), most, PrefixTokens::highest_count}) &&
+           tokens[count].length <= PrefixTokens::longest) {
         ++count;
     }
     return count;
@@ -33,9 +33,9 @@ struct Branch {
 // For texts of up to eight letters: all tokens with which the encoding of a text that goes on from there, or
 // ends there, can begin. A token can where the letters are its beginning, or where it is theirs and another
 // one that can begin the rest stays apart from it.
-class OpeningSets {
+class CandidateSets {
 public:
-    OpeningSets(const BaseTokens& tokens, std::size_t count, const ShortNeighbours& neighbours,
+    CandidateSets(const BaseTokens& tokens, std::size_t count, const ShortNeighbours& neighbours,
                 std::size_t letters)
         : neighbours_(neighbours), sets_(letters + 1) {
         make_branches(tokens, count);
@@ -107,7 +107,7 @@ private:
 
 }  // namespace
 
-// As stay_apart(), by what is known of the stage before: the merge that made the later of the two tokens is
+// As are_compatible(), by what is known of the stage before: the merge that made the later of the two tokens is
 // undone. All ranks rise along a token's stages, so that its number is the bound of the stage before it.
 ShortNeighbours::ShortNeighbours(const BaseTokens& tokens, std::size_t count)
     : words_((count + 63) / 64), bits_(count * words_) {
@@ -133,76 +133,76 @@ ShortNeighbours::ShortNeighbours(const BaseTokens& tokens, std::size_t count)
     }
 }
 
-ShortTokens::ShortTokens(const BaseTokens& tokens, std::size_t most)
+PrefixTokens::PrefixTokens(const BaseTokens& tokens, std::size_t most)
     : count_(short_count(tokens, most)), neighbours_(tokens, count_) {
     static_assert(highest_count <= 1U << number_bits && longest <= 32);
-    const OpeningSets sets(tokens, count_, neighbours_, known_letters);
-    const auto opening = [&](Number token) {
-        return static_cast<Opening>(token | (tokens[token].length - 1) << number_bits);
+    const CandidateSets sets(tokens, count_, neighbours_, known_letters);
+    const auto candidate = [&](Number token) {
+        return static_cast<Candidate>(token | (tokens[token].length - 1) << number_bits);
     };
-    openings_.resize(std::size_t{1} << (2 * known_letters));
+    candidates_.resize(std::size_t{1} << (2 * known_letters));
     lists_.assign(2, 0);  // the first is empty, for words beyond those that can be numbered
-    for (std::size_t word = 0; word < openings_.size(); ++word) {
+    for (std::size_t word = 0; word < candidates_.size(); ++word) {
         const std::vector<Number>& set = sets.of(word, known_letters);
         if (set.size() == 1) {
-            openings_[word] = opening(set.front());
+            candidates_[word] = candidate(set.front());
             continue;
         }
-        openings_[word] = in_doubt;
-        if (lists_.size() < in_doubt) {
-            openings_[word] = static_cast<Opening>(in_doubt | (lists_.size() - 1));
-            std::transform(set.begin(), set.end(), std::back_inserter(doubts_), opening);
-            lists_.push_back(static_cast<std::uint32_t>(doubts_.size()));
+        candidates_[word] = ambiguous;
+        if (lists_.size() < ambiguous) {
+            candidates_[word] = static_cast<Candidate>(ambiguous | (lists_.size() - 1));
+            std::transform(set.begin(), set.end(), std::back_inserter(ambiguous_), candidate);
+            lists_.push_back(static_cast<std::uint32_t>(ambiguous_.size()));
         }
     }
 }
 
-ShortTokens::Opening ShortTokens::opening_at(const std::uint8_t* packed, std::size_t position) const {
+PrefixTokens::Candidate PrefixTokens::candidate_at(const std::uint8_t* packed, std::size_t position) const {
     std::uint32_t word;
     std::memcpy(&word, packed + position / 4, sizeof word);
-    return openings_[word >> (2 * (position % 4)) & 0xFFFF];
+    return candidates_[word >> (2 * (position % 4)) & 0xFFFF];
 }
 
-std::span<const ShortTokens::Opening> ShortTokens::openings_of(Opening doubt) const {
-    const std::size_t list = doubt ^ in_doubt;
-    return std::span(doubts_).subspan(lists_[list], lists_[list + 1] - lists_[list]);
+std::span<const PrefixTokens::Candidate> PrefixTokens::candidates_of(Candidate doubt) const {
+    const std::size_t list = doubt ^ ambiguous;
+    return std::span(ambiguous_).subspan(lists_[list], lists_[list + 1] - lists_[list]);
 }
 
 // Whether tokens that stay apart lead from `position`, behind the token `before`, to `limit`.
-bool ShortTokens::goes_on(const std::uint8_t* packed, std::size_t position, std::size_t limit,
+bool PrefixTokens::goes_on(const std::uint8_t* packed, std::size_t position, std::size_t limit,
                           Number before) const {
     while (position < limit) {
-        const Opening opening = opening_at(packed, position);
-        if (opening >= in_doubt) {
-            const auto openings = openings_of(opening);
-            return std::any_of(openings.begin(), openings.end(), [&](Opening next) {
+        const Candidate candidate = candidate_at(packed, position);
+        if (candidate >= ambiguous) {
+            const auto candidates = candidates_of(candidate);
+            return std::any_of(candidates.begin(), candidates.end(), [&](Candidate next) {
                 return neighbours_.apart(before, number_of(next)) &&
                        goes_on(packed, position + length_of(next), limit, number_of(next));
             });
         }
-        if (!neighbours_.apart(before, number_of(opening))) {
+        if (!neighbours_.apart(before, number_of(candidate))) {
             return false;
         }
-        before = number_of(opening);
-        position += length_of(opening);
+        before = number_of(candidate);
+        position += length_of(candidate);
     }
     return true;
 }
 
-// The one opening from which tokens go on, looking ever further; in_doubt where that is not found out.
+// The one candidate from which tokens go on, looking ever further; ambiguous where that is not found out.
 // Shorter tokens come first, which are wrong more often, and where all others are wrong the last one need not
 // be tried.
-ShortTokens::Opening ShortTokens::settle(const std::uint8_t* packed, std::size_t position, std::size_t size,
-                                         Opening doubt) const {
-    const std::span<const Opening> openings = openings_of(doubt);
+PrefixTokens::Candidate PrefixTokens::settle(const std::uint8_t* packed, std::size_t position, std::size_t size,
+                                         Candidate doubt) const {
+    const std::span<const Candidate> candidates = candidates_of(doubt);
     for (std::size_t horizon = first_horizon;
          horizon <= last_horizon && position + horizon + known_letters <= size; horizon *= 2) {
-        Opening found = in_doubt;
+        Candidate found = ambiguous;
         std::size_t going_on = 0;
-        for (const Opening& opening : openings) {
-            if ((going_on == 0 && &opening == &openings.back()) ||
-                goes_on(packed, position + length_of(opening), position + horizon, number_of(opening))) {
-                found = opening;
+        for (const Candidate& candidate : candidates) {
+            if ((going_on == 0 && &candidate == &candidates.back()) ||
+                goes_on(packed, position + length_of(candidate), position + horizon, number_of(candidate))) {
+                found = candidate;
                 ++going_on;
             }
         }
@@ -210,52 +210,52 @@ ShortTokens::Opening ShortTokens::settle(const std::uint8_t* packed, std::size_t
             return found;
         }
     }
-    return in_doubt;
+    return ambiguous;
 }
 
-// The opening of the text that begins at `position`; in_doubt where that is not found out, or near the end.
-ShortTokens::Opening ShortTokens::next(const std::uint8_t* packed, std::size_t position,
+// The candidate of the text that begins at `position`; ambiguous where that is not found out, or near the end.
+PrefixTokens::Candidate PrefixTokens::next(const std::uint8_t* packed, std::size_t position,
                                        std::size_t size) const {
     if (position + known_letters > size) {
-        return in_doubt;
+        return ambiguous;
     }
-    const Opening opening = opening_at(packed, position);
-    return opening < in_doubt ? opening : settle(packed, position, size, opening);
+    const Candidate candidate = candidate_at(packed, position);
+    return candidate < ambiguous ? candidate : settle(packed, position, size, candidate);
 }
 
 // Cuts from `part.position` on, until `part.end` is reached or a doubt remains.
-void ShortTokens::advance(const std::uint8_t* packed, std::size_t size, Part& part) const {
-    const Opening opening = next(packed, part.position, size);
-    if (opening == in_doubt) {
+void PrefixTokens::advance(const std::uint8_t* packed, std::size_t size, Part& part) const {
+    const Candidate candidate = next(packed, part.position, size);
+    if (candidate == ambiguous) {
         part.end = part.position;
         return;
     }
-    *part.last++ = opening;
-    part.position += length_of(opening);
+    *part.last++ = candidate;
+    part.position += length_of(candidate);
 }
 
 // Follows the text from its start through its parts: where it comes to a position to which a part has come too,
 // both go on alike. Returns the position behind the last token.
-std::size_t ShortTokens::follow(const std::uint8_t* packed, std::size_t size, std::span<const Part> parts,
+std::size_t PrefixTokens::follow(const std::uint8_t* packed, std::size_t size, std::span<const Part> parts,
                                 std::vector<Number>::iterator& out) const {
     std::size_t position = 0;
     for (const Part& part : parts) {
-        const Opening* at = part.first;
+        const Candidate* at = part.first;
         std::size_t theirs = part.begin;
         while (theirs != position && at != part.last) {
             if (theirs < position) {
                 theirs += length_of(*at++);
                 continue;
             }
-            const Opening opening = next(packed, position, size);
-            if (opening == in_doubt) {
+            const Candidate candidate = next(packed, position, size);
+            if (candidate == ambiguous) {
                 return position;
             }
-            *out++ = number_of(opening);
-            position += length_of(opening);
+            *out++ = number_of(candidate);
+            position += length_of(candidate);
         }
         if (theirs == position) {
-            out = std::transform(at, static_cast<const Opening*>(part.last), out, number_of);
+            out = std::transform(at, static_cast<const Candidate*>(part.last), out, number_of);
             position = part.position;
         }
     }
@@ -265,16 +265,16 @@ std::size_t ShortTokens::follow(const std::uint8_t* packed, std::size_t size, st
 // Each look-up waits for the one before it, so several parts are cut in turn, each from wherever it begins,
 // and then followed from the start: where the text comes to a position to which a part has come too, both go on
 // alike.
-std::size_t ShortTokens::cut(const std::uint8_t* packed, std::size_t size,
+std::size_t PrefixTokens::cut(const std::uint8_t* packed, std::size_t size,
                              std::vector<Number>& tokens) const {
-    thread_local std::vector<Opening> openings;
-    openings.resize(size);
+    thread_local std::vector<Candidate> candidates;
+    candidates.resize(size);
     std::array<Part, 4> parts;
     const std::size_t used = size < fewest_in_parts ? 1 : parts.size();
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const std::size_t begin = std::min(size * i / used, size),
                           end = std::min(size * (i + 1) / used, size);
-        Opening* const first = openings.data() + begin;
+        Candidate* const first = candidates.data() + begin;
         parts[i] = {.begin = begin, .end = end, .position = begin, .first = first, .last = first};
     }
     const auto going = [](const Part& part) { return part.position < part.end; };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/tokenizer/formats/text_rewriter.hpp"
+#include "bigbird/tokenizer/formats/hf_normalizer.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -80,13 +80,13 @@ std::optional<TextPattern::Match> TextPattern::find(std::string_view text, std::
     return std::nullopt;
 }
 
-TracedText::TracedText(std::string_view original, bool trace) : text(original) {
+NormalizedString::NormalizedString(std::string_view original, bool trace) : text(original) {
     for (std::size_t i = 0; trace && i < text.size(); ++i) {
         origins.push_back({i, i + 1});
     }
 }
 
-void TracedText::strip(bool left, bool right) {
+void NormalizedString::strip(bool left, bool right) {
     const std::size_t begin = left ? std::min(text.find_first_not_of(blanks), text.size()) : 0;
     const std::size_t end = right ? text.find_last_not_of(blanks) + 1 : text.size();  // npos + 1 is 0
     text = text.substr(begin, std::max(begin, end) - begin);
@@ -97,7 +97,7 @@ void TracedText::strip(bool left, bool right) {
     }
 }
 
-void TracedText::replace(const TextPattern& pattern, std::string_view content) {
+void NormalizedString::replace(const TextPattern& pattern, std::string_view content) {
     std::string rewritten;
     std::vector<TextSpan> traced;
     std::size_t position = 0;

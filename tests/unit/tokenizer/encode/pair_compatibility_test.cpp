@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/tokenizer/encode/token_spines.hpp"
+#include "bigbird/tokenizer/encode/pair_compatibility.hpp"
 
 #include "support/testing.hpp"
 
@@ -44,7 +44,7 @@ std::string spell(const BpeRules& rules, const std::vector<Token>& tokens) {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("tokenizer/token_spines: encoding by the definition") {
+DOCTEST_TEST_CASE("tokenizer/pair_compatibility: encoding by the definition") {
     const BpeRules rules = rules_of({"AA", "CA", "AAC", "GAAC"});
     const auto encode = [&](const std::string& text) {
         return spell(rules, encode_by_definition(rules, letters_of(rules, text)));
@@ -55,7 +55,7 @@ DOCTEST_TEST_CASE("tokenizer/token_spines: encoding by the definition") {
     DOCTEST_CHECK(encode("") == "");
 }
 
-DOCTEST_TEST_CASE("tokenizer/token_spines: what stood at a token's edges, and which tokens never come out") {
+DOCTEST_TEST_CASE("tokenizer/pair_compatibility: what stood at a token's edges, and which tokens never come out") {
     const BpeRules rules = rules_of({"CA", "AA", "AAC", "GAAC", "ACA"});
     const auto spines = trace_token(rules, *rules.find("GAAC"));
     DOCTEST_REQUIRE(spines.has_value());
@@ -70,7 +70,7 @@ DOCTEST_TEST_CASE("tokenizer/token_spines: what stood at a token's edges, and wh
     DOCTEST_CHECK(!trace_token(rules_of({"CA", "AC", "GACG"}), 2).has_value());
 }
 
-DOCTEST_TEST_CASE("tokenizer/token_spines: neighbours stay apart exactly if their letters encode to them") {
+DOCTEST_TEST_CASE("tokenizer/pair_compatibility: neighbours stay apart exactly if their letters encode to them") {
     bigbird::Rng rng(5);
     for (int round = 0; round < 60; ++round) {
         std::vector<std::string> pieces;
@@ -97,7 +97,7 @@ DOCTEST_TEST_CASE("tokenizer/token_spines: neighbours stay apart exactly if thei
                         encode_by_definition(rules,
                                              letters_of(rules, rules.texts[left] + rules.texts[right])) ==
                         std::vector<Token>{left, right};
-                    wrong += stay_apart(rules, l->right, r->left) != expected;
+                    wrong += are_compatible(rules, l->right, r->left) != expected;
                     apart += expected;
                 }
             }
