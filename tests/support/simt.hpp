@@ -4,19 +4,19 @@
 
 #include "support/simt_block.hpp"
 
-#include "bigbird/attention/cuda/device/hopper/group_tiles.hpp"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_tiles.hpp"
 
 #include <type_traits>
 
 namespace bigbird::testing {
 
 /// The Machine that kernels see.
-class SimtMachine {
+class SimtIsa {
 public:
     using Fragment = attention::cuda::Fragment;
     using Accumulator = attention::cuda::Accumulator;
 
-    SimtMachine(SimtBlock& block, int thread) : block_(&block), thread_(thread) {}
+    SimtIsa(SimtBlock& block, int thread) : block_(&block), thread_(thread) {}
 
     int thread() const { return thread_; }
     int lane() const { return thread_ % SimtBlock::lanes; }
@@ -73,17 +73,17 @@ public:
             static_cast<std::uint64_t>(static_cast<const std::byte*>(tile) - block_->shared());
         return attention::cuda::tile_descriptor(static_cast<std::uint32_t>(offset));
     }
-    /// Registers are named for the device's compiler alone, here and in group_wait().
+    /// Registers are named for the device's compiler alone, here and in warpgroup_wait().
     template <typename... Registers>
-    void group_fence(Registers&...) const {
+    void warpgroup_fence(Registers&...) const {
         block_->meet_group(thread_, GroupInstruction::fence);
     }
-    void group_commit() const { block_->meet_group(thread_, GroupInstruction::commit); }
+    void warpgroup_commit() const { block_->meet_group(thread_, GroupInstruction::commit); }
     template <typename... Registers>
-    void group_wait(Registers&...) const {
+    void warpgroup_wait(Registers&...) const {
         block_->meet_group(thread_, GroupInstruction::wait);
     }
-    SimtMachine late() const { return *this; }
+    SimtIsa late() const { return *this; }
     void sync_group() const { block_->meet_group(thread_, GroupInstruction::sync); }
     template <int Registers>
     void give_registers() const {
@@ -94,13 +94,13 @@ public:
         sync_group();
     }
     template <typename Scalar, bool TransposedB>
-    void group_multiply(Accumulator (&sum)[8], std::uint64_t a, std::uint64_t b, bool add) const {
+    void warpgroup_multiply(Accumulator (&sum)[8], std::uint64_t a, std::uint64_t b, bool add) const {
         block_->meet_group(
             thread_, GroupInstruction::multiply,
             {sum, nullptr, a, b, TransposedB, add, std::is_same_v<Scalar, attention::cuda::Bf16>});
     }
     template <typename Scalar, bool TransposedB>
-    void group_multiply(Accumulator (&sum)[8], const Fragment& a, std::uint64_t b, bool add) const {
+    void warpgroup_multiply(Accumulator (&sum)[8], const Fragment& a, std::uint64_t b, bool add) const {
         block_->meet_group(thread_, GroupInstruction::multiply,
                            {sum, &a, 0, b, TransposedB, add, std::is_same_v<Scalar, attention::cuda::Bf16>});
     }
@@ -214,7 +214,7 @@ template <typename Kernel>
 void run_grid(int blocks, int threads, std::size_t shared_bytes, std::uint64_t seed, const Kernel& kernel) {
     for (int block = 0; block < blocks; ++block) {
         SimtBlock one({block, blocks}, threads, shared_bytes, seed + static_cast<std::uint64_t>(block));
-        one.run([&](int thread) { kernel(SimtMachine(one, thread)); });
+        one.run([&](int thread) { kernel(SimtIsa(one, thread)); });
     }
 }
 

@@ -23,7 +23,7 @@ namespace bigbird::testing {
 class SimtPipeline {
 public:
     using Offset = std::size_t;  ///< of a byte in shared memory
-    static constexpr int warp_lanes = 32, group_warps = 4;
+    static constexpr int warp_lanes = 32, warpgroup_warps = 4;
 
     /// `shared` begins where offsets do.
     SimtPipeline(int threads, std::byte* shared, std::size_t shared_bytes)
@@ -111,7 +111,7 @@ public:
         if (place.is_coming) {
             return "a product reads a tile that is still coming";
         }
-        for (int warp = 0; warp < group_warps; ++warp) {
+        for (int warp = 0; warp < warpgroup_warps; ++warp) {
             if (known_[at_of(group, warp)].back() < place.came) {
                 return "a product reads a tile whose barrier was not waited for";
             }
@@ -121,7 +121,7 @@ public:
     }
     /// The group's products have ended.
     void end_reads(int group) {
-        for (int warp = 0; warp < group_warps; ++warp) {
+        for (int warp = 0; warp < warpgroup_warps; ++warp) {
             ++known_[at_of(group, warp)][at_of(group, warp)];
         }
         for (auto& [offset, place] : places_) {
@@ -158,7 +158,7 @@ private:
     };
 
     static std::size_t at_of(int group, int warp) {
-        return static_cast<std::size_t>(group * group_warps + warp);
+        return static_cast<std::size_t>(group * warpgroup_warps + warp);
     }
     Clock& known_of(int thread) { return known_[static_cast<std::size_t>(thread / warp_lanes)]; }
     static void learn(Clock& who, const Clock& from) {
@@ -195,11 +195,11 @@ private:
         const bool is_changed =
             !place.bytes.empty() && std::memcmp(shared_ + to, place.bytes.data(), place.bytes.size()) != 0;
         for (const auto& [group, ended] : place.readers) {
-            for (int warp = 0; warp < group_warps; ++warp) {
+            for (int warp = 0; warp < warpgroup_warps; ++warp) {
                 if (ended == 0 || known_of(thread)[at_of(group, warp)] < ended) {
                     return "a tile is filled again before its readers have let it go";
                 }
-                const auto first = published_.begin() + (group * group_warps + warp) * warp_lanes;
+                const auto first = published_.begin() + (group * warpgroup_warps + warp) * warp_lanes;
                 if (is_changed && *std::min_element(first, first + warp_lanes) < place.came) {
                     return "a tile is filled again before stores to it were published";
                 }

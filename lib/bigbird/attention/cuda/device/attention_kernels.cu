@@ -2,7 +2,7 @@
 // The attention kernels for compute capability 8.0 and up (mma.sync), and the library's table.
 #include "bigbird/attention/cuda/device/attention_launches.hpp"
 #include "bigbird/attention/cuda/device/launches.cuh"
-#include "bigbird/attention/cuda/device/ptx_machine.cuh"
+#include "bigbird/attention/cuda/device/ptx_isa.cuh"
 #include "bigbird/attention/cuda/kernels.hpp"
 
 namespace bigbird::attention::cuda {
@@ -12,7 +12,7 @@ namespace {
 template <int HeadDim, typename Scalar>
 int launch_forward(const Arguments& a, void* stream) {
     Launches launches(stream);
-    DeviceLauncher<PtxMachine> launcher{launches};
+    DeviceLauncher<PtxIsa> launcher{launches};
     if (a.kernels == KernelSet::hopper) {
         launch_hopper_forward(launches, a);
     } else {
@@ -25,7 +25,7 @@ int launch_forward(const Arguments& a, void* stream) {
 template <int HeadDim, typename Scalar>
 int launch_backward(const Arguments& a, void* stream) {
     Launches launches(stream);
-    DeviceLauncher<PtxMachine> launcher{launches};
+    DeviceLauncher<PtxIsa> launcher{launches};
     launch_deltas<HeadDim, Scalar>(launcher, a);
     if (a.kernels == KernelSet::hopper) {
         launch_hopper_gradients(launches, a);

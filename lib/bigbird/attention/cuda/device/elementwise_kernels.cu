@@ -2,7 +2,7 @@
 // The kernels between the matrix products.
 #include "bigbird/attention/cuda/device/elementwise_launches.hpp"
 #include "bigbird/attention/cuda/device/launches.cuh"
-#include "bigbird/attention/cuda/device/ptx_machine.cuh"
+#include "bigbird/attention/cuda/device/ptx_isa.cuh"
 
 namespace bigbird::attention::cuda {
 
@@ -11,7 +11,7 @@ int norm_forward(const NormArguments& a, void* stream) {
         return cudaErrorInvalidValue;
     }
     Launches launches(stream);
-    DeviceLauncher<PtxMachine> launcher{launches};
+    DeviceLauncher<PtxIsa> launcher{launches};
     a.element == Element::bf16 ? launch_norm_forward<Bf16>(launcher, a)
                                : launch_norm_forward<Fp16>(launcher, a);
     return launches.error();
@@ -22,7 +22,7 @@ int norm_backward(const NormArguments& a, void* stream) {
         return cudaErrorInvalidValue;
     }
     Launches launches(stream);
-    DeviceLauncher<PtxMachine> launcher{launches};
+    DeviceLauncher<PtxIsa> launcher{launches};
     a.element == Element::bf16 ? launch_norm_backward<Bf16>(launcher, a)
                                : launch_norm_backward<Fp16>(launcher, a);
     return launches.error();
@@ -33,7 +33,7 @@ int gelu_forward(const GeluArguments& a, void* stream) {
         return cudaErrorInvalidValue;
     }
     Launches launches(stream);
-    DeviceLauncher<PtxMachine> launcher{launches};
+    DeviceLauncher<PtxIsa> launcher{launches};
     a.element == Element::bf16 ? launch_gelu_forward<Bf16>(launcher, a)
                                : launch_gelu_forward<Fp16>(launcher, a);
     return launches.error();
@@ -44,7 +44,7 @@ int gelu_backward(const GeluArguments& a, void* stream) {
         return cudaErrorInvalidValue;
     }
     Launches launches(stream);
-    DeviceLauncher<PtxMachine> launcher{launches};
+    DeviceLauncher<PtxIsa> launcher{launches};
     a.element == Element::bf16 ? launch_gelu_backward<Bf16>(launcher, a)
                                : launch_gelu_backward<Fp16>(launcher, a);
     return launches.error();
@@ -55,7 +55,7 @@ int softmax_gradient(const SoftmaxArguments& a, void* stream) {
         return cudaErrorInvalidValue;
     }
     Launches launches(stream);
-    DeviceLauncher<PtxMachine> launcher{launches};
+    DeviceLauncher<PtxIsa> launcher{launches};
     a.element == Element::bf16 ? launch_softmax_gradient<Bf16>(launcher, a)
                                : launch_softmax_gradient<Fp16>(launcher, a);
     return launches.error();

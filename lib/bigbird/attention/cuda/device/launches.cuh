@@ -58,7 +58,7 @@ struct DeviceLauncher {
     }
 };
 
-/// hopper_kernels.cu: group_launches.hpp.
+/// hopper_kernels.cu: warpgroup_launches.hpp.
 void launch_hopper_forward(Launches& launches, const Arguments& arguments);
 void launch_hopper_gradients(Launches& launches, const Arguments& arguments);
 void launch_hang(Launches& launches);

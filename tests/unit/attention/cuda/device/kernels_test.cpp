@@ -14,7 +14,7 @@ using namespace bigbird::attention;
 using bigbird::testing::AttentionResults;
 using bigbird::testing::CudaCase;
 using bigbird::testing::difference;
-using bigbird::testing::SimtMachine;
+using bigbird::testing::SimtIsa;
 
 namespace {
 
@@ -260,7 +260,7 @@ DOCTEST_TEST_CASE("simt: a missing barrier changes results with the order of war
     std::set<int> seen;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         std::vector<int> result(64);
-        testing::run_grid(1, 64, 64 * sizeof(int), seed, [&](const SimtMachine& m) {
+        testing::run_grid(1, 64, 64 * sizeof(int), seed, [&](const SimtIsa& m) {
             auto* shared = reinterpret_cast<int*>(m.shared());
             shared[m.thread()] = m.thread();
             result[static_cast<std::size_t>(m.thread())] = shared[(m.thread() + 32) % 64];
@@ -274,18 +274,18 @@ DOCTEST_TEST_CASE("simt: misuse is an error") {
     const auto message = [](const auto& kernel) {
         return testing::message_of<std::runtime_error>([&] { testing::run_grid(1, 64, 64, 1, kernel); });
     };
-    DOCTEST_CHECK(message([](const SimtMachine& m) {
+    DOCTEST_CHECK(message([](const SimtIsa& m) {
                       if (m.thread() < 40) m.sync_block();
                   }).find("not reached by all") != std::string::npos);
-    DOCTEST_CHECK(message([](const SimtMachine& m) {
+    DOCTEST_CHECK(message([](const SimtIsa& m) {
                       m.lane() == 3 ? m.sync_warp() : void(m.ballot(true));
                   }).find("different instructions") != std::string::npos);
-    DOCTEST_CHECK(message([](const SimtMachine& m) {
+    DOCTEST_CHECK(message([](const SimtIsa& m) {
                       alignas(16) static const std::array<std::byte, 32> source{};
                       m.copy16(m.shared(), source.data() + 2, true);
                       m.wait_copies();
                   }).find("misaligned") != std::string::npos);
-    DOCTEST_CHECK(message([](const SimtMachine& m) {
+    DOCTEST_CHECK(message([](const SimtIsa& m) {
                       alignas(16) static const std::array<std::byte, 16> source{};
                       m.copy16(m.shared(), source.data(), true);
                   }).find("nobody waited") != std::string::npos);

@@ -7,7 +7,7 @@
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/attention/cuda/device/hopper/group_launches.hpp"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_launches.hpp"
 #include "bigbird/attention/cuda/device/hopper/wait_report.hpp"
 
 #include <array>
@@ -18,7 +18,7 @@
 
 using namespace bigbird;
 using namespace bigbird::attention;
-using bigbird::testing::SimtMachine;
+using bigbird::testing::SimtIsa;
 using cuda::Barrier;
 
 namespace {
@@ -39,21 +39,21 @@ struct MappedTensor {
     }
 };
 
-constexpr int tile_bytes = cuda::GroupTile::bytes;
+constexpr int tile_bytes = cuda::WarpgroupTile::bytes;
 struct Buffers {
     std::byte* base;
-    cuda::GroupTile tile() const { return {base}; }
+    cuda::WarpgroupTile tile() const { return {base}; }
     Barrier* full() const { return reinterpret_cast<Barrier*>(base + tile_bytes); }
     Barrier* empty() const { return full() + 1; }
 };
 
-using Role = std::function<void(const SimtMachine&, const Buffers&)>;
+using Role = std::function<void(const SimtIsa&, const Buffers&)>;
 
 /// Runs `consumer` as a group and `producer` as a warp behind it; `full` is set up for one arrival, `empty`
 /// for four.
 void run_pair(std::uint64_t seed, const Role& producer, const Role& consumer) {
-    constexpr int threads = cuda::group_threads + cuda::warp_lanes;
-    testing::run_grid(1, threads, tile_bytes + 16, seed, [&](const SimtMachine& m) {
+    constexpr int threads = cuda::warpgroup_threads + cuda::warp_lanes;
+    testing::run_grid(1, threads, tile_bytes + 16, seed, [&](const SimtIsa& m) {
         const Buffers buffers{m.shared()};
         if (m.thread() == 0) {
             m.init_barrier(buffers.full(), 1);
@@ -61,7 +61,7 @@ void run_pair(std::uint64_t seed, const Role& producer, const Role& consumer) {
             m.publish_barriers();
         }
         m.sync_block();
-        (m.thread() < cuda::group_threads ? consumer : producer)(m, buffers);
+        (m.thread() < cuda::warpgroup_threads ? consumer : producer)(m, buffers);
     });
 }
 
@@ -77,7 +77,7 @@ std::set<std::string> messages_of_pair(const Role& producer, const Role& consume
 }
 
 /// Has the tile filled, announcing so many bytes.
-void fill(const SimtMachine& m, const Buffers& b, const cuda::TileMapShape& map, int token = 0,
+void fill(const SimtIsa& m, const Buffers& b, const cuda::TileMapShape& map, int token = 0,
           int bytes = tile_bytes) {
     if (m.lane() == 0) {
         m.expect_bytes(b.full(), bytes);
@@ -87,12 +87,12 @@ void fill(const SimtMachine& m, const Buffers& b, const cuda::TileMapShape& map,
 }
 
 /// A product of the group with the tile for both operands.
-void multiply(const SimtMachine& m, const Buffers& buffers) {
+void multiply(const SimtIsa& m, const Buffers& buffers) {
     cuda::Accumulator sum[8];
-    m.group_fence(sum);
+    m.warpgroup_fence(sum);
     cuda::issue_rows_by_rows<cuda::Bf16>(m, sum, buffers.tile(), buffers.tile());
-    m.group_commit();
-    m.group_wait(sum);
+    m.warpgroup_commit();
+    m.warpgroup_wait(sum);
 }
 
 /// A pipeline that moves headers alone.
@@ -109,7 +109,7 @@ struct HeadersLoads {
 };
 
 /// Takes units of `steps` steps until there are no more. The last step and the last unit of all may be kept.
-void take_headers(const SimtMachine& m, const cuda::PipelineShared<HeadersShape>& shared, int units,
+void take_headers(const SimtIsa& m, const cuda::PipelineShared<HeadersShape>& shared, int units,
                   int steps, bool keeps_step, bool keeps_unit) {
     cuda::Turn<2> unit_turn, step_turn;
     for (int unit = 0; unit <= units; ++unit, unit_turn.advance()) {
@@ -128,7 +128,7 @@ void take_headers(const SimtMachine& m, const cuda::PipelineShared<HeadersShape>
 
 void move_headers(std::uint64_t seed, int units, bool keeps_step, bool keeps_unit) {
     using Shared = cuda::PipelineShared<HeadersShape>;
-    constexpr int steps = 3, threads = cuda::group_threads + cuda::warp_lanes;
+    constexpr int steps = 3, threads = cuda::warpgroup_threads + cuda::warp_lanes;
     const std::vector<cuda::Unit> all(static_cast<std::size_t>(units), cuda::Unit{.count = steps});
     const std::vector<cuda::Entry> entries(steps);
     std::vector<std::int32_t> in_order(static_cast<std::size_t>(units));
@@ -142,18 +142,18 @@ void move_headers(std::uint64_t seed, int units, bool keeps_step, bool keeps_uni
     list.team_units = in_order.data();
     cuda::Arguments a;
     a.samples = 1;
-    testing::run_grid(1, threads, Shared::bytes, seed, [&](const SimtMachine& m) {
+    testing::run_grid(1, threads, Shared::bytes, seed, [&](const SimtIsa& m) {
         const Shared shared{m.shared()};
         if (m.thread() == 0) {
             set_up_barriers(m, shared);
             m.publish_barriers();
         }
         m.sync_block();
-        if (m.thread() < cuda::group_threads) {
+        if (m.thread() < cuda::warpgroup_threads) {
             take_headers(m, shared, units, steps, keeps_step, keeps_unit);
         } else {
             const HeadersLoads loads;
-            cuda::Producer<HeadersShape, SimtMachine, HeadersLoads>(m, a, shared, loads).run(0, list);
+            cuda::Producer<HeadersShape, SimtIsa, HeadersLoads>(m, a, shared, loads).run(0, list);
         }
     });
 }
@@ -178,9 +178,9 @@ DOCTEST_TEST_CASE(
     const MappedTensor x(100);
     const cuda::TileMapShape shape = x.shape();
     for (const int token : {0, 20, 64}) {
-        const auto produce = [&](const SimtMachine& m, const Buffers& b) { fill(m, b, shape, token); };
+        const auto produce = [&](const SimtIsa& m, const Buffers& b) { fill(m, b, shape, token); };
         at::Tensor found = at::empty({64, 64}, at::kBFloat16);
-        run_pair(1, produce, [&](const SimtMachine& m, const Buffers& b) {
+        run_pair(1, produce, [&](const SimtIsa& m, const Buffers& b) {
             m.wait_barrier(b.full(), 0);
             for (int row = 0; m.thread() == 0 && row < 64; ++row) {
                 for (int column = 0; column < 8; ++column) {
@@ -207,7 +207,7 @@ DOCTEST_TEST_CASE("cuda_pipeline: a buffer goes round, and what is done wrong is
         bool fills_at_once = false;
     };
     const auto producer = [&](const Wrong& wrong) {
-        return [&shape, wrong](const SimtMachine& m, const Buffers& b) {
+        return [&shape, wrong](const SimtIsa& m, const Buffers& b) {
             for (std::uint32_t i = 0; i < turns; ++i) {
                 if (!wrong.fills_at_once) {
                     m.wait_barrier(b.empty(), i % 2 ^ 1);
@@ -217,7 +217,7 @@ DOCTEST_TEST_CASE("cuda_pipeline: a buffer goes round, and what is done wrong is
         };
     };
     const auto consumer = [&](const Wrong& wrong) {
-        return [wrong](const SimtMachine& m, const Buffers& b) {
+        return [wrong](const SimtIsa& m, const Buffers& b) {
             for (std::uint32_t i = 0; i < turns; ++i) {
                 if (!wrong.waits_not) {
                     m.wait_barrier(b.full(), i % 2 ^ wrong.parity);
@@ -262,7 +262,7 @@ DOCTEST_TEST_CASE("cuda_pipeline: a buffer goes round, and what is done wrong is
 
 DOCTEST_TEST_CASE(
     "cuda_pipeline: the report of a kernel that gave up names the barrier and whose fault it is") {
-    using Shape = cuda::GroupKeyGradientShape;
+    using Shape = cuda::WarpgroupKeyGradientShape;
     using Shared = cuda::PipelineShared<Shape>;
     static_assert(Shared::barriers <= 15 && Shape::teams * Shared::bytes < 1 << 18, "they fit a word");
     alignas(8) static std::array<std::byte, 3 * Shared::bytes> memory;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The attention kernels for Hopper (wgmma and tensor maps), heads of size 64. What goes before and after them
 // is attention_kernels.cu's.
-#include "bigbird/attention/cuda/device/hopper/group_launches.hpp"
-#include "bigbird/attention/cuda/device/hopper/pipeline_machine.cuh"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_launches.hpp"
+#include "bigbird/attention/cuda/device/hopper/pipeline_isa.cuh"
 #include "bigbird/attention/cuda/device/hopper/tensor_map.cuh"
 #include "bigbird/attention/cuda/device/hopper/wait_reports.cuh"
 #include "bigbird/attention/cuda/device/launches.cuh"
@@ -11,8 +11,8 @@ namespace bigbird::attention::cuda {
 
 namespace {
 
-/// The Launcher of group_launches.hpp, for the current device.
-class HopperLauncher : public DeviceLauncher<PipelineMachine> {
+/// The Launcher of warpgroup_launches.hpp, for the current device.
+class HopperLauncher : public DeviceLauncher<PipelineIsa> {
 public:
     using TileMap = CUtensorMap;
 
@@ -37,26 +37,26 @@ public:
 
 /// Waits for a turn that never ends.
 struct HangingKernel {
-    using Parameters = GroupArguments<CUtensorMap>;
+    using Parameters = WarpgroupArguments<CUtensorMap>;
     static constexpr PipelineKernel kernel = PipelineKernel::hang;
     static constexpr int threads = warp_lanes, resident = 1;
     template <typename Machine>
     BIGBIRD_DEVICE static void run(const Machine& machine, const Parameters&) {
-        const PipelineShared<GroupForwardShape> shared{machine.shared()};
+        const PipelineShared<WarpgroupForwardShape> shared{machine.shared()};
         if (machine.thread() == 0) {
             set_up_barriers(machine, shared);
             machine.publish_barriers();
         }
         machine.sync_block();
         machine.wait_or_give_up(shared.step_full(1), 0, shared.barrier(0),
-                                PipelineShared<GroupForwardShape>::barriers);
+                                PipelineShared<WarpgroupForwardShape>::barriers);
     }
 };
 
 }  // namespace
 
 void launch_hang(Launches& launches) {
-    HopperLauncher(launches).launch<HangingKernel>(1, PipelineShared<GroupForwardShape>::bytes, {});
+    HopperLauncher(launches).launch<HangingKernel>(1, PipelineShared<WarpgroupForwardShape>::bytes, {});
 }
 
 void launch_hopper_forward(Launches& launches, const Arguments& a) {

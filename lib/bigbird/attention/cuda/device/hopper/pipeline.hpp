@@ -5,7 +5,7 @@
 // the producer runs ahead, into the next unit as well.
 #pragma once
 
-#include "bigbird/attention/cuda/device/hopper/group_tiles.hpp"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_tiles.hpp"
 
 namespace bigbird::attention::cuda {
 
@@ -59,8 +59,8 @@ template <typename Shape>
 struct PipelineShared {
     static constexpr int unit_buffers = Shape::unit_buffers, step_buffers = Shape::step_buffers;
     static constexpr int sums_bytes = tile_tokens * static_cast<int>(sizeof(float));
-    static constexpr int step_tiles_at = unit_buffers * Shape::unit_tiles * GroupTile::bytes;
-    static constexpr int sums_at = step_tiles_at + step_buffers * 2 * GroupTile::bytes;
+    static constexpr int step_tiles_at = unit_buffers * Shape::unit_tiles * WarpgroupTile::bytes;
+    static constexpr int sums_at = step_tiles_at + step_buffers * 2 * WarpgroupTile::bytes;
     static constexpr int headers_at = sums_at + step_buffers * Shape::step_sums * sums_bytes;
     static constexpr int units_at = headers_at + step_buffers * static_cast<int>(sizeof(StepHeader));
     static constexpr int barriers_at =
@@ -69,11 +69,11 @@ struct PipelineShared {
     static constexpr int bytes = (used + 1023) / 1024 * 1024;  // the next team's tiles begin behind them
     std::byte* base;
 
-    BIGBIRD_DEVICE GroupTile unit_tile(int buffer, int i) const {
-        return {base + (buffer * Shape::unit_tiles + i) * GroupTile::bytes};
+    BIGBIRD_DEVICE WarpgroupTile unit_tile(int buffer, int i) const {
+        return {base + (buffer * Shape::unit_tiles + i) * WarpgroupTile::bytes};
     }
-    BIGBIRD_DEVICE GroupTile step_tile(int buffer, int i) const {
-        return {base + step_tiles_at + (2 * buffer + i) * GroupTile::bytes};
+    BIGBIRD_DEVICE WarpgroupTile step_tile(int buffer, int i) const {
+        return {base + step_tiles_at + (2 * buffer + i) * WarpgroupTile::bytes};
     }
     BIGBIRD_DEVICE float* sums(int buffer, int i) const {
         return reinterpret_cast<float*>(base + sums_at + (buffer * Shape::step_sums + i) * sums_bytes);
@@ -100,7 +100,7 @@ struct PipelineShared {
 /// it announces; `empty` for a lane of each consuming warp.
 template <typename Shape, typename Machine>
 BIGBIRD_DEVICE void set_up_barriers(const Machine& machine, const PipelineShared<Shape>& shared) {
-    constexpr int consumers = Shape::groups * group_warps;
+    constexpr int consumers = Shape::groups * warpgroup_warps;
     for (int i = 0; i < Shape::unit_buffers; ++i) {
         machine.init_barrier(shared.unit_full(i), 1);
         machine.init_barrier(shared.unit_empty(i), consumers);
@@ -274,7 +274,7 @@ BIGBIRD_DEVICE void consume(const Machine& machine, const Arguments& a, const Pi
 /// A thread block: the groups of its teams, and the group of their producers. Loads{machine, p, shared} is
 /// Producer's, Work(arguments, shared, side) is consume()'s.
 template <typename Shape, typename Loads, typename Work, typename Machine, typename Map>
-BIGBIRD_DEVICE void run_pipeline(const Machine& machine, const GroupArguments<Map>& p, const UnitList& list) {
+BIGBIRD_DEVICE void run_pipeline(const Machine& machine, const WarpgroupArguments<Map>& p, const UnitList& list) {
     using Shared = PipelineShared<Shape>;
     for (int team = 0; machine.thread() == 0 && team < Shape::teams; ++team) {
         set_up_barriers(machine, Shared{machine.shared() + team * Shared::bytes});
@@ -283,10 +283,10 @@ BIGBIRD_DEVICE void run_pipeline(const Machine& machine, const GroupArguments<Ma
         machine.publish_barriers();
     }
     machine.sync_block();
-    const int group = machine.thread() / group_threads;
+    const int group = machine.thread() / warpgroup_threads;
     if (group == Shape::teams * Shape::groups) {
         machine.template give_registers<Shape::producer_registers>();
-        const int team = machine.thread() % group_threads / warp_lanes;
+        const int team = machine.thread() % warpgroup_threads / warp_lanes;
         if (team < Shape::teams) {
             const Shared shared{machine.shared() + team * Shared::bytes};
             const Loads loads{machine, p, shared};

@@ -10,7 +10,7 @@
 namespace bigbird::attention::cuda {
 
 /// Heads of size 64: a row of a tile is 128 bytes, as wide as the swizzle.
-inline constexpr int group_head_dim = 64;
+inline constexpr int warpgroup_head_dim = 64;
 
 /// Dimensions from the fastest on: head_dim, tokens, heads, samples. A copy takes a box of `box` elements;
 /// those behind a dimension's end become 0. In shared memory the 16-byte chunks of rows are swizzled by 128
@@ -26,16 +26,16 @@ struct TileMapShape {
 inline TileMapShape tile_map_shape(const TensorView& view, const Arguments& a) {
     const auto bytes = [](std::int64_t stride) { return static_cast<std::uint64_t>(stride) * 2; };
     return {view.data,
-            {group_head_dim, static_cast<std::uint64_t>(a.tiling.length), static_cast<std::uint64_t>(a.heads),
+            {warpgroup_head_dim, static_cast<std::uint64_t>(a.tiling.length), static_cast<std::uint64_t>(a.heads),
              static_cast<std::uint64_t>(a.samples)},
             {bytes(view.row_stride), bytes(view.head_stride), bytes(view.sample_stride)},
-            {group_head_dim, tile_tokens, 1, 1}};
+            {warpgroup_head_dim, tile_tokens, 1, 1}};
 }
 
 /// What Hopper's kernels are given: maps besides the arguments that all kernels have. `Map` is the driver's
 /// packed form, or TileMapShape in the emulation.
 template <typename Map>
-struct GroupArguments {
+struct WarpgroupArguments {
     Arguments a;
     Map q, k, v, d_out;              // d_out: backward only
     std::uint64_t* waits = nullptr;  // a report's words (wait_report.hpp), or null

@@ -5,7 +5,7 @@
 // printed to standard error when the process ends, whoever met the CUDA error first.
 #pragma once
 
-#include "bigbird/attention/cuda/device/hopper/group_launches.hpp"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_launches.hpp"
 #include "bigbird/attention/cuda/device/hopper/wait_report.hpp"
 
 #include <cuda_runtime_api.h>
@@ -39,10 +39,10 @@ private:
     }
     /// When the process ends. The page is read as ordinary memory: the context may be gone.
     ~WaitReports() {
-        print<GroupForwardShape>("forward", PipelineKernel::forward);
-        print<GroupQueryGradientShape>("dq", PipelineKernel::query_gradient);
-        print<GroupKeyGradientShape>("dk and dv", PipelineKernel::key_gradient);
-        print<GroupForwardShape>("that is made to hang", PipelineKernel::hang);
+        print<WarpgroupForwardShape>("forward", PipelineKernel::forward);
+        print<WarpgroupQueryGradientShape>("dq", PipelineKernel::query_gradient);
+        print<WarpgroupKeyGradientShape>("dk and dv", PipelineKernel::key_gradient);
+        print<WarpgroupForwardShape>("that is made to hang", PipelineKernel::hang);
     }
     template <typename Shape>
     static void print(const char* name, PipelineKernel kernel) {

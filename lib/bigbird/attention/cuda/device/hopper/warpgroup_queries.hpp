@@ -14,7 +14,7 @@ namespace bigbird::attention::cuda {
 template <typename Machine, typename Map, typename Shape>
 struct QueryUnitLoads {
     const Machine& machine;
-    const GroupArguments<Map>& p;
+    const WarpgroupArguments<Map>& p;
     const PipelineShared<Shape>& shared;
     static constexpr int of_side = Shape::unit_tiles / 2;  ///< tiles: queries, and backward d_out
 
@@ -22,7 +22,7 @@ struct QueryUnitLoads {
         return {first_of(entry), count_of(entry)};
     }
     BIGBIRD_DEVICE int unit_bytes(const Unit& unit) const {
-        return (unit.tile[1] < 0 ? 1 : 2) * of_side * GroupTile::bytes;
+        return (unit.tile[1] < 0 ? 1 : 2) * of_side * WarpgroupTile::bytes;
     }
     BIGBIRD_DEVICE void load_unit(const Unit& unit, int sample, int buffer, Barrier* full) const {
         for (int side = 0; side < 2 && cuda::of_side(unit.tile, side) >= 0; ++side) {
@@ -34,7 +34,7 @@ struct QueryUnitLoads {
             }
         }
     }
-    BIGBIRD_DEVICE static constexpr int step_bytes() { return 2 * GroupTile::bytes; }
+    BIGBIRD_DEVICE static constexpr int step_bytes() { return 2 * WarpgroupTile::bytes; }
     BIGBIRD_DEVICE void load_step(const Unit& unit, int sample, const Entry& entry, int buffer,
                                   Barrier* full) const {
         const int first = first_of(entry);

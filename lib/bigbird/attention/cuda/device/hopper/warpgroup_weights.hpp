@@ -5,7 +5,7 @@
 // group computes exponentials, the others multiply.
 #pragma once
 
-#include "bigbird/attention/cuda/device/hopper/group_tiles.hpp"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_tiles.hpp"
 
 namespace bigbird::attention::cuda {
 
@@ -13,15 +13,15 @@ namespace bigbird::attention::cuda {
 /// and i an accumulator's number and place: element_bias(n, i) is added where not `is_plain`; shift(n, i) to
 /// all.
 template <typename Scalar, typename Kept, typename Machine, typename ElementBias, typename Shift>
-BIGBIRD_DEVICE void multiply_to_weights(const Machine& machine, const GroupTile& a, const GroupTile& b,
+BIGBIRD_DEVICE void multiply_to_weights(const Machine& machine, const WarpgroupTile& a, const WarpgroupTile& b,
                                         bool is_plain, Fragment (&weights)[4],
                                         const ElementBias& element_bias, const Shift& shift) {
     Accumulator scores[8];
-    machine.group_fence(scores);
+    machine.warpgroup_fence(scores);
     issue_rows_by_rows<Scalar>(machine, scores, a, b);
-    machine.group_commit();
-    machine.group_wait(scores);
-    constexpr float factor = scale_of<group_head_dim>() * log2_e;
+    machine.warpgroup_commit();
+    machine.warpgroup_wait(scores);
+    constexpr float factor = scale_of<warpgroup_head_dim>() * log2_e;
     if (!is_plain) {
         BIGBIRD_UNROLL
         for (int j = 0; j < 32; ++j) {
@@ -38,14 +38,14 @@ BIGBIRD_DEVICE void multiply_to_weights(const Machine& machine, const GroupTile&
 
 /// d_scores = weights (a b^T - delta), as first operands.
 template <typename Scalar, typename Kept, typename Machine, typename Delta>
-BIGBIRD_DEVICE void multiply_to_score_gradients(const Machine& machine, const GroupTile& a,
-                                                const GroupTile& b, const Fragment (&weights)[4],
+BIGBIRD_DEVICE void multiply_to_score_gradients(const Machine& machine, const WarpgroupTile& a,
+                                                const WarpgroupTile& b, const Fragment (&weights)[4],
                                                 Fragment (&d_scores)[4], const Delta& delta) {
     Accumulator d_weights[8];
-    machine.group_fence(d_weights);
+    machine.warpgroup_fence(d_weights);
     issue_rows_by_rows<Scalar>(machine, d_weights, a, b);
-    machine.group_commit();
-    machine.group_wait(d_weights);
+    machine.warpgroup_commit();
+    machine.warpgroup_wait(d_weights);
     BIGBIRD_UNROLL
     for (int j = 0; j < 32; ++j) {
         const int n = j / 4, i = j % 4;

@@ -10,7 +10,7 @@ namespace bigbird::attention::cuda {
 
 extern __shared__ __align__(1024) unsigned char dynamic_shared[];
 
-struct PtxMachine {
+struct PtxIsa {
     __device__ __forceinline__ int thread() const { return static_cast<int>(threadIdx.x); }
     __device__ __forceinline__ int lane() const { return static_cast<int>(threadIdx.x) % warp_lanes; }
     __device__ __forceinline__ int block() const { return static_cast<int>(blockIdx.x); }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// dk and dv by products of four warps (group_tiles.hpp): the units of key_gradient.hpp, a key tile a group,
+// dk and dv by products of four warps (warpgroup_tiles.hpp): the units of key_gradient.hpp, a key tile a group,
 // keys as rows.
 #pragma once
 
-#include "bigbird/attention/cuda/device/hopper/group_weights.hpp"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_weights.hpp"
 #include "bigbird/attention/cuda/device/hopper/pipeline.hpp"
 #include "bigbird/attention/cuda/device/key_gradient.hpp"
 
 namespace bigbird::attention::cuda {
 
 /// A unit's tiles: keys, values. A step's: queries, d_out; its sums: their lse and delta.
-struct GroupKeyGradientShape {
+struct WarpgroupKeyGradientShape {
     static constexpr int teams = key_teams, groups = 1, registers = 144, producer_registers = 80;
     static constexpr int unit_tiles = 2, unit_buffers = 1, step_buffers = 3, step_sums = 2;
 };
@@ -18,21 +18,21 @@ struct GroupKeyGradientShape {
 /// What the producer loads; for short tiles see QueryUnitLoads.
 template <typename Machine, typename Map>
 struct KeyUnitLoads {
-    using Shared = PipelineShared<GroupKeyGradientShape>;
+    using Shared = PipelineShared<WarpgroupKeyGradientShape>;
     const Machine& machine;
-    const GroupArguments<Map>& p;
+    const WarpgroupArguments<Map>& p;
     const Shared& shared;
 
     BIGBIRD_DEVICE TokenRange keys_of(const Unit& unit, const Entry&) const {
         return tokens_of_side(p.a, unit, 0);
     }
-    BIGBIRD_DEVICE static constexpr int unit_bytes(const Unit&) { return 2 * GroupTile::bytes; }
+    BIGBIRD_DEVICE static constexpr int unit_bytes(const Unit&) { return 2 * WarpgroupTile::bytes; }
     BIGBIRD_DEVICE void load_unit(const Unit& unit, int sample, int buffer, Barrier* full) const {
         const int first = first_token_of(p.a.tiling, unit.tile[0]);
         machine.copy_tile(shared.unit_tile(buffer, 0).data, p.k, first, unit.head, sample, full);
         machine.copy_tile(shared.unit_tile(buffer, 1).data, p.v, first, unit.head, sample, full);
     }
-    BIGBIRD_DEVICE static constexpr int step_bytes() { return 2 * (GroupTile::bytes + Shared::sums_bytes); }
+    BIGBIRD_DEVICE static constexpr int step_bytes() { return 2 * (WarpgroupTile::bytes + Shared::sums_bytes); }
     BIGBIRD_DEVICE void load_step(const Unit& unit, int sample, const Entry& entry, int buffer,
                                   Barrier* full) const {
         const int first = first_of(entry);
@@ -45,10 +45,10 @@ struct KeyUnitLoads {
 };
 
 template <typename Scalar>
-class GroupKeyGradient {
+class WarpgroupKeyGradient {
 public:
-    using Shared = PipelineShared<GroupKeyGradientShape>;
-    BIGBIRD_DEVICE GroupKeyGradient(const Arguments& a, const Shared& shared, int) : a_(a), shared_(shared) {}
+    using Shared = PipelineShared<WarpgroupKeyGradientShape>;
+    BIGBIRD_DEVICE WarpgroupKeyGradient(const Arguments& a, const Shared& shared, int) : a_(a), shared_(shared) {}
 
     template <typename Machine>
     BIGBIRD_DEVICE void begin(const Machine&, const UnitHeader&) {
@@ -62,7 +62,7 @@ public:
     /// A query tile against the group's 64 keys.
     template <typename Machine>
     BIGBIRD_DEVICE void step(const Machine& machine, const TileBias& bias, int buffer, int step_buffer) {
-        const GroupTile queries = shared_.step_tile(step_buffer, 0),
+        const WarpgroupTile queries = shared_.step_tile(step_buffer, 0),
                         d_out = shared_.step_tile(step_buffer, 1);
         const float* lse = shared_.sums(step_buffer, 0);
         const float* delta = shared_.sums(step_buffer, 1);
@@ -77,16 +77,16 @@ public:
         multiply_to_score_gradients<Scalar, Scalar>(
             machine, shared_.unit_tile(buffer, 1), d_out, weights, d_scores,
             [&](int n, int i) { return delta[first_query + 8 * n + i % 2]; });
-        machine.group_fence(weights, d_scores, dk_, dv_);
+        machine.warpgroup_fence(weights, d_scores, dk_, dv_);
         issue_by_tile<Scalar>(machine, dv_, weights, d_out);
         issue_by_tile<Scalar>(machine, dk_, d_scores, queries);
-        machine.group_commit();
-        machine.group_wait(weights, d_scores, dk_, dv_);
+        machine.warpgroup_commit();
+        machine.warpgroup_wait(weights, d_scores, dk_, dv_);
     }
 
     template <typename Machine>
     BIGBIRD_DEVICE void finish(const Machine& machine, const UnitHeader& header, int buffer) {
-        store_key_gradients<group_head_dim, Scalar>(machine, a_, header.unit, header.sample, row_of(machine),
+        store_key_gradients<warpgroup_head_dim, Scalar>(machine, a_, header.unit, header.sample, row_of(machine),
                                                     shared_.unit_tile(buffer, 0),
                                                     shared_.unit_tile(buffer, 1), dk_, dv_);
     }

@@ -9,34 +9,34 @@
 
 namespace bigbird::attention::cuda {
 
-inline constexpr int group_threads = 128, group_warps = 4;
+inline constexpr int warpgroup_threads = 128, warpgroup_warps = 4;
 /// A barrier in shared memory (PTX: mbarrier), 8 bytes.
 using Barrier = std::uint64_t;
-using GroupTile = SharedTile<group_head_dim>;
+using WarpgroupTile = SharedTile<warpgroup_head_dim>;
 
 /// The first of a warp's 16 rows of its group's tile.
 template <typename Machine>
 BIGBIRD_DEVICE int row_of(const Machine& machine) {
-    return machine.thread() % group_threads / warp_lanes * 16;
+    return machine.thread() % warpgroup_threads / warp_lanes * 16;
 }
 
-/// The matrix descriptor of a GroupTile at an address in shared memory: groups of 8 rows follow each other at
+/// The matrix descriptor of a WarpgroupTile at an address in shared memory: groups of 8 rows follow each other at
 /// 1024 bytes, along the rows of an operand and, transposed, along k alike.
 BIGBIRD_DEVICE constexpr std::uint64_t tile_descriptor(std::uint32_t address) {
-    constexpr std::uint64_t group_bytes = 1024, swizzle_128 = 1;
-    return (address >> 4 & 0x3FFF) | (group_bytes >> 4) << 16 | (group_bytes >> 4) << 32 | swizzle_128 << 62;
+    constexpr std::uint64_t warpgroup_bytes = 1024, swizzle_128 = 1;
+    return (address >> 4 & 0x3FFF) | (warpgroup_bytes >> 4) << 16 | (warpgroup_bytes >> 4) << 32 | swizzle_128 << 62;
 }
 /// In a descriptor: 16 columns on, and 16 rows on.
 inline constexpr std::uint64_t next_columns = 32 >> 4, next_rows = 2048 >> 4;
 
 /// Issues sum = a b^T over the columns of two tiles.
 template <typename Scalar, typename Machine>
-BIGBIRD_DEVICE void issue_rows_by_rows(const Machine& machine, Accumulator (&sum)[8], const GroupTile& a,
-                                       const GroupTile& b) {
+BIGBIRD_DEVICE void issue_rows_by_rows(const Machine& machine, Accumulator (&sum)[8], const WarpgroupTile& a,
+                                       const WarpgroupTile& b) {
     const std::uint64_t first = machine.describe(a.data), second = machine.describe(b.data);
     BIGBIRD_UNROLL
     for (std::uint64_t step = 0; step < 4; ++step) {
-        machine.template group_multiply<Scalar, false>(sum, first + step * next_columns,
+        machine.template warpgroup_multiply<Scalar, false>(sum, first + step * next_columns,
                                                        second + step * next_columns, step > 0);
     }
 }
@@ -44,11 +44,11 @@ BIGBIRD_DEVICE void issue_rows_by_rows(const Machine& machine, Accumulator (&sum
 /// Issues sum += a b, a in registers (16 columns a fragment), over the rows of a tile.
 template <typename Scalar, typename Machine>
 BIGBIRD_DEVICE void issue_by_tile(const Machine& machine, Accumulator (&sum)[8], const Fragment (&a)[4],
-                                  const GroupTile& b) {
+                                  const WarpgroupTile& b) {
     const std::uint64_t second = machine.describe(b.data);
     BIGBIRD_UNROLL
     for (std::uint64_t step = 0; step < 4; ++step) {
-        machine.template group_multiply<Scalar, true>(sum, a[step], second + step * next_rows, true);
+        machine.template warpgroup_multiply<Scalar, true>(sum, a[step], second + step * next_rows, true);
     }
 }
 

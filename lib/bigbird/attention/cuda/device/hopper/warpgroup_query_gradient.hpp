@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// dq by products of four warps (group_tiles.hpp): the units of query_gradient.hpp, one group of warps a query
+// dq by products of four warps (warpgroup_tiles.hpp): the units of query_gradient.hpp, one group of warps a query
 // tile.
 #pragma once
 
-#include "bigbird/attention/cuda/device/hopper/group_queries.hpp"
-#include "bigbird/attention/cuda/device/hopper/group_weights.hpp"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_queries.hpp"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_weights.hpp"
 
 namespace bigbird::attention::cuda {
 
 /// A unit's tiles: the queries of both sides, then their d_out.
-struct GroupQueryGradientShape {
+struct WarpgroupQueryGradientShape {
     static constexpr int teams = query_teams, groups = 2, registers = 104, producer_registers = 64;
     static constexpr int unit_tiles = 4, unit_buffers = 2, step_buffers = 3, step_sums = 0;
 };
 
 template <typename Scalar>
-class GroupQueryGradient {
+class WarpgroupQueryGradient {
 public:
-    using Shared = PipelineShared<GroupQueryGradientShape>;
-    BIGBIRD_DEVICE GroupQueryGradient(const Arguments& a, const Shared& shared, int side)
+    using Shared = PipelineShared<WarpgroupQueryGradientShape>;
+    BIGBIRD_DEVICE WarpgroupQueryGradient(const Arguments& a, const Shared& shared, int side)
         : a_(a), shared_(shared), side_(side) {}
 
     template <typename Machine>
@@ -40,7 +40,7 @@ public:
     /// A key tile against the group's 64 queries.
     template <typename Machine>
     BIGBIRD_DEVICE void step(const Machine& machine, const TileBias& bias, int buffer, int step_buffer) {
-        const GroupTile keys = shared_.step_tile(step_buffer, 0), values = shared_.step_tile(step_buffer, 1);
+        const WarpgroupTile keys = shared_.step_tile(step_buffer, 0), values = shared_.step_tile(step_buffer, 1);
         const int first_query = row_of(machine) + machine.lane() / 4, first_key = 2 * (machine.lane() % 4);
         Fragment weights[4];
         multiply_to_weights<Scalar, Fp16>(
@@ -53,10 +53,10 @@ public:
         multiply_to_score_gradients<Scalar, Fp16>(machine, shared_.unit_tile(buffer, 2 + side_), values,
                                                   weights, d_scores,
                                                   [&](int, int i) { return delta_[i / 2]; });
-        machine.group_fence(d_scores, dq_);
+        machine.warpgroup_fence(d_scores, dq_);
         issue_by_tile<Scalar>(machine, dq_, d_scores, keys);
-        machine.group_commit();
-        machine.group_wait(d_scores, dq_);
+        machine.warpgroup_commit();
+        machine.warpgroup_wait(d_scores, dq_);
     }
 
     /// Writes the warp's 16 rows of dq, or their part.
@@ -68,13 +68,13 @@ public:
         if (tile < 0) {
             return;
         }
-        scale_rows<group_head_dim>(dq_, scale_of<group_head_dim>());
+        scale_rows<warpgroup_head_dim>(dq_, scale_of<warpgroup_head_dim>());
         if (of_side(unit.slot, side_) >= 0) {
             const std::int64_t slot =
                 static_cast<std::int64_t>(header.sample) * a_.queries.slots + of_side(unit.slot, side_);
-            store_part<group_head_dim>(machine, a_.workspace + slot * tile_tokens * group_head_dim, row, dq_);
+            store_part<warpgroup_head_dim>(machine, a_.workspace + slot * tile_tokens * warpgroup_head_dim, row, dq_);
         } else {
-            store_rows<group_head_dim, Scalar>(
+            store_rows<warpgroup_head_dim, Scalar>(
                 machine, shared_.unit_tile(buffer, side_), row, dq_, rows_of(a_.dq, header.sample, unit.head),
                 first_token_of(a_.tiling, tile), count_tokens(a_.tiling, tile));
         }

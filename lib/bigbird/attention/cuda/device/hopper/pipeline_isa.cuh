@@ -3,23 +3,23 @@
 // engine.
 #pragma once
 
-#include "bigbird/attention/cuda/device/hopper/group_machine.cuh"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_isa.cuh"
 #include "bigbird/attention/cuda/device/hopper/wait_report.hpp"
 
 #include <cuda.h>  // CUtensorMap alone; libcuda is not linked
 
 namespace bigbird::attention::cuda {
 
-class PipelineMachine : public GroupMachine {
+class PipelineIsa : public WarpgroupIsa {
 public:
-    /// `waits`: of GroupArguments.
-    __device__ __forceinline__ explicit PipelineMachine(std::uint64_t* waits) : waits_(waits) {}
+    /// `waits`: of WarpgroupArguments.
+    __device__ __forceinline__ explicit PipelineIsa(std::uint64_t* waits) : waits_(waits) {}
     __device__ __forceinline__ int thread() const { return thread_; }
     __device__ __forceinline__ int lane() const { return thread_ % warp_lanes; }
     /// The same, of which the compiler knows nothing before: what is made of its numbers is not computed
     /// ahead of loops and kept in registers.
-    __device__ __forceinline__ PipelineMachine late() const {
-        PipelineMachine same = *this;
+    __device__ __forceinline__ PipelineIsa late() const {
+        PipelineIsa same = *this;
         asm volatile("" : "+r"(same.thread_));
         return same;
     }
@@ -95,7 +95,7 @@ public:
     }
     /// A barrier of a group's four warps; barrier 0 is the block's.
     __device__ __forceinline__ void sync_group() const {
-        asm volatile("bar.sync %0, %1;" ::"r"(1 + thread() / group_threads), "n"(group_threads) : "memory");
+        asm volatile("bar.sync %0, %1;" ::"r"(1 + thread() / warpgroup_threads), "n"(warpgroup_threads) : "memory");
     }
     /// All of a group, once: lanes have so many registers from now on, a multiple of 8. Who takes waits for
     /// those who give.

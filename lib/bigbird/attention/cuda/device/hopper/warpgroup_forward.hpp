@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention forward by products of four warps (group_tiles.hpp): the units of forward.hpp, one group of warps
+// Attention forward by products of four warps (warpgroup_tiles.hpp): the units of forward.hpp, one group of warps
 // a query tile.
 #pragma once
 
 #include "bigbird/attention/cuda/device/forward.hpp"
-#include "bigbird/attention/cuda/device/hopper/group_queries.hpp"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_queries.hpp"
 
 namespace bigbird::attention::cuda {
 
 /// A unit's tiles: the queries of both sides.
-struct GroupForwardShape {
+struct WarpgroupForwardShape {
     static constexpr int teams = query_teams, groups = 2, registers = 104, producer_registers = 64;
     static constexpr int unit_tiles = 2, unit_buffers = 2, step_buffers = 4, step_sums = 0;
 };
 
 template <typename Scalar>
-class GroupForward {
+class WarpgroupForward {
 public:
-    using Shared = PipelineShared<GroupForwardShape>;
-    BIGBIRD_DEVICE GroupForward(const Arguments& a, const Shared& shared, int side)
+    using Shared = PipelineShared<WarpgroupForwardShape>;
+    BIGBIRD_DEVICE WarpgroupForward(const Arguments& a, const Shared& shared, int side)
         : a_(a), shared_(shared), side_(side) {}
 
     template <typename Machine>
@@ -31,28 +31,28 @@ public:
     template <typename Machine>
     BIGBIRD_DEVICE void step(const Machine& machine, const TileBias& bias, int buffer, int step_buffer) {
         Accumulator scores[1][8];
-        machine.group_fence(scores[0]);
+        machine.warpgroup_fence(scores[0]);
         issue_rows_by_rows<Scalar>(machine, scores[0], shared_.unit_tile(buffer, side_),
                                    shared_.step_tile(step_buffer, 0));
-        machine.group_commit();
-        machine.group_wait(scores[0]);
+        machine.warpgroup_commit();
+        machine.warpgroup_wait(scores[0]);
         if (!bias.is_plain) {
-            add_element_biases<group_head_dim>(machine, a_.tiling, bias, row_of(machine), scores);
+            add_element_biases<warpgroup_head_dim>(machine, a_.tiling, bias, row_of(machine), scores);
         }
-        softmax_step(machine, state_, scores, scale_of<group_head_dim>() * log2_e, bias.shared());
+        softmax_step(machine, state_, scores, scale_of<warpgroup_head_dim>() * log2_e, bias.shared());
         Fragment weights[4];
         as_operands<Scalar>(machine, scores[0], weights);
-        machine.group_fence(weights, state_.out[0]);
+        machine.warpgroup_fence(weights, state_.out[0]);
         issue_by_tile<Scalar>(machine, state_.out[0], weights, shared_.step_tile(step_buffer, 1));
-        machine.group_commit();
-        machine.group_wait(weights, state_.out[0]);
+        machine.warpgroup_commit();
+        machine.warpgroup_wait(weights, state_.out[0]);
     }
 
     template <typename Machine>
     BIGBIRD_DEVICE void finish(const Machine& machine, const UnitHeader& header, int buffer) {
         const Unit unit = header.unit;
         if (of_side(unit.tile, side_) >= 0) {
-            finish_stack<group_head_dim, Scalar>(machine, a_, unit, header.sample, side_,
+            finish_stack<warpgroup_head_dim, Scalar>(machine, a_, unit, header.sample, side_,
                                                  shared_.unit_tile(buffer, side_), row_of(machine),
                                                  state_.out[0], state_.highest[0], state_.total[0]);
         }
@@ -62,7 +62,7 @@ private:
     const Arguments& a_;
     const Shared& shared_;
     int side_;
-    ForwardState<group_head_dim, 1> state_;
+    ForwardState<warpgroup_head_dim, 1> state_;
 };
 
 }  // namespace bigbird::attention::cuda

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Machine of group_tiles.hpp on a GPU of compute capability 9.0 (code for 9.0a).
+// The Machine of warpgroup_tiles.hpp on a GPU of compute capability 9.0 (code for 9.0a).
 #pragma once
 
-#include "bigbird/attention/cuda/device/hopper/group_tiles.hpp"
-#include "bigbird/attention/cuda/device/ptx_machine.cuh"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_tiles.hpp"
+#include "bigbird/attention/cuda/device/ptx_isa.cuh"
 
 namespace bigbird::attention::cuda {
 
@@ -35,29 +35,29 @@ namespace bigbird::attention::cuda {
         : "r"(a.x[0]), "r"(a.x[1]), "r"(a.x[2]), "r"(a.x[3]), "l"(b), "r"(static_cast<int>(add)), \
           "n"(static_cast<int>(TransposedB)))
 
-struct GroupMachine : PtxMachine {
+struct WarpgroupIsa : PtxIsa {
     __device__ __forceinline__ std::uint64_t describe(const void* tile) const {
         return tile_descriptor(shared_address(tile));
     }
     /// Orders what was written to `registers`, all that the next products read and write, before those.
     template <typename... Registers>
-    __device__ __forceinline__ void group_fence(Registers&... registers) const {
+    __device__ __forceinline__ void warpgroup_fence(Registers&... registers) const {
         (hold(registers), ...);
         asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     }
-    __device__ __forceinline__ void group_commit() const {
+    __device__ __forceinline__ void warpgroup_commit() const {
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
     }
     /// Waits for all products of the group. `registers` are what they read and write: until then they are
     /// neither read, nor moved, nor used for something else.
     template <typename... Registers>
-    __device__ __forceinline__ void group_wait(Registers&... registers) const {
+    __device__ __forceinline__ void warpgroup_wait(Registers&... registers) const {
         asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
         (hold(registers), ...);
     }
     /// sum (64 x 64) = or += a b; a (64 x 16) and b (16 x 64) by their descriptors.
     template <typename Scalar, bool TransposedB>
-    __device__ __forceinline__ void group_multiply(Accumulator (&sum)[8], std::uint64_t a, std::uint64_t b,
+    __device__ __forceinline__ void warpgroup_multiply(Accumulator (&sum)[8], std::uint64_t a, std::uint64_t b,
                                                    bool add) const {
         if constexpr (std::is_same_v<Scalar, Bf16>) {
             BIGBIRD_WGMMA_TILES("bf16");
@@ -67,7 +67,7 @@ struct GroupMachine : PtxMachine {
     }
     /// The same with a's 16 rows of each warp in registers.
     template <typename Scalar, bool TransposedB>
-    __device__ __forceinline__ void group_multiply(Accumulator (&sum)[8], const Fragment& a, std::uint64_t b,
+    __device__ __forceinline__ void warpgroup_multiply(Accumulator (&sum)[8], const Fragment& a, std::uint64_t b,
                                                    bool add) const {
         if constexpr (std::is_same_v<Scalar, Bf16>) {
             BIGBIRD_WGMMA_REGISTERS("bf16");

@@ -3,9 +3,9 @@
 // besides TileMap and tile_map(view, arguments).
 #pragma once
 
-#include "bigbird/attention/cuda/device/hopper/group_forward.hpp"
-#include "bigbird/attention/cuda/device/hopper/group_key_gradient.hpp"
-#include "bigbird/attention/cuda/device/hopper/group_query_gradient.hpp"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_forward.hpp"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_key_gradient.hpp"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_query_gradient.hpp"
 
 namespace bigbird::attention::cuda {
 
@@ -14,41 +14,41 @@ enum class PipelineKernel : int { forward, query_gradient, key_gradient, hang };
 
 /// Threads of a block: the groups of its teams, and that of the producers.
 template <typename Shape>
-inline constexpr int pipeline_threads = (Shape::teams * Shape::groups + 1) * group_threads;
+inline constexpr int pipeline_threads = (Shape::teams * Shape::groups + 1) * warpgroup_threads;
 
 template <typename Scalar, typename Map>
-struct GroupForwardKernel {
-    using Parameters = GroupArguments<Map>;
-    using Shape = GroupForwardShape;
+struct WarpgroupForwardKernel {
+    using Parameters = WarpgroupArguments<Map>;
+    using Shape = WarpgroupForwardShape;
     static constexpr PipelineKernel kernel = PipelineKernel::forward;
     static constexpr int threads = pipeline_threads<Shape>, resident = 1;
     template <typename Machine>
     BIGBIRD_DEVICE static void run(const Machine& machine, const Parameters& p) {
-        run_pipeline<Shape, QueryUnitLoads<Machine, Map, Shape>, GroupForward<Scalar>>(machine, p,
+        run_pipeline<Shape, QueryUnitLoads<Machine, Map, Shape>, WarpgroupForward<Scalar>>(machine, p,
                                                                                        p.a.queries);
     }
 };
 template <typename Scalar, typename Map>
-struct GroupQueryGradientKernel {
-    using Parameters = GroupArguments<Map>;
-    using Shape = GroupQueryGradientShape;
+struct WarpgroupQueryGradientKernel {
+    using Parameters = WarpgroupArguments<Map>;
+    using Shape = WarpgroupQueryGradientShape;
     static constexpr PipelineKernel kernel = PipelineKernel::query_gradient;
     static constexpr int threads = pipeline_threads<Shape>, resident = 1;
     template <typename Machine>
     BIGBIRD_DEVICE static void run(const Machine& machine, const Parameters& p) {
-        run_pipeline<Shape, QueryUnitLoads<Machine, Map, Shape>, GroupQueryGradient<Scalar>>(machine, p,
+        run_pipeline<Shape, QueryUnitLoads<Machine, Map, Shape>, WarpgroupQueryGradient<Scalar>>(machine, p,
                                                                                              p.a.queries);
     }
 };
 template <typename Scalar, typename Map>
-struct GroupKeyGradientKernel {
-    using Parameters = GroupArguments<Map>;
-    using Shape = GroupKeyGradientShape;
+struct WarpgroupKeyGradientKernel {
+    using Parameters = WarpgroupArguments<Map>;
+    using Shape = WarpgroupKeyGradientShape;
     static constexpr PipelineKernel kernel = PipelineKernel::key_gradient;
     static constexpr int threads = pipeline_threads<Shape>, resident = 1;
     template <typename Machine>
     BIGBIRD_DEVICE static void run(const Machine& machine, const Parameters& p) {
-        run_pipeline<Shape, KeyUnitLoads<Machine, Map>, GroupKeyGradient<Scalar>>(machine, p, p.a.keys);
+        run_pipeline<Shape, KeyUnitLoads<Machine, Map>, WarpgroupKeyGradient<Scalar>>(machine, p, p.a.keys);
     }
 };
 
@@ -56,7 +56,7 @@ template <typename Kernel, typename Launcher>
 void launch_pipeline(Launcher& launcher, const UnitList& list, const typename Kernel::Parameters& p) {
     using Shape = typename Kernel::Shape;
     constexpr int bytes = Shape::teams * PipelineShared<Shape>::bytes,
-                  groups = Kernel::threads / group_threads;
+                  groups = Kernel::threads / warpgroup_threads;
     static_assert(bytes <= 227 * 1024, "what a thread block of compute capability 9.0 can have");
     constexpr int registers_at_start = 512 / groups / 8 * 8;  // of a lane: 65536 in all, by multiples of 8
     static_assert((groups - 1) * Shape::registers + Shape::producer_registers <= groups * registers_at_start,
@@ -70,9 +70,9 @@ void launch_group_forward_units(Launcher& launcher, const Arguments& a) {
         return;
     }
     using Map = typename Launcher::TileMap;
-    const GroupArguments<Map> p{a, launcher.tile_map(a.q, a), launcher.tile_map(a.k, a),
+    const WarpgroupArguments<Map> p{a, launcher.tile_map(a.q, a), launcher.tile_map(a.k, a),
                                 launcher.tile_map(a.v, a), Map{}};
-    launch_pipeline<GroupForwardKernel<Scalar, Map>>(launcher, a.queries, p);
+    launch_pipeline<WarpgroupForwardKernel<Scalar, Map>>(launcher, a.queries, p);
 }
 template <typename Scalar, typename Launcher>
 void launch_group_gradient_units(Launcher& launcher, const Arguments& a) {
@@ -80,13 +80,13 @@ void launch_group_gradient_units(Launcher& launcher, const Arguments& a) {
         return;
     }
     using Map = typename Launcher::TileMap;
-    const GroupArguments<Map> p{a, launcher.tile_map(a.q, a), launcher.tile_map(a.k, a),
+    const WarpgroupArguments<Map> p{a, launcher.tile_map(a.q, a), launcher.tile_map(a.k, a),
                                 launcher.tile_map(a.v, a), launcher.tile_map(a.d_out, a)};
     if (a.gradients != Gradients::of_keys) {
-        launch_pipeline<GroupQueryGradientKernel<Scalar, Map>>(launcher, a.queries, p);
+        launch_pipeline<WarpgroupQueryGradientKernel<Scalar, Map>>(launcher, a.queries, p);
     }
     if (a.gradients != Gradients::of_queries) {
-        launch_pipeline<GroupKeyGradientKernel<Scalar, Map>>(launcher, a.keys, p);
+        launch_pipeline<WarpgroupKeyGradientKernel<Scalar, Map>>(launcher, a.keys, p);
     }
 }
 
