@@ -22,7 +22,7 @@ struct EmulatedLauncher {
     template <typename Kernel>
     void launch(int blocks, int shared_bytes, const typename Kernel::Parameters& parameters) {
         run_grid(blocks, Kernel::threads, static_cast<std::size_t>(shared_bytes), seed,
-                 [&](const SimtIsa& machine) { Kernel::run(machine, parameters); });
+                 [&](const SimtIsa& isa) { Kernel::run(isa, parameters); });
     }
     TileMap tile_map(const attention::cuda::TensorView& view, const attention::cuda::Arguments& a) const {
         return attention::cuda::tile_map_shape(view, a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Machine of an emulated grid (simt_block.hpp).
+// The Isa of an emulated grid (simt_block.hpp).
 #pragma once
 
 #include "support/simt_block.hpp"
@@ -10,7 +10,7 @@
 
 namespace bigbird::testing {
 
-/// The Machine that kernels see.
+/// The Isa that kernels see.
 class SimtIsa {
 public:
     using Fragment = attention::cuda::Fragment;
@@ -209,7 +209,7 @@ private:
     int thread_;
 };
 
-/// Runs kernel(machine) on a grid of blocks.
+/// Runs kernel(isa) on a grid of blocks.
 template <typename Kernel>
 void run_grid(int blocks, int threads, std::size_t shared_bytes, std::uint64_t seed, const Kernel& kernel) {
     for (int block = 0; block < blocks; ++block) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs CUDA kernels that are written against a `Machine` (bigbird/attention/cuda/device/tiles.hpp) on the
+// Runs CUDA kernels that are written against a `DeviceIsa` (bigbird/attention/cuda/device/tiles.hpp) on the
 // CPU: each thread of a block is a fiber, and the 32 of a warp meet in every warp-wide instruction, which is
 // computed as the PTX manual defines it. Made to find what a device would only show at times:
 //   - warps run in random order between barriers, so that a missing barrier changes results;

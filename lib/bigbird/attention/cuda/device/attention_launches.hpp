@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the attention passes launch, in which order and on which grids: once for GPUs and for their emulation.
 // A `Launcher` has launch<Kernel>(blocks, shared_bytes, parameters); a Kernel has its Parameters, `threads` a
-// block, `resident` blocks a multiprocessor for which registers must do, and run(machine, parameters).
+// block, `resident` blocks a multiprocessor for which registers must do, and run(isa, parameters).
 #pragma once
 
 #include "bigbird/attention/cuda/device/backward.hpp"
@@ -15,54 +15,54 @@ template <int HeadDim, typename Scalar>
 struct ForwardKernel {
     using Parameters = Arguments;
     static constexpr int threads = threads_per_block, resident = 2;
-    template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const Arguments& a) {
-        forward_kernel<HeadDim, Scalar>(machine, a);
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const Arguments& a) {
+        forward_kernel<HeadDim, Scalar>(isa, a);
     }
 };
 template <int HeadDim, typename Scalar>
 struct CombineKernel {
     using Parameters = Arguments;
     static constexpr int threads = threads_per_block, resident = 1;
-    template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const Arguments& a) {
-        combine_kernel<HeadDim, Scalar>(machine, a);
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const Arguments& a) {
+        combine_kernel<HeadDim, Scalar>(isa, a);
     }
 };
 template <int HeadDim, typename Scalar>
 struct DeltaKernel {
     using Parameters = Arguments;
     static constexpr int threads = threads_per_block, resident = 1;
-    template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const Arguments& a) {
-        delta_kernel<HeadDim, Scalar>(machine, a);
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const Arguments& a) {
+        delta_kernel<HeadDim, Scalar>(isa, a);
     }
 };
 template <int HeadDim, typename Scalar>
 struct QueryGradientKernel {
     using Parameters = Arguments;
     static constexpr int threads = threads_per_block, resident = 2;
-    template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const Arguments& a) {
-        query_gradient_kernel<HeadDim, Scalar>(machine, a);
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const Arguments& a) {
+        query_gradient_kernel<HeadDim, Scalar>(isa, a);
     }
 };
 template <int HeadDim, typename Scalar>
 struct KeyGradientKernel {
     using Parameters = Arguments;
     static constexpr int threads = threads_per_block, resident = HeadDim > 64 ? 1 : 3;
-    template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const Arguments& a) {
-        key_gradient_kernel<HeadDim, Scalar>(machine, a);
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const Arguments& a) {
+        key_gradient_kernel<HeadDim, Scalar>(isa, a);
     }
 };
 template <int HeadDim, typename Scalar, int Sides>
 struct AddPartsKernel {
     using Parameters = Arguments;
     static constexpr int threads = threads_per_block, resident = 1;
-    template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const Arguments& a) {
-        add_parts_kernel<HeadDim, Scalar>(machine, a, Sides == 1 ? a.queries : a.keys, Sides);
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const Arguments& a) {
+        add_parts_kernel<HeadDim, Scalar>(isa, a, Sides == 1 ? a.queries : a.keys, Sides);
     }
 };
 

@@ -8,23 +8,23 @@
 namespace bigbird::attention::cuda {
 
 /// delta = sum over a row of out * d_out, 0 behind a tile's end. Thread block of samples * heads * tiles.
-template <int HeadDim, typename Scalar, typename Machine>
-BIGBIRD_DEVICE void delta_kernel(const Machine& machine, const Arguments& a) {
+template <int HeadDim, typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void delta_kernel(const Isa& isa, const Arguments& a) {
     constexpr int lanes = HeadDim / 8;  // to a row, 16 bytes each
-    const int tile = machine.block() % a.tiling.tiles, group = machine.block() / a.tiling.tiles;
+    const int tile = isa.block() % a.tiling.tiles, group = isa.block() / a.tiling.tiles;
     const int sample = group / a.heads, head = group % a.heads;
     const int first = first_token_of(a.tiling, tile), count = count_tokens(a.tiling, tile);
     const HeadRows out = rows_of(a.out, sample, head), d_out = rows_of(a.d_out, sample, head);
-    const int column = machine.thread() % lanes * 8;
-    for (int row = machine.thread() / lanes; row < tile_tokens; row += threads_per_block / lanes) {
+    const int column = isa.thread() % lanes * 8;
+    for (int row = isa.thread() / lanes; row < tile_tokens; row += threads_per_block / lanes) {
         float sum = 0;
         if (row < count) {
             sum =
-                machine.template dot8<Scalar>(out.row(first + row) + column, d_out.row(first + row) + column);
+                isa.template dot8<Scalar>(out.row(first + row) + column, d_out.row(first + row) + column);
         }
         BIGBIRD_UNROLL
         for (int mask = 1; mask < lanes; mask *= 2) {
-            sum += machine.shuffle_xor(sum, mask);
+            sum += isa.shuffle_xor(sum, mask);
         }
         if (column == 0) {
             a.delta[row_place(a, sample, head, tile) + row] = sum;
@@ -34,10 +34,10 @@ BIGBIRD_DEVICE void delta_kernel(const Machine& machine, const Arguments& a) {
 
 /// Adds the parts of cut lists in their order: dq (sides 1) or dk and dv (sides 2). Thread block of samples *
 /// sum_count * sides * SumGrid::blocks.
-template <int HeadDim, typename Scalar, typename Machine>
-BIGBIRD_DEVICE void add_parts_kernel(const Machine& machine, const Arguments& a, const UnitList& list,
+template <int HeadDim, typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void add_parts_kernel(const Isa& isa, const Arguments& a, const UnitList& list,
                                      int sides) {
-    const SumGrid<HeadDim> at(machine);
+    const SumGrid<HeadDim> at(isa);
     const int side = at.item % sides, item = at.item / sides, sample = item / list.sum_count;
     const Sum sum = list.sums[item % list.sum_count];
     if (at.row >= count_tokens(a.tiling, sum.tile)) {
@@ -50,7 +50,7 @@ BIGBIRD_DEVICE void add_parts_kernel(const Machine& machine, const Arguments& a,
     float total[8] = {};
     for (int part = 0; part < sum.count; ++part) {
         float of_part[8];
-        machine.load_floats8(parts + static_cast<std::int64_t>(part) * sides * tile_tokens * HeadDim,
+        isa.load_floats8(parts + static_cast<std::int64_t>(part) * sides * tile_tokens * HeadDim,
                              of_part);
         BIGBIRD_UNROLL
         for (int j = 0; j < 8; ++j) {
@@ -59,7 +59,7 @@ BIGBIRD_DEVICE void add_parts_kernel(const Machine& machine, const Arguments& a,
     }
     const TensorView& view = sides == 1 ? a.dq : side == 0 ? a.dk : a.dv;
     const int token = first_token_of(a.tiling, sum.tile) + at.row;
-    machine.template store8<Scalar>(rows_of(view, sample, sum.head).row(token) + at.column, total);
+    isa.template store8<Scalar>(rows_of(view, sample, sum.head).row(token) + at.column, total);
 }
 
 }  // namespace bigbird::attention::cuda

@@ -38,58 +38,58 @@ BIGBIRD_DEVICE void drop(const Dropout& dropout, int row, int columns, int colum
     }
 }
 
-template <typename Machine>
-BIGBIRD_DEVICE float warp_sum(const Machine& machine, float value) {
+template <DeviceIsa Isa>
+BIGBIRD_DEVICE float warp_sum(const Isa& isa, float value) {
     BIGBIRD_UNROLL
     for (int mask = 1; mask < warp_lanes; mask *= 2) {
-        value += machine.shuffle_xor(value, mask);
+        value += isa.shuffle_xor(value, mask);
     }
     return value;
 }
 
 /// Calls body(i, column) for the chunks of a row that this lane holds.
-template <typename Machine, typename Body>
-BIGBIRD_DEVICE void for_chunks(const Machine& machine, int columns, const Body& body) {
+template <DeviceIsa Isa, typename Body>
+BIGBIRD_DEVICE void for_chunks(const Isa& isa, int columns, const Body& body) {
     BIGBIRD_UNROLL
     for (int i = 0; i < norm_chunks; ++i) {
-        const int column = (i * warp_lanes + machine.lane()) * 8;
+        const int column = (i * warp_lanes + isa.lane()) * 8;
         if (column < columns) {
             body(i, column);
         }
     }
 }
 
-template <typename Scalar, typename Machine>
-BIGBIRD_DEVICE Eight load8(const Machine& machine, const void* from, std::int64_t index) {
+template <typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE Eight load8(const Isa& isa, const void* from, std::int64_t index) {
     Eight values;
-    machine.template load8<Scalar>(static_cast<const std::uint16_t*>(from) + index, values.x);
+    isa.template load8<Scalar>(static_cast<const std::uint16_t*>(from) + index, values.x);
     return values;
 }
 /// The same of floats, such as the parameters.
-template <typename Machine>
-BIGBIRD_DEVICE Eight load_floats(const Machine& machine, const float* from) {
+template <DeviceIsa Isa>
+BIGBIRD_DEVICE Eight load_floats(const Isa& isa, const float* from) {
     Eight values;
-    machine.load_floats8(from, values.x);
+    isa.load_floats8(from, values.x);
     return values;
 }
-template <typename Scalar, typename Machine>
-BIGBIRD_DEVICE void store8(const Machine& machine, void* to, std::int64_t index, const Eight& values) {
-    machine.template store8<Scalar>(static_cast<std::uint16_t*>(to) + index, values.x);
+template <typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void store8(const Isa& isa, void* to, std::int64_t index, const Eight& values) {
+    isa.template store8<Scalar>(static_cast<std::uint16_t*>(to) + index, values.x);
 }
 
 /// Eight neighbours of a row of x, gathered or loaded.
-template <typename Scalar, typename Machine>
-BIGBIRD_DEVICE Eight row_part(const Machine& machine, const NormArguments& a, int row, int column) {
+template <typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE Eight row_part(const Isa& isa, const NormArguments& a, int row, int column) {
     const Gather& from = a.gather;
     if (from.ids == nullptr) {
-        return load8<Scalar>(machine, a.x, static_cast<std::int64_t>(row) * a.columns + column);
+        return load8<Scalar>(isa, a.x, static_cast<std::int64_t>(row) * a.columns + column);
     }
-    const Eight word = load_floats(machine, from.words + from.ids[row] * a.columns + column),
-                type = load_floats(machine, from.token_types + from.types[row] * a.columns + column);
+    const Eight word = load_floats(isa, from.words + from.ids[row] * a.columns + column),
+                type = load_floats(isa, from.token_types + from.types[row] * a.columns + column);
     const std::int64_t position = row % from.length;
     Eight sum{};
     if (position < from.position_count) {
-        sum = load_floats(machine, from.positions + position * a.columns + column);
+        sum = load_floats(isa, from.positions + position * a.columns + column);
     }
     BIGBIRD_UNROLL
     for (int j = 0; j < 8; ++j) {
@@ -99,49 +99,49 @@ BIGBIRD_DEVICE Eight row_part(const Machine& machine, const NormArguments& a, in
 }
 
 /// A warp a row. Any number of thread blocks.
-template <typename Scalar, typename Machine>
-BIGBIRD_DEVICE void norm_forward_kernel(const Machine& machine, const NormArguments& a) {
-    const int warp = machine.block() * warps_per_block + machine.thread() / warp_lanes;
-    for (int row = warp; row < a.rows; row += machine.blocks() * warps_per_block) {
+template <typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void norm_forward_kernel(const Isa& isa, const NormArguments& a) {
+    const int warp = isa.block() * warps_per_block + isa.thread() / warp_lanes;
+    for (int row = warp; row < a.rows; row += isa.blocks() * warps_per_block) {
         const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns;
         Eight values[norm_chunks];
         float total = 0;
-        for_chunks(machine, a.columns, [&](int i, int column) {
+        for_chunks(isa, a.columns, [&](int i, int column) {
             Eight& v = values[i];
-            v = row_part<Scalar>(machine, a, row, column);
+            v = row_part<Scalar>(isa, a, row, column);
             drop(a.dropout, row, a.columns, column, v);
-            const Eight rest = a.residual != nullptr ? load8<Scalar>(machine, a.residual, begin + column)
+            const Eight rest = a.residual != nullptr ? load8<Scalar>(isa, a.residual, begin + column)
                                                      : Eight{{0, 0, 0, 0, 0, 0, 0, 0}};
             BIGBIRD_UNROLL
             for (int j = 0; j < 8; ++j) {
                 // Rounded as it is stored, so that the backward pass sees what was normalised.
-                v.x[j] = machine.template widen<Scalar>(machine.template narrow<Scalar>(v.x[j] + rest.x[j]));
+                v.x[j] = isa.template widen<Scalar>(isa.template narrow<Scalar>(v.x[j] + rest.x[j]));
                 total += v.x[j];
             }
             if (a.sum != nullptr) {
-                store8<Scalar>(machine, a.sum, begin + column, v);
+                store8<Scalar>(isa, a.sum, begin + column, v);
             }
         });
-        const float mean = warp_sum(machine, total) / static_cast<float>(a.columns);
+        const float mean = warp_sum(isa, total) / static_cast<float>(a.columns);
         float squares = 0;
-        for_chunks(machine, a.columns, [&](int i, int) {
+        for_chunks(isa, a.columns, [&](int i, int) {
             BIGBIRD_UNROLL
             for (int j = 0; j < 8; ++j) {
                 squares += (values[i].x[j] - mean) * (values[i].x[j] - mean);
             }
         });
-        const float variance = warp_sum(machine, squares) / static_cast<float>(a.columns);
-        const float inverse = 1.0F / machine.sqrt(variance + a.epsilon);
-        for_chunks(machine, a.columns, [&](int i, int column) {
-            const Eight weight = load_floats(machine, a.weight + column),
-                        bias = load_floats(machine, a.bias + column);
+        const float variance = warp_sum(isa, squares) / static_cast<float>(a.columns);
+        const float inverse = 1.0F / isa.sqrt(variance + a.epsilon);
+        for_chunks(isa, a.columns, [&](int i, int column) {
+            const Eight weight = load_floats(isa, a.weight + column),
+                        bias = load_floats(isa, a.bias + column);
             BIGBIRD_UNROLL
             for (int j = 0; j < 8; ++j) {
                 values[i].x[j] = (values[i].x[j] - mean) * inverse * weight.x[j] + bias.x[j];
             }
-            store8<Scalar>(machine, a.y, begin + column, values[i]);
+            store8<Scalar>(isa, a.y, begin + column, values[i]);
         });
-        if (machine.lane() == 0 && a.mean != nullptr) {
+        if (isa.lane() == 0 && a.mean != nullptr) {
             a.mean[row] = mean;
             a.inverse[row] = inverse;
         }
@@ -149,19 +149,19 @@ BIGBIRD_DEVICE void norm_forward_kernel(const Machine& machine, const NormArgume
 }
 
 /// The rows of one warp: d_x, d_sum, and this lane's sums for d_weight and d_bias.
-template <typename Scalar, typename Machine>
-BIGBIRD_DEVICE void norm_backward_rows(const Machine& machine, const NormArguments& a,
+template <typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void norm_backward_rows(const Isa& isa, const NormArguments& a,
                                        Eight (&d_weight)[norm_chunks], Eight (&d_bias)[norm_chunks]) {
-    const int warp = machine.block() * warps_per_block + machine.thread() / warp_lanes;
+    const int warp = isa.block() * warps_per_block + isa.thread() / warp_lanes;
     for (int row = warp; row < a.rows; row += a.part_count * warps_per_block) {
         const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns;
         const float mean = a.mean[row], inverse = a.inverse[row];
         Eight slope[norm_chunks], normal[norm_chunks];
         float total = 0, product = 0;
-        for_chunks(machine, a.columns, [&](int i, int column) {
-            const Eight d_y = load8<Scalar>(machine, a.d_y, begin + column);
-            const Eight weight = load_floats(machine, a.weight + column);
-            normal[i] = load8<Scalar>(machine, a.sum, begin + column);
+        for_chunks(isa, a.columns, [&](int i, int column) {
+            const Eight d_y = load8<Scalar>(isa, a.d_y, begin + column);
+            const Eight weight = load_floats(isa, a.weight + column);
+            normal[i] = load8<Scalar>(isa, a.sum, begin + column);
             BIGBIRD_UNROLL
             for (int j = 0; j < 8; ++j) {
                 normal[i].x[j] = (normal[i].x[j] - mean) * inverse;
@@ -172,63 +172,63 @@ BIGBIRD_DEVICE void norm_backward_rows(const Machine& machine, const NormArgumen
                 d_bias[i].x[j] += d_y.x[j];
             }
         });
-        total = warp_sum(machine, total) / static_cast<float>(a.columns);
-        product = warp_sum(machine, product) / static_cast<float>(a.columns);
-        for_chunks(machine, a.columns, [&](int i, int column) {
+        total = warp_sum(isa, total) / static_cast<float>(a.columns);
+        product = warp_sum(isa, product) / static_cast<float>(a.columns);
+        for_chunks(isa, a.columns, [&](int i, int column) {
             BIGBIRD_UNROLL
             for (int j = 0; j < 8; ++j) {
                 slope[i].x[j] = inverse * (slope[i].x[j] - total - normal[i].x[j] * product);
             }
-            store8<Scalar>(machine, a.d_sum, begin + column, slope[i]);
+            store8<Scalar>(isa, a.d_sum, begin + column, slope[i]);
             if (a.d_x != nullptr) {
                 drop(a.dropout, row, a.columns, column, slope[i]);
-                store8<Scalar>(machine, a.d_x, begin + column, slope[i]);
+                store8<Scalar>(isa, a.d_x, begin + column, slope[i]);
             }
         });
     }
 }
 
 /// part_count thread blocks, with norm_backward_shared(columns) bytes; sum_parts_kernel adds their parts.
-template <typename Scalar, typename Machine>
-BIGBIRD_DEVICE void norm_backward_kernel(const Machine& machine, const NormArguments& a) {
+template <typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void norm_backward_kernel(const Isa& isa, const NormArguments& a) {
     Eight d_weight[norm_chunks] = {}, d_bias[norm_chunks] = {};
-    norm_backward_rows<Scalar>(machine, a, d_weight, d_bias);
-    auto* shared = reinterpret_cast<float*>(machine.shared());
-    float* mine = shared + machine.thread() / warp_lanes * 2 * a.columns;
-    for_chunks(machine, a.columns, [&](int i, int column) {
+    norm_backward_rows<Scalar>(isa, a, d_weight, d_bias);
+    auto* shared = reinterpret_cast<float*>(isa.shared());
+    float* mine = shared + isa.thread() / warp_lanes * 2 * a.columns;
+    for_chunks(isa, a.columns, [&](int i, int column) {
         BIGBIRD_UNROLL
         for (int j = 0; j < 8; ++j) {
             mine[column + j] = d_weight[i].x[j];
             mine[a.columns + column + j] = d_bias[i].x[j];
         }
     });
-    machine.sync_block();
-    for (int place = machine.thread(); place < 2 * a.columns; place += threads_per_block) {
+    isa.sync_block();
+    for (int place = isa.thread(); place < 2 * a.columns; place += threads_per_block) {
         float total = 0;
         BIGBIRD_UNROLL
         for (int warp = 0; warp < warps_per_block; ++warp) {
             total += shared[warp * 2 * a.columns + place];
         }
-        a.parts[static_cast<std::int64_t>(machine.block()) * 2 * a.columns + place] = total;
+        a.parts[static_cast<std::int64_t>(isa.block()) * 2 * a.columns + place] = total;
     }
 }
 
 /// first[i] and second[i] are the sums of column i and columns + i of `parts` rows of 2 columns; without
 /// second, of `columns` columns. Each of sum_warps warps adds every sum_warps-th row, then their sums are
 /// added in their order. A thread block for each 32 columns, with sum_shared bytes.
-template <typename Machine>
-BIGBIRD_DEVICE void sum_parts_kernel(const Machine& machine, const float* parts, int part_count, int columns,
+template <DeviceIsa Isa>
+BIGBIRD_DEVICE void sum_parts_kernel(const Isa& isa, const float* parts, int part_count, int columns,
                                      float* first, float* second) {
     const int width = second != nullptr ? 2 * columns : columns;
-    const int warp = machine.thread() / warp_lanes, lane = machine.lane();
-    const int place = machine.block() * warp_lanes + lane;
-    auto* shared = reinterpret_cast<float*>(machine.shared());
+    const int warp = isa.thread() / warp_lanes, lane = isa.lane();
+    const int place = isa.block() * warp_lanes + lane;
+    auto* shared = reinterpret_cast<float*>(isa.shared());
     float total = 0;
     for (int part = warp; part < part_count && place < width; part += sum_warps) {
         total += parts[static_cast<std::int64_t>(part) * width + place];
     }
     shared[warp * warp_lanes + lane] = total;
-    machine.sync_block();
+    isa.sync_block();
     if (warp > 0 || place >= width) {
         return;
     }
@@ -247,28 +247,28 @@ struct SoftmaxSum {
 };
 
 /// 2^((x - highest) log2 e); 0, not NaN, where there was nothing yet.
-template <typename Machine>
-BIGBIRD_DEVICE float softmax_weight(const Machine& machine, float x, float highest) {
-    return machine.exp2((x - (highest == -INFINITY ? 0.0F : highest)) * log2_e);
+template <DeviceIsa Isa>
+BIGBIRD_DEVICE float softmax_weight(const Isa& isa, float x, float highest) {
+    return isa.exp2((x - (highest == -INFINITY ? 0.0F : highest)) * log2_e);
 }
 
 /// The sum over a thread's share of a row: eight neighbours of every so many.
-template <typename Scalar, typename Machine>
-BIGBIRD_DEVICE SoftmaxSum sum_of_thread(const Machine& machine, const SoftmaxArguments& a, std::int64_t begin,
+template <typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE SoftmaxSum sum_of_thread(const Isa& isa, const SoftmaxArguments& a, std::int64_t begin,
                                         int label, float own) {
     SoftmaxSum sum;
-    for (int column = machine.thread() * 8; column < a.columns; column += softmax_warps * warp_lanes * 8) {
-        const Eight v = load8<Scalar>(machine, a.logits, begin + column);
+    for (int column = isa.thread() * 8; column < a.columns; column += softmax_warps * warp_lanes * 8) {
+        const Eight v = load8<Scalar>(isa, a.logits, begin + column);
         float top = sum.highest;
         BIGBIRD_UNROLL
         for (int j = 0; j < 8; ++j) {
-            top = machine.max(top, v.x[j]);
+            top = isa.max(top, v.x[j]);
             sum.is_beaten = sum.is_beaten || v.x[j] > own || (v.x[j] == own && column + j < label);
         }
-        sum.total *= softmax_weight(machine, sum.highest, top);
+        sum.total *= softmax_weight(isa, sum.highest, top);
         BIGBIRD_UNROLL
         for (int j = 0; j < 8; ++j) {
-            sum.total += softmax_weight(machine, v.x[j], top);
+            sum.total += softmax_weight(isa, v.x[j], top);
         }
         sum.highest = top;
     }
@@ -276,61 +276,61 @@ BIGBIRD_DEVICE SoftmaxSum sum_of_thread(const Machine& machine, const SoftmaxArg
 }
 
 /// The row's sum, for all threads, from their shares.
-template <typename Machine>
-BIGBIRD_DEVICE SoftmaxSum sum_of_block(const Machine& machine, const SoftmaxSum& own) {
-    auto* shared = reinterpret_cast<float*>(machine.shared());
+template <DeviceIsa Isa>
+BIGBIRD_DEVICE SoftmaxSum sum_of_block(const Isa& isa, const SoftmaxSum& own) {
+    auto* shared = reinterpret_cast<float*>(isa.shared());
     float *tops = shared, *totals = shared + softmax_warps, *beaten = shared + 2 * softmax_warps;
     float top = own.highest;
     BIGBIRD_UNROLL
     for (int mask = 1; mask < warp_lanes; mask *= 2) {
-        top = machine.max(top, machine.shuffle_xor(top, mask));
+        top = isa.max(top, isa.shuffle_xor(top, mask));
     }
-    const float total = warp_sum(machine, own.total * softmax_weight(machine, own.highest, top));
-    const bool is_beaten = machine.ballot(own.is_beaten) != 0;
-    if (machine.lane() == 0) {
-        const int warp = machine.thread() / warp_lanes;
+    const float total = warp_sum(isa, own.total * softmax_weight(isa, own.highest, top));
+    const bool is_beaten = isa.ballot(own.is_beaten) != 0;
+    if (isa.lane() == 0) {
+        const int warp = isa.thread() / warp_lanes;
         tops[warp] = top;
         totals[warp] = total;
         beaten[warp] = is_beaten ? 1.0F : 0.0F;
     }
-    machine.sync_block();
+    isa.sync_block();
     SoftmaxSum sum;
     for (int warp = 0; warp < softmax_warps; ++warp) {
-        sum.highest = machine.max(sum.highest, tops[warp]);
+        sum.highest = isa.max(sum.highest, tops[warp]);
         sum.is_beaten = sum.is_beaten || beaten[warp] != 0;
     }
     for (int warp = 0; warp < softmax_warps; ++warp) {
-        sum.total += totals[warp] * softmax_weight(machine, tops[warp], sum.highest);
+        sum.total += totals[warp] * softmax_weight(isa, tops[warp], sum.highest);
     }
     return sum;
 }
 
 /// A thread block of softmax_warps warps and softmax_shared bytes a row, which is read twice and written
 /// once.
-template <typename Scalar, typename Machine>
-BIGBIRD_DEVICE void softmax_kernel(const Machine& machine, const SoftmaxArguments& a) {
-    const int row = machine.block(), label = static_cast<int>(a.labels[row]);
+template <typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void softmax_kernel(const Isa& isa, const SoftmaxArguments& a) {
+    const int row = isa.block(), label = static_cast<int>(a.labels[row]);
     const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns;
     const float own =
-        machine.template widen<Scalar>(static_cast<const std::uint16_t*>(a.logits)[begin + label]);
+        isa.template widen<Scalar>(static_cast<const std::uint16_t*>(a.logits)[begin + label]);
     // Behind the barrier in sum_of_block() all have read `own`, which is written over.
-    const SoftmaxSum sum = sum_of_block(machine, sum_of_thread<Scalar>(machine, a, begin, label, own));
-    const float lse = sum.highest * log2_e + machine.log2(sum.total);  // log2 of the sum of e^logit
-    if (machine.thread() == 0) {
+    const SoftmaxSum sum = sum_of_block(isa, sum_of_thread<Scalar>(isa, a, begin, label, own));
+    const float lse = sum.highest * log2_e + isa.log2(sum.total);  // log2 of the sum of e^logit
+    if (isa.thread() == 0) {
         constexpr float ln_2 = 0.6931471805599453F;
-        a.nats[row] = (machine.log2(sum.total) + (sum.highest - own) * log2_e) * ln_2;
+        a.nats[row] = (isa.log2(sum.total) + (sum.highest - own) * log2_e) * ln_2;
         a.correct[row] = sum.is_beaten ? 0 : 1;
     }
     if (a.differentiate == 0) {
         return;
     }
-    for (int column = machine.thread() * 8; column < a.columns; column += softmax_warps * warp_lanes * 8) {
-        Eight v = load8<Scalar>(machine, a.logits, begin + column);
+    for (int column = isa.thread() * 8; column < a.columns; column += softmax_warps * warp_lanes * 8) {
+        Eight v = load8<Scalar>(isa, a.logits, begin + column);
         BIGBIRD_UNROLL
         for (int j = 0; j < 8; ++j) {
-            v.x[j] = machine.exp2(v.x[j] * log2_e - lse) - (column + j == label ? 1.0F : 0.0F);
+            v.x[j] = isa.exp2(v.x[j] * log2_e - lse) - (column + j == label ? 1.0F : 0.0F);
         }
-        store8<Scalar>(machine, a.logits, begin + column, v);
+        store8<Scalar>(isa, a.logits, begin + column, v);
     }
 }
 
@@ -339,56 +339,56 @@ BIGBIRD_DEVICE void softmax_kernel(const Machine& machine, const SoftmaxArgument
 struct Gelu {
     float value, slope;
 };
-template <typename Machine>
-BIGBIRD_DEVICE Gelu gelu_of(const Machine& machine, float x) {
+template <DeviceIsa Isa>
+BIGBIRD_DEVICE Gelu gelu_of(const Isa& isa, float x) {
     constexpr float twice_root = 1.5957691216057308F, cubic = 0.044715F;
     const float square = x * x;
     const float share =
-        machine.divide(1.0F, 1.0F + machine.exp2(-log2_e * twice_root * x * (1.0F + cubic * square)));
+        isa.divide(1.0F, 1.0F + isa.exp2(-log2_e * twice_root * x * (1.0F + cubic * square)));
     const float slope = x * share * (1.0F - share) * twice_root * (1.0F + 3.0F * cubic * square);
     return {x * share, share + slope};
 }
 
 /// A multiple of gelu_strips(columns) thread blocks; each thread keeps to eight columns.
-template <typename Scalar, typename Machine>
-BIGBIRD_DEVICE void gelu_forward_kernel(const Machine& machine, const GeluArguments& a) {
-    const int strips = gelu_strips(a.columns), groups = machine.blocks() / strips;
-    const int column = (machine.block() % strips * threads_per_block + machine.thread()) * 8;
+template <typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void gelu_forward_kernel(const Isa& isa, const GeluArguments& a) {
+    const int strips = gelu_strips(a.columns), groups = isa.blocks() / strips;
+    const int column = (isa.block() % strips * threads_per_block + isa.thread()) * 8;
     if (column >= a.columns) {
         return;
     }
-    const Eight bias = load_floats(machine, a.bias + column);
-    for (int row = machine.block() / strips; row < a.rows; row += groups) {
+    const Eight bias = load_floats(isa, a.bias + column);
+    for (int row = isa.block() / strips; row < a.rows; row += groups) {
         const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns + column;
-        Eight v = load8<Scalar>(machine, a.x, begin);
+        Eight v = load8<Scalar>(isa, a.x, begin);
         BIGBIRD_UNROLL
         for (int j = 0; j < 8; ++j) {
-            v.x[j] = gelu_of(machine, v.x[j] + bias.x[j]).value;
+            v.x[j] = gelu_of(isa, v.x[j] + bias.x[j]).value;
         }
-        store8<Scalar>(machine, a.y, begin, v);
+        store8<Scalar>(isa, a.y, begin, v);
     }
 }
 
 /// gelu_strips(columns) * part_count thread blocks; sum_parts_kernel adds their parts.
-template <typename Scalar, typename Machine>
-BIGBIRD_DEVICE void gelu_backward_kernel(const Machine& machine, const GeluArguments& a) {
-    const int strips = gelu_strips(a.columns), part = machine.block() / strips;
-    const int column = (machine.block() % strips * threads_per_block + machine.thread()) * 8;
+template <typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void gelu_backward_kernel(const Isa& isa, const GeluArguments& a) {
+    const int strips = gelu_strips(a.columns), part = isa.block() / strips;
+    const int column = (isa.block() % strips * threads_per_block + isa.thread()) * 8;
     if (column >= a.columns) {
         return;
     }
-    const Eight bias = load_floats(machine, a.bias + column);
+    const Eight bias = load_floats(isa, a.bias + column);
     Eight d_bias = {};
     for (int row = part; row < a.rows; row += a.part_count) {
         const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns + column;
-        const Eight d_y = load8<Scalar>(machine, a.d_y, begin);
-        Eight v = load8<Scalar>(machine, a.x, begin);
+        const Eight d_y = load8<Scalar>(isa, a.d_y, begin);
+        Eight v = load8<Scalar>(isa, a.x, begin);
         BIGBIRD_UNROLL
         for (int j = 0; j < 8; ++j) {
-            v.x[j] = d_y.x[j] * gelu_of(machine, v.x[j] + bias.x[j]).slope;
+            v.x[j] = d_y.x[j] * gelu_of(isa, v.x[j] + bias.x[j]).slope;
             d_bias.x[j] += v.x[j];
         }
-        store8<Scalar>(machine, a.d_x, begin, v);
+        store8<Scalar>(isa, a.d_x, begin, v);
     }
     BIGBIRD_UNROLL
     for (int j = 0; j < 8; ++j) {

@@ -10,9 +10,9 @@ template <typename Scalar>
 struct NormForwardKernel {
     using Parameters = NormArguments;
     static constexpr int threads = threads_per_block, resident = 1;
-    template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const NormArguments& a) {
-        norm_forward_kernel<Scalar>(machine, a);
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const NormArguments& a) {
+        norm_forward_kernel<Scalar>(isa, a);
     }
 };
 template <typename Scalar>
@@ -20,36 +20,36 @@ struct NormBackwardKernel {
     using Parameters = NormArguments;
     // Three blocks keep enough loads in flight for an H200's memory by Little's law.
     static constexpr int threads = threads_per_block, resident = 3;
-    template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const NormArguments& a) {
-        norm_backward_kernel<Scalar>(machine, a);
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const NormArguments& a) {
+        norm_backward_kernel<Scalar>(isa, a);
     }
 };
 template <typename Scalar>
 struct GeluForwardKernel {
     using Parameters = GeluArguments;
     static constexpr int threads = threads_per_block, resident = 1;
-    template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const GeluArguments& a) {
-        gelu_forward_kernel<Scalar>(machine, a);
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const GeluArguments& a) {
+        gelu_forward_kernel<Scalar>(isa, a);
     }
 };
 template <typename Scalar>
 struct GeluBackwardKernel {
     using Parameters = GeluArguments;
     static constexpr int threads = threads_per_block, resident = 1;
-    template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const GeluArguments& a) {
-        gelu_backward_kernel<Scalar>(machine, a);
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const GeluArguments& a) {
+        gelu_backward_kernel<Scalar>(isa, a);
     }
 };
 template <typename Scalar>
 struct SoftmaxKernel {
     using Parameters = SoftmaxArguments;
     static constexpr int threads = softmax_warps * warp_lanes, resident = 3;
-    template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const SoftmaxArguments& a) {
-        softmax_kernel<Scalar>(machine, a);
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const SoftmaxArguments& a) {
+        softmax_kernel<Scalar>(isa, a);
     }
 };
 struct SumPartsKernel {
@@ -59,9 +59,9 @@ struct SumPartsKernel {
         float *first = nullptr, *second = nullptr;
     };
     static constexpr int threads = sum_warps * warp_lanes, resident = 1;
-    template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const Parameters& p) {
-        sum_parts_kernel(machine, p.parts, p.part_count, p.columns, p.first, p.second);
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const Parameters& p) {
+        sum_parts_kernel(isa, p.parts, p.part_count, p.columns, p.first, p.second);
     }
 };
 

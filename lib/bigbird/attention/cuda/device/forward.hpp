@@ -38,19 +38,19 @@ private:
 };
 
 /// Scores of 32 queries against a tile of keys.
-template <int HeadDim, typename Scalar, typename Machine>
-BIGBIRD_DEVICE void multiply_keys(const Machine& machine, const Fragment (&queries)[2][steps<HeadDim>],
+template <int HeadDim, typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void multiply_keys(const Isa& isa, const Fragment (&queries)[2][steps<HeadDim>],
                                   const SharedTile<HeadDim>& keys, Accumulator (&scores)[2][8]) {
     BIGBIRD_UNROLL
     for (int pair = 0; pair < 4; ++pair) {
         BIGBIRD_UNROLL
         for (int step = 0; step < HeadDim / 16; ++step) {
-            const Fragment b = second_operand(machine, keys, 16 * pair, step);
+            const Fragment b = second_operand(isa, keys, 16 * pair, step);
             BIGBIRD_UNROLL
             for (int stack = 0; stack < 2; ++stack) {
-                machine.template multiply<Scalar>(scores[stack][2 * pair], queries[stack][step], b.x[0],
+                isa.template multiply<Scalar>(scores[stack][2 * pair], queries[stack][step], b.x[0],
                                                   b.x[1]);
-                machine.template multiply<Scalar>(scores[stack][2 * pair + 1], queries[stack][step], b.x[2],
+                isa.template multiply<Scalar>(scores[stack][2 * pair + 1], queries[stack][step], b.x[2],
                                                   b.x[3]);
             }
         }
@@ -58,11 +58,11 @@ BIGBIRD_DEVICE void multiply_keys(const Machine& machine, const Fragment (&queri
 }
 
 /// Adds what is not the same for all elements; what is added is in log2, scores are not yet scaled.
-template <int HeadDim, std::size_t Stacks, typename Machine>
-BIGBIRD_DEVICE void add_element_biases(const Machine& machine, const Tiling& tiling, const TileBias& bias,
+template <int HeadDim, std::size_t Stacks, DeviceIsa Isa>
+BIGBIRD_DEVICE void add_element_biases(const Isa& isa, const Tiling& tiling, const TileBias& bias,
                                        int row, Accumulator (&scores)[Stacks][8]) {
     constexpr float unscale = 1.0F / (scale_of<HeadDim>() * log2_e);
-    const int lane = machine.lane();
+    const int lane = isa.lane();
     BIGBIRD_UNROLL
     for (int stack = 0; stack < static_cast<int>(Stacks); ++stack) {
         BIGBIRD_UNROLL
@@ -79,8 +79,8 @@ BIGBIRD_DEVICE void add_element_biases(const Machine& machine, const Tiling& til
 
 /// Folds a tile's scores into the running softmax and leaves weights in their place. Weight = 2^(score *
 /// factor + bias).
-template <int HeadDim, int Stacks, typename Machine>
-BIGBIRD_DEVICE void softmax_step(const Machine& machine, ForwardState<HeadDim, Stacks>& state,
+template <int HeadDim, int Stacks, DeviceIsa Isa>
+BIGBIRD_DEVICE void softmax_step(const Isa& isa, ForwardState<HeadDim, Stacks>& state,
                                  Accumulator (&scores)[static_cast<std::size_t>(Stacks)][8], float factor,
                                  float bias) {
     BIGBIRD_UNROLL
@@ -90,22 +90,22 @@ BIGBIRD_DEVICE void softmax_step(const Machine& machine, ForwardState<HeadDim, S
             float top = -INFINITY;
             BIGBIRD_UNROLL
             for (int n = 0; n < 8; ++n) {
-                top = machine.max(
-                    top, machine.max(scores[stack][n].x[2 * half], scores[stack][n].x[2 * half + 1]));
+                top = isa.max(
+                    top, isa.max(scores[stack][n].x[2 * half], scores[stack][n].x[2 * half + 1]));
             }
-            top = machine.max(top, machine.shuffle_xor(top, 1));
-            top = machine.max(top, machine.shuffle_xor(top, 2));
+            top = isa.max(top, isa.shuffle_xor(top, 1));
+            top = isa.max(top, isa.shuffle_xor(top, 2));
             const float old = state.highest[stack][half];
-            const float next = machine.max(old, top * factor + bias);
+            const float next = isa.max(old, top * factor + bias);
             // A row that attends nothing yet has no highest score; its weights are 0 all the same.
             const float offset = next == -INFINITY ? 0.0F : next;
-            const float keep = machine.exp2(old - offset);
+            const float keep = isa.exp2(old - offset);
             float sum = 0;
             BIGBIRD_UNROLL
             for (int n = 0; n < 8; ++n) {
                 BIGBIRD_UNROLL
                 for (int i = 2 * half; i < 2 * half + 2; ++i) {
-                    scores[stack][n].x[i] = machine.exp2(scores[stack][n].x[i] * factor + (bias - offset));
+                    scores[stack][n].x[i] = isa.exp2(scores[stack][n].x[i] * factor + (bias - offset));
                     sum += scores[stack][n].x[i];
                 }
             }
@@ -120,23 +120,23 @@ BIGBIRD_DEVICE void softmax_step(const Machine& machine, ForwardState<HeadDim, S
     }
 }
 
-template <int HeadDim, typename Scalar, typename Machine>
-BIGBIRD_DEVICE void multiply_values(const Machine& machine, const Accumulator (&weights)[2][8],
+template <int HeadDim, typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void multiply_values(const Isa& isa, const Accumulator (&weights)[2][8],
                                     const SharedTile<HeadDim>& values, ForwardState<HeadDim, 2>& state) {
     BIGBIRD_UNROLL
     for (int step = 0; step < 4; ++step) {
         Fragment p[2];
         BIGBIRD_UNROLL
         for (int stack = 0; stack < 2; ++stack) {
-            p[stack] = as_operand<Scalar>(machine, weights[stack][2 * step], weights[stack][2 * step + 1]);
+            p[stack] = as_operand<Scalar>(isa, weights[stack][2 * step], weights[stack][2 * step + 1]);
         }
         BIGBIRD_UNROLL
         for (int pair = 0; pair < HeadDim / 16; ++pair) {
-            const Fragment b = second_operand_transposed(machine, values, 16 * step, pair);
+            const Fragment b = second_operand_transposed(isa, values, 16 * step, pair);
             BIGBIRD_UNROLL
             for (int stack = 0; stack < 2; ++stack) {
-                machine.template multiply<Scalar>(state.out[stack][2 * pair], p[stack], b.x[0], b.x[1]);
-                machine.template multiply<Scalar>(state.out[stack][2 * pair + 1], p[stack], b.x[2], b.x[3]);
+                isa.template multiply<Scalar>(state.out[stack][2 * pair], p[stack], b.x[0], b.x[1]);
+                isa.template multiply<Scalar>(state.out[stack][2 * pair + 1], p[stack], b.x[2], b.x[3]);
             }
         }
     }
@@ -148,12 +148,12 @@ BIGBIRD_DEVICE float kept_lse(float lse, bool is_real) {
 }
 
 /// Normalises 16 rows and writes them, or their part.
-template <int HeadDim, typename Scalar, typename Machine>
-BIGBIRD_DEVICE void finish_stack(const Machine& machine, const Arguments& a, const Unit& unit, int sample,
+template <int HeadDim, typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void finish_stack(const Isa& isa, const Arguments& a, const Unit& unit, int sample,
                                  int side, const SharedTile<HeadDim>& through, int row,
                                  Accumulator (&out)[stacked<HeadDim>], const float (&highest)[2],
                                  const float (&total)[2]) {
-    const int tile = of_side(unit.tile, side), lane = machine.lane();
+    const int tile = of_side(unit.tile, side), lane = isa.lane();
     const int first = first_token_of(a.tiling, tile), count = count_tokens(a.tiling, tile);
     const bool is_part = of_side(unit.slot, side) >= 0;
     const std::int64_t slot = static_cast<std::int64_t>(sample) * a.queries.slots + of_side(unit.slot, side);
@@ -162,9 +162,9 @@ BIGBIRD_DEVICE void finish_stack(const Machine& machine, const Arguments& a, con
     for (int half = 0; half < 2; ++half) {
         const int of_tile = row + lane / 4 + 8 * half;
         float sum = total[half];
-        sum += machine.shuffle_xor(sum, 1);
-        sum += machine.shuffle_xor(sum, 2);
-        const float lse = sum > 0 ? highest[half] + machine.log2(sum) : -INFINITY;
+        sum += isa.shuffle_xor(sum, 1);
+        sum += isa.shuffle_xor(sum, 2);
+        const float lse = sum > 0 ? highest[half] + isa.log2(sum) : -INFINITY;
         const bool is_real =
             of_tile < count &&
             (is_part || a.zero_padded_queries == 0 ||
@@ -185,53 +185,53 @@ BIGBIRD_DEVICE void finish_stack(const Machine& machine, const Arguments& a, con
         }
     }
     if (is_part) {
-        store_part<HeadDim>(machine, part, row, out);
+        store_part<HeadDim>(isa, part, row, out);
     } else {
-        store_rows<HeadDim, Scalar>(machine, through, row, out, rows_of(a.out, sample, unit.head), first,
+        store_rows<HeadDim, Scalar>(isa, through, row, out, rows_of(a.out, sample, unit.head), first,
                                     count);
     }
 }
 
 /// One step of a warp: a key tile in shared memory against its 32 queries.
-template <int HeadDim, typename Scalar, typename Machine>
-BIGBIRD_DEVICE void forward_step(const Machine& machine, const Tiling& tiling, const TileBias& bias, int row,
+template <int HeadDim, typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void forward_step(const Isa& isa, const Tiling& tiling, const TileBias& bias, int row,
                                  const Fragment (&queries)[2][steps<HeadDim>],
                                  const SharedTile<HeadDim>& keys, const SharedTile<HeadDim>& values,
                                  ForwardState<HeadDim, 2>& state) {
     Accumulator scores[2][8];
-    multiply_keys<HeadDim, Scalar>(machine, queries, keys, scores);
+    multiply_keys<HeadDim, Scalar>(isa, queries, keys, scores);
     if (!bias.is_plain) {
-        add_element_biases<HeadDim>(machine, tiling, bias, row, scores);
+        add_element_biases<HeadDim>(isa, tiling, bias, row, scores);
     }
-    softmax_step(machine, state, scores, scale_of<HeadDim>() * log2_e, bias.shared());
-    multiply_values<HeadDim, Scalar>(machine, scores, values, state);
+    softmax_step(isa, state, scores, scale_of<HeadDim>() * log2_e, bias.shared());
+    multiply_values<HeadDim, Scalar>(isa, scores, values, state);
 }
 
-/// Thread block `machine.block()` of samples * queries.unit_count.
-template <int HeadDim, typename Scalar, typename Machine>
-BIGBIRD_DEVICE void forward_kernel(const Machine& machine, const Arguments& a) {
-    const ForwardShared<HeadDim> shared{machine.shared()};
-    const int sample = machine.block() / a.queries.unit_count;
-    const Unit unit = a.queries.units[machine.block() % a.queries.unit_count];
-    const int warp = machine.thread() / warp_lanes, side = warp / 2, row = warp % 2 * 32;
+/// Thread block `isa.block()` of samples * queries.unit_count.
+template <int HeadDim, typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void forward_kernel(const Isa& isa, const Arguments& a) {
+    const ForwardShared<HeadDim> shared{isa.shared()};
+    const int sample = isa.block() / a.queries.unit_count;
+    const Unit unit = a.queries.units[isa.block() % a.queries.unit_count];
+    const int warp = isa.thread() / warp_lanes, side = warp / 2, row = warp % 2 * 32;
     for (int i = 0; i < 2; ++i) {
         const TokenRange range = tokens_of_side(a, unit, i);
-        load_tile<HeadDim>(machine, shared.queries(i), rows_of(a.q, sample, unit.head), range.first,
+        load_tile<HeadDim>(isa, shared.queries(i), rows_of(a.q, sample, unit.head), range.first,
                            range.count);
     }
     ForwardState<HeadDim, 2> state;
     begin_softmax(state);
     Fragment queries[2][steps<HeadDim>];
     walk_keys<HeadDim>(
-        machine, a, shared, unit, sample, side,
-        [&] { load_rows<HeadDim>(machine, shared.queries(side), row, queries); },
+        isa, a, shared, unit, sample, side,
+        [&] { load_rows<HeadDim>(isa, shared.queries(side), row, queries); },
         [&](const TileBias& bias, const SharedTile<HeadDim>& keys, const SharedTile<HeadDim>& values) {
-            forward_step<HeadDim, Scalar>(machine, a.tiling, bias, row, queries, keys, values, state);
+            forward_step<HeadDim, Scalar>(isa, a.tiling, bias, row, queries, keys, values, state);
         });
     if (of_side(unit.tile, side) >= 0) {
         BIGBIRD_UNROLL
         for (int stack = 0; stack < 2; ++stack) {
-            finish_stack<HeadDim, Scalar>(machine, a, unit, sample, side, shared.queries(side),
+            finish_stack<HeadDim, Scalar>(isa, a, unit, sample, side, shared.queries(side),
                                           row + 16 * stack, state.out[stack], state.highest[stack],
                                           state.total[stack]);
         }
@@ -239,39 +239,39 @@ BIGBIRD_DEVICE void forward_kernel(const Machine& machine, const Arguments& a) {
 }
 
 /// The greatest of a row's log-sums, one a part; a lane of the row's looks at every lanes-th.
-template <int HeadDim, typename Machine>
-BIGBIRD_DEVICE float highest_of_parts(const Machine& machine, const float* sums, int count) {
+template <int HeadDim, DeviceIsa Isa>
+BIGBIRD_DEVICE float highest_of_parts(const Isa& isa, const float* sums, int count) {
     constexpr int lanes = SumGrid<HeadDim>::lanes;
     float highest = -INFINITY;
-    for (int part = machine.thread() % lanes; part < count; part += lanes) {
-        highest = machine.max(highest, sums[part * tile_tokens * (HeadDim + 1)]);
+    for (int part = isa.thread() % lanes; part < count; part += lanes) {
+        highest = isa.max(highest, sums[part * tile_tokens * (HeadDim + 1)]);
     }
     BIGBIRD_UNROLL
     for (int mask = 1; mask < lanes; mask *= 2) {
-        highest = machine.max(highest, machine.shuffle_xor(highest, mask));
+        highest = isa.max(highest, isa.shuffle_xor(highest, mask));
     }
     return highest;
 }
 
 /// Joins the parts of cut lists, in their order. Thread block of samples * queries.sum_count *
 /// SumGrid::blocks.
-template <int HeadDim, typename Scalar, typename Machine>
-BIGBIRD_DEVICE void combine_kernel(const Machine& machine, const Arguments& a) {
+template <int HeadDim, typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void combine_kernel(const Isa& isa, const Arguments& a) {
     constexpr int part_floats = tile_tokens * (HeadDim + 1);
-    const SumGrid<HeadDim> at(machine);
+    const SumGrid<HeadDim> at(isa);
     const int sample = at.item / a.queries.sum_count;
     const Sum sum = a.queries.sums[at.item % a.queries.sum_count];
     const int first = first_token_of(a.tiling, sum.tile), count = count_tokens(a.tiling, sum.tile);
     const std::int64_t slot = static_cast<std::int64_t>(sample) * a.queries.slots + sum.first;
     const float* parts = a.workspace + slot * part_floats;
     const float* sums = parts + tile_tokens * HeadDim + at.row;
-    const float highest = highest_of_parts<HeadDim>(machine, sums, sum.count);
+    const float highest = highest_of_parts<HeadDim>(isa, sums, sum.count);
     const float offset = highest == -INFINITY ? 0.0F : highest;
     float total = 0, values[8] = {};
     for (int part = 0; part < sum.count; ++part) {
-        const float weight = machine.exp2(sums[part * part_floats] - offset);
+        const float weight = isa.exp2(sums[part * part_floats] - offset);
         float of_part[8];
-        machine.load_floats8(parts + part * part_floats + at.row * HeadDim + at.column, of_part);
+        isa.load_floats8(parts + part * part_floats + at.row * HeadDim + at.column, of_part);
         total += weight;
         BIGBIRD_UNROLL
         for (int j = 0; j < 8; ++j) {
@@ -288,12 +288,12 @@ BIGBIRD_DEVICE void combine_kernel(const Machine& machine, const Arguments& a) {
         values[j] = is_real ? values[j] * factor : 0.0F;
     }
     if (at.row < count) {
-        machine.template store8<Scalar>(rows_of(a.out, sample, sum.head).row(first + at.row) + at.column,
+        isa.template store8<Scalar>(rows_of(a.out, sample, sum.head).row(first + at.row) + at.column,
                                         values);
     }
     if (at.column == 0) {
         a.lse[row_place(a, sample, sum.head, sum.tile) + at.row] =
-            kept_lse(total > 0 ? highest + machine.log2(total) : -INFINITY, is_real);
+            kept_lse(total > 0 ? highest + isa.log2(total) : -INFINITY, is_real);
     }
 }
 

@@ -9,13 +9,13 @@
 
 namespace bigbird::attention::cuda {
 
-template <typename Machine, typename Kernel>
+template <DeviceIsa Isa, typename Kernel>
 __global__ void __launch_bounds__(Kernel::threads, Kernel::resident)
     enter(const __grid_constant__ typename Kernel::Parameters parameters) {
-    if constexpr (requires { Machine(parameters.waits); }) {
-        Kernel::run(Machine(parameters.waits), parameters);
+    if constexpr (requires { Isa(parameters.waits); }) {
+        Kernel::run(Isa(parameters.waits), parameters);
     } else {
-        Kernel::run(Machine{}, parameters);
+        Kernel::run(Isa{}, parameters);
     }
 }
 
@@ -24,17 +24,17 @@ class Launches {
 public:
     explicit Launches(void* stream) : stream_(static_cast<cudaStream_t>(stream)) {}
 
-    template <typename Machine, typename Kernel>
+    template <DeviceIsa Isa, typename Kernel>
     void launch(int blocks, int shared_bytes, const typename Kernel::Parameters& parameters) {
         if (error_ != cudaSuccess || blocks == 0) {
             return;
         }
         if (shared_bytes > 48 * 1024) {
-            error_ = cudaFuncSetAttribute(reinterpret_cast<const void*>(&enter<Machine, Kernel>),
+            error_ = cudaFuncSetAttribute(reinterpret_cast<const void*>(&enter<Isa, Kernel>),
                                           cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
         }
         if (error_ == cudaSuccess) {
-            enter<Machine, Kernel><<<static_cast<unsigned>(blocks), Kernel::threads,
+            enter<Isa, Kernel><<<static_cast<unsigned>(blocks), Kernel::threads,
                                      static_cast<std::size_t>(shared_bytes), stream_>>>(parameters);
             error_ = cudaGetLastError();  // and none is left for others to find
         }
@@ -48,13 +48,13 @@ private:
     cudaError_t error_ = cudaSuccess;
 };
 
-/// A Launcher of kernels that are run by a Machine.
-template <typename Machine>
+/// A Launcher of kernels that are run by a Isa.
+template <DeviceIsa Isa>
 struct DeviceLauncher {
     Launches& launches;
     template <typename Kernel>
     void launch(int blocks, int shared_bytes, const typename Kernel::Parameters& parameters) {
-        launches.template launch<Machine, Kernel>(blocks, shared_bytes, parameters);
+        launches.template launch<Isa, Kernel>(blocks, shared_bytes, parameters);
     }
 };
 

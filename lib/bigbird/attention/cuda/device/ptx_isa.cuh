@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Machine of tiles.hpp on a GPU of compute capability 8.0 and up.
+// The Isa of tiles.hpp on a GPU of compute capability 8.0 and up.
 #pragma once
 
 #include "bigbird/attention/cuda/device/tiles.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles in shared memory and fragments in registers, for tensor cores of compute capability 8.0 and up
-// (mma.sync.m16n8k16). All device code is written against a `Machine`: ptx_machine.cuh on a GPU, an emulated
+// (mma.sync.m16n8k16). All device code is written against a `DeviceIsa`: ptx_machine.cuh on a GPU, an emulated
 // one in tests. A fragment's registers lie as the PTX manual says (mma.m16n8k16, ldmatrix): with g = lane / 4
 // and t = lane % 4, an accumulator holds rows g and g + 8, columns 2t and 2t + 1.
 #pragma once
@@ -8,6 +8,7 @@
 #include "bigbird/attention/cuda/arguments.hpp"
 
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
@@ -36,6 +37,30 @@ struct Fragment {
 /// A lane's share of a 16 x 8 accumulator: rows g, g, g + 8, g + 8.
 struct Accumulator {
     float x[4] = {0, 0, 0, 0};
+};
+
+/// What device code is written against: a thread's view of a GPU, or of its emulation. Tensor-core products take fragments as the
+/// head of this file says; copy16 copies to shared memory in the background until wait_copies.
+template <typename T>
+concept DeviceIsa = requires(const T& isa, Accumulator& sum, const Fragment& fragment, void* to, const void* from, float x,
+                             std::uint16_t narrow) {
+    { isa.thread() } -> std::same_as<int>;
+    { isa.lane() } -> std::same_as<int>;
+    { isa.block() } -> std::same_as<int>;
+    { isa.blocks() } -> std::same_as<int>;
+    { isa.shared() } -> std::same_as<std::byte*>;
+    isa.sync_block();
+    isa.sync_warp();
+    { isa.shuffle_xor(x, 1) } -> std::same_as<float>;
+    { isa.ballot(true) } -> std::same_as<std::uint32_t>;
+    { isa.exp2(x) } -> std::same_as<float>;
+    { isa.log2(x) } -> std::same_as<float>;
+    isa.copy16(to, from, true);
+    isa.commit_copies();
+    isa.wait_copies();
+    { isa.load_matrices(from) } -> std::same_as<Fragment>;
+    { isa.load_matrices_transposed(from) } -> std::same_as<Fragment>;
+    { isa.widen(narrow) } -> std::same_as<float>;
 };
 
 BIGBIRD_DEVICE int first_token_of(const Tiling& tiling, int tile) {
@@ -80,67 +105,67 @@ BIGBIRD_DEVICE HeadRows rows_of(const TensorView& view, int sample, int head) {
 }
 
 /// Starts copying the rows of a tile by all threads; rows that the tile lacks become 0.
-template <int HeadDim, typename Machine>
-BIGBIRD_DEVICE void load_tile(const Machine& machine, const SharedTile<HeadDim>& to, const HeadRows& from,
+template <int HeadDim, DeviceIsa Isa>
+BIGBIRD_DEVICE void load_tile(const Isa& isa, const SharedTile<HeadDim>& to, const HeadRows& from,
                               int first, int count) {
     constexpr int chunks = SharedTile<HeadDim>::chunks;
     BIGBIRD_UNROLL
     for (int i = 0; i < tile_tokens * chunks / threads_per_block; ++i) {
-        const int place = i * threads_per_block + machine.thread();
+        const int place = i * threads_per_block + isa.thread();
         const int row = place / chunks, column = place % chunks;
         const bool is_there = row < count;
-        machine.copy16(to.chunk(row, column), from.row(first + (is_there ? row : 0)) + column * 8, is_there);
+        isa.copy16(to.chunk(row, column), from.row(first + (is_there ? row : 0)) + column * 8, is_there);
     }
 }
 
 /// Rows row .. row + 15, columns 16 step .. 16 step + 15 as the first operand (m x k).
-template <int HeadDim, typename Machine>
-BIGBIRD_DEVICE Fragment first_operand(const Machine& machine, const SharedTile<HeadDim>& tile, int row,
+template <int HeadDim, DeviceIsa Isa>
+BIGBIRD_DEVICE Fragment first_operand(const Isa& isa, const SharedTile<HeadDim>& tile, int row,
                                       int step) {
-    const int lane = machine.lane();
-    return machine.load_matrices(tile.chunk(row + (lane & 15), 2 * step + (lane >> 4)));
+    const int lane = isa.lane();
+    return isa.load_matrices(tile.chunk(row + (lane & 15), 2 * step + (lane >> 4)));
 }
 
 /// Two stacks of 16 rows, all columns.
-template <int HeadDim, typename Machine>
-BIGBIRD_DEVICE void load_rows(const Machine& machine, const SharedTile<HeadDim>& tile, int row,
+template <int HeadDim, DeviceIsa Isa>
+BIGBIRD_DEVICE void load_rows(const Isa& isa, const SharedTile<HeadDim>& tile, int row,
                               Fragment (&rows)[2][steps<HeadDim>]) {
     BIGBIRD_UNROLL
     for (int stack = 0; stack < 2; ++stack) {
         BIGBIRD_UNROLL
         for (int step = 0; step < HeadDim / 16; ++step) {
-            rows[stack][step] = first_operand(machine, tile, row + 16 * stack, step);
+            rows[stack][step] = first_operand(isa, tile, row + 16 * stack, step);
         }
     }
 }
 
 /// The tile's rows as columns of the second operand (n x k, k along the row): registers 0 and 1 for rows row
 /// .. row + 7, 2 and 3 for the next 8.
-template <int HeadDim, typename Machine>
-BIGBIRD_DEVICE Fragment second_operand(const Machine& machine, const SharedTile<HeadDim>& tile, int row,
+template <int HeadDim, DeviceIsa Isa>
+BIGBIRD_DEVICE Fragment second_operand(const Isa& isa, const SharedTile<HeadDim>& tile, int row,
                                        int step) {
-    const int lane = machine.lane();
-    return machine.load_matrices(
+    const int lane = isa.lane();
+    return isa.load_matrices(
         tile.chunk(row + (lane & 7) + ((lane >> 4) << 3), 2 * step + ((lane >> 3) & 1)));
 }
 
 /// The tile's rows row .. row + 15 as k, its columns 16 step .. as n: registers 0 and 1 for columns 16 step
 /// .. 16 step + 7, 2 and 3 for the next 8.
-template <int HeadDim, typename Machine>
-BIGBIRD_DEVICE Fragment second_operand_transposed(const Machine& machine, const SharedTile<HeadDim>& tile,
+template <int HeadDim, DeviceIsa Isa>
+BIGBIRD_DEVICE Fragment second_operand_transposed(const Isa& isa, const SharedTile<HeadDim>& tile,
                                                   int row, int step) {
-    const int lane = machine.lane();
-    return machine.load_matrices_transposed(tile.chunk(row + (lane & 15), 2 * step + (lane >> 4)));
+    const int lane = isa.lane();
+    return isa.load_matrices_transposed(tile.chunk(row + (lane & 15), 2 * step + (lane >> 4)));
 }
 
 /// Two neighbouring accumulators, 16 columns, as a first operand.
-template <typename Scalar, typename Machine>
-BIGBIRD_DEVICE Fragment as_operand(const Machine& machine, const Accumulator& left,
+template <typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE Fragment as_operand(const Isa& isa, const Accumulator& left,
                                    const Accumulator& right) {
-    return {{machine.template pack<Scalar>(left.x[0], left.x[1]),
-             machine.template pack<Scalar>(left.x[2], left.x[3]),
-             machine.template pack<Scalar>(right.x[0], right.x[1]),
-             machine.template pack<Scalar>(right.x[2], right.x[3])}};
+    return {{isa.template pack<Scalar>(left.x[0], left.x[1]),
+             isa.template pack<Scalar>(left.x[2], left.x[3]),
+             isa.template pack<Scalar>(right.x[0], right.x[1]),
+             isa.template pack<Scalar>(right.x[2], right.x[3])}};
 }
 
 /// What a lane keeps of the key mask of a tile: bit i of `even` and `odd` are tokens 2i and 2i + 1.
@@ -156,16 +181,16 @@ struct KeyBits {
 struct KeyPair {
     bool even, odd;
 };
-template <typename Machine>
-BIGBIRD_DEVICE KeyPair load_key_pair(const Machine& machine, const Arguments& a, int sample, int first,
+template <DeviceIsa Isa>
+BIGBIRD_DEVICE KeyPair load_key_pair(const Isa& isa, const Arguments& a, int sample, int first,
                                      int count) {
-    const int place = 2 * machine.lane();
+    const int place = 2 * isa.lane();
     const std::uint8_t* mask = a.key_mask + static_cast<std::int64_t>(sample) * a.tiling.length + first;
     return {place < count && mask[place] != 0, place + 1 < count && mask[place + 1] != 0};
 }
-template <typename Machine>
-BIGBIRD_DEVICE KeyBits bits_of(const Machine& machine, const KeyPair& pair) {
-    return {machine.ballot(pair.even), machine.ballot(pair.odd)};
+template <DeviceIsa Isa>
+BIGBIRD_DEVICE KeyBits bits_of(const Isa& isa, const KeyPair& pair) {
+    return {isa.ballot(pair.even), isa.ballot(pair.odd)};
 }
 
 /// What a step adds to the scores of a pair of tiles, in log2.
@@ -249,48 +274,48 @@ struct SumGrid {
     static constexpr int lanes = HeadDim / 8, rows = threads_per_block / lanes, blocks = tile_tokens / rows;
 
     /// What a thread block's number is of a grid of items * blocks, and a thread's place in the tile.
-    template <typename Machine>
-    BIGBIRD_DEVICE explicit SumGrid(const Machine& machine)
-        : item(machine.block() / blocks),
-          row(machine.block() % blocks * rows + machine.thread() / lanes),
-          column(machine.thread() % lanes * 8) {}
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE explicit SumGrid(const Isa& isa)
+        : item(isa.block() / blocks),
+          row(isa.block() % blocks * rows + isa.thread() / lanes),
+          column(isa.thread() % lanes * 8) {}
     int item, row, column;
 };
 
 /// Writes the accumulators of 16 rows, as 16-bit numbers, through this warp's rows of a shared tile, so that
 /// global memory is written in whole lines. Rows from `count` on are left out.
-template <int HeadDim, typename Scalar, typename Machine>
-BIGBIRD_DEVICE void store_rows(const Machine& machine, const SharedTile<HeadDim>& through, int row,
+template <int HeadDim, typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void store_rows(const Isa& isa, const SharedTile<HeadDim>& through, int row,
                                const Accumulator (&values)[stacked<HeadDim>], const HeadRows& to, int first,
                                int count) {
-    const int lane = machine.lane();
+    const int lane = isa.lane();
     BIGBIRD_UNROLL
     for (int n = 0; n < HeadDim / 8; ++n) {
         BIGBIRD_UNROLL
         for (int half = 0; half < 2; ++half) {
             std::byte* place = through.chunk(row + lane / 4 + 8 * half, n) + 4 * (lane % 4);
             *reinterpret_cast<std::uint32_t*>(place) =
-                machine.template pack<Scalar>(values[n].x[2 * half], values[n].x[2 * half + 1]);
+                isa.template pack<Scalar>(values[n].x[2 * half], values[n].x[2 * half + 1]);
         }
     }
-    machine.sync_warp();
+    isa.sync_warp();
     constexpr int chunks = SharedTile<HeadDim>::chunks;
     BIGBIRD_UNROLL
     for (int i = 0; i < 16 * chunks / warp_lanes; ++i) {
         const int place = i * warp_lanes + lane;
         const int of_tile = row + place / chunks, column = place % chunks;
         if (of_tile < count) {
-            machine.store16(to.row(first + of_tile) + column * 8, through.chunk(of_tile, column));
+            isa.store16(to.row(first + of_tile) + column * 8, through.chunk(of_tile, column));
         }
     }
-    machine.sync_warp();
+    isa.sync_warp();
 }
 
 /// The same as floats, into a part's rows in the workspace: (tile_tokens, HeadDim).
-template <int HeadDim, typename Machine>
-BIGBIRD_DEVICE void store_part(const Machine& machine, float* part, int row,
+template <int HeadDim, DeviceIsa Isa>
+BIGBIRD_DEVICE void store_part(const Isa& isa, float* part, int row,
                                const Accumulator (&values)[stacked<HeadDim>]) {
-    const int lane = machine.lane();
+    const int lane = isa.lane();
     BIGBIRD_UNROLL
     for (int n = 0; n < HeadDim / 8; ++n) {
         BIGBIRD_UNROLL

@@ -40,15 +40,15 @@ struct HangingKernel {
     using Parameters = WarpgroupArguments<CUtensorMap>;
     static constexpr PipelineKernel kernel = PipelineKernel::hang;
     static constexpr int threads = warp_lanes, resident = 1;
-    template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const Parameters&) {
-        const PipelineShared<WarpgroupForwardShape> shared{machine.shared()};
-        if (machine.thread() == 0) {
-            set_up_barriers(machine, shared);
-            machine.publish_barriers();
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const Parameters&) {
+        const PipelineShared<WarpgroupForwardShape> shared{isa.shared()};
+        if (isa.thread() == 0) {
+            set_up_barriers(isa, shared);
+            isa.publish_barriers();
         }
-        machine.sync_block();
-        machine.wait_or_give_up(shared.step_full(1), 0, shared.barrier(0),
+        isa.sync_block();
+        isa.wait_or_give_up(shared.step_full(1), 0, shared.barrier(0),
                                 PipelineShared<WarpgroupForwardShape>::barriers);
     }
 };

@@ -98,16 +98,16 @@ struct PipelineShared {
 
 /// Sets up a team's barriers, by one thread. `full` is for the producer's first lane, and for the bytes that
 /// it announces; `empty` for a lane of each consuming warp.
-template <typename Shape, typename Machine>
-BIGBIRD_DEVICE void set_up_barriers(const Machine& machine, const PipelineShared<Shape>& shared) {
+template <typename Shape, DeviceIsa Isa>
+BIGBIRD_DEVICE void set_up_barriers(const Isa& isa, const PipelineShared<Shape>& shared) {
     constexpr int consumers = Shape::groups * warpgroup_warps;
     for (int i = 0; i < Shape::unit_buffers; ++i) {
-        machine.init_barrier(shared.unit_full(i), 1);
-        machine.init_barrier(shared.unit_empty(i), consumers);
+        isa.init_barrier(shared.unit_full(i), 1);
+        isa.init_barrier(shared.unit_empty(i), consumers);
     }
     for (int i = 0; i < Shape::step_buffers; ++i) {
-        machine.init_barrier(shared.step_full(i), 1);
-        machine.init_barrier(shared.step_empty(i), consumers);
+        isa.init_barrier(shared.step_full(i), 1);
+        isa.init_barrier(shared.step_empty(i), consumers);
     }
 }
 
@@ -121,12 +121,12 @@ struct Ahead {
 /// The producer warp. `Loads` says what is loaded: keys_of(unit, entry), the tokens of the key tile;
 /// unit_bytes(unit) and load_unit(unit, sample, buffer, barrier); step_bytes() and load_step(unit, sample,
 /// entry, buffer, barrier). The last two are called by one lane.
-template <typename Shape, typename Machine, typename Loads>
+template <typename Shape, DeviceIsa Isa, typename Loads>
 class Producer {
 public:
-    BIGBIRD_DEVICE Producer(const Machine& machine, const Arguments& a, const PipelineShared<Shape>& shared,
+    BIGBIRD_DEVICE Producer(const Isa& isa, const Arguments& a, const PipelineShared<Shape>& shared,
                             const Loads& loads)
-        : machine_(machine), a_(a), shared_(shared), loads_(loads) {}
+        : isa_(isa), a_(a), shared_(shared), loads_(loads) {}
 
     BIGBIRD_DEVICE void run(int team, const UnitList& list) {
         for_own_units(list, team, [&](int number) {
@@ -164,13 +164,13 @@ private:
     }
     /// Until the last readers of a buffer have let it go; `parity`: of the turn to come.
     BIGBIRD_DEVICE void wait_empty(Barrier* barrier, std::uint32_t parity) const {
-        machine_.wait_or_give_up(barrier, parity ^ 1, shared_.barrier(0), PipelineShared<Shape>::barriers);
+        isa_.wait_or_give_up(barrier, parity ^ 1, shared_.barrier(0), PipelineShared<Shape>::barriers);
     }
 
     BIGBIRD_DEVICE Ahead look(const Unit& unit, int sample, const Entry& entry) const {
         const TokenRange keys = loads_.keys_of(unit, entry);
         return {entry,
-                load_key_pair(machine_, a_, sample, keys.first, keys.count),
+                load_key_pair(isa_, a_, sample, keys.first, keys.count),
                 {first_bias(entry.bias[0]), first_bias(entry.bias[1])}};
     }
     BIGBIRD_DEVICE float first_bias(int place) const { return place < 0 ? 0.0F : *biases_of(a_, place); }
@@ -179,13 +179,13 @@ private:
         const int buffer = unit_turn_.buffer();
         Barrier* full = shared_.unit_full(buffer);
         wait_empty(shared_.unit_empty(buffer), unit_turn_.parity());
-        if (machine_.lane() == 0) {
+        if (isa_.lane() == 0) {
             shared_.unit(buffer) = {unit, sample};
             if (sample >= 0) {
-                machine_.expect_bytes(full, loads_.unit_bytes(unit));
+                isa_.expect_bytes(full, loads_.unit_bytes(unit));
                 loads_.load_unit(unit, sample, buffer, full);
             }
-            machine_.arrive(full);  // after the header, which consumers read behind the barrier
+            isa_.arrive(full);  // after the header, which consumers read behind the barrier
         }
         unit_turn_.advance();
     }
@@ -198,23 +198,23 @@ private:
         const int buffer = step_turn_.buffer();
         Barrier* full = shared_.step_full(buffer);
         wait_empty(shared_.step_empty(buffer), step_turn_.parity());
-        if (machine_.lane() == 0) {
-            machine_.expect_bytes(full, loads_.step_bytes());
+        if (isa_.lane() == 0) {
+            isa_.expect_bytes(full, loads_.step_bytes());
             loads_.load_step(unit, sample, now.entry, buffer, full);
         }
-        const KeyBits bits = bits_of(machine_, now.pair);
-        if (machine_.lane() == 0) {
+        const KeyBits bits = bits_of(isa_, now.pair);
+        if (isa_.lane() == 0) {
             shared_.header(buffer) = {{now.entry.bias[0], now.entry.bias[1]},
                                       {now.plain[0], now.plain[1]},
                                       bits,
                                       loads_.keys_of(unit, now.entry).count,
                                       left};
-            machine_.arrive(full);
+            isa_.arrive(full);
         }
         step_turn_.advance();
     }
 
-    const Machine& machine_;
+    const Isa& isa_;
     const Arguments& a_;
     const PipelineShared<Shape>& shared_;
     const Loads& loads_;
@@ -225,11 +225,11 @@ private:
 };
 
 /// Lets a buffer go: a lane of each warp arrives once all of the warp have read it.
-template <typename Machine>
-BIGBIRD_DEVICE void release(const Machine& machine, Barrier* empty) {
-    machine.sync_warp();
-    if (machine.lane() == 0) {
-        machine.arrive(empty);
+template <DeviceIsa Isa>
+BIGBIRD_DEVICE void release(const Isa& isa, Barrier* empty) {
+    isa.sync_warp();
+    if (isa.lane() == 0) {
+        isa.arrive(empty);
     }
 }
 
@@ -239,66 +239,66 @@ BIGBIRD_DEVICE TileBias bias_of(const Arguments& a, const StepHeader& header, in
             header.count, keys};
 }
 
-/// A group of consumers, all of whose threads call it. `Work` has begin(machine, header) for a unit,
-/// step(machine, bias, buffer, step buffer) for each of its steps that the side attends, and finish(machine,
+/// A group of consumers, all of whose threads call it. `Work` has begin(isa, header) for a unit,
+/// step(isa, bias, buffer, step buffer) for each of its steps that the side attends, and finish(isa,
 /// header, buffer), which may write to the unit's tiles.
-template <typename Shape, typename Machine, typename Work>
-BIGBIRD_DEVICE void consume(const Machine& machine, const Arguments& a, const PipelineShared<Shape>& shared,
+template <typename Shape, DeviceIsa Isa, typename Work>
+BIGBIRD_DEVICE void consume(const Isa& isa, const Arguments& a, const PipelineShared<Shape>& shared,
                             int side, Work& work) {
     Turn<Shape::unit_buffers> unit_turn;
     Turn<Shape::step_buffers> step_turn;
     for (;; unit_turn.advance()) {
         const int buffer = unit_turn.buffer();
-        machine.wait_barrier(shared.unit_full(buffer), unit_turn.parity());
+        isa.wait_barrier(shared.unit_full(buffer), unit_turn.parity());
         if (shared.unit(buffer).sample < 0) {
             return;
         }
-        work.begin(machine.late(), shared.unit(buffer));
+        work.begin(isa.late(), shared.unit(buffer));
         for (int left = shared.unit(buffer).unit.count; left > 0; step_turn.advance()) {
             const int step_buffer = step_turn.buffer();
-            machine.wait_barrier(shared.step_full(step_buffer), step_turn.parity());
+            isa.wait_barrier(shared.step_full(step_buffer), step_turn.parity());
             const StepHeader& header = shared.header(step_buffer);
             if (header.place[side] >= 0) {
-                work.step(machine.late(), bias_of(a, header, side), buffer, step_buffer);
+                work.step(isa.late(), bias_of(a, header, side), buffer, step_buffer);
             }
             left = header.left;  // read again, not kept in a register through the step
-            release(machine, shared.step_empty(step_buffer));
+            release(isa, shared.step_empty(step_buffer));
         }
-        machine.sync_group();  // what finish() writes over has been read by all warps of the group
-        work.finish(machine.late(), shared.unit(buffer), buffer);
-        machine.publish_stores();  // before the copy engine writes there
-        release(machine, shared.unit_empty(buffer));
+        isa.sync_group();  // what finish() writes over has been read by all warps of the group
+        work.finish(isa.late(), shared.unit(buffer), buffer);
+        isa.publish_stores();  // before the copy engine writes there
+        release(isa, shared.unit_empty(buffer));
     }
 }
 
-/// A thread block: the groups of its teams, and the group of their producers. Loads{machine, p, shared} is
+/// A thread block: the groups of its teams, and the group of their producers. Loads{isa, p, shared} is
 /// Producer's, Work(arguments, shared, side) is consume()'s.
-template <typename Shape, typename Loads, typename Work, typename Machine, typename Map>
-BIGBIRD_DEVICE void run_pipeline(const Machine& machine, const WarpgroupArguments<Map>& p, const UnitList& list) {
+template <typename Shape, typename Loads, typename Work, DeviceIsa Isa, typename Map>
+BIGBIRD_DEVICE void run_pipeline(const Isa& isa, const WarpgroupArguments<Map>& p, const UnitList& list) {
     using Shared = PipelineShared<Shape>;
-    for (int team = 0; machine.thread() == 0 && team < Shape::teams; ++team) {
-        set_up_barriers(machine, Shared{machine.shared() + team * Shared::bytes});
+    for (int team = 0; isa.thread() == 0 && team < Shape::teams; ++team) {
+        set_up_barriers(isa, Shared{isa.shared() + team * Shared::bytes});
     }
-    if (machine.thread() == 0) {
-        machine.publish_barriers();
+    if (isa.thread() == 0) {
+        isa.publish_barriers();
     }
-    machine.sync_block();
-    const int group = machine.thread() / warpgroup_threads;
+    isa.sync_block();
+    const int group = isa.thread() / warpgroup_threads;
     if (group == Shape::teams * Shape::groups) {
-        machine.template give_registers<Shape::producer_registers>();
-        const int team = machine.thread() % warpgroup_threads / warp_lanes;
+        isa.template give_registers<Shape::producer_registers>();
+        const int team = isa.thread() % warpgroup_threads / warp_lanes;
         if (team < Shape::teams) {
-            const Shared shared{machine.shared() + team * Shared::bytes};
-            const Loads loads{machine, p, shared};
-            Producer<Shape, Machine, Loads>(machine, p.a, shared, loads)
-                .run(machine.block() * Shape::teams + team, list);
+            const Shared shared{isa.shared() + team * Shared::bytes};
+            const Loads loads{isa, p, shared};
+            Producer<Shape, Isa, Loads>(isa, p.a, shared, loads)
+                .run(isa.block() * Shape::teams + team, list);
         }
     } else {
-        machine.template take_registers<Shape::registers>();
+        isa.template take_registers<Shape::registers>();
         const int team = group / Shape::groups, side = group % Shape::groups;
-        const Shared shared{machine.shared() + team * Shared::bytes};
+        const Shared shared{isa.shared() + team * Shared::bytes};
         Work work(p.a, shared, side);
-        consume(machine, p.a, shared, side, work);
+        consume(isa, p.a, shared, side, work);
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Machine of pipeline.hpp on a GPU of compute capability 9.0: barriers in shared memory and the copy
+// The Isa of pipeline.hpp on a GPU of compute capability 9.0: barriers in shared memory and the copy
 // engine.
 #pragma once
 

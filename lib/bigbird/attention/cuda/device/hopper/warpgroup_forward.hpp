@@ -21,39 +21,39 @@ public:
     BIGBIRD_DEVICE WarpgroupForward(const Arguments& a, const Shared& shared, int side)
         : a_(a), shared_(shared), side_(side) {}
 
-    template <typename Machine>
-    BIGBIRD_DEVICE void begin(const Machine&, const UnitHeader&) {
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE void begin(const Isa&, const UnitHeader&) {
         state_ = {};
         begin_softmax(state_);
     }
 
     /// A key tile against the group's 64 queries.
-    template <typename Machine>
-    BIGBIRD_DEVICE void step(const Machine& machine, const TileBias& bias, int buffer, int step_buffer) {
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE void step(const Isa& isa, const TileBias& bias, int buffer, int step_buffer) {
         Accumulator scores[1][8];
-        machine.warpgroup_fence(scores[0]);
-        issue_rows_by_rows<Scalar>(machine, scores[0], shared_.unit_tile(buffer, side_),
+        isa.warpgroup_fence(scores[0]);
+        issue_rows_by_rows<Scalar>(isa, scores[0], shared_.unit_tile(buffer, side_),
                                    shared_.step_tile(step_buffer, 0));
-        machine.warpgroup_commit();
-        machine.warpgroup_wait(scores[0]);
+        isa.warpgroup_commit();
+        isa.warpgroup_wait(scores[0]);
         if (!bias.is_plain) {
-            add_element_biases<warpgroup_head_dim>(machine, a_.tiling, bias, row_of(machine), scores);
+            add_element_biases<warpgroup_head_dim>(isa, a_.tiling, bias, row_of(isa), scores);
         }
-        softmax_step(machine, state_, scores, scale_of<warpgroup_head_dim>() * log2_e, bias.shared());
+        softmax_step(isa, state_, scores, scale_of<warpgroup_head_dim>() * log2_e, bias.shared());
         Fragment weights[4];
-        as_operands<Scalar>(machine, scores[0], weights);
-        machine.warpgroup_fence(weights, state_.out[0]);
-        issue_by_tile<Scalar>(machine, state_.out[0], weights, shared_.step_tile(step_buffer, 1));
-        machine.warpgroup_commit();
-        machine.warpgroup_wait(weights, state_.out[0]);
+        as_operands<Scalar>(isa, scores[0], weights);
+        isa.warpgroup_fence(weights, state_.out[0]);
+        issue_by_tile<Scalar>(isa, state_.out[0], weights, shared_.step_tile(step_buffer, 1));
+        isa.warpgroup_commit();
+        isa.warpgroup_wait(weights, state_.out[0]);
     }
 
-    template <typename Machine>
-    BIGBIRD_DEVICE void finish(const Machine& machine, const UnitHeader& header, int buffer) {
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE void finish(const Isa& isa, const UnitHeader& header, int buffer) {
         const Unit unit = header.unit;
         if (of_side(unit.tile, side_) >= 0) {
-            finish_stack<warpgroup_head_dim, Scalar>(machine, a_, unit, header.sample, side_,
-                                                 shared_.unit_tile(buffer, side_), row_of(machine),
+            finish_stack<warpgroup_head_dim, Scalar>(isa, a_, unit, header.sample, side_,
+                                                 shared_.unit_tile(buffer, side_), row_of(isa),
                                                  state_.out[0], state_.highest[0], state_.total[0]);
         }
     }

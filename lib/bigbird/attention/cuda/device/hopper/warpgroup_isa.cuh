@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Machine of warpgroup_tiles.hpp on a GPU of compute capability 9.0 (code for 9.0a).
+// The Isa of warpgroup_tiles.hpp on a GPU of compute capability 9.0 (code for 9.0a).
 #pragma once
 
 #include "bigbird/attention/cuda/device/hopper/warpgroup_tiles.hpp"

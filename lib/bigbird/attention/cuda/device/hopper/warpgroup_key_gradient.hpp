@@ -16,10 +16,10 @@ struct WarpgroupKeyGradientShape {
 };
 
 /// What the producer loads; for short tiles see QueryUnitLoads.
-template <typename Machine, typename Map>
+template <DeviceIsa Isa, typename Map>
 struct KeyUnitLoads {
     using Shared = PipelineShared<WarpgroupKeyGradientShape>;
-    const Machine& machine;
+    const Isa& isa;
     const WarpgroupArguments<Map>& p;
     const Shared& shared;
 
@@ -29,18 +29,18 @@ struct KeyUnitLoads {
     BIGBIRD_DEVICE static constexpr int unit_bytes(const Unit&) { return 2 * WarpgroupTile::bytes; }
     BIGBIRD_DEVICE void load_unit(const Unit& unit, int sample, int buffer, Barrier* full) const {
         const int first = first_token_of(p.a.tiling, unit.tile[0]);
-        machine.copy_tile(shared.unit_tile(buffer, 0).data, p.k, first, unit.head, sample, full);
-        machine.copy_tile(shared.unit_tile(buffer, 1).data, p.v, first, unit.head, sample, full);
+        isa.copy_tile(shared.unit_tile(buffer, 0).data, p.k, first, unit.head, sample, full);
+        isa.copy_tile(shared.unit_tile(buffer, 1).data, p.v, first, unit.head, sample, full);
     }
     BIGBIRD_DEVICE static constexpr int step_bytes() { return 2 * (WarpgroupTile::bytes + Shared::sums_bytes); }
     BIGBIRD_DEVICE void load_step(const Unit& unit, int sample, const Entry& entry, int buffer,
                                   Barrier* full) const {
         const int first = first_of(entry);
-        machine.copy_tile(shared.step_tile(buffer, 0).data, p.q, first, unit.head, sample, full);
-        machine.copy_tile(shared.step_tile(buffer, 1).data, p.d_out, first, unit.head, sample, full);
+        isa.copy_tile(shared.step_tile(buffer, 0).data, p.q, first, unit.head, sample, full);
+        isa.copy_tile(shared.step_tile(buffer, 1).data, p.d_out, first, unit.head, sample, full);
         const std::int64_t sums = row_place(p.a, sample, unit.head, entry.tile);
-        machine.copy_bytes(shared.sums(buffer, 0), p.a.lse + sums, Shared::sums_bytes, full);
-        machine.copy_bytes(shared.sums(buffer, 1), p.a.delta + sums, Shared::sums_bytes, full);
+        isa.copy_bytes(shared.sums(buffer, 0), p.a.lse + sums, Shared::sums_bytes, full);
+        isa.copy_bytes(shared.sums(buffer, 1), p.a.delta + sums, Shared::sums_bytes, full);
     }
 };
 
@@ -50,8 +50,8 @@ public:
     using Shared = PipelineShared<WarpgroupKeyGradientShape>;
     BIGBIRD_DEVICE WarpgroupKeyGradient(const Arguments& a, const Shared& shared, int) : a_(a), shared_(shared) {}
 
-    template <typename Machine>
-    BIGBIRD_DEVICE void begin(const Machine&, const UnitHeader&) {
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE void begin(const Isa&, const UnitHeader&) {
         BIGBIRD_UNROLL
         for (int n = 0; n < 8; ++n) {
             dk_[n] = {};
@@ -60,33 +60,33 @@ public:
     }
 
     /// A query tile against the group's 64 keys.
-    template <typename Machine>
-    BIGBIRD_DEVICE void step(const Machine& machine, const TileBias& bias, int buffer, int step_buffer) {
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE void step(const Isa& isa, const TileBias& bias, int buffer, int step_buffer) {
         const WarpgroupTile queries = shared_.step_tile(step_buffer, 0),
                         d_out = shared_.step_tile(step_buffer, 1);
         const float* lse = shared_.sums(step_buffer, 0);
         const float* delta = shared_.sums(step_buffer, 1);
-        const int first_query = 2 * (machine.lane() % 4), first_key = row_of(machine) + machine.lane() / 4;
+        const int first_query = 2 * (isa.lane() % 4), first_key = row_of(isa) + isa.lane() / 4;
         Fragment weights[4], d_scores[4];
         multiply_to_weights<Scalar, Scalar>(
-            machine, shared_.unit_tile(buffer, 0), queries, bias.is_plain, weights,
+            isa, shared_.unit_tile(buffer, 0), queries, bias.is_plain, weights,
             [&](int n, int i) {
                 return bias.of(a_.tiling, first_query + 8 * n + i % 2, first_key + 8 * (i / 2));
             },
             [&](int n, int i) { return bias.shared() - lse[first_query + 8 * n + i % 2]; });
         multiply_to_score_gradients<Scalar, Scalar>(
-            machine, shared_.unit_tile(buffer, 1), d_out, weights, d_scores,
+            isa, shared_.unit_tile(buffer, 1), d_out, weights, d_scores,
             [&](int n, int i) { return delta[first_query + 8 * n + i % 2]; });
-        machine.warpgroup_fence(weights, d_scores, dk_, dv_);
-        issue_by_tile<Scalar>(machine, dv_, weights, d_out);
-        issue_by_tile<Scalar>(machine, dk_, d_scores, queries);
-        machine.warpgroup_commit();
-        machine.warpgroup_wait(weights, d_scores, dk_, dv_);
+        isa.warpgroup_fence(weights, d_scores, dk_, dv_);
+        issue_by_tile<Scalar>(isa, dv_, weights, d_out);
+        issue_by_tile<Scalar>(isa, dk_, d_scores, queries);
+        isa.warpgroup_commit();
+        isa.warpgroup_wait(weights, d_scores, dk_, dv_);
     }
 
-    template <typename Machine>
-    BIGBIRD_DEVICE void finish(const Machine& machine, const UnitHeader& header, int buffer) {
-        store_key_gradients<warpgroup_head_dim, Scalar>(machine, a_, header.unit, header.sample, row_of(machine),
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE void finish(const Isa& isa, const UnitHeader& header, int buffer) {
+        store_key_gradients<warpgroup_head_dim, Scalar>(isa, a_, header.unit, header.sample, row_of(isa),
                                                     shared_.unit_tile(buffer, 0),
                                                     shared_.unit_tile(buffer, 1), dk_, dv_);
     }

@@ -22,9 +22,9 @@ struct WarpgroupForwardKernel {
     using Shape = WarpgroupForwardShape;
     static constexpr PipelineKernel kernel = PipelineKernel::forward;
     static constexpr int threads = pipeline_threads<Shape>, resident = 1;
-    template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const Parameters& p) {
-        run_pipeline<Shape, QueryUnitLoads<Machine, Map, Shape>, WarpgroupForward<Scalar>>(machine, p,
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const Parameters& p) {
+        run_pipeline<Shape, QueryUnitLoads<Isa, Map, Shape>, WarpgroupForward<Scalar>>(isa, p,
                                                                                        p.a.queries);
     }
 };
@@ -34,9 +34,9 @@ struct WarpgroupQueryGradientKernel {
     using Shape = WarpgroupQueryGradientShape;
     static constexpr PipelineKernel kernel = PipelineKernel::query_gradient;
     static constexpr int threads = pipeline_threads<Shape>, resident = 1;
-    template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const Parameters& p) {
-        run_pipeline<Shape, QueryUnitLoads<Machine, Map, Shape>, WarpgroupQueryGradient<Scalar>>(machine, p,
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const Parameters& p) {
+        run_pipeline<Shape, QueryUnitLoads<Isa, Map, Shape>, WarpgroupQueryGradient<Scalar>>(isa, p,
                                                                                              p.a.queries);
     }
 };
@@ -46,9 +46,9 @@ struct WarpgroupKeyGradientKernel {
     using Shape = WarpgroupKeyGradientShape;
     static constexpr PipelineKernel kernel = PipelineKernel::key_gradient;
     static constexpr int threads = pipeline_threads<Shape>, resident = 1;
-    template <typename Machine>
-    BIGBIRD_DEVICE static void run(const Machine& machine, const Parameters& p) {
-        run_pipeline<Shape, KeyUnitLoads<Machine, Map>, WarpgroupKeyGradient<Scalar>>(machine, p, p.a.keys);
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const Parameters& p) {
+        run_pipeline<Shape, KeyUnitLoads<Isa, Map>, WarpgroupKeyGradient<Scalar>>(isa, p, p.a.keys);
     }
 };
 

@@ -11,9 +11,9 @@ namespace bigbird::attention::cuda {
 /// of the next tile, or zeros behind the tensor's end. They do not count as long as the tensors hold finite
 /// numbers: such keys' scores are -infinity and their weights 0, and such queries have the log-sum +infinity,
 /// so weights of 0, in the passes backward and are not written by any.
-template <typename Machine, typename Map, typename Shape>
+template <DeviceIsa Isa, typename Map, typename Shape>
 struct QueryUnitLoads {
-    const Machine& machine;
+    const Isa& isa;
     const WarpgroupArguments<Map>& p;
     const PipelineShared<Shape>& shared;
     static constexpr int of_side = Shape::unit_tiles / 2;  ///< tiles: queries, and backward d_out
@@ -27,9 +27,9 @@ struct QueryUnitLoads {
     BIGBIRD_DEVICE void load_unit(const Unit& unit, int sample, int buffer, Barrier* full) const {
         for (int side = 0; side < 2 && cuda::of_side(unit.tile, side) >= 0; ++side) {
             const int first = first_token_of(p.a.tiling, cuda::of_side(unit.tile, side));
-            machine.copy_tile(shared.unit_tile(buffer, side).data, p.q, first, unit.head, sample, full);
+            isa.copy_tile(shared.unit_tile(buffer, side).data, p.q, first, unit.head, sample, full);
             if (of_side > 1) {
-                machine.copy_tile(shared.unit_tile(buffer, 2 + side).data, p.d_out, first, unit.head, sample,
+                isa.copy_tile(shared.unit_tile(buffer, 2 + side).data, p.d_out, first, unit.head, sample,
                                   full);
             }
         }
@@ -38,8 +38,8 @@ struct QueryUnitLoads {
     BIGBIRD_DEVICE void load_step(const Unit& unit, int sample, const Entry& entry, int buffer,
                                   Barrier* full) const {
         const int first = first_of(entry);
-        machine.copy_tile(shared.step_tile(buffer, 0).data, p.k, first, unit.head, sample, full);
-        machine.copy_tile(shared.step_tile(buffer, 1).data, p.v, first, unit.head, sample, full);
+        isa.copy_tile(shared.step_tile(buffer, 0).data, p.k, first, unit.head, sample, full);
+        isa.copy_tile(shared.step_tile(buffer, 1).data, p.v, first, unit.head, sample, full);
     }
 };
 

@@ -21,15 +21,15 @@ public:
     BIGBIRD_DEVICE WarpgroupQueryGradient(const Arguments& a, const Shared& shared, int side)
         : a_(a), shared_(shared), side_(side) {}
 
-    template <typename Machine>
-    BIGBIRD_DEVICE void begin(const Machine& machine, const UnitHeader& header) {
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE void begin(const Isa& isa, const UnitHeader& header) {
         BIGBIRD_UNROLL
         for (Accumulator& sum : dq_) {
             sum = {};
         }
         const int tile = of_side(header.unit.tile, side_);
         const std::int64_t sums = row_place(a_, header.sample, header.unit.head, tile >= 0 ? tile : 0) +
-                                  row_of(machine) + machine.lane() / 4;
+                                  row_of(isa) + isa.lane() / 4;
         BIGBIRD_UNROLL
         for (int half = 0; half < 2; ++half) {
             lse_[half] = a_.lse[sums + 8 * half];
@@ -38,31 +38,31 @@ public:
     }
 
     /// A key tile against the group's 64 queries.
-    template <typename Machine>
-    BIGBIRD_DEVICE void step(const Machine& machine, const TileBias& bias, int buffer, int step_buffer) {
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE void step(const Isa& isa, const TileBias& bias, int buffer, int step_buffer) {
         const WarpgroupTile keys = shared_.step_tile(step_buffer, 0), values = shared_.step_tile(step_buffer, 1);
-        const int first_query = row_of(machine) + machine.lane() / 4, first_key = 2 * (machine.lane() % 4);
+        const int first_query = row_of(isa) + isa.lane() / 4, first_key = 2 * (isa.lane() % 4);
         Fragment weights[4];
         multiply_to_weights<Scalar, Fp16>(
-            machine, shared_.unit_tile(buffer, side_), keys, bias.is_plain, weights,
+            isa, shared_.unit_tile(buffer, side_), keys, bias.is_plain, weights,
             [&](int n, int i) {
                 return bias.of(a_.tiling, first_query + 8 * (i / 2), first_key + 8 * n + i % 2);
             },
             [&](int, int i) { return bias.shared() - lse_[i / 2]; });
         Fragment d_scores[4];
-        multiply_to_score_gradients<Scalar, Fp16>(machine, shared_.unit_tile(buffer, 2 + side_), values,
+        multiply_to_score_gradients<Scalar, Fp16>(isa, shared_.unit_tile(buffer, 2 + side_), values,
                                                   weights, d_scores,
                                                   [&](int, int i) { return delta_[i / 2]; });
-        machine.warpgroup_fence(d_scores, dq_);
-        issue_by_tile<Scalar>(machine, dq_, d_scores, keys);
-        machine.warpgroup_commit();
-        machine.warpgroup_wait(d_scores, dq_);
+        isa.warpgroup_fence(d_scores, dq_);
+        issue_by_tile<Scalar>(isa, dq_, d_scores, keys);
+        isa.warpgroup_commit();
+        isa.warpgroup_wait(d_scores, dq_);
     }
 
     /// Writes the warp's 16 rows of dq, or their part.
-    template <typename Machine>
-    BIGBIRD_DEVICE void finish(const Machine& machine, const UnitHeader& header, int buffer) {
-        const int row = row_of(machine);
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE void finish(const Isa& isa, const UnitHeader& header, int buffer) {
+        const int row = row_of(isa);
         const Unit unit = header.unit;
         const int tile = of_side(unit.tile, side_);
         if (tile < 0) {
@@ -72,10 +72,10 @@ public:
         if (of_side(unit.slot, side_) >= 0) {
             const std::int64_t slot =
                 static_cast<std::int64_t>(header.sample) * a_.queries.slots + of_side(unit.slot, side_);
-            store_part<warpgroup_head_dim>(machine, a_.workspace + slot * tile_tokens * warpgroup_head_dim, row, dq_);
+            store_part<warpgroup_head_dim>(isa, a_.workspace + slot * tile_tokens * warpgroup_head_dim, row, dq_);
         } else {
             store_rows<warpgroup_head_dim, Scalar>(
-                machine, shared_.unit_tile(buffer, side_), row, dq_, rows_of(a_.dq, header.sample, unit.head),
+                isa, shared_.unit_tile(buffer, side_), row, dq_, rows_of(a_.dq, header.sample, unit.head),
                 first_token_of(a_.tiling, tile), count_tokens(a_.tiling, tile));
         }
     }

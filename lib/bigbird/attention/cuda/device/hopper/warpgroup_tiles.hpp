@@ -15,9 +15,9 @@ using Barrier = std::uint64_t;
 using WarpgroupTile = SharedTile<warpgroup_head_dim>;
 
 /// The first of a warp's 16 rows of its group's tile.
-template <typename Machine>
-BIGBIRD_DEVICE int row_of(const Machine& machine) {
-    return machine.thread() % warpgroup_threads / warp_lanes * 16;
+template <DeviceIsa Isa>
+BIGBIRD_DEVICE int row_of(const Isa& isa) {
+    return isa.thread() % warpgroup_threads / warp_lanes * 16;
 }
 
 /// The matrix descriptor of a WarpgroupTile at an address in shared memory: groups of 8 rows follow each other at
@@ -30,35 +30,35 @@ BIGBIRD_DEVICE constexpr std::uint64_t tile_descriptor(std::uint32_t address) {
 inline constexpr std::uint64_t next_columns = 32 >> 4, next_rows = 2048 >> 4;
 
 /// Issues sum = a b^T over the columns of two tiles.
-template <typename Scalar, typename Machine>
-BIGBIRD_DEVICE void issue_rows_by_rows(const Machine& machine, Accumulator (&sum)[8], const WarpgroupTile& a,
+template <typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void issue_rows_by_rows(const Isa& isa, Accumulator (&sum)[8], const WarpgroupTile& a,
                                        const WarpgroupTile& b) {
-    const std::uint64_t first = machine.describe(a.data), second = machine.describe(b.data);
+    const std::uint64_t first = isa.describe(a.data), second = isa.describe(b.data);
     BIGBIRD_UNROLL
     for (std::uint64_t step = 0; step < 4; ++step) {
-        machine.template warpgroup_multiply<Scalar, false>(sum, first + step * next_columns,
+        isa.template warpgroup_multiply<Scalar, false>(sum, first + step * next_columns,
                                                        second + step * next_columns, step > 0);
     }
 }
 
 /// Issues sum += a b, a in registers (16 columns a fragment), over the rows of a tile.
-template <typename Scalar, typename Machine>
-BIGBIRD_DEVICE void issue_by_tile(const Machine& machine, Accumulator (&sum)[8], const Fragment (&a)[4],
+template <typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void issue_by_tile(const Isa& isa, Accumulator (&sum)[8], const Fragment (&a)[4],
                                   const WarpgroupTile& b) {
-    const std::uint64_t second = machine.describe(b.data);
+    const std::uint64_t second = isa.describe(b.data);
     BIGBIRD_UNROLL
     for (std::uint64_t step = 0; step < 4; ++step) {
-        machine.template warpgroup_multiply<Scalar, true>(sum, a[step], second + step * next_rows, true);
+        isa.template warpgroup_multiply<Scalar, true>(sum, a[step], second + step * next_rows, true);
     }
 }
 
 /// 64 columns of accumulators as first operands.
-template <typename Scalar, typename Machine>
-BIGBIRD_DEVICE void as_operands(const Machine& machine, const Accumulator (&values)[8],
+template <typename Scalar, DeviceIsa Isa>
+BIGBIRD_DEVICE void as_operands(const Isa& isa, const Accumulator (&values)[8],
                                 Fragment (&operands)[4]) {
     BIGBIRD_UNROLL
     for (int step = 0; step < 4; ++step) {
-        operands[step] = as_operand<Scalar>(machine, values[2 * step], values[2 * step + 1]);
+        operands[step] = as_operand<Scalar>(isa, values[2 * step], values[2 * step + 1]);
     }
 }
 
