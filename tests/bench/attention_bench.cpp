@@ -65,10 +65,10 @@ void measure(const Shape& shape, at::ScalarType type) {
         return at::randn({1, length, heads, shape.head_dim}, at::kFloat).to(type).transpose(1, 2);
     };
     const at::Tensor mask = at::ones({1, length}, at::kBool), slope = make();
-    for (const Way& way : ways(type == at::kBFloat16)) {
+    for (const Candidate& candidate : candidates(type == at::kBFloat16)) {
         at::Tensor q = make(), k = make(), v = make();
         const auto attend = [&] {
-            if (way.kernel != nullptr) return fused_attention(q, k, v, mask, layout, way.kernel);
+            if (candidate.kernel != nullptr) return fused_attention(q, k, v, mask, layout, candidate.kernel);
             return layout.full ? full_attention(q, k, v, mask, {}) : blocked_attention(q, k, v, mask, layout);
         };
         double forward = 0;
@@ -80,7 +80,7 @@ void measure(const Shape& shape, at::ScalarType type) {
             x->requires_grad_();
         }
         const double both = nanoseconds([&] { attend().backward(slope); });
-        std::printf("%s\t%s\t%s\t%d\t%d\t%d", way.name(layout.full).c_str(),
+        std::printf("%s\t%s\t%s\t%d\t%d\t%d", candidate.name(layout.full).c_str(),
                     type == at::kBFloat16 ? "bf16" : "fp32", shape.pattern.c_str(), shape.block, shape.blocks,
                     shape.head_dim);
         const Work work = work_of(way, layout, shape.head_dim);

@@ -52,7 +52,7 @@ at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::
     }
     if (!probability_mask.defined() && backend == Backend::automatic && can_fuse(q)) {
         const FusedKernel* const kernel =
-            cheapest_way(layout, q.size(3), q.scalar_type() == at::kBFloat16).kernel;
+            cheapest_candidate(layout, q.size(3), q.scalar_type() == at::kBFloat16).kernel;
         if (kernel != nullptr) {
             return fused_attention(q, k, v, key_mask, layout, kernel);
         }

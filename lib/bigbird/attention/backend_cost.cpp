@@ -80,26 +80,26 @@ const Rates* rates_of(const std::string& way, bool bf16) {
 
 }  // namespace
 
-std::string Way::name(bool full) const {
+std::string Candidate::name(bool full) const {
     return kernel != nullptr ? kernel->name() : full ? "dense" : "blocked";
 }
 
-Work work_of(const Way& way, const LayerLayout& layout, std::int64_t head_dim) {
-    if (way.kernel != nullptr) {
-        return fused_work(*way.kernel, layout, head_dim);
+Work work_of(const Candidate& candidate, const LayerLayout& layout, std::int64_t head_dim) {
+    if (candidate.kernel != nullptr) {
+        return fused_work(*candidate.kernel, layout, head_dim);
     }
     return layout.full ? dense_work(layout, head_dim) : blocked_work(layout, head_dim);
 }
 
-double cost_of(const Way& way, const LayerLayout& layout, std::int64_t head_dim, bool bf16) {
-    const Rates* const found = rates_of(way.name(layout.full), bf16);
-    BIGBIRD_EXPECTS(found != nullptr, "no rates are known for " + way.name(layout.full));
+double cost_of(const Candidate& candidate, const LayerLayout& layout, std::int64_t head_dim, bool bf16) {
+    const Rates* const found = rates_of(candidate.name(layout.full), bf16);
+    BIGBIRD_EXPECTS(found != nullptr, "no rates are known for " + candidate.name(layout.full));
     const Work work = work_of(way, layout, head_dim);
     return work.products * found->product + work.steps * found->step;
 }
 
-std::vector<Way> ways(bool bf16) {
-    std::vector<Way> all;
+std::vector<Candidate> candidates(bool bf16) {
+    std::vector<Candidate> all;
     for (const FusedKernel* kernel : fused_kernels(bf16)) {
         all.push_back({kernel});
     }
@@ -107,10 +107,10 @@ std::vector<Way> ways(bool bf16) {
     return all;
 }
 
-Way cheapest_way(const LayerLayout& layout, std::int64_t head_dim, bool bf16) {
-    const std::vector<Way> all = ways(bf16);
+Candidate cheapest_candidate(const LayerLayout& layout, std::int64_t head_dim, bool bf16) {
+    const std::vector<Candidate> all = candidates(bf16);
     return *std::ranges::min_element(all, {},
-                                     [&](const Way& way) { return cost_of(way, layout, head_dim, bf16); });
+                                     [&](const Candidate& candidate) { return cost_of(way, layout, head_dim, bf16); });
 }
 
 }  // namespace bigbird::attention

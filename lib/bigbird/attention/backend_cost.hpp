@@ -17,7 +17,7 @@ class FusedKernel;
 
 /// A way to compute attention: a fused kernel, or ATen's (`blocked`, which is LibTorch's attention for full
 /// layouts) where `kernel` is none.
-struct Way {
+struct Candidate {
     const FusedKernel* kernel = nullptr;
     /// "avx2", "avx512", "avx512_bf16", "amx"; "blocked" and, for full layouts, "dense".
     std::string name(bool full) const;
@@ -28,16 +28,16 @@ struct Work {
     double products = 0;  ///< multiplications for the scores
     double steps = 0;     ///< what has a cost of its own: pairs of blocks, or slices of query blocks
 };
-Work work_of(const Way& way, const LayerLayout& layout, std::int64_t head_dim);
+Work work_of(const Candidate& candidate, const LayerLayout& layout, std::int64_t head_dim);
 
 /// Nanoseconds for one head of one sample on one thread, by the rates: a forward pass alone, and one with its
 /// backward pass, together.
-double cost_of(const Way& way, const LayerLayout& layout, std::int64_t head_dim, bool bf16);
+double cost_of(const Candidate& candidate, const LayerLayout& layout, std::int64_t head_dim, bool bf16);
 
 /// The ways that this processor can go for a type; ATen's is always the last.
-std::vector<Way> ways(bool bf16);
+std::vector<Candidate> candidates(bool bf16);
 
 /// The way that costs least, for passes with and without gradients alike.
-Way cheapest_way(const LayerLayout& layout, std::int64_t head_dim, bool bf16);
+Candidate cheapest_candidate(const LayerLayout& layout, std::int64_t head_dim, bool bf16);
 
 }  // namespace bigbird::attention

@@ -81,13 +81,13 @@ DOCTEST_TEST_CASE("backend_cost: what is chosen is the fastest that was measured
     for (const auto& [shape, times] : measured()) {
         const LayerLayout layout = layout_of(shape);
         std::vector<double> mine;  // a processor may know fewer ways than were measured
-        for (const Way& way : ways(shape.bf16)) {
-            if (const auto found = times.find(way.name(layout.full)); found != times.end()) {
+        for (const Candidate& candidate : candidates(shape.bf16)) {
+            if (const auto found = times.find(candidate.name(layout.full)); found != times.end()) {
                 mine.push_back(found->second);
             }
         }
         std::ranges::sort(mine);
-        const auto chosen = times.find(cheapest_way(layout, shape.head_dim, shape.bf16).name(layout.full));
+        const auto chosen = times.find(cheapest_candidate(layout, shape.head_dim, shape.bf16).name(layout.full));
         if (chosen == times.end() || mine.size() < 2) {
             continue;  // AMX, which was not measured there
         }
@@ -113,7 +113,7 @@ DOCTEST_TEST_CASE("backend_cost: what is chosen is the fastest that was measured
 
 DOCTEST_TEST_CASE("backend_cost: every way of this processor has rates, and costs more for more tokens") {
     for (const bool bf16 : {false, true}) {
-        for (const Way& way : ways(bf16)) {
+        for (const Candidate& candidate : candidates(bf16)) {
             const double shorter = cost_of(way, stacked_layout(PatternSpec{}, 16, 1), 64, bf16),
                          longer = cost_of(way, stacked_layout(PatternSpec{}, 32, 1), 64, bf16);
             DOCTEST_CHECK(shorter > 0);
@@ -129,10 +129,10 @@ DOCTEST_TEST_CASE("backend_cost: small blocks, which kernels pad, go to ATen; th
     for (const bool bf16 : {false, true}) {
         // ATen's bfloat16 is ten times slower than its float where AVX2 is all there is.
         const bool aten = !bf16 || bigbird::instruction_set() != bigbird::InstructionSet::avx2;
-        DOCTEST_CHECK((cheapest_way(stacked_layout(small, 256, 1), 64, bf16).kernel == nullptr) == aten);
-        if (aten) DOCTEST_CHECK(cheapest_way(stacked_layout(full, 256, 1), 64, bf16).kernel == nullptr);
+        DOCTEST_CHECK((cheapest_candidate(stacked_layout(small, 256, 1), 64, bf16).kernel == nullptr) == aten);
+        if (aten) DOCTEST_CHECK(cheapest_candidate(stacked_layout(full, 256, 1), 64, bf16).kernel == nullptr);
         if (!fused_kernels(bf16).empty()) {
-            DOCTEST_CHECK(cheapest_way(stacked_layout(PatternSpec{}, 64, 1), 64, bf16).kernel != nullptr);
+            DOCTEST_CHECK(cheapest_candidate(stacked_layout(PatternSpec{}, 64, 1), 64, bf16).kernel != nullptr);
         }
     }
 }
@@ -146,8 +146,8 @@ DOCTEST_TEST_CASE("backend_cost: automatic is the cheapest way, byte for byte, w
         const std::vector<std::int64_t> shape{2, 2, 16 * block, 64};
         const at::Tensor q = random_tensor(shape, 1, at::kFloat), k = random_tensor(shape, 2, at::kFloat),
                          v = random_tensor(shape, 3, at::kFloat), mask = at::ones({2, 16 * block}, at::kBool);
-        const Way way = cheapest_way(layout, 64, false);
-        const at::Tensor wanted = way.kernel != nullptr ? fused_attention(q, k, v, mask, layout, way.kernel)
+        const Candidate way = cheapest_candidate(layout, 64, false);
+        const at::Tensor wanted = candidate.kernel != nullptr ? fused_attention(q, k, v, mask, layout, candidate.kernel)
                                                         : blocked_attention(q, k, v, mask, layout);
         for (const int count : {1, 2}) {
             at::set_num_threads(count);
