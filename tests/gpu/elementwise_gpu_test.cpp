@@ -28,11 +28,11 @@ DOCTEST_TEST_CASE("gpu elementwise: tensors come and go without waiting, and who
     const at::Device device = model::open_device("cuda");
     for (int i = 0; i < 50; ++i) {
         const at::Tensor x = at::randn({1 << 18});
-        at::Tensor on_gpu = model::send(x, device);
+        at::Tensor on_gpu = model::copy_to_device(x, device);
         for (int j = 0; j < 20; ++j) {
             on_gpu = on_gpu.neg();
         }
-        model::Arriving arriving(on_gpu);
+        model::HostCopy arriving(on_gpu);
         on_gpu.zero_();
         DOCTEST_CHECK(at::equal(arriving.get(), x));
     }

@@ -102,7 +102,7 @@ DOCTEST_TEST_CASE("device: what makes the host wait is counted") {
     numbers({8}).to(x.device());
     DOCTEST_CHECK(take_waits() == Waits{{"copy to host", 1}, {"copy to device", 1}});
     numbers({8}).to(x.device(), /*non_blocking=*/true);
-    model::send(numbers({8}), x.device());
+    model::copy_to_device(numbers({8}), x.device());
     DOCTEST_CHECK(take_waits().empty());
     numbers({8}).copy_(x, /*non_blocking=*/true);
     DOCTEST_CHECK(take_waits() == Waits{{"copy to pageable memory", 1}});
@@ -114,7 +114,7 @@ DOCTEST_TEST_CASE("device: what is on its way to the host cannot be read before 
     DOCTEST_CHECK_FALSE(faults(host.const_data_ptr()));
     host.copy_(x, /*non_blocking=*/true);
     DOCTEST_CHECK(faults(host.const_data_ptr()));
-    model::Arriving first(x), second(x * 2);
+    model::HostCopy first(x), second(x * 2);
     take_waits();
     DOCTEST_CHECK(identical(first.get(), numbers({100})));
     DOCTEST_CHECK_FALSE(faults(host.const_data_ptr()));

@@ -44,8 +44,8 @@ EncoderInput make_input(std::span<const TokenSequence> sequences, const BigBirdC
                           input.token_type_ids.mutable_data_ptr<std::int64_t>() + row * length);
         std::fill_n(input.attention_mask.mutable_data_ptr<bool>() + row * length, sequence.ids.size(), true);
     }
-    return {send(input.input_ids, device), send(input.token_type_ids, device),
-            send(input.attention_mask, device)};
+    return {copy_to_device(input.input_ids, device), copy_to_device(input.token_type_ids, device),
+            copy_to_device(input.attention_mask, device)};
 }
 
 std::vector<std::vector<std::size_t>> cut_into_groups(std::span<const std::size_t> members, std::size_t most,

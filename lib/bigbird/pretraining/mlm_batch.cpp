@@ -12,7 +12,7 @@ namespace bigbird::pretraining {
 namespace {
 
 at::Tensor on_device(const std::vector<std::int64_t>& values, const at::Device& device) {
-    return model::send(at::tensor(values, at::kLong), device);
+    return model::copy_to_device(at::tensor(values, at::kLong), device);
 }
 
 MlmBatch make_part(std::span<const corpus::Example> examples, std::vector<std::size_t> members,

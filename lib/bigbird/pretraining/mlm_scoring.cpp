@@ -54,7 +54,7 @@ struct Outcomes {
     Outcomes(const at::Tensor& logits, const at::Tensor& labels)
         : nats(at::cross_entropy_loss(logits, labels, {}, at::Reduction::None).to(at::kDouble)),
           correct(logits.argmax(-1).eq(labels)) {}
-    model::Arriving nats, correct;
+    model::HostCopy nats, correct;
 };
 
 /// Adds what one micro-batch says of its sequences.

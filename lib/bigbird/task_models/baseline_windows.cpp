@@ -76,7 +76,7 @@ public:
         auto* out = bases.mutable_data_ptr<std::int64_t>();
         for (const std::size_t index : group)
             out = std::ranges::copy(windows[index].ids, out).out;
-        return network_->forward(model::send(bases, device_), key);
+        return network_->forward(model::copy_to_device(bases, device_), key);
     }
 
 private:
@@ -111,7 +111,7 @@ public:
             kmer_features(kmers_, spec_, windows[index].ids, {row, kmers_.size()});
             row += features;
         }
-        return at::linear(model::send(x, device_), linear_->weight, linear_->bias);
+        return at::linear(model::copy_to_device(x, device_), linear_->weight, linear_->bias);
     }
 
 private:

@@ -14,16 +14,16 @@ at::Tensor batched_logits(WindowNetwork& network, std::span<const EncodedWindow>
     network.module().eval();
     at::Tensor logits = at::empty({static_cast<std::int64_t>(windows.size()), network.labels()});
     const auto groups = network.group(windows, batch_tokens, model::GroupSizes::few);
-    const auto finish = [&](const std::vector<std::size_t>& group, model::Arriving& some) {
+    const auto finish = [&](const std::vector<std::size_t>& group, model::HostCopy& some) {
         const std::vector<std::int64_t> places(group.begin(), group.end());
         logits.index_copy_(0, at::tensor(places, at::kLong), some.get());
         if (after_batch) after_batch(std::ssize(group));
     };
     // One group's logits are waited for when the device has the next one to compute.
-    std::optional<model::Arriving> before;
+    std::optional<model::HostCopy> before;
     for (std::size_t i = 0; i < groups.size(); ++i) {
         stop_if_asked();
-        model::Arriving some(network.logits(windows, groups[i], {}).to(at::kFloat));
+        model::HostCopy some(network.logits(windows, groups[i], {}).to(at::kFloat));
         if (before) finish(groups[i - 1], *before);
         before = std::move(some);
     }

@@ -58,7 +58,7 @@ public:
                                  [](std::int32_t id) { return static_cast<std::uint8_t>(id); });
         }
         const at::Tensor all =
-            bin_logits(network_, model::send(codes, device_), computing_.type, key);  // (group, bins, labels)
+            bin_logits(network_, model::copy_to_device(codes, device_), computing_.type, key);  // (group, bins, labels)
         at::Tensor sum = at::zeros({all.size(0), all.size(2)}, all.options());
         for (const bins::BinShare& share : shares_)
             sum += all.select(1, share.bin) * share.weight;
@@ -80,7 +80,7 @@ at::Tensor window_codes(std::span<const std::string> sequences, const at::Device
     std::vector<at::Tensor> codes;
     for (const std::string& dna : sequences)
         codes.push_back(bins::codes_of(dna));
-    return model::send(at::stack(codes), device);
+    return model::copy_to_device(at::stack(codes), device);
 }
 
 at::Tensor bin_logits(bins::BinsNetwork& network, const at::Tensor& codes, training::ComputeType type,

@@ -128,13 +128,13 @@ StepTotals add_up(const StepStats& stats, bool late, Ranks& ranks) {
 }
 
 /// A step whose losses may still be on their way from the device.
-struct Unread {
+struct PendingStep {
     std::int64_t step;
     Clock::time_point start;
     double rate;
     std::vector<std::string> names;  // of the metrics
     StepTotals totals;
-    model::Arriving values;  // loss, metrics, norm
+    model::HostCopy values;  // loss, metrics, norm
 };
 
 class Loop {
@@ -156,7 +156,7 @@ private:
     void train();
     void make_step(std::int64_t step);
     void read_step();
-    Json step_line(const Unread& step, const at::Tensor& values);
+    Json step_line(const PendingStep& step, const at::Tensor& values);
     void add_speed(Json& line, const StepTotals& totals, double seconds);
     void count_skipped(bool skipped, std::int64_t step);
     /// Evaluates after the step made last. Where that is asked to stop, the step is kept in a checkpoint.
@@ -187,7 +187,7 @@ private:
     std::optional<MetricsLog> log_;  // of the first rank
     Clock::time_point start_ = Clock::now(), last_read_ = start_;
     bool reads_late_;
-    std::optional<Unread> unread_;
+    std::optional<PendingStep> pending_;
     std::int64_t checkpoint_at_ = 0;
     int asked_ = 0;          // the signal on which all ranks agree
     bool too_late_ = false;  // likewise
@@ -299,13 +299,13 @@ void Loop::make_step(std::int64_t step) {
     for (const auto& metric : stats.metrics) {
         names.push_back(metric.first);
     }
-    Unread now{step,   start,
+    PendingStep now{step,   start,
                rate,   std::move(names),
-               totals, model::Arriving(at::cat({totals.scalars, norm.reshape({1})}).to(at::kDouble))};
+               totals, model::HostCopy(at::cat({totals.scalars, norm.reshape({1})}).to(at::kDouble))};
     if (reads_late_) {
         read_step();
     }
-    unread_ = std::move(now);
+    pending_ = std::move(now);
     if (!reads_late_) {
         read_step();
     }
@@ -313,11 +313,11 @@ void Loop::make_step(std::int64_t step) {
 
 /// Writes down the step that was not read yet, if there is one. Waits until the device has computed it.
 void Loop::read_step() {
-    if (!unread_) {
+    if (!pending_) {
         return;
     }
-    Unread step = std::move(*unread_);
-    unread_.reset();
+    PendingStep step = std::move(*pending_);
+    pending_.reset();
     Json line = step_line(step, step.values.get());
     // Steps that follow one another on the device end where they are read.
     add_speed(line, step.totals, seconds_since(std::max(step.start, last_read_)));
@@ -327,7 +327,7 @@ void Loop::read_step() {
 }
 
 /// The losses and what belongs to them.
-Json Loop::step_line(const Unread& step, const at::Tensor& values) {
+Json Loop::step_line(const PendingStep& step, const at::Tensor& values) {
     const StepTotals& totals = step.totals;
     const double* value = values.const_data_ptr<double>();
     const std::size_t at_norm = step.names.size() + 1;

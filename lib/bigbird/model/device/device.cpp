@@ -69,11 +69,11 @@ bool has_gpu() {
     return choose_gpu(gpu_facts(), std::nullopt).index >= 0;
 }
 
-at::Tensor send(const at::Tensor& x, const at::Device& device) {
+at::Tensor copy_to_device(const at::Tensor& x, const at::Device& device) {
     return device.is_cpu() ? x : x.pin_memory().to(device, /*non_blocking=*/true);
 }
 
-Arriving::Arriving(const at::Tensor& x) : host_(x.detach()) {
+HostCopy::HostCopy(const at::Tensor& x) : host_(x.detach()) {
     if (!x.device().is_cpu()) {
         host_ = at::empty(x.sizes(), at::TensorOptions().dtype(x.scalar_type()).pinned_memory(true));
         host_.copy_(x.detach(), /*non_blocking=*/true);
@@ -82,7 +82,7 @@ Arriving::Arriving(const at::Tensor& x) : host_(x.detach()) {
     }
 }
 
-at::Tensor Arriving::get() {
+at::Tensor HostCopy::get() {
     if (copied_) {
         copied_->synchronize();
         copied_.reset();

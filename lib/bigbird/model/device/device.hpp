@@ -20,13 +20,13 @@ bool has_gpu();
 
 /// A tensor of the CPU on the device. On a GPU nobody waits: the copy goes through page-locked memory, in the
 /// order of the device's current stream.
-at::Tensor send(const at::Tensor& x, const at::Device& device);
+at::Tensor copy_to_device(const at::Tensor& x, const at::Device& device);
 
 /// A tensor on its way to the CPU. On a GPU it is copied when all is computed that was asked for before, and
 /// only get() waits.
-class Arriving {
+class HostCopy {
 public:
-    explicit Arriving(const at::Tensor& x);
+    explicit HostCopy(const at::Tensor& x);
     at::Tensor get();  // on the CPU
 
 private:

@@ -50,7 +50,7 @@ struct DeviceDropout {
         : probability(dropout.probability) {
         if (probability > 0) {
             const std::vector<std::int64_t> numbers = dropout_streams(samples, dropout.key, dropout.site);
-            streams = send(at::tensor(numbers, at::kLong), device);
+            streams = copy_to_device(at::tensor(numbers, at::kLong), device);
         }
     }
     cuda::Dropout describe(std::int64_t rows) const {

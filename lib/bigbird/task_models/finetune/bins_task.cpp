@@ -145,8 +145,8 @@ BinsTask::Batch BinsTask::batch_of(const BinWindows& source, std::span<const Bin
         source.copy_labels(window, {ones + at * width, width}, {counted + at * bins, bins});
         sequences[at] = source.sequence(window);
     });
-    return {window_codes(sequences, device_), model::send(targets, device_).to(at::kFloat),
-            model::send(counts, device_).to(at::kFloat)};
+    return {window_codes(sequences, device_), model::copy_to_device(targets, device_).to(at::kFloat),
+            model::copy_to_device(counts, device_).to(at::kFloat)};
 }
 
 at::Tensor BinsTask::loss_sum(const at::Tensor& logits, const Batch& batch) const {

@@ -200,7 +200,7 @@ training::StepStats ClassifierTask::accumulate(std::int64_t step) {
             key.samples.push_back(begin + static_cast<std::int64_t>(place));
         }
         const at::Tensor logits = network_->logits(windows, groups[g], key);
-        const at::Tensor wanted = model::send(targets(training_, indices), network_->device());
+        const at::Tensor wanted = model::copy_to_device(targets(training_, indices), network_->device());
         const at::Tensor loss = loss_sum(logits, wanted, positive_weight_) * scale;
         total += loss.detach();
         if (g + 1 < groups.size()) {

@@ -30,8 +30,8 @@ DOCTEST_TEST_CASE("device: auto always finds something") {
 
 DOCTEST_TEST_CASE("device: what goes to the CPU and comes from it is the tensor itself") {
     const at::Tensor x = at::arange(5, at::kFloat).requires_grad_();
-    DOCTEST_CHECK(send(x, at::kCPU).is_same(x));
-    Arriving arriving(x);
+    DOCTEST_CHECK(copy_to_device(x, at::kCPU).is_same(x));
+    HostCopy arriving(x);
     DOCTEST_CHECK(at::equal(arriving.get(), x));
     DOCTEST_CHECK(!arriving.get().requires_grad());
 }
