@@ -29,7 +29,7 @@ public:
         const auto begin = rows::parse_integer(head[1]), end = rows::parse_integer(head[2]);
         if (!contig || !begin || !end || *begin < 0 || *begin >= *end) return;
         if (*end > std::numeric_limits<std::uint32_t>::max()) return;
-        pieces_.push_back({static_cast<std::uint32_t>(*contig), static_cast<std::uint32_t>(*begin),
+        segments_.push_back({static_cast<std::uint32_t>(*contig), static_cast<std::uint32_t>(*begin),
                            static_cast<std::uint32_t>(*end), values[column_]});
     }
 
@@ -38,7 +38,7 @@ protected:
     genome::ContigNames names_;
     std::size_t column_;
     Overlap overlap_;
-    std::vector<Piece> pieces_;
+    std::vector<Segment> segments_;
 };
 
 class BedGraphSink : public TrackSink {
@@ -48,10 +48,10 @@ public:
         : TrackSink(contigs, column, overlap), output_(path, overwrite) {}
     void commit() override {
         std::string line;
-        without_overlaps(pieces_, overlap_, [&](const Piece& piece) {
-            line = contigs_[piece.contig].name + '\t' + std::to_string(piece.begin) + '\t' +
-                   std::to_string(piece.end) + '\t';
-            rows::append_number(line, piece.value);
+        without_overlaps(segments_, overlap_, [&](const Segment& segment) {
+            line = contigs_[segment.contig].name + '\t' + std::to_string(segment.begin) + '\t' +
+                   std::to_string(segment.end) + '\t';
+            rows::append_number(line, segment.value);
             output_.write(line += '\n');
         });
         output_.commit();
@@ -73,12 +73,12 @@ public:
     void commit() override {
         require(bwInit(1U << 17U) == 0);
         open();
-        std::vector<Piece> run;  // of one contig
-        without_overlaps(pieces_, overlap_, [&](const Piece& piece) {
-            if (run.size() == pieces_a_call || (!run.empty() && run.front().contig != piece.contig)) {
+        std::vector<Segment> run;  // of one contig
+        without_overlaps(segments_, overlap_, [&](const Segment& segment) {
+            if (run.size() == pieces_a_call || (!run.empty() && run.front().contig != segment.contig)) {
                 append(run);
             }
-            run.push_back(piece);
+            run.push_back(segment);
         });
         if (!run.empty()) append(run);
         file_.reset();  // writes index and zoom levels
@@ -109,14 +109,14 @@ private:
         require(file_->cl != nullptr);
         require(bwWriteHdr(file_.get()) == 0);
     }
-    void append(std::vector<Piece>& run) {
+    void append(std::vector<Segment>& run) {
         std::vector<const char*> names(run.size(), contigs_[run.front().contig].name.c_str());
         std::vector<std::uint32_t> begins, ends;
         std::vector<float> values;
-        for (const Piece& piece : run) {
-            begins.push_back(piece.begin);
-            ends.push_back(piece.end);
-            values.push_back(piece.value);
+        for (const Segment& segment : run) {
+            begins.push_back(segment.begin);
+            ends.push_back(segment.end);
+            values.push_back(segment.value);
         }
         require(bwAddIntervals(file_.get(), names.data(), begins.data(), ends.data(), values.data(),
                                static_cast<std::uint32_t>(run.size())) == 0);
@@ -127,41 +127,41 @@ private:
     std::unique_ptr<bigWigFile_t, CloseBigWig> file_;
 };
 
-float value_of(const std::vector<Piece>& covering, Overlap overlap) {
+float value_of(const std::vector<Segment>& covering, Overlap overlap) {
     if (covering.size() == 1) return covering.front().value;
     double sum = 0;
     float most = covering.front().value;
-    for (const Piece& piece : covering) {
-        sum += static_cast<double>(piece.value);
-        most = std::max(most, piece.value);
+    for (const Segment& segment : covering) {
+        sum += static_cast<double>(segment.value);
+        most = std::max(most, segment.value);
     }
     return overlap == Overlap::max ? most : static_cast<float>(sum / static_cast<double>(covering.size()));
 }
 
 }  // namespace
 
-void without_overlaps(std::vector<Piece>& pieces, Overlap overlap,
-                      const std::function<void(const Piece&)>& take) {
-    std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+void without_overlaps(std::vector<Segment>& segments, Overlap overlap,
+                      const std::function<void(const Segment&)>& take) {
+    std::sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) {
         return std::tie(a.contig, a.begin, a.end, a.value) < std::tie(b.contig, b.begin, b.end, b.value);
     });
-    std::vector<Piece> covering;  // those that reach beyond `position`
+    std::vector<Segment> covering;  // those that reach beyond `position`
     std::uint32_t contig = 0, position = 0;
     const auto advance = [&](std::uint32_t limit) {
         while (!covering.empty() && position < limit) {
             std::uint32_t next = limit;
-            for (const Piece& piece : covering)
-                next = std::min(next, piece.end);
+            for (const Segment& segment : covering)
+                next = std::min(next, segment.end);
             take({contig, position, next, value_of(covering, overlap)});
             position = next;
-            std::erase_if(covering, [&](const Piece& piece) { return piece.end <= position; });
+            std::erase_if(covering, [&](const Segment& segment) { return segment.end <= position; });
         }
     };
-    for (const Piece& piece : pieces) {
-        advance(piece.contig == contig ? piece.begin : std::numeric_limits<std::uint32_t>::max());
-        contig = piece.contig;
-        position = piece.begin;
-        covering.push_back(piece);
+    for (const Segment& segment : segments) {
+        advance(segment.contig == contig ? segment.begin : std::numeric_limits<std::uint32_t>::max());
+        contig = segment.contig;
+        position = segment.begin;
+        covering.push_back(segment);
     }
     advance(std::numeric_limits<std::uint32_t>::max());
 }

@@ -27,13 +27,13 @@ std::unique_ptr<Sink> track_sink(const std::filesystem::path& path, Overwrite ov
                                  Overlap overlap);
 
 /// A value over [begin, end) of a contig.
-struct Piece {
+struct Segment {
     std::uint32_t contig = 0, begin = 0, end = 0;
     float value = 0;
-    bool operator==(const Piece&) const = default;
+    bool operator==(const Segment&) const = default;
 };
-/// Sorts pieces and hands out pieces that do not overlap, in order, which cover the same bases.
-void without_overlaps(std::vector<Piece>& pieces, Overlap overlap,
-                      const std::function<void(const Piece&)>& take);
+/// Sorts segments and hands out segments that do not overlap, in order, which cover the same bases.
+void without_overlaps(std::vector<Segment>& segments, Overlap overlap,
+                      const std::function<void(const Segment&)>& take);
 
 }  // namespace bigbird::outputs

@@ -33,7 +33,7 @@ public:
         window.ids = baselines::base_codes(reverse ? genome::reverse_complement(dna) : std::string(dna));
         return window;
     }
-    std::string reading() const override { return "bases"; }
+    std::string encoding_key() const override { return "bases"; }
     std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,
                                                 std::int64_t batch_tokens,
                                                 model::GroupSizes sizes) const override {

@@ -56,7 +56,7 @@ public:
         }
         return window;
     }
-    std::string reading() const override {
+    std::string encoding_key() const override {
         return "tokens " + std::to_string(max_tokens_) + ' ' + sha256_of_text(tokenizer_.serialized()) +
                (how_.pooling == Pooling::centre ? " anchor" : "");
     }

@@ -35,8 +35,8 @@ public:
     /// A window of normalised sequence as this network reads it, or its reverse complement; without ids where
     /// it is all N. Thread-safe.
     virtual EncodedWindow encode(std::string_view dna, bool reverse) const = 0;
-    /// Networks of equal readings encode every window alike.
-    virtual std::string reading() const = 0;
+    /// Networks of equal keys encode every window alike.
+    virtual std::string encoding_key() const = 0;
     /// Indices of windows that may go through the network together, at most `batch_tokens` ids a group (at
     /// least one window). How windows are grouped changes no window's logits.
     virtual std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,

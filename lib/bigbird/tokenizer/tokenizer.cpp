@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/tokenizer.hpp"
 
-#include "bigbird/core/base.hpp"
+#include "bigbird/core/nucleotide.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"

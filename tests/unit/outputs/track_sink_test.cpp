@@ -12,15 +12,15 @@
 using namespace bigbird;
 using namespace bigbird::testing;
 using outputs::Overlap;
-using outputs::Piece;
+using outputs::Segment;
 
 namespace {
 
 const std::vector<genome::Contig> two_contigs{{"2", 1000}, {"1", 100'000}};
 
-std::vector<Piece> flattened(std::vector<Piece> pieces, Overlap overlap) {
-    std::vector<Piece> result;
-    outputs::without_overlaps(pieces, overlap, [&](const Piece& piece) { result.push_back(piece); });
+std::vector<Segment> flattened(std::vector<Segment> segments, Overlap overlap) {
+    std::vector<Segment> result;
+    outputs::without_overlaps(segments, overlap, [&](const Segment& segment) { result.push_back(segment); });
     return result;
 }
 
@@ -38,27 +38,27 @@ void write_unsorted(outputs::Sink& sink) {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("track_sink: overlapping pieces equal a count base by base") {
+DOCTEST_TEST_CASE("track_sink: overlapping segments equal a count base by base") {
     Rng rng(3);
-    std::vector<Piece> pieces;
+    std::vector<Segment> segments;
     for (int i = 0; i < 60; ++i) {
         const auto begin = static_cast<std::uint32_t>(rng.between(0, 150));
-        pieces.push_back({static_cast<std::uint32_t>(rng.between(0, 1)), begin,
+        segments.push_back({static_cast<std::uint32_t>(rng.between(0, 1)), begin,
                           begin + static_cast<std::uint32_t>(rng.between(1, 20)), static_cast<float>(i)});
     }
     for (const Overlap overlap : {Overlap::mean, Overlap::max}) {
-        const std::vector<Piece> flat = flattened(pieces, overlap);
+        const std::vector<Segment> flat = flattened(segments, overlap);
         for (std::uint32_t contig = 0; contig < 2; ++contig) {
             for (std::uint32_t base = 0; base < 200; ++base) {
-                const auto on = [&](const Piece& piece) {
-                    return piece.contig == contig && piece.begin <= base && base < piece.end;
+                const auto on = [&](const Segment& segment) {
+                    return segment.contig == contig && segment.begin <= base && base < segment.end;
                 };
                 double sum = 0, most = -1;
                 int count = 0;
-                for (const Piece& piece : pieces) {
-                    if (!on(piece)) continue;
-                    sum += static_cast<double>(piece.value);
-                    most = std::max(most, static_cast<double>(piece.value));
+                for (const Segment& segment : segments) {
+                    if (!on(segment)) continue;
+                    sum += static_cast<double>(segment.value);
+                    most = std::max(most, static_cast<double>(segment.value));
                     ++count;
                 }
                 const auto found = std::find_if(flat.begin(), flat.end(), on);

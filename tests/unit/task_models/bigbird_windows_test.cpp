@@ -75,8 +75,8 @@ DOCTEST_TEST_CASE("scoring/bigbird_windows: the anchor's tokens are marked on ei
 DOCTEST_TEST_CASE("scoring/bigbird_windows: equal readings, and the parameters that are trained") {
     const auto cls = tiny_windows(tiny_config(1), 1), other = tiny_windows(tiny_config(1), 2);
     const auto centre = tiny_windows(tiny_config(1), 1, {.pooling = Pooling::centre});
-    DOCTEST_CHECK(cls->reading() == other->reading());
-    DOCTEST_CHECK(cls->reading() != centre->reading());
+    DOCTEST_CHECK(cls->encoding_key() == other->encoding_key());
+    DOCTEST_CHECK(cls->encoding_key() != centre->encoding_key());
     model::BigBirdConfig linear = tiny_config(1);
     linear.classifier_head = "linear";
     const auto all = [](task_models::WindowNetwork& network) { return network.module().parameters().size(); };

@@ -5,7 +5,7 @@
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/core/base.hpp"
+#include "bigbird/core/nucleotide.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parallel.hpp"
 

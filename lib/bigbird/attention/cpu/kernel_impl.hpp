@@ -40,9 +40,9 @@ public:
               std::byte* scratch) const override {
         const Sizes s(p);
         const Packed packed(s, p.blocks, backward, memory);
-        Pieces pieces(scratch);
-        auto* const plain = pieces.take<Element>(s.tile);
-        auto* const right = pieces.take<Element>(s.tile);
+        Arena arena(scratch);
+        auto* const plain = arena.take<Element>(s.tile);
+        auto* const right = arena.take<Element>(s.tile);
         for (std::int64_t block = 0; block < p.blocks; ++block) {
             load_block<Tiles>(p, s, p.k, group, block, plain);
             Tiles::as_right_transposed(packed.of(packed.k_transposed, block), plain, s.padded_block,

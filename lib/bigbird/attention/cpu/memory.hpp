@@ -27,10 +27,10 @@ constexpr std::int64_t round_up(std::int64_t x, std::int64_t step) {
     return (x + step - 1) / step * step;
 }
 
-/// Hands out aligned pieces of a block of memory; without one it only counts.
-class Pieces {
+/// Hands out aligned arena of a block of memory; without one it only counts.
+class Arena {
 public:
-    explicit Pieces(std::byte* memory) : memory_(memory) {}
+    explicit Arena(std::byte* memory) : memory_(memory) {}
     template <typename T>
     T* take(std::int64_t count) {
         std::byte* const here = memory_ == nullptr ? nullptr : memory_ + used_;
@@ -66,8 +66,8 @@ struct PackedOf {
     using Element = typename Tiles::Element;
     using Sizes = SizesOf<Tiles>;
     PackedOf(const Sizes& s, std::int64_t blocks, bool backward, std::byte* memory) : tile(s.tile) {
-        Pieces pieces(memory);
-        const auto tiles = [&] { return pieces.take<Element>(blocks * s.tile); };
+        Arena arena(memory);
+        const auto tiles = [&] { return arena.take<Element>(blocks * s.tile); };
         k_transposed = tiles();
         v = tiles();
         if (backward) {
@@ -76,10 +76,10 @@ struct PackedOf {
             q_transposed = tiles();
             d_out = tiles();
             d_out_transposed = tiles();
-            lse = pieces.take<float>(blocks * s.padded_block);
-            delta = pieces.take<float>(blocks * s.padded_block);
+            lse = arena.take<float>(blocks * s.padded_block);
+            delta = arena.take<float>(blocks * s.padded_block);
         }
-        bytes = pieces.used();
+        bytes = arena.used();
     }
     Element* of(Element* kind, std::int64_t block) const { return kind + block * tile; }
     std::int64_t tile;
@@ -96,21 +96,21 @@ struct ForwardScratchOf {
     using Element = typename Tiles::Element;
     using Sizes = SizesOf<Tiles>;
     ForwardScratchOf(const Sizes& s, std::byte* memory) {
-        Pieces pieces(memory);
+        Arena arena(memory);
         const std::int64_t width = s.chunk * s.padded_block;
-        q = pieces.take<Element>(s.tile);
-        right = pieces.take<Element>(s.tile);
-        scores = pieces.take<float>(s.padded_block * width);
+        q = arena.take<Element>(s.tile);
+        right = arena.take<Element>(s.tile);
+        scores = arena.take<float>(s.padded_block * width);
         if constexpr (sizeof(Element) == sizeof(float)) {
             probabilities = reinterpret_cast<Element*>(scores);
         } else {
-            probabilities = pieces.take<Element>(s.padded_block * width);
+            probabilities = arena.take<Element>(s.padded_block * width);
         }
-        out = pieces.take<float>(s.tile);
-        bias = pieces.take<float>(width);
-        maximum = pieces.take<float>(s.padded_block);
-        sum = pieces.take<float>(s.padded_block * Vec::lanes);
-        bytes = pieces.used();
+        out = arena.take<float>(s.tile);
+        bias = arena.take<float>(width);
+        maximum = arena.take<float>(s.padded_block);
+        sum = arena.take<float>(s.padded_block * Vec::lanes);
+        bytes = arena.used();
     }
     Element *q, *right, *probabilities;
     float *scores, *out, *bias, *maximum, *sum;
@@ -123,21 +123,21 @@ struct BackwardScratchOf {
     using Element = typename Tiles::Element;
     using Sizes = SizesOf<Tiles>;
     BackwardScratchOf(const Sizes& s, std::int64_t blocks, std::byte* memory) {
-        Pieces pieces(memory);
+        Arena arena(memory);
         const std::int64_t square = s.padded_block * s.padded_block;
-        scores = pieces.take<float>(square);
-        d_probabilities = pieces.take<float>(square);
-        probabilities = pieces.take<Element>(square);
-        d_scores = pieces.take<Element>(square);
-        d_scores_right = pieces.take<Element>(square);
-        dq = pieces.take<float>(s.tile);
-        rows = pieces.take<float>(s.tile);
-        bias = pieces.take<float>(s.padded_block);
-        plain = pieces.take<Element>(s.tile);
-        right = pieces.take<Element>(s.tile);
-        dk_transposed = pieces.take<float>(blocks * s.tile);
-        dv_transposed = pieces.take<float>(blocks * s.tile);
-        bytes = pieces.used();
+        scores = arena.take<float>(square);
+        d_probabilities = arena.take<float>(square);
+        probabilities = arena.take<Element>(square);
+        d_scores = arena.take<Element>(square);
+        d_scores_right = arena.take<Element>(square);
+        dq = arena.take<float>(s.tile);
+        rows = arena.take<float>(s.tile);
+        bias = arena.take<float>(s.padded_block);
+        plain = arena.take<Element>(s.tile);
+        right = arena.take<Element>(s.tile);
+        dk_transposed = arena.take<float>(blocks * s.tile);
+        dv_transposed = arena.take<float>(blocks * s.tile);
+        bytes = arena.used();
     }
     float *scores, *d_probabilities, *dq, *rows, *bias, *dk_transposed, *dv_transposed;
     Element *probabilities, *d_scores, *d_scores_right, *plain, *right;

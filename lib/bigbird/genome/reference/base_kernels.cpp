@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/genome/reference/base_kernels.hpp"
 
-#include "bigbird/core/base.hpp"
+#include "bigbird/core/nucleotide.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/train/training_corpus.hpp"
 
-#include "bigbird/core/base.hpp"
+#include "bigbird/core/nucleotide.hpp"
 #include "bigbird/core/rng.hpp"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "support/testing.hpp"
 #include "support/vector_units.hpp"
 
-#include "bigbird/core/base.hpp"
+#include "bigbird/core/nucleotide.hpp"
 #include "bigbird/core/rng.hpp"
 
 #include <algorithm>
