@@ -201,11 +201,11 @@ std::string train_with_sentencepiece(const TrainSpec& spec, const TrainingCorpus
     return message.substr(1);
 }
 
-PairCounting installed_counting() {
+OverlapCounting installed_counting() {
     int major = 0, minor = 0, patch = 0;
     std::sscanf(BIGBIRD_SENTENCEPIECE_VERSION, "%d.%d.%d", &major, &minor, &patch);
-    return std::array{major, minor, patch} < std::array{0, 1, 99} ? PairCounting::disjoint
-                                                                  : PairCounting::overlapping;
+    return std::array{major, minor, patch} < std::array{0, 1, 99} ? OverlapCounting::alternate
+                                                                  : OverlapCounting::every;
 }
 
 // Scores fall by one a piece, from minus zero; the letters follow by falling frequency.

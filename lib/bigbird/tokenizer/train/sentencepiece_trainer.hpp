@@ -16,8 +16,8 @@ namespace bigbird::tokenizer {
 /// thread may be running.
 std::string train_with_sentencepiece(const TrainSpec& spec, const TrainingCorpus& corpus);
 
-/// How the installed library counts (PairCounting).
-PairCounting installed_counting();
+/// How the installed library counts (OverlapCounting).
+OverlapCounting installed_counting();
 
 /// The model that SentencePiece writes for these pieces and letters, byte for byte as 0.1.97 does.
 SentencePieceModel assemble_model(const TrainSpec& spec, const std::vector<LearntPiece>& pieces,

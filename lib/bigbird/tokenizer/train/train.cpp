@@ -57,11 +57,11 @@ void measure(const DnaTokenizer& tokenizer, const std::vector<std::string>& stre
     report.measured_tokens = tokens;
 }
 
-PairCounting counting_of(const TrainSpec& spec) {
+OverlapCounting counting_of(const TrainSpec& spec) {
     if (spec.engine == TrainEngine::sentencepiece || spec.overlaps == OverlapCounting::installed) {
         return installed_counting();
     }
-    return spec.overlaps == OverlapCounting::every ? PairCounting::overlapping : PairCounting::disjoint;
+    return spec.overlaps == OverlapCounting::every ? OverlapCounting::every : OverlapCounting::alternate;
 }
 
 // The other engine decides what is left to chance, where it counts alike and fits into memory.
@@ -249,7 +249,7 @@ TrainReport TokenizerTrainer::finish() {
     }
     measure(tokenizer, stretches, state.spec.threads, report);
     report.vocab_size = tokenizer.vocab_size();
-    const bool every = counting_of(state.spec) == PairCounting::overlapping;
+    const bool every = counting_of(state.spec) == OverlapCounting::every;
     report.overlaps = every ? OverlapCounting::every : OverlapCounting::alternate;
     write_into(state.model_file, tokenizer.serialized());
     write_into(state.vocab_file, tokenizer.vocabulary_text());

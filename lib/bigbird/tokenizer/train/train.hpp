@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bigbird/core/files.hpp"
+#include "bigbird/tokenizer/train/merges/pair_counting.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -12,11 +13,6 @@ namespace bigbird::tokenizer {
 
 /// `exact` is ours: the same pieces, many times faster, in a tenth of the memory.
 enum class TrainEngine { exact, sentencepiece };
-
-/// How the exact engine counts AA in AAA: `every` one as SentencePiece from 0.1.99 on, `alternate` ones as it
-/// did up to 0.1.98 (in the years of BigBird's paper), or as the `installed` SentencePiece does, so that both
-/// engines give the same pieces.
-enum class OverlapCounting { installed, every, alternate };
 
 struct TrainSpec {
     std::int32_t vocab_size = 32'000;    ///< special pieces and letters included

@@ -123,7 +123,7 @@ DOCTEST_TEST_CASE("tokenizer/exact_trainer: sweeps and lists of positions make t
     bigbird::Rng rng(12);
     for (const std::string letters : {"ACGT", "AT", "AAAAC", "ACGTN", "A"}) {
         const auto stretches = random_stretches(rng, letters, 200);
-        for (const PairCounting counting : {PairCounting::overlapping, PairCounting::disjoint}) {
+        for (const OverlapCounting counting : {OverlapCounting::every, OverlapCounting::alternate}) {
             const auto by = [&](std::int32_t sweeps) {
                 return learn(stretches, {.merges = 250,
                                          .max_piece_length = 64,
@@ -140,7 +140,7 @@ DOCTEST_TEST_CASE("tokenizer/exact_trainer: sweeps and lists of positions make t
 
 DOCTEST_TEST_CASE("tokenizer/exact_trainer: the threads change nothing") {
     const auto sentences = real_sentences();
-    for (const PairCounting counting : {PairCounting::overlapping, PairCounting::disjoint}) {
+    for (const OverlapCounting counting : {OverlapCounting::every, OverlapCounting::alternate}) {
         const auto one = learn(sentences, {.merges = 600, .counting = counting});
         DOCTEST_CHECK(one.size() == 600);
         for (const int threads : {2, 5}) {
@@ -167,8 +167,8 @@ DOCTEST_TEST_CASE("tokenizer/exact_trainer: the pieces of SentencePiece 0.1.97 a
     };
     const auto old = expected("small.vocab"), recent = expected("small_0.2.3.vocab");
     DOCTEST_CHECK(old != recent);
-    DOCTEST_CHECK(learn(sentences, {.merges = 502, .counting = PairCounting::disjoint}) == old);
-    DOCTEST_CHECK(learn(sentences, {.merges = 1990, .counting = PairCounting::overlapping}) == recent);
+    DOCTEST_CHECK(learn(sentences, {.merges = 502, .counting = OverlapCounting::alternate}) == old);
+    DOCTEST_CHECK(learn(sentences, {.merges = 1990, .counting = OverlapCounting::every}) == recent);
 }
 
 DOCTEST_TEST_CASE("tokenizer/exact_trainer: ends where no pair is left") {

@@ -215,7 +215,7 @@ DOCTEST_TEST_CASE("train: a corpus small for its vocabulary gets SentencePiece's
     train_tokenizer({.vocab_size = 8000, .engine = TrainEngine::sentencepiece}, real_sentences(),
                     folder / "sp.model");
     DOCTEST_CHECK(read_file(folder / "exact.model") == read_file(folder / "sp.model"));
-    const auto other = tokenizer::installed_counting() == tokenizer::PairCounting::disjoint
+    const auto other = tokenizer::installed_counting() == tokenizer::OverlapCounting::alternate
                            ? OverlapCounting::every
                            : OverlapCounting::alternate;
     train_tokenizer({.vocab_size = 8000, .overlaps = other}, real_sentences(), folder / "other.model");

@@ -322,7 +322,7 @@ void IndexedMerges::settle_right(const MergeRule& rule) {
 
 void IndexedMerges::settle_merged(const MergeRule& rule) {
     const std::uint64_t count =
-        spec_.counting == PairCounting::disjoint ? total_.merged_twice_kept : total_.merged_twice;
+        spec_.counting == OverlapCounting::alternate ? total_.merged_twice_kept : total_.merged_twice;
     new_merged_ = keep(rule.merged, rule.merged, count);
 }
 

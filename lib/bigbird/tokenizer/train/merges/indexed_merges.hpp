@@ -70,7 +70,7 @@ private:
         alone_ ? team_.run_alone(job) : team_.run(job);
     }
     bool droppable(Symbol left, Symbol right) const {
-        return left != right || spec_.counting == PairCounting::overlapping;
+        return left != right || spec_.counting == OverlapCounting::every;
     }
 
     const LearnSpec spec_;

@@ -50,20 +50,20 @@ struct NewLists {
     explicit NewLists(std::size_t symbols) : left(symbols), right(symbols) {}
 };
 
-/// Drops every other occurrence of a run of one symbol, as PairCounting::disjoint demands. Feed it the
+/// Drops every other occurrence of a run of one symbol, as OverlapCounting::alternate demands. Feed it the
 /// ascending positions of (symbol, symbol).
 class RunFilter {
 public:
-    RunFilter(PairCounting counting, std::uint64_t width) : counting_(counting), width_(width) {}
+    RunFilter(OverlapCounting counting, std::uint64_t width) : counting_(counting), width_(width) {}
     bool keep(std::uint64_t position) {
-        const bool overlaps = counting_ == PairCounting::disjoint && any_ && position == last_ + width_;
+        const bool overlaps = counting_ == OverlapCounting::alternate && any_ && position == last_ + width_;
         any_ = !overlaps;
         last_ = position;
         return !overlaps;
     }
 
 private:
-    PairCounting counting_;
+    OverlapCounting counting_;
     std::uint64_t width_, last_ = 0;
     bool any_ = false;
 };
@@ -74,7 +74,7 @@ class MergeShard {
 public:
     /// `widths` holds the positions that each symbol takes, and grows with the symbols.
     /// list_neighbours() need not read the positions again where merge() merged at most `most_remembered`.
-    MergeShard(std::span<Symbol> positions, const std::vector<std::uint16_t>& widths, PairCounting counting,
+    MergeShard(std::span<Symbol> positions, const std::vector<std::uint16_t>& widths, OverlapCounting counting,
                std::size_t most_remembered = std::size_t{1} << 21)
         : positions_(positions.data()),
           size_(positions.size()),
@@ -106,7 +106,7 @@ private:
     Symbol* positions_;
     std::size_t size_;
     const std::vector<std::uint16_t>& widths_;
-    PairCounting counting_;
+    OverlapCounting counting_;
     std::size_t most_remembered_;
     std::vector<Merged>
         remembered_;  // of the last merge; as many as may be remembered, plus one if there were more

@@ -24,12 +24,12 @@ std::size_t bucket_of(std::uint32_t key) {
 // Occurrences under the counting rule, in order: of a run of one symbol the first, third, … pair alone where
 // they may not overlap.
 template <typename Visit>
-void for_each_counted(const MergeShard& shard, PairCounting counting,
+void for_each_counted(const MergeShard& shard, OverlapCounting counting,
                       const std::vector<std::uint16_t>& widths, Visit&& visit) {
     bool skip = false;
     std::uint64_t run_end = std::numeric_limits<std::uint64_t>::max();
     shard.for_each_pair([&](Symbol left, Symbol right, std::uint64_t position) {
-        if (counting == PairCounting::disjoint && left == right) {
+        if (counting == OverlapCounting::alternate && left == right) {
             skip = position == run_end && !skip;
             run_end = position + widths[left];
             if (skip) {
@@ -41,7 +41,7 @@ void for_each_counted(const MergeShard& shard, PairCounting counting,
 }
 
 // While there are few symbols, a table with a position for each pair serves.
-std::vector<Counts> count_in_table(std::span<const MergeShard> shards, ShardTeam& team, PairCounting counting,
+std::vector<Counts> count_in_table(std::span<const MergeShard> shards, ShardTeam& team, OverlapCounting counting,
                                    const std::vector<std::uint16_t>& widths) {
     std::vector<Counts> counts(shards.size());
     const std::size_t symbols = widths.size();
@@ -61,7 +61,7 @@ std::vector<Counts> count_in_table(std::span<const MergeShard> shards, ShardTeam
 
 // A first pass counts into hashed buckets, so that only pairs which may reach the threshold cost memory.
 std::vector<Counts> count_hashed(std::span<const MergeShard> shards, ShardTeam& team, std::uint64_t threshold,
-                                 PairCounting counting, const std::vector<std::uint16_t>& widths) {
+                                 OverlapCounting counting, const std::vector<std::uint16_t>& widths) {
     std::vector<std::vector<std::uint64_t>> hashed(shards.size());
     team.run([&](std::size_t i) {
         hashed[i].assign(buckets, 0);
@@ -88,7 +88,7 @@ std::vector<Counts> count_hashed(std::span<const MergeShard> shards, ShardTeam& 
 }  // namespace
 
 std::vector<CountedPair> count_pairs(std::span<const MergeShard> shards, ShardTeam& team,
-                                     std::uint64_t threshold, PairCounting counting,
+                                     std::uint64_t threshold, OverlapCounting counting,
                                      const std::vector<std::uint16_t>& widths,
                                      const std::function<bool(Symbol, Symbol)>& accept) {
     std::vector<Counts> counts = widths.size() <= few_symbols

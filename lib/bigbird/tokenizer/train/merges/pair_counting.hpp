@@ -7,10 +7,11 @@
 
 namespace bigbird::tokenizer {
 
-/// How occurrences that overlap are counted where a pair's two symbols are the same, as in AAA: SentencePiece
-/// from 0.1.99 on counts each of them; up to 0.1.98 it kept every other one of a run when the pair appeared,
-/// and never looked at the rest again.
-enum class PairCounting { overlapping, disjoint };
+/// How AA is counted in AAA, where a pair's two symbols are the same: `every` one as SentencePiece from 0.1.99 on; `alternate`
+/// ones as it did up to 0.1.98 (in the years of BigBird's paper), which kept every other one of a run when the pair appeared and never
+/// looked at the rest again; or as the `installed` SentencePiece does, so that both engines give the same pieces. Code that counts
+/// takes `every` or `alternate`.
+enum class OverlapCounting { installed, every, alternate };
 
 struct CountedPair {
     Symbol left, right;
@@ -22,7 +23,7 @@ struct CountedPair {
 struct LearnSpec {
     std::int64_t merges = 0;             ///< pieces of two bases and more to learn, at most 65,000
     std::int32_t max_piece_length = 16;  ///< bases
-    PairCounting counting = PairCounting::overlapping;
+    OverlapCounting counting = OverlapCounting::every;
     int threads = 1;
     bool only_certain = false;  ///< end where SentencePiece may choose otherwise
     std::int32_t most_sweeps =

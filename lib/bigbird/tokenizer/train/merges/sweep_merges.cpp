@@ -31,7 +31,7 @@ SweepMerges::SweepMerges(PackedTokens& tokens, LearntSymbols& symbols, const Lea
       counts_(width * width),
       mergeable_(width * width) {
     const auto pairs = tokens_.count_letter_pairs(team_);
-    const bool disjoint = spec_.counting == PairCounting::disjoint;
+    const bool disjoint = spec_.counting == OverlapCounting::alternate;
     met_ = TokenArray::letters;
     for (Symbol left = 0; left < TokenArray::letters; ++left) {
         for (Symbol right = 0; right < TokenArray::letters; ++right) {
@@ -155,7 +155,7 @@ std::vector<CountedPair> SweepMerges::choose() {
 // pairs of it.
 OddRuns SweepMerges::odd_runs(Symbol symbol) const {
     OddRuns odd{};
-    if (spec_.counting == PairCounting::disjoint) {
+    if (spec_.counting == OverlapCounting::alternate) {
         for (std::size_t i = TokenArray::letters; i < symbols_.size(); ++i) {
             const auto [left, right] = symbols_.parts[i];
             odd[i] = i != symbol && (right == symbol ? !odd[left] : odd[right]);
@@ -173,7 +173,7 @@ void SweepMerges::lose(std::size_t left, std::size_t right, std::uint64_t by) {
     count(left, right) -= by;
     if (left == right && by > 0) {
         Run& run = runs_[left];
-        run.recount = spec_.counting == PairCounting::disjoint;
+        run.recount = spec_.counting == OverlapCounting::alternate;
         run.count = run.recount ? run.count : count(left, left);
     }
 }
@@ -226,7 +226,7 @@ void SweepMerges::note_pairs_of(Symbol merged) {
             note_met(other, merged);
         }
     }
-    runs_[merged] = {count(merged, merged), spec_.counting == PairCounting::disjoint};
+    runs_[merged] = {count(merged, merged), spec_.counting == OverlapCounting::alternate};
 }
 
 void SweepMerges::merge(const std::vector<CountedPair>& batch) {

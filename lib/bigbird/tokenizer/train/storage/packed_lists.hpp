@@ -13,7 +13,7 @@ namespace bigbird::tokenizer {
 
 /// For each symbol, whether a run of the symbol in question that follows it has lost an odd number of
 /// occurrences on its left, so that its first pair does not count. Always
-/// false but for PairCounting::disjoint.
+/// false but for OverlapCounting::alternate.
 using OddRuns = std::array<bool, 256>;
 
 /// Where the positions of pairs of packed tokens shall go.
@@ -22,7 +22,7 @@ public:
     explicit PackedLists(std::size_t symbols) : lists_(symbols * width), runs_(symbols) {}
 
     void set(Symbol left, Symbol right, PositionList* list) { lists_[left * width + right] = list; }
-    /// Of runs of `symbol` keeps every other pair alone, as PairCounting::disjoint demands.
+    /// Of runs of `symbol` keeps every other pair alone, as OverlapCounting::alternate demands.
     void thin(Symbol symbol, const OddRuns& odd) { runs_[symbol] = {true, odd, 0, false}; }
 
     /// Null where the pair's positions are not wanted.

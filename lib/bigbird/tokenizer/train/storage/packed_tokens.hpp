@@ -45,7 +45,7 @@ public:
     PackedNeighbours merge(std::span<const PackedRule> rules, ShardTeam& team);
     /// Merges symbol with symbol, in each run from left to right.
     PackedNeighbours merge_runs(std::uint8_t symbol, std::uint8_t merged, const OddRuns& odd, ShardTeam& team);
-    /// How many pairs merge_runs() would merge, which with PairCounting::disjoint is their count.
+    /// How many pairs merge_runs() would merge, which with OverlapCounting::alternate is their count.
     std::uint64_t count_runs(std::uint8_t symbol, const OddRuns& odd, ShardTeam& team);
 
     /// Lists where wanted pairs of some successive chunks stand, as positions of what unpack() makes of these

@@ -40,6 +40,6 @@ DOCTEST_TEST_CASE("tokenizer/indexed_merges: runs of one base, by either way of 
     const std::vector<std::string> run{"AAAAAAAA"};
     DOCTEST_CHECK(learn(run, {.merges = 9, .most_sweeps = 0}) ==
                   Pieces{{"AA", 7}, {"AAAA", 3}, {"AAAAAAAA", 1}});
-    DOCTEST_CHECK(learn(run, {.merges = 9, .counting = PairCounting::disjoint, .most_sweeps = 0}) ==
+    DOCTEST_CHECK(learn(run, {.merges = 9, .counting = OverlapCounting::alternate, .most_sweeps = 0}) ==
                   Pieces{{"AA", 4}, {"AAAA", 2}, {"AAAAAAAA", 1}});
 }

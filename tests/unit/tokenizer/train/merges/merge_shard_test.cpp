@@ -13,7 +13,7 @@ using namespace bigbird::tokenizer;
 namespace {
 
 struct Scene {
-    explicit Scene(const std::string& dna, PairCounting counting, std::size_t most_remembered) {
+    explicit Scene(const std::string& dna, OverlapCounting counting, std::size_t most_remembered) {
         array.append(dna);
         shard.emplace_back(std::span(array.data() + 1, array.size() - 1), lengths, counting, most_remembered);
     }
@@ -54,7 +54,7 @@ constexpr Symbol A = 0, C = 1, G = 2, T = 3;
 
 DOCTEST_TEST_CASE("tokenizer/merge_shard: merges from left to right and counts the neighbours") {
     for (const std::size_t most_remembered : std::vector<std::size_t>{0, 2, 3}) {
-        Scene scene("GACACTACC", PairCounting::overlapping, most_remembered);
+        Scene scene("GACACTACC", OverlapCounting::every, most_remembered);
         const PositionList positions = scene.places_of(A, C);
         DOCTEST_CHECK(scene.read(positions) == std::vector<std::uint64_t>{1, 3, 6});
         DOCTEST_CHECK(scene.shard[0].count(positions, A, C) == 3);
@@ -84,7 +84,7 @@ DOCTEST_TEST_CASE("tokenizer/merge_shard: merges from left to right and counts t
 }
 
 DOCTEST_TEST_CASE("tokenizer/merge_shard: a run of one base") {
-    for (const PairCounting counting : {PairCounting::overlapping, PairCounting::disjoint}) {
+    for (const OverlapCounting counting : {OverlapCounting::every, OverlapCounting::alternate}) {
         for (const std::size_t most_remembered : std::vector<std::size_t>{0, 4}) {
             Scene scene("AAAAAAAAA", counting, most_remembered);
             PositionList positions = scene.places_of(A, A);
@@ -93,14 +93,14 @@ DOCTEST_TEST_CASE("tokenizer/merge_shard: a run of one base") {
             scene.shard[0].merge(positions, {A, A, 5}, counts);
             DOCTEST_CHECK(scene.tokens() == "5 5 5 5 0");
             DOCTEST_CHECK(counts.merged_twice == 3);
-            DOCTEST_CHECK(counts.merged_twice_kept == (counting == PairCounting::disjoint ? 2 : 3));
+            DOCTEST_CHECK(counts.merged_twice_kept == (counting == OverlapCounting::alternate ? 2 : 3));
             PositionList twice(scene.memory), behind_a(scene.memory);
             NewLists lists(6);
             lists.merged_twice = &twice;
             lists.right[A] = &behind_a;
             scene.shard[0].list_neighbours(positions, {A, A, 5}, lists);
             const std::vector<std::uint64_t> every{0, 2, 4}, alternate{0, 4};
-            DOCTEST_CHECK(scene.read(twice) == (counting == PairCounting::disjoint ? alternate : every));
+            DOCTEST_CHECK(scene.read(twice) == (counting == OverlapCounting::alternate ? alternate : every));
             DOCTEST_CHECK(scene.read(behind_a) == std::vector<std::uint64_t>{6});
         }
     }

@@ -10,7 +10,7 @@ using namespace bigbird::tokenizer;
 
 namespace {
 
-std::string census(const std::string& dna, PairCounting counting, std::uint64_t threshold,
+std::string census(const std::string& dna, OverlapCounting counting, std::uint64_t threshold,
                    std::size_t symbols) {
     TokenArray array;
     array.append(dna);
@@ -34,10 +34,10 @@ std::string census(const std::string& dna, PairCounting counting, std::uint64_t 
 
 DOCTEST_TEST_CASE("tokenizer/pair_census: counts over shards, by table and by hash") {
     for (const std::size_t symbols : {5U, 2000U}) {
-        DOCTEST_CHECK(census("AAAACCGC", PairCounting::overlapping, 1, symbols) == "AA6 AC2 CC2 CG2 ");
-        DOCTEST_CHECK(census("AAAACCGC", PairCounting::disjoint, 1, symbols) == "AA4 AC2 CC2 CG2 ");
-        DOCTEST_CHECK(census("AAAAACGAAA", PairCounting::disjoint, 1, symbols) == "AA6 AC2 CG2 ");
-        DOCTEST_CHECK(census("AAAACCGC", PairCounting::overlapping, 3, symbols) == "AA6 ");
-        DOCTEST_CHECK(census("A", PairCounting::overlapping, 1, symbols) == "");
+        DOCTEST_CHECK(census("AAAACCGC", OverlapCounting::every, 1, symbols) == "AA6 AC2 CC2 CG2 ");
+        DOCTEST_CHECK(census("AAAACCGC", OverlapCounting::alternate, 1, symbols) == "AA4 AC2 CC2 CG2 ");
+        DOCTEST_CHECK(census("AAAAACGAAA", OverlapCounting::alternate, 1, symbols) == "AA6 AC2 CG2 ");
+        DOCTEST_CHECK(census("AAAACCGC", OverlapCounting::every, 3, symbols) == "AA6 ");
+        DOCTEST_CHECK(census("A", OverlapCounting::every, 1, symbols) == "");
     }
 }

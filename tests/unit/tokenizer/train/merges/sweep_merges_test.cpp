@@ -45,7 +45,7 @@ DOCTEST_TEST_CASE("tokenizer/sweep_merges: runs of one base, by either way of co
     DOCTEST_CHECK(every.pieces == Counts{{"AA", 4}});
     every.left.erase("A A");  // is a piece already, so that its count no longer matters
     DOCTEST_CHECK(every.left == Counts{{"AA A", 1}, {"AA AA", 1}});
-    DOCTEST_CHECK(merge({"AAAAA"}, {.merges = 1, .counting = PairCounting::disjoint}).pieces ==
+    DOCTEST_CHECK(merge({"AAAAA"}, {.merges = 1, .counting = OverlapCounting::alternate}).pieces ==
                   Counts{{"AA", 2}});
 }
 
