@@ -115,8 +115,8 @@ DOCTEST_TEST_CASE("finetune: every architecture is trained, described, and predi
         {"cnnprom", {"--window=-60:60", "--steps", "3"}},
         {"deepromoter", {"--window=-60:60", "--steps", "3"}},
         {"deepsea", {"--window=-90:90", "--steps", "3"}},
-        {"gkm-svm", {"--word", "5", "--informative", "3"}},
-        {"kmer-ridge", {"--word", "4"}}};
+        {"gkm-svm", {"--kmer-length", "5", "--informative-positions", "3"}},
+        {"kmer-ridge", {"--kmer-length", "4"}}};
     for (const auto& [name, more] : architectures) {
         DOCTEST_CAPTURE(name);
         std::vector<std::string> words{"--architecture", name, "--threads", "1"};
@@ -143,9 +143,9 @@ DOCTEST_TEST_CASE("finetune: every architecture is trained, described, and predi
         DOCTEST_CHECK(json["labels"] == 2);
     }
     const ProgramResult changed =
-        fixture.finetune("kmer-ridge", {"--architecture", "kmer-ridge", "--word", "5"});
+        fixture.finetune("kmer-ridge", {"--architecture", "kmer-ridge", "--kmer-length", "5"});
     DOCTEST_CHECK(changed.code == 2);
-    DOCTEST_CHECK(contains(changed.err, "--word is 5, but this run was started with 4"));
+    DOCTEST_CHECK(contains(changed.err, "--kmer-length is 5, but this run was started with 4"));
 }
 
 DOCTEST_TEST_CASE("finetune: options that do not belong together") {

@@ -54,11 +54,11 @@ void add_balance_options(CLI::App& command, FinetuneOptions& options) {
 
 void add_linear_options(CLI::App& command, FinetuneOptions& options) {
     const char* group = "Linear baselines";
-    command.add_option("--word", options.word, "Bases of a k-mer; 0: 5 (kmer-ridge), 8 (gkm-svm)")
+    command.add_option("--kmer-length", options.word, "Bases of a k-mer; 0: 5 (kmer-ridge), 8 (gkm-svm)")
         ->check(CLI::Range(0, 12))
         ->type_name("N")
         ->group(group);
-    command.add_option("--informative", options.informative, "Of them, those that are looked at; 0: 5")
+    command.add_option("--informative-positions", options.informative, "Of them, those that are looked at; 0: 5")
         ->check(CLI::Range(0, 12))
         ->type_name("N")
         ->group(group);

@@ -42,7 +42,7 @@ std::size_t reverse_complement_of(std::size_t letters, int count) {
 
 GappedKmers::GappedKmers(int word, int informative) : word_(word), informative_(informative) {
     if (informative < 1 || informative > word || word > longest_word) {
-        throw ConfigError("--word " + std::to_string(word) + " with --informative " +
+        throw ConfigError("--kmer-length " + std::to_string(word) + " with --informative-positions " +
                           std::to_string(informative) +
                           ": 1 <= informative <= word <= " + std::to_string(longest_word) + " is needed");
     }
@@ -50,7 +50,7 @@ GappedKmers::GappedKmers(int word, int informative) : word_(word), informative_(
     const std::size_t kmers = std::size_t{1} << (2U * static_cast<unsigned>(informative));
     const std::size_t gapped = masks_.size() * kmers;
     if (gapped > most_features) {
-        throw ConfigError("--word " + std::to_string(word) + " with --informative " +
+        throw ConfigError("--kmer-length " + std::to_string(word) + " with --informative-positions " +
                           std::to_string(informative) + " makes " + std::to_string(gapped) +
                           " gapped k-mers; at most " + std::to_string(most_features) + " are held");
     }

@@ -108,7 +108,7 @@ Json positive_weight_json(const FinetuneSpec& spec) {
 
 /// What changes a linear baseline.
 Json linear_options(const FinetuneSpec& spec) {
-    Json options = {{"--word", spec.linear.word}, {"--informative", spec.linear.informative}};
+    Json options = {{"--kmer-length", spec.linear.word}, {"--informative-positions", spec.linear.informative}};
     if (spec.architecture == "gkm-svm") {
         options["--cost"] = spec.linear.cost;
         options["--most-windows"] = spec.linear.most_windows;
