@@ -58,7 +58,8 @@ void add_linear_options(CLI::App& command, FinetuneOptions& options) {
         ->check(CLI::Range(0, 12))
         ->type_name("N")
         ->group(group);
-    command.add_option("--informative-positions", options.informative, "Of them, those that are looked at; 0: 5")
+    command
+        .add_option("--informative-positions", options.informative, "Of them, those that are looked at; 0: 5")
         ->check(CLI::Range(0, 12))
         ->type_name("N")
         ->group(group);

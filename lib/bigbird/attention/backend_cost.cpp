@@ -109,8 +109,8 @@ std::vector<Candidate> candidates(bool bf16) {
 
 Candidate cheapest_candidate(const LayerLayout& layout, std::int64_t head_dim, bool bf16) {
     const std::vector<Candidate> all = candidates(bf16);
-    return *std::ranges::min_element(all, {},
-                                     [&](const Candidate& candidate) { return cost_of(way, layout, head_dim, bf16); });
+    return *std::ranges::min_element(
+        all, {}, [&](const Candidate& candidate) { return cost_of(way, layout, head_dim, bf16); });
 }
 
 }  // namespace bigbird::attention

@@ -79,8 +79,7 @@ public:
         }
         result.not_scored = static_cast<std::int64_t>(rows_.size() - kept.size());
         if (kept.empty()) {
-            throw InputError("no row of split " + std::string(to_string(split_)) + " has scores",
-                             path_);
+            throw InputError("no row of split " + std::string(to_string(split_)) + " has scores", path_);
         }
         for (std::size_t c = 0; c < columns_.size(); ++c) {
             LabelScores label;
@@ -160,8 +159,8 @@ private:
         if (count > 0) {
             const std::string task(to_string(examples_.task()));
             throw InputError("lacks " + std::to_string(count) + " of the " + std::to_string(rows_.size()) +
-                                 " rows of split " + std::string(to_string(split_)) +
-                                 ", the first is " + readable(key_of(examples_.row(rows_[first]))) +
+                                 " rows of split " + std::string(to_string(split_)) + ", the first is " +
+                                 readable(key_of(examples_.row(rows_[first]))) +
                                  "; score them with predict-" + task + " --examples",
                              path_);
         }

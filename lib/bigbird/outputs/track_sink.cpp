@@ -30,7 +30,7 @@ public:
         if (!contig || !begin || !end || *begin < 0 || *begin >= *end) return;
         if (*end > std::numeric_limits<std::uint32_t>::max()) return;
         segments_.push_back({static_cast<std::uint32_t>(*contig), static_cast<std::uint32_t>(*begin),
-                           static_cast<std::uint32_t>(*end), values[column_]});
+                             static_cast<std::uint32_t>(*end), values[column_]});
     }
 
 protected:

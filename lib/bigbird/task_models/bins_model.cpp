@@ -57,8 +57,8 @@ public:
             out = std::transform(windows[index].ids.begin(), windows[index].ids.end(), out,
                                  [](std::int32_t id) { return static_cast<std::uint8_t>(id); });
         }
-        const at::Tensor all =
-            bin_logits(network_, model::copy_to_device(codes, device_), computing_.type, key);  // (group, bins, labels)
+        const at::Tensor all = bin_logits(network_, model::copy_to_device(codes, device_), computing_.type,
+                                          key);  // (group, bins, labels)
         at::Tensor sum = at::zeros({all.size(0), all.size(2)}, all.options());
         for (const bins::BinShare& share : shares_)
             sum += all.select(1, share.bin) * share.weight;

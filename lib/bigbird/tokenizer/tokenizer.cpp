@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/tokenizer.hpp"
 
-#include "bigbird/core/nucleotide.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/nucleotide.hpp"
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
 #include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"

@@ -33,9 +33,8 @@ public:
     /// Writes the checkpoint of `step` (state gets "step"), then removes those that are not kept.
     /// `write_model` fills the folder it is given. Throws WriteError; the checkpoints before are then
     /// untouched.
-    std::filesystem::path write(
-        std::int64_t step, Json state, const model::TensorMap& optimizer,
-        const std::function<void(const std::filesystem::path&)>& write_model);
+    std::filesystem::path write(std::int64_t step, Json state, const model::TensorMap& optimizer,
+                                const std::function<void(const std::filesystem::path&)>& write_model);
     /// Never removes the checkpoint of this step: the best one so far.
     void protect(std::int64_t step) { protected_ = step; }
 

@@ -300,8 +300,8 @@ void Loop::make_step(std::int64_t step) {
         names.push_back(metric.first);
     }
     PendingStep now{step,   start,
-               rate,   std::move(names),
-               totals, model::HostCopy(at::cat({totals.scalars, norm.reshape({1})}).to(at::kDouble))};
+                    rate,   std::move(names),
+                    totals, model::HostCopy(at::cat({totals.scalars, norm.reshape({1})}).to(at::kDouble))};
     if (reads_late_) {
         read_step();
     }

@@ -87,7 +87,8 @@ DOCTEST_TEST_CASE("backend_cost: what is chosen is the fastest that was measured
             }
         }
         std::ranges::sort(mine);
-        const auto chosen = times.find(cheapest_candidate(layout, shape.head_dim, shape.bf16).name(layout.full));
+        const auto chosen =
+            times.find(cheapest_candidate(layout, shape.head_dim, shape.bf16).name(layout.full));
         if (chosen == times.end() || mine.size() < 2) {
             continue;  // AMX, which was not measured there
         }
@@ -129,10 +130,12 @@ DOCTEST_TEST_CASE("backend_cost: small blocks, which kernels pad, go to ATen; th
     for (const bool bf16 : {false, true}) {
         // ATen's bfloat16 is ten times slower than its float where AVX2 is all there is.
         const bool aten = !bf16 || bigbird::instruction_set() != bigbird::InstructionSet::avx2;
-        DOCTEST_CHECK((cheapest_candidate(stacked_layout(small, 256, 1), 64, bf16).kernel == nullptr) == aten);
+        DOCTEST_CHECK((cheapest_candidate(stacked_layout(small, 256, 1), 64, bf16).kernel == nullptr) ==
+                      aten);
         if (aten) DOCTEST_CHECK(cheapest_candidate(stacked_layout(full, 256, 1), 64, bf16).kernel == nullptr);
         if (!fused_kernels(bf16).empty()) {
-            DOCTEST_CHECK(cheapest_candidate(stacked_layout(PatternSpec{}, 64, 1), 64, bf16).kernel != nullptr);
+            DOCTEST_CHECK(cheapest_candidate(stacked_layout(PatternSpec{}, 64, 1), 64, bf16).kernel !=
+                          nullptr);
         }
     }
 }
@@ -147,8 +150,9 @@ DOCTEST_TEST_CASE("backend_cost: automatic is the cheapest way, byte for byte, w
         const at::Tensor q = random_tensor(shape, 1, at::kFloat), k = random_tensor(shape, 2, at::kFloat),
                          v = random_tensor(shape, 3, at::kFloat), mask = at::ones({2, 16 * block}, at::kBool);
         const Candidate way = cheapest_candidate(layout, 64, false);
-        const at::Tensor wanted = candidate.kernel != nullptr ? fused_attention(q, k, v, mask, layout, candidate.kernel)
-                                                        : blocked_attention(q, k, v, mask, layout);
+        const at::Tensor wanted = candidate.kernel != nullptr
+                                      ? fused_attention(q, k, v, mask, layout, candidate.kernel)
+                                      : blocked_attention(q, k, v, mask, layout);
         for (const int count : {1, 2}) {
             at::set_num_threads(count);
             DOCTEST_CHECK(identical(sparse_attention(q, k, v, mask, layout), wanted));

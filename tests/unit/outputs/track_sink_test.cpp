@@ -44,7 +44,7 @@ DOCTEST_TEST_CASE("track_sink: overlapping segments equal a count base by base")
     for (int i = 0; i < 60; ++i) {
         const auto begin = static_cast<std::uint32_t>(rng.between(0, 150));
         segments.push_back({static_cast<std::uint32_t>(rng.between(0, 1)), begin,
-                          begin + static_cast<std::uint32_t>(rng.between(1, 20)), static_cast<float>(i)});
+                            begin + static_cast<std::uint32_t>(rng.between(1, 20)), static_cast<float>(i)});
     }
     for (const Overlap overlap : {Overlap::mean, Overlap::max}) {
         const std::vector<Segment> flat = flattened(segments, overlap);

@@ -5,8 +5,8 @@
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/core/nucleotide.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/nucleotide.hpp"
 #include "bigbird/core/parallel.hpp"
 
 #include <algorithm>

@@ -58,9 +58,8 @@ std::int64_t lift(std::vector<Tss>& sites, const fs::path& chain, const fs::path
         const auto found = map.lift(site.where.contig, site.where.begin, site.strand);
         if (!found) {
             std::string line = bed_line(site);
-            line.insert(
-                line.size() - 1,
-                "\t" + std::string(to_string(map.why_unmapped(site.where.contig, site.where.begin))));
+            line.insert(line.size() - 1,
+                        "\t" + std::string(to_string(map.why_unmapped(site.where.contig, site.where.begin))));
             unmapped_bed.write(line);
             continue;
         }

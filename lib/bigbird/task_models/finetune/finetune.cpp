@@ -35,8 +35,8 @@ constexpr double adam_epsilon = 1e-8;
 examples::ExampleSet load_examples(const FinetuneSpec& spec) {
     examples::ExampleSet examples = examples::ExampleSet::load(spec.examples);
     if (examples.task() != spec.task) {
-        throw InputError("holds " + std::string(to_string(examples.task())) +
-                             " examples; use finetune-" + std::string(to_string(examples.task())),
+        throw InputError("holds " + std::string(to_string(examples.task())) + " examples; use finetune-" +
+                             std::string(to_string(examples.task())),
                          spec.examples);
     }
     return examples;
@@ -108,7 +108,8 @@ Json positive_weight_json(const FinetuneSpec& spec) {
 
 /// What changes a linear baseline.
 Json linear_options(const FinetuneSpec& spec) {
-    Json options = {{"--kmer-length", spec.linear.word}, {"--informative-positions", spec.linear.informative}};
+    Json options = {{"--kmer-length", spec.linear.word},
+                    {"--informative-positions", spec.linear.informative}};
     if (spec.architecture == "gkm-svm") {
         options["--cost"] = spec.linear.cost;
         options["--most-windows"] = spec.linear.most_windows;

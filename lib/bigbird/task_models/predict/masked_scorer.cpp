@@ -112,7 +112,8 @@ std::vector<double> MaskedScorer::log_likelihoods(std::span<const Query> queries
         const at::Tensor logits =  // (masked, vocab)
             network_->forward(input, model::copy_to_device(at::tensor(positions, at::kLong), device_))
                 .prediction_logits;
-        const at::Tensor labels = model::copy_to_device(at::tensor(originals, at::kLong), device_);  // (masked)
+        const at::Tensor labels =
+            model::copy_to_device(at::tensor(originals, at::kLong), device_);  // (masked)
         const at::Tensor log_p = logits.to(at::kFloat)
                                      .log_softmax(1)
                                      .gather(1, labels.unsqueeze(1))

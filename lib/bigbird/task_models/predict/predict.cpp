@@ -239,9 +239,9 @@ void check_examples(const examples::ExampleSet& examples, const PredictSpec& spe
                          spec.examples);
     }
     if (window.begin < examples.bounds().begin || window.end > examples.bounds().end) {
-        throw InputError("holds windows of " + to_string(examples.bounds()) + ", the model takes " +
-                             to_string(window),
-                         spec.examples);
+        throw InputError(
+            "holds windows of " + to_string(examples.bounds()) + ", the model takes " + to_string(window),
+            spec.examples);
     }
 }
 

@@ -232,7 +232,7 @@ outputs::Layout layout_of(const VariantScorer& scorer, const VariantSpec& spec) 
 }
 
 std::vector<std::string> fields_of(const rows::VariantRow& row, bool with_tss) {
-    std::vector<std::string> fields{row.contig, std::to_string(row.position + 1),         row.id, row.ref,
+    std::vector<std::string> fields{row.contig, std::to_string(row.position + 1),   row.id, row.ref,
                                     row.alt,    std::string(to_string(row.status)), {}};
     rows::append_number(fields.back(), std::round(row.n_fraction * 1e6) / 1e6);
     if (with_tss) fields.push_back(row.tss);

@@ -66,8 +66,8 @@ Predictor::Predictor(std::vector<TaskModel> models, Strands strands, std::int64_
         for (const bool reverse : directions) {
             std::size_t r = 0;
             while (r < readings_.size() &&
-                   (readings_[r].reverse != reverse ||
-                    models_[readings_[r].model].network->encoding_key() != models_[m].network->encoding_key())) {
+                   (readings_[r].reverse != reverse || models_[readings_[r].model].network->encoding_key() !=
+                                                           models_[m].network->encoding_key())) {
                 ++r;
             }
             if (r == readings_.size()) readings_.push_back({m, reverse});

@@ -64,7 +64,8 @@ public:
             --closed;
         }
         for (std::size_t i = 0; i < closed;) {
-            i = merges[i] < side_by_side ? encode_run(cut.data(), merges.data(), i) : (position(cut[i]), i + 1);
+            i = merges[i] < side_by_side ? encode_run(cut.data(), merges.data(), i)
+                                         : (position(cut[i]), i + 1);
         }
         encode_part(encoder_.general_, letters_, position_, end_, tokens_);
     }
@@ -208,8 +209,7 @@ BaseEncoder::BaseEncoder(BaseTokens bases, const EncoderTables& general, std::si
     }
 }
 
-void BaseEncoder::encode(const std::uint8_t* letters, std::size_t size,
-                         std::vector<TokenAt>& tokens) const {
+void BaseEncoder::encode(const std::uint8_t* letters, std::size_t size, std::vector<TokenAt>& tokens) const {
     const std::uint8_t* const end = letters + size;
     if (bases_.mixed() && std::any_of(letters, end, is_other)) {
         general_.encode(letters, size, tokens);

@@ -41,7 +41,8 @@ std::optional<BaseTokens> BaseTokens::of(const ReachableTokens& tokens) {
     }
     std::sort(positions.begin(), positions.end());
     const auto equal = [](const Position& a, const Position& b) { return a.order == b.order; };
-    if (positions.size() > most_tokens || positions.size() < letters || positions[letters - 1].order != letters - 1 ||
+    if (positions.size() > most_tokens || positions.size() < letters ||
+        positions[letters - 1].order != letters - 1 ||
         std::adjacent_find(positions.begin(), positions.end(), equal) != positions.end()) {
         return std::nullopt;
     }

@@ -88,7 +88,8 @@ void BpeRules::add_merge(Token left, Token right, std::uint32_t rank, Token merg
 }
 
 BpeRules::Merge BpeRules::merge(Token left, Token right) const {
-    for (std::size_t i = home(left, right); slots_[i].merge.rank != never; i = (i + 1) & (slots_.size() - 1)) {
+    for (std::size_t i = home(left, right); slots_[i].merge.rank != never;
+         i = (i + 1) & (slots_.size() - 1)) {
         if (slots_[i].left == left && slots_[i].right == right) {
             return slots_[i].merge;
         }

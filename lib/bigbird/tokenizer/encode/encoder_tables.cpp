@@ -74,8 +74,7 @@ template <typename Number>
 class PackedTables final : public EncoderTables {
 public:
     explicit PackedTables(const ReachableTokens& tokens);
-    void encode(const std::uint8_t* letters, std::size_t size,
-                std::vector<TokenAt>& tokens) const override;
+    void encode(const std::uint8_t* letters, std::size_t size, std::vector<TokenAt>& tokens) const override;
 
 private:
     struct Edges {
@@ -148,11 +147,11 @@ void PackedTables<Number>::fill_small() {
     }
 }
 
-// are_compatible(), from the last stage back to the letters. The stages before a token's last are those of the
-// token that stood at its edge before. Of two tokens that one was made last whose highest merge comes later,
-// the right one if they are equal. Going back over a merge inside the left token, what counts is whether a
-// merge across comes earlier than that; inside the right token also one of equal rank, since it lies further
-// left. The other token's bound is later than that and need not be looked at.
+// are_compatible(), from the last stage back to the letters. The stages before a token's last are those of
+// the token that stood at its edge before. Of two tokens that one was made last whose highest merge comes
+// later, the right one if they are equal. Going back over a merge inside the left token, what counts is
+// whether a merge across comes earlier than that; inside the right token also one of equal rank, since it
+// lies further left. The other token's bound is later than that and need not be looked at.
 template <typename Number>
 bool PackedTables<Number>::apart(Number left, Number right) const {
     std::uint32_t limit = last_of<Number>;
@@ -206,9 +205,9 @@ void PackedTables<Number>::encode(const std::uint8_t* letters, std::size_t size,
     }
 }
 
-std::uint32_t highest_merge(const PairCompatibility& spines) {
+std::uint32_t highest_merge(const TokenEdges& edges) {
     std::uint32_t highest = 0;
-    for (const SpineStage& stage : spines.right) {
+    for (const EdgeStage& stage : edges.right) {
         highest = stage.bound == never ? highest : std::max(highest, stage.bound);
     }
     return highest;
@@ -217,11 +216,11 @@ std::uint32_t highest_merge(const PairCompatibility& spines) {
 }  // namespace
 
 ReachableTokens::ReachableTokens(const BpeRules& rules) : number_of(rules.size(), no_token) {
-    std::vector<std::optional<PairCompatibility>> spines(rules.size());
+    std::vector<std::optional<TokenEdges>> edges(rules.size());
     std::vector<Token> found;
     for (Token token = 0; token < rules.size(); ++token) {
-        spines[token] = trace_token(rules, token);
-        if (spines[token]) {
+        edges[token] = trace_token(rules, token);
+        if (edges[token]) {
             found.push_back(token);
         } else {
             lost.push_back(rules.ids[token]);
@@ -235,14 +234,14 @@ ReachableTokens::ReachableTokens(const BpeRules& rules) : number_of(rules.size()
         texts.push_back(rules.texts[token]);
         ids.push_back(rules.ids[token]);
         longest = std::max(longest, texts.back().size());
-        const PairCompatibility& spine = *spines[token];
+        const TokenEdges& edge = *edges[token];
         Edges& edge = edges.emplace_back();
         if (texts.back().size() > 1) {
-            const SpineStage &right = spine.right.end()[-2], &left = spine.left.end()[-2];
+            const EdgeStage &right = edge.right.end()[-2], &left = edge.left.end()[-2];
             edge = {.right_bound = right.bound,
                     .left_bound = left.bound,
                     .rank = rules.merge(left.token, right.token).rank,
-                    .latest = highest_merge(spine),
+                    .latest = highest_merge(edge),
                     .right = number_of[right.token],
                     .left = number_of[left.token]};
         }

@@ -18,9 +18,9 @@ constexpr std::size_t overlap_tokens = 32;      // of the longest kind
 constexpr std::size_t most_chunks_behind = 32;  // without a shared token: give up cutting
 
 struct Chunk {
-    std::size_t begin = 0, end = 0;   // letters of the stretch
-    std::vector<TokenAt> tokens;  // begin counts from the chunk's
-    std::size_t first = 0;            // tokens before it are given out already
+    std::size_t begin = 0, end = 0;  // letters of the stretch
+    std::vector<TokenAt> tokens;     // begin counts from the chunk's
+    std::size_t first = 0;           // tokens before it are given out already
 };
 
 // The first token, counted in each chunk, that begins at the same letter in both.

@@ -39,25 +39,26 @@ public:
             stages_.push_back({at_edge, 0});
         }
     }
-    std::vector<SpineStage> finish() {
+    std::vector<EdgeStage> finish() {
         stages_.back().bound = never;
         return std::move(stages_);
     }
 
 private:
-    std::vector<SpineStage> stages_;
+    std::vector<EdgeStage> stages_;
 };
 
 }  // namespace
 
 std::vector<Token> encode_by_definition(const BpeRules& rules, std::vector<Token> letters) {
-    for (Step step = first_merge(rules, letters); step.merge.rank != never; step = first_merge(rules, letters)) {
+    for (Step step = first_merge(rules, letters); step.merge.rank != never;
+         step = first_merge(rules, letters)) {
         merge_at(step, letters);
     }
     return letters;
 }
 
-std::optional<PairCompatibility> trace_token(const BpeRules& rules, Token token) {
+std::optional<TokenEdges> trace_token(const BpeRules& rules, Token token) {
     std::vector<Token> tokens;
     for (const char letter : rules.texts[token]) {
         tokens.push_back(rules.letters[static_cast<unsigned char>(letter)]);
@@ -66,7 +67,8 @@ std::optional<PairCompatibility> trace_token(const BpeRules& rules, Token token)
         }
     }
     EdgeTrace left(tokens.front()), right(tokens.back());
-    for (Step step = first_merge(rules, tokens); step.merge.rank != never; step = first_merge(rules, tokens)) {
+    for (Step step = first_merge(rules, tokens); step.merge.rank != never;
+         step = first_merge(rules, tokens)) {
         merge_at(step, tokens);
         left.note(step.merge.rank, tokens.front());
         right.note(step.merge.rank, tokens.back());
@@ -74,11 +76,11 @@ std::optional<PairCompatibility> trace_token(const BpeRules& rules, Token token)
     if (tokens.size() != 1 || tokens.front() != token) {
         return std::nullopt;
     }
-    return PairCompatibility{left.finish(), right.finish()};
+    return TokenEdges{left.finish(), right.finish()};
 }
 
-bool are_compatible(const BpeRules& rules, const std::vector<SpineStage>& right_of_left,
-                const std::vector<SpineStage>& left_of_right) {
+bool are_compatible(const BpeRules& rules, const std::vector<EdgeStage>& right_of_left,
+                    const std::vector<EdgeStage>& left_of_right) {
     auto left = right_of_left.begin(), right = left_of_right.begin();
     while (true) {
         const std::uint32_t rank = rules.merge(left->token, right->token).rank;

@@ -36,7 +36,7 @@ struct Branch {
 class CandidateSets {
 public:
     CandidateSets(const BaseTokens& tokens, std::size_t count, const ShortNeighbours& neighbours,
-                std::size_t letters)
+                  std::size_t letters)
         : neighbours_(neighbours), sets_(letters + 1) {
         make_branches(tokens, count);
         for (std::size_t length = 1; length <= letters; ++length) {
@@ -107,8 +107,8 @@ private:
 
 }  // namespace
 
-// As are_compatible(), by what is known of the stage before: the merge that made the later of the two tokens is
-// undone. All ranks rise along a token's stages, so that its number is the bound of the stage before it.
+// As are_compatible(), by what is known of the stage before: the merge that made the later of the two tokens
+// is undone. All ranks rise along a token's stages, so that its number is the bound of the stage before it.
 ShortNeighbours::ShortNeighbours(const BaseTokens& tokens, std::size_t count)
     : words_((count + 63) / 64), bits_(count * words_) {
     constexpr Number crossed_before = 0;
@@ -170,7 +170,7 @@ std::span<const PrefixTokens::Candidate> PrefixTokens::candidates_of(Candidate d
 
 // Whether tokens that stay apart lead from `position`, behind the token `before`, to `limit`.
 bool PrefixTokens::goes_on(const std::uint8_t* packed, std::size_t position, std::size_t limit,
-                          Number before) const {
+                           Number before) const {
     while (position < limit) {
         const Candidate candidate = candidate_at(packed, position);
         if (candidate >= ambiguous) {
@@ -192,8 +192,8 @@ bool PrefixTokens::goes_on(const std::uint8_t* packed, std::size_t position, std
 // The one candidate from which tokens go on, looking ever further; ambiguous where that is not found out.
 // Shorter tokens come first, which are wrong more often, and where all others are wrong the last one need not
 // be tried.
-PrefixTokens::Candidate PrefixTokens::settle(const std::uint8_t* packed, std::size_t position, std::size_t size,
-                                         Candidate doubt) const {
+PrefixTokens::Candidate PrefixTokens::settle(const std::uint8_t* packed, std::size_t position,
+                                             std::size_t size, Candidate doubt) const {
     const std::span<const Candidate> candidates = candidates_of(doubt);
     for (std::size_t horizon = first_horizon;
          horizon <= last_horizon && position + horizon + known_letters <= size; horizon *= 2) {
@@ -213,9 +213,10 @@ PrefixTokens::Candidate PrefixTokens::settle(const std::uint8_t* packed, std::si
     return ambiguous;
 }
 
-// The candidate of the text that begins at `position`; ambiguous where that is not found out, or near the end.
+// The candidate of the text that begins at `position`; ambiguous where that is not found out, or near the
+// end.
 PrefixTokens::Candidate PrefixTokens::next(const std::uint8_t* packed, std::size_t position,
-                                       std::size_t size) const {
+                                           std::size_t size) const {
     if (position + known_letters > size) {
         return ambiguous;
     }
@@ -234,10 +235,10 @@ void PrefixTokens::advance(const std::uint8_t* packed, std::size_t size, Part& p
     part.position += length_of(candidate);
 }
 
-// Follows the text from its start through its parts: where it comes to a position to which a part has come too,
-// both go on alike. Returns the position behind the last token.
+// Follows the text from its start through its parts: where it comes to a position to which a part has come
+// too, both go on alike. Returns the position behind the last token.
 std::size_t PrefixTokens::follow(const std::uint8_t* packed, std::size_t size, std::span<const Part> parts,
-                                std::vector<Number>::iterator& out) const {
+                                 std::vector<Number>::iterator& out) const {
     std::size_t position = 0;
     for (const Part& part : parts) {
         const Candidate* at = part.first;
@@ -263,10 +264,10 @@ std::size_t PrefixTokens::follow(const std::uint8_t* packed, std::size_t size, s
 }
 
 // Each look-up waits for the one before it, so several parts are cut in turn, each from wherever it begins,
-// and then followed from the start: where the text comes to a position to which a part has come too, both go on
-// alike.
+// and then followed from the start: where the text comes to a position to which a part has come too, both go
+// on alike.
 std::size_t PrefixTokens::cut(const std::uint8_t* packed, std::size_t size,
-                             std::vector<Number>& tokens) const {
+                              std::vector<Number>& tokens) const {
     thread_local std::vector<Candidate> candidates;
     candidates.resize(size);
     std::array<Part, 4> parts;

@@ -66,15 +66,16 @@ private:
                        std::vector<Number>::iterator& out) const;
     Candidate next(const std::uint8_t* packed, std::size_t position, std::size_t size) const;
     Candidate candidate_at(const std::uint8_t* packed, std::size_t position) const;
-    Candidate settle(const std::uint8_t* packed, std::size_t position, std::size_t size, Candidate doubt) const;
+    Candidate settle(const std::uint8_t* packed, std::size_t position, std::size_t size,
+                     Candidate doubt) const;
     bool goes_on(const std::uint8_t* packed, std::size_t position, std::size_t limit, Number before) const;
     std::span<const Candidate> candidates_of(Candidate doubt) const;
 
     std::size_t count_;
     ShortNeighbours neighbours_;
-    std::vector<Candidate> candidates_;     // by the next eight letters
-    std::vector<Candidate> ambiguous_;       // lists of candidates,
-    std::vector<std::uint32_t> lists_;  // which begin there
+    std::vector<Candidate> candidates_;  // by the next eight letters
+    std::vector<Candidate> ambiguous_;   // lists of candidates,
+    std::vector<std::uint32_t> lists_;   // which begin there
 };
 
 }  // namespace bigbird::tokenizer

@@ -70,7 +70,8 @@ void read_normalizers(const Document& json, const Path& file, std::vector<Rewrit
     } else if (type == "Replace") {
         const TextPattern pattern = pattern_of(member(json, "pattern"), file);
         const std::string content = text_of(json, "content");
-        rewrites.emplace_back([pattern, content](NormalizedString& traced) { traced.replace(pattern, content); });
+        rewrites.emplace_back(
+            [pattern, content](NormalizedString& traced) { traced.replace(pattern, content); });
     } else if (type == "Lowercase") {
         rewrites.emplace_back([](NormalizedString& traced) {
             std::transform(traced.text.begin(), traced.text.end(), traced.text.begin(),

@@ -58,10 +58,9 @@ void measure(const DnaTokenizer& tokenizer, const std::vector<std::string>& stre
 }
 
 OverlapCounting counting_of(const TrainSpec& spec) {
-    if (spec.engine == TrainEngine::sentencepiece || spec.overlaps == OverlapCounting::installed) {
-        return installed_counting();
-    }
-    return spec.overlaps == OverlapCounting::every ? OverlapCounting::every : OverlapCounting::alternate;
+    const bool as_installed =
+        spec.engine == TrainEngine::sentencepiece || spec.overlaps == OverlapCounting::installed;
+    return as_installed ? installed_counting() : spec.overlaps;
 }
 
 // The other engine decides what is left to chance, where it counts alike and fits into memory.
@@ -79,10 +78,11 @@ std::string train_exactly(const TrainSpec& spec, TrainingCorpus& corpus) {
                           .counting = counting_of(spec),
                           .threads = spec.threads,
                           .only_certain = can_ask_sentencepiece(spec, corpus)};
-    const LearntPieces learnt = learn_pieces(corpus.positions(), learn, [&](std::int64_t pieces, double share) {
-        stop_if_asked();
-        progress.update(pieces, {}, share);
-    });
+    const LearntPieces learnt =
+        learn_pieces(corpus.positions(), learn, [&](std::int64_t pieces, double share) {
+            stop_if_asked();
+            progress.update(pieces, {}, share);
+        });
     if (learnt.certain || !learn.only_certain) {
         progress.finish();
         if (!learnt.certain) {
@@ -249,8 +249,7 @@ TrainReport TokenizerTrainer::finish() {
     }
     measure(tokenizer, stretches, state.spec.threads, report);
     report.vocab_size = tokenizer.vocab_size();
-    const bool every = counting_of(state.spec) == OverlapCounting::every;
-    report.overlaps = every ? OverlapCounting::every : OverlapCounting::alternate;
+    report.overlaps = counting_of(state.spec);
     write_into(state.model_file, tokenizer.serialized());
     write_into(state.vocab_file, tokenizer.vocabulary_text());
     state.vocab_file.commit();

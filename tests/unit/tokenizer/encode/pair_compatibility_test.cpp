@@ -55,22 +55,24 @@ DOCTEST_TEST_CASE("tokenizer/pair_compatibility: encoding by the definition") {
     DOCTEST_CHECK(encode("") == "");
 }
 
-DOCTEST_TEST_CASE("tokenizer/pair_compatibility: what stood at a token's edges, and which tokens never come out") {
+DOCTEST_TEST_CASE(
+    "tokenizer/pair_compatibility: what stood at a token's edges, and which tokens never come out") {
     const BpeRules rules = rules_of({"CA", "AA", "AAC", "GAAC", "ACA"});
-    const auto spines = trace_token(rules, *rules.find("GAAC"));
-    DOCTEST_REQUIRE(spines.has_value());
-    DOCTEST_CHECK(spines->left.size() == 2);
-    DOCTEST_CHECK(rules.texts[spines->left[0].token] == "G");
-    DOCTEST_CHECK(spines->left[0].bound == 3);
-    DOCTEST_CHECK(spines->left[1].bound == never);
-    DOCTEST_CHECK(spines->right.size() == 3);
-    DOCTEST_CHECK(rules.texts[spines->right[1].token] == "AAC");
-    DOCTEST_CHECK(spines->right[0].bound == 2);
+    const auto edges = trace_token(rules, *rules.find("GAAC"));
+    DOCTEST_REQUIRE(edges.has_value());
+    DOCTEST_CHECK(edges->left.size() == 2);
+    DOCTEST_CHECK(rules.texts[edges->left[0].token] == "G");
+    DOCTEST_CHECK(edges->left[0].bound == 3);
+    DOCTEST_CHECK(edges->left[1].bound == never);
+    DOCTEST_CHECK(edges->right.size() == 3);
+    DOCTEST_CHECK(rules.texts[edges->right[1].token] == "AAC");
+    DOCTEST_CHECK(edges->right[0].bound == 2);
     DOCTEST_CHECK(trace_token(rules, *rules.find("ACA")).has_value());
     DOCTEST_CHECK(!trace_token(rules_of({"CA", "AC", "GACG"}), 2).has_value());
 }
 
-DOCTEST_TEST_CASE("tokenizer/pair_compatibility: neighbours stay apart exactly if their letters encode to them") {
+DOCTEST_TEST_CASE(
+    "tokenizer/pair_compatibility: neighbours stay apart exactly if their letters encode to them") {
     bigbird::Rng rng(5);
     for (int round = 0; round < 60; ++round) {
         std::vector<std::string> pieces;

@@ -45,7 +45,7 @@ BpeRules first_rules(const BaseTokens& numbered, const ReachableTokens& tokens, 
         rules.add(tokens.texts[numbered[i].number], static_cast<std::int32_t>(i));
         if (i >= BaseTokens::letters) {
             rules.add_merge(numbered[i].left, numbered[i].right, static_cast<std::uint32_t>(i),
-                           static_cast<Token>(i));
+                            static_cast<Token>(i));
         }
     }
     return rules;

@@ -5,9 +5,9 @@
 
 #include <string>
 
+using bigbird::tokenizer::NormalizedString;
 using bigbird::tokenizer::TextPattern;
 using bigbird::tokenizer::TextSpan;
-using bigbird::tokenizer::NormalizedString;
 
 namespace {
 

@@ -19,8 +19,7 @@ BIGBIRD_DEVICE void delta_kernel(const Isa& isa, const Arguments& a) {
     for (int row = isa.thread() / lanes; row < tile_tokens; row += threads_per_block / lanes) {
         float sum = 0;
         if (row < count) {
-            sum =
-                isa.template dot8<Scalar>(out.row(first + row) + column, d_out.row(first + row) + column);
+            sum = isa.template dot8<Scalar>(out.row(first + row) + column, d_out.row(first + row) + column);
         }
         BIGBIRD_UNROLL
         for (int mask = 1; mask < lanes; mask *= 2) {
@@ -35,8 +34,7 @@ BIGBIRD_DEVICE void delta_kernel(const Isa& isa, const Arguments& a) {
 /// Adds the parts of cut lists in their order: dq (sides 1) or dk and dv (sides 2). Thread block of samples *
 /// sum_count * sides * SumGrid::blocks.
 template <int HeadDim, typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void add_parts_kernel(const Isa& isa, const Arguments& a, const UnitList& list,
-                                     int sides) {
+BIGBIRD_DEVICE void add_parts_kernel(const Isa& isa, const Arguments& a, const UnitList& list, int sides) {
     const SumGrid<HeadDim> at(isa);
     const int side = at.item % sides, item = at.item / sides, sample = item / list.sum_count;
     const Sum sum = list.sums[item % list.sum_count];
@@ -50,8 +48,7 @@ BIGBIRD_DEVICE void add_parts_kernel(const Isa& isa, const Arguments& a, const U
     float total[8] = {};
     for (int part = 0; part < sum.count; ++part) {
         float of_part[8];
-        isa.load_floats8(parts + static_cast<std::int64_t>(part) * sides * tile_tokens * HeadDim,
-                             of_part);
+        isa.load_floats8(parts + static_cast<std::int64_t>(part) * sides * tile_tokens * HeadDim, of_part);
         BIGBIRD_UNROLL
         for (int j = 0; j < 8; ++j) {
             total[j] += of_part[j];

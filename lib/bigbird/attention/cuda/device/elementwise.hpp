@@ -150,8 +150,8 @@ BIGBIRD_DEVICE void norm_forward_kernel(const Isa& isa, const NormArguments& a) 
 
 /// The rows of one warp: d_x, d_sum, and this lane's sums for d_weight and d_bias.
 template <typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void norm_backward_rows(const Isa& isa, const NormArguments& a,
-                                       Eight (&d_weight)[norm_chunks], Eight (&d_bias)[norm_chunks]) {
+BIGBIRD_DEVICE void norm_backward_rows(const Isa& isa, const NormArguments& a, Eight (&d_weight)[norm_chunks],
+                                       Eight (&d_bias)[norm_chunks]) {
     const int warp = isa.block() * warps_per_block + isa.thread() / warp_lanes;
     for (int row = warp; row < a.rows; row += a.part_count * warps_per_block) {
         const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns;
@@ -311,8 +311,7 @@ template <typename Scalar, DeviceIsa Isa>
 BIGBIRD_DEVICE void softmax_kernel(const Isa& isa, const SoftmaxArguments& a) {
     const int row = isa.block(), label = static_cast<int>(a.labels[row]);
     const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns;
-    const float own =
-        isa.template widen<Scalar>(static_cast<const std::uint16_t*>(a.logits)[begin + label]);
+    const float own = isa.template widen<Scalar>(static_cast<const std::uint16_t*>(a.logits)[begin + label]);
     // Behind the barrier in sum_of_block() all have read `own`, which is written over.
     const SoftmaxSum sum = sum_of_block(isa, sum_of_thread<Scalar>(isa, a, begin, label, own));
     const float lse = sum.highest * log2_e + isa.log2(sum.total);  // log2 of the sum of e^logit
@@ -343,8 +342,7 @@ template <DeviceIsa Isa>
 BIGBIRD_DEVICE Gelu gelu_of(const Isa& isa, float x) {
     constexpr float twice_root = 1.5957691216057308F, cubic = 0.044715F;
     const float square = x * x;
-    const float share =
-        isa.divide(1.0F, 1.0F + isa.exp2(-log2_e * twice_root * x * (1.0F + cubic * square)));
+    const float share = isa.divide(1.0F, 1.0F + isa.exp2(-log2_e * twice_root * x * (1.0F + cubic * square)));
     const float slope = x * share * (1.0F - share) * twice_root * (1.0F + 3.0F * cubic * square);
     return {x * share, share + slope};
 }

@@ -48,10 +48,9 @@ BIGBIRD_DEVICE void multiply_keys(const Isa& isa, const Fragment (&queries)[2][s
             const Fragment b = second_operand(isa, keys, 16 * pair, step);
             BIGBIRD_UNROLL
             for (int stack = 0; stack < 2; ++stack) {
-                isa.template multiply<Scalar>(scores[stack][2 * pair], queries[stack][step], b.x[0],
-                                                  b.x[1]);
+                isa.template multiply<Scalar>(scores[stack][2 * pair], queries[stack][step], b.x[0], b.x[1]);
                 isa.template multiply<Scalar>(scores[stack][2 * pair + 1], queries[stack][step], b.x[2],
-                                                  b.x[3]);
+                                              b.x[3]);
             }
         }
     }
@@ -59,8 +58,8 @@ BIGBIRD_DEVICE void multiply_keys(const Isa& isa, const Fragment (&queries)[2][s
 
 /// Adds what is not the same for all elements; what is added is in log2, scores are not yet scaled.
 template <int HeadDim, std::size_t Stacks, DeviceIsa Isa>
-BIGBIRD_DEVICE void add_element_biases(const Isa& isa, const Tiling& tiling, const TileBias& bias,
-                                       int row, Accumulator (&scores)[Stacks][8]) {
+BIGBIRD_DEVICE void add_element_biases(const Isa& isa, const Tiling& tiling, const TileBias& bias, int row,
+                                       Accumulator (&scores)[Stacks][8]) {
     constexpr float unscale = 1.0F / (scale_of<HeadDim>() * log2_e);
     const int lane = isa.lane();
     BIGBIRD_UNROLL
@@ -90,8 +89,7 @@ BIGBIRD_DEVICE void softmax_step(const Isa& isa, ForwardState<HeadDim, Stacks>& 
             float top = -INFINITY;
             BIGBIRD_UNROLL
             for (int n = 0; n < 8; ++n) {
-                top = isa.max(
-                    top, isa.max(scores[stack][n].x[2 * half], scores[stack][n].x[2 * half + 1]));
+                top = isa.max(top, isa.max(scores[stack][n].x[2 * half], scores[stack][n].x[2 * half + 1]));
             }
             top = isa.max(top, isa.shuffle_xor(top, 1));
             top = isa.max(top, isa.shuffle_xor(top, 2));
@@ -149,8 +147,8 @@ BIGBIRD_DEVICE float kept_lse(float lse, bool is_real) {
 
 /// Normalises 16 rows and writes them, or their part.
 template <int HeadDim, typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void finish_stack(const Isa& isa, const Arguments& a, const Unit& unit, int sample,
-                                 int side, const SharedTile<HeadDim>& through, int row,
+BIGBIRD_DEVICE void finish_stack(const Isa& isa, const Arguments& a, const Unit& unit, int sample, int side,
+                                 const SharedTile<HeadDim>& through, int row,
                                  Accumulator (&out)[stacked<HeadDim>], const float (&highest)[2],
                                  const float (&total)[2]) {
     const int tile = of_side(unit.tile, side), lane = isa.lane();
@@ -187,8 +185,7 @@ BIGBIRD_DEVICE void finish_stack(const Isa& isa, const Arguments& a, const Unit&
     if (is_part) {
         store_part<HeadDim>(isa, part, row, out);
     } else {
-        store_rows<HeadDim, Scalar>(isa, through, row, out, rows_of(a.out, sample, unit.head), first,
-                                    count);
+        store_rows<HeadDim, Scalar>(isa, through, row, out, rows_of(a.out, sample, unit.head), first, count);
     }
 }
 
@@ -216,8 +213,7 @@ BIGBIRD_DEVICE void forward_kernel(const Isa& isa, const Arguments& a) {
     const int warp = isa.thread() / warp_lanes, side = warp / 2, row = warp % 2 * 32;
     for (int i = 0; i < 2; ++i) {
         const TokenRange range = tokens_of_side(a, unit, i);
-        load_tile<HeadDim>(isa, shared.queries(i), rows_of(a.q, sample, unit.head), range.first,
-                           range.count);
+        load_tile<HeadDim>(isa, shared.queries(i), rows_of(a.q, sample, unit.head), range.first, range.count);
     }
     ForwardState<HeadDim, 2> state;
     begin_softmax(state);
@@ -231,9 +227,8 @@ BIGBIRD_DEVICE void forward_kernel(const Isa& isa, const Arguments& a) {
     if (of_side(unit.tile, side) >= 0) {
         BIGBIRD_UNROLL
         for (int stack = 0; stack < 2; ++stack) {
-            finish_stack<HeadDim, Scalar>(isa, a, unit, sample, side, shared.queries(side),
-                                          row + 16 * stack, state.out[stack], state.highest[stack],
-                                          state.total[stack]);
+            finish_stack<HeadDim, Scalar>(isa, a, unit, sample, side, shared.queries(side), row + 16 * stack,
+                                          state.out[stack], state.highest[stack], state.total[stack]);
         }
     }
 }
@@ -288,8 +283,7 @@ BIGBIRD_DEVICE void combine_kernel(const Isa& isa, const Arguments& a) {
         values[j] = is_real ? values[j] * factor : 0.0F;
     }
     if (at.row < count) {
-        isa.template store8<Scalar>(rows_of(a.out, sample, sum.head).row(first + at.row) + at.column,
-                                        values);
+        isa.template store8<Scalar>(rows_of(a.out, sample, sum.head).row(first + at.row) + at.column, values);
     }
     if (at.column == 0) {
         a.lse[row_place(a, sample, sum.head, sum.tile) + at.row] =

@@ -36,8 +36,8 @@ struct KeyOperands {
 
 /// Weights of 16 keys for 16 queries and the gradients of their scores, unscaled, as first operands.
 template <int HeadDim, typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void transposed_gradients(const Isa& isa, const Tiling& tiling, const TileBias& bias,
-                                         int row, int query, const KeyOperands<HeadDim>& operands,
+BIGBIRD_DEVICE void transposed_gradients(const Isa& isa, const Tiling& tiling, const TileBias& bias, int row,
+                                         int query, const KeyOperands<HeadDim>& operands,
                                          const KeyGradientShared<HeadDim>& shared, int stage,
                                          Fragment& weights, Fragment& d_scores) {
     Accumulator scores[2], d_weights[2];
@@ -48,8 +48,7 @@ BIGBIRD_DEVICE void transposed_gradients(const Isa& isa, const Tiling& tiling, c
         BIGBIRD_UNROLL
         for (int n = 0; n < 2; ++n) {
             isa.template multiply<Scalar>(scores[n], operands.k[step], q.x[2 * n], q.x[2 * n + 1]);
-            isa.template multiply<Scalar>(d_weights[n], operands.v[step], d_out.x[2 * n],
-                                              d_out.x[2 * n + 1]);
+            isa.template multiply<Scalar>(d_weights[n], operands.v[step], d_out.x[2 * n], d_out.x[2 * n + 1]);
         }
     }
     constexpr float factor = scale_of<HeadDim>() * log2_e;
@@ -64,8 +63,7 @@ BIGBIRD_DEVICE void transposed_gradients(const Isa& isa, const Tiling& tiling, c
     BIGBIRD_UNROLL
     for (int j = 0; j < 8; ++j) {
         const int n = j / 4, i = j % 4, of_tile = first_query + 8 * n + i % 2;
-        const float weight =
-            isa.exp2(scores[n].x[i] * factor + (bias.shared() - shared.lse(stage)[of_tile]));
+        const float weight = isa.exp2(scores[n].x[i] * factor + (bias.shared() - shared.lse(stage)[of_tile]));
         scores[n].x[i] = weight;
         d_weights[n].x[i] = weight * (d_weights[n].x[i] - shared.delta(stage)[of_tile]);
     }
@@ -75,24 +73,23 @@ BIGBIRD_DEVICE void transposed_gradients(const Isa& isa, const Tiling& tiling, c
 
 /// One step of a warp: a query tile in shared memory against its 16 keys.
 template <int HeadDim, typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void key_gradient_step(const Isa& isa, const Tiling& tiling, const TileBias& bias,
-                                      int row, const KeyOperands<HeadDim>& operands,
+BIGBIRD_DEVICE void key_gradient_step(const Isa& isa, const Tiling& tiling, const TileBias& bias, int row,
+                                      const KeyOperands<HeadDim>& operands,
                                       const KeyGradientShared<HeadDim>& shared, int stage,
                                       Accumulator (&dk)[stacked<HeadDim>],
                                       Accumulator (&dv)[stacked<HeadDim>]) {
     BIGBIRD_UNROLL
     for (int query = 0; query < tile_tokens; query += 16) {
         Fragment weights, d_scores;
-        transposed_gradients<HeadDim, Scalar>(isa, tiling, bias, row, query, operands, shared, stage,
-                                              weights, d_scores);
+        transposed_gradients<HeadDim, Scalar>(isa, tiling, bias, row, query, operands, shared, stage, weights,
+                                              d_scores);
         BIGBIRD_UNROLL
         for (int pair = 0; pair < HeadDim / 16; ++pair) {
             const Fragment d_out = second_operand_transposed(isa, shared.d_out(stage), query, pair);
             const Fragment q = second_operand_transposed(isa, shared.queries(stage), query, pair);
             BIGBIRD_UNROLL
             for (int n = 0; n < 2; ++n) {
-                isa.template multiply<Scalar>(dv[2 * pair + n], weights, d_out.x[2 * n],
-                                                  d_out.x[2 * n + 1]);
+                isa.template multiply<Scalar>(dv[2 * pair + n], weights, d_out.x[2 * n], d_out.x[2 * n + 1]);
                 isa.template multiply<Scalar>(dk[2 * pair + n], d_scores, q.x[2 * n], q.x[2 * n + 1]);
             }
         }
@@ -101,9 +98,8 @@ BIGBIRD_DEVICE void key_gradient_step(const Isa& isa, const Tiling& tiling, cons
 
 /// Starts copying a query tile, its d_out, log-sums and deltas.
 template <int HeadDim, DeviceIsa Isa>
-BIGBIRD_DEVICE void load_queries(const Isa& isa, const Arguments& a,
-                                 const KeyGradientShared<HeadDim>& shared, int sample, int head,
-                                 const Entry& of, int stage) {
+BIGBIRD_DEVICE void load_queries(const Isa& isa, const Arguments& a, const KeyGradientShared<HeadDim>& shared,
+                                 int sample, int head, const Entry& of, int stage) {
     const int first = first_of(of), count = count_of(of);
     load_tile<HeadDim>(isa, shared.queries(stage), rows_of(a.q, sample, head), first, count);
     load_tile<HeadDim>(isa, shared.d_out(stage), rows_of(a.d_out, sample, head), first, count);
@@ -118,8 +114,8 @@ BIGBIRD_DEVICE void load_queries(const Isa& isa, const Arguments& a,
 
 /// Writes dk and dv of a warp's 16 keys through its rows of two shared tiles, or their part.
 template <int HeadDim, typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void store_key_gradients(const Isa& isa, const Arguments& a, const Unit& unit,
-                                        int sample, int row, const SharedTile<HeadDim>& keys,
+BIGBIRD_DEVICE void store_key_gradients(const Isa& isa, const Arguments& a, const Unit& unit, int sample,
+                                        int row, const SharedTile<HeadDim>& keys,
                                         const SharedTile<HeadDim>& values,
                                         Accumulator (&dk)[stacked<HeadDim>],
                                         Accumulator (&dv)[stacked<HeadDim>]) {
@@ -173,8 +169,7 @@ BIGBIRD_DEVICE void key_gradient_kernel(const Isa& isa, const Arguments& a) {
         isa.wait_copies();
         isa.sync_block();  // the next stage has come, and this one has been read
     }
-    store_key_gradients<HeadDim, Scalar>(isa, a, unit, sample, row, shared.keys(), shared.values(), dk,
-                                         dv);
+    store_key_gradients<HeadDim, Scalar>(isa, a, unit, sample, row, shared.keys(), shared.values(), dk, dv);
 }
 
 }  // namespace bigbird::attention::cuda

@@ -11,8 +11,8 @@ namespace bigbird::attention::cuda {
 /// keys, values) for each key tile that the queries of `side` attend. `Shared` has keys(stage) and
 /// values(stage). All threads of the block call it.
 template <int HeadDim, DeviceIsa Isa, typename Shared, typename Begin, typename Step>
-BIGBIRD_DEVICE void walk_keys(const Isa& isa, const Arguments& a, const Shared& shared,
-                              const Unit& unit, int sample, int side, const Begin& begin, const Step& step) {
+BIGBIRD_DEVICE void walk_keys(const Isa& isa, const Arguments& a, const Shared& shared, const Unit& unit,
+                              int sample, int side, const Begin& begin, const Step& step) {
     const HeadRows k = rows_of(a.k, sample, unit.head), v = rows_of(a.v, sample, unit.head);
     Entry entry = entry_of(a.queries, unit, 0), next = entry_of(a.queries, unit, 1);
     const auto load = [&](const Entry& of, int stage) {

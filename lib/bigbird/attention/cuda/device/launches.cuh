@@ -35,7 +35,7 @@ public:
         }
         if (error_ == cudaSuccess) {
             enter<Isa, Kernel><<<static_cast<unsigned>(blocks), Kernel::threads,
-                                     static_cast<std::size_t>(shared_bytes), stream_>>>(parameters);
+                                 static_cast<std::size_t>(shared_bytes), stream_>>>(parameters);
             error_ = cudaGetLastError();  // and none is left for others to find
         }
     }

@@ -26,8 +26,7 @@ BIGBIRD_DEVICE void load_query_tiles(const Isa& isa, const Arguments& a,
                                      int sample) {
     for (int i = 0; i < 2; ++i) {
         const TokenRange range = tokens_of_side(a, unit, i);
-        load_tile<HeadDim>(isa, shared.queries(i), rows_of(a.q, sample, unit.head), range.first,
-                           range.count);
+        load_tile<HeadDim>(isa, shared.queries(i), rows_of(a.q, sample, unit.head), range.first, range.count);
         load_tile<HeadDim>(isa, shared.d_out(i), rows_of(a.d_out, sample, unit.head), range.first,
                            range.count);
     }
@@ -46,8 +45,8 @@ struct QueryOperands {
 
 /// Gradients of the scores of 32 queries with 16 keys, unscaled, as a first operand.
 template <int HeadDim, typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void score_gradients(const Isa& isa, const Tiling& tiling, const TileBias& bias,
-                                    int row, int key, const QueryOperands<HeadDim>& operands,
+BIGBIRD_DEVICE void score_gradients(const Isa& isa, const Tiling& tiling, const TileBias& bias, int row,
+                                    int key, const QueryOperands<HeadDim>& operands,
                                     const SharedTile<HeadDim>& keys, const SharedTile<HeadDim>& values,
                                     Fragment (&result)[2]) {
     Accumulator scores[2][2], d_weights[2][2];
@@ -59,9 +58,9 @@ BIGBIRD_DEVICE void score_gradients(const Isa& isa, const Tiling& tiling, const 
         for (int i = 0; i < 4; ++i) {
             const int stack = i / 2, n = i % 2;
             isa.template multiply<Scalar>(scores[stack][n], operands.q[stack][step], of_keys.x[2 * n],
-                                              of_keys.x[2 * n + 1]);
+                                          of_keys.x[2 * n + 1]);
             isa.template multiply<Scalar>(d_weights[stack][n], operands.d_out[stack][step],
-                                              of_values.x[2 * n], of_values.x[2 * n + 1]);
+                                          of_values.x[2 * n], of_values.x[2 * n + 1]);
         }
     }
     constexpr float factor = scale_of<HeadDim>() * log2_e;
@@ -79,8 +78,8 @@ BIGBIRD_DEVICE void score_gradients(const Isa& isa, const Tiling& tiling, const 
         BIGBIRD_UNROLL
         for (int j = 0; j < 8; ++j) {
             const int n = j / 4, i = j % 4, half = i / 2;
-            const float weight = isa.exp2(scores[stack][n].x[i] * factor +
-                                              (bias.shared() - operands.rows.lse[stack][half]));
+            const float weight =
+                isa.exp2(scores[stack][n].x[i] * factor + (bias.shared() - operands.rows.lse[stack][half]));
             d_weights[stack][n].x[i] = weight * (d_weights[stack][n].x[i] - operands.rows.delta[stack][half]);
         }
         result[stack] = as_operand<Scalar>(isa, d_weights[stack][0], d_weights[stack][1]);
@@ -89,8 +88,8 @@ BIGBIRD_DEVICE void score_gradients(const Isa& isa, const Tiling& tiling, const 
 
 /// One step of a warp: a key tile in shared memory against its 32 queries.
 template <int HeadDim, typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void query_gradient_step(const Isa& isa, const Tiling& tiling, const TileBias& bias,
-                                        int row, const QueryOperands<HeadDim>& operands,
+BIGBIRD_DEVICE void query_gradient_step(const Isa& isa, const Tiling& tiling, const TileBias& bias, int row,
+                                        const QueryOperands<HeadDim>& operands,
                                         const SharedTile<HeadDim>& keys, const SharedTile<HeadDim>& values,
                                         Accumulator (&dq)[2][stacked<HeadDim>]) {
     BIGBIRD_UNROLL
@@ -102,8 +101,8 @@ BIGBIRD_DEVICE void query_gradient_step(const Isa& isa, const Tiling& tiling, co
             const Fragment b = second_operand_transposed(isa, keys, key, pair);
             BIGBIRD_UNROLL
             for (int i = 0; i < 4; ++i) {
-                isa.template multiply<Scalar>(dq[i / 2][2 * pair + i % 2], d_scores[i / 2],
-                                                  b.x[2 * (i % 2)], b.x[2 * (i % 2) + 1]);
+                isa.template multiply<Scalar>(dq[i / 2][2 * pair + i % 2], d_scores[i / 2], b.x[2 * (i % 2)],
+                                              b.x[2 * (i % 2) + 1]);
             }
         }
     }
@@ -125,8 +124,8 @@ BIGBIRD_DEVICE void load_operands(const Isa& isa, const Arguments& a,
 
 /// Writes dq of a warp's 32 rows, or their part.
 template <int HeadDim, typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void store_query_gradients(const Isa& isa, const Arguments& a, const Unit& unit,
-                                          int sample, int side, int row, const SharedTile<HeadDim>& through,
+BIGBIRD_DEVICE void store_query_gradients(const Isa& isa, const Arguments& a, const Unit& unit, int sample,
+                                          int side, int row, const SharedTile<HeadDim>& through,
                                           Accumulator (&dq)[2][stacked<HeadDim>]) {
     const int tile = of_side(unit.tile, side);
     BIGBIRD_UNROLL
@@ -135,8 +134,7 @@ BIGBIRD_DEVICE void store_query_gradients(const Isa& isa, const Arguments& a, co
         if (of_side(unit.slot, side) >= 0) {
             const std::int64_t slot =
                 static_cast<std::int64_t>(sample) * a.queries.slots + of_side(unit.slot, side);
-            store_part<HeadDim>(isa, a.workspace + slot * tile_tokens * HeadDim, row + 16 * stack,
-                                dq[stack]);
+            store_part<HeadDim>(isa, a.workspace + slot * tile_tokens * HeadDim, row + 16 * stack, dq[stack]);
         } else {
             store_rows<HeadDim, Scalar>(isa, through, row + 16 * stack, dq[stack],
                                         rows_of(a.dq, sample, unit.head), first_token_of(a.tiling, tile),

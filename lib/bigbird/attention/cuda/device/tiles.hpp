@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles in shared memory and fragments in registers, for tensor cores of compute capability 8.0 and up
-// (mma.sync.m16n8k16). All device code is written against a `DeviceIsa`: ptx_machine.cuh on a GPU, an emulated
-// one in tests. A fragment's registers lie as the PTX manual says (mma.m16n8k16, ldmatrix): with g = lane / 4
-// and t = lane % 4, an accumulator holds rows g and g + 8, columns 2t and 2t + 1.
+// (mma.sync.m16n8k16). All device code is written against a `DeviceIsa`: ptx_machine.cuh on a GPU, an
+// emulated one in tests. A fragment's registers lie as the PTX manual says (mma.m16n8k16, ldmatrix): with g =
+// lane / 4 and t = lane % 4, an accumulator holds rows g and g + 8, columns 2t and 2t + 1.
 #pragma once
 
 #include "bigbird/attention/cuda/arguments.hpp"
@@ -39,11 +39,12 @@ struct Accumulator {
     float x[4] = {0, 0, 0, 0};
 };
 
-/// What device code is written against: a thread's view of a GPU, or of its emulation. Tensor-core products take fragments as the
-/// head of this file says; copy16 copies to shared memory in the background until wait_copies.
+/// What device code is written against: a thread's view of a GPU, or of its emulation. Tensor-core products
+/// take fragments as the head of this file says; copy16 copies to shared memory in the background until
+/// wait_copies.
 template <typename T>
-concept DeviceIsa = requires(const T& isa, Accumulator& sum, const Fragment& fragment, void* to, const void* from, float x,
-                             std::uint16_t narrow) {
+concept DeviceIsa = requires(const T& isa, Accumulator& sum, const Fragment& fragment, void* to,
+                             const void* from, float x, std::uint16_t narrow) {
     { isa.thread() } -> std::same_as<int>;
     { isa.lane() } -> std::same_as<int>;
     { isa.block() } -> std::same_as<int>;
@@ -106,8 +107,8 @@ BIGBIRD_DEVICE HeadRows rows_of(const TensorView& view, int sample, int head) {
 
 /// Starts copying the rows of a tile by all threads; rows that the tile lacks become 0.
 template <int HeadDim, DeviceIsa Isa>
-BIGBIRD_DEVICE void load_tile(const Isa& isa, const SharedTile<HeadDim>& to, const HeadRows& from,
-                              int first, int count) {
+BIGBIRD_DEVICE void load_tile(const Isa& isa, const SharedTile<HeadDim>& to, const HeadRows& from, int first,
+                              int count) {
     constexpr int chunks = SharedTile<HeadDim>::chunks;
     BIGBIRD_UNROLL
     for (int i = 0; i < tile_tokens * chunks / threads_per_block; ++i) {
@@ -120,8 +121,7 @@ BIGBIRD_DEVICE void load_tile(const Isa& isa, const SharedTile<HeadDim>& to, con
 
 /// Rows row .. row + 15, columns 16 step .. 16 step + 15 as the first operand (m x k).
 template <int HeadDim, DeviceIsa Isa>
-BIGBIRD_DEVICE Fragment first_operand(const Isa& isa, const SharedTile<HeadDim>& tile, int row,
-                                      int step) {
+BIGBIRD_DEVICE Fragment first_operand(const Isa& isa, const SharedTile<HeadDim>& tile, int row, int step) {
     const int lane = isa.lane();
     return isa.load_matrices(tile.chunk(row + (lane & 15), 2 * step + (lane >> 4)));
 }
@@ -142,28 +142,24 @@ BIGBIRD_DEVICE void load_rows(const Isa& isa, const SharedTile<HeadDim>& tile, i
 /// The tile's rows as columns of the second operand (n x k, k along the row): registers 0 and 1 for rows row
 /// .. row + 7, 2 and 3 for the next 8.
 template <int HeadDim, DeviceIsa Isa>
-BIGBIRD_DEVICE Fragment second_operand(const Isa& isa, const SharedTile<HeadDim>& tile, int row,
-                                       int step) {
+BIGBIRD_DEVICE Fragment second_operand(const Isa& isa, const SharedTile<HeadDim>& tile, int row, int step) {
     const int lane = isa.lane();
-    return isa.load_matrices(
-        tile.chunk(row + (lane & 7) + ((lane >> 4) << 3), 2 * step + ((lane >> 3) & 1)));
+    return isa.load_matrices(tile.chunk(row + (lane & 7) + ((lane >> 4) << 3), 2 * step + ((lane >> 3) & 1)));
 }
 
 /// The tile's rows row .. row + 15 as k, its columns 16 step .. as n: registers 0 and 1 for columns 16 step
 /// .. 16 step + 7, 2 and 3 for the next 8.
 template <int HeadDim, DeviceIsa Isa>
-BIGBIRD_DEVICE Fragment second_operand_transposed(const Isa& isa, const SharedTile<HeadDim>& tile,
-                                                  int row, int step) {
+BIGBIRD_DEVICE Fragment second_operand_transposed(const Isa& isa, const SharedTile<HeadDim>& tile, int row,
+                                                  int step) {
     const int lane = isa.lane();
     return isa.load_matrices_transposed(tile.chunk(row + (lane & 15), 2 * step + (lane >> 4)));
 }
 
 /// Two neighbouring accumulators, 16 columns, as a first operand.
 template <typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE Fragment as_operand(const Isa& isa, const Accumulator& left,
-                                   const Accumulator& right) {
-    return {{isa.template pack<Scalar>(left.x[0], left.x[1]),
-             isa.template pack<Scalar>(left.x[2], left.x[3]),
+BIGBIRD_DEVICE Fragment as_operand(const Isa& isa, const Accumulator& left, const Accumulator& right) {
+    return {{isa.template pack<Scalar>(left.x[0], left.x[1]), isa.template pack<Scalar>(left.x[2], left.x[3]),
              isa.template pack<Scalar>(right.x[0], right.x[1]),
              isa.template pack<Scalar>(right.x[2], right.x[3])}};
 }
@@ -182,8 +178,7 @@ struct KeyPair {
     bool even, odd;
 };
 template <DeviceIsa Isa>
-BIGBIRD_DEVICE KeyPair load_key_pair(const Isa& isa, const Arguments& a, int sample, int first,
-                                     int count) {
+BIGBIRD_DEVICE KeyPair load_key_pair(const Isa& isa, const Arguments& a, int sample, int first, int count) {
     const int place = 2 * isa.lane();
     const std::uint8_t* mask = a.key_mask + static_cast<std::int64_t>(sample) * a.tiling.length + first;
     return {place < count && mask[place] != 0, place + 1 < count && mask[place + 1] != 0};

@@ -45,7 +45,7 @@ std::size_t symbols_in(std::span<const PackedTokens::Chunk> chunks) {
 }  // namespace
 
 IndexedMerges::IndexedMerges(const SweepMerges& first, PackedTokens& tokens, LetterArray&& corpus,
-                         LearntSymbols& symbols, const LearnSpec& spec, ShardTeam& team)
+                             LearntSymbols& symbols, const LearnSpec& spec, ShardTeam& team)
     : spec_(spec),
       symbols_(symbols),
       team_(team),
@@ -77,7 +77,7 @@ void IndexedMerges::cut(const std::vector<Chunks>& parts) {
 
 // Keeps the pairs that are frequent enough, and lists their positions.
 void IndexedMerges::take_over(const SweepMerges& first, const PackedTokens& tokens,
-                            const std::vector<Chunks>& parts) {
+                              const std::vector<Chunks>& parts) {
     const std::size_t cached = cached_;  // which counts them already
     std::vector<std::uint32_t> fresh;
     for (const CountedPair& pair : first.pairs()) {
@@ -124,8 +124,9 @@ std::optional<std::uint32_t> IndexedMerges::keep(Symbol left, Symbol right, std:
 void IndexedMerges::recount(std::uint32_t number) {
     SymbolPair& pair = table_.at(number);
     std::vector<std::uint64_t> found(team_.size());
-    team_.run(
-        [&](std::size_t i) { found[i] = shards_[i].count(table_.positions(number, i), pair.left, pair.right); });
+    team_.run([&](std::size_t i) {
+        found[i] = shards_[i].count(table_.positions(number, i), pair.left, pair.right);
+    });
     pair.count = 0;
     for (const std::uint64_t count : found) {
         pair.count += count;

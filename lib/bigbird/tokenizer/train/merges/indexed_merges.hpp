@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bigbird/tokenizer/train/merges/sweep_merges.hpp"
 #include "bigbird/tokenizer/train/merges/learnt_symbols.hpp"
 #include "bigbird/tokenizer/train/merges/merge_shard.hpp"
 #include "bigbird/tokenizer/train/merges/pair_counting.hpp"
 #include "bigbird/tokenizer/train/merges/pair_table.hpp"
+#include "bigbird/tokenizer/train/merges/sweep_merges.hpp"
 #include "bigbird/tokenizer/train/storage/packed_tokens.hpp"
 #include "bigbird/tokenizer/train/storage/shard_team.hpp"
 #include "bigbird/tokenizer/train/storage/token_array.hpp"
@@ -24,8 +24,8 @@ class IndexedMerges {
 public:
     /// Goes on where `first` ended, with its tokens, symbols and team, which must outlive this, and takes the
     /// corpus over: `tokens` are of no use afterwards.
-    IndexedMerges(const SweepMerges& first, PackedTokens& tokens, LetterArray&& corpus, LearntSymbols& symbols,
-                const LearnSpec& spec, ShardTeam& team);
+    IndexedMerges(const SweepMerges& first, PackedTokens& tokens, LetterArray&& corpus,
+                  LearntSymbols& symbols, const LearnSpec& spec, ShardTeam& team);
 
     /// Merges until spec.merges are made, no pair is left, or spec.only_certain ends it. `advance` hears of
     /// each.

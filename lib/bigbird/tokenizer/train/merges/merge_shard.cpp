@@ -24,8 +24,9 @@ std::uint64_t MergeShard::count(const PositionList& positions, Symbol left, Symb
     return found;
 }
 
-// A position of the list holds `left` at its first base only while that symbol stands there unmerged: whatever
-// covers it later begins elsewhere or is longer. So two comparisons tell a live occurrence from a past one.
+// A position of the list holds `left` at its first base only while that symbol stands there unmerged:
+// whatever covers it later begins elsewhere or is longer. So two comparisons tell a live occurrence from a
+// past one.
 void MergeShard::merge(const PositionList& positions, const MergeRule& rule, NeighbourCounts& counts) {
     const std::size_t left_width = widths_[rule.left], width = widths_[rule.merged];
     RunFilter run(counting_, width);
@@ -54,8 +55,8 @@ void MergeShard::merge(const PositionList& positions, const MergeRule& rule, Nei
 }
 
 // `behind` is no neighbour where it was merged in its turn.
-void MergeShard::list_one(const Merged& merged, bool next_merges, const MergeRule& rule, const NewLists& lists,
-                          RunFilter& run) const {
+void MergeShard::list_one(const Merged& merged, bool next_merges, const MergeRule& rule,
+                          const NewLists& lists, RunFilter& run) const {
     const auto [position, before, behind] = merged;
     if (before == rule.merged) {
         const std::uint64_t previous = position - widths_[rule.merged];

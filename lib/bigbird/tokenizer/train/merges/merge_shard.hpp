@@ -20,8 +20,8 @@ struct MergeRule {
 /// What a merge did to the neighbours, for one shard. Symbols are listed in the order in which they were
 /// first met.
 struct NeighbourCounts {
-    /// By symbol: how often it stood left of `left`, right of `right`. No pair of IndexedMerges has 2^32 positions
-    /// in one shard, and half the memory stays in the cache.
+    /// By symbol: how often it stood left of `left`, right of `right`. No pair of IndexedMerges has 2^32
+    /// positions in one shard, and half the memory stays in the cache.
     std::vector<std::uint32_t> left, right;
     std::vector<Symbol> met_left, met_right;  ///< symbols whose count may not be 0
     std::uint64_t merged_twice = 0;           ///< overlapping count of (merged, merged)
@@ -74,8 +74,8 @@ class MergeShard {
 public:
     /// `widths` holds the positions that each symbol takes, and grows with the symbols.
     /// list_neighbours() need not read the positions again where merge() merged at most `most_remembered`.
-    MergeShard(std::span<Symbol> positions, const std::vector<std::uint16_t>& widths, OverlapCounting counting,
-               std::size_t most_remembered = std::size_t{1} << 21)
+    MergeShard(std::span<Symbol> positions, const std::vector<std::uint16_t>& widths,
+               OverlapCounting counting, std::size_t most_remembered = std::size_t{1} << 21)
         : positions_(positions.data()),
           size_(positions.size()),
           widths_(widths),
@@ -117,7 +117,8 @@ void MergeShard::for_each_pair(Visit&& visit) const {
     if (widths_.size() ==
         TokenArray::letters) {  // nothing is merged yet: no position need wait for the last one
         for (std::size_t position = 0; position + 1 < size_; ++position) {
-            if (positions_[position] != TokenArray::separator && positions_[position + 1] != TokenArray::separator) {
+            if (positions_[position] != TokenArray::separator &&
+                positions_[position + 1] != TokenArray::separator) {
                 visit(positions_[position], positions_[position + 1], position);
             }
         }

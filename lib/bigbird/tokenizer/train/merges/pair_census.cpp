@@ -41,8 +41,8 @@ void for_each_counted(const MergeShard& shard, OverlapCounting counting,
 }
 
 // While there are few symbols, a table with a position for each pair serves.
-std::vector<Counts> count_in_table(std::span<const MergeShard> shards, ShardTeam& team, OverlapCounting counting,
-                                   const std::vector<std::uint16_t>& widths) {
+std::vector<Counts> count_in_table(std::span<const MergeShard> shards, ShardTeam& team,
+                                   OverlapCounting counting, const std::vector<std::uint16_t>& widths) {
     std::vector<Counts> counts(shards.size());
     const std::size_t symbols = widths.size();
     team.run([&](std::size_t i) {

@@ -7,10 +7,11 @@
 
 namespace bigbird::tokenizer {
 
-/// How AA is counted in AAA, where a pair's two symbols are the same: `every` one as SentencePiece from 0.1.99 on; `alternate`
-/// ones as it did up to 0.1.98 (in the years of BigBird's paper), which kept every other one of a run when the pair appeared and never
-/// looked at the rest again; or as the `installed` SentencePiece does, so that both engines give the same pieces. Code that counts
-/// takes `every` or `alternate`.
+/// How AA is counted in AAA, where a pair's two symbols are the same: `every` one as SentencePiece from
+/// 0.1.99 on; `alternate` ones as it did up to 0.1.98 (in the years of BigBird's paper), which kept every
+/// other one of a run when the pair appeared and never looked at the rest again; or as the `installed`
+/// SentencePiece does, so that both engines give the same pieces. Code that counts takes `every` or
+/// `alternate`.
 enum class OverlapCounting { installed, every, alternate };
 
 struct CountedPair {

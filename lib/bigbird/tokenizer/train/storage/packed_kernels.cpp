@@ -123,11 +123,11 @@ HWY_INLINE std::size_t list_word(std::uint64_t marks, std::size_t first, std::ui
     return count;
 }
 
-// merge_word(symbols, out) merges within a word and returns the marks of the merged ones, behind each of which
-// a symbol has to go.
+// merge_word(symbols, out) merges within a word and returns the marks of the merged ones, behind each of
+// which a symbol has to go.
 template <typename MergeWord>
 std::size_t merge_and_close_up(std::uint8_t* symbols, std::size_t size, std::uint32_t* positions,
-                              MergeWord&& merge_word) {
+                               MergeWord&& merge_word) {
     const std::size_t words = whole_words(size), done = words * word;
     std::uint64_t carry = 0;
     std::size_t kept = 0, count = 0;
@@ -152,7 +152,7 @@ std::size_t merge_and_close_up(std::uint8_t* symbols, std::size_t size, std::uin
 
 template <std::size_t rule_count>
 std::size_t merge_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
-                       std::uint32_t* positions) {
+                        std::uint32_t* positions) {
     if constexpr (rule_count < most_packed_rules) {
         if (rules.size() > rule_count) {
             return merge_pairs<rule_count + 1>(symbols, size, rules, positions);
@@ -162,7 +162,7 @@ std::size_t merge_pairs(std::uint8_t* symbols, std::size_t size, std::span<const
 }
 
 std::size_t merge_some_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
-                            std::uint32_t* positions) {
+                             std::uint32_t* positions) {
     return merge_pairs<1>(symbols, size, rules, positions);
 }
 
@@ -210,7 +210,7 @@ private:
 };
 
 std::size_t merge_runs(std::uint8_t* symbols, std::size_t size, std::uint8_t symbol, std::uint8_t merged,
-                      const OddRuns& odd, std::uint32_t* positions) {
+                       const OddRuns& odd, std::uint32_t* positions) {
     const Bytes d;
     const auto one = hn::Set(d, merged);
     RunMarks marks(symbol, symbols[-1], odd);
@@ -276,13 +276,13 @@ HWY_EXPORT(count_runs);
 HWY_EXPORT(count_letter_pairs);
 
 std::size_t merge_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
-                       std::uint32_t* positions) {
+                        std::uint32_t* positions) {
     BIGBIRD_EXPECTS(!rules.empty() && rules.size() <= most_packed_rules, "one rule to eight");
     return HWY_DYNAMIC_DISPATCH(merge_some_pairs)(symbols, size, rules, positions);
 }
 
 std::size_t merge_runs(std::uint8_t* symbols, std::size_t size, std::uint8_t symbol, std::uint8_t merged,
-                      const OddRuns& odd, std::uint32_t* positions) {
+                       const OddRuns& odd, std::uint32_t* positions) {
     return HWY_DYNAMIC_DISPATCH(merge_runs)(symbols, size, symbol, merged, odd, positions);
 }
 

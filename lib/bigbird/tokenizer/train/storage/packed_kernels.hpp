@@ -23,14 +23,14 @@ inline constexpr std::size_t most_packed_rules = 8;  ///< in one call
 /// left of one rule and on the right of another or the same, so no two pairs share a symbol. The last symbol
 /// must be in no rule. `positions` must have room for list_beyond more.
 std::size_t merge_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
-                       std::uint32_t* positions);
+                        std::uint32_t* positions);
 inline constexpr std::size_t list_beyond = 4;
 
 /// Merges `symbol` with `symbol`, in each run from its first one, or from its second where `odd` holds for
-/// what stands before the run; otherwise as merge_pairs(). The last symbol must be another one. symbols[-1] is
-/// read.
+/// what stands before the run; otherwise as merge_pairs(). The last symbol must be another one. symbols[-1]
+/// is read.
 std::size_t merge_runs(std::uint8_t* symbols, std::size_t size, std::uint8_t symbol, std::uint8_t merged,
-                      const OddRuns& odd, std::uint32_t* positions);
+                       const OddRuns& odd, std::uint32_t* positions);
 
 /// How many pairs merge_runs() would merge.
 std::size_t count_runs(const std::uint8_t* symbols, std::size_t size, std::uint8_t symbol,

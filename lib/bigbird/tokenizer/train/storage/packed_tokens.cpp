@@ -102,10 +102,10 @@ PackedNeighbours PackedTokens::merge(std::span<const PackedRule> rules, ShardTea
 }
 
 PackedNeighbours PackedTokens::merge_runs(std::uint8_t symbol, std::uint8_t merged, const OddRuns& odd,
-                                         ShardTeam& team) {
+                                          ShardTeam& team) {
     return sweep(team, [&](Chunk& chunk, Scratch& scratch) {
         const std::size_t count = tokenizer::merge_runs(symbols_ + chunk.begin, chunk.size, symbol, merged,
-                                                       odd, scratch.positions.data());
+                                                        odd, scratch.positions.data());
         note_merged(chunk, count, merged, scratch);
     });
 }

@@ -30,8 +30,8 @@ public:
     static constexpr std::size_t most_symbols = 254;
 
     struct Chunk {
-        std::size_t begin;   ///< position in the array
-        std::size_t size;    ///< symbols, the last separator included
+        std::size_t begin;      ///< position in the array
+        std::size_t size;       ///< symbols, the last separator included
         std::size_t positions;  ///< that are there for them
     };
 
@@ -44,7 +44,8 @@ public:
     /// successive numbers.
     PackedNeighbours merge(std::span<const PackedRule> rules, ShardTeam& team);
     /// Merges symbol with symbol, in each run from left to right.
-    PackedNeighbours merge_runs(std::uint8_t symbol, std::uint8_t merged, const OddRuns& odd, ShardTeam& team);
+    PackedNeighbours merge_runs(std::uint8_t symbol, std::uint8_t merged, const OddRuns& odd,
+                                ShardTeam& team);
     /// How many pairs merge_runs() would merge, which with OverlapCounting::alternate is their count.
     std::uint64_t count_runs(std::uint8_t symbol, const OddRuns& odd, ShardTeam& team);
 

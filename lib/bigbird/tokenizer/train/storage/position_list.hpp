@@ -10,8 +10,8 @@
 
 namespace bigbird::tokenizer {
 
-/// Ascending positions of a shard, as differences of 7 bits a byte: one to three bytes a position where 32-bit
-/// numbers take four. Written once, read in order.
+/// Ascending positions of a shard, as differences of 7 bits a byte: one to three bytes a position where
+/// 32-bit numbers take four. Written once, read in order.
 class alignas(32) PositionList {
 public:
     /// Takes its bytes from `memory`, which must outlive it.
@@ -89,8 +89,8 @@ private:
     std::size_t reach_;
 };
 
-/// Calls visit(position) for each position of `list`, while memory from symbols[position - 1] to symbols[position +
-/// reach] is on its way for those that follow: the trainer's time is spent waiting for it.
+/// Calls visit(position) for each position of `list`, while memory from symbols[position - 1] to
+/// symbols[position + reach] is on its way for those that follow: the trainer's time is spent waiting for it.
 template <typename Symbol, typename Visit>
 void for_each_position(const PositionList& list, const Symbol* symbols, std::size_t reach, Visit&& visit) {
     constexpr std::size_t ahead = 32;

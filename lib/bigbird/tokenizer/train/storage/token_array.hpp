@@ -57,10 +57,10 @@ private:
     std::size_t size_ = 0, capacity_ = 0;
 };
 
-/// A position for each symbol that stood in the corpus when the array was made. What they are merged to stands
-/// at the first and the last of their positions, `hole` between. So the neighbours of a symbol are found without
-/// links: the next one begins right behind it, the previous one ends right before it, and a symbol's width is
-/// always the same, the sum of its parts'.
+/// A position for each symbol that stood in the corpus when the array was made. What they are merged to
+/// stands at the first and the last of their positions, `hole` between. So the neighbours of a symbol are
+/// found without links: the next one begins right behind it, the previous one ends right before it, and a
+/// symbol's width is always the same, the sum of its parts'.
 using TokenArray = SymbolArray<Symbol>;
 inline constexpr Symbol hole = 0xFFFE;
 

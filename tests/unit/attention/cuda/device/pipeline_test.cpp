@@ -7,8 +7,8 @@
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/attention/cuda/device/hopper/warpgroup_launches.hpp"
 #include "bigbird/attention/cuda/device/hopper/wait_report.hpp"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_launches.hpp"
 
 #include <array>
 #include <functional>
@@ -109,8 +109,8 @@ struct HeadersLoads {
 };
 
 /// Takes units of `steps` steps until there are no more. The last step and the last unit of all may be kept.
-void take_headers(const SimtIsa& m, const cuda::PipelineShared<HeadersShape>& shared, int units,
-                  int steps, bool keeps_step, bool keeps_unit) {
+void take_headers(const SimtIsa& m, const cuda::PipelineShared<HeadersShape>& shared, int units, int steps,
+                  bool keeps_step, bool keeps_unit) {
     cuda::Turn<2> unit_turn, step_turn;
     for (int unit = 0; unit <= units; ++unit, unit_turn.advance()) {
         m.wait_barrier(shared.unit_full(unit_turn.buffer()), unit_turn.parity());

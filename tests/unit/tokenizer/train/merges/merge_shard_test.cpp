@@ -38,7 +38,8 @@ struct Scene {
     }
     std::vector<std::uint64_t> read(const PositionList& list) {
         std::vector<std::uint64_t> positions;
-        for_each_position(list, array.data() + 1, 2, [&](std::uint64_t position) { positions.push_back(position); });
+        for_each_position(list, array.data() + 1, 2,
+                          [&](std::uint64_t position) { positions.push_back(position); });
         return positions;
     }
 

@@ -91,7 +91,7 @@ DOCTEST_TEST_CASE("tokenizer/packed_tokens: positions") {
     const auto read = [&](const PositionList& list) {
         std::vector<std::uint64_t> found;
         for_each_position(list, scene.letters.data() + 1, 2,
-                       [&](std::uint64_t position) { found.push_back(position); });
+                          [&](std::uint64_t position) { found.push_back(position); });
         return found;
     };
     DOCTEST_CHECK(read(behind_g) == std::vector<std::uint64_t>{2});
@@ -142,6 +142,7 @@ DOCTEST_TEST_CASE(
     lists.thin(A, odd);
     scene.tokens[0].list_pairs(scene.tokens[0].chunks(), lists);
     std::vector<std::uint64_t> found;
-    for_each_position(runs, scene.letters.data() + 1, 2, [&](std::uint64_t position) { found.push_back(position); });
+    for_each_position(runs, scene.letters.data() + 1, 2,
+                      [&](std::uint64_t position) { found.push_back(position); });
     DOCTEST_CHECK(found == std::vector<std::uint64_t>{0, 2, 8, 13});
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The attention kernels for Hopper (wgmma and tensor maps), heads of size 64. What goes before and after them
 // is attention_kernels.cu's.
-#include "bigbird/attention/cuda/device/hopper/warpgroup_launches.hpp"
 #include "bigbird/attention/cuda/device/hopper/pipeline_isa.cuh"
 #include "bigbird/attention/cuda/device/hopper/tensor_map.cuh"
 #include "bigbird/attention/cuda/device/hopper/wait_reports.cuh"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_launches.hpp"
 #include "bigbird/attention/cuda/device/launches.cuh"
 
 namespace bigbird::attention::cuda {
@@ -49,7 +49,7 @@ struct HangingKernel {
         }
         isa.sync_block();
         isa.wait_or_give_up(shared.step_full(1), 0, shared.barrier(0),
-                                PipelineShared<WarpgroupForwardShape>::barriers);
+                            PipelineShared<WarpgroupForwardShape>::barriers);
     }
 };
 

@@ -243,8 +243,8 @@ BIGBIRD_DEVICE TileBias bias_of(const Arguments& a, const StepHeader& header, in
 /// step(isa, bias, buffer, step buffer) for each of its steps that the side attends, and finish(isa,
 /// header, buffer), which may write to the unit's tiles.
 template <typename Shape, DeviceIsa Isa, typename Work>
-BIGBIRD_DEVICE void consume(const Isa& isa, const Arguments& a, const PipelineShared<Shape>& shared,
-                            int side, Work& work) {
+BIGBIRD_DEVICE void consume(const Isa& isa, const Arguments& a, const PipelineShared<Shape>& shared, int side,
+                            Work& work) {
     Turn<Shape::unit_buffers> unit_turn;
     Turn<Shape::step_buffers> step_turn;
     for (;; unit_turn.advance()) {
@@ -290,8 +290,7 @@ BIGBIRD_DEVICE void run_pipeline(const Isa& isa, const WarpgroupArguments<Map>& 
         if (team < Shape::teams) {
             const Shared shared{isa.shared() + team * Shared::bytes};
             const Loads loads{isa, p, shared};
-            Producer<Shape, Isa, Loads>(isa, p.a, shared, loads)
-                .run(isa.block() * Shape::teams + team, list);
+            Producer<Shape, Isa, Loads>(isa, p.a, shared, loads).run(isa.block() * Shape::teams + team, list);
         }
     } else {
         isa.template take_registers<Shape::registers>();

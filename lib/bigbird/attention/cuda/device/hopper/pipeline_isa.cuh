@@ -3,8 +3,8 @@
 // engine.
 #pragma once
 
-#include "bigbird/attention/cuda/device/hopper/warpgroup_isa.cuh"
 #include "bigbird/attention/cuda/device/hopper/wait_report.hpp"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_isa.cuh"
 
 #include <cuda.h>  // CUtensorMap alone; libcuda is not linked
 
@@ -95,7 +95,8 @@ public:
     }
     /// A barrier of a group's four warps; barrier 0 is the block's.
     __device__ __forceinline__ void sync_group() const {
-        asm volatile("bar.sync %0, %1;" ::"r"(1 + thread() / warpgroup_threads), "n"(warpgroup_threads) : "memory");
+        asm volatile("bar.sync %0, %1;" ::"r"(1 + thread() / warpgroup_threads), "n"(warpgroup_threads)
+                     : "memory");
     }
     /// All of a group, once: lanes have so many registers from now on, a multiple of 8. Who takes waits for
     /// those who give.

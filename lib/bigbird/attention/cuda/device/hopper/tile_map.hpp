@@ -26,8 +26,8 @@ struct TileMapShape {
 inline TileMapShape tile_map_shape(const TensorView& view, const Arguments& a) {
     const auto bytes = [](std::int64_t stride) { return static_cast<std::uint64_t>(stride) * 2; };
     return {view.data,
-            {warpgroup_head_dim, static_cast<std::uint64_t>(a.tiling.length), static_cast<std::uint64_t>(a.heads),
-             static_cast<std::uint64_t>(a.samples)},
+            {warpgroup_head_dim, static_cast<std::uint64_t>(a.tiling.length),
+             static_cast<std::uint64_t>(a.heads), static_cast<std::uint64_t>(a.samples)},
             {bytes(view.row_stride), bytes(view.head_stride), bytes(view.sample_stride)},
             {warpgroup_head_dim, tile_tokens, 1, 1}};
 }

@@ -5,8 +5,8 @@
 // printed to standard error when the process ends, whoever met the CUDA error first.
 #pragma once
 
-#include "bigbird/attention/cuda/device/hopper/warpgroup_launches.hpp"
 #include "bigbird/attention/cuda/device/hopper/wait_report.hpp"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_launches.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention forward by products of four warps (warpgroup_tiles.hpp): the units of forward.hpp, one group of warps
-// a query tile.
+// Attention forward by products of four warps (warpgroup_tiles.hpp): the units of forward.hpp, one group of
+// warps a query tile.
 #pragma once
 
 #include "bigbird/attention/cuda/device/forward.hpp"
@@ -53,8 +53,8 @@ public:
         const Unit unit = header.unit;
         if (of_side(unit.tile, side_) >= 0) {
             finish_stack<warpgroup_head_dim, Scalar>(isa, a_, unit, header.sample, side_,
-                                                 shared_.unit_tile(buffer, side_), row_of(isa),
-                                                 state_.out[0], state_.highest[0], state_.total[0]);
+                                                     shared_.unit_tile(buffer, side_), row_of(isa),
+                                                     state_.out[0], state_.highest[0], state_.total[0]);
         }
     }
 

@@ -57,8 +57,8 @@ struct WarpgroupIsa : PtxIsa {
     }
     /// sum (64 x 64) = or += a b; a (64 x 16) and b (16 x 64) by their descriptors.
     template <typename Scalar, bool TransposedB>
-    __device__ __forceinline__ void warpgroup_multiply(Accumulator (&sum)[8], std::uint64_t a, std::uint64_t b,
-                                                   bool add) const {
+    __device__ __forceinline__ void warpgroup_multiply(Accumulator (&sum)[8], std::uint64_t a,
+                                                       std::uint64_t b, bool add) const {
         if constexpr (std::is_same_v<Scalar, Bf16>) {
             BIGBIRD_WGMMA_TILES("bf16");
         } else {
@@ -67,8 +67,8 @@ struct WarpgroupIsa : PtxIsa {
     }
     /// The same with a's 16 rows of each warp in registers.
     template <typename Scalar, bool TransposedB>
-    __device__ __forceinline__ void warpgroup_multiply(Accumulator (&sum)[8], const Fragment& a, std::uint64_t b,
-                                                   bool add) const {
+    __device__ __forceinline__ void warpgroup_multiply(Accumulator (&sum)[8], const Fragment& a,
+                                                       std::uint64_t b, bool add) const {
         if constexpr (std::is_same_v<Scalar, Bf16>) {
             BIGBIRD_WGMMA_REGISTERS("bf16");
         } else {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// dk and dv by products of four warps (warpgroup_tiles.hpp): the units of key_gradient.hpp, a key tile a group,
-// keys as rows.
+// dk and dv by products of four warps (warpgroup_tiles.hpp): the units of key_gradient.hpp, a key tile a
+// group, keys as rows.
 #pragma once
 
-#include "bigbird/attention/cuda/device/hopper/warpgroup_weights.hpp"
 #include "bigbird/attention/cuda/device/hopper/pipeline.hpp"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_weights.hpp"
 #include "bigbird/attention/cuda/device/key_gradient.hpp"
 
 namespace bigbird::attention::cuda {
@@ -32,7 +32,9 @@ struct KeyUnitLoads {
         isa.copy_tile(shared.unit_tile(buffer, 0).data, p.k, first, unit.head, sample, full);
         isa.copy_tile(shared.unit_tile(buffer, 1).data, p.v, first, unit.head, sample, full);
     }
-    BIGBIRD_DEVICE static constexpr int step_bytes() { return 2 * (WarpgroupTile::bytes + Shared::sums_bytes); }
+    BIGBIRD_DEVICE static constexpr int step_bytes() {
+        return 2 * (WarpgroupTile::bytes + Shared::sums_bytes);
+    }
     BIGBIRD_DEVICE void load_step(const Unit& unit, int sample, const Entry& entry, int buffer,
                                   Barrier* full) const {
         const int first = first_of(entry);
@@ -48,7 +50,8 @@ template <typename Scalar>
 class WarpgroupKeyGradient {
 public:
     using Shared = PipelineShared<WarpgroupKeyGradientShape>;
-    BIGBIRD_DEVICE WarpgroupKeyGradient(const Arguments& a, const Shared& shared, int) : a_(a), shared_(shared) {}
+    BIGBIRD_DEVICE WarpgroupKeyGradient(const Arguments& a, const Shared& shared, int)
+        : a_(a), shared_(shared) {}
 
     template <DeviceIsa Isa>
     BIGBIRD_DEVICE void begin(const Isa&, const UnitHeader&) {
@@ -63,7 +66,7 @@ public:
     template <DeviceIsa Isa>
     BIGBIRD_DEVICE void step(const Isa& isa, const TileBias& bias, int buffer, int step_buffer) {
         const WarpgroupTile queries = shared_.step_tile(step_buffer, 0),
-                        d_out = shared_.step_tile(step_buffer, 1);
+                            d_out = shared_.step_tile(step_buffer, 1);
         const float* lse = shared_.sums(step_buffer, 0);
         const float* delta = shared_.sums(step_buffer, 1);
         const int first_query = 2 * (isa.lane() % 4), first_key = row_of(isa) + isa.lane() / 4;
@@ -87,8 +90,8 @@ public:
     template <DeviceIsa Isa>
     BIGBIRD_DEVICE void finish(const Isa& isa, const UnitHeader& header, int buffer) {
         store_key_gradients<warpgroup_head_dim, Scalar>(isa, a_, header.unit, header.sample, row_of(isa),
-                                                    shared_.unit_tile(buffer, 0),
-                                                    shared_.unit_tile(buffer, 1), dk_, dv_);
+                                                        shared_.unit_tile(buffer, 0),
+                                                        shared_.unit_tile(buffer, 1), dk_, dv_);
     }
 
 private:

@@ -24,8 +24,7 @@ struct WarpgroupForwardKernel {
     static constexpr int threads = pipeline_threads<Shape>, resident = 1;
     template <DeviceIsa Isa>
     BIGBIRD_DEVICE static void run(const Isa& isa, const Parameters& p) {
-        run_pipeline<Shape, QueryUnitLoads<Isa, Map, Shape>, WarpgroupForward<Scalar>>(isa, p,
-                                                                                       p.a.queries);
+        run_pipeline<Shape, QueryUnitLoads<Isa, Map, Shape>, WarpgroupForward<Scalar>>(isa, p, p.a.queries);
     }
 };
 template <typename Scalar, typename Map>
@@ -71,7 +70,7 @@ void launch_group_forward_units(Launcher& launcher, const Arguments& a) {
     }
     using Map = typename Launcher::TileMap;
     const WarpgroupArguments<Map> p{a, launcher.tile_map(a.q, a), launcher.tile_map(a.k, a),
-                                launcher.tile_map(a.v, a), Map{}};
+                                    launcher.tile_map(a.v, a), Map{}};
     launch_pipeline<WarpgroupForwardKernel<Scalar, Map>>(launcher, a.queries, p);
 }
 template <typename Scalar, typename Launcher>
@@ -81,7 +80,7 @@ void launch_group_gradient_units(Launcher& launcher, const Arguments& a) {
     }
     using Map = typename Launcher::TileMap;
     const WarpgroupArguments<Map> p{a, launcher.tile_map(a.q, a), launcher.tile_map(a.k, a),
-                                launcher.tile_map(a.v, a), launcher.tile_map(a.d_out, a)};
+                                    launcher.tile_map(a.v, a), launcher.tile_map(a.d_out, a)};
     if (a.gradients != Gradients::of_keys) {
         launch_pipeline<WarpgroupQueryGradientKernel<Scalar, Map>>(launcher, a.queries, p);
     }

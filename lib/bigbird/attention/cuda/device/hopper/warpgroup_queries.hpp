@@ -30,7 +30,7 @@ struct QueryUnitLoads {
             isa.copy_tile(shared.unit_tile(buffer, side).data, p.q, first, unit.head, sample, full);
             if (of_side > 1) {
                 isa.copy_tile(shared.unit_tile(buffer, 2 + side).data, p.d_out, first, unit.head, sample,
-                                  full);
+                              full);
             }
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dq by products of four warps (warpgroup_tiles.hpp): the units of query_gradient.hpp, one group of warps a query
-// tile.
+// dq by products of four warps (warpgroup_tiles.hpp): the units of query_gradient.hpp, one group of warps a
+// query tile.
 #pragma once
 
 #include "bigbird/attention/cuda/device/hopper/warpgroup_queries.hpp"
@@ -40,7 +40,8 @@ public:
     /// A key tile against the group's 64 queries.
     template <DeviceIsa Isa>
     BIGBIRD_DEVICE void step(const Isa& isa, const TileBias& bias, int buffer, int step_buffer) {
-        const WarpgroupTile keys = shared_.step_tile(step_buffer, 0), values = shared_.step_tile(step_buffer, 1);
+        const WarpgroupTile keys = shared_.step_tile(step_buffer, 0),
+                            values = shared_.step_tile(step_buffer, 1);
         const int first_query = row_of(isa) + isa.lane() / 4, first_key = 2 * (isa.lane() % 4);
         Fragment weights[4];
         multiply_to_weights<Scalar, Fp16>(
@@ -50,9 +51,8 @@ public:
             },
             [&](int, int i) { return bias.shared() - lse_[i / 2]; });
         Fragment d_scores[4];
-        multiply_to_score_gradients<Scalar, Fp16>(isa, shared_.unit_tile(buffer, 2 + side_), values,
-                                                  weights, d_scores,
-                                                  [&](int, int i) { return delta_[i / 2]; });
+        multiply_to_score_gradients<Scalar, Fp16>(isa, shared_.unit_tile(buffer, 2 + side_), values, weights,
+                                                  d_scores, [&](int, int i) { return delta_[i / 2]; });
         isa.warpgroup_fence(d_scores, dq_);
         issue_by_tile<Scalar>(isa, dq_, d_scores, keys);
         isa.warpgroup_commit();
@@ -72,7 +72,8 @@ public:
         if (of_side(unit.slot, side_) >= 0) {
             const std::int64_t slot =
                 static_cast<std::int64_t>(header.sample) * a_.queries.slots + of_side(unit.slot, side_);
-            store_part<warpgroup_head_dim>(isa, a_.workspace + slot * tile_tokens * warpgroup_head_dim, row, dq_);
+            store_part<warpgroup_head_dim>(isa, a_.workspace + slot * tile_tokens * warpgroup_head_dim, row,
+                                           dq_);
         } else {
             store_rows<warpgroup_head_dim, Scalar>(
                 isa, shared_.unit_tile(buffer, side_), row, dq_, rows_of(a_.dq, header.sample, unit.head),

@@ -20,11 +20,12 @@ BIGBIRD_DEVICE int row_of(const Isa& isa) {
     return isa.thread() % warpgroup_threads / warp_lanes * 16;
 }
 
-/// The matrix descriptor of a WarpgroupTile at an address in shared memory: groups of 8 rows follow each other at
-/// 1024 bytes, along the rows of an operand and, transposed, along k alike.
+/// The matrix descriptor of a WarpgroupTile at an address in shared memory: groups of 8 rows follow each
+/// other at 1024 bytes, along the rows of an operand and, transposed, along k alike.
 BIGBIRD_DEVICE constexpr std::uint64_t tile_descriptor(std::uint32_t address) {
     constexpr std::uint64_t warpgroup_bytes = 1024, swizzle_128 = 1;
-    return (address >> 4 & 0x3FFF) | (warpgroup_bytes >> 4) << 16 | (warpgroup_bytes >> 4) << 32 | swizzle_128 << 62;
+    return (address >> 4 & 0x3FFF) | (warpgroup_bytes >> 4) << 16 | (warpgroup_bytes >> 4) << 32 |
+           swizzle_128 << 62;
 }
 /// In a descriptor: 16 columns on, and 16 rows on.
 inline constexpr std::uint64_t next_columns = 32 >> 4, next_rows = 2048 >> 4;
@@ -54,8 +55,7 @@ BIGBIRD_DEVICE void issue_by_tile(const Isa& isa, Accumulator (&sum)[8], const F
 
 /// 64 columns of accumulators as first operands.
 template <typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void as_operands(const Isa& isa, const Accumulator (&values)[8],
-                                Fragment (&operands)[4]) {
+BIGBIRD_DEVICE void as_operands(const Isa& isa, const Accumulator (&values)[8], Fragment (&operands)[4]) {
     BIGBIRD_UNROLL
     for (int step = 0; step < 4; ++step) {
         operands[step] = as_operand<Scalar>(isa, values[2 * step], values[2 * step + 1]);
