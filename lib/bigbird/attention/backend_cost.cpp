@@ -94,7 +94,7 @@ Work work_of(const Candidate& candidate, const LayerLayout& layout, std::int64_t
 double cost_of(const Candidate& candidate, const LayerLayout& layout, std::int64_t head_dim, bool bf16) {
     const Rates* const found = rates_of(candidate.name(layout.full), bf16);
     BIGBIRD_EXPECTS(found != nullptr, "no rates are known for " + candidate.name(layout.full));
-    const Work work = work_of(way, layout, head_dim);
+    const Work work = work_of(candidate, layout, head_dim);
     return work.products * found->product + work.steps * found->step;
 }
 
@@ -110,7 +110,7 @@ std::vector<Candidate> candidates(bool bf16) {
 Candidate cheapest_candidate(const LayerLayout& layout, std::int64_t head_dim, bool bf16) {
     const std::vector<Candidate> all = candidates(bf16);
     return *std::ranges::min_element(
-        all, {}, [&](const Candidate& candidate) { return cost_of(way, layout, head_dim, bf16); });
+        all, {}, [&](const Candidate& candidate) { return cost_of(candidate, layout, head_dim, bf16); });
 }
 
 }  // namespace bigbird::attention

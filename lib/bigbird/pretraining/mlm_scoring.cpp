@@ -29,8 +29,7 @@ bool has_pair(const SequenceScore& score) {
 }
 
 template <typename Value>
-auto baselines::sum_of(const std::vector<SequenceScore>& scores, bool (*wanted)(const SequenceScore&),
-                       Value value) {
+auto sum_of(const std::vector<SequenceScore>& scores, bool (*wanted)(const SequenceScore&), Value value) {
     decltype(value(scores.front())) sum{};
     for (const SequenceScore& score : scores) {
         if (wanted(score)) {
@@ -94,44 +93,41 @@ void score_part(model::PreTrainingModel& network, const MlmBatch& part, const Ch
 }  // namespace
 
 std::int64_t MlmScores::chosen() const {
-    return baselines::sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.chosen; });
+    return sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.chosen; });
 }
 
 std::int64_t MlmScores::bases() const {
-    return baselines::sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.bases; });
+    return sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.bases; });
 }
 
 double MlmScores::bits_per_character() const {
-    const double nats =
-        baselines::sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.nats; });
+    const double nats = sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.nats; });
     return ratio(nats / std::numbers::ln2, static_cast<double>(bases()));
 }
 
 double MlmScores::mlm_loss() const {
-    const double nats =
-        baselines::sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.nats; });
+    const double nats = sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.nats; });
     return ratio(nats, static_cast<double>(chosen()));
 }
 
 double MlmScores::accuracy() const {
-    const auto correct =
-        baselines::sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.correct; });
+    const auto correct = sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.correct; });
     return ratio(static_cast<double>(correct), static_cast<double>(chosen()));
 }
 
 std::int64_t MlmScores::nsp_sequences() const {
-    return baselines::sum_of(sequences, has_pair, [](const SequenceScore&) { return std::int64_t{1}; });
+    return sum_of(sequences, has_pair, [](const SequenceScore&) { return std::int64_t{1}; });
 }
 
 double MlmScores::nsp_loss() const {
     const double nats =
-        baselines::sum_of(sequences, has_pair, [](const SequenceScore& s) { return s.next_sentence_nats; });
+        sum_of(sequences, has_pair, [](const SequenceScore& s) { return s.next_sentence_nats; });
     return ratio(nats, static_cast<double>(nsp_sequences()));
 }
 
 double MlmScores::nsp_accuracy() const {
-    const double correct = baselines::sum_of(
-        sequences, has_pair, [](const SequenceScore& s) { return s.next_sentence_correct ? 1.0 : 0.0; });
+    const double correct = sum_of(sequences, has_pair,
+                                  [](const SequenceScore& s) { return s.next_sentence_correct ? 1.0 : 0.0; });
     return ratio(correct, static_cast<double>(nsp_sequences()));
 }
 

@@ -24,7 +24,7 @@ template <typename Number>
 inline constexpr Number last_of = static_cast<Number>(~Number{0});
 
 // Ranks of merges, behind a bit set that tells most pairs without one. Of all rules, only the last merge of
-// each token ever takes position, since inside a text its letters go the way that they go alone.
+// each token ever takes place, since inside a text its letters go the way that they go alone.
 template <typename Number>
 class MergeTable {
 public:
@@ -205,9 +205,9 @@ void PackedTables<Number>::encode(const std::uint8_t* letters, std::size_t size,
     }
 }
 
-std::uint32_t highest_merge(const TokenEdges& edges) {
+std::uint32_t highest_merge(const TokenEdges& trace) {
     std::uint32_t highest = 0;
-    for (const EdgeStage& stage : edges.right) {
+    for (const EdgeStage& stage : trace.right) {
         highest = stage.bound == never ? highest : std::max(highest, stage.bound);
     }
     return highest;
@@ -216,11 +216,11 @@ std::uint32_t highest_merge(const TokenEdges& edges) {
 }  // namespace
 
 ReachableTokens::ReachableTokens(const BpeRules& rules) : number_of(rules.size(), no_token) {
-    std::vector<std::optional<TokenEdges>> edges(rules.size());
+    std::vector<std::optional<TokenEdges>> traces(rules.size());
     std::vector<Token> found;
     for (Token token = 0; token < rules.size(); ++token) {
-        edges[token] = trace_token(rules, token);
-        if (edges[token]) {
+        traces[token] = trace_token(rules, token);
+        if (traces[token]) {
             found.push_back(token);
         } else {
             lost.push_back(rules.ids[token]);
@@ -234,14 +234,14 @@ ReachableTokens::ReachableTokens(const BpeRules& rules) : number_of(rules.size()
         texts.push_back(rules.texts[token]);
         ids.push_back(rules.ids[token]);
         longest = std::max(longest, texts.back().size());
-        const TokenEdges& edge = *edges[token];
+        const TokenEdges& trace = *traces[token];
         Edges& edge = edges.emplace_back();
         if (texts.back().size() > 1) {
-            const EdgeStage &right = edge.right.end()[-2], &left = edge.left.end()[-2];
+            const EdgeStage &right = trace.right.end()[-2], &left = trace.left.end()[-2];
             edge = {.right_bound = right.bound,
                     .left_bound = left.bound,
                     .rank = rules.merge(left.token, right.token).rank,
-                    .latest = highest_merge(edge),
+                    .latest = highest_merge(trace),
                     .right = number_of[right.token],
                     .left = number_of[left.token]};
         }

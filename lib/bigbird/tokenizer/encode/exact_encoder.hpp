@@ -35,7 +35,7 @@ public:
     ExactEncoder(ExactEncoder&&) noexcept;
     ExactEncoder& operator=(ExactEncoder&&) noexcept;
 
-    /// Text of any length. Long text is cut into chunks, encoded on up to `threads` threads and merged where
+    /// Text of any length. Long text is cut into chunks, encoded on up to `threads` threads and joined where
     /// neighbouring chunks hold the same token at the same position; the ids never depend on the threads.
     std::vector<std::int32_t> encode(std::string_view text, int threads = 1) const;
     Encoding encode_with_spans(std::string_view text, int threads = 1) const;

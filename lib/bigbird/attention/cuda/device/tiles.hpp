@@ -44,7 +44,7 @@ struct Accumulator {
 /// wait_copies.
 template <typename T>
 concept DeviceIsa = requires(const T& isa, Accumulator& sum, const Fragment& fragment, void* to,
-                             const void* from, float x, std::uint16_t narrow) {
+                             const void* from, float x) {
     { isa.thread() } -> std::same_as<int>;
     { isa.lane() } -> std::same_as<int>;
     { isa.block() } -> std::same_as<int>;
@@ -61,7 +61,6 @@ concept DeviceIsa = requires(const T& isa, Accumulator& sum, const Fragment& fra
     isa.wait_copies();
     { isa.load_matrices(from) } -> std::same_as<Fragment>;
     { isa.load_matrices_transposed(from) } -> std::same_as<Fragment>;
-    { isa.widen(narrow) } -> std::same_as<float>;
 };
 
 BIGBIRD_DEVICE int first_token_of(const Tiling& tiling, int tile) {

@@ -60,7 +60,7 @@ void PairTable::grow() {
     --shift_;
     for (const Slot& slot : old) {
         if (slot.number != vacant) {
-            position(slot.key, slot.number);
+            place(slot.key, slot.number);
         }
     }
 }
@@ -87,7 +87,7 @@ std::uint32_t PairTable::insert(Symbol left, Symbol right, std::uint64_t count) 
     pair.count = count;
     pair.order = made_++;
     pair.kept = true;
-    position(key_of(left, right), number);
+    place(key_of(left, right), number);
     push(number);
     return number;
 }

@@ -12,7 +12,7 @@ namespace bigbird::tokenizer {
 using Symbol = std::uint16_t;
 
 /// Stretches of sequence as symbols, with a `separator` before, between and after them, in huge pages that
-/// grow in position (no second copy while they grow). Not thread-safe, except that disjoint positions may be
+/// grow in place (no second copy while they grow). Not thread-safe, except that disjoint positions may be
 /// written at once.
 template <typename Element>
 class SymbolArray {

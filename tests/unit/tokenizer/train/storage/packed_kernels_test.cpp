@@ -48,7 +48,7 @@ Merged merge_plainly(const Symbols& symbols, const std::function<const PackedRul
     return result;
 }
 
-// `kernel` merges so many symbols in position, and lists where.
+// `kernel` merges so many symbols in place, and lists where.
 Merged merge_by(Symbols symbols, const std::function<std::size_t(Symbols&, std::uint32_t*)>& kernel) {
     Merged result{{}, std::vector<std::uint32_t>(symbols.size() + list_beyond)};
     result.positions.resize(kernel(symbols, result.positions.data()));
