@@ -2,6 +2,7 @@
 // Options that mean the same in every command, declared once.
 #pragma once
 
+#include "bigbird/core/choice.hpp"
 #include "bigbird/core/files.hpp"
 
 #include <CLI/CLI.hpp>
@@ -69,6 +70,23 @@ void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens);
 /// Adds an option that takes one of `words`, which the help shows as its type.
 CLI::Option* add_choice_option(CLI::App& command, const std::string& name, std::string& value,
                                const std::vector<std::string>& words, const std::string& what);
+
+/// The same for an enumeration; the default is what `value` is.
+template <typename Enum, std::size_t N>
+CLI::Option* add_choice_option(CLI::App& command, const std::string& name, Enum& value,
+                               const Choices<Enum, N>& choices, const std::string& what) {
+    std::vector<std::string> words;
+    for (const Choice<Enum>& choice : choices)
+        words.emplace_back(choice.word);
+    return command
+        .add_option_function<std::string>(
+            name,
+            [&value, choices, name](const std::string& word) { value = parse_choice(choices, name, word); },
+            what)
+        ->check(CLI::IsMember(words).description(""))
+        ->type_name(CLI::detail::join(words, "|"))
+        ->default_str(std::string(word_of(choices, value)));
+}
 
 /// --attention, by which code attention is computed.
 CLI::Option* add_attention_option(CLI::App& command, std::string& attention);
