@@ -8,6 +8,7 @@
 namespace {
 
 using namespace bigbird;
+using testing::message_of;
 
 enum class Pool : std::uint8_t { none, mean, max };
 constexpr Choices<Pool, 3> pools{{{Pool::none, "none"}, {Pool::mean, "mean"}, {Pool::max, "max"}}};
