@@ -1,69 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
 
-#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/core/error.hpp"
-#include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
+#include "bigbird/core/rng.hpp"
 
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 using namespace bigbird;
-using namespace bigbird::testing;
 using namespace bigbird::tokenizer;
 
-DOCTEST_TEST_CASE("tokenizer/bpe_rules: every split of a piece into two pieces is a merge") {
-    const SentencePieceModel model =
-        parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small");
-    const BpeRules rules = bpe_rules_of(model, "small");
-    DOCTEST_CHECK(rules.size() == 507);
-    DOCTEST_CHECK(rules.unknown_id == 1);
-    DOCTEST_CHECK(rules.letters['N'] == rules.find("N"));
-    DOCTEST_CHECK(rules.letters['n'] == no_token);
-    std::size_t merges = 0, wrong = 0;
-    for (Token left = 0; left < rules.size(); ++left) {
-        for (Token right = 0; right < rules.size(); ++right) {
-            const auto merged = rules.find(rules.texts[left] + rules.texts[right]);
-            const BpeRules::Merge merge = rules.merge(left, right);
-            merges += merged.has_value();
-            // ids, and so ranks, begin behind the five special pieces
-            wrong += merged ? merge.merged != *merged ||
-                                  merge.rank + 5 != static_cast<std::uint32_t>(rules.ids[*merged])
-                            : merge.rank != never;
+DOCTEST_TEST_CASE("bpe_rules: tokens are found by their text alone") {
+    BpeRules rules;
+    const Token a = rules.add("A", 5), ac = rules.add("AC", 9);
+    DOCTEST_CHECK(rules.find("A") == a);
+    DOCTEST_CHECK(rules.find("AC") == ac);
+    DOCTEST_CHECK_FALSE(rules.find("C"));
+    DOCTEST_CHECK_FALSE(rules.find(""));
+    DOCTEST_CHECK(rules.letters['A'] == a);
+    DOCTEST_CHECK(rules.letters['C'] == no_token);
+    DOCTEST_CHECK(rules.ids[ac] == 9);
+    DOCTEST_CHECK_THROWS(rules.add("AC", 10));
+    DOCTEST_CHECK_THROWS(rules.add("", 10));
+}
+
+DOCTEST_TEST_CASE("bpe_rules: an earlier merge of the same two stays") {
+    BpeRules rules;
+    const Token a = rules.add("A", 0), c = rules.add("C", 1), ac = rules.add("AC", 2),
+                ca = rules.add("CA", 3);
+    rules.add_merge(a, c, 7, ac);
+    rules.add_merge(a, c, 3, ca);
+    DOCTEST_CHECK(rules.merge(a, c).rank == 7);
+    DOCTEST_CHECK(rules.merge(a, c).merged == ac);
+    DOCTEST_CHECK(rules.merge(c, a).rank == never);
+    DOCTEST_CHECK(rules.merges() == 1);
+}
+
+DOCTEST_TEST_CASE("bpe_rules: thousands of tokens and merges, as a map holds them") {
+    Rng rng(4);
+    BpeRules rules;
+    std::map<std::pair<Token, Token>, std::uint32_t> wanted;
+    for (int i = 0; i < 3000; ++i)
+        rules.add(std::to_string(i) + "x", i);
+    for (std::uint32_t i = 0; i < 5000; ++i) {
+        const auto left = static_cast<Token>(rng.between(0, 60)),
+                   right = static_cast<Token>(rng.between(0, 60));
+        rules.add_merge(left, right, i, left);
+        wanted.try_emplace({left, right}, i);
+    }
+    DOCTEST_CHECK(rules.merges() == wanted.size());
+    for (Token left = 0; left <= 60; ++left) {
+        for (Token right = 0; right <= 60; ++right) {
+            const auto found = wanted.find({left, right});
+            DOCTEST_CHECK(rules.merge(left, right).rank == (found == wanted.end() ? never : found->second));
         }
     }
-    DOCTEST_CHECK(wrong == 0);
-    DOCTEST_CHECK(rules.merges() == merges);
     std::size_t visited = 0;
-    rules.for_each_merge([&](Token, Token, std::uint32_t) { ++visited; });
-    DOCTEST_CHECK(visited == merges);
-}
-
-DOCTEST_TEST_CASE("tokenizer/bpe_rules: models of another kind are refused") {
-    SentencePieceModel model;
-    model.pieces = {{"<unk>", 0, PieceKind::unknown}, {"A", -1, PieceKind::normal}};
-    DOCTEST_CHECK(message_of<InputError>([&] { bpe_rules_of(model, "x.model"); }) ==
-                  "x.model: is not a byte-pair encoding (SentencePiece model type bpe)");
-    model.is_bpe = true;
-    DOCTEST_CHECK(bpe_rules_of(model, "x.model").size() == 1);
-    model.pieces.push_back(
-        {"\xE2\x96\x81"
-         "A",
-         -2, PieceKind::normal});
-    DOCTEST_CHECK(message_of<InputError>([&] { bpe_rules_of(model, "x.model"); }).find("not ASCII") !=
-                  std::string::npos);
-    model.pieces.back() = {"A", -2, PieceKind::normal};
-    DOCTEST_CHECK(message_of<InputError>([&] { bpe_rules_of(model, "x.model"); }) ==
-                  "x.model: piece 'A' occurs twice");
-}
-
-DOCTEST_TEST_CASE("tokenizer/bpe_rules: a letter that is no piece is unknown alone and merged with others") {
-    SentencePieceModel model;
-    model.is_bpe = true;
-    model.pieces = {{"<unk>", 0, PieceKind::unknown}, {"NN", -1, PieceKind::normal}};
-    const BpeRules rules = bpe_rules_of(model, "x.model");
-    const Token n = rules.letters['N'];
-    DOCTEST_REQUIRE(n != no_token);
-    DOCTEST_CHECK(rules.ids[n] == 0);
+    rules.for_each_merge([&](Token left, Token right, std::uint32_t rank) {
+        ++visited;
+        DOCTEST_CHECK(wanted.at({left, right}) == rank);
+    });
+    DOCTEST_CHECK(visited == wanted.size());
+    DOCTEST_CHECK(rules.find("2999x") == Token{2999});
 }
