@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/evaluation/metrics.hpp"
 
+#include "bigbird/core/bootstrap_interval.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/evaluation/ranking.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace bigbird::evaluation {
 
@@ -14,20 +14,6 @@ namespace {
 
 std::optional<double> ratio(double part, double whole) {
     return whole > 0 ? std::optional(part / whole) : std::nullopt;
-}
-
-double normal_distribution(double z) {
-    return 0.5 * std::erfc(-z / std::numbers::sqrt2);
-}
-
-/// The z of a probability inside (0, 1), by bisection.
-double normal_quantile(double probability) {
-    double low = -10, high = 10;
-    for (int i = 0; i < 80; ++i) {
-        const double middle = 0.5 * (low + high);
-        (normal_distribution(middle) < probability ? low : high) = middle;
-    }
-    return 0.5 * (low + high);
 }
 
 }  // namespace
@@ -97,31 +83,6 @@ Summary summarise(std::span<const std::optional<double>> values) {
         summary.median = quantile(defined, 0.5);
     }
     return summary;
-}
-
-double quantile(std::span<double> values, double probability) {
-    BIGBIRD_EXPECTS(!values.empty(), "a quantile needs values");
-    const double position = probability * static_cast<double>(values.size() - 1);
-    const auto below = static_cast<std::size_t>(position);
-    const auto at = [&](std::size_t rank) {
-        std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank), values.end());
-        return values[rank];
-    };
-    const double low = at(below);
-    const double part = position - static_cast<double>(below);
-    return part > 0 ? low + part * (at(below + 1) - low) : low;
-}
-
-ConfidenceInterval bias_corrected_interval(double estimate, std::span<double> resampled) {
-    double below = 0;
-    for (const double value : resampled) {
-        below += value < estimate ? 1.0 : value == estimate ? 0.5 : 0.0;
-    }
-    const auto count = static_cast<double>(resampled.size());
-    const double bias = normal_quantile(std::clamp(below / count, 0.5 / count, 1 - 0.5 / count));
-    constexpr double z_of_95_percent = 1.959963984540054;
-    return {quantile(resampled, normal_distribution(2 * bias - z_of_95_percent)),
-            quantile(resampled, normal_distribution(2 * bias + z_of_95_percent))};
 }
 
 }  // namespace bigbird::evaluation

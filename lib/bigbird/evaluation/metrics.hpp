@@ -39,16 +39,4 @@ struct Summary {
 };
 Summary summarise(std::span<const std::optional<double>> values);
 
-/// The quantile of at least one value, interpolated linearly as numpy's default does; reorders the values.
-double quantile(std::span<double> values, double probability);
-
-struct ConfidenceInterval {
-    double low = 0, high = 0;
-};
-
-/// The 95 % interval of an estimate from at least one bootstrap value, by bias-corrected percentiles (Efron
-/// 1981): average precision tends to be higher in resamples, where rows repeat, than in the whole. Reorders
-/// the values.
-ConfidenceInterval bias_corrected_interval(double estimate, std::span<double> resampled);
-
 }  // namespace bigbird::evaluation

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/bootstrap_interval.hpp"
 #include "bigbird/evaluation/evaluation.hpp"
 
 #include "support/temp_dir.hpp"

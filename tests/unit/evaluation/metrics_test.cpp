@@ -54,22 +54,3 @@ DOCTEST_TEST_CASE("metrics: a summary says how many values are defined") {
     DOCTEST_CHECK(!none.mean);
     DOCTEST_CHECK(!none.median);
 }
-
-DOCTEST_TEST_CASE("metrics: quantiles are interpolated as numpy's") {
-    std::vector<double> values{4, 1, 3, 2};
-    DOCTEST_CHECK(quantile(values, 0.0) == 1);
-    DOCTEST_CHECK(quantile(values, 1.0) == 4);
-    DOCTEST_CHECK(quantile(values, 0.5) == doctest::Approx(2.5));
-    DOCTEST_CHECK(quantile(values, 0.025) == doctest::Approx(1.075));  // np.quantile([4, 1, 3, 2], 0.025)
-}
-
-DOCTEST_TEST_CASE("metrics: bias-corrected intervals equal scipy's and numpy's") {
-    const Json fixture = read_json(testing::test_data("metrics/figures.json"));
-    DOCTEST_REQUIRE(fixture["intervals"].size() == 4);
-    for (const Json& one : fixture["intervals"]) {
-        auto resampled = one["resampled"].get<std::vector<double>>();
-        const ConfidenceInterval interval = bias_corrected_interval(one["estimate"], resampled);
-        DOCTEST_CHECK(interval.low == doctest::Approx(one["low"].get<double>()).epsilon(1e-9));
-        DOCTEST_CHECK(interval.high == doctest::Approx(one["high"].get<double>()).epsilon(1e-9));
-    }
-}
