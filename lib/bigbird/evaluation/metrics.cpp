@@ -2,7 +2,6 @@
 #include "bigbird/evaluation/metrics.hpp"
 
 #include "bigbird/core/bootstrap_interval.hpp"
-#include "bigbird/core/check.hpp"
 #include "bigbird/evaluation/ranking.hpp"
 
 #include <algorithm>
@@ -24,15 +23,6 @@ std::optional<double> roc_auc(std::span<const float> scores, std::span<const std
 
 std::optional<double> average_precision(std::span<const float> scores, std::span<const std::uint8_t> labels) {
     return Ranking(scores, labels).areas().average_precision;
-}
-
-Confusion confusion(std::span<const float> scores, std::span<const std::uint8_t> labels, double threshold) {
-    BIGBIRD_EXPECTS(scores.size() == labels.size(), "one label for each score is needed");
-    Confusion counts;
-    for (std::size_t i = 0; i < scores.size(); ++i) {
-        counts.count(labels[i] != 0, static_cast<double>(scores[i]) >= threshold);
-    }
-    return counts;
 }
 
 void Confusion::count(bool positive, bool predicted, std::int64_t times) {

@@ -30,8 +30,6 @@ struct Confusion {
     std::optional<double> f1() const;         ///< undefined where nothing is or is predicted positive
     std::optional<double> mcc() const;        ///< undefined where a margin of the table is 0
 };
-Confusion confusion(std::span<const float> scores, std::span<const std::uint8_t> labels, double threshold);
-
 /// Mean and median of the values that are defined.
 struct Summary {
     std::int64_t total = 0, defined = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/evaluation/metrics.hpp"
 
+#include "support/confusion.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/json_file.hpp"
@@ -33,7 +34,7 @@ DOCTEST_TEST_CASE("metrics: equal to scikit-learn's, undefined where it has none
         const auto labels = one["labels"].get<std::vector<std::uint8_t>>();
         check_equal(roc_auc(scores, labels), one["roc_auc"]);
         check_equal(average_precision(scores, labels), one["average_precision"]);
-        const Confusion counts = confusion(scores, labels, one["threshold"]);
+        const Confusion counts = testing::confusion(scores, labels, one["threshold"]);
         check_equal(counts.accuracy(), one["accuracy"]);
         check_equal(counts.precision(), one["precision"]);
         check_equal(counts.recall(), one["recall"]);

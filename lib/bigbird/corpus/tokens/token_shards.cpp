@@ -184,11 +184,6 @@ IndexRange TokenShards::sentence_tokens(std::int64_t sentence) const {
     return {at == 0 ? 0 : ends[at - 1], ends[at]};
 }
 
-IndexRange TokenShards::document_tokens(std::int64_t document) const {
-    const IndexRange range = document_sentences(document);
-    return {sentence_tokens(range.begin).begin, sentence_tokens(range.end - 1).end};
-}
-
 void TokenShards::append_ids(const IndexRange& tokens, std::vector<std::int32_t>& out) const {
     BIGBIRD_EXPECTS(tokens.begin >= 0 && tokens.begin <= tokens.end && tokens.end <= counts().tokens,
                     "tokens outside the corpus");

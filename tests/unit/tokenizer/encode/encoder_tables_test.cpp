@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/encode/encoder_tables.hpp"
 
+#include "support/bpe_definition.hpp"
 #include "support/random_rules.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/tokenizer/encode/pair_compatibility.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/encode/pair_compatibility.hpp"
 
+#include "support/bpe_definition.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/rng.hpp"
@@ -9,6 +10,7 @@
 #include <string>
 #include <vector>
 
+using namespace bigbird::testing;
 using namespace bigbird::tokenizer;
 
 namespace {
@@ -24,14 +26,6 @@ BpeRules rules_of(const std::vector<std::string>& pieces) {
         model.pieces.push_back({letter, -static_cast<float>(model.pieces.size()), PieceKind::normal});
     }
     return bpe_rules_of(model, "rules");
-}
-
-std::vector<Token> letters_of(const BpeRules& rules, const std::string& text) {
-    std::vector<Token> letters;
-    for (const char letter : text) {
-        letters.push_back(rules.letters[static_cast<unsigned char>(letter)]);
-    }
-    return letters;
 }
 
 std::string spell(const BpeRules& rules, const std::vector<Token>& tokens) {

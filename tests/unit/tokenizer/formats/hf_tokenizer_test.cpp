@@ -36,10 +36,13 @@ DOCTEST_TEST_CASE("hf_tokenizer: the ids of a tokenizer that Hugging Face traine
         std::getline(fields, text, '\t');
         std::getline(fields, ids, '\t');
         DOCTEST_CAPTURE(text);
-        DOCTEST_CHECK(merge(tokenizer.encode_with_template(text)) == ids);
+        std::vector<std::int32_t> ours = tokenizer.encode(text);
+        ours.insert(ours.begin(), tokenizer.special_id("[CLS]"));
+        ours.push_back(tokenizer.special_id("[SEP]"));
+        DOCTEST_CHECK(merge(ours) == ids);
     }
     DOCTEST_CHECK(count > 60);
-    DOCTEST_CHECK(tokenizer.decode(tokenizer.encode_with_template("GATTACA")) == "GATTACA");
+    DOCTEST_CHECK(tokenizer.decode(tokenizer.encode("GATTACA")) == "GATTACA");
     const auto spans = tokenizer.encode_with_spans(" ACGT" + std::string(15, 'N') + "ACGT ");
     DOCTEST_CHECK(spans.ids == tokenizer.encode("ACGT" + std::string(15, 'N') + "ACGT"));
     DOCTEST_CHECK(std::find(spans.spans.begin(), spans.spans.end(), tokenizer::TextSpan{5, 20}) !=

@@ -15,10 +15,9 @@ namespace {
 
 std::vector<std::string> stretches_of(const TrainingCorpus& corpus) {
     std::vector<std::string> stretches;
-    corpus.for_each_stretch([&](const std::string& stretch) {
-        stretches.push_back(stretch);
-        return true;
-    });
+    for (StretchReader reader(corpus.positions()); !reader.done(); reader.next()) {
+        stretches.push_back(reader.stretch());
+    }
     return stretches;
 }
 
