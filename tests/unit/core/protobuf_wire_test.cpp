@@ -73,7 +73,8 @@ DOCTEST_TEST_CASE("protobuf_wire: bytes as protoc --encode writes them") {
 
 DOCTEST_TEST_CASE("protobuf_wire: a number takes a byte for every seven bits") {
     for (unsigned bits = 0; bits <= 64; ++bits) {
-        const std::uint64_t largest = bits == 0 ? 0 : std::numeric_limits<std::uint64_t>::max() >> (64 - bits);
+        const std::uint64_t largest =
+            bits == 0 ? 0 : std::numeric_limits<std::uint64_t>::max() >> (64 - bits);
         const std::string message = number_of(largest);
         DOCTEST_CAPTURE(bits);
         DOCTEST_CHECK(message.size() == 1 + (bits < 8 ? 1 : (bits + 6) / 7));
@@ -96,8 +97,8 @@ DOCTEST_TEST_CASE("protobuf_wire: damage is noticed") {
     for (const std::string& message : {std::string("\x0A\x05"
                                                    "abc"),
                                        std::string("\x08"), std::string("\x15\x01\x02", 3),
-                                       std::string("\x09\x01\x02\x03\x04\x05\x06\x07", 8), std::string("\x0B"),
-                                       std::string(1, '\0'), std::string(12, '\xFF')}) {
+                                       std::string("\x09\x01\x02\x03\x04\x05\x06\x07", 8),
+                                       std::string("\x0B"), std::string(1, '\0'), std::string(12, '\xFF')}) {
         DOCTEST_CHECK(is_damaged(message));
     }
     DOCTEST_CHECK(!is_damaged(""));
@@ -130,7 +131,8 @@ DOCTEST_TEST_CASE("protobuf_wire: a message cut anywhere but between fields is d
             ends.push_back(writer.text().size());
         }
         for (std::size_t size = 0, fields = 0; size <= writer.text().size(); ++size) {
-            const bool between = ends[fields + (fields + 1 < ends.size() && ends[fields + 1] == size)] == size;
+            const bool between =
+                ends[fields + (fields + 1 < ends.size() && ends[fields + 1] == size)] == size;
             fields += fields + 1 < ends.size() && ends[fields + 1] == size;
             WireReader reader(std::string_view(writer.text()).substr(0, size));
             std::size_t read = 0;
