@@ -95,14 +95,14 @@ struct Windows {
 Windows cut_windows(const TrainingCorpus& corpus) {
     Windows windows;
     std::string text;
-    corpus.for_each_stretch([&](const std::string& stretch) {
-        text += stretch;
+    for (StretchReader reader(corpus.positions()); !reader.done() && windows.texts.size() < most_windows;
+         reader.next()) {
+        text += reader.stretch();
         if (text.size() >= window) {
             windows.texts.push_back(text.substr(0, window));
             text.clear();
         }
-        return windows.texts.size() < most_windows;
-    });
+    }
     return windows;
 }
 

@@ -2,7 +2,6 @@
 #include "commands/show_attention.hpp"
 
 #include "bigbird/attention/pattern/picture.hpp"
-#include "bigbird/attention/pattern/picture_png.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/log.hpp"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options/option_groups.hpp"
 
-#include <charconv>
-#include <system_error>
+#include "bigbird/core/parse_number.hpp"
 
 namespace bigbird::cli {
 
@@ -28,19 +27,15 @@ CLI::Option* add_tokenizer_option(CLI::App& command, std::filesystem::path& toke
 }
 
 bool parse_range(const std::string& text, std::int64_t& low, std::int64_t& high) {
-    const char* const end = text.data() + text.size();
-    std::int64_t first = 0, second = 0;
-    const auto left = std::from_chars(text.data(), end, first);
-    if (left.ec != std::errc() || left.ptr == end || *left.ptr != ':') {
-        return false;
+    const std::size_t colon = text.find(':');
+    const auto first = parse_number<std::int64_t>(text.substr(0, colon));
+    const auto second =
+        colon == std::string::npos ? std::nullopt : parse_number<std::int64_t>(text.substr(colon + 1));
+    if (first && second) {
+        low = *first;
+        high = *second;
     }
-    const auto right = std::from_chars(left.ptr + 1, end, second);
-    if (right.ec != std::errc() || right.ptr != end) {
-        return false;
-    }
-    low = first;
-    high = second;
-    return true;
+    return first && second;
 }
 
 CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem::path>& references,

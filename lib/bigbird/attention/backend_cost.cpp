@@ -73,8 +73,9 @@ Work blocked_work(const LayerLayout& layout, std::int64_t head_dim) {
 }
 
 const Rates* rates_of(const std::string& candidate, bool bf16) {
-    const auto* const found = std::ranges::find_if(
-        rates, [&](const Rates& r) { return candidate == r.candidate && bf16 == r.bf16 && instruction_set() <= r.most; });
+    const auto* const found = std::ranges::find_if(rates, [&](const Rates& r) {
+        return candidate == r.candidate && bf16 == r.bf16 && instruction_set() <= r.most;
+    });
     return found == rates.end() ? nullptr : found;
 }
 

@@ -15,8 +15,8 @@ namespace bigbird::attention {
 
 class FusedKernel;
 
-/// Code that attention may be computed by: a fused kernel, or ATen's (`blocked`, which is LibTorch's attention for full
-/// layouts) where `kernel` is none.
+/// Code that attention may be computed by: a fused kernel, or ATen's (`blocked`, which is LibTorch's
+/// attention for full layouts) where `kernel` is none.
 struct Candidate {
     const FusedKernel* kernel = nullptr;
     /// "avx2", "avx512", "avx512_bf16", "amx"; "blocked" and, for full layouts, "dense".

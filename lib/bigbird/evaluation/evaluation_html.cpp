@@ -5,34 +5,19 @@
 
 #include <array>
 #include <functional>
+#include <string_view>
 
 namespace bigbird::evaluation {
+
+// data/page.css and data/page.js, which come with the program. The script sorts the table of labels by the
+// column clicked; a second click turns the order.
+std::string_view page_style();
+std::string_view page_script();
 
 namespace {
 
 constexpr std::array<const char*, 6> colours{"#1b6ca8", "#d1495b", "#2e8b57",
                                              "#8a5a9e", "#c98a1b", "#555555"};
-
-constexpr const char* style = R"css(
-body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem;color:#222}
-h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}
-table{border-collapse:collapse;font-variant-numeric:tabular-nums}
-th,td{padding:.2rem .7rem;text-align:right;border-bottom:1px solid #ddd}
-th:first-child,td:first-child,td.text,th.text{text-align:left}
-table.labels th{cursor:pointer;position:sticky;top:0;background:#fff}
-.pictures{display:flex;flex-wrap:wrap;gap:1.5rem}figure{margin:0}figcaption{font-size:.85rem;color:#555}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem;font-size:.85rem;color:#444}dd{margin:0;overflow-wrap:anywhere}
-svg text{font:11px system-ui,sans-serif;fill:#444}
-)css";
-
-/// Sorts the table of labels by the column clicked; a second click turns the order.
-constexpr const char* script = R"js(
-document.querySelectorAll('table.labels th').forEach(function(head,column){head.onclick=function(){
-var body=head.closest('table').tBodies[0],rows=Array.from(body.rows),down=head.dataset.down!=='1';
-head.dataset.down=down?'1':'0';
-var key=function(row){var text=row.cells[column].textContent,number=parseFloat(text);return isNaN(number)?(text==='NA'?-Infinity:text):number};
-rows.sort(function(a,b){var x=key(a),y=key(b);return (x<y?-1:x>y?1:0)*(down?-1:1)}).forEach(function(row){body.appendChild(row)})}});
-)js";
 
 std::string escaped(const std::string& text) {
     std::string result;
@@ -321,7 +306,8 @@ std::string to_html(const EvaluationReport& report) {
     const std::string task = report.about["task"].get<std::string>();
     std::string html =
         "<!doctype html>\n<html lang=en><meta charset=utf-8><title>Evaluation: " + escaped(task) +
-        "</title><style>" + style + "</style>\n<h1>Evaluation: " + escaped(task) + "</h1>\n";
+        "</title><style>\n" + std::string(page_style()) + "</style>\n<h1>Evaluation: " + escaped(task) +
+        "</h1>\n";
     html +=
         fmt::format("<p>{} rows of split {}", first.rows, escaped(report.about["split"].get<std::string>()));
     html += report.about["parameters"]["resamples"] > 0
@@ -333,7 +319,7 @@ std::string to_html(const EvaluationReport& report) {
     }
     html +=
         "</p>\n" + (first.at_threshold ? promoter_html(report) : chromatin_html(report)) + about_html(report);
-    return html + "<script>" + script + "</script></html>\n";
+    return html + "<script>\n" + std::string(page_script()) + "</script></html>\n";
 }
 
 }  // namespace bigbird::evaluation

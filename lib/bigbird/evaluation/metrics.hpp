@@ -30,25 +30,11 @@ struct Confusion {
     std::optional<double> f1() const;         ///< undefined where nothing is or is predicted positive
     std::optional<double> mcc() const;        ///< undefined where a margin of the table is 0
 };
-Confusion confusion(std::span<const float> scores, std::span<const std::uint8_t> labels, double threshold);
-
 /// Mean and median of the values that are defined.
 struct Summary {
     std::int64_t total = 0, defined = 0;
     std::optional<double> mean, median;
 };
 Summary summarise(std::span<const std::optional<double>> values);
-
-/// The quantile of at least one value, interpolated linearly as numpy's default does; reorders the values.
-double quantile(std::span<double> values, double probability);
-
-struct ConfidenceInterval {
-    double low = 0, high = 0;
-};
-
-/// The 95 % interval of an estimate from at least one bootstrap value, by bias-corrected percentiles (Efron
-/// 1981): average precision tends to be higher in resamples, where rows repeat, than in the whole. Reorders
-/// the values.
-ConfidenceInterval bias_corrected_interval(double estimate, std::span<double> resampled);
 
 }  // namespace bigbird::evaluation

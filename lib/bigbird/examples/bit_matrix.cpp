@@ -3,29 +3,20 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/npy_header.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 namespace bigbird::examples {
 
 namespace {
 
-/// The .npy header is a fixed function of the shape, so reading is comparing.
-std::string npy_header(std::int64_t rows, std::size_t row_bytes) {
-    std::string text = "{'descr': '|u1', 'fortran_order': False, 'shape': (" + std::to_string(rows) + ", " +
-                       std::to_string(row_bytes) + "), }";
-    constexpr std::size_t prefix = 10;
-    text.append((64 - (prefix + text.size() + 1) % 64) % 64, ' ');
-    text += '\n';
-    std::string header("\x93NUMPY\x01\x00", 8);
-    header += static_cast<char>(text.size() & 0xFFU);
-    header += static_cast<char>(text.size() >> 8);
-    return header + text;
-}
+constexpr std::string_view type = "|u1";
 
 }  // namespace
 
@@ -36,7 +27,7 @@ bool BitRows::any(std::size_t index) const {
 
 void write_npy(const std::filesystem::path& path, const BitRows& rows) {
     std::ofstream out(path, std::ios::binary);
-    const std::string header = npy_header(static_cast<std::int64_t>(rows.rows()), rows.row_bytes());
+    const std::string header = npy_header(type, static_cast<std::int64_t>(rows.rows()), rows.row_bytes());
     out.write(header.data(), static_cast<std::streamsize>(header.size()));
     out.write(reinterpret_cast<const char*>(rows.bytes().data()),
               static_cast<std::streamsize>(rows.bytes().size()));
@@ -48,7 +39,7 @@ void write_npy(const std::filesystem::path& path, const BitRows& rows) {
 
 BitRowsWriter::BitRowsWriter(std::filesystem::path path, std::size_t columns)
     : path_(std::move(path)), row_bytes_((columns + 7) / 8), out_(path_, std::ios::binary) {
-    out_ << npy_header(0, row_bytes_);  // as long as that of any number of rows
+    out_ << npy_header(type, 0, row_bytes_);
     require_good();
 }
 
@@ -61,7 +52,7 @@ void BitRowsWriter::append(std::span<const std::uint8_t> row) {
 
 void BitRowsWriter::finish() {
     out_.seekp(0);
-    out_ << npy_header(rows_, row_bytes_);
+    out_ << npy_header(type, rows_, row_bytes_);
     out_.close();
     require_good();
 }
@@ -74,7 +65,8 @@ void BitRowsWriter::require_good() const {
 
 BitMatrix::BitMatrix(const std::filesystem::path& path, std::int64_t rows, std::size_t columns)
     : file_(path), row_bytes_((columns + 7) / 8) {
-    const std::string header = npy_header(rows, row_bytes_);
+    // The header is a fixed function of the shape, so reading is comparing.
+    const std::string header = npy_header(type, rows, row_bytes_);
     const std::size_t size = header.size() + static_cast<std::size_t>(rows) * row_bytes_;
     const bool same =
         file_.bytes().size() == size && std::memcmp(file_.bytes().data(), header.data(), header.size()) == 0;

@@ -2,11 +2,13 @@
 #include "bigbird/outputs/npy_sink.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/npy_header.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 
 #include <bit>
 #include <fstream>
 #include <limits>
+#include <string_view>
 
 namespace bigbird::outputs {
 namespace fs = std::filesystem;
@@ -15,19 +17,7 @@ static_assert(std::endian::native == std::endian::little, "numbers are written a
 
 namespace {
 
-constexpr std::size_t header_bytes = 128;
-
-/// Format 1.0, padded to a fixed length so that the number of rows can be filled in at the end.
-std::string npy_header(std::int64_t rows, std::size_t columns) {
-    std::string text = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(rows) + ", " +
-                       std::to_string(columns) + "), }";
-    std::string header("\x93NUMPY\x01\x00", 8);
-    const std::size_t length = header_bytes - 10;
-    header += static_cast<char>(length & 0xff);
-    header += static_cast<char>(length >> 8U);
-    text.resize(length - 1, ' ');
-    return header + text + '\n';
-}
+constexpr std::string_view type = "<f4";
 
 class NpySink : public Sink {
 public:
@@ -38,7 +28,7 @@ public:
           rows_(npy_files(path)[1], overwrite),
           labels_(npy_files(path)[2], overwrite),
           out_(matrix_.path(), std::ios::binary) {
-        out_ << npy_header(0, columns_);
+        out_ << npy_header(type, 0, columns_);
         std::string head = rows::provenance_lines(layout.provenance) + "#";
         for (const HeadColumn& column : layout.head)
             head += column.name + '\t';
@@ -64,7 +54,7 @@ public:
     }
     void commit() override {
         out_.seekp(0);
-        out_ << npy_header(count_, columns_);
+        out_ << npy_header(type, count_, columns_);
         out_.close();
         if (!out_) throw WriteError(matrix_.target().string() + ": writing failed: is the disk full?");
         rows_.commit();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/pretraining/mlm_scoring.hpp"
 
-#include "bigbird/baselines/sequence/bootstrap.hpp"
+#include "bigbird/core/bootstrap_interval.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/model/device/device.hpp"
@@ -134,8 +134,8 @@ double MlmScores::nsp_accuracy() const {
 namespace {
 
 template <typename Of>
-std::vector<baselines::Share> shares(const std::vector<SequenceScore>& sequences, Of of) {
-    std::vector<baselines::Share> shares;
+std::vector<Share> shares(const std::vector<SequenceScore>& sequences, Of of) {
+    std::vector<Share> shares;
     for (const SequenceScore& score : sequences) {
         if (whole_stretch(score)) {
             shares.push_back(of(score));
@@ -148,23 +148,21 @@ std::vector<baselines::Share> shares(const std::vector<SequenceScore>& sequences
 
 std::pair<double, double> MlmScores::bits_interval(std::uint64_t seed, int resamples) const {
     const auto bits = [](const SequenceScore& s) {
-        return baselines::Share{s.nats / std::numbers::ln2, static_cast<double>(s.bases)};
+        return Share{s.nats / std::numbers::ln2, static_cast<double>(s.bases)};
     };
-    return baselines::bootstrap_interval(shares(sequences, bits), seed, resamples);
+    return bootstrap_interval(shares(sequences, bits), seed, resamples);
 }
 
 std::pair<double, double> MlmScores::loss_interval(std::uint64_t seed) const {
-    const auto nats = [](const SequenceScore& s) {
-        return baselines::Share{s.nats, static_cast<double>(s.chosen)};
-    };
-    return baselines::bootstrap_interval(shares(sequences, nats), seed);
+    const auto nats = [](const SequenceScore& s) { return Share{s.nats, static_cast<double>(s.chosen)}; };
+    return bootstrap_interval(shares(sequences, nats), seed);
 }
 
 std::pair<double, double> MlmScores::accuracy_interval(std::uint64_t seed) const {
     const auto hits = [](const SequenceScore& s) {
-        return baselines::Share{static_cast<double>(s.correct), static_cast<double>(s.chosen)};
+        return Share{static_cast<double>(s.correct), static_cast<double>(s.chosen)};
     };
-    return baselines::bootstrap_interval(shares(sequences, hits), seed);
+    return bootstrap_interval(shares(sequences, hits), seed);
 }
 
 namespace {

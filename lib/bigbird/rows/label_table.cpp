@@ -230,12 +230,4 @@ std::vector<std::size_t> LabelTable::select(std::string_view selection) const {
     return {chosen.begin(), chosen.end()};
 }
 
-LabelTable LabelTable::subset(const std::vector<std::size_t>& indices) const {
-    std::vector<Label> chosen;
-    for (const std::size_t index : indices) {
-        chosen.push_back(labels_[index]);
-    }
-    return LabelTable(std::move(chosen));
-}
-
 }  // namespace bigbird::rows

@@ -45,8 +45,6 @@ public:
     /// Throws ConfigError where an item fits nothing, a name (without pattern) fits several labels, or an
     /// item is both a group and a name.
     std::vector<std::size_t> select(std::string_view selection) const;
-    /// The labels chosen, as a table of their own.
-    LabelTable subset(const std::vector<std::size_t>& indices) const;
 
 private:
     std::vector<Label> labels_;

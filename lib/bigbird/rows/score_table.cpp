@@ -3,11 +3,11 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -29,10 +29,8 @@ std::optional<float> parse_score(std::string_view text) {
     if (text == "NA" || text == "nan") {
         return std::numeric_limits<float>::quiet_NaN();
     }
-    float value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = error == std::errc{} && end == text.data() + text.size();
-    return whole && !std::isnan(value) ? std::optional(value) : std::nullopt;
+    const std::optional<float> value = parse_number<float>(text);
+    return value && !std::isnan(*value) ? value : std::nullopt;
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/rows/text_fields.hpp"
 
+#include "bigbird/core/parse_number.hpp"
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -8,16 +10,6 @@
 namespace bigbird::rows {
 
 namespace {
-
-template <typename Number>
-std::optional<Number> parse_whole(std::string_view text) {
-    Number value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size()) {
-        return std::nullopt;
-    }
-    return value;
-}
 
 template <typename Number>
 void append_shortest(std::string& out, Number value) {
@@ -45,11 +37,11 @@ std::vector<std::string_view> split_fields(std::string_view line, char separator
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {
-    return parse_whole<std::int64_t>(text);
+    return parse_number<std::int64_t>(text);
 }
 
 std::optional<double> parse_real(std::string_view text) {
-    const auto value = parse_whole<double>(text);
+    const auto value = parse_number<double>(text);
     return value && std::isfinite(*value) ? value : std::nullopt;
 }
 

@@ -28,7 +28,6 @@ public:
     at::Device device() const override { return device_; }
     EncodedWindow encode(std::string_view dna, bool reverse) const override {
         EncodedWindow window;
-        window.n_fraction = genome::n_fraction(dna);
         if (dna.find_first_not_of('N') == std::string_view::npos) return window;
         window.ids = baselines::base_codes(reverse ? genome::reverse_complement(dna) : std::string(dna));
         return window;

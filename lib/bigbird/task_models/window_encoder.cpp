@@ -2,7 +2,6 @@
 #include "bigbird/task_models/window_encoder.hpp"
 
 #include "bigbird/core/check.hpp"
-#include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>
 
@@ -29,7 +28,6 @@ EncodedWindow encode_window(std::string_view dna, const tokenizer::DnaTokenizer&
                             std::int64_t max_tokens) {
     BIGBIRD_EXPECTS(max_tokens >= 3, "a window needs room for [CLS], one piece and [SEP]");
     EncodedWindow window;
-    window.n_fraction = genome::n_fraction(dna);
     const std::size_t first = dna.find_first_not_of('N');
     if (first == std::string_view::npos) {
         return window;

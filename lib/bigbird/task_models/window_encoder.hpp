@@ -12,7 +12,6 @@ namespace bigbird::task_models {
 
 struct EncodedWindow {
     std::vector<std::int32_t> ids;  ///< [CLS] and [SEP] included; empty where the window is all N
-    double n_fraction = 0;          ///< share of N in the window as it came
     bool truncated = false;         ///< pieces were left out to fit max_tokens
     std::int64_t first_base = 0;    ///< of the window, that the first piece spells
     /// Ids that spell bases of the window's anchor (mark_anchor), [begin, end); none marked where both are 0.

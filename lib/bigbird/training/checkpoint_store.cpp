@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/training/checkpoint_store.hpp"
 
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/parse_number.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <map>
 
@@ -22,13 +22,7 @@ constexpr std::string_view prefix = "step-";
 
 std::optional<std::int64_t> step_of(const fs::path& directory) {
     const std::string name = directory.filename().string();
-    std::int64_t step = 0;
-    const char* end = name.data() + name.size();
-    if (!name.starts_with(prefix)) {
-        return std::nullopt;
-    }
-    const auto [stop, error] = std::from_chars(name.data() + prefix.size(), end, step);
-    return error == std::errc() && stop == end ? std::optional(step) : std::nullopt;
+    return name.starts_with(prefix) ? parse_number<std::int64_t>(name.substr(prefix.size())) : std::nullopt;
 }
 
 /// Checksums of all files of a folder but the list itself, by their names relative to it.

@@ -2,6 +2,7 @@
 #include "bigbird/training/event_file.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/protobuf_wire.hpp"
 #include "bigbird/core/log.hpp"
 
 #include <array>
@@ -25,7 +26,6 @@ namespace session_field {
 constexpr unsigned status = 1;
 constexpr std::uint64_t start = 1;
 }  // namespace session_field
-enum class Wire : unsigned { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
 
 constexpr std::array<std::uint32_t, 256> make_crc_table() {
     std::array<std::uint32_t, 256> table{};
@@ -53,29 +53,10 @@ void append_fixed(std::string& out, Unsigned value) {
     }
 }
 
-void append_varint(std::string& out, std::uint64_t value) {
-    for (; value >= 0x80; value >>= 7) {
-        out.push_back(static_cast<char>(static_cast<unsigned char>(value | 0x80U)));
-    }
-    out.push_back(static_cast<char>(value));
-}
-
-void append_key(std::string& out, unsigned field, Wire wire) {
-    append_varint(out, (field << 3U) | static_cast<unsigned>(wire));
-}
-
-void append_bytes(std::string& out, unsigned field, const std::string& bytes) {
-    append_key(out, field, Wire::bytes);
-    append_varint(out, bytes.size());
-    out += bytes;
-}
-
-std::string event_at(double wall_time, std::int64_t step) {
-    std::string event;
-    append_key(event, event_field::wall_time, Wire::fixed64);
-    append_fixed(event, std::bit_cast<std::uint64_t>(wall_time));
-    append_key(event, event_field::step, Wire::varint);
-    append_varint(event, static_cast<std::uint64_t>(step));
+WireWriter event_at(double wall_time, std::int64_t step) {
+    WireWriter event;
+    event.float64(event_field::wall_time, wall_time);
+    event.number(event_field::step, static_cast<std::uint64_t>(step));
     return event;
 }
 
@@ -98,30 +79,28 @@ EventFile::EventFile(const std::filesystem::path& directory, std::int64_t first_
     std::error_code error;
     std::filesystem::create_directories(directory, error);
     out_.open(file_, std::ios::binary | std::ios::trunc);
-    std::string version = event_at(now(), 0);
-    append_bytes(version, event_field::file_version, "brain.Event:2");
-    write_record(version);
-    std::string session = event_at(now(), first_step), log;
-    append_key(log, session_field::status, Wire::varint);
-    append_varint(log, session_field::start);
-    append_bytes(session, event_field::session_log, log);
-    write_record(session);
+    WireWriter version = event_at(now(), 0);
+    version.bytes(event_field::file_version, "brain.Event:2");
+    write_record(version.text());
+    WireWriter session = event_at(now(), first_step), log;
+    log.number(session_field::status, session_field::start);
+    session.bytes(event_field::session_log, log.text());
+    write_record(session.text());
     out_.flush();
 }
 
 void EventFile::add(std::int64_t step, double wall_time,
                     const std::vector<std::pair<std::string, double>>& scalars) {
-    std::string summary;
+    WireWriter summary;
     for (const auto& [tag, number] : scalars) {
-        std::string value;
-        append_bytes(value, summary_field::tag, tag);
-        append_key(value, summary_field::simple_value, Wire::fixed32);
-        append_fixed(value, std::bit_cast<std::uint32_t>(static_cast<float>(number)));
-        append_bytes(summary, summary_field::value, value);
+        WireWriter value;
+        value.bytes(summary_field::tag, tag);
+        value.float32(summary_field::simple_value, static_cast<float>(number));
+        summary.bytes(summary_field::value, value.text());
     }
-    std::string event = event_at(wall_time, step);
-    append_bytes(event, event_field::summary, summary);
-    write_record(event);
+    WireWriter event = event_at(wall_time, step);
+    event.bytes(event_field::summary, summary.text());
+    write_record(event.text());
     out_.flush();
 }
 

@@ -112,7 +112,8 @@ DOCTEST_TEST_CASE("backend_cost: what is chosen is the fastest that was measured
     }
 }
 
-DOCTEST_TEST_CASE("backend_cost: every candidate of this processor has rates, and costs more for more tokens") {
+DOCTEST_TEST_CASE(
+    "backend_cost: every candidate of this processor has rates, and costs more for more tokens") {
     for (const bool bf16 : {false, true}) {
         for (const Candidate& candidate : candidates(bf16)) {
             const double shorter = cost_of(candidate, stacked_layout(PatternSpec{}, 16, 1), 64, bf16),
@@ -140,7 +141,8 @@ DOCTEST_TEST_CASE("backend_cost: small blocks, which kernels pad, go to ATen; th
     }
 }
 
-DOCTEST_TEST_CASE("backend_cost: automatic is the cheapest candidate, byte for byte, with or without a gradient") {
+DOCTEST_TEST_CASE(
+    "backend_cost: automatic is the cheapest candidate, byte for byte, with or without a gradient") {
     const int threads = at::get_num_threads();
     for (const int block : {4, 64}) {
         PatternSpec spec;

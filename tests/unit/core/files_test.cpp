@@ -5,8 +5,21 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/system/child_process.hpp"
 
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
 #include <ostream>
+#include <string>
+#include <thread>
 
 using namespace bigbird;
 namespace fs = std::filesystem;
@@ -82,4 +95,135 @@ DOCTEST_TEST_CASE("files: a missing input and a folder are named") {
                   (folder / "x").string() + ": no such file");
     DOCTEST_CHECK_THROWS_AS(require_readable(folder.path()), InputError);
     DOCTEST_CHECK_NOTHROW(require_readable("-"));
+}
+
+DOCTEST_TEST_CASE("files: whoever reads while a file is replaced sees the old one or the new one, whole") {
+    const testing::TempDir folder;
+    const auto write = [&](char letter) {
+        write_atomically(folder / "out", Overwrite::allow, [&](std::ostream& out) {
+            for (int i = 0; i < 100; ++i) {
+                out << std::string(1000, letter) << std::flush;
+            }
+        });
+    };
+    write('a');
+    std::atomic<bool> done{false};
+    std::atomic<int> torn{0}, reads{0};
+    {
+        std::jthread reader([&] {
+            while (!done || reads < 20) {
+                const std::string text = testing::read_file(folder / "out");
+                torn += text != std::string(100'000, 'a') && text != std::string(100'000, 'b');
+                ++reads;
+            }
+        });
+        for (int round = 0; round < 40; ++round) {
+            write(round % 2 == 0 ? 'b' : 'a');
+        }
+        done = true;
+    }
+    DOCTEST_CHECK(torn == 0);
+    DOCTEST_CHECK(entries(folder.path()) == 1);
+}
+
+DOCTEST_TEST_CASE("files: a disk that is full is said, and leaves the old file") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "out", "old");
+    const ChildResult child = run_child(
+        [&] {
+            std::signal(SIGXFSZ, SIG_IGN);
+            const rlimit small{50'000, 50'000};
+            ::setrlimit(RLIMIT_FSIZE, &small);
+            try {
+                write_atomically(folder / "out", Overwrite::allow,
+                                 [](std::ostream& out) { out << std::string(200'000, 'x'); });
+            } catch (const WriteError& error) {
+                std::fputs(error.what(), stdout);
+                return static_cast<int>(error.code());
+            }
+            return 0;
+        },
+        std::chrono::seconds(60));
+    DOCTEST_CHECK(child.code == 74);
+    DOCTEST_CHECK(child.out == (folder / "out").string() + ": writing failed: File too large");
+    DOCTEST_CHECK(testing::read_file(folder / "out") == "old");
+    DOCTEST_CHECK(entries(folder.path()) == 1);
+}
+
+DOCTEST_TEST_CASE("files: what is pending lies hidden beside its target, and leftovers of before are gone") {
+    const testing::TempDir folder;
+    fs::path left;
+    {
+        const PendingOutput pending(folder / "run", Overwrite::refuse, true);
+        left = pending.path();
+        DOCTEST_CHECK(left.parent_path() == folder.path());
+        DOCTEST_CHECK(left.filename().string().starts_with(".run.tmp."));
+        DOCTEST_CHECK(pending.target() == folder / "run");
+        DOCTEST_CHECK(fs::is_empty(left));
+    }
+    DOCTEST_CHECK(!fs::exists(left));
+    fs::create_directory(left);  // as a process of the same number left it
+    testing::write_file(left / "half", "half");
+    PendingOutput again(folder / "run", Overwrite::refuse, true);
+    DOCTEST_CHECK(again.path() == left);
+    DOCTEST_CHECK(fs::is_empty(left));
+    again.commit();
+    DOCTEST_CHECK(fs::is_directory(folder / "run"));
+    DOCTEST_CHECK(entries(folder.path()) == 1);
+}
+
+DOCTEST_TEST_CASE("files: a folder that appeared meanwhile is not replaced unless that was allowed") {
+    const testing::TempDir folder;
+    PendingOutput pending(folder / "run", Overwrite::refuse, true);
+    fs::create_directory(folder / "run");
+    testing::write_file(folder / "run/theirs", "theirs");
+    DOCTEST_CHECK(testing::message_of<ConfigError>([&] { pending.commit(); }) ==
+                  (folder / "run").string() +
+                      ": appeared while this was being written; give another --output, or --force to "
+                      "replace it");
+    DOCTEST_CHECK(testing::read_file(folder / "run/theirs") == "theirs");
+}
+
+DOCTEST_TEST_CASE("files: what cannot be synced or put in place is a failed write") {
+    const testing::TempDir folder;
+    PendingOutput pending(folder / "out", Overwrite::allow);
+    DOCTEST_CHECK_THROWS_AS(pending.commit(), WriteError);  // nothing was written
+    DOCTEST_CHECK_THROWS_AS(sync_to_disk(folder / "none"), WriteError);
+    fs::create_directories(folder / "a/b");
+    testing::write_file(folder / "a/b/c", "c");
+    DOCTEST_CHECK_NOTHROW(sync_to_disk(folder / "a"));
+    PendingOutput onto_folder(folder / "file", Overwrite::allow);
+    testing::write_file(onto_folder.path(), "text");
+    onto_folder.commit();
+    DOCTEST_CHECK(testing::read_file(folder / "file") == "text");
+}
+
+DOCTEST_TEST_CASE("files: a folder without permission is a refusal before the work, not after it") {
+    const testing::TempDir folder;
+    fs::permissions(folder.path(), fs::perms{0755});
+    testing::write_file(folder / "secret", "x");
+    fs::permissions(folder / "secret", fs::perms{0});
+    const ChildResult child = run_child(
+        [&] {
+            fs::permissions(folder.path(), fs::perms{0555});
+            if (::geteuid() == 0 && ::setuid(65534) != 0) return 1;  // root may do everything
+            std::puts(testing::message_of<ConfigError>([&] {
+                          prepare_output(folder / "out", Overwrite::refuse);
+                      }).c_str());
+            std::puts(testing::message_of<InputError>([&] { require_readable(folder / "secret"); }).c_str());
+            return 0;
+        },
+        std::chrono::seconds(60));
+    if (::geteuid() != 0) fs::permissions(folder.path(), fs::perms{0755});
+    DOCTEST_CHECK(child.out == folder.path().string() +
+                                   ": this output folder cannot be written to: Permission denied\n" +
+                                   (folder / "secret").string() + ": cannot be read: Permission denied\n");
+}
+
+DOCTEST_TEST_CASE("files: a pipe can be read") {
+    const testing::TempDir folder;
+    DOCTEST_REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+    DOCTEST_CHECK_NOTHROW(require_readable(folder / "pipe"));
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { require_readable(folder.path()); }) ==
+                  folder.path().string() + ": is a folder, a file is needed");
 }

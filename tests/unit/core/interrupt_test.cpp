@@ -4,10 +4,38 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/system/child_process.hpp"
 
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <thread>
 
 using namespace bigbird;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// The exit code of a stop for `signal`, and what it says.
+std::pair<ExitCode, std::string> stop_of(int signal) {
+    set_stop_signal(signal);
+    try {
+        stop_if_asked();
+    } catch (const Stopped& stopped) {
+        set_stop_signal(0);
+        return {stopped.code(), stopped.what()};
+    }
+    set_stop_signal(0);
+    return {ExitCode::success, ""};
+}
+
+}  // namespace
 
 DOCTEST_TEST_CASE("interrupt: a signal becomes the exit code that shells expect") {
     install_signal_handlers();
@@ -22,4 +50,63 @@ DOCTEST_TEST_CASE("interrupt: a signal becomes the exit code that shells expect"
     }
     set_stop_signal(0);
     DOCTEST_CHECK_NOTHROW(stop_if_asked());
+}
+
+DOCTEST_TEST_CASE("interrupt: each signal is told by its name") {
+    DOCTEST_CHECK(stop_of(SIGINT) ==
+                  std::pair(ExitCode::interrupted, std::string("stopped by an interrupt (SIGINT)")));
+    DOCTEST_CHECK(stop_of(SIGTERM) ==
+                  std::pair(ExitCode::terminated, std::string("stopped by a request to end (SIGTERM)")));
+    DOCTEST_CHECK(stop_of(0).first == ExitCode::success);
+}
+
+DOCTEST_TEST_CASE("interrupt: the first signal lets the work end, a second one ends the program at once") {
+    const auto ends_after = [](int signals, int signal) {
+        return run_child(
+            [=] {
+                install_signal_handlers();
+                for (int i = 0; i < signals; ++i) {
+                    std::raise(signal);
+                }
+                return stop_signal() == signal ? 7 : 8;
+            },
+            20s);
+    };
+    for (const int signal : {SIGINT, SIGTERM}) {
+        DOCTEST_CHECK(ends_after(0, signal).code == 8);
+        DOCTEST_CHECK(ends_after(1, signal).code == 7);
+        DOCTEST_CHECK(ends_after(2, signal).code == 128 + signal);
+    }
+}
+
+DOCTEST_TEST_CASE("interrupt: a reader that went away is a failed write, not the end of the program") {
+    const ChildResult child = run_child(
+        [] {
+            install_signal_handlers();
+            std::array<int, 2> ends{};
+            if (::pipe(ends.data()) != 0) return 1;
+            ::close(ends[0]);
+            return ::write(ends[1], "x", 1) < 0 && errno == EPIPE ? 7 : 8;
+        },
+        20s);
+    DOCTEST_CHECK(child.code == 7);
+}
+
+DOCTEST_TEST_CASE("interrupt: all threads see a signal") {
+    const ChildResult child = run_child(
+        [] {
+            install_signal_handlers();
+            int seen = 0;
+            std::jthread worker([&] {
+                while (stop_signal() == 0) {
+                    std::this_thread::yield();
+                }
+                seen = stop_signal();
+            });
+            ::kill(::getpid(), SIGINT);
+            worker.join();
+            return seen == SIGINT ? 7 : 8;
+        },
+        20s);
+    DOCTEST_CHECK(child.code == 7);
 }

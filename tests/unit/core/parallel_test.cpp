@@ -4,11 +4,20 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/system/child_process.hpp"
 
+#include <sched.h>
+
+#include <algorithm>
 #include <atomic>
-#include <numeric>
+#include <chrono>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <thread>
+#include <vector>
 
 using namespace bigbird;
 
@@ -77,4 +86,110 @@ DOCTEST_TEST_CASE("parallel: a stream of unknown length keeps the order and pass
             DOCTEST_CHECK_THROWS_AS(failing_at(where), InputError);
         }
     }
+}
+
+DOCTEST_TEST_CASE("parallel: no work, less work than threads, and work on one thread alone") {
+    for (const std::int64_t count : {0, -3}) {
+        parallel_for(count, 4, [](std::int64_t) { DOCTEST_FAIL("there is nothing to do"); });
+    }
+    std::atomic<int> visits{0};
+    parallel_for(2, 50, [&](std::int64_t i) { visits += i == 0 ? 1 : 100; });
+    DOCTEST_CHECK(visits == 101);
+    std::vector<std::int64_t> order;
+    parallel_for(5, 1, [&](std::int64_t i) { order.push_back(i); });  // no lock is needed
+    DOCTEST_CHECK(order == std::vector<std::int64_t>{0, 1, 2, 3, 4});
+}
+
+DOCTEST_TEST_CASE("parallel: as many threads as asked for are at work at once, no more") {
+    constexpr int threads = 3;
+    std::atomic<int> inside{0}, most{0};
+    parallel_for(threads, threads, [&](std::int64_t) {
+        ++inside;
+        // Waits for the others, which only come if they do not wait for this one.
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (inside < threads && std::chrono::steady_clock::now() < deadline) {
+            std::this_thread::yield();
+        }
+    });
+    DOCTEST_CHECK(inside == threads);
+    std::set<std::thread::id> ids;
+    std::mutex mutex;
+    parallel_for(200, threads, [&](std::int64_t) {
+        const std::scoped_lock lock(mutex);
+        ids.insert(std::this_thread::get_id());
+        most = std::max<int>(most, static_cast<int>(ids.size()));
+    });
+    DOCTEST_CHECK(most <= threads);
+}
+
+DOCTEST_TEST_CASE("parallel: after a failure no new work begins, and one exception comes out") {
+    for (const int threads : {1, 4}) {
+        std::atomic<int> begun{0};
+        const auto failing = [&] {
+            parallel_for(100'000, threads, [&](std::int64_t i) {
+                ++begun;
+                if (i >= 10) throw InputError("from the eleventh on");
+            });
+        };
+        DOCTEST_CHECK(testing::message_of<InputError>(failing) == "from the eleventh on");
+        DOCTEST_CHECK(begun >= 11);
+        DOCTEST_CHECK(begun < 11 + 1000);
+    }
+}
+
+DOCTEST_TEST_CASE("parallel: a stream holds some items a thread, however slowly they are taken") {
+    constexpr int threads = 3;
+    std::atomic<int> consumed{0};
+    int next = 0, furthest = 0;
+    std::vector<int> seen;
+    const std::thread::id caller = std::this_thread::get_id();
+    bool on_caller = true;
+    std::atomic<int> producing{0};
+    ordered_stream<int, int>(
+        threads,
+        [&]() -> std::optional<int> {
+            DOCTEST_REQUIRE(++producing == 1);  // one thread at a time, so next needs no lock
+            furthest = std::max(furthest, next - consumed);
+            const auto input = next < 300 ? std::optional(next++) : std::nullopt;
+            --producing;
+            return input;
+        },
+        [](int&& i) {
+            if (i % 7 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            return i;
+        },
+        [&](int&& item) {
+            on_caller = on_caller && std::this_thread::get_id() == caller;
+            seen.push_back(item);
+            ++consumed;
+        });
+    DOCTEST_CHECK(on_caller);
+    DOCTEST_CHECK(furthest <= 4 * threads + 1);
+    DOCTEST_CHECK(seen.size() == 300);
+    DOCTEST_CHECK(std::is_sorted(seen.begin(), seen.end()));
+}
+
+DOCTEST_TEST_CASE("parallel: items need not be copied") {
+    std::int64_t sum = 0;
+    ordered_pipeline<std::unique_ptr<std::int64_t>>(
+        50, 3, [](std::int64_t i) { return std::make_unique<std::int64_t>(i); },
+        [&](std::unique_ptr<std::int64_t>&& item) { sum += *item; });
+    DOCTEST_CHECK(sum == 49 * 50 / 2);
+}
+
+DOCTEST_TEST_CASE("parallel: the processors that this process may use, not those of the machine") {
+    const ChildResult child = run_child(
+        [] {
+            cpu_set_t here, one;
+            if (::sched_getaffinity(0, sizeof here, &here) != 0) return 1;
+            CPU_ZERO(&one);
+            for (std::size_t i = 0; i < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++i) {
+                if (CPU_ISSET(i, &here)) CPU_SET(i, &one);
+            }
+            const int all = resolve_threads(0);
+            if (all != CPU_COUNT(&here) || ::sched_setaffinity(0, sizeof one, &one) != 0) return 2;
+            return resolve_threads(0) == 1 && resolve_threads(5) == 5 ? 0 : 3;
+        },
+        std::chrono::seconds(60));
+    DOCTEST_CHECK(child.code == 0);
 }

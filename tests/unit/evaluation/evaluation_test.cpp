@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/evaluation/evaluation.hpp"
 
+#include "support/confusion.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/examples/example_folder.hpp"
 
+#include "bigbird/core/bootstrap_interval.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
 
@@ -148,7 +150,7 @@ DOCTEST_TEST_CASE("evaluation: promoters also at a threshold") {
     options.threshold = 0.6;
     const Evaluation result = evaluate(examples, scored, options);
     DOCTEST_REQUIRE(result.at_threshold.has_value());
-    const Confusion expected = confusion(promoters.scores, promoters.truths, 0.6);
+    const Confusion expected = testing::confusion(promoters.scores, promoters.truths, 0.6);
     DOCTEST_CHECK(result.at_threshold->counts.true_positives == expected.true_positives);
     DOCTEST_CHECK(*result.at_threshold->f1.value == *expected.f1());
     DOCTEST_CHECK(*result.at_threshold->f1.low <= *expected.f1());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/evaluation/metrics.hpp"
 
+#include "support/confusion.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/json_file.hpp"
@@ -32,7 +33,7 @@ DOCTEST_TEST_CASE("metrics: equal to scikit-learn's, undefined where it has none
         const auto labels = one["labels"].get<std::vector<std::uint8_t>>();
         check_equal(roc_auc(scores, labels), one["roc_auc"]);
         check_equal(average_precision(scores, labels), one["average_precision"]);
-        const Confusion counts = confusion(scores, labels, one["threshold"]);
+        const Confusion counts = testing::confusion(scores, labels, one["threshold"]);
         check_equal(counts.accuracy(), one["accuracy"]);
         check_equal(counts.precision(), one["precision"]);
         check_equal(counts.recall(), one["recall"]);
@@ -52,23 +53,4 @@ DOCTEST_TEST_CASE("metrics: a summary says how many values are defined") {
     DOCTEST_CHECK(none.defined == 0);
     DOCTEST_CHECK(!none.mean);
     DOCTEST_CHECK(!none.median);
-}
-
-DOCTEST_TEST_CASE("metrics: quantiles are interpolated as numpy's") {
-    std::vector<double> values{4, 1, 3, 2};
-    DOCTEST_CHECK(quantile(values, 0.0) == 1);
-    DOCTEST_CHECK(quantile(values, 1.0) == 4);
-    DOCTEST_CHECK(quantile(values, 0.5) == doctest::Approx(2.5));
-    DOCTEST_CHECK(quantile(values, 0.025) == doctest::Approx(1.075));  // np.quantile([4, 1, 3, 2], 0.025)
-}
-
-DOCTEST_TEST_CASE("metrics: bias-corrected intervals equal scipy's and numpy's") {
-    const Json fixture = read_json(testing::test_data("metrics/figures.json"));
-    DOCTEST_REQUIRE(fixture["intervals"].size() == 4);
-    for (const Json& one : fixture["intervals"]) {
-        auto resampled = one["resampled"].get<std::vector<double>>();
-        const ConfidenceInterval interval = bias_corrected_interval(one["estimate"], resampled);
-        DOCTEST_CHECK(interval.low == doctest::Approx(one["low"].get<double>()).epsilon(1e-9));
-        DOCTEST_CHECK(interval.high == doctest::Approx(one["high"].get<double>()).epsilon(1e-9));
-    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/evaluation/threshold.hpp"
 
+#include "support/confusion.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
@@ -21,7 +22,7 @@ DOCTEST_TEST_CASE("threshold: the best of all thresholds, tried one by one") {
             std::optional<double> best;
             double at = 0;
             for (const float score : std::set<float>(scores.begin(), scores.end())) {
-                const Confusion counts = confusion(scores, labels, static_cast<double>(score));
+                const Confusion counts = testing::confusion(scores, labels, static_cast<double>(score));
                 const auto figure = kind == Kind::best_f1 ? counts.f1() : counts.mcc();
                 if (figure && (!best || *figure >= *best)) {
                     best = figure;

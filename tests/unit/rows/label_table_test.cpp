@@ -70,7 +70,6 @@ DOCTEST_TEST_CASE("label_table: labels are chosen by index, range, group, name, 
     DOCTEST_CHECK(labels.select("K562|?????|None") == Indices{0});
     DOCTEST_CHECK(labels.select("group:TF") == Indices{1, 2, 3});
     DOCTEST_CHECK(labels.select("name:TF") == Indices{5});
-    DOCTEST_CHECK(labels.subset({4, 5}).column_name(1) == "TF");
 }
 
 DOCTEST_TEST_CASE("label_table: what is ambiguous or fits nothing is refused, and says what would do") {

@@ -20,7 +20,6 @@ DOCTEST_TEST_CASE("scoring/window_encoder: [CLS] pieces [SEP]") {
     expected.insert(expected.begin(), tokenizer::special::cls);
     expected.push_back(tokenizer::special::sep);
     DOCTEST_CHECK(window.ids == expected);
-    DOCTEST_CHECK(window.n_fraction == 0);
     DOCTEST_CHECK_FALSE(window.truncated);
 }
 
@@ -31,14 +30,12 @@ DOCTEST_TEST_CASE("scoring/window_encoder: outer N are left out, inner N stay") 
     const EncodedWindow padded =
         encode_window(std::string(700, 'N') + core + std::string(100, 'N'), tokenizer, 4096);
     DOCTEST_CHECK(padded.ids == bare.ids);
-    DOCTEST_CHECK(padded.n_fraction == doctest::Approx(803.0 / 1000));
     DOCTEST_CHECK(tokenizer.decode(padded.ids) == core);
 }
 
 DOCTEST_TEST_CASE("scoring/window_encoder: nothing but N has no ids") {
     const DnaTokenizer tokenizer = small_tokenizer();
     DOCTEST_CHECK(encode_window("NNNNNNNN", tokenizer, 4096).all_n());
-    DOCTEST_CHECK(encode_window("NNNNNNNN", tokenizer, 4096).n_fraction == 1);
     DOCTEST_CHECK(encode_window("", tokenizer, 4096).all_n());
     DOCTEST_CHECK_FALSE(encode_window("NNNANNNN", tokenizer, 4096).all_n());
 }

@@ -8,10 +8,14 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/nucleotide.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -140,4 +144,121 @@ DOCTEST_TEST_CASE("load: what is no DNA tokenizer is refused with the reason") {
     DOCTEST_CHECK(
         message("dummy_prefix.model") ==
         "id 19 is '\u2581', which does not spell A C G T N; make the tokenizer with train-tokenizer");
+}
+
+namespace {
+
+using tokenizer::ModelPiece;
+using tokenizer::PieceKind;
+using tokenizer::SentencePieceModel;
+
+SentencePieceModel small_model() {
+    return tokenizer::parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small");
+}
+
+std::string refusal_of(const SentencePieceModel& model) {
+    const std::string what =
+        message_of<InputError>([&] { DnaTokenizer::from_serialized(tokenizer::serialize(model), "m"); });
+    const std::string tail = "; make the tokenizer with train-tokenizer";
+    DOCTEST_REQUIRE(what.starts_with("m: "));
+    DOCTEST_CHECK(what.ends_with(tail));
+    return what.substr(3, what.size() - 3 - tail.size());
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("load: special pieces have their ids, names and kinds") {
+    SentencePieceModel model = small_model();
+    model.pieces[2].text = "<s>";
+    DOCTEST_CHECK(refusal_of(model) == "id 2 is <s> where [CLS] belongs");
+    model = small_model();
+    model.pieces[4].kind = PieceKind::normal;
+    DOCTEST_CHECK(refusal_of(model) == "id 4 is [MASK] of the wrong kind where [MASK] belongs");
+    model = small_model();
+    model.pieces[1].kind = PieceKind::control;
+    DOCTEST_CHECK(refusal_of(model) == "id 1 is [UNK] of the wrong kind where [UNK] belongs");
+    model.pieces.resize(1);
+    DOCTEST_CHECK(refusal_of(model) == "id 1 is nothing where [UNK] belongs");
+}
+
+DOCTEST_TEST_CASE("load: other pieces spell A C G T N, each of which is one") {
+    SentencePieceModel model = small_model();
+    model.pieces[300].text = "ACGU";
+    DOCTEST_CHECK(refusal_of(model) == "id 300 is 'ACGU', which does not spell A C G T N");
+    model = small_model();
+    model.pieces[300].kind = PieceKind::control;
+    DOCTEST_CHECK(refusal_of(model).starts_with("id 300 is '"));
+    for (const char letter : std::string("ACGTN")) {
+        model = small_model();
+        std::erase_if(model.pieces,
+                      [&](const ModelPiece& piece) { return piece.text == std::string(1, letter); });
+        DOCTEST_CHECK(refusal_of(model) ==
+                      std::string("does not encode ") + letter + " as one piece of its own");
+    }
+}
+
+DOCTEST_TEST_CASE("load: from a file, from bytes, from a folder with either file, or not at all") {
+    const TempDir folder;
+    const std::string bytes = read_file(test_data("tokenizer/small.model"));
+    const std::string dna = "GATTACAGATTACANNACGT";
+    const auto expected = small_tokenizer().encode(dna);
+    DOCTEST_CHECK(DnaTokenizer::from_serialized(bytes, "m").encode(dna) == expected);
+    DOCTEST_CHECK(message_of<InputError>([&] { DnaTokenizer::load(folder.path()); }) ==
+                  (folder / "tokenizer.model").string() + ": no such file");
+    write_file(folder / "tokenizer.json", read_file(test_data("tokenizer/hf/gena_like.json")));
+    DOCTEST_CHECK(DnaTokenizer::load(folder.path()).file_name() == std::string("tokenizer.json"));
+    write_file(folder / "tokenizer.model", bytes);
+    DOCTEST_CHECK(DnaTokenizer::load(folder.path()).file_name() == std::string("tokenizer.model"));
+    DOCTEST_CHECK(message_of<InputError>([] { DnaTokenizer::from_serialized("{\"model\": ", "t.json"); }) ==
+                  "t.json: is not a JSON file, or a damaged one");
+}
+
+DOCTEST_TEST_CASE("pieces: ids outside the vocabulary are a mistake, lengths and letters belong together") {
+    const DnaTokenizer tokenizer = small_tokenizer();
+    for (const std::int32_t id : {-1, 512}) {
+        DOCTEST_CHECK_THROWS_AS(static_cast<void>(tokenizer.piece(id)), std::out_of_range);
+        DOCTEST_CHECK_THROWS_AS(static_cast<void>(tokenizer.piece_length(id)), std::out_of_range);
+        DOCTEST_CHECK_THROWS_AS(static_cast<void>(tokenizer.has_n(id)), std::out_of_range);
+    }
+    for (std::int32_t id = tokenizer::special::count; id < tokenizer.vocab_size(); ++id) {
+        const std::string& piece = tokenizer.piece(id);
+        DOCTEST_CHECK(tokenizer.piece_length(id) == static_cast<std::int32_t>(piece.size()));
+        DOCTEST_CHECK(tokenizer.has_n(id) == (piece.find('N') != std::string::npos));
+    }
+}
+
+DOCTEST_TEST_CASE("pieces: a network's input needs all five special ones, and is told which one is missing") {
+    DOCTEST_CHECK_NOTHROW(small_tokenizer().require_special_pieces());
+    const std::string json = read_file(test_data("tokenizer/hf/gena_like.json"));
+    DOCTEST_CHECK_NOTHROW(DnaTokenizer::from_serialized(json, "t.json").require_special_pieces());
+    for (const std::string name : {"[PAD]", "[CLS]", "[SEP]", "[MASK]"}) {
+        std::string without = json;
+        for (std::size_t at = 0; (at = without.find('"' + name + '"', at)) != std::string::npos;) {
+            without.replace(at + 2, 1, "x");
+        }
+        const auto tokenizer = DnaTokenizer::from_serialized(without, "t.json");
+        DOCTEST_CHECK(message_of<InputError>([&] { tokenizer.require_special_pieces(); }) ==
+                      "the tokenizer has no " + name +
+                          ", which a network needs; make one with train-tokenizer");
+    }
+}
+
+DOCTEST_TEST_CASE("encode: spans tell the letters of the sequence as it was given") {
+    const DnaTokenizer tokenizer = small_tokenizer();
+    for (const Encoding& encoding : read_encodings()) {
+        const auto traced = tokenizer.encode_with_spans(encoding.dna);
+        DOCTEST_CAPTURE(encoding.name);
+        DOCTEST_CHECK(traced.ids == encoding.ids);
+        std::size_t position = 0;
+        std::string spelt;
+        for (std::size_t i = 0; i < traced.ids.size(); ++i) {
+            DOCTEST_REQUIRE(traced.spans[i].begin == position);
+            position = traced.spans[i].end;
+            spelt += tokenizer.piece(traced.ids[i]);
+        }
+        DOCTEST_CHECK(position == encoding.dna.size());
+        DOCTEST_CHECK(spelt == normalised(encoding.dna));
+    }
+    DOCTEST_CHECK(tokenizer.encode("").empty());
+    DOCTEST_CHECK(tokenizer.encode_with_spans("").spans.empty());
 }

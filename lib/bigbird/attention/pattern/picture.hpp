@@ -26,6 +26,11 @@ char letter_of(const PatternSpec& spec, const BlockLayout& layout, int row, std:
 /// element mask leaves out tokens.
 std::string svg_picture(const PatternSpec& spec, const BlockLayout& layout, const std::string& title);
 
+/// svg_picture() as the bytes of a PNG file: cells of equal size, at least 2 pixels, a legend and `title`
+/// (small letters, digits, '+', '-' and ',' are drawn, others left blank). Throws WriteError where libpng
+/// fails.
+std::string png_picture(const PatternSpec& spec, const BlockLayout& layout, const std::string& title);
+
 /// What a layout computes: block pairs, keys a query attends on average, and the share of full attention.
 struct LayoutCost {
     std::int64_t blocks = 0, pairs = 0;

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/attention/pattern/picture_png.hpp"
-
 #include "bigbird/attention/pattern/picture.hpp"
 #include "bigbird/core/error.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/baselines/sequence/baselines.hpp"
 
-#include "bigbird/baselines/sequence/bootstrap.hpp"
+#include "bigbird/core/bootstrap_interval.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 

@@ -12,7 +12,6 @@ namespace bigbird::baselines {
 struct CodeLength {
     double bits = 0;
     std::int64_t bases = 0;  ///< scored: A C G T; N is not
-    double bits_per_base() const { return bases > 0 ? bits / static_cast<double>(bases) : 0; }
 };
 
 /// A Markov chain of order k over A C G T. Probabilities of all orders 0..k are interpolated (after Witten

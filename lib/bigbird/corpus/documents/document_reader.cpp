@@ -2,13 +2,13 @@
 #include "bigbird/corpus/documents/document_reader.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/corpus/documents/sequence_lines.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string_view>
 
 namespace bigbird::corpus {
@@ -23,8 +23,8 @@ struct Row {
 };
 
 bool to_number(std::string_view text, std::int64_t& value) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() && value >= 0;
+    value = parse_number<std::int64_t>(text).value_or(-1);
+    return value >= 0;
 }
 
 // One fetch for a whole document, whose sentences lie side by side; sentences far apart are fetched one by

@@ -5,10 +5,10 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/nucleotide.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/progress.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <functional>
 #include <future>
@@ -137,10 +137,10 @@ std::vector<std::int32_t> parse_ids(const Line& line, std::int32_t vocabulary,
             return ids;
         }
         const char* const after = std::find_if(at, end, [](char c) { return c == ' ' || c == '\t'; });
-        std::int32_t id = -1;
-        const auto [stop, error] = std::from_chars(at, after, id);
-        if (error != std::errc() || stop != after || id < 0 || id >= vocabulary) {
-            throw InputError("'" + std::string(at, after) +
+        const std::string_view word(at, after);
+        const std::int32_t id = parse_number<std::int32_t>(word).value_or(-1);
+        if (id < 0 || id >= vocabulary) {
+            throw InputError("'" + std::string(word) +
                                  "' is no token id; this tokenizer's ids are whole numbers from 0 to " +
                                  std::to_string(vocabulary - 1) + ", separated by blanks",
                              file, line.number);

@@ -42,10 +42,7 @@ public:
     /// of d - 1, end of d).
     std::span<const std::int64_t> sentence_ends() const;
     std::span<const std::int64_t> document_ends() const;
-    /// First sentence of a document, first token of a sentence.
-    std::int64_t document_begin(std::int64_t document) const {
-        return document == 0 ? 0 : document_ends()[static_cast<std::size_t>(document - 1)];
-    }
+    /// First token of a sentence.
     std::int64_t sentence_begin(std::int64_t sentence) const {
         return sentence == 0 ? 0 : sentence_ends()[static_cast<std::size_t>(sentence - 1)];
     }

@@ -2,10 +2,10 @@
 #include "bigbird/corpus/tokens/token_shards.hpp"
 
 #include "bigbird/core/check.hpp"
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/core/interrupt.hpp"
-#include "bigbird/core/mapped_file.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/corpus/tokens/shard_format.hpp"
 
@@ -182,11 +182,6 @@ IndexRange TokenShards::sentence_tokens(std::int64_t sentence) const {
     const auto ends = sentence_ends();
     const auto at = static_cast<std::size_t>(sentence);
     return {at == 0 ? 0 : ends[at - 1], ends[at]};
-}
-
-IndexRange TokenShards::document_tokens(std::int64_t document) const {
-    const IndexRange range = document_sentences(document);
-    return {sentence_tokens(range.begin).begin, sentence_tokens(range.end - 1).end};
 }
 
 void TokenShards::append_ids(const IndexRange& tokens, std::vector<std::int32_t>& out) const {

@@ -3,10 +3,10 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/reference/fasta_file.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
-#include <charconv>
 #include <string_view>
 
 namespace bigbird::genome::detail {
@@ -36,11 +36,7 @@ FastaContig parse(std::string_view line, const std::filesystem::path& path, std:
     FastaContig contig{{std::string(line.substr(0, gap)), -1}, number};
     if (gap != std::string_view::npos && start != std::string_view::npos) {
         const std::string_view text = line.substr(start, line.find_first_of("\t ", start) - start);
-        const auto [end, error] =
-            std::from_chars(text.data(), text.data() + text.size(), contig.contig.length);
-        if (error != std::errc() || end != text.data() + text.size()) {
-            contig.contig.length = -1;
-        }
+        contig.contig.length = parse_number<std::int64_t>(text).value_or(-1);
     }
     if (contig.contig.name.empty() || contig.contig.length < 0) {
         throw InputError("is no line of contig and length, as a .fai or chrom.sizes file has them", path,

@@ -2,11 +2,11 @@
 #include "bigbird/genome/reference/fasta_index.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/reference/base_kernels.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <iterator>
 #include <optional>
@@ -209,9 +209,8 @@ std::optional<FastaEntry> parse_fai_line(std::string_view line) {
         }
         line.remove_prefix(tab + 1);
         tab = line.find('\t');
-        const std::string_view text = line.substr(0, tab);
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *field);
-        if (error != std::errc() || end != text.data() + text.size() || *field < 0) {
+        *field = parse_number<std::int64_t>(line.substr(0, tab)).value_or(-1);
+        if (*field < 0) {
             return std::nullopt;
         }
     }

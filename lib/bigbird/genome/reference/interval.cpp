@@ -2,8 +2,8 @@
 #include "bigbird/genome/reference/interval.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/parse_number.hpp"
 
-#include <charconv>
 #include <limits>
 #include <optional>
 
@@ -27,10 +27,8 @@ std::optional<std::int64_t> parse_position(std::string_view text) {
             digits += letter;
         }
     }
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool whole = error == std::errc() && end == digits.data() + digits.size();
-    return whole && value >= 0 && text.front() != ',' ? std::optional(value) : std::nullopt;
+    const std::optional<std::int64_t> value = parse_number<std::int64_t>(digits);
+    return value && *value >= 0 && text.front() != ',' ? value : std::nullopt;
 }
 
 /// Whether what stands behind the last colon is meant as positions: names of contigs may hold colons too

@@ -2,9 +2,9 @@
 #include "bigbird/genome/regions/bed.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/parse_number.hpp"
 
 #include <array>
-#include <charconv>
 #include <string_view>
 
 namespace bigbird::genome {
@@ -43,12 +43,6 @@ bool is_skipped(std::string_view line) {
            is_header(line, "track") || is_header(line, "browser");
 }
 
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
 /// Parses one row of a file; knows where it stands for its errors.
 class Row {
 public:
@@ -80,7 +74,7 @@ private:
     [[noreturn]] void refuse(const std::string& what) const { throw InputError(what, path_, number_); }
 
     std::int64_t position(const std::string& name, std::string_view text) const {
-        const auto value = parse_integer(text);
+        const auto value = parse_number<std::int64_t>(text);
         if (!value) {
             refuse(name + " '" + std::string(text) + "' is not a number: BED has whole numbers, digits only");
         }
@@ -117,7 +111,7 @@ private:
         if (columns_.count != narrow_peak_columns) {
             return std::nullopt;
         }
-        const auto offset = parse_integer(columns_.text[narrow_peak_columns - 1]);
+        const auto offset = parse_number<std::int64_t>(columns_.text[narrow_peak_columns - 1]);
         return offset && *offset >= 0 && *offset < where.size() ? offset : std::nullopt;
     }
 

@@ -3,12 +3,12 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <string>
 #include <vector>
@@ -77,9 +77,8 @@ private:
     }
 
     std::int64_t number(std::string_view text) const {
-        std::int64_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || end != text.data() + text.size() || value < 0) {
+        const std::int64_t value = parse_number<std::int64_t>(text).value_or(-1);
+        if (value < 0) {
             refuse("'" + std::string(text) + "' is not a number");
         }
         return value;

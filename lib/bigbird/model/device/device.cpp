@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/model/device/libtorch_cuda.hpp"
 #include "bigbird/model/gpu/gpu_facts.hpp"
 
@@ -14,7 +15,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 namespace bigbird::model {
@@ -26,11 +26,9 @@ int device_index(const std::string& choice) {
     if (choice == "cuda") {
         return 0;
     }
-    int index = -1;
     const std::string number = choice.starts_with("cuda:") ? choice.substr(5) : "";
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), index);
-    return error == std::errc() && end == number.data() + number.size() && index >= 0 && index < 1024 ? index
-                                                                                                      : -1;
+    const int index = parse_number<int>(number).value_or(-1);
+    return index >= 0 && index < 1024 ? index : -1;
 }
 
 at::Device open_gpu(int index) {

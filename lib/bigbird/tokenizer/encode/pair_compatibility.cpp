@@ -50,14 +50,6 @@ private:
 
 }  // namespace
 
-std::vector<Token> encode_by_definition(const BpeRules& rules, std::vector<Token> letters) {
-    for (Step step = first_merge(rules, letters); step.merge.rank != never;
-         step = first_merge(rules, letters)) {
-        merge_at(step, letters);
-    }
-    return letters;
-}
-
 std::optional<TokenEdges> trace_token(const BpeRules& rules, Token token) {
     std::vector<Token> tokens;
     for (const char letter : rules.texts[token]) {
@@ -77,22 +69,6 @@ std::optional<TokenEdges> trace_token(const BpeRules& rules, Token token) {
         return std::nullopt;
     }
     return TokenEdges{left.finish(), right.finish()};
-}
-
-bool are_compatible(const BpeRules& rules, const std::vector<EdgeStage>& right_of_left,
-                    const std::vector<EdgeStage>& left_of_right) {
-    auto left = right_of_left.begin(), right = left_of_right.begin();
-    while (true) {
-        const std::uint32_t rank = rules.merge(left->token, right->token).rank;
-        // Equal ranks go from left to right: inside the left token, across the edge, inside the right token.
-        if (rank < left->bound && rank <= right->bound && rank != never) {
-            return false;
-        }
-        if (left->bound == never && right->bound == never) {
-            return true;
-        }
-        ++(left->bound <= right->bound ? left : right);
-    }
 }
 
 }  // namespace bigbird::tokenizer

@@ -1,4 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// Neighbours are compatible when they stay apart, that is when no merge crosses the edge between them while
+// their letters are encoded together (the compatibility of pairs is also what GitHub's `bpe` crate encodes
+// by). It follows from the stages of both edges alone, and decides encoding altogether: a sequence of tokens
+// is the encoding of its letters exactly if each two neighbours stay apart. (Were there a merge across an
+// edge, take the first; until then all merges happened inside single tokens, in the order in which they
+// happen when the two tokens beside that edge are encoded alone, so it would happen there too.) The rule in
+// its plainest form is are_compatible() of the tests (tests/support/bpe_definition.hpp).
 #pragma once
 
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
@@ -27,17 +34,5 @@ struct TokenEdges {
 /// Encodes the token's own letters by the rules, slowly and plainly. Nothing where that gives anything but
 /// the token: then no encoding ever holds it.
 std::optional<TokenEdges> trace_token(const BpeRules& rules, Token token);
-
-/// Encodes letters by the definition, merge by merge, in quadratic time: the readable twin of ExactEncoder.
-std::vector<Token> encode_by_definition(const BpeRules& rules, std::vector<Token> letters);
-
-/// Whether the pair is compatible: neighbours `left` and `right` stay apart when their letters are encoded
-/// together; both must be traceable, given their right and left edge (the compatibility of pairs is also what
-/// GitHub's `bpe` crate encodes by). This decides encoding altogether: a sequence of tokens is the encoding
-/// of its letters exactly if each two neighbours stay apart. (Were there a merge across an edge, take the
-/// first; until then all merges happened inside single tokens, in the order in which they happen when the two
-/// tokens beside that edge are encoded alone, so it would happen there too.)
-bool are_compatible(const BpeRules& rules, const std::vector<EdgeStage>& right_of_left,
-                    const std::vector<EdgeStage>& left_of_right);
 
 }  // namespace bigbird::tokenizer

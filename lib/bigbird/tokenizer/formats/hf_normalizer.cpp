@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/formats/hf_normalizer.hpp"
 
+#include "bigbird/core/parse_number.hpp"
+
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace bigbird::tokenizer {
@@ -47,10 +48,8 @@ std::optional<TextPattern> TextPattern::regex(std::string_view expression) {
     if (expression == "+") {
         pattern.more_ = true;
     } else if (expression.starts_with('{') && expression.ends_with(",}")) {
-        const char *const begin = expression.data() + 1, *const end =
-                                                             expression.data() + expression.size() - 2;
-        const auto [stop, error] = std::from_chars(begin, end, pattern.least_);
-        if (error != std::errc() || stop != end || pattern.least_ == 0) {
+        pattern.least_ = parse_number<std::size_t>(expression.substr(1, expression.size() - 3)).value_or(0);
+        if (pattern.least_ == 0) {
             return std::nullopt;
         }
         pattern.more_ = true;

@@ -98,33 +98,24 @@ void read_splits(const Document& json, const Path& file, std::vector<TextPattern
     }
 }
 
-// The template's ids before and behind one sequence.
-struct Frame {
-    std::vector<std::int32_t> before, behind;
-};
-
-Frame read_template(const Document& json, const Path& file) {
-    Frame frame;
+// What it puts around a sequence is not used: a network's input has [CLS] and [SEP] by their names.
+void check_template(const Document& json, const Path& file) {
+    const auto check_id = [](const Document& id) { static_cast<void>(id.get<std::int32_t>()); };
     const std::string type = text_of(json, "type");
     if (type == "BertProcessing" || type == "RobertaProcessing") {
-        frame.before.push_back(member(json, "cls").at(1).get<std::int32_t>());
-        frame.behind.push_back(member(json, "sep").at(1).get<std::int32_t>());
+        check_id(member(json, "cls").at(1));
+        check_id(member(json, "sep").at(1));
     } else if (type == "TemplateProcessing") {
-        std::vector<std::int32_t>* ids = &frame.before;
         for (const Document& part : member(json, "single")) {
-            if (part.contains("Sequence")) {
-                ids = &frame.behind;
-            } else {
+            if (!part.contains("Sequence")) {
                 const std::string name = text_of(member(part, "SpecialToken"), "id");
-                for (const Document& id : member(member(json, "special_tokens"), name.c_str()).at("ids")) {
-                    ids->push_back(id.get<std::int32_t>());
-                }
+                const Document& ids = member(member(json, "special_tokens"), name.c_str()).at("ids");
+                std::for_each(ids.begin(), ids.end(), check_id);
             }
         }
     } else if (!json.is_null()) {
         refuse(file, "has the post_processor '" + type + "'");
     }
-    return frame;
 }
 
 // "A C" as older versions write it, or ["A", "C"].
@@ -198,7 +189,6 @@ struct HfTokenizer::State {
     std::vector<std::string> texts;  // by id; empty for special tokens of several letters
     std::vector<Rewrite> rewrites;
     std::vector<TextPattern> splits;
-    Frame frame;
     std::map<std::string, std::int32_t, std::less<>> special_ids;
 
     NormalizedString rewrite(std::string_view text, bool traced) const;
@@ -236,7 +226,7 @@ HfTokenizer HfTokenizer::from_text(std::string_view text, const std::filesystem:
         state->special_ids[text_of(member(json, "model"), "unk_token")] = rules.unknown_id;
         read_normalizers(member(json, "normalizer"), file, state->rewrites);
         read_splits(member(json, "pre_tokenizer"), file, state->splits);
-        state->frame = read_template(member(json, "post_processor"), file);
+        check_template(member(json, "post_processor"), file);
         return HfTokenizer(std::move(state));
     } catch (const Document::exception& error) {
         throw InputError(std::string("is no tokenizer.json of Hugging Face's form: ") + error.what(), file);
@@ -301,14 +291,6 @@ const std::string& HfTokenizer::text(std::int32_t id) const {
 std::int32_t HfTokenizer::special_id(std::string_view name) const {
     const auto found = state_->special_ids.find(name);
     return found == state_->special_ids.end() ? -1 : found->second;
-}
-
-std::vector<std::int32_t> HfTokenizer::encode_with_template(std::string_view text, int threads) const {
-    std::vector<std::int32_t> ids = state_->frame.before;
-    const std::vector<std::int32_t> middle = encode(text, threads);
-    ids.insert(ids.end(), middle.begin(), middle.end());
-    ids.insert(ids.end(), state_->frame.behind.begin(), state_->frame.behind.end());
-    return ids;
 }
 
 std::string HfTokenizer::decode(std::span<const std::int32_t> ids) const {

@@ -42,8 +42,6 @@ public:
     /// The same ids, and which letters of `text` each spells. What the normaliser takes away (blanks around
     /// the text) lies in no span.
     Encoding encode_with_spans(std::string_view text, int threads = 1) const;
-    /// Ids as AutoTokenizer gives them for one sequence: with the template's tokens ([CLS] A [SEP]).
-    std::vector<std::int32_t> encode_with_template(std::string_view text, int threads = 1) const;
     /// What the ids spell; added tokens spell nothing. Throws ConfigError where an id lies outside the
     /// vocabulary.
     std::string decode(std::span<const std::int32_t> ids) const;

@@ -2,7 +2,7 @@
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/tokenizer/formats/wire_format.hpp"
+#include "bigbird/core/formats/protobuf_wire.hpp"
 
 #include <optional>
 
@@ -32,7 +32,7 @@ std::optional<ModelPiece> parse_piece(std::string_view message) {
         if (field->field == piece_field::text && field->type == WireType::bytes) {
             piece.text = field->bytes;
         } else if (field->field == piece_field::score && field->type == WireType::fixed32) {
-            piece.score = field->real();
+            piece.score = field->float32();
         } else if (field->field == piece_field::kind && field->type == WireType::varint) {
             if (field->number < 1 || field->number > 6) {
                 return std::nullopt;
@@ -105,7 +105,7 @@ std::string serialize(const SentencePieceModel& model) {
     for (const ModelPiece& piece : model.pieces) {
         WireWriter message;
         message.bytes(piece_field::text, piece.text);
-        message.real(piece_field::score, piece.score);
+        message.float32(piece_field::score, piece.score);
         if (piece.kind != PieceKind::normal) {
             message.number(piece_field::kind, static_cast<std::uint64_t>(piece.kind));
         }

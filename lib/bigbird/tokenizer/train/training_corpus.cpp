@@ -128,11 +128,6 @@ void TrainingCorpus::add_missing_letters() {
     }
 }
 
-void TrainingCorpus::for_each_stretch(const std::function<bool(const std::string&)>& visit) const {
-    for (StretchReader reader(positions_); !reader.done() && visit(reader.stretch()); reader.next()) {
-    }
-}
-
 void StretchReader::next() {
     begin_ = end_ + 1;
     done_ = begin_ >= positions_.size();

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -37,8 +36,6 @@ public:
     std::int64_t bases() const;                            ///< held, without N
     std::int64_t count(Symbol letter) const { return counts_[letter]; }
 
-    /// Calls visit(stretch) for each one held, in order, while it returns true.
-    void for_each_stretch(const std::function<bool(const std::string&)>& visit) const;
     LetterArray& positions() { return positions_; }
     const LetterArray& positions() const { return positions_; }
 

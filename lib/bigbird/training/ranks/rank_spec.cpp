@@ -2,9 +2,9 @@
 #include "bigbird/training/ranks/rank_spec.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/parse_number.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <sstream>
 #include <vector>
@@ -32,15 +32,13 @@ int number_of(const char* variable, int low, int high, const std::string& launch
         throw ConfigError("the environment looks like that of " + launcher + ", but " + variable +
                           " is not set; start with " + launcher + " or --processes, or unset its variables");
     }
-    int value = 0;
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc() || stop != end || value < low || value > high) {
+    const std::optional<int> value = parse_number<int>(text);
+    if (!value || *value < low || *value > high) {
         throw ConfigError("the environment's " + std::string(variable) + " is '" + text +
                           "'; it must be a whole number from " + std::to_string(low) + " to " +
                           std::to_string(high));
     }
-    return value;
+    return *value;
 }
 
 constexpr int most_ranks = 1 << 20;

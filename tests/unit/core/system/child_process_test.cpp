@@ -6,11 +6,17 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
 
 using namespace bigbird;
 using namespace std::chrono_literals;
@@ -64,4 +70,109 @@ DOCTEST_TEST_CASE("child_process: a signal that came in ends the wait") {
     set_stop_signal(SIGINT);
     DOCTEST_CHECK_THROWS_AS(run_child([] { return ::pause(); }, 20s), Stopped);
     set_stop_signal(0);
+}
+
+namespace {
+
+std::size_t open_files() {
+    std::size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        ++count;
+    }
+    return count;
+}
+
+bool has_children() {
+    return ::waitpid(-1, nullptr, WNOHANG) == 0 || errno != ECHILD;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("child_process: much on both ends at once does not stop either") {
+    const std::string much(500'000, 'x');
+    const ChildResult result = run_child(
+        [&] {
+            for (int i = 0; i < 10; ++i) {
+                std::fputs(much.c_str(), i % 2 == 0 ? stdout : stderr);
+            }
+            return 0;
+        },
+        60s);
+    DOCTEST_CHECK(result.succeeded());
+    DOCTEST_CHECK(result.out.size() == 5 * much.size());
+    DOCTEST_CHECK(result.err.size() == 5 * much.size());
+}
+
+DOCTEST_TEST_CASE(
+    "child_process: the limit holds for one that has closed its ends, and for what it started") {
+    const auto start = std::chrono::steady_clock::now();
+    const ChildResult silent = run_child(
+        [] {
+            ::close(STDOUT_FILENO);
+            ::close(STDERR_FILENO);
+            return ::pause();
+        },
+        200ms);
+    DOCTEST_CHECK(silent.timed_out);
+    DOCTEST_CHECK_FALSE(silent.succeeded());
+    const ChildResult parent = run_child(
+        [] {
+            if (::fork() == 0) {  // holds the ends open after its parent is gone
+                std::this_thread::sleep_for(3s);
+                ::_exit(0);
+            }
+            return 0;
+        },
+        200ms);
+    DOCTEST_CHECK(parent.timed_out);
+    DOCTEST_CHECK(run_child("/bin/sleep", {"sleep", "30"}, 200ms).timed_out);
+    DOCTEST_CHECK(std::chrono::steady_clock::now() - start < 20s);
+}
+
+DOCTEST_TEST_CASE("child_process: neither processes nor open files stay behind, however it ends") {
+    const std::size_t before = open_files();
+    for (int round = 0; round < 5; ++round) {
+        run_child([] { return 0; }, 20s);
+        run_child([] { return ::pause(); }, 20ms);
+        run_child([]() -> int { throw InputError("bad"); }, 20s);
+        run_child("/nonexistent/program", {"program"}, 20s);
+        set_stop_signal(SIGTERM);
+        DOCTEST_CHECK_THROWS_AS(run_child([] { return ::pause(); }, 20s), Stopped);
+        set_stop_signal(0);
+    }
+    DOCTEST_CHECK(open_files() == before);
+    DOCTEST_CHECK_FALSE(has_children());
+}
+
+DOCTEST_TEST_CASE("child_process: what it did not do is told in a few words") {
+    ChildResult result;
+    result.code = 0;
+    DOCTEST_CHECK(result.succeeded());
+    result.code = 5;
+    DOCTEST_CHECK(result.failure() == "exit code 5");
+    result.err = "first line\nsecond line\n";
+    DOCTEST_CHECK(result.failure() == "first line");
+    result.code = 128 + SIGSEGV;
+    DOCTEST_CHECK(result.failure() == "ended by signal 11 (Segmentation fault)");
+    result.timed_out = true;
+    DOCTEST_CHECK(result.failure() == "no answer within the time limit");
+    result.code = 0;
+    DOCTEST_CHECK_FALSE(result.succeeded());
+}
+
+DOCTEST_TEST_CASE("child_process: what this process had still to write is written once") {
+    const ChildResult outer = run_child(
+        [] {
+            std::fputs("once ", stdout);
+            const ChildResult inner = run_child(
+                [] {
+                    std::fputs("inner", stdout);
+                    return 0;
+                },
+                20s);
+            std::fputs(inner.out.c_str(), stdout);
+            return 0;
+        },
+        20s);
+    DOCTEST_CHECK(outer.out == "once inner");
 }

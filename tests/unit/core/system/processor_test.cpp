@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/system/processor.hpp"
 
+#include "support/environment.hpp"
 #include "support/testing.hpp"
+
+#include "bigbird/core/system/child_process.hpp"
 
 #include <hwy/targets.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
 
 using namespace bigbird;
 
@@ -71,5 +78,21 @@ DOCTEST_TEST_CASE("processor: no more is used than BIGBIRD_CPU names, by librari
     } else if (instruction_set() == InstructionSet::avx512) {
         DOCTEST_CHECK((targets & HWY_AVX3) != 0);
         DOCTEST_CHECK((targets & HWY_AVX3_DL) == 0);
+    }
+}
+
+DOCTEST_TEST_CASE("processor: BIGBIRD_CPU may name a lesser processor, and nothing else") {
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+    const auto with = [&](const std::string& word) {
+        const testing::Environment variable(processor_variable, word);
+        return run_child(self, {"core_tests", "-tc=processor: no more*"}, std::chrono::seconds(60));
+    };
+    DOCTEST_CHECK(with("base").succeeded());
+    for (const char* word : {"AVX2", "sse", "avx2 ", "avx"}) {
+        const ChildResult refused = with(word);
+        DOCTEST_CHECK(refused.code == 128 + SIGABRT);  // this program does not catch it
+        DOCTEST_CHECK(refused.err.find(std::string("BIGBIRD_CPU is '") + word +
+                                       "'; it can be base, avx2, avx512, avx512_bf16 or amx") !=
+                      std::string::npos);
     }
 }

@@ -41,8 +41,8 @@ DOCTEST_TEST_CASE(
         DOCTEST_CHECK(spelt ==
                       std::vector<std::string>{"ACGTACGTTT", "GGGCAAT", "NNN", "TTTTTTTTTTTTTTTTTT", "A"});
         DOCTEST_CHECK(corpus.tokens() == corpus.sentence_ends().back());
-        DOCTEST_CHECK(corpus.document_begin(1) == 2);
-        DOCTEST_CHECK(corpus.document_begin(2) == 3);
+        const std::span<const std::int64_t> ends = corpus.document_ends();
+        DOCTEST_CHECK(std::vector(ends.begin(), ends.end()) == std::vector<std::int64_t>{2, 3, 5});
     }
     DOCTEST_CHECK(TokenCorpus::from_documents(stream_of({}), tokenizer, 2).documents() == 0);
 }

@@ -5,8 +5,11 @@
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
+#include "bigbird/core/parallel.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -84,4 +87,56 @@ DOCTEST_TEST_CASE("tokenizer/base_encoder: its slower twin's tokens, with rules 
         }
     }
     DOCTEST_CHECK(compared > 40);
+}
+
+DOCTEST_TEST_CASE("tokenizer/base_encoder: its slower twin's tokens where stretches of bases begin and end") {
+    const auto model = parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small");
+    const BpeRules rules = bpe_rules_of(model, "small");
+    std::string dna;
+    for (const char letter : read_file(test_data("tokenizer/sentences.txt")).substr(0, 20'000)) {
+        dna += letter == '\n' ? "" : std::string(1, letter);
+    }
+    std::vector<std::string> texts;
+    // Stretches shorter than 64 letters go another way; packed letters come by four and by eight.
+    for (std::size_t size = 56; size <= 73; ++size) {
+        texts.push_back(dna.substr(size * 31, size));
+        texts.push_back(dna.substr(size * 37, size) + "N" + dna.substr(size * 41, size));
+        texts.push_back("N" + dna.substr(size * 43, size) + "NN" + dna.substr(size * 47, 500 + size) + "N");
+    }
+    for (std::size_t at = 0; at < 24; ++at) {  // one N, at any place of the packed bytes
+        std::string text = dna.substr(3000, 700);
+        text[300 + at] = 'N';
+        texts.push_back(text);
+    }
+    texts.push_back(std::string(300, 'N'));
+    texts.push_back("");
+    for (const std::size_t prefix_tokens : {4UL, 512UL}) {
+        DOCTEST_CHECK(differences(rules, prefix_tokens, texts) == 0);
+    }
+}
+
+DOCTEST_TEST_CASE("tokenizer/base_encoder: many threads share one encoder") {
+    const auto model = parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small");
+    const BpeRules rules = bpe_rules_of(model, "small");
+    const ReachableTokens tokens(rules);
+    const auto general = make_encoder_tables(tokens);
+    const BaseEncoder encoder(*BaseTokens::of(tokens), *general);
+    bigbird::Rng rng(23);
+    const std::vector<std::string> texts = random_texts(rng, "ACGT", 60, 40);
+    const auto encoded = [&](const EncoderTables* slow, std::size_t index) {
+        const std::string& text = texts[index % texts.size()];
+        std::vector<std::uint8_t> letters(text.size() + TokenMatcher::padding);
+        std::transform(text.begin(), text.end(), letters.begin(),
+                       [&](char letter) { return general->matcher().letter_number(letter); });
+        std::vector<TokenAt> found;
+        slow != nullptr ? slow->encode(letters.data(), text.size(), found)
+                        : encoder.encode(letters.data(), text.size(), found);
+        return found;
+    };
+    std::atomic<int> wrong{0};
+    bigbird::parallel_for(400, 4, [&](std::int64_t i) {
+        const auto index = static_cast<std::size_t>(i);
+        wrong += encoded(nullptr, index) != encoded(general.get(), index);
+    });
+    DOCTEST_CHECK(wrong == 0);
 }

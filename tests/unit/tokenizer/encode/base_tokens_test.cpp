@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/encode/base_tokens.hpp"
 
+#include "support/random_rules.hpp"
 #include "support/testing.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace bigbird::tokenizer;
@@ -80,4 +83,40 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(!BaseTokens::of(ReachableTokens(rules_of("ACGT", merges))));
     merges.pop_back();
     DOCTEST_CHECK(BaseTokens::of(ReachableTokens(rules_of("ACGT", merges))).has_value());
+}
+
+DOCTEST_TEST_CASE("tokenizer/base_tokens: finds each pair that makes a token, and no other") {
+    bigbird::Rng rng(71);
+    int compared = 0;
+    for (int round = 0; round < 6; ++round) {
+        const ReachableTokens tokens(bigbird::testing::random_rules(rng, 300, round % 2 == 0, 0));
+        const auto bases = BaseTokens::of(tokens);
+        if (!bases) {
+            continue;
+        }
+        ++compared;
+        std::map<std::pair<BaseTokens::Number, BaseTokens::Number>, BaseTokens::Number> pairs;
+        std::uint32_t last_rank = 0;
+        for (std::size_t number = BaseTokens::letters; number < bases->size(); ++number) {
+            const BaseTokens::Token& token = (*bases)[number];
+            DOCTEST_CHECK(tokens.texts[(*bases)[token.left].number] +
+                              tokens.texts[(*bases)[token.right].number] ==
+                          tokens.texts[token.number]);
+            DOCTEST_CHECK(tokens.edges[token.number].rank >= last_rank);
+            last_rank = tokens.edges[token.number].rank;
+            pairs[{token.left, token.right}] = static_cast<BaseTokens::Number>(number);
+        }
+        int wrong = 0;
+        for (std::size_t left = 0; left < bases->size(); ++left) {
+            for (std::size_t right = 0; right < bases->size(); ++right) {
+                const std::pair pair(static_cast<BaseTokens::Number>(left),
+                                     static_cast<BaseTokens::Number>(right));
+                const auto known = pairs.find(pair);
+                wrong += bases->merged(pair.first, pair.second) !=
+                         (known == pairs.end() ? BaseTokens::none : known->second);
+            }
+        }
+        DOCTEST_CHECK(wrong == 0);
+    }
+    DOCTEST_CHECK(compared > 2);
 }

@@ -1,68 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
 
+#include "support/random_rules.hpp"
+#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/core/rng.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
 
 #include <map>
-#include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 using namespace bigbird;
+using namespace bigbird::testing;
 using namespace bigbird::tokenizer;
 
-DOCTEST_TEST_CASE("bpe_rules: tokens are found by their text alone") {
-    BpeRules rules;
-    const Token a = rules.add("A", 5), ac = rules.add("AC", 9);
-    DOCTEST_CHECK(rules.find("A") == a);
-    DOCTEST_CHECK(rules.find("AC") == ac);
-    DOCTEST_CHECK_FALSE(rules.find("C"));
-    DOCTEST_CHECK_FALSE(rules.find(""));
-    DOCTEST_CHECK(rules.letters['A'] == a);
-    DOCTEST_CHECK(rules.letters['C'] == no_token);
-    DOCTEST_CHECK(rules.ids[ac] == 9);
-    DOCTEST_CHECK_THROWS(rules.add("AC", 10));
-    DOCTEST_CHECK_THROWS(rules.add("", 10));
-}
-
-DOCTEST_TEST_CASE("bpe_rules: an earlier merge of the same two stays") {
-    BpeRules rules;
-    const Token a = rules.add("A", 0), c = rules.add("C", 1), ac = rules.add("AC", 2),
-                ca = rules.add("CA", 3);
-    rules.add_merge(a, c, 7, ac);
-    rules.add_merge(a, c, 3, ca);
-    DOCTEST_CHECK(rules.merge(a, c).rank == 7);
-    DOCTEST_CHECK(rules.merge(a, c).merged == ac);
-    DOCTEST_CHECK(rules.merge(c, a).rank == never);
-    DOCTEST_CHECK(rules.merges() == 1);
-}
-
-DOCTEST_TEST_CASE("bpe_rules: thousands of tokens and merges, as a map holds them") {
-    Rng rng(4);
-    BpeRules rules;
-    std::map<std::pair<Token, Token>, std::uint32_t> wanted;
-    for (int i = 0; i < 3000; ++i)
-        rules.add(std::to_string(i) + "x", i);
-    for (std::uint32_t i = 0; i < 5000; ++i) {
-        const auto left = static_cast<Token>(rng.between(0, 60)),
-                   right = static_cast<Token>(rng.between(0, 60));
-        rules.add_merge(left, right, i, left);
-        wanted.try_emplace({left, right}, i);
+DOCTEST_TEST_CASE("tokenizer/bpe_rules: finds what maps find, among thousands of tokens and merges") {
+    bigbird::Rng rng(51);
+    const BpeRules rules = random_rules(rng, 3000, true, 5);
+    DOCTEST_REQUIRE(rules.size() == 3000);
+    std::map<std::string, Token> tokens;
+    for (Token token = 0; token < rules.size(); ++token) {
+        tokens.emplace(rules.texts[token], token);
     }
-    DOCTEST_CHECK(rules.merges() == wanted.size());
-    for (Token left = 0; left <= 60; ++left) {
-        for (Token right = 0; right <= 60; ++right) {
-            const auto found = wanted.find({left, right});
-            DOCTEST_CHECK(rules.merge(left, right).rank == (found == wanted.end() ? never : found->second));
+    DOCTEST_CHECK(tokens.size() == rules.size());
+    int wrong = 0;
+    for (const std::string& text : random_texts(rng, "ACGT", 2000, 0)) {
+        const std::string some = text.substr(0, 1) + rules.texts[random_number(rng, 3000)];
+        const auto known = tokens.find(some);
+        const auto found = rules.find(some);
+        wrong += found.has_value() != (known != tokens.end()) || (found && *found != known->second);
+    }
+    DOCTEST_CHECK(wrong == 0);
+    std::map<std::pair<Token, Token>, std::uint32_t> merges;
+    rules.for_each_merge([&](Token left, Token right, std::uint32_t rank) {
+        wrong += !merges.emplace(std::pair(left, right), rank).second;
+        wrong += rules.texts[rules.merge(left, right).merged] != rules.texts[left] + rules.texts[right];
+    });
+    DOCTEST_CHECK(merges.size() == rules.merges());
+    for (Token left = 0; left < 200; ++left) {
+        for (Token right = 0; right < 200; ++right) {
+            const auto known = merges.find({left, right});
+            wrong += rules.merge(left, right).rank != (known == merges.end() ? never : known->second);
         }
     }
-    std::size_t visited = 0;
-    rules.for_each_merge([&](Token left, Token right, std::uint32_t rank) {
-        ++visited;
-        DOCTEST_CHECK(wanted.at({left, right}) == rank);
-    });
-    DOCTEST_CHECK(visited == wanted.size());
-    DOCTEST_CHECK(rules.find("2999x") == Token{2999});
+    DOCTEST_CHECK(wrong == 0);
+}
+
+DOCTEST_TEST_CASE("tokenizer/bpe_rules: a token's text is new, and the first rule for two tokens stays") {
+    BpeRules rules;
+    const Token a = rules.add("A", 7), c = rules.add("C", 8), ac = rules.add("AC", 9),
+                ca = rules.add("CA", 10);
+    DOCTEST_CHECK_THROWS_AS(rules.add("A", 11), std::logic_error);
+    DOCTEST_CHECK_THROWS_AS(rules.add("", 11), std::logic_error);
+    DOCTEST_CHECK(rules.size() == 4);
+    rules.add_merge(a, c, 5, ac);
+    rules.add_merge(a, c, 1, ca);
+    DOCTEST_CHECK(rules.merges() == 1);
+    DOCTEST_CHECK(rules.merge(a, c).rank == 5);
+    DOCTEST_CHECK(rules.merge(a, c).merged == ac);
+    DOCTEST_CHECK(rules.merge(c, a).rank == never);
+    DOCTEST_CHECK(rules.merge(a, a).merged == no_token);
+    DOCTEST_CHECK(rules.letters['C'] == c);
+    DOCTEST_CHECK(rules.letters[0] == no_token);
+    DOCTEST_CHECK(rules.letters[255] == no_token);
+    DOCTEST_CHECK(rules.ids == std::vector<std::int32_t>{7, 8, 9, 10});
 }

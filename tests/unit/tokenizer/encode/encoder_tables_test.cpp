@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/encode/encoder_tables.hpp"
 
+#include "support/bpe_definition.hpp"
 #include "support/random_rules.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/tokenizer/encode/pair_compatibility.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -66,4 +67,56 @@ DOCTEST_TEST_CASE("tokenizer/encoder_tables: what the definition gives, with rul
         DOCTEST_CHECK(differences(rules, random_texts(rng, "AC")) == 0);
     }
     DOCTEST_CHECK(lost > 0);
+}
+
+DOCTEST_TEST_CASE("tokenizer/encoder_tables: reachable tokens are those that their own letters give") {
+    bigbird::Rng rng(31);
+    for (int round = 0; round < 8; ++round) {
+        const BpeRules rules = random_rules(rng, 150, round % 2 == 0, round % 3 == 0 ? 0 : 9);
+        const ReachableTokens tokens(rules);
+        std::vector<std::int32_t> lost;
+        for (Token token = 0; token < rules.size(); ++token) {
+            const bool reachable =
+                encode_by_definition(rules, letters_of(rules, rules.texts[token])) == std::vector{token};
+            DOCTEST_CHECK((tokens.number_of[token] != no_token) == reachable);
+            if (reachable) {
+                DOCTEST_CHECK(tokens.texts[tokens.number_of[token]] == rules.texts[token]);
+                DOCTEST_CHECK(tokens.ids[tokens.number_of[token]] == rules.ids[token]);
+            } else {
+                lost.push_back(rules.ids[token]);
+            }
+        }
+        std::sort(lost.begin(), lost.end());
+        DOCTEST_CHECK(tokens.lost == lost);
+        DOCTEST_CHECK(tokens.texts.size() + lost.size() == rules.size());
+    }
+}
+
+DOCTEST_TEST_CASE(
+    "tokenizer/encoder_tables: tokens come by length, each with the longest one it begins with") {
+    bigbird::Rng rng(32);
+    const ReachableTokens tokens(random_rules(rng, 300, true, 0));
+    std::size_t longest = 0;
+    for (Token token = 0; token < tokens.texts.size(); ++token) {
+        const std::string& text = tokens.texts[token];
+        DOCTEST_CHECK((token == 0 || tokens.texts[token - 1].size() <= text.size()));
+        longest = std::max(longest, text.size());
+        Token expected = no_token;
+        for (Token other = 0; other < tokens.texts.size(); ++other) {
+            const std::string& prefix = tokens.texts[other];
+            if (prefix.size() < text.size() && text.starts_with(prefix) &&
+                (expected == no_token || prefix.size() > tokens.texts[expected].size())) {
+                expected = other;
+            }
+        }
+        DOCTEST_CHECK(tokens.shorter[token] == expected);
+        const ReachableTokens::Edges& edges = tokens.edges[token];
+        if (text.size() > 1) {
+            DOCTEST_CHECK(tokens.texts[edges.left] + tokens.texts[edges.right] == text);
+            DOCTEST_CHECK(edges.latest >= edges.rank);
+        } else {
+            DOCTEST_CHECK(edges.left == no_token);
+        }
+    }
+    DOCTEST_CHECK(tokens.longest == longest);
 }

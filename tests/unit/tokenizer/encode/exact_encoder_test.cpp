@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/encode/exact_encoder.hpp"
 
+#include "support/bpe_definition.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
+#include "bigbird/core/parallel.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
 #include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
 
 #include <sentencepiece_processor.h>
 
+#include <algorithm>
+#include <atomic>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -184,4 +188,78 @@ DOCTEST_TEST_CASE("tokenizer/exact_encoder: pieces that encoding never gives are
     DOCTEST_CHECK(std::vector(encoder.unreachable().begin(), encoder.unreachable().end()) ==
                   std::vector<std::int32_t>{3});
     DOCTEST_CHECK(encoder.encode("GACG") == std::vector<std::int32_t>{6, 2, 6});
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_encoder: the definition's tokens on slices of real sequence") {
+    const Both both("tokenizer/small.model");
+    const BpeRules rules = bpe_rules_of(parse_sentencepiece_model(both.bytes, "small"), "small");
+    const std::string dna = real_sequence();
+    bigbird::Rng rng(14);
+    int wrong = 0;
+    for (int round = 0; round < 60; ++round) {
+        const auto size = static_cast<std::size_t>(rng.between(0, 500));
+        const std::string text = dna.substr(static_cast<std::size_t>(rng.between(0, 90'000)), size);
+        std::vector<std::int32_t> expected;
+        for (const Token token : encode_by_definition(rules, letters_of(rules, text))) {
+            expected.push_back(rules.ids[token]);
+        }
+        wrong += both.encoder.encode(text) != expected;
+    }
+    DOCTEST_CHECK(wrong == 0);
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_encoder: unknown letters alone or together, and where they stand") {
+    for (const bool fuse : {false, true}) {
+        BpeRules rules;
+        const Token a = rules.add("A", 10), c = rules.add("C", 11), ac = rules.add("AC", 12);
+        rules.add_merge(a, c, 0, ac);
+        rules.unknown_id = 3;
+        rules.fuse_unknown = fuse;
+        const ExactEncoder encoder(rules);
+        const Encoding encoding = encoder.encode_with_spans("xxACyA");
+        using Ids = std::vector<std::int32_t>;
+        using Spans = std::vector<TextSpan>;
+        DOCTEST_CHECK(encoding.ids == (fuse ? Ids{3, 12, 3, 10} : Ids{3, 3, 12, 3, 10}));
+        DOCTEST_CHECK(encoding.spans == (fuse ? Spans{{0, 2}, {2, 4}, {4, 5}, {5, 6}}
+                                              : Spans{{0, 1}, {1, 2}, {2, 4}, {4, 5}, {5, 6}}));
+        DOCTEST_CHECK(encoder.encode("AxC") == Ids{10, 3, 11});  // nothing is merged across one
+        DOCTEST_CHECK(encoder.encode("").empty());
+        DOCTEST_CHECK(encoder.encode(std::string(5, '\0')).size() == (fuse ? 1 : 5));
+    }
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_encoder: sizes around a chunk of 32,768 letters, with spans") {
+    const Both both("tokenizer/small.model");
+    const std::string dna = real_sequence() + real_sequence();
+    constexpr std::size_t chunk = std::size_t{1} << 15, overlap = 32 * 16;
+    for (const std::size_t size : {chunk - 1, chunk, chunk + 1, chunk + overlap, chunk + overlap + 1,
+                                   2 * chunk - 1, 2 * chunk + 1, 3 * chunk + overlap}) {
+        std::string text = dna.substr(17, size);
+        text[size / 3] = 'x';  // a stretch ends here
+        DOCTEST_CAPTURE(size);
+        DOCTEST_CHECK(both.agree(text));
+        const Encoding encoding = both.encoder.encode_with_spans(text, 2);
+        DOCTEST_CHECK(encoding.ids == both.encoder.encode(text));
+        std::size_t position = 0, wrong = 0;
+        for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
+            const TextSpan span = encoding.spans[i];
+            wrong += span.begin != position;
+            position = span.end;
+            wrong += encoding.ids[i] != 1 &&
+                     both.oracle.IdToPiece(encoding.ids[i]) != text.substr(span.begin, span.end - span.begin);
+        }
+        DOCTEST_CHECK(wrong == 0);
+        DOCTEST_CHECK(position == size);
+    }
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_encoder: many threads share one encoder") {
+    const Both both("tokenizer/small.model");
+    const std::string dna = real_sequence();
+    const auto whole = both.encoder.encode(dna);
+    std::atomic<int> wrong{0};
+    bigbird::parallel_for(16, 4, [&](std::int64_t i) {
+        wrong += both.encoder.encode(dna, static_cast<int>(i % 3) + 1) != whole;
+    });
+    DOCTEST_CHECK(wrong == 0);
 }

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/encode/pair_compatibility.hpp"
 
+#include "support/bpe_definition.hpp"
+#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/rng.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
 
+#include <optional>
+#include <sstream>
 #include <string>
 #include <vector>
 
+using namespace bigbird::testing;
 using namespace bigbird::tokenizer;
 
 namespace {
@@ -24,14 +29,6 @@ BpeRules rules_of(const std::vector<std::string>& pieces) {
         model.pieces.push_back({letter, -static_cast<float>(model.pieces.size()), PieceKind::normal});
     }
     return bpe_rules_of(model, "rules");
-}
-
-std::vector<Token> letters_of(const BpeRules& rules, const std::string& text) {
-    std::vector<Token> letters;
-    for (const char letter : text) {
-        letters.push_back(rules.letters[static_cast<unsigned char>(letter)]);
-    }
-    return letters;
 }
 
 std::string spell(const BpeRules& rules, const std::vector<Token>& tokens) {
@@ -107,4 +104,49 @@ DOCTEST_TEST_CASE(
         DOCTEST_CHECK(wrong == 0);
         DOCTEST_CHECK(apart > 10);
     }
+}
+
+DOCTEST_TEST_CASE("tokenizer/pair_compatibility: of equal ranks the left merge comes first, on either side") {
+    // CA and AC have one rank: between C and AC stands CA's merge, which lies further left and comes first.
+    BpeRules rules;
+    const Token a = rules.add("A", 0), c = rules.add("C", 1), ca = rules.add("CA", 2),
+                ac = rules.add("AC", 3);
+    rules.add_merge(c, a, 5, ca);
+    rules.add_merge(a, c, 5, ac);
+    const auto apart = [&](Token left, Token right) {
+        return are_compatible(rules, trace_token(rules, left)->right, trace_token(rules, right)->left);
+    };
+    DOCTEST_CHECK(spell(rules, encode_by_definition(rules, letters_of(rules, "CAC"))) == "CA C");
+    DOCTEST_CHECK_FALSE(apart(c, ac));
+    DOCTEST_CHECK(apart(ca, c));
+    DOCTEST_CHECK(apart(ca, ca));
+    DOCTEST_CHECK_FALSE(apart(a, c));
+    DOCTEST_CHECK(apart(a, a));
+}
+
+DOCTEST_TEST_CASE(
+    "tokenizer/pair_compatibility: all neighbours that encoding gives stay apart, on real DNA") {
+    const auto model = parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small");
+    const BpeRules rules = bpe_rules_of(model, "small");
+    std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
+    int neighbours = 0, crossed = 0, wrong_merges = 0;
+    for (std::string line; std::getline(lines, line) && neighbours < 2000;) {
+        const auto tokens = encode_by_definition(rules, letters_of(rules, line.substr(0, 400)));
+        for (std::size_t i = 0; i + 1 < tokens.size(); ++i, ++neighbours) {
+            const auto left = trace_token(rules, tokens[i]), right = trace_token(rules, tokens[i + 1]);
+            DOCTEST_REQUIRE((left && right));
+            crossed += !are_compatible(rules, left->right, right->left);
+            // The token's two halves do not stay apart: they were merged.
+            const std::string& text = rules.texts[tokens[i]];
+            for (std::size_t cut = 1; cut < text.size(); ++cut) {
+                const auto l = rules.find(text.substr(0, cut)), r = rules.find(text.substr(cut));
+                const auto lt = l ? trace_token(rules, *l) : std::nullopt;
+                const auto rt = r ? trace_token(rules, *r) : std::nullopt;
+                wrong_merges += lt && rt && are_compatible(rules, lt->right, rt->left);
+            }
+        }
+    }
+    DOCTEST_CHECK(neighbours >= 2000);
+    DOCTEST_CHECK(crossed == 0);
+    DOCTEST_CHECK(wrong_merges == 0);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/encode/prefix_tokens.hpp"
 
+#include "support/bpe_definition.hpp"
 #include "support/random_rules.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/tokenizer/encode/pair_compatibility.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
 
 #include <algorithm>
@@ -147,4 +147,49 @@ DOCTEST_TEST_CASE("tokenizer/prefix_tokens: neighbours stay apart exactly if the
     DOCTEST_CHECK(wrong == 0);
     DOCTEST_CHECK(apart > 50);
     DOCTEST_CHECK(compared > apart);
+}
+
+DOCTEST_TEST_CASE("tokenizer/prefix_tokens: of real sequence next to nothing is left uncut") {
+    const auto model = parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small");
+    const BpeRules rules = bpe_rules_of(model, "small");
+    std::string dna;
+    for (const char letter : read_file(test_data("tokenizer/sentences.txt")).substr(0, 12'000)) {
+        dna += letter == '\n' ? "" : std::string(1, letter);
+    }
+    std::vector<std::string> slices;
+    for (std::size_t begin = 0; begin + 900 < dna.size(); begin += 700) {
+        slices.push_back(dna.substr(begin, 500 + begin % 391));  // in one part, and in four
+    }
+    for (const std::string& slice : slices) {
+        const std::int64_t left = letters_left(rules, 40, {slice});
+        DOCTEST_CHECK(left >= 0);
+        DOCTEST_CHECK(left < 16);
+        DOCTEST_CHECK(letters_left(rules, 512, {slice}) >= 0);  // the whole vocabulary, long tokens too
+    }
+}
+
+DOCTEST_TEST_CASE("tokenizer/prefix_tokens: as many as asked for, of rising rank, and short enough") {
+    const auto model = parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small");
+    const ReachableTokens tokens(bpe_rules_of(model, "small"));
+    const BaseTokens numbered = *BaseTokens::of(tokens);
+    DOCTEST_CHECK(PrefixTokens(numbered, 4).count() == 4);
+    DOCTEST_CHECK(PrefixTokens(numbered, 100).count() == 100);
+    const std::size_t all = PrefixTokens(numbered).count();
+    DOCTEST_CHECK(all > 100);
+    DOCTEST_CHECK(all <= numbered.ordered());
+    for (std::size_t i = 0; i < all; ++i) {
+        DOCTEST_CHECK(numbered[i].length <= PrefixTokens::longest);
+    }
+    // A run of A of 32 letters is too long for a short token; so nothing from there on is one.
+    BpeRules runs;
+    for (const char* letter : {"A", "C", "G", "T"}) {
+        runs.add(letter, 0);
+    }
+    for (std::string run = "A"; run.size() < 32; run += run) {
+        const Token half = *runs.find(run);
+        runs.add_merge(half, half, static_cast<std::uint32_t>(runs.size()), runs.add(run + run, 0));
+    }
+    runs.add_merge(*runs.find("C"), *runs.find("G"), 90, runs.add("CG", 0));
+    const ReachableTokens reachable(runs);
+    DOCTEST_CHECK(PrefixTokens(*BaseTokens::of(reachable)).count() == 8);  // A C G T, AA … A16
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // encodings.tsv holds what transformers' AutoTokenizer makes of the files that are written here:
 // scripts/checks/make_hf_fixtures.py.
+#include "support/random_rules.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
@@ -9,7 +10,11 @@
 #include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <cstdlib>
+#include <map>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -69,4 +74,135 @@ DOCTEST_TEST_CASE("hf_writer: the files, read back, encode as the model does") {
     const Json config = read_json(folder / "tokenizer_config.json");
     DOCTEST_CHECK(config["model_max_length"] == 4096);
     DOCTEST_CHECK(config["added_tokens_decoder"]["4"]["content"] == "[MASK]");
+}
+
+namespace {
+
+using Tokens = std::vector<std::string>;
+
+/// tokenizer.json's model by its definition: of the merges in the list, the first that any two neighbours are
+/// takes place first, the leftmost of several.
+Tokens encode_by_merge_list(const Json& json, const std::string& text) {
+    std::map<std::pair<std::string, std::string>, std::size_t> ranks;
+    for (const Json& merge : json["model"]["merges"]) {
+        const auto line = merge.get<std::string>();
+        const std::size_t blank = line.find(' ');
+        ranks.emplace(std::pair(line.substr(0, blank), line.substr(blank + 1)), ranks.size());
+    }
+    Tokens tokens;
+    for (const char letter : text) {
+        tokens.emplace_back(1, letter);
+    }
+    while (true) {
+        std::size_t best = ranks.size(), at = 0;
+        for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+            const auto found = ranks.find({tokens[i], tokens[i + 1]});
+            if (found != ranks.end() && found->second < best) {
+                best = found->second;
+                at = i;
+            }
+        }
+        if (best == ranks.size()) {
+            return tokens;
+        }
+        tokens[at] += tokens[at + 1];
+        tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+    }
+}
+
+Tokens pieces_of(const DnaTokenizer& tokenizer, const std::string& text) {
+    Tokens pieces;
+    for (const std::int32_t id : tokenizer.encode(text)) {
+        pieces.push_back(tokenizer.piece(id));
+    }
+    return pieces;
+}
+
+SentencePieceModel model_of(const std::vector<std::string>& learnt) {
+    SentencePieceModel model =
+        parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small.model");
+    model.pieces.resize(5);
+    for (const std::string& text : learnt) {
+        model.pieces.push_back({text, 5 - static_cast<float>(model.pieces.size()), PieceKind::normal});
+    }
+    for (const char* letter : {"A", "C", "G", "T", "N"}) {
+        model.pieces.push_back({letter, 5 - static_cast<float>(model.pieces.size()), PieceKind::normal});
+    }
+    return model;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("hf_writer: the list of merges makes our pieces on real sequence, by its definition") {
+    const auto model =
+        parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small.model");
+    const Json json = tokenizer_json(model);
+    const auto ours = DnaTokenizer::load(test_data("tokenizer/small.model"));
+    std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
+    int compared = 0;
+    for (std::string line; std::getline(lines, line) && compared < 40; ++compared) {
+        const std::string text = line.substr(0, 300);
+        DOCTEST_CHECK(encode_by_merge_list(json, text) == pieces_of(ours, text));
+    }
+    DOCTEST_CHECK(compared == 40);
+}
+
+DOCTEST_TEST_CASE("hf_writer: pieces that are made in several ways, where they overlap themselves") {
+    Rng rng(13);
+    for (const std::vector<std::string>& learnt :
+         std::vector<std::vector<std::string>>{{"AA", "AAA", "AAAA"},
+                                               {"AA", "AAAA", "AAA", "AAAAAA"},
+                                               {"AT", "TA", "ATA", "ATATA"},
+                                               {"AC", "ACAC", "CA", "ACACAC"},
+                                               {"CG", "GC", "CGC", "GCG", "CGCG"}}) {
+        const SentencePieceModel model = model_of(learnt);
+        const Json json = tokenizer_json(model);
+        const auto ours = DnaTokenizer::from_serialized(serialize(model), "m");
+        for (const std::string letters : {"A", "AT", "AC", "CG", "ACGT"}) {
+            for (const std::string& text : random_texts(rng, letters, 40, 1)) {
+                DOCTEST_CAPTURE(text);
+                DOCTEST_CHECK(encode_by_merge_list(json, text) == pieces_of(ours, text));
+            }
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("hf_writer: its normaliser does with each ASCII letter what ours does") {
+    const auto model =
+        parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small.model");
+    const auto theirs = HfTokenizer::from_text(tokenizer_json(model).dump(), "tokenizer.json");
+    const auto ours = DnaTokenizer::load(test_data("tokenizer/small.model"));
+    for (char letter = 1; letter < 127; ++letter) {
+        const std::string text{letter};
+        DOCTEST_CAPTURE(text);
+        DOCTEST_CHECK(theirs.encode(text) == ours.encode(text));
+    }
+}
+
+DOCTEST_TEST_CASE("hf_writer: the vocabulary is the pieces by id, special ones first") {
+    const auto model =
+        parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small.model");
+    const Json json = tokenizer_json(model);
+    DOCTEST_CHECK(json["model"]["vocab"].size() == model.pieces.size());
+    std::size_t id = 0;
+    for (const auto& [text, number] : json["model"]["vocab"].items()) {
+        DOCTEST_CHECK(text == model.pieces[id].text);
+        DOCTEST_CHECK(number == id++);
+    }
+    DOCTEST_CHECK(json["added_tokens"].size() == 5);
+    DOCTEST_CHECK(json["added_tokens"][4]["content"] == "[MASK]");
+    DOCTEST_CHECK(json["post_processor"]["single"][0]["SpecialToken"]["id"] == "[CLS]");
+    DOCTEST_CHECK(json["post_processor"]["special_tokens"]["[SEP]"]["ids"] == Json{3});
+    DOCTEST_CHECK(json["model"]["fuse_unk"] == true);
+}
+
+DOCTEST_TEST_CASE("hf_writer: the settings name the special pieces that there are") {
+    const Json config = tokenizer_config_json({.pad = 3, .unk = 0, .cls = 1, .sep = 2, .mask = -1}, 512);
+    DOCTEST_CHECK(config["added_tokens_decoder"].size() == 4);
+    DOCTEST_CHECK(config["added_tokens_decoder"]["3"]["content"] == "[PAD]");
+    DOCTEST_CHECK(!config["added_tokens_decoder"]["3"].contains("id"));
+    DOCTEST_CHECK(config["pad_token"] == "[PAD]");
+    DOCTEST_CHECK(!config.contains("mask_token"));
+    DOCTEST_CHECK(config["model_max_length"] == 512);
+    DOCTEST_CHECK(config["tokenizer_class"] == "PreTrainedTokenizerFast");
 }

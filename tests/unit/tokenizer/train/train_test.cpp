@@ -6,10 +6,12 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 #include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <sstream>
 
@@ -220,4 +222,45 @@ DOCTEST_TEST_CASE("train: a corpus small for its vocabulary gets SentencePiece's
                            : OverlapCounting::alternate;
     train_tokenizer({.vocab_size = 8000, .overlaps = other}, real_sentences(), folder / "other.model");
     DOCTEST_CHECK(log.text().find("SentencePiece may choose others among them") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("train: each option that is out of range is named") {
+    const auto message = [](const TrainSpec& spec) {
+        return message_of<ConfigError>([&] { spec.validate(); });
+    };
+    DOCTEST_CHECK_NOTHROW(TrainSpec{}.validate());
+    DOCTEST_CHECK_NOTHROW(TrainSpec{.vocab_size = 10}.validate());
+    DOCTEST_CHECK_NOTHROW(TrainSpec{.vocab_size = 65'000}.validate());
+    DOCTEST_CHECK(message({.vocab_size = 65'001}).starts_with("--vocab-size can be at most 65000"));
+    DOCTEST_CHECK_NOTHROW((TrainSpec{.vocab_size = 65'001, .engine = TrainEngine::sentencepiece}.validate()));
+    DOCTEST_CHECK(message({.max_piece_length = 0}) == "--max-piece-length must be at least 1");
+    DOCTEST_CHECK(message({.max_sentences = -1}) == "--max-sentences must not be negative; 0 takes all");
+    DOCTEST_CHECK(message({.max_memory = -1}) == "--max-memory must be at least 103 MB");
+    DOCTEST_CHECK(message({.max_memory = 102'999'999}) == "--max-memory must be at least 103 MB");
+    DOCTEST_CHECK_NOTHROW(TrainSpec{.max_memory = 103'000'000}.validate());
+    DOCTEST_CHECK(message({.max_memory = 189'999'999, .engine = TrainEngine::sentencepiece}) ==
+                  "--max-memory must be at least 190 MB");
+}
+
+DOCTEST_TEST_CASE("train: memory grows with the bases, thirty times as fast with SentencePiece") {
+    using tokenizer::estimated_memory;
+    DOCTEST_CHECK(estimated_memory(TrainEngine::exact, 1'000'000'000) -
+                      estimated_memory(TrainEngine::exact, 0) ==
+                  3'000'000'000);
+    DOCTEST_CHECK(estimated_memory(TrainEngine::sentencepiece, 1'000'000'000) -
+                      estimated_memory(TrainEngine::sentencepiece, 0) ==
+                  90'000'000'000);
+}
+
+DOCTEST_TEST_CASE("train: a model may not take the name of the list beside it, and a signal leaves no file") {
+    const TempDir folder;
+    DOCTEST_CHECK(message_of<ConfigError>([&] {
+                      train_tokenizer({.vocab_size = 100}, real_sentences(), folder / "t.vocab");
+                  }) == (folder / "t.vocab").string() +
+                            ": the model must not end in .vocab, the name of the list beside it");
+    set_stop_signal(SIGINT);
+    DOCTEST_CHECK_THROWS_AS(train_tokenizer({.vocab_size = 300}, real_sentences(), folder / "t.model"),
+                            Stopped);
+    set_stop_signal(0);
+    DOCTEST_CHECK(std::filesystem::is_empty(folder.path()));
 }

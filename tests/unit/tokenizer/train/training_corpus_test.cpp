@@ -3,8 +3,11 @@
 
 #include "support/testing.hpp"
 
+#include "bigbird/core/nucleotide.hpp"
 #include "bigbird/core/rng.hpp"
 
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,10 +18,9 @@ namespace {
 
 std::vector<std::string> stretches_of(const TrainingCorpus& corpus) {
     std::vector<std::string> stretches;
-    corpus.for_each_stretch([&](const std::string& stretch) {
-        stretches.push_back(stretch);
-        return true;
-    });
+    for (StretchReader reader(corpus.positions()); !reader.done(); reader.next()) {
+        stretches.push_back(reader.stretch());
+    }
     return stretches;
 }
 
@@ -73,4 +75,69 @@ DOCTEST_TEST_CASE("training_corpus: a limit keeps a seeded sample in order") {
     }
     DOCTEST_CHECK(next == some.size());
     DOCTEST_CHECK(sample(7, 1'000'000) == sentences);
+}
+
+DOCTEST_TEST_CASE("training_corpus: every byte is the letter that normalised_base makes of it") {
+    for (int byte = 0; byte < 256; ++byte) {
+        TrainingCorpus corpus(0);
+        const auto letter = static_cast<char>(byte);
+        corpus.add("AC" + std::string(1, letter) + "G");
+        const char base = bigbird::normalised_base(letter);
+        const std::vector<std::string> expected =
+            base == 'N' ? std::vector<std::string>{"AC", "G"}
+                        : std::vector<std::string>{"AC" + std::string(1, base) + "G"};
+        DOCTEST_CAPTURE(byte);
+        DOCTEST_CHECK(stretches_of(corpus) == expected);
+        DOCTEST_CHECK(corpus.bases() == (base == 'N' ? 3 : 4));
+    }
+}
+
+DOCTEST_TEST_CASE("training_corpus: letters are counted whatever the length of the sentences") {
+    bigbird::Rng rng(2);
+    TrainingCorpus corpus(0);
+    std::map<char, std::int64_t> counts;
+    for (const std::size_t size :
+         {0U, 1U, 254U, 255U, 256U, 510U, 511U, 29'999U, 30'000U, 30'001U, 60'000U}) {
+        std::string sentence;
+        while (sentence.size() < size) {
+            const char base = "ACGT"[rng.between(0, 3)];
+            sentence += base;
+            ++counts[base];
+        }
+        corpus.add(sentence);
+    }
+    for (const char base : std::string("ACGT")) {
+        DOCTEST_CHECK(corpus.count(symbol_of_letter(base)) == counts[base]);
+    }
+    std::vector<std::size_t> sizes;
+    for (const std::string& stretch : stretches_of(corpus)) {
+        sizes.push_back(stretch.size());
+    }
+    DOCTEST_CHECK(sizes == std::vector<std::size_t>{1, 254, 255, 256, 510, 511, 29'999, 30'000, 30'000, 1,
+                                                    30'000, 30'000});
+}
+
+DOCTEST_TEST_CASE("training_corpus: missing letters are added once, and none that is there") {
+    TrainingCorpus corpus(0);
+    corpus.add("AATT");
+    corpus.add_missing_letters();
+    corpus.add_missing_letters();
+    DOCTEST_CHECK(stretches_of(corpus) == std::vector<std::string>{"AATT", "C", "G", "N"});
+    TrainingCorpus empty(0);
+    DOCTEST_CHECK(stretches_of(empty).empty());
+    DOCTEST_CHECK(StretchReader(empty.positions()).done());
+    empty.add_missing_letters();
+    DOCTEST_CHECK(stretches_of(empty) == std::vector<std::string>{"A", "C", "G", "T", "N"});
+}
+
+DOCTEST_TEST_CASE("training_corpus: one sentence is kept, however small the limit") {
+    TrainingCorpus corpus(3, 100);
+    corpus.add(std::string(500, 'A'));
+    DOCTEST_CHECK(corpus.sentences() == 1);
+    DOCTEST_CHECK(corpus.bases() == 500);
+    for (int i = 0; i < 50; ++i) {
+        corpus.add(std::string(40, 'C'));
+    }
+    DOCTEST_CHECK(corpus.seen() == 51);
+    DOCTEST_CHECK(corpus.sentences() <= 2);
 }

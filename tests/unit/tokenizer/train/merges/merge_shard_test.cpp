@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/train/merges/merge_shard.hpp"
 
+#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
+#include <algorithm>
 #include <map>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -103,6 +106,73 @@ DOCTEST_TEST_CASE("tokenizer/merge_shard: a run of one base") {
             const std::vector<std::uint64_t> every{0, 2, 4}, alternate{0, 4};
             DOCTEST_CHECK(scene.read(twice) == (counting == OverlapCounting::alternate ? alternate : every));
             DOCTEST_CHECK(scene.read(behind_a) == std::vector<std::uint64_t>{6});
+        }
+    }
+}
+
+namespace {
+
+using Symbols = std::vector<Symbol>;
+
+Symbols merge_plainly(const Symbols& symbols, const MergeRule& rule) {
+    Symbols merged;
+    for (std::size_t i = 0; i < symbols.size(); ++i) {
+        const bool found = i + 1 < symbols.size() && symbols[i] == rule.left && symbols[i + 1] == rule.right;
+        merged.push_back(found ? rule.merged : symbols[i]);
+        i += found ? 1 : 0;
+    }
+    return merged;
+}
+
+std::string spell(const Symbols& symbols) {
+    std::string text;
+    for (const Symbol symbol : symbols) {
+        text += (text.empty() ? "" : " ") + std::to_string(symbol);
+    }
+    return text;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("tokenizer/merge_shard: merge after merge on real sequence, as one by one") {
+    std::istringstream lines(
+        bigbird::testing::read_file(bigbird::testing::test_data("tokenizer/sentences.txt")));
+    std::string dna;
+    std::getline(lines, dna);
+    for (const std::size_t most_remembered : {std::size_t{0}, std::size_t{1} << 20}) {
+        Scene scene(dna, OverlapCounting::every, most_remembered);
+        Symbols plain;
+        for (const char letter : dna) {
+            plain.push_back(symbol_of_letter(letter));
+        }
+        // The pairs to come are listed by the merge before them, never by looking at all again.
+        Symbol left = A, right = A;
+        PositionList positions = scene.places_of(left, right);
+        for (int round = 0; round < 8; ++round) {
+            const auto merged = static_cast<Symbol>(scene.lengths.size());
+            const MergeRule rule{left, right, merged};
+            scene.lengths.push_back(static_cast<std::uint16_t>(scene.lengths[left] + scene.lengths[right]));
+            NeighbourCounts counts(scene.lengths.size());
+            scene.shard[0].merge(positions, rule, counts);
+            plain = merge_plainly(plain, rule);
+            DOCTEST_REQUIRE(scene.tokens() == spell(plain));
+            // The commonest symbol behind the merged one makes the next pair.
+            std::vector<std::uint64_t> behind(scene.lengths.size());
+            for (std::size_t i = 0; i + 1 < plain.size(); ++i) {
+                behind[plain[i + 1]] += plain[i] == merged;
+            }
+            const auto next =
+                static_cast<Symbol>(std::max_element(behind.begin(), behind.end() - 1) - behind.begin());
+            PositionList listed(scene.memory);
+            NewLists lists(scene.lengths.size());
+            lists.right[next] = &listed;
+            scene.shard[0].list_neighbours(positions, rule, lists);
+            const PositionList expected = scene.places_of(merged, next);
+            DOCTEST_CHECK(scene.read(listed) == scene.read(expected));
+            DOCTEST_CHECK(scene.shard[0].count(listed, merged, next) == behind[next]);
+            left = merged;
+            right = next;
+            positions = std::move(listed);
         }
     }
 }

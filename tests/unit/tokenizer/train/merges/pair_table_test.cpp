@@ -5,8 +5,11 @@
 
 #include "bigbird/core/rng.hpp"
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -101,4 +104,96 @@ DOCTEST_TEST_CASE("tokenizer/pair_table: counts by rank") {
     DOCTEST_CHECK(table.ranked_count(0) == 109);
     DOCTEST_CHECK(table.ranked_count(3) == 106);
     DOCTEST_CHECK(table.ranked_count(9) == 100);
+}
+
+namespace {
+
+/// What ranks first, by looking at every pair.
+std::optional<std::uint32_t> best_of_all(PairTable& table, const std::vector<std::string>& texts) {
+    std::optional<std::uint32_t> best;
+    const auto rank = [&](const SymbolPair& pair) {
+        const std::string text = texts[pair.left] + texts[pair.right];
+        return std::tuple(-static_cast<std::int64_t>(pair.count), text.size(), text, pair.order);
+    };
+    for (std::uint32_t number = 0; number < table.numbers_end(); ++number) {
+        if (table.at(number).kept && (!best || rank(table.at(number)) < rank(table.at(*best)))) {
+            best = number;
+        }
+    }
+    return best;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("tokenizer/pair_table: the best pair, as looking at all finds it, while counts fall") {
+    std::vector<std::string> texts;
+    for (const char a : std::string("ACGT")) {
+        for (const char b : std::string("ACGT")) {
+            texts.push_back({a, b});
+            texts.push_back({a, b, a});
+        }
+        texts.emplace_back(1, a);
+    }
+    for (const std::int64_t most : {3, 40, 100'000}) {  // nearly all equal, or nearly none
+        bigbird::Rng rng(static_cast<std::uint64_t>(most));
+        PairTable table(texts, 1);
+        const auto add = [&] {
+            const auto left =
+                static_cast<Symbol>(rng.between(0, static_cast<std::int64_t>(texts.size()) - 1));
+            const auto right =
+                static_cast<Symbol>(rng.between(0, static_cast<std::int64_t>(texts.size()) - 1));
+            if (!table.find(left, right)) {
+                table.insert(left, right, static_cast<std::uint64_t>(rng.between(1, most)));
+            }
+        };
+        for (int i = 0; i < 600; ++i) {
+            add();
+        }
+        int wrong = 0;
+        for (int round = 0; round < 1500 && table.size() > 0; ++round) {
+            const auto expected = best_of_all(table, texts);
+            wrong += table.best() != expected;
+            const auto number = static_cast<std::uint32_t>(
+                rng.between(0, static_cast<std::int64_t>(table.numbers_end()) - 1));
+            if (round % 3 == 0) {
+                table.erase(*expected);
+            } else if (table.at(number).kept) {
+                table.at(number).count = static_cast<std::uint64_t>(
+                    rng.between(0, static_cast<std::int64_t>(table.at(number).count)));
+            }
+            if (round % 5 == 0) {
+                add();
+            }
+        }
+        DOCTEST_CHECK(wrong == 0);
+    }
+}
+
+DOCTEST_TEST_CASE("tokenizer/pair_table: thousands of pairs come out in order") {
+    std::vector<std::string> texts;
+    for (int i = 0; i < 200; ++i) {
+        texts.push_back(std::string(static_cast<std::size_t>(i % 5 + 1), "ACGT"[i % 4]) + std::to_string(i));
+    }
+    PairTable table(texts, 1);
+    bigbird::Rng rng(9);
+    for (Symbol left = 0; left < 200; ++left) {
+        for (Symbol right = 0; right < 100; ++right) {
+            table.insert(left, right, static_cast<std::uint64_t>(rng.between(1, 500)));
+        }
+    }
+    DOCTEST_CHECK(table.size() == 20'000);
+    using Rank = std::tuple<std::int64_t, std::size_t, std::string>;
+    Rank last{INT64_MIN, 0, ""};
+    std::size_t taken = 0, wrong = 0;
+    while (const auto best = table.best()) {
+        const SymbolPair& pair = table.at(*best);
+        const std::string text = texts[pair.left] + texts[pair.right];
+        const Rank rank{-static_cast<std::int64_t>(pair.count), text.size(), text};
+        wrong += rank < last;
+        last = rank;
+        table.erase(*best);
+        ++taken;
+    }
+    DOCTEST_CHECK(taken == 20'000);
+    DOCTEST_CHECK(wrong == 0);
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/train/storage/packed_tokens.hpp"
 
+#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
+#include <array>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -145,4 +148,99 @@ DOCTEST_TEST_CASE(
     for_each_position(runs, scene.letters.data() + 1, 2,
                       [&](std::uint64_t position) { found.push_back(position); });
     DOCTEST_CHECK(found == std::vector<std::uint64_t>{0, 2, 8, 13});
+}
+
+namespace {
+
+using Plain = std::vector<std::vector<std::uint8_t>>;  // stretches
+
+Plain numbers_of(const std::vector<std::string>& stretches) {
+    Plain plain;
+    for (const std::string& stretch : stretches) {
+        auto& numbers = plain.emplace_back();
+        for (const char letter : stretch) {
+            numbers.push_back(static_cast<std::uint8_t>(symbol_of_letter(letter)));
+        }
+    }
+    return plain;
+}
+
+std::string text_of(const Plain& plain) {
+    std::string text;
+    for (const auto& stretch : plain) {
+        for (const std::uint8_t symbol : stretch) {
+            text += std::to_string(symbol);
+        }
+        text += "|";
+    }
+    return text;
+}
+
+std::uint64_t merge_plainly(Plain& plain, const std::vector<PackedRule>& rules) {
+    std::uint64_t merged = 0;
+    for (auto& stretch : plain) {
+        for (std::size_t i = 0; i + 1 < stretch.size(); ++i) {
+            for (const PackedRule& rule : rules) {
+                if (stretch[i] == rule.left && stretch[i + 1] == rule.right) {
+                    stretch[i] = rule.merged;
+                    stretch.erase(stretch.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+                    ++merged;
+                    break;
+                }
+            }
+        }
+    }
+    return merged;
+}
+
+std::vector<std::string> real_stretches() {
+    std::vector<std::string> stretches;
+    std::istringstream lines(
+        bigbird::testing::read_file(bigbird::testing::test_data("tokenizer/sentences.txt")));
+    for (std::string line; std::getline(lines, line) && stretches.size() < 30;) {
+        stretches.push_back(line);
+    }
+    return stretches;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("tokenizer/packed_tokens: real sequence is merged as one by one, whatever the chunks") {
+    const std::vector<std::string> stretches = real_stretches();
+    for (const std::size_t chunk : {1U, 5000U, 1'000'000U}) {
+        Scene scene(stretches, chunk);
+        PackedTokens& tokens = scene.tokens[0];
+        Plain plain = numbers_of(stretches);
+        const auto pairs = tokens.count_letter_pairs(scene.team);
+        std::array<std::uint64_t, 25> expected{};
+        for (const auto& stretch : plain) {
+            for (std::size_t i = 0; i + 1 < stretch.size(); ++i) {
+                ++expected[stretch[i] * std::size_t{5} + stretch[i + 1]];
+            }
+        }
+        DOCTEST_CHECK(pairs == expected);
+        const std::vector<std::vector<PackedRule>> sweeps{
+            {{A, C, 5}, {A, G, 6}}, {{T, G, 7}}, {{5, 7, 8}, {6, 7, 9}, {C, 7, 10}}, {{5, 8, 11}}};
+        std::size_t total = tokens.size();
+        for (const auto& rules : sweeps) {
+            const PackedNeighbours found = tokens.merge(rules, scene.team);
+            DOCTEST_CHECK(found.merged == merge_plainly(plain, rules));
+            total -= found.merged;
+            DOCTEST_CHECK(tokens.size() == total);
+            DOCTEST_CHECK(scene.text() == text_of(plain));
+            for (std::size_t rule = 0; rule < rules.size(); ++rule) {
+                std::array<std::uint64_t, 256> left{}, right{};
+                for (const auto& stretch : plain) {
+                    for (std::size_t i = 0; i < stretch.size(); ++i) {
+                        if (stretch[i] == rules[rule].merged) {
+                            ++left[i == 0 ? LetterArray::separator : stretch[i - 1]];
+                            ++right[i + 1 == stretch.size() ? LetterArray::separator : stretch[i + 1]];
+                        }
+                    }
+                }
+                DOCTEST_CHECK(found.left[rule] == left);
+                DOCTEST_CHECK(found.right[rule] == right);
+            }
+        }
+    }
 }

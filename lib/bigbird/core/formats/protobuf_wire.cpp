@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/tokenizer/formats/wire_format.hpp"
+#include "bigbird/core/formats/protobuf_wire.hpp"
 
 #include <bit>
 
-namespace bigbird::tokenizer {
+namespace bigbird {
 
 namespace {
 
@@ -25,12 +25,20 @@ void WireWriter::number(std::uint32_t field, std::uint64_t value) {
     varint(value);
 }
 
-void WireWriter::real(std::uint32_t field, float value) {
-    varint(tag(field, WireType::fixed32));
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    for (int shift = 0; shift < 32; shift += 8) {
-        text_ += static_cast<char>(bits >> shift);
+void WireWriter::fixed(std::uint64_t value, unsigned width) {
+    for (unsigned i = 0; i < width; ++i) {
+        text_ += static_cast<char>(value >> (8 * i));
     }
+}
+
+void WireWriter::float32(std::uint32_t field, float value) {
+    varint(tag(field, WireType::fixed32));
+    fixed(std::bit_cast<std::uint32_t>(value), 4);
+}
+
+void WireWriter::float64(std::uint32_t field, double value) {
+    varint(tag(field, WireType::fixed64));
+    fixed(std::bit_cast<std::uint64_t>(value), 8);
 }
 
 void WireWriter::bytes(std::uint32_t field, std::string_view value) {
@@ -39,7 +47,7 @@ void WireWriter::bytes(std::uint32_t field, std::string_view value) {
     text_ += value;
 }
 
-float WireField::real() const {
+float WireField::float32() const {
     return std::bit_cast<float>(static_cast<std::uint32_t>(number));
 }
 
@@ -112,4 +120,4 @@ std::optional<WireField> WireReader::next() {
     return field;
 }
 
-}  // namespace bigbird::tokenizer
+}  // namespace bigbird

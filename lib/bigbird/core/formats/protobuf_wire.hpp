@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The few parts of the protocol-buffer wire format that SentencePiece's .model files use: numbers, 32-bit
-// floats and byte strings, each behind a field number.
+// The parts of the protocol-buffer wire format that SentencePiece's .model files and TensorBoard's events
+// use: numbers, floats and byte strings, each behind a field number.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,20 @@
 #include <string>
 #include <string_view>
 
-namespace bigbird::tokenizer {
+namespace bigbird {
 
 /// Appends fields in the order of the calls; messages are byte strings.
 class WireWriter {
 public:
     void number(std::uint32_t field, std::uint64_t value);
-    void real(std::uint32_t field, float value);
+    void float32(std::uint32_t field, float value);
+    void float64(std::uint32_t field, double value);
     void bytes(std::uint32_t field, std::string_view value);
     const std::string& text() const { return text_; }
 
 private:
     void varint(std::uint64_t value);
+    void fixed(std::uint64_t value, unsigned width);
     std::string text_;
 };
 
@@ -30,7 +32,7 @@ struct WireField {
     WireType type = WireType::varint;
     std::uint64_t number = 0;  ///< of varint, fixed64 and fixed32
     std::string_view bytes;    ///< of bytes, inside the message read
-    float real() const;        ///< of fixed32
+    float float32() const;     ///< of fixed32
 };
 
 /// Reads one message's fields in order.
@@ -50,4 +52,4 @@ private:
     bool damaged_ = false;
 };
 
-}  // namespace bigbird::tokenizer
+}  // namespace bigbird

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace bigbird {
+
+/// The header of a NumPy .npy file (format 1.0, C order) of `rows` x `columns` numbers of a `type` such as
+/// "<f4" or "|u1". It always takes 128 bytes, so that the number of rows can be filled in at the end.
+std::string npy_header(std::string_view type, std::int64_t rows, std::size_t columns);
+
+}  // namespace bigbird

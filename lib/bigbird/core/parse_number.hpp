@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+namespace bigbird {
+
+/// The whole text as a decimal number, in any locale; nothing where it is empty, holds anything else (blanks
+/// and a plus sign too), or lies outside the type's range.
+template <typename Number>
+std::optional<Number> parse_number(std::string_view text) {
+    Number value{};
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace bigbird

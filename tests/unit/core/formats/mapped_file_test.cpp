@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/formats/mapped_file.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
+#include <string_view>
+#include <utility>
+
+using namespace bigbird;
+
+namespace {
+
+std::string_view text_of(const MappedFile& file) {
+    return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("mapped_file: holds the file's bytes, also after a move") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "a", "first");
+    testing::write_file(folder / "b", std::string(10'000, 'x') + "end");
+    MappedFile first(folder / "a");
+    DOCTEST_CHECK(text_of(first) == "first");
+    MappedFile second(folder / "b");
+    first = std::move(second);
+    DOCTEST_CHECK(text_of(first).substr(10'000) == "end");
+    const MappedFile third(std::move(first));
+    DOCTEST_CHECK(text_of(third).size() == 10'003);
+}
+
+DOCTEST_TEST_CASE("mapped_file: an empty file is no bytes, a missing one an error") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "empty", "");
+    DOCTEST_CHECK(MappedFile(folder / "empty").bytes().empty());
+    DOCTEST_CHECK_THROWS_AS(MappedFile(folder / "missing"), InputError);
+}
+
+DOCTEST_TEST_CASE("mapped_file: a real file's bytes, whatever the number of pages") {
+    const auto path = testing::test_data("genome/hg19micro.fa");
+    const MappedFile file(path);
+    DOCTEST_CHECK(text_of(file) == testing::read_file(path));
+    DOCTEST_CHECK(file.path() == path);
+    const testing::TempDir folder;
+    for (const std::size_t size : {4095U, 4096U, 4097U}) {
+        testing::write_file(folder / "a", std::string(size - 1, 'x') + "y");
+        const MappedFile mapped(folder / "a");
+        DOCTEST_CHECK(mapped.bytes().size() == size);
+        DOCTEST_CHECK(text_of(mapped).back() == 'y');
+    }
+}
+
+DOCTEST_TEST_CASE("mapped_file: what was moved from holds nothing, and is not unmapped twice") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "a", std::string(5000, 'a'));
+    testing::write_file(folder / "b", std::string(5000, 'b'));
+    MappedFile first(folder / "a");
+    MappedFile moved(std::move(first));
+    DOCTEST_CHECK(first.bytes().empty());  // NOLINT(bugprone-use-after-move)
+    {
+        MappedFile other(folder / "b");
+        moved = std::move(other);
+    }
+    DOCTEST_CHECK(text_of(moved) == std::string(5000, 'b'));
+    DOCTEST_CHECK(moved.path() == folder / "b");
+    std::filesystem::remove(folder / "b");  // the bytes outlive the name
+    DOCTEST_CHECK(text_of(moved).substr(4990) == "bbbbbbbbbb");
+}
+
+DOCTEST_TEST_CASE("mapped_file: a folder is no file") {
+    const testing::TempDir folder;
+    DOCTEST_CHECK_THROWS_AS(MappedFile(folder.path()), InputError);
+}
