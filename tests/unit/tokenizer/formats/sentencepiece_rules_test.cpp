@@ -2,6 +2,7 @@
 #include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
 
 #include "support/bpe_definition.hpp"
+#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
