@@ -12,7 +12,8 @@ RULES = tomllib.loads((Path(__file__).parent / "architecture.toml").read_text())
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b")
 SWITCHED_OFF = re.compile(r"doctest::(skip|may_fail|should_fail)|DISABLED_")
-TOP_LEVEL = {"apps", "lib", "scripts", "test_data", "tests", "CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff"}
+TOP_LEVEL = {"apps", "docs", "lib", "scripts", "test_data", "tests", "CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff"}
+SOURCES = {".cpp", ".hpp", ".cu", ".cuh"}
 findings = []
 
 
@@ -25,25 +26,49 @@ def find(path, message):
     findings.append(f"{path}: {message}")
 
 
-def check_module_includes(path, text):
-    module = path.parts[2]
-    rule = RULES["module"].get(module)
+def room_of(path):
+    """lib/bigbird/tokenizer/encode/x.cpp -> tokenizer/encode"""
+    return "/".join(path.parts[2:-1])
+
+
+def check_includes(path, text):
+    room = room_of(path)
+    rule = RULES["room"].get(room)
     if rule is None:
-        find(path, f"module '{module}' is not in architecture.toml")
+        find(path, f"room '{room}' is not in architecture.toml")
         return
-    foreign = {name for other in RULES["module"].values() for name in other["third_party"]} | {"CLI"}
+    foreign = {name for other in RULES["room"].values() for name in other["third_party"]} | {"CLI"}
     for _, name in INCLUDE.findall(text):
         head = name.split("/")[0]
         if head == "bigbird":
-            used = name.split("/")[1]
-            if used != module and used not in rule["uses"]:
-                find(path, f"{module} must not include {name}")
+            used = "/".join(name.split("/")[1:-1])
+            if used != room and used not in rule["uses"]:
+                find(path, f"{room} must not include {name}")
         elif head in foreign:
             allowed = rule["public"] if path.suffix == ".hpp" else rule["third_party"]
             if head not in allowed:
-                find(path, f"{head} does not belong into {'a public header of ' if path.suffix == '.hpp' else ''}{module}")
+                find(path, f"{head} does not belong into {'a public header of ' if path.suffix == '.hpp' else ''}{room}")
         if name in {"torch/torch.h", "torch/nn.h"}:
             find(path, f"include the narrow LibTorch headers, not <{name}>")
+
+
+def check_rooms():
+    """Rooms use those above them alone, are not crowded, and say what lives there."""
+    seen = set()
+    for room, rule in RULES["room"].items():
+        folder = Path("lib/bigbird") / room
+        files = [path for path in tracked(f"lib/bigbird/{room}") if path.parent == folder and path.suffix in SOURCES]
+        if not files:
+            find(folder, "is in architecture.toml, and empty")
+        if len(files) > RULES["limits"]["room_files"]:
+            find(folder, f"{len(files)} files, the limit is {RULES['limits']['room_files']}")
+        for used in rule["uses"]:
+            if used not in seen:
+                find(folder, f"uses {used}, which architecture.toml does not list above it")
+        seen.add(room)
+        list_file = ROOT / folder / "CMakeLists.txt"
+        if list_file.exists() and not list_file.read_text().startswith("# "):
+            find(folder, "its CMakeLists.txt does not begin with what lives there")
 
 
 def check_text(path, text):
@@ -77,16 +102,20 @@ def check_own_header_first(path, text):
 
 def check_lib_manners(path, text):
     for number, line in enumerate(text.splitlines(), 1):
-        if re.search(r"std::(cout|cerr)\b|\bprintf\(|\b(std::)?(exit|abort)\(", line) and path.parts[2] != "core":
+        if re.search(r"std::(cout|cerr)\b|\bprintf\(|\b(std::)?(exit|abort)\(", line) and not room_of(path).startswith("core"):
             find(f"{path}:{number}", "a library neither prints nor ends the program")
 
 
 def check_mirrors():
     for path in tracked("lib/bigbird"):
-        if path.suffix == ".cpp" and len(path.parts) == 4:
-            test = Path("tests/unit") / path.parts[2] / f"{path.stem}_test.cpp"
-            if not (ROOT / test).exists() and path.stem != "log":
-                find(path, f"has no {test}")
+        if path.suffix != ".cpp":
+            continue
+        test = Path("tests/unit") / room_of(path) / f"{path.stem}_test.cpp"
+        elsewhere = RULES["tested_by"].get(path.as_posix())
+        if elsewhere and not (ROOT / elsewhere).exists():
+            find(path, f"is tested by {elsewhere}, which is not there")
+        if not elsewhere and not (ROOT / test).exists():
+            find(path, f"has no {test}")
 
 
 def check_test_data():
@@ -115,10 +144,11 @@ def main():
         if path.suffix in {".cpp", ".hpp"}:
             check_doctest(path, text)
         if path.parts[0] == "lib" and path.suffix in {".cpp", ".hpp"}:
-            check_module_includes(path, text)
+            check_includes(path, text)
             check_lib_manners(path, text)
         if path.parts[0] == "lib" and path.suffix == ".cpp":
             check_own_header_first(path, text)
+    check_rooms()
     check_mirrors()
     check_test_data()
     check_top_level()

@@ -1,4 +1,4 @@
-# find_package(bigbird): the targets bigbird::core … bigbird::scoring. Needs the packages that the library was built with.
+# find_package(bigbird): the targets bigbird::core … bigbird::predict. Needs the packages that the library was built with.
 if(NOT CMAKE_CXX_STANDARD)
   set(CMAKE_CXX_STANDARD 20)
 endif()

@@ -83,7 +83,7 @@ void measure(const Shape& shape, at::ScalarType type) {
         std::printf("%s\t%s\t%s\t%d\t%d\t%d", candidate.name(layout.full).c_str(),
                     type == at::kBFloat16 ? "bf16" : "fp32", shape.pattern.c_str(), shape.block, shape.blocks,
                     shape.head_dim);
-        const Work work = work_of(way, layout, shape.head_dim);
+        const Work work = work_of(candidate, layout, shape.head_dim);
         std::printf("\t%.0f\t%.0f\t%.0f\t%.0f\n", work.products, work.steps, forward, both);
         std::fflush(stdout);
     }

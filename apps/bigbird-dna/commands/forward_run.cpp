@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/forward.hpp"
 
-#include "bigbird/core/checksum.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/device/usable_attention.hpp"

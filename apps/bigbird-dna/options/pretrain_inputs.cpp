@@ -3,8 +3,8 @@
 
 #include "options/loop_spec.hpp"
 
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/corpus/documents/document_writer.hpp"
 #include "bigbird/corpus/tokens/tokenize.hpp"
 #include "bigbird/examples/hold_outs.hpp"

@@ -17,7 +17,7 @@ namespace {
 
 /// Nanoseconds a multiplication and a step, on processors with no more than `most`.
 struct Rates {
-    const char* way;
+    const char* candidate;
     bool bf16;
     double product, step;
     InstructionSet most = InstructionSet::amx;
@@ -72,9 +72,10 @@ Work blocked_work(const LayerLayout& layout, std::int64_t head_dim) {
     return {(rows * width + dense * layout.blocks) * block * block * dim, slices};
 }
 
-const Rates* rates_of(const std::string& way, bool bf16) {
-    const auto* const found = std::ranges::find_if(
-        rates, [&](const Rates& r) { return way == r.way && bf16 == r.bf16 && instruction_set() <= r.most; });
+const Rates* rates_of(const std::string& candidate, bool bf16) {
+    const auto* const found = std::ranges::find_if(rates, [&](const Rates& r) {
+        return candidate == r.candidate && bf16 == r.bf16 && instruction_set() <= r.most;
+    });
     return found == rates.end() ? nullptr : found;
 }
 

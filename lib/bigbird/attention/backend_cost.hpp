@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What attention costs on a CPU, by measurement: times of every way to compute it were taken on many shapes
-// (tests/bench/attention_bench) and brought to two rates a way and type
+// What attention costs on a CPU, by measurement: times of every candidate were taken on many shapes
+// (tests/bench/attention_bench) and brought to two rates a candidate and type
 // (scripts/checks/fit_attention_costs.py), which stand in backend_cost.cpp. A choice by these rates is a
 // function of shape, type and processor alone, so that the same inputs give the same bytes on every run;
 // timing each run anew would not.
@@ -15,8 +15,8 @@ namespace bigbird::attention {
 
 class FusedKernel;
 
-/// A way to compute attention: a fused kernel, or ATen's (`blocked`, which is LibTorch's attention for full
-/// layouts) where `kernel` is none.
+/// Code that attention may be computed by: a fused kernel, or ATen's (`blocked`, which is LibTorch's
+/// attention for full layouts) where `kernel` is none.
 struct Candidate {
     const FusedKernel* kernel = nullptr;
     /// "avx2", "avx512", "avx512_bf16", "amx"; "blocked" and, for full layouts, "dense".
@@ -34,10 +34,10 @@ Work work_of(const Candidate& candidate, const LayerLayout& layout, std::int64_t
 /// backward pass, together.
 double cost_of(const Candidate& candidate, const LayerLayout& layout, std::int64_t head_dim, bool bf16);
 
-/// The ways that this processor can go for a type; ATen's is always the last.
+/// What this processor can run for a type; ATen's is always the last.
 std::vector<Candidate> candidates(bool bf16);
 
-/// The way that costs least, for passes with and without gradients alike.
+/// The candidate that costs least, for passes with and without gradients alike.
 Candidate cheapest_candidate(const LayerLayout& layout, std::int64_t head_dim, bool bf16);
 
 }  // namespace bigbird::attention

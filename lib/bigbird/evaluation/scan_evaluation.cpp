@@ -49,7 +49,7 @@ Scan read_scan(const std::filesystem::path& path, double threshold) {
 }
 
 /// Spans that are at most `distance` apart become one.
-std::vector<Interval> joined(std::span<const Interval> intervals, std::int64_t distance) {
+std::vector<Interval> merged(std::span<const Interval> intervals, std::int64_t distance) {
     std::vector<Interval> calls;
     for (const Interval& one : IntervalSet(intervals).intervals()) {
         if (!calls.empty() && calls.back().contig == one.contig && one.begin - calls.back().end <= distance) {
@@ -102,7 +102,7 @@ std::optional<double> ratio(std::int64_t part, std::int64_t whole) {
 ScanFigures evaluate_scan(const ScanOptions& options, double threshold) {
     const Scan scan = read_scan(options.scores, threshold);
     const IntervalSet scanned(scan.scanned);
-    const std::vector<Interval> calls = joined(scan.called, options.distance);
+    const std::vector<Interval> calls = merged(scan.called, options.distance);
     const std::vector<Interval> sites = read_tss(options.tss, scanned);
     const IntervalSet near_tss = widened(sites, options.distance),
                       near_call = widened(calls, options.distance);

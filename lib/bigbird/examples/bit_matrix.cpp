@@ -3,7 +3,7 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/npy_header.hpp"
+#include "bigbird/core/formats/npy_header.hpp"
 
 #include <algorithm>
 #include <cerrno>

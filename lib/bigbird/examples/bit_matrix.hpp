@@ -4,7 +4,7 @@
 // bitorder="little").
 #pragma once
 
-#include "bigbird/core/mapped_file.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
 
 #include <cstddef>
 #include <cstdint>

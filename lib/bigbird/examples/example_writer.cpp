@@ -2,8 +2,8 @@
 #include "bigbird/examples/example_writer.hpp"
 
 #include "bigbird/core/check.hpp"
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/examples/example_format.hpp"
 

@@ -4,7 +4,7 @@
 // Soft-masking is neither written nor read.
 #pragma once
 
-#include "bigbird/core/mapped_file.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
 
 #include <cstdint>
 #include <filesystem>

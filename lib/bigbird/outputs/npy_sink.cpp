@@ -2,7 +2,7 @@
 #include "bigbird/outputs/npy_sink.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/npy_header.hpp"
+#include "bigbird/core/formats/npy_header.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 
 #include <bit>

@@ -154,9 +154,7 @@ std::pair<double, double> MlmScores::bits_interval(std::uint64_t seed, int resam
 }
 
 std::pair<double, double> MlmScores::loss_interval(std::uint64_t seed) const {
-    const auto nats = [](const SequenceScore& s) {
-        return Share{s.nats, static_cast<double>(s.chosen)};
-    };
+    const auto nats = [](const SequenceScore& s) { return Share{s.nats, static_cast<double>(s.chosen)}; };
     return bootstrap_interval(shares(sequences, nats), seed);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/task_models/bigbird_windows.hpp"
 
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/model/device/usable_attention.hpp"
 #include "bigbird/model/model_directory.hpp"

@@ -2,8 +2,8 @@
 #include "bigbird/training/event_file.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/protobuf_wire.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/core/protobuf_wire.hpp"
 
 #include <array>
 #include <bit>

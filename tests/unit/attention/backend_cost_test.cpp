@@ -112,11 +112,12 @@ DOCTEST_TEST_CASE("backend_cost: what is chosen is the fastest that was measured
     }
 }
 
-DOCTEST_TEST_CASE("backend_cost: every way of this processor has rates, and costs more for more tokens") {
+DOCTEST_TEST_CASE(
+    "backend_cost: every candidate of this processor has rates, and costs more for more tokens") {
     for (const bool bf16 : {false, true}) {
         for (const Candidate& candidate : candidates(bf16)) {
-            const double shorter = cost_of(way, stacked_layout(PatternSpec{}, 16, 1), 64, bf16),
-                         longer = cost_of(way, stacked_layout(PatternSpec{}, 32, 1), 64, bf16);
+            const double shorter = cost_of(candidate, stacked_layout(PatternSpec{}, 16, 1), 64, bf16),
+                         longer = cost_of(candidate, stacked_layout(PatternSpec{}, 32, 1), 64, bf16);
             DOCTEST_CHECK(shorter > 0);
             DOCTEST_CHECK(longer > 1.3 * shorter);
         }
@@ -140,7 +141,8 @@ DOCTEST_TEST_CASE("backend_cost: small blocks, which kernels pad, go to ATen; th
     }
 }
 
-DOCTEST_TEST_CASE("backend_cost: automatic is the cheapest way, byte for byte, with or without a gradient") {
+DOCTEST_TEST_CASE(
+    "backend_cost: automatic is the cheapest candidate, byte for byte, with or without a gradient") {
     const int threads = at::get_num_threads();
     for (const int block : {4, 64}) {
         PatternSpec spec;
@@ -149,7 +151,7 @@ DOCTEST_TEST_CASE("backend_cost: automatic is the cheapest way, byte for byte, w
         const std::vector<std::int64_t> shape{2, 2, 16 * block, 64};
         const at::Tensor q = random_tensor(shape, 1, at::kFloat), k = random_tensor(shape, 2, at::kFloat),
                          v = random_tensor(shape, 3, at::kFloat), mask = at::ones({2, 16 * block}, at::kBool);
-        const Candidate way = cheapest_candidate(layout, 64, false);
+        const Candidate candidate = cheapest_candidate(layout, 64, false);
         const at::Tensor wanted = candidate.kernel != nullptr
                                       ? fused_attention(q, k, v, mask, layout, candidate.kernel)
                                       : blocked_attention(q, k, v, mask, layout);

@@ -10,7 +10,6 @@
 #include <vector>
 
 using namespace bigbird;
-using namespace bigbird::examples;
 using namespace bigbird::evaluation;
 
 namespace {

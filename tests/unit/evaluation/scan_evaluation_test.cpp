@@ -7,7 +7,6 @@
 #include "bigbird/core/error.hpp"
 
 using namespace bigbird;
-using namespace bigbird::rows;
 using namespace bigbird::evaluation;
 
 namespace {

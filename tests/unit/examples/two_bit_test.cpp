@@ -8,7 +8,6 @@
 #include "bigbird/core/rng.hpp"
 
 using namespace bigbird;
-using namespace bigbird::rows;
 using namespace bigbird::examples;
 
 namespace {

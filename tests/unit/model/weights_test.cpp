@@ -6,8 +6,8 @@
 #include "support/testing.hpp"
 #include "unit/model/small_model.hpp"
 
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/model/bigbird.hpp"
 
 using namespace bigbird::model;

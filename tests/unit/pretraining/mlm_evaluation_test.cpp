@@ -3,8 +3,8 @@
 
 #include "unit/pretraining/small_corpus.hpp"
 
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/model/model_directory.hpp"
 
 #include <cmath>

@@ -12,7 +12,6 @@
 
 using namespace bigbird;
 using namespace bigbird::rows;
-using namespace bigbird::examples;
 
 namespace {
 

@@ -10,7 +10,6 @@
 
 using namespace bigbird;
 using namespace bigbird::training;
-using namespace bigbird::pretraining;
 namespace fs = std::filesystem;
 
 namespace {

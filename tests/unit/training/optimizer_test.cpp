@@ -13,7 +13,6 @@
 
 using namespace bigbird;
 using namespace bigbird::training;
-using namespace bigbird::pretraining;
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/corpus/documents/document_writer.hpp"
 
-#include "bigbird/core/checksum.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/version.hpp"
 
 #include <string>

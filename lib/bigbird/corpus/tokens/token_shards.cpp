@@ -2,10 +2,10 @@
 #include "bigbird/corpus/tokens/token_shards.hpp"
 
 #include "bigbird/core/check.hpp"
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/core/interrupt.hpp"
-#include "bigbird/core/mapped_file.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/corpus/tokens/shard_format.hpp"
 

@@ -2,7 +2,7 @@
 #include "bigbird/model/files/check_weights.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/mapped_file.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/model/files/safetensors_header.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/files/describe.hpp"
 
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/model/files/config.hpp"
 #include "bigbird/model/files/safetensors_header.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"

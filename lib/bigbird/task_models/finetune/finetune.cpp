@@ -2,8 +2,8 @@
 #include "bigbird/task_models/finetune/finetune.hpp"
 
 #include "bigbird/baselines/window/architecture.hpp"
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/model/device/device.hpp"

@@ -2,7 +2,7 @@
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/protobuf_wire.hpp"
+#include "bigbird/core/formats/protobuf_wire.hpp"
 
 #include <optional>
 

@@ -2,9 +2,9 @@
 #include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/protobuf_wire.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/core/protobuf_wire.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <fcntl.h>
@@ -82,7 +82,7 @@ std::string trainer_spec_of(const TrainSpec& spec, std::size_t vocab_size) {
     writer.number(3, 2);  // model_type: BPE
     writer.number(4, vocab_size);
     writer.float32(10, 1.0F);  // character_coverage
-    writer.number(16, 1);   // num_threads
+    writer.number(16, 1);      // num_threads
     writer.number(18, TrainingCorpus::longest_stretch);
     writer.number(20, static_cast<std::uint64_t>(spec.max_piece_length));
     writer.number(21, 0);  // split_by_unicode_script

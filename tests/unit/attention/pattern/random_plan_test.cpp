@@ -5,8 +5,8 @@
 
 #include "support/testing.hpp"
 
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 
 #include <string>
 #include <vector>

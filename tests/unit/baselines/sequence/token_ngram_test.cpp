@@ -10,7 +10,6 @@
 #include <map>
 
 using namespace bigbird;
-using namespace bigbird::corpus;
 using namespace bigbird::baselines;
 using namespace bigbird::testing;
 

@@ -3,8 +3,8 @@
 
 #include "support/testing.hpp"
 
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 
 #include <cstring>
 #include <vector>

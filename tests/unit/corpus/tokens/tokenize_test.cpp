@@ -4,8 +4,8 @@
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/corpus/documents/document_writer.hpp"
 #include "bigbird/corpus/tokens/token_corpus.hpp"
 

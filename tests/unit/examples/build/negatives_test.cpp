@@ -11,7 +11,6 @@
 #include <vector>
 
 using namespace bigbird;
-using namespace bigbird::rows;
 using namespace bigbird::examples;
 
 namespace {

@@ -10,7 +10,6 @@
 #include <algorithm>
 
 using namespace bigbird;
-using namespace bigbird::rows;
 using namespace bigbird::examples;
 using genome::Strand;
 

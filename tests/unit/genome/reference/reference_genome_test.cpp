@@ -5,8 +5,8 @@
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/core/checksum.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/genome/reference/sequence.hpp"

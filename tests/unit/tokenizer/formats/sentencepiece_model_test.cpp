@@ -5,7 +5,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/protobuf_wire.hpp"
+#include "bigbird/core/formats/protobuf_wire.hpp"
 #include "bigbird/core/rng.hpp"
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/core/npy_header.hpp"
+#include "bigbird/core/formats/npy_header.hpp"
 
 namespace bigbird {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/core/mapped_file.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/core/protobuf_wire.hpp"
+#include "bigbird/core/formats/protobuf_wire.hpp"
 
 #include "support/testing.hpp"
 

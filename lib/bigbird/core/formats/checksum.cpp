@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/core/checksum.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"

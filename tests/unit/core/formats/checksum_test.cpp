@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/core/checksum.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs clang-tidy 14 by .clang-tidy on the sources named or, without names, on all of lib and apps that do not include LibTorch (with --all, on those, too,
+which take half a minute each). What passed is remembered under BIGBIRD_DEPS by the bytes of the source, of the headers that it reaches and of
+.clang-tidy, so that a second run is quick. Exit code 77, which ctest shows as skipped, where clang-tidy 14 or compile_commands.json is missing."""
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)', re.MULTILINE)
+ROOTS = [ROOT / "lib", ROOT / "apps/bigbird-dna", ROOT / "tests"]
+TORCH = ("ATen/", "torch/", "c10/")
+
+
+def reach(source):
+    """The files of ours that a source reaches, itself first, and whether LibTorch is among what they include."""
+    seen, torch, queue = {}, False, [source]
+    while queue:
+        path = queue.pop()
+        if path in seen:
+            continue
+        seen[path] = path.read_bytes()
+        for name in INCLUDE.findall(seen[path].decode(errors="replace")):
+            torch |= name.startswith(TORCH)
+            queue += [root / name for root in ROOTS if (root / name).is_file()]
+    return seen, torch
+
+
+def key_of(seen):
+    digest = hashlib.sha256((ROOT / ".clang-tidy").read_bytes())
+    for path in sorted(seen):
+        digest.update(seen[path])
+    return digest.hexdigest()
+
+
+def check(tidy, build, passed, source, torch_too):
+    seen, torch = reach(source)
+    mark = passed / key_of(seen)
+    if (torch and not torch_too) or mark.exists():
+        return ""
+    # clang knows neither all of g++'s flags nor its precompiled headers.
+    flags = ["-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument", "-Wno-unused-command-line-argument"]
+    command = [tidy, "--quiet", "-p", build, *(f"--extra-arg={flag}" for flag in flags), source]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    if run.returncode == 0:
+        mark.touch()
+        return ""
+    return run.stdout or run.stderr
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, default=ROOT / "build", help="build folder (default: build)")
+    parser.add_argument("--all", action="store_true", help="sources with LibTorch, too")
+    parser.add_argument("files", nargs="*", type=Path)
+    options = parser.parse_args()
+    tidy = shutil.which("clang-tidy-14")
+    if not tidy or not (options.build / "compile_commands.json").exists():
+        print(f"lint: skipped: {'there is no compile_commands.json: run scripts/build' if tidy else 'clang-tidy-14 is missing'}")
+        return 77
+    named = [path.resolve() for path in options.files]
+    listed = subprocess.run(["git", "ls-files", "lib/*.cpp", "apps/*.cpp"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    passed = Path(os.environ.get("BIGBIRD_DEPS") or Path.home() / ".cache/bigbird-dna") / "lint"
+    passed.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        jobs = [pool.submit(check, tidy, options.build, passed, path, bool(named) or options.all) for path in named or [ROOT / name for name in listed]]
+        findings = [job.result() for job in jobs]
+    print("".join(findings) or "lint: nothing to report")
+    return 1 if any(findings) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

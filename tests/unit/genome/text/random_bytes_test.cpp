@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/genome/text/random_bytes.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/rng.hpp"
+#include "bigbird/genome/text/text_output.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace bigbird;
+using namespace bigbird::genome::detail;
+using testing::TempDir;
+using testing::write_file;
+
+/// Longer than some blocks of bgzip, which hold 64 KiB at most.
+std::string some_text() {
+    Rng rng(11);
+    std::string text(400'001, 'A');
+    for (char& letter : text)
+        letter = "ACGT\n"[rng.between(0, 4)];
+    return text;
+}
+
+void write_bgzip(const std::filesystem::path& path, const std::string& text) {
+    genome::TextOutput out(path, Overwrite::refuse, 1);
+    out.write(text);
+    out.commit();
+}
+
+std::string read_at(const RandomBytes& bytes, std::int64_t offset, std::int64_t count) {
+    std::string part(static_cast<std::size_t>(count), '\0');
+    bytes.read(offset, count, part.data());
+    return part;
+}
+
+void check_reads(const RandomBytes& bytes, const std::string& text) {
+    DOCTEST_REQUIRE(bytes.size() == std::ssize(text));
+    Rng rng(3);
+    for (int i = 0; i < 200; ++i) {
+        const std::int64_t offset = rng.between(0, bytes.size()),
+                           count = std::min(rng.between(0, 150'000), bytes.size() - offset);
+        DOCTEST_CHECK(read_at(bytes, offset, count) ==
+                      text.substr(static_cast<std::size_t>(offset), static_cast<std::size_t>(count)));
+    }
+    std::string scanned;
+    bytes.scan([&](std::string_view piece) { scanned += piece; });
+    DOCTEST_CHECK(scanned == text);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("random_bytes: any part of plain text and of bgzip, as the text has it") {
+    const TempDir dir;
+    const std::string text = some_text();
+    write_file(dir / "plain", text);
+    write_bgzip(dir / "text.gz", text);
+    check_reads(*open_plain(dir / "plain"), text);
+    check_reads(*open_bgzip(dir / "text.gz"), text);
+    DOCTEST_CHECK(std::distance(std::filesystem::directory_iterator(dir.path()), {}) ==
+                  2);  // no index was left
+}
+
+DOCTEST_TEST_CASE("random_bytes: threads read side by side") {
+    const TempDir dir;
+    const std::string text = some_text();
+    write_bgzip(dir / "text.gz", text);
+    const auto bytes = open_bgzip(dir / "text.gz");
+    std::vector<std::string> parts(8);
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        threads.emplace_back(
+            [&, i] { parts[i] = read_at(*bytes, static_cast<std::int64_t>(i) * 40'000, 60'000); });
+    for (std::thread& thread : threads)
+        thread.join();
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        DOCTEST_CHECK(parts[i] == text.substr(i * 40'000, 60'000));
+}
+
+DOCTEST_TEST_CASE("random_bytes: a bgzip file that is cut off is refused") {
+    const TempDir dir;
+    write_bgzip(dir / "text.gz", some_text());
+    const std::string whole = testing::read_file(dir / "text.gz");
+    write_file(dir / "cut.gz", whole.substr(0, whole.size() / 2));
+    DOCTEST_CHECK_THROWS_AS(check_reads(*open_bgzip(dir / "cut.gz"), some_text()), InputError);
+}
+
+DOCTEST_TEST_CASE("random_bytes: an index is fresh while it is there and not older than its file") {
+    using namespace std::chrono_literals;
+    const TempDir dir;
+    write_file(dir / "x", "text");
+    DOCTEST_CHECK_FALSE(is_fresh_index(dir / "x.gzi", dir / "x"));
+    write_file(dir / "x.gzi", "index");
+    const auto now = std::filesystem::last_write_time(dir / "x");
+    std::filesystem::last_write_time(dir / "x.gzi", now);
+    DOCTEST_CHECK(is_fresh_index(dir / "x.gzi", dir / "x"));
+    std::filesystem::last_write_time(dir / "x.gzi", now - 10s);
+    DOCTEST_CHECK_FALSE(is_fresh_index(dir / "x.gzi", dir / "x"));
+}
