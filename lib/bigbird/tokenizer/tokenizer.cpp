@@ -23,7 +23,6 @@ namespace bigbird::tokenizer {
 
 namespace {
 
-constexpr std::array<const char*, special::count> special_names{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
 constexpr std::string_view letters = "ACGTN";
 
 std::string read_whole(const std::filesystem::path& path) {

@@ -15,8 +15,6 @@ namespace bigbird::tokenizer {
 
 namespace {
 
-constexpr std::array<const char*, special::count> names{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
-
 bool has_border(std::string_view text, std::size_t length) {
     return text.substr(0, length) == text.substr(text.size() - length);
 }
@@ -67,8 +65,8 @@ Json merges_of(const BpeRules& rules) {
 }
 
 Json added_token(std::size_t id) {
-    return {{"id", id},        {"content", names[id]}, {"single_word", false}, {"lstrip", false},
-            {"rstrip", false}, {"normalized", false},  {"special", true}};
+    return {{"id", id},        {"content", special_names[id]}, {"single_word", false}, {"lstrip", false},
+            {"rstrip", false}, {"normalized", false},          {"special", true}};
 }
 
 // normalised_base() as a list of replacements.
@@ -86,7 +84,7 @@ Json normalizer() {
 }
 
 Json special_part(std::int32_t id, int type) {
-    return {{"SpecialToken", {{"id", names[static_cast<std::size_t>(id)]}, {"type_id", type}}}};
+    return {{"SpecialToken", {{"id", special_names[static_cast<std::size_t>(id)]}, {"type_id", type}}}};
 }
 
 Json sequence_part(const char* name, int type) {
@@ -98,7 +96,7 @@ Json post_processor() {
     const Json a = sequence_part("A", 0), b = sequence_part("B", 1);
     Json tokens;
     for (const std::int32_t id : {special::cls, special::sep}) {
-        const char* const name = names[static_cast<std::size_t>(id)];
+        const char* const name = special_names[static_cast<std::size_t>(id)];
         tokens[name] = {{"id", name}, {"ids", {id}}, {"tokens", {name}}};
     }
     return {{"type", "TemplateProcessing"},
@@ -116,7 +114,7 @@ Json tokenizer_json(const SentencePieceModel& model) {
     for (std::size_t id = 0; id < model.pieces.size(); ++id) {
         // not operator[], which looks through all the keys that are there
         vocabulary.Json::object_t::Container::emplace_back(model.pieces[id].text, id);
-        if (id < names.size()) {
+        if (id < special_names.size()) {
             added.push_back(added_token(id));
         }
     }
@@ -131,7 +129,7 @@ Json tokenizer_json(const SentencePieceModel& model) {
             {"model",
              {{"type", "BPE"},
               {"dropout", nullptr},
-              {"unk_token", names[special::unk]},
+              {"unk_token", special_names[special::unk]},
               {"continuing_subword_prefix", nullptr},
               {"end_of_word_suffix", nullptr},
               {"fuse_unk", true},
@@ -151,7 +149,7 @@ Json tokenizer_config_json(const SpecialIds& special_ids, std::int64_t max_lengt
             Json token = added_token(i);
             token.erase("id");
             decoder[std::to_string(ids[i])] = token;
-            named[keys[i]] = names[i];
+            named[keys[i]] = special_names[i];
         }
     }
     Json config = {{"added_tokens_decoder", decoder},

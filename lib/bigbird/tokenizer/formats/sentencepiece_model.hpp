@@ -2,6 +2,9 @@
 // SentencePiece's .model file: the pieces, and the settings with which they were made.
 #pragma once
 
+#include "bigbird/tokenizer/formats/special_ids.hpp"
+
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -9,6 +12,10 @@
 #include <vector>
 
 namespace bigbird::tokenizer {
+
+/// The special pieces of every tokenizer of ours, by id.
+inline constexpr std::array<const char*, special::count> special_names{"[PAD]", "[UNK]", "[CLS]", "[SEP]",
+                                                                       "[MASK]"};
 
 enum class PieceKind : std::uint8_t {
     normal = 1,

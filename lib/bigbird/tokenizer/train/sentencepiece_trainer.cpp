@@ -67,11 +67,11 @@ std::unordered_map<std::string, std::string> options_of(const TrainSpec& spec) {
         {"unk_id", std::to_string(special::unk)},
         {"bos_id", std::to_string(special::cls)},
         {"eos_id", std::to_string(special::sep)},
-        {"pad_piece", "[PAD]"},
-        {"unk_piece", "[UNK]"},
-        {"bos_piece", "[CLS]"},
-        {"eos_piece", "[SEP]"},
-        {"control_symbols", "[MASK]"},  // the first id that is free: 4
+        {"pad_piece", special_names[special::pad]},
+        {"unk_piece", special_names[special::unk]},
+        {"bos_piece", special_names[special::cls]},
+        {"eos_piece", special_names[special::sep]},
+        {"control_symbols", special_names[special::mask]},  // the first id that is free: 4
         {"minloglevel", log_verbosity() == Verbosity::verbose ? "0" : "2"},
     };
 }
@@ -212,7 +212,7 @@ OverlapCounting installed_counting() {
 SentencePieceModel assemble_model(const TrainSpec& spec, const std::vector<LearntPiece>& pieces,
                                   const TrainingCorpus& corpus) {
     SentencePieceModel model;
-    for (const char* name : {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}) {
+    for (const char* name : special_names) {
         const bool unknown = model.pieces.size() == static_cast<std::size_t>(special::unk);
         model.pieces.push_back({name, 0, unknown ? PieceKind::unknown : PieceKind::control});
     }

@@ -70,7 +70,10 @@ DOCTEST_TEST_CASE("mapped_file: what was moved from holds nothing, and is not un
     DOCTEST_CHECK(text_of(moved).substr(4990) == "bbbbbbbbbb");
 }
 
-DOCTEST_TEST_CASE("mapped_file: a folder is no file") {
+DOCTEST_TEST_CASE("mapped_file: what is no file is told as everywhere") {
     const testing::TempDir folder;
-    DOCTEST_CHECK_THROWS_AS(MappedFile(folder.path()), InputError);
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { MappedFile(folder.path()); }) ==
+                  folder.path().string() + ": is a folder, a file is needed");
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { MappedFile(folder / "none"); }) ==
+                  (folder / "none").string() + ": no such file");
 }

@@ -80,6 +80,9 @@ DOCTEST_TEST_CASE("protobuf_wire: a number takes a byte for every seven bits") {
         DOCTEST_CHECK(message.size() == 1 + (bits < 8 ? 1 : (bits + 6) / 7));
         WireReader reader(message);
         DOCTEST_CHECK(reader.next().value().number == largest);
+        const std::string above = number_of(largest + 1);  // 0 above 2^64 - 1
+        WireReader next(above);
+        DOCTEST_CHECK(next.next().value().number == largest + 1);
     }
 }
 
