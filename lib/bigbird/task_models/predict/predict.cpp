@@ -11,8 +11,9 @@
 #include "bigbird/examples/labelled_bins.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/outputs/layout.hpp"
+#include "bigbird/rows/region_rows.hpp"
 #include "bigbird/task_models/predict/bins_scorer.hpp"
-#include "bigbird/task_models/predict/row_source.hpp"
+#include "bigbird/task_models/predict/example_source.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -32,7 +33,7 @@ struct Chunk {
     std::unique_ptr<PreparedRows> prepared;
 };
 
-Chunk read_chunk(RowSource& source, const RowScorer& scorer, int threads) {
+Chunk read_chunk(rows::RowSource& source, const RowScorer& scorer, int threads) {
     Chunk chunk;
     while (std::ssize(chunk.rows) < scorer.rows_a_chunk()) {
         std::optional<rows::RegionRow> row = source.next();
@@ -81,7 +82,7 @@ public:
     void write(const rows::RegionRow& row, std::span<const float> scores) {
         if (pool_ == Pool::none) {
             choose(scores);
-            outputs_.write(outputs::fields_of(row.head), values_);
+            outputs_.write(rows::fields_of(row.head), values_);
         } else {
             add_tile(row, scores);
         }
@@ -109,19 +110,20 @@ private:
         choose(scores);
         if (tiles_ == 0) {
             head_ = row.head;
-            status_ = rows::RowStatus::ok;
-            n_fraction_ = 0;
+            head_.status = rows::RowStatus::ok;
+            head_.n_fraction = 0;
             scored_tiles_ = 0;
             sums_.assign(chosen_.size(), 0);
             best_.assign(chosen_.size(), -std::numeric_limits<float>::infinity());
         }
         ++tiles_;
-        head_.end = row.head.end;
-        if (head_.strand != row.head.strand) head_.strand = ".";  // both strands of a region without one
-        n_fraction_ += row.head.n_fraction;
+        head_.where.end = row.head.where.end;
+        if (head_.strand != row.head.strand) head_.strand = genome::Strand::none;  // a region without one
+        head_.n_fraction += row.head.n_fraction;
         // A tile of N alone is N in the region.
-        status_ =
-            std::min(status_, row.status == rows::RowStatus::all_n ? rows::RowStatus::has_n : row.status);
+        const rows::RowStatus status = row.head.status;
+        head_.status =
+            std::min(head_.status, status == rows::RowStatus::all_n ? rows::RowStatus::has_n : status);
         for (std::size_t i = 0; i < values_.size(); ++i) {
             sums_[i] += static_cast<double>(values_[i]);
             best_[i] = std::max(best_[i], values_[i]);
@@ -130,14 +132,13 @@ private:
         if (row.last_of_line) finish_region();
     }
     void finish_region() {
-        head_.n_fraction = n_fraction_ / static_cast<double>(tiles_);
-        if (scored_tiles_ == 0) status_ = std::min(status_, rows::RowStatus::all_n);
-        head_.status = std::string(to_string(status_));
+        head_.n_fraction /= static_cast<double>(tiles_);
+        if (scored_tiles_ == 0) head_.status = std::min(head_.status, rows::RowStatus::all_n);
         for (std::size_t i = 0; i < best_.size() && pool_ == Pool::mean; ++i) {
             best_[i] =
                 static_cast<float>(sums_[i] / static_cast<double>(std::max<std::int64_t>(1, scored_tiles_)));
         }
-        outputs_.write(outputs::fields_of(head_),
+        outputs_.write(rows::fields_of(head_),
                        scored_tiles_ > 0 ? std::span<const float>(best_) : std::span<const float>());
         tiles_ = 0;
     }
@@ -147,9 +148,7 @@ private:
     std::vector<float> values_;
     outputs::Outputs outputs_;
     // of the region whose tiles are coming
-    rows::ScoreRow head_;
-    rows::RowStatus status_ = rows::RowStatus::ok;
-    double n_fraction_ = 0;
+    rows::Row head_;  // n_fraction: the sum of the tiles'
     std::int64_t tiles_ = 0, scored_tiles_ = 0;
     std::vector<double> sums_;
     std::vector<float> best_;
@@ -160,11 +159,10 @@ void write_chunk(Chunk& chunk, std::span<const float> scores, std::size_t labels
     for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
         rows::RegionRow& row = chunk.rows[i];
         if (chunk.prepared->truncated[i]) {
-            row.status = rows::RowStatus::truncated;
-            rows::set_head(row);
+            row.head.status = rows::RowStatus::truncated;
             ++report.truncated;
         }
-        const bool scored = rows::is_scored(row.status);
+        const bool scored = rows::is_scored(row.head.status);
         writer.write(row, scored ? scores.subspan(i * labels, labels) : std::span<const float>());
         ++report.rows;
         report.scored += scored ? 1 : 0;
@@ -246,7 +244,7 @@ void check_examples(const examples::ExampleSet& examples, const PredictSpec& spe
 }
 
 /// Reads and encodes a chunk, and writes another, while the one between them is scored.
-PredictReport score_rows(RowSource& source, RowScorer& scorer, RowWriter& writer, int threads) {
+PredictReport score_rows(rows::RowSource& source, RowScorer& scorer, RowWriter& writer, int threads) {
     PredictReport report;
     Progress progress("Scoring", "windows", source.total());
     const auto read = [&] { return read_chunk(source, scorer, threads); };
@@ -306,7 +304,7 @@ PredictReport predict(const PredictSpec& spec) {
     };
     const std::unique_ptr<RowScorer> scorer = load_scorer(spec, sequence_of);
     const bool by_bins = !scorer->models().front().bins.is_empty();
-    std::unique_ptr<RowSource> source;
+    std::unique_ptr<rows::RowSource> source;
     if (examples) {
         if (by_bins) bins = examples::LabelledBins::load(spec.examples);
         const rows::WindowBounds window =
@@ -315,7 +313,8 @@ PredictReport predict(const PredictSpec& spec) {
         source = example_source(*examples, spec.split, window);
     } else {
         if (const auto warning = other_build(scorer->info(), *reference)) log_warning("{}", *warning);
-        source = region_source(spec.regions, *reference, region_options(spec, *scorer));
+        source =
+            std::make_unique<rows::RegionReader>(spec.regions, *reference, region_options(spec, *scorer));
     }
     const std::vector<genome::Contig> contigs =
         examples ? contigs_of(*examples)

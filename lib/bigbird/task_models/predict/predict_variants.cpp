@@ -108,7 +108,7 @@ public:
             if (!rows::is_scored(rows[i].status)) continue;
             const auto [ref, alt] = places[i];
             if (encoded.truncated[ref] || encoded.truncated[alt]) {
-                rows[i].status = rows::VariantStatus::truncated;
+                rows[i].status = rows::RowStatus::truncated;
             }
             for (const std::size_t label : chosen_) {
                 const double r = scores[ref * labels + label], a = scores[alt * labels + label];
@@ -231,11 +231,16 @@ outputs::Layout layout_of(const VariantScorer& scorer, const VariantSpec& spec) 
     return layout;
 }
 
-std::vector<std::string> fields_of(const rows::VariantRow& row, bool with_tss) {
-    std::vector<std::string> fields{row.contig, std::to_string(row.position + 1),   row.id, row.ref,
-                                    row.alt,    std::string(to_string(row.status)), {}};
-    rows::append_number(fields.back(), std::round(row.n_fraction * 1e6) / 1e6);
-    if (with_tss) fields.push_back(row.tss);
+/// In the order of layout_of's head; views into the row.
+std::vector<rows::Field> fields_of(const rows::VariantRow& row, bool with_tss) {
+    std::vector<rows::Field> fields{row.contig,
+                                    row.position + 1,
+                                    row.id,
+                                    row.ref,
+                                    row.alt,
+                                    to_string(row.status),
+                                    rows::rounded_share(row.n_fraction)};
+    if (with_tss) fields.emplace_back(row.tss);
     return fields;
 }
 
