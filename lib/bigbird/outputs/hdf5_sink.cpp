@@ -38,6 +38,38 @@ constexpr std::int64_t chunk_bytes = 1 << 20;
 constexpr std::int64_t most_rows_a_chunk = 4096;
 constexpr unsigned compression_level = 1;
 
+/// A column's fields of the rows that are held, in the vector of its kind.
+struct HeldFields {
+    explicit HeldFields(FieldKind of) : kind(of) {}
+
+    void add(const rows::Field& field) {
+        if (kind == FieldKind::integer) {
+            integers.push_back(integer_of(field));
+        } else if (kind == FieldKind::real) {
+            reals.push_back(std::get<double>(field));
+        } else {
+            texts.emplace_back(std::get<std::string_view>(field));
+        }
+    }
+    void clear() {
+        integers.clear();
+        reals.clear();
+        texts.clear();
+    }
+
+    FieldKind kind;
+    std::vector<std::int64_t> integers;
+    std::vector<double> reals;
+    std::vector<std::string> texts;
+
+private:
+    /// -1 where a malformed line has no number.
+    static std::int64_t integer_of(const rows::Field& field) {
+        if (const auto* integer = std::get_if<std::int64_t>(&field)) return *integer;
+        return rows::parse_integer(std::get<std::string_view>(field)).value_or(-1);
+    }
+};
+
 class Hdf5Sink : public Sink {
 public:
     Hdf5Sink(const fs::path& path, Overwrite overwrite, const Layout& layout)
@@ -48,22 +80,22 @@ public:
               chunk_bytes / std::max<std::int64_t>(1, 4 * static_cast<std::int64_t>(columns_)), 1,
               most_rows_a_chunk)),
           file_(create_file(pending_.path()), H5Fclose),
-          string_type_(make_string_type(), H5Tclose),
-          fields_(head_.size()) {
+          string_type_(make_string_type(), H5Tclose) {
         require(file_ >= 0);
         write_provenance(layout.provenance);
         write_labels(layout.columns);
         const Handle group = create_group("rows");
         scores_.emplace(create_growing(file_, "scores", H5T_IEEE_F32LE, true), H5Dclose);
         for (const HeadColumn& column : head_) {
+            fields_.emplace_back(column.kind);
             rows_.emplace_back(create_growing(group, column.name.c_str(), stored_type(column.kind), false),
                                H5Dclose);
         }
     }
 
-    void write(std::span<const std::string> head, std::span<const float> values) override {
+    void write(std::span<const rows::Field> head, std::span<const float> values) override {
         for (std::size_t i = 0; i < head.size(); ++i)
-            fields_[i].push_back(head[i]);
+            fields_[i].add(head[i]);
         if (values.empty()) {
             values_.insert(values_.end(), columns_, std::numeric_limits<float>::quiet_NaN());
         } else {
@@ -176,23 +208,16 @@ private:
                 H5Dwrite(dataset, held, memory, space, H5P_DEFAULT, data) >= 0);
     }
     void append_fields(std::size_t i) {
-        const std::vector<std::string>& texts = fields_[i];
-        if (head_[i].kind == FieldKind::integer) {
-            std::vector<std::int64_t> numbers;
-            for (const std::string& text : texts)
-                numbers.push_back(rows::parse_integer(text).value_or(-1));
-            append(rows_[i], H5T_NATIVE_INT64, 1, numbers.data());
-        } else if (head_[i].kind == FieldKind::real) {
-            std::vector<double> numbers;
-            for (const std::string& text : texts) {
-                numbers.push_back(rows::parse_real(text).value_or(std::numeric_limits<double>::quiet_NaN()));
-            }
-            append(rows_[i], H5T_NATIVE_DOUBLE, 1, numbers.data());
-        } else {
-            std::vector<const char*> pointers;
-            for (const std::string& text : texts)
-                pointers.push_back(text.c_str());
-            append(rows_[i], string_type_, 1, pointers.data());
+        switch (fields_[i].kind) {
+            case FieldKind::integer:
+                return append(rows_[i], H5T_NATIVE_INT64, 1, fields_[i].integers.data());
+            case FieldKind::real:
+                return append(rows_[i], H5T_NATIVE_DOUBLE, 1, fields_[i].reals.data());
+            case FieldKind::text:
+                std::vector<const char*> pointers;
+                for (const std::string& text : fields_[i].texts)
+                    pointers.push_back(text.c_str());
+                return append(rows_[i], string_type_, 1, pointers.data());
         }
     }
     void flush() {
@@ -214,8 +239,8 @@ private:
     Handle file_, string_type_;
     std::optional<Handle> scores_;
     std::vector<Handle> rows_;
-    std::vector<std::vector<std::string>> fields_;  ///< by head column, then row held
-    std::vector<float> values_;                     ///< (rows held, columns)
+    std::vector<HeldFields> fields_;  ///< by head column
+    std::vector<float> values_;       ///< (rows held, columns)
     std::int64_t held_ = 0, written_ = 0;
 };
 

@@ -12,10 +12,6 @@ std::vector<HeadColumn> region_head() {
     return head;
 }
 
-std::vector<std::string> fields_of(const rows::ScoreRow& row) {
-    return rows::head_fields(row);
-}
-
 std::vector<Column> label_columns(const rows::LabelTable& labels, std::span<const std::size_t> chosen) {
     std::vector<Column> columns;
     for (const std::size_t index : chosen) {

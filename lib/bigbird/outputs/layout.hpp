@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bigbird/rows/label_table.hpp"
+#include "bigbird/rows/row.hpp"
 #include "bigbird/rows/score_table.hpp"
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace bigbird::outputs {
 
-/// How formats that know types hold a field that comes as text.
+/// How formats that know types hold a field.
 enum class FieldKind : std::uint8_t { text, integer, real };
 
 /// A column before the scores; `name` as in a table's header, without #.
@@ -35,10 +36,8 @@ struct Layout {
     rows::Provenance provenance;
 };
 
-/// chrom start end name score strand status n_fraction: rows::ScoreRow's fields.
+/// chrom start end name score strand status n_fraction, as rows::fields_of gives them.
 std::vector<HeadColumn> region_head();
-/// In the order of region_head(), as a score table spells them.
-std::vector<std::string> fields_of(const rows::ScoreRow& row);
 
 /// The labels that `chosen` names.
 std::vector<Column> label_columns(const rows::LabelTable& labels, std::span<const std::size_t> chosen);
@@ -49,7 +48,7 @@ public:
     virtual ~Sink() = default;
     /// One field a head column, one value a column; no values for a row that was not scored. Throws
     /// WriteError.
-    virtual void write(std::span<const std::string> head, std::span<const float> values) = 0;
+    virtual void write(std::span<const rows::Field> head, std::span<const float> values) = 0;
     /// Puts the whole output in place; without it nothing appears. Throws WriteError.
     virtual void commit() = 0;
 };

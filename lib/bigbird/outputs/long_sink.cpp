@@ -2,6 +2,7 @@
 #include "bigbird/outputs/long_sink.hpp"
 
 #include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/outputs/table_sink.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 namespace bigbird::outputs {
@@ -20,14 +21,11 @@ public:
             text += column.name + '\t';
         output_.write(text + "index\tgroup\tlabel\tvalue\n");
     }
-    void write(std::span<const std::string> head, std::span<const float> values) override {
+    void write(std::span<const rows::Field> head, std::span<const float> values) override {
         prefix_.clear();
         for (std::size_t i = 0; i < values.size(); ++i) {
             if (!(values[i] >= min_score_)) continue;
-            if (prefix_.empty()) {
-                for (const std::string& field : head)
-                    prefix_ += field + '\t';
-            }
+            if (prefix_.empty()) append_fields(prefix_, head);
             line_ = prefix_ + std::to_string(columns_[i].index) + '\t' + columns_[i].group + '\t' +
                     columns_[i].label + '\t';
             rows::append_number(line_, values[i]);

@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/npy_header.hpp"
 #include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/outputs/table_sink.hpp"
 
 #include <bit>
 #include <fstream>
@@ -41,13 +42,12 @@ public:
                           '\t' + column.label + '\t' + column.id + '\n');
         }
     }
-    void write(std::span<const std::string> head, std::span<const float> values) override {
+    void write(std::span<const rows::Field> head, std::span<const float> values) override {
         const std::span<const float> row = values.empty() ? std::span<const float>(missing_) : values;
         out_.write(reinterpret_cast<const char*>(row.data()), static_cast<std::streamsize>(row.size_bytes()));
         if (!out_) throw WriteError(matrix_.target().string() + ": writing failed: is the disk full?");
         line_.clear();
-        for (const std::string& field : head)
-            line_ += field + '\t';
+        append_fields(line_, head);
         line_.back() = '\n';
         rows_.write(line_);
         ++count_;

@@ -128,7 +128,7 @@ Outputs::Outputs(const OutputSpec& spec, const Layout& layout, std::span<const s
     }
 }
 
-void Outputs::write(std::span<const std::string> head, std::span<const float> values) {
+void Outputs::write(std::span<const rows::Field> head, std::span<const float> values) {
     for (const auto& sink : sinks_)
         sink->write(head, values);
 }

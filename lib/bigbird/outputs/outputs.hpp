@@ -25,11 +25,11 @@
 namespace bigbird::outputs {
 
 struct OutputSpec {
-    std::vector<std::filesystem::path> paths;
+    std::vector<std::filesystem::path> paths{};
     Overwrite overwrite = Overwrite::refuse;
-    std::optional<double> min_score;  ///< of .long.tsv, which needs it
-    Overlap overlap = Overlap::mean;  ///< of tracks
-    bool tracks = true;               ///< false: rows are no places of the genome
+    std::optional<double> min_score{};  ///< of .long.tsv, which needs it
+    Overlap overlap = Overlap::mean;    ///< of tracks
+    bool tracks = true;                 ///< false: rows are no places of the genome
 };
 
 /// Call it before the work starts. Throws ConfigError: an ending that is none of the above, a name given
@@ -44,7 +44,7 @@ public:
     Outputs(const OutputSpec& spec, const Layout& layout, std::span<const std::size_t> track_columns,
             std::span<const genome::Contig> contigs, int threads);
 
-    void write(std::span<const std::string> head, std::span<const float> values);
+    void write(std::span<const rows::Field> head, std::span<const float> values);
     /// Puts all in place. Throws WriteError.
     void commit();
 

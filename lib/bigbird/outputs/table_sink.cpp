@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/outputs/table_sink.hpp"
 
+#include "bigbird/core/check.hpp"
+#include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/rows/text_fields.hpp"
+
+#include <limits>
+
 namespace bigbird::outputs {
 
 namespace {
@@ -8,27 +14,32 @@ namespace {
 class TableSink : public Sink {
 public:
     TableSink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout, int threads)
-        : writer_(path, overwrite, head_names(layout), column_names(layout), layout.provenance, threads) {}
-    void write(std::span<const std::string> head, std::span<const float> values) override {
-        writer_.write(head, values);
+        : output_(path, overwrite, threads), head_(layout.head.size()), columns_(layout.columns.size()) {
+        std::string text = rows::provenance_lines(layout.provenance);
+        for (std::size_t i = 0; i < head_; ++i)
+            text += (i == 0 ? "#" : "\t") + layout.head[i].name;
+        for (const Column& column : layout.columns)
+            text += '\t' + rows::without_breaks(column.name);
+        output_.write(text + '\n');
     }
-    void commit() override { writer_.commit(); }
+    void write(std::span<const rows::Field> head, std::span<const float> values) override {
+        BIGBIRD_EXPECTS(head.size() == head_ && (values.empty() || values.size() == columns_),
+                        "one field and one score for each column is needed");
+        line_.clear();
+        append_fields(line_, head);
+        for (std::size_t i = 0; i < columns_; ++i) {
+            rows::append_number(line_, values.empty() ? std::numeric_limits<float>::quiet_NaN() : values[i]);
+            line_ += '\t';
+        }
+        line_.back() = '\n';
+        output_.write(line_);
+    }
+    void commit() override { output_.commit(); }
 
 private:
-    static std::vector<std::string> head_names(const Layout& layout) {
-        std::vector<std::string> names;
-        for (const HeadColumn& column : layout.head)
-            names.push_back(column.name);
-        return names;
-    }
-    static std::vector<std::string> column_names(const Layout& layout) {
-        std::vector<std::string> names;
-        for (const Column& column : layout.columns)
-            names.push_back(column.name);
-        return names;
-    }
-
-    rows::ScoreWriter writer_;
+    genome::TextOutput output_;
+    std::size_t head_, columns_;
+    std::string line_;
 };
 
 }  // namespace
@@ -36,6 +47,20 @@ private:
 std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout,
                                  int threads) {
     return std::make_unique<TableSink>(path, overwrite, layout, threads);
+}
+
+void append_fields(std::string& line, std::span<const rows::Field> fields) {
+    for (const rows::Field& field : fields) {
+        if (const auto* integer = std::get_if<std::int64_t>(&field)) {
+            line += std::to_string(*integer);
+        } else if (const auto* real = std::get_if<double>(&field)) {
+            rows::append_number(line, *real);
+        } else {
+            const std::string_view text = std::get<std::string_view>(field);
+            line += text.empty() ? "." : text;
+        }
+        line += '\t';
+    }
 }
 
 }  // namespace bigbird::outputs

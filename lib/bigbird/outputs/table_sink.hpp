@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Score tables (rows/score_table.hpp): here alone is text made of a row.
 #pragma once
 
 #include "bigbird/core/files.hpp"
@@ -6,12 +7,18 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
+#include <string>
 
 namespace bigbird::outputs {
 
-/// A score table (rows/score_table.hpp): one line a row, one column a label; bgzip by suffix, "-" is
-/// standard output.
+/// One line a row, one column a label; bgzip by suffix, "-" is standard output. A score is written with the
+/// fewest digits that read back as the same float, NaN as NA.
 std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout,
                                  int threads);
+
+/// Spells fields as a table does, a tab behind each: integers in decimal, other numbers with the fewest
+/// digits that read back as the same, NaN as NA, no text as ".".
+void append_fields(std::string& line, std::span<const rows::Field> fields);
 
 }  // namespace bigbird::outputs

@@ -23,14 +23,14 @@ public:
     TrackSink(std::span<const genome::Contig> contigs, std::size_t column, Overlap overlap)
         : contigs_(contigs.begin(), contigs.end()), names_(contigs), column_(column), overlap_(overlap) {}
 
-    void write(std::span<const std::string> head, std::span<const float> values) override {
+    void write(std::span<const rows::Field> head, std::span<const float> values) override {
         if (values.empty()) return;
-        const auto contig = names_.find(head[0]);
-        const auto begin = rows::parse_integer(head[1]), end = rows::parse_integer(head[2]);
-        if (!contig || !begin || !end || *begin < 0 || *begin >= *end) return;
-        if (*end > std::numeric_limits<std::uint32_t>::max()) return;
-        segments_.push_back({static_cast<std::uint32_t>(*contig), static_cast<std::uint32_t>(*begin),
-                             static_cast<std::uint32_t>(*end), values[column_]});
+        const auto contig = names_.find(std::get<std::string_view>(head[0]));
+        const auto begin = std::get<std::int64_t>(head[1]), end = std::get<std::int64_t>(head[2]);
+        if (!contig || begin < 0 || begin >= end) return;
+        if (end > std::numeric_limits<std::uint32_t>::max()) return;
+        segments_.push_back({static_cast<std::uint32_t>(*contig), static_cast<std::uint32_t>(begin),
+                             static_cast<std::uint32_t>(end), values[column_]});
     }
 
 protected:

@@ -19,78 +19,78 @@ constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* what_to_do =
     "; give regions of the same assembly, or --skip-invalid to mark such rows and go on";
 
-ScoreRow head_of(const genome::BedRecord& record) {
-    return {record.where.contig,
-            std::to_string(record.where.begin),
-            std::to_string(record.where.end),
-            record.name,
-            record.score,
-            std::string(1, static_cast<char>(record.strand)),
-            {},
-            not_known};
+Row head_of(const genome::BedRecord& record) {
+    return {.where = record.where,
+            .name = record.name,
+            .score = record.score,
+            .strand = record.strand,
+            .n_fraction = not_known};
 }
 
-/// The first six columns of a line that is no BED, as far as it has them.
-ScoreRow head_of(std::string_view line) {
-    ScoreRow head;
+/// Of a line that is no BED: its first six columns, as far as it has them.
+Row head_of(std::string_view line) {
+    constexpr std::size_t columns = 6;
+    Row head{.n_fraction = not_known};
     const std::vector<std::string_view> fields = split_fields(line, '\t');
-    std::size_t next = 0;
-    for (std::string* column :
-         {&head.contig, &head.begin, &head.end, &head.name, &head.score, &head.strand}) {
-        *column = next < fields.size() && !fields[next].empty() ? std::string(fields[next]) : ".";
-        ++next;
-    }
-    head.n_fraction = not_known;
+    for (std::size_t i = 0; i < columns; ++i)
+        head.as_read.emplace_back(i < fields.size() && !fields[i].empty() ? fields[i] : ".");
     return head;
+}
+
+/// Reads on over lines that are no BED, where those are to be marked.
+class Lines {
+public:
+    Lines(const std::filesystem::path& path, bool skip_invalid)
+        : reader_(path), skip_invalid_(skip_invalid) {}
+
+    /// The next line: a record, or none of a line that is no BED. Nothing at the end. Throws InputError.
+    std::optional<std::optional<genome::BedRecord>> next() {
+        try {
+            std::optional<genome::BedRecord> record = reader_.next();
+            if (!record) return std::nullopt;
+            return record;
+        } catch (const InputError&) {
+            const bool no_line_further = reader_.line_number() == refused_at_;  // it cannot be read on
+            if (!skip_invalid_ || no_line_further) throw;
+            refused_at_ = reader_.line_number();
+            return std::optional<genome::BedRecord>();
+        }
+    }
+    const genome::BedReader& reader() const { return reader_; }
+
+private:
+    genome::BedReader reader_;
+    bool skip_invalid_;
+    std::int64_t refused_at_ = -1;
+};
+
+/// How many rows a record gives.
+std::int64_t tiles_of(const genome::BedRecord& record, const RegionOptions& options) {
+    if (options.tile == 0 || record.where.size() == 0) return 1;
+    const std::int64_t tiles = (record.where.size() + options.tile - 1) / options.tile;
+    return options.tile_both_strands && record.strand == genome::Strand::none ? 2 * tiles : tiles;
 }
 
 }  // namespace
 
-std::string_view to_string(RowStatus status) {
-    switch (status) {
-        case RowStatus::malformed:
-            return "malformed";
-        case RowStatus::no_contig:
-            return "no_contig";
-        case RowStatus::bad_interval:
-            return "bad_interval";
-        case RowStatus::all_n:
-            return "all_n";
-        case RowStatus::truncated:
-            return "truncated";
-        case RowStatus::padded:
-            return "padded";
-        case RowStatus::has_n:
-            return "has_n";
-        case RowStatus::ok:
-            return "ok";
-    }
-    return "ok";
-}
-
-bool is_scored(RowStatus status) {
-    return status > RowStatus::all_n;
-}
-
 struct RegionReader::State {
-    genome::BedReader reader;
+    Lines lines;
     const genome::ReferenceGenome& reference;
     RegionOptions options;
-    std::int64_t rows = 0, longer = 0, refused_at = -1;  ///< longer: than their window
+    std::int64_t rows = 0, longer = 0;  ///< longer: than their window
     std::map<RowStatus, std::int64_t> invalid;
     std::optional<genome::BedRecord> tiled;  ///< the row that is being cut into tiles
     std::size_t tiled_contig = 0;
     std::int64_t next_tile = 0;  ///< where it begins
     bool reverse_tile = false;   ///< the same tile comes on the minus strand
 
-    RegionRow invalid_row(ScoreRow head, RowStatus status, std::int64_t line) {
+    const std::filesystem::path& path() const { return lines.reader().path(); }
+
+    RegionRow invalid_row(Row head, RowStatus status, std::int64_t line) {
         ++invalid[status];
         ++rows;
-        RegionRow row;
-        row.head = std::move(head);
-        row.line = line;
-        row.status = status;
-        set_head(row);
+        RegionRow row{.head = std::move(head), .line = line};
+        row.head.status = status;
         return row;
     }
 
@@ -98,7 +98,7 @@ struct RegionReader::State {
         const auto contig = reference.find(record.where.contig);
         const auto refuse = [&](RowStatus status, const std::string& what) {
             if (!options.skip_invalid) {
-                throw InputError(what + what_to_do, reader.path(), record.line);
+                throw InputError(what + what_to_do, path(), record.line);
             }
             return invalid_row(head_of(record), status, record.line);
         };
@@ -156,7 +156,7 @@ struct RegionReader::State {
 
 RegionReader::RegionReader(const std::filesystem::path& regions, const genome::ReferenceGenome& reference,
                            RegionOptions options)
-    : state_(new State{genome::BedReader(regions), reference, options, 0, 0, -1, {}, {}, 0, 0, false}) {
+    : state_(new State{Lines(regions, options.skip_invalid), reference, options, 0, 0, {}, {}, 0, 0, false}) {
     BIGBIRD_EXPECTS(options.bounds.size() > 0 || options.anchor == Anchor::itself, "a window needs bases");
 }
 
@@ -164,23 +164,15 @@ RegionReader::~RegionReader() = default;
 
 std::optional<RegionRow> RegionReader::next() {
     if (state_->tiled) return state_->tile();
-    std::optional<genome::BedRecord> record;
-    try {
-        record = state_->reader.next();
-    } catch (const InputError&) {
-        const std::int64_t line = state_->reader.line_number();
-        if (!state_->options.skip_invalid ||
-            line == state_->refused_at) {  // no line further: the file cannot be read on
-            throw;
-        }
-        state_->refused_at = line;
-        return state_->invalid_row(head_of(state_->reader.text()), RowStatus::malformed, line);
-    }
-    return record ? std::optional(state_->row_of(*record)) : std::nullopt;
+    const auto line = state_->lines.next();
+    if (!line) return std::nullopt;
+    if (*line) return state_->row_of(**line);
+    const genome::BedReader& reader = state_->lines.reader();
+    return state_->invalid_row(head_of(reader.text()), RowStatus::malformed, reader.line_number());
 }
 
 void RegionReader::fill(RegionRow& row) const {
-    if (!is_scored(row.status)) {
+    if (!is_scored(row.head.status)) {
         return;
     }
     row.sequence = state_->reference.fetch(row.window);
@@ -188,32 +180,24 @@ void RegionReader::fill(RegionRow& row) const {
         row.sequence = genome::reverse_complement(row.sequence);
     }
     const genome::Contig& contig = state_->reference.contigs()[*state_->reference.find(row.window.contig)];
-    const double n = genome::n_fraction(row.sequence);
-    if (row.sequence.find_first_not_of('N') == std::string::npos) {
-        row.status = RowStatus::all_n;
-    } else if (row.window.begin < 0 || row.window.end > contig.length) {
-        row.status = RowStatus::padded;
-    } else {
-        row.status = n > 0 ? RowStatus::has_n : RowStatus::ok;
-    }
-    row.head.n_fraction = n;
-    set_head(row);
+    row.head.n_fraction = genome::n_fraction(row.sequence);
+    row.head.status = status_of(row.sequence, row.window.begin < 0 || row.window.end > contig.length);
 }
 
 void RegionReader::report() const {
     for (const auto& [status, count] : state_->invalid) {
-        log_warning("{}: {} of {} rows are {} and have no scores", state_->reader.path().string(), count,
+        log_warning("{}: {} of {} rows are {} and have no scores", state_->path().string(), count,
                     state_->rows, to_string(status));
     }
     if (state_->longer > 0) {
         log_warning(
             "{}: {} of {} rows are longer than the model's window of {} bases, which lies about their {} "
             "alone; {} scores all of a row",
-            state_->reader.path().string(), state_->longer, state_->rows, state_->options.bounds.size(),
+            state_->path().string(), state_->longer, state_->rows, state_->options.bounds.size(),
             state_->options.use_strand ? "TSS" : "middle", state_->options.use_strand ? "--scan" : "--tile");
     }
     if (state_->rows == 0) {
-        log_warning("{}: holds no regions; the output holds none either", state_->reader.path().string());
+        log_warning("{}: holds no regions; the output holds none either", state_->path().string());
     }
 }
 
@@ -221,8 +205,15 @@ std::int64_t RegionReader::rows() const {
     return state_->rows;
 }
 
-void set_head(RegionRow& row) {
-    row.head.status = to_string(row.status);
+std::int64_t RegionReader::total() const {
+    std::error_code error;
+    if (state_->path() == "-" || !std::filesystem::is_regular_file(state_->path(), error)) return 0;
+    Lines lines(state_->path(), true);
+    std::int64_t total = 0;
+    while (const auto line = lines.next()) {
+        total += *line ? tiles_of(**line, state_->options) : 1;
+    }
+    return total;
 }
 
 }  // namespace bigbird::rows

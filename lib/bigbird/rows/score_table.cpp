@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/rows/score_table.hpp"
 
-#include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/text/text_input.hpp"
-#include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <cmath>
@@ -18,13 +16,6 @@ namespace {
 constexpr std::string_view head = "#chrom\tstart\tend\tname\tscore\tstrand\tstatus\tn_fraction";
 constexpr std::size_t head_columns = 8;
 
-std::string without_breaks(std::string text) {
-    for (char& letter : text) {
-        letter = letter == '\t' || letter == '\n' || letter == '\r' ? ' ' : letter;
-    }
-    return text;
-}
-
 std::optional<float> parse_score(std::string_view text) {
     if (text == "NA" || text == "nan") {
         return std::numeric_limits<float>::quiet_NaN();
@@ -34,6 +25,13 @@ std::optional<float> parse_score(std::string_view text) {
 }
 
 }  // namespace
+
+std::string without_breaks(std::string text) {
+    for (char& letter : text) {
+        letter = letter == '\t' || letter == '\n' || letter == '\r' ? ' ' : letter;
+    }
+    return text;
+}
 
 std::string provenance_lines(const Provenance& provenance) {
     std::string text;
@@ -48,65 +46,6 @@ std::string value_of(const Provenance& provenance, std::string_view key) {
         if (name == key) return value;
     }
     return {};
-}
-
-std::vector<std::string> head_fields(const ScoreRow& row) {
-    std::vector<std::string> fields{row.contig, row.begin,  row.end,    row.name,
-                                    row.score,  row.strand, row.status, {}};
-    append_number(fields.back(), std::round(row.n_fraction * 1e6) / 1e6);
-    return fields;
-}
-
-struct ScoreWriter::State {
-    genome::TextOutput output;
-    std::size_t head, columns;
-    std::string line;
-};
-
-ScoreWriter::ScoreWriter(const std::filesystem::path& path, Overwrite overwrite,
-                         std::vector<std::string> columns, const Provenance& provenance, int threads)
-    : ScoreWriter(path, overwrite, {region_columns.begin(), region_columns.end()}, std::move(columns),
-                  provenance, threads) {}
-
-ScoreWriter::ScoreWriter(const std::filesystem::path& path, Overwrite overwrite,
-                         std::vector<std::string> head, std::vector<std::string> columns,
-                         const Provenance& provenance, int threads)
-    : state_(new State{genome::TextOutput(path, overwrite, threads), head.size(), columns.size(), {}}) {
-    std::string text = provenance_lines(provenance);
-    for (std::size_t i = 0; i < head.size(); ++i) {
-        text += (i == 0 ? "#" : "\t") + head[i];
-    }
-    for (std::string& column : columns) {
-        text += '\t' + without_breaks(std::move(column));
-    }
-    state_->output.write(text + '\n');
-}
-
-ScoreWriter::~ScoreWriter() = default;
-
-void ScoreWriter::write(const ScoreRow& row, std::span<const float> values) {
-    write(head_fields(row), values);
-}
-
-void ScoreWriter::write(std::span<const std::string> head, std::span<const float> values) {
-    BIGBIRD_EXPECTS(head.size() == state_->head && (values.empty() || values.size() == state_->columns),
-                    "one field and one score for each column is needed");
-    std::string& line = state_->line;
-    line.clear();
-    for (const std::string& field : head) {
-        line += field.empty() ? "." : field;
-        line += '\t';
-    }
-    for (std::size_t i = 0; i < state_->columns; ++i) {
-        append_number(line, values.empty() ? std::numeric_limits<float>::quiet_NaN() : values[i]);
-        line += '\t';
-    }
-    line.back() = '\n';
-    state_->output.write(line);
-}
-
-void ScoreWriter::commit() {
-    state_->output.commit();
 }
 
 struct ScoreReader::State {

@@ -35,21 +35,21 @@ std::string place_of(const VariantRow& row) {
            std::to_string(row.position + 1) + " " + row.ref.substr(0, 20) + ">" + row.alt.substr(0, 20) + ")";
 }
 
-const char* reason(VariantStatus status) {
+const char* reason(RowStatus status) {
     switch (status) {
-        case VariantStatus::no_contig:
+        case RowStatus::no_contig:
             return "lies on a contig that the reference lacks";
-        case VariantStatus::past_end:
+        case RowStatus::past_end:
             return "reaches past its contig's end";
-        case VariantStatus::no_alt:
+        case RowStatus::no_alt:
             return "has no alternative allele";
-        case VariantStatus::symbolic:
+        case RowStatus::symbolic:
             return "has an allele that spells no bases";
-        case VariantStatus::ref_mismatch:
+        case RowStatus::ref_mismatch:
             return "has another REF than the reference; are they of the same assembly?";
-        case VariantStatus::too_long:
+        case RowStatus::too_long:
             return "has an allele that does not fit the model's window";
-        case VariantStatus::no_tss:
+        case RowStatus::no_tss:
             return "lies in no window of a TSS of --tss";
         default:
             return "has nothing but N about it";
@@ -57,17 +57,6 @@ const char* reason(VariantStatus status) {
 }
 
 }  // namespace
-
-std::string_view to_string(VariantStatus status) {
-    constexpr std::string_view names[] = {"no_contig",    "past_end", "no_alt", "symbolic",
-                                          "ref_mismatch", "too_long", "no_tss", "all_n",
-                                          "truncated",    "padded",   "has_n",  "ok"};
-    return names[static_cast<std::size_t>(status)];
-}
-
-bool is_scored(VariantStatus status) {
-    return status > VariantStatus::all_n;
-}
 
 struct VariantRows::State {
     genome::VariantReader reader;
@@ -78,7 +67,7 @@ struct VariantRows::State {
     std::optional<genome::Variant> variant;  ///< whose alleles are handed out
     std::size_t next_alt = 0;
     std::int64_t rows = 0;
-    std::map<VariantStatus, std::int64_t> not_scored;
+    std::map<RowStatus, std::int64_t> not_scored;
 };
 
 VariantRows::VariantRows(const std::filesystem::path& variants, const genome::ReferenceGenome& reference,
@@ -103,10 +92,10 @@ std::optional<VariantRow> VariantRows::next() {
     row.n_fraction = std::numeric_limits<double>::quiet_NaN();
     if (variant.alts.empty()) {
         row.alt = ".";
-        row.status = VariantStatus::no_alt;
+        row.status = RowStatus::no_alt;
     } else {
         row.alt = variant.alts[state_->next_alt];
-        if (!spells_bases(row.alt) || !spells_bases(row.ref)) row.status = VariantStatus::symbolic;
+        if (!spells_bases(row.alt) || !spells_bases(row.ref)) row.status = RowStatus::symbolic;
     }
     if (++state_->next_alt >= variant.alts.size()) state_->variant.reset();
     return row;
@@ -115,13 +104,13 @@ std::optional<VariantRow> VariantRows::next() {
 void VariantRows::fill(VariantRow& row) const {
     const auto index = state_->reference.find(row.contig);
     if (!index) {
-        row.status = VariantStatus::no_contig;
+        row.status = RowStatus::no_contig;
         return;
     }
     const genome::Contig& contig = state_->reference.contigs()[*index];
     const std::int64_t end = row.position + std::ssize(row.ref);
     if (end > contig.length) {
-        row.status = VariantStatus::past_end;
+        row.status = RowStatus::past_end;
         return;
     }
     if (!is_scored(row.status)) return;
@@ -132,7 +121,7 @@ void VariantRows::fill(VariantRow& row) const {
     if (state_->tss != nullptr) {
         site = state_->tss->nearest(*index, row.position, end);
         if (site == nullptr) {
-            row.status = VariantStatus::no_tss;
+            row.status = RowStatus::no_tss;
             return;
         }
         row.tss = site->name;
@@ -147,11 +136,11 @@ void VariantRows::fill(VariantRow& row) const {
     const auto length = static_cast<std::size_t>(state_->window);
     const auto at = static_cast<std::size_t>(row.offset + more_left);  // of REF in dna
     if (row.offset < 0 || static_cast<std::size_t>(row.offset) + std::max(ref.size(), alt.size()) > length) {
-        row.status = VariantStatus::too_long;
+        row.status = RowStatus::too_long;
         return;
     }
     if (!agree(std::string_view(dna).substr(at, ref.size()), ref)) {
-        row.status = VariantStatus::ref_mismatch;
+        row.status = RowStatus::ref_mismatch;
         return;
     }
     row.ref_sequence = dna.substr(static_cast<std::size_t>(more_left), length);
@@ -167,13 +156,8 @@ void VariantRows::fill(VariantRow& row) const {
         row.alt_sequence = genome::reverse_complement(row.alt_sequence);
     }
     row.n_fraction = genome::n_fraction(row.ref_sequence);
-    if (row.n_fraction == 1) {
-        row.status = VariantStatus::all_n;
-    } else if (window.begin < 0 || window.end > contig.length) {
-        row.status = VariantStatus::padded;
-    } else if (row.n_fraction > 0 || row.alt_sequence.find('N') != std::string::npos) {
-        row.status = VariantStatus::has_n;
-    }
+    const bool padded = window.begin < 0 || window.end > contig.length;
+    row.status = status_of(row.ref_sequence, padded, row.alt_sequence);
 }
 
 void VariantRows::settle(const VariantRow& row) {
@@ -187,7 +171,7 @@ void VariantRows::settle(const VariantRow& row) {
 
 void VariantRows::report() const {
     const std::string path = state_->reader.path().string();
-    const auto missing = state_->not_scored.find(VariantStatus::no_contig);
+    const auto missing = state_->not_scored.find(RowStatus::no_contig);
     if (state_->rows > 0 && missing != state_->not_scored.end() && missing->second == state_->rows) {
         throw InputError("none of its contigs is in the reference; give a reference of the same assembly",
                          state_->reader.path());

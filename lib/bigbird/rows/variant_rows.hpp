@@ -4,6 +4,7 @@
 
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/regions/variant_reader.hpp"
+#include "bigbird/rows/row.hpp"
 #include "bigbird/rows/tss_index.hpp"
 
 #include <cstdint>
@@ -11,34 +12,15 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace bigbird::rows {
-
-/// In the order in which the first that holds is the row's status; those before `all_n` have no scores.
-enum class VariantStatus : std::uint8_t {
-    no_contig,     ///< the reference has no such contig
-    past_end,      ///< REF reaches past the contig's end
-    no_alt,        ///< ALT is "."
-    symbolic,      ///< ALT spells no bases: "<DEL>", "*", a breakend
-    ref_mismatch,  ///< the reference has another base than REF; N there agrees with all
-    too_long,      ///< the alleles do not fit the window
-    no_tss,        ///< no TSS's window holds it (promoter models)
-    all_n,
-    truncated,  ///< the model took only the middle of the window
-    padded,     ///< the window hangs over the contig's end
-    has_n,
-    ok,
-};
-std::string_view to_string(VariantStatus status);
-bool is_scored(VariantStatus status);
 
 /// One alternative allele of one record.
 struct VariantRow {
     std::string contig, id, ref, alt;
     std::int64_t position = 0;  ///< 0-based
     std::int64_t record = 0;
-    VariantStatus status = VariantStatus::ok;
+    RowStatus status = RowStatus::ok;
     double n_fraction = 0;  ///< of the reference's window; NaN where there is none
     /// `window` bases each, normalised. The reference's window is centred on REF (genome::window_around); the
     /// other begins at the same base, holds ALT in REF's place and reaches as far as its length allows. With

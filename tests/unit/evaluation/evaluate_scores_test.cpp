@@ -31,14 +31,16 @@ EvaluationRequest request_of(const std::filesystem::path& examples, std::vector<
 void rewrite(const std::filesystem::path& from, const std::filesystem::path& to,
              const std::function<void(std::vector<float>&)>& change) {
     ScoreReader reader(from);
-    ScoreWriter writer(to, Overwrite::allow, reader.columns(), {});
+    const auto table = testing::score_table(to, reader.columns());
     ScoreRow row;
     std::vector<float> values;
     while (reader.next(row, values)) {
         change(values);
-        writer.write(row, values);
+        const std::vector<Field> head{row.contig, row.begin,  row.end,    row.name,
+                                      row.score,  row.strand, row.status, row.n_fraction};
+        table->write(head, values);
     }
-    writer.commit();
+    table->commit();
 }
 
 }  // namespace

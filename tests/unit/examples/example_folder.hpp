@@ -5,7 +5,7 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/examples/example_writer.hpp"
 #include "bigbird/examples/two_bit.hpp"
-#include "bigbird/rows/score_table.hpp"
+#include "bigbird/outputs/table_sink.hpp"
 
 #include <cmath>
 #include <filesystem>
@@ -13,6 +13,16 @@
 #include <vector>
 
 namespace bigbird::testing {
+
+/// A score table of regions that is written row by row.
+inline std::unique_ptr<outputs::Sink> score_table(const std::filesystem::path& path,
+                                                  const std::vector<std::string>& columns,
+                                                  const rows::Provenance& provenance = {}) {
+    outputs::Layout layout{outputs::region_head(), {}, provenance};
+    for (const std::string& name : columns)
+        layout.columns.push_back({.name = name, .label = name, .id = name});
+    return outputs::table_sink(path, Overwrite::allow, layout, 1);
+}
 
 /// Bins of 200 bp, one each kilobase of contig 22, with scores that tell labels more or less well. Group TF
 /// has labels A and B (rare), HM has C (no positives) and D; a tenth of the rows are for training.
@@ -25,7 +35,7 @@ struct ScoredBins {
         : scores(4), truths(4) {
         std::filesystem::create_directory(examples);
         examples::ExampleWriter writer(examples, examples::Task::chromatin, {-100, 100}, 4);
-        rows::ScoreWriter out(table, Overwrite::allow, {"D", "A", "C", "B", "other"}, {{"model", "x"}});
+        const auto out = score_table(table, {"D", "A", "C", "B", "other"}, {{"model", "x"}});
         Rng rng(5);
         for (std::int64_t i = 0; i < rows; ++i) {
             examples::ExampleRow row;
@@ -46,14 +56,12 @@ struct ScoredBins {
             writer.add(row, std::vector<std::uint8_t>{bits});
             if (row.split == examples::Split::test) {
                 begins.push_back(row.where.begin);
-                rows::ScoreRow head;
-                head.contig = "chr22";
-                head.begin = std::to_string(row.where.begin);
-                head.end = std::to_string(row.where.end);
-                out.write(head, std::vector<float>{values[3], values[0], values[2], values[1], 0.5F});
+                const rows::Row head{.where = {"chr22", row.where.begin, row.where.end}};
+                out->write(rows::fields_of(head),
+                           std::vector<float>{values[3], values[0], values[2], values[1], 0.5F});
             }
         }
-        out.commit();
+        out->commit();
         examples::TwoBitWriter store(examples / "sequences.2bit", {"22"}, false);
         store.add("22", std::string(500, 'A'));
         store.finish();
@@ -71,7 +79,7 @@ struct ScoredPromoters {
                     int promoters) {
         std::filesystem::create_directory(examples);
         examples::ExampleWriter writer(examples, examples::Task::promoter, {-10, 10}, 1);
-        rows::ScoreWriter out(table, Overwrite::allow, {"promoter"}, {});
+        const auto out = score_table(table, {"promoter"});
         std::vector<std::string> names;
         for (int i = 0; i < 2 * promoters; ++i) {
             names.push_back(std::to_string(i));
@@ -89,15 +97,10 @@ struct ScoredPromoters {
             store.add(names[static_cast<std::size_t>(i)], std::string(20, 'A'));
             scores.push_back(static_cast<float>(0.7 * rng.uniform() + (positive ? 0.3 : 0.0)));
             truths.push_back(positive ? 1 : 0);
-            rows::ScoreRow head;
-            head.contig = "1";
-            head.begin = std::to_string(row.where.begin);
-            head.end = std::to_string(row.where.end);
-            head.name = row.name;
-            head.strand = "+";
-            out.write(head, std::vector<float>{scores.back()});
+            const rows::Row head{.where = row.where, .name = row.name, .strand = row.strand};
+            out->write(rows::fields_of(head), std::vector<float>{scores.back()});
         }
-        out.commit();
+        out->commit();
         store.finish();
         writer.finish(rows::LabelTable({{"promoter", "promoter", -1}}),
                       {{"parameters", {{"negatives", "permuted"}}}});

@@ -52,6 +52,26 @@ DOCTEST_TEST_CASE("hdf5_sink: scores, rows and labels, over several chunks") {
     H5Fclose(file);
 }
 
+DOCTEST_TEST_CASE("hdf5_sink: of a malformed line what is a number is stored, else -1") {
+    const TempDir folder;
+    const auto sink = outputs::hdf5_sink(folder / "m.h5", Overwrite::refuse, small_layout());
+    const rows::Row malformed{.status = rows::RowStatus::malformed,
+                              .as_read = {"1", "07", "end", ".", ".", "?"}};
+    sink->write(rows::fields_of(malformed), {});
+    sink->commit();
+    const hid_t file = H5Fopen((folder / "m.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    DOCTEST_REQUIRE(file >= 0);
+    for (const auto& [name, expected] :
+         {std::pair<const char*, std::int64_t>{"rows/start", 7}, {"rows/end", -1}}) {
+        const hid_t field = H5Dopen2(file, name, H5P_DEFAULT);
+        std::int64_t value = 0;
+        DOCTEST_CHECK(H5Dread(field, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, &value) >= 0);
+        DOCTEST_CHECK(value == expected);
+        H5Dclose(field);
+    }
+    H5Fclose(file);
+}
+
 DOCTEST_TEST_CASE("hdf5_sink: no rows is a valid file") {
     const TempDir folder;
     outputs::hdf5_sink(folder / "e.h5", Overwrite::refuse, small_layout())->commit();

@@ -53,7 +53,7 @@ DOCTEST_TEST_CASE("outputs: all formats at once, tracks a label each") {
     DOCTEST_CHECK(std::filesystem::is_empty(folder.path()));
     spec.paths.pop_back();
     outputs::Outputs all(spec, small_layout(), both, one_contig, 1);
-    all.write(outputs::fields_of({"1", "0", "200", ".", ".", ".", "ok", 0}), std::vector<float>{0.5F, 0.25F});
+    all.write(rows::fields_of({.where = {"1", 0, 200}}), std::vector<float>{0.5F, 0.25F});
     all.commit();
     for (const char* name :
          {"s.tsv", "s.tsv.gz", "s.long.tsv.gz", "s.npy", "s.rows.tsv", "s.labels.tsv", "s.h5"}) {

@@ -18,13 +18,10 @@ inline outputs::Layout small_layout() {
 /// Rows of `count` bins of 200 bp on contig "1", the third of every four without scores.
 inline void write_rows(outputs::Sink& sink, int count) {
     for (int i = 0; i < count; ++i) {
-        rows::ScoreRow row;
-        row.contig = "1";
-        row.begin = std::to_string(200 * i);
-        row.end = std::to_string(200 * i + 200);
-        row.status = i % 4 == 2 ? "all_n" : "ok";
+        const rows::Row row{.where = {"1", 200 * i, 200 * i + 200},
+                            .status = i % 4 == 2 ? rows::RowStatus::all_n : rows::RowStatus::ok};
         const std::vector<float> values{static_cast<float>(i) / 1024, 0.25F};
-        sink.write(outputs::fields_of(row),
+        sink.write(rows::fields_of(row),
                    i % 4 == 2 ? std::span<const float>() : std::span<const float>(values));
     }
 }

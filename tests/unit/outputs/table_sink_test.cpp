@@ -5,6 +5,10 @@
 #include "support/testing.hpp"
 #include "unit/outputs/some_scores.hpp"
 
+#include "bigbird/genome/regions/bed.hpp"
+
+#include <limits>
+
 using namespace bigbird;
 using namespace bigbird::testing;
 
@@ -25,4 +29,52 @@ DOCTEST_TEST_CASE("table_sink: the table that evaluation reads") {
     std::vector<float> values;
     DOCTEST_CHECK(reader.next(row, values));
     DOCTEST_CHECK(values == std::vector<float>{0, 0.25F});
+}
+
+DOCTEST_TEST_CASE("table_sink: compressed where the name says so") {
+    const TempDir folder;
+    const auto sink = outputs::table_sink(folder / "s.tsv.gz", Overwrite::refuse, small_layout(), 1);
+    write_rows(*sink, 4);
+    sink->commit();
+    DOCTEST_CHECK(read_file(folder / "s.tsv.gz").starts_with("\x1f\x8b"));
+    rows::ScoreReader reader(folder / "s.tsv.gz");
+    rows::ScoreRow row;
+    std::vector<float> values;
+    int rows = 0;
+    while (reader.next(row, values))
+        ++rows;
+    DOCTEST_CHECK(rows == 4);
+    DOCTEST_CHECK(reader.columns() == std::vector<std::string>{"K562|CTCF", "002_A_B"});
+}
+
+DOCTEST_TEST_CASE("table_sink: a table of regions is a BED file") {
+    const TempDir folder;
+    const auto sink = outputs::table_sink(folder / "s.tsv", Overwrite::refuse, small_layout(), 1);
+    sink->write(rows::fields_of({.where = {"22", 100, 200}, .score = "7"}), std::vector<float>{0.5F, 1});
+    sink->commit();
+    const auto records = genome::read_bed(folder / "s.tsv");
+    DOCTEST_REQUIRE(records.size() == 1);
+    DOCTEST_CHECK(records[0].where == genome::Interval{"22", 100, 200});
+    DOCTEST_CHECK(records[0].score == "7");
+}
+
+DOCTEST_TEST_CASE("table_sink: fields are spelt, those of a malformed line as they came") {
+    constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
+    const auto spelt = [](const rows::Row& row) {
+        std::string line;
+        outputs::append_fields(line, rows::fields_of(row));
+        return line;
+    };
+    DOCTEST_CHECK(spelt({.where = {"22", 100, 200},
+                         .name = "one",
+                         .score = "7",
+                         .strand = genome::Strand::forward,
+                         .n_fraction = 2.0 / 3}) == "22\t100\t200\tone\t7\t+\tok\t0.666667\t");
+    DOCTEST_CHECK(
+        spelt({.where = {"22", 3, 4}, .name = "", .status = rows::RowStatus::all_n, .n_fraction = 1}) ==
+        "22\t3\t4\t.\t.\t.\tall_n\t1\t");
+    DOCTEST_CHECK(spelt({.status = rows::RowStatus::malformed,
+                         .n_fraction = not_known,
+                         .as_read = {"X", "one", "02", ".", ".", "?"}}) ==
+                  "X\tone\t02\t.\t.\t?\tmalformed\tNA\t");
 }

@@ -25,15 +25,14 @@ std::vector<Segment> flattened(std::vector<Segment> segments, Overlap overlap) {
 }
 
 void write_unsorted(outputs::Sink& sink) {
-    const std::vector<std::vector<std::string>> rows{{"chr1", "400", "600"}, {"1", "0", "200"},
-                                                     {"1", "100", "300"},    {"2", "5", "10"},
-                                                     {"3", "0", "9"},        {"1", "7", "7"}};
+    const std::vector<genome::Interval> places{{"chr1", 400, 600}, {"1", 0, 200}, {"1", 100, 300},
+                                               {"2", 5, 10},       {"3", 0, 9},   {"1", 7, 7}};
     float value = 1;
-    for (const auto& row : rows) {
-        sink.write(row, std::vector<float>{-1, value});
+    for (const genome::Interval& where : places) {
+        sink.write(rows::fields_of({.where = where}), std::vector<float>{-1, value});
         value *= 2;
     }
-    sink.write(std::vector<std::string>{"1", "700", "800"}, {});
+    sink.write(rows::fields_of({.where = {"1", 700, 800}}), {});
 }
 
 }  // namespace

@@ -46,18 +46,18 @@ DOCTEST_TEST_CASE("region_rows: each row has its window, its status and its shar
         read_rows("chr1\t2\t6\tfirst\t5\t+\n2\t0\t2\n1\t8\t12\n1\t13\t17\n1\t28\t28\n", options_of(-2, 2));
     DOCTEST_REQUIRE(rows.size() == 5);
     DOCTEST_CHECK(rows[0].sequence == "GTAC");
-    DOCTEST_CHECK(rows[0].head.contig == "chr1");
+    DOCTEST_CHECK(rows[0].head.where.contig == "chr1");
     DOCTEST_CHECK(rows[0].window.contig == "1");
     DOCTEST_CHECK(rows[0].head.name == "first");
     DOCTEST_CHECK(rows[0].head.score == "5");
-    DOCTEST_CHECK(rows[0].head.status == "ok");
+    DOCTEST_CHECK(rows[0].head.status == RowStatus::ok);
     DOCTEST_CHECK(rows[1].sequence == "NTTT");
-    DOCTEST_CHECK(rows[1].head.status == "padded");
+    DOCTEST_CHECK(rows[1].head.status == RowStatus::padded);
     DOCTEST_CHECK(rows[1].head.n_fraction == 0.25);
     DOCTEST_CHECK(rows[2].sequence == "ACNN");
-    DOCTEST_CHECK(rows[2].head.status == "has_n");
-    DOCTEST_CHECK(rows[3].head.status == "all_n");
-    DOCTEST_CHECK(!is_scored(rows[3].status));
+    DOCTEST_CHECK(rows[2].head.status == RowStatus::has_n);
+    DOCTEST_CHECK(rows[3].head.status == RowStatus::all_n);
+    DOCTEST_CHECK(!is_scored(rows[3].head.status));
     DOCTEST_CHECK(rows[4].sequence == "CCCC");
 }
 
@@ -113,16 +113,18 @@ DOCTEST_TEST_CASE("region_rows: with skip_invalid such rows are marked, in their
     options.skip_invalid = true;
     const auto rows = read_rows("1\t2\t6\n9\t1\t2\tx\n2\t1\t11\n1\tone\t2\n1 2 3\n2\t4\t6\n", options);
     DOCTEST_REQUIRE(rows.size() == 6);
-    const std::vector<std::string> expected{"ok",        "no_contig", "bad_interval",
-                                            "malformed", "malformed", "ok"};
+    const std::vector expected{RowStatus::ok,        RowStatus::no_contig, RowStatus::bad_interval,
+                               RowStatus::malformed, RowStatus::malformed, RowStatus::ok};
     for (std::size_t i = 0; i < rows.size(); ++i) {
         DOCTEST_CHECK(rows[i].head.status == expected[i]);
-        DOCTEST_CHECK(is_scored(rows[i].status) == (expected[i] == "ok"));
-        DOCTEST_CHECK(std::isnan(rows[i].head.n_fraction) == (expected[i] != "ok"));
+        DOCTEST_CHECK(is_scored(rows[i].head.status) == (expected[i] == RowStatus::ok));
+        DOCTEST_CHECK(std::isnan(rows[i].head.n_fraction) == (expected[i] != RowStatus::ok));
         DOCTEST_CHECK(rows[i].line == static_cast<std::int64_t>(i) + 1);
     }
     DOCTEST_CHECK(rows[1].head.name == "x");
-    DOCTEST_CHECK(rows[3].head.begin == "one");
+    DOCTEST_CHECK(rows[2].head.where == genome::Interval{"2", 1, 11});
+    DOCTEST_CHECK(rows[3].head.as_read == std::vector<std::string>{"1", "one", "2", ".", ".", "."});
+    DOCTEST_CHECK(rows[4].head.as_read == std::vector<std::string>{"1 2 3", ".", ".", ".", ".", "."});
 }
 
 DOCTEST_TEST_CASE("region_rows: a file that breaks off is an error even with skip_invalid") {
@@ -136,6 +138,32 @@ DOCTEST_TEST_CASE("region_rows: a file that breaks off is an error even with ski
             }
         }(),
         InputError);
+}
+
+DOCTEST_TEST_CASE("region_rows: as many rows come as were counted, by the reader's own rule for rows") {
+    const testing::TempDir folder;
+    testing::write_file(
+        folder / "r.bed",
+        "track name=x\ntracks\t0\t3\n\n \t\n#1\t0\t2\nbrowser\tx\n1\t0\t20\n1\t3\t3\n1\t4\t9\t.\t.\t-\n");
+    const auto genome = genome::in_memory_genome({{"1", std::string(30, 'A')}, {"tracks", "CCC"}});
+    const auto counted = [&](const RegionOptions& options) {
+        RegionReader reader(folder / "r.bed", *genome, options);
+        const std::int64_t total = reader.total();
+        while (reader.next()) {
+        }
+        DOCTEST_CHECK(reader.rows() == total);
+        return total;
+    };
+    RegionOptions options = options_of(-2, 2);
+    DOCTEST_CHECK(counted(options) == 4);
+    options.tile = 3;
+    DOCTEST_CHECK(counted(options) == 1 + 7 + 1 + 2);
+    options.tile_both_strands = true;
+    DOCTEST_CHECK(counted(options) == 2 + 14 + 1 + 2);
+    testing::write_file(folder / "r.bed", "1\t0\t3\nno BED\n1\t0\t3\n");
+    options = options_of(-2, 2);
+    options.skip_invalid = true;
+    DOCTEST_CHECK(counted(options) == 3);
 }
 
 DOCTEST_TEST_CASE("region_rows: no rows are no error") {

@@ -14,8 +14,8 @@
 
 using namespace bigbird;
 using namespace bigbird::testing;
+using rows::RowStatus;
 using rows::VariantRow;
-using rows::VariantStatus;
 
 namespace {
 
@@ -72,7 +72,7 @@ DOCTEST_TEST_CASE("variant_rows: alternative windows are what bcftools consensus
             by_place.find(std::string(fields[0]) + std::string(fields[1]) + std::string(fields[2]));
         DOCTEST_REQUIRE(found != by_place.end());
         const VariantRow& row = *found->second;
-        DOCTEST_CHECK(row.status == VariantStatus::ok);
+        DOCTEST_CHECK(row.status == RowStatus::ok);
         DOCTEST_CHECK(row.ref_sequence.size() == 400);
         DOCTEST_CHECK(row.alt_sequence.size() == 400);
         DOCTEST_CHECK(row.alt_sequence.substr(static_cast<std::size_t>(row.offset) - 60, 200) == fields[3]);
@@ -171,7 +171,7 @@ DOCTEST_TEST_CASE("variant_rows: about a TSS, which keeps its place, on its stra
     DOCTEST_CHECK(forward[1].ref_sequence == "GGTTACGTAC");
     DOCTEST_CHECK(forward[2].alt_sequence == "CCTTACGTAC");
     DOCTEST_CHECK(forward[3].alt_sequence == "GGTTACGTAG");  // taken from the right
-    DOCTEST_CHECK(forward[4].status == VariantStatus::no_tss);
+    DOCTEST_CHECK(forward[4].status == RowStatus::no_tss);
     // - : the window is [7, 17), TACGTACGTT, reverse-complemented
     const auto reverse = rows_of(minus, "1\t9\t.\tA\tC\t.\t.\t.\n");
     DOCTEST_CHECK(reverse[0].ref_sequence == "AACGTACGTA");

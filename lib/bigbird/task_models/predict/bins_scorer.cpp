@@ -173,7 +173,7 @@ public:
     std::unique_ptr<PreparedRows> prepare(std::span<rows::RegionRow> rows, int) const override {
         auto placed = std::make_unique<PlacedRows>();
         for (rows::RegionRow& row : rows) {
-            placed->rows.push_back({row.window, rows::is_scored(row.status)});
+            placed->rows.push_back({row.window, rows::is_scored(row.head.status)});
             placed->rows.back().where.begin = std::max<std::int64_t>(0, row.window.begin);
             row.sequence.clear();
         }

@@ -7,11 +7,13 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
+#include "bigbird/rows/region_rows.hpp"
 #include "bigbird/task_models/batched_logits.hpp"
-#include "bigbird/task_models/predict/row_source.hpp"
+#include "bigbird/task_models/predict/predictor.hpp"
 #include "bigbird/task_models/task_model.hpp"
 #include "bigbird/task_models/window_encoder.hpp"
 #include "bigbird/training/find_model.hpp"
@@ -23,7 +25,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t cpu_batch_tokens = 16'384, gpu_batch_tokens = 262'144;
 constexpr std::size_t rows_a_chunk = 256;
 
 /// The encoder of any network.
@@ -77,28 +78,21 @@ std::vector<at::Tensor> vectors_of(Encoder& encoder, std::span<const model::Toke
 }
 
 /// The records of a FASTA, each as it is.
-class SequenceSource : public RowSource {
+class SequenceSource : public rows::RowSource {
 public:
     explicit SequenceSource(const fs::path& fasta) : path_(fasta), genome_(genome::open_reference(fasta)) {}
     std::optional<rows::RegionRow> next() override {
         if (next_ >= genome_->contigs().size()) return std::nullopt;
         const genome::Contig& contig = genome_->contigs()[next_++];
         rows::RegionRow row;
-        row.head.contig = contig.name;
         row.window = {contig.name, 0, contig.length};
-        row.head.begin = fmt::format("{}", row.window.begin);
-        row.head.end = fmt::format("{}", row.window.end);
+        row.head.where = row.window;
         return row;
     }
     void fill(rows::RegionRow& row) const override {
         row.sequence = genome_->fetch(row.window);
-        const auto n = static_cast<double>(std::count(row.sequence.begin(), row.sequence.end(), 'N'));
-        const auto length = static_cast<double>(row.sequence.size());
-        row.head.n_fraction = length > 0 ? n / length : 0;
-        row.status = n == length ? rows::RowStatus::all_n
-                     : n > 0     ? rows::RowStatus::has_n
-                                 : rows::RowStatus::ok;
-        rows::set_head(row);
+        row.head.n_fraction = genome::n_fraction(row.sequence);
+        row.head.status = rows::status_of(row.sequence);
     }
     void report() const override {}
     std::int64_t total() const override { return std::ssize(genome_->contigs()); }
@@ -123,13 +117,20 @@ outputs::Layout layout_of(const EmbedSpec& spec, std::int64_t layer, std::int64_
         const std::string name = fmt::format("d{}", i);
         layout.columns.push_back({name, i, ".", name, name});
     }
-    const char* poolings[] = {"mean", "cls", "token"};
     layout.provenance = {{"bigbird-dna", std::string(version())},
                          {"model_sha256", sha256},
-                         {"pooling", poolings[static_cast<std::size_t>(spec.pooling)]},
+                         {"pooling", std::string(word_of(embed_pooling_choices, spec.pooling))},
                          {"layer", std::to_string(layer)}};
     if (spec.window > 0) layout.provenance.emplace_back("window", std::to_string(spec.window));
     return layout;
+}
+
+/// Behind a region's fields: token, token_start, token_end and piece.
+std::vector<rows::Field> token_fields(const rows::RegionFields& region, std::int64_t token,
+                                      std::int64_t begin, std::int64_t end, std::string_view piece) {
+    std::vector<rows::Field> fields(region.begin(), region.end());
+    fields.insert(fields.end(), {token, begin, end, piece});
+    return fields;
 }
 
 class Embedder {
@@ -142,11 +143,9 @@ public:
           layer_(layer),
           outputs_(outputs),
           threads_(threads),
-          batch_tokens_(spec.batch_tokens > 0       ? spec.batch_tokens
-                        : encoder.device().is_cpu() ? cpu_batch_tokens
-                                                    : gpu_batch_tokens) {}
+          batch_tokens_(batch_tokens_on(encoder.device(), spec.batch_tokens)) {}
 
-    EmbedReport run(RowSource& source) {
+    EmbedReport run(rows::RowSource& source) {
         Progress progress("Embedding", "rows", source.total());
         std::vector<rows::RegionRow> rows;
         do {
@@ -165,13 +164,13 @@ public:
     }
 
 private:
-    void embed_rows(const RowSource& source, std::vector<rows::RegionRow>& rows) {
+    void embed_rows(const rows::RowSource& source, std::vector<rows::RegionRow>& rows) {
         std::vector<EncodedWindow> windows(rows.size());
         const std::int64_t most = max_tokens(encoder_.config());
         parallel_for(std::ssize(rows), threads_, [&](std::int64_t i) {
             const auto index = static_cast<std::size_t>(i);
             source.fill(rows[index]);
-            if (rows::is_scored(rows[index].status)) {
+            if (rows::is_scored(rows[index].head.status)) {
                 windows[index] = encode_window(rows[index].sequence, tokenizer_, most);
             }
         });
@@ -184,8 +183,7 @@ private:
         std::size_t next = 0;
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (windows[i].truncated) {
-                rows[i].status = rows::RowStatus::truncated;
-                rows::set_head(rows[i]);
+                rows[i].head.status = rows::RowStatus::truncated;
                 ++report_.truncated;
             }
             ++report_.rows;
@@ -198,12 +196,14 @@ private:
         }
     }
     void write_empty(const rows::RegionRow& row) {
-        std::vector<std::string> fields = outputs::fields_of(row.head);
-        if (spec_.pooling == EmbedPooling::token) fields.insert(fields.end(), {"0", "0", "0", "."});
-        outputs_.write(fields, {});
+        if (spec_.pooling == EmbedPooling::token) {
+            outputs_.write(token_fields(rows::fields_of(row.head), 0, 0, 0, "."), {});
+        } else {
+            outputs_.write(rows::fields_of(row.head), {});
+        }
     }
     void write(const rows::RegionRow& row, const EncodedWindow& window, const at::Tensor& vectors) {
-        const std::vector<std::string> fields = outputs::fields_of(row.head);
+        const rows::RegionFields fields = rows::fields_of(row.head);
         const auto hidden = static_cast<std::size_t>(vectors.size(1));
         const float* values = vectors.const_data_ptr<float>();
         if (spec_.pooling != EmbedPooling::token) {
@@ -214,10 +214,9 @@ private:
         for (std::size_t token = 1; token + 1 < window.ids.size(); ++token, values += hidden) {
             const std::int32_t id = window.ids[token];
             const std::int64_t end = begin + tokenizer_.piece_length(id);
-            std::vector<std::string> all = fields;
-            all.insert(all.end(), {std::to_string(token), std::to_string(begin), std::to_string(end),
-                                   tokenizer_.piece(id)});
-            outputs_.write(all, {values, hidden});
+            const std::string piece = tokenizer_.piece(id);
+            outputs_.write(token_fields(fields, static_cast<std::int64_t>(token), begin, end, piece),
+                           {values, hidden});
             begin = end;
         }
     }
@@ -242,14 +241,8 @@ std::int64_t chosen_layer(const EmbedSpec& spec, const model::BigBirdConfig& con
 
 }  // namespace
 
-EmbedPooling parse_embed_pooling(const std::string& word) {
-    if (word == "mean") return EmbedPooling::mean;
-    if (word == "cls") return EmbedPooling::cls;
-    if (word == "token") return EmbedPooling::token;
-    throw ConfigError("--pooling is mean, cls or token, not '" + word + "'");
-}
-
 EmbedReport embed(const EmbedSpec& spec) {
+    spec.validate();
     const auto start = std::chrono::steady_clock::now();
     outputs::prepare_outputs(spec.outputs);
     const int threads = resolve_threads(spec.threads);
@@ -263,14 +256,14 @@ EmbedReport embed(const EmbedSpec& spec) {
     const fs::path directory = training::find_model(spec.model);
     Encoder encoder(directory, device, parse_computing(spec.dtype, spec.attention, device));
     const std::int64_t layer = chosen_layer(spec, encoder.config());
-    std::unique_ptr<RowSource> source;
+    std::unique_ptr<rows::RowSource> source;
     if (reference) {
         rows::RegionOptions options;
         options.anchor = spec.window > 0 ? rows::Anchor::centre : rows::Anchor::itself;
         options.bounds = {-(spec.window / 2), spec.window - spec.window / 2};
         options.use_strand = spec.use_strand;
         options.skip_invalid = spec.skip_invalid;
-        source = region_source(spec.regions, *reference, options);
+        source = std::make_unique<rows::RegionReader>(spec.regions, *reference, options);
     } else {
         source = std::make_unique<SequenceSource>(spec.sequences);
     }

@@ -11,8 +11,9 @@
 #include "bigbird/examples/labelled_bins.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/outputs/layout.hpp"
+#include "bigbird/rows/region_rows.hpp"
 #include "bigbird/task_models/predict/bins_scorer.hpp"
-#include "bigbird/task_models/predict/row_source.hpp"
+#include "bigbird/task_models/predict/example_source.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -25,14 +26,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t cpu_batch_tokens = 16'384, gpu_batch_tokens = 262'144;
-
 struct Chunk {
     std::vector<rows::RegionRow> rows;
     std::unique_ptr<PreparedRows> prepared;
 };
 
-Chunk read_chunk(RowSource& source, const RowScorer& scorer, int threads) {
+Chunk read_chunk(rows::RowSource& source, const RowScorer& scorer, int threads) {
     Chunk chunk;
     while (std::ssize(chunk.rows) < scorer.rows_a_chunk()) {
         std::optional<rows::RegionRow> row = source.next();
@@ -81,7 +80,7 @@ public:
     void write(const rows::RegionRow& row, std::span<const float> scores) {
         if (pool_ == Pool::none) {
             choose(scores);
-            outputs_.write(outputs::fields_of(row.head), values_);
+            outputs_.write(rows::fields_of(row.head), values_);
         } else {
             add_tile(row, scores);
         }
@@ -109,19 +108,20 @@ private:
         choose(scores);
         if (tiles_ == 0) {
             head_ = row.head;
-            status_ = rows::RowStatus::ok;
-            n_fraction_ = 0;
+            head_.status = rows::RowStatus::ok;
+            head_.n_fraction = 0;
             scored_tiles_ = 0;
             sums_.assign(chosen_.size(), 0);
             best_.assign(chosen_.size(), -std::numeric_limits<float>::infinity());
         }
         ++tiles_;
-        head_.end = row.head.end;
-        if (head_.strand != row.head.strand) head_.strand = ".";  // both strands of a region without one
-        n_fraction_ += row.head.n_fraction;
+        head_.where.end = row.head.where.end;
+        if (head_.strand != row.head.strand) head_.strand = genome::Strand::none;  // a region without one
+        head_.n_fraction += row.head.n_fraction;
         // A tile of N alone is N in the region.
-        status_ =
-            std::min(status_, row.status == rows::RowStatus::all_n ? rows::RowStatus::has_n : row.status);
+        const rows::RowStatus status = row.head.status;
+        head_.status =
+            std::min(head_.status, status == rows::RowStatus::all_n ? rows::RowStatus::has_n : status);
         for (std::size_t i = 0; i < values_.size(); ++i) {
             sums_[i] += static_cast<double>(values_[i]);
             best_[i] = std::max(best_[i], values_[i]);
@@ -130,14 +130,13 @@ private:
         if (row.last_of_line) finish_region();
     }
     void finish_region() {
-        head_.n_fraction = n_fraction_ / static_cast<double>(tiles_);
-        if (scored_tiles_ == 0) status_ = std::min(status_, rows::RowStatus::all_n);
-        head_.status = std::string(to_string(status_));
+        head_.n_fraction /= static_cast<double>(tiles_);
+        if (scored_tiles_ == 0) head_.status = std::min(head_.status, rows::RowStatus::all_n);
         for (std::size_t i = 0; i < best_.size() && pool_ == Pool::mean; ++i) {
             best_[i] =
                 static_cast<float>(sums_[i] / static_cast<double>(std::max<std::int64_t>(1, scored_tiles_)));
         }
-        outputs_.write(outputs::fields_of(head_),
+        outputs_.write(rows::fields_of(head_),
                        scored_tiles_ > 0 ? std::span<const float>(best_) : std::span<const float>());
         tiles_ = 0;
     }
@@ -147,9 +146,7 @@ private:
     std::vector<float> values_;
     outputs::Outputs outputs_;
     // of the region whose tiles are coming
-    rows::ScoreRow head_;
-    rows::RowStatus status_ = rows::RowStatus::ok;
-    double n_fraction_ = 0;
+    rows::Row head_;  // n_fraction: the sum of the tiles'
     std::int64_t tiles_ = 0, scored_tiles_ = 0;
     std::vector<double> sums_;
     std::vector<float> best_;
@@ -160,11 +157,10 @@ void write_chunk(Chunk& chunk, std::span<const float> scores, std::size_t labels
     for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
         rows::RegionRow& row = chunk.rows[i];
         if (chunk.prepared->truncated[i]) {
-            row.status = rows::RowStatus::truncated;
-            rows::set_head(row);
+            row.head.status = rows::RowStatus::truncated;
             ++report.truncated;
         }
-        const bool scored = rows::is_scored(row.status);
+        const bool scored = rows::is_scored(row.head.status);
         writer.write(row, scored ? scores.subspan(i * labels, labels) : std::span<const float>());
         ++report.rows;
         report.scored += scored ? 1 : 0;
@@ -190,17 +186,17 @@ rows::Provenance provenance_of(const PredictSpec& spec, const RowScorer& predict
         provenance.emplace_back("bin", std::to_string(bins->config().bin));
         provenance.emplace_back("margin_bins", std::to_string(bins->config().margin_bins));
     }
-    provenance.emplace_back("reverse_complement", to_string(spec.strands));
+    provenance.emplace_back("reverse_complement", word_of(strand_choices, spec.strands));
     if (spec.tile > 0) {
         provenance.emplace_back("tile", std::to_string(spec.tile));
-        provenance.emplace_back("pool", to_string(spec.pool));
+        provenance.emplace_back("pool", word_of(pool_choices, spec.pool));
     }
     if (!predictor.info().negatives.empty()) provenance.emplace_back("negatives", predictor.info().negatives);
     if (reference != nullptr) {
         provenance.emplace_back("contigs_sha256", contigs_checksum(*reference));
     } else {
         provenance.emplace_back("examples_sha256", sha256_of_file(spec.examples / "manifest.json"));
-        provenance.emplace_back("split", spec.split ? std::string(to_string(*spec.split)) : "all");
+        provenance.emplace_back("split", word_of(split_choices, spec.split));
     }
     return provenance;
 }
@@ -212,8 +208,7 @@ std::unique_ptr<RowScorer> load_scorer(const PredictSpec& spec, const SequenceOf
     std::vector<TaskModel> models;
     for (const fs::path& path : spec.models)
         models.push_back(load_task_model(path, spec.task, device, computing));
-    const std::int64_t fitting = device.is_cpu() ? cpu_batch_tokens : gpu_batch_tokens;
-    const std::int64_t batch_tokens = spec.batch_tokens > 0 ? spec.batch_tokens : fitting;
+    const std::int64_t batch_tokens = batch_tokens_on(device, spec.batch_tokens);
     if (std::ranges::any_of(models, [](const TaskModel& model) { return !model.bins.is_empty(); })) {
         return bins_scorer(std::move(models), sequence_of,
                            {.strands = spec.strands,
@@ -246,7 +241,7 @@ void check_examples(const examples::ExampleSet& examples, const PredictSpec& spe
 }
 
 /// Reads and encodes a chunk, and writes another, while the one between them is scored.
-PredictReport score_rows(RowSource& source, RowScorer& scorer, RowWriter& writer, int threads) {
+PredictReport score_rows(rows::RowSource& source, RowScorer& scorer, RowWriter& writer, int threads) {
     PredictReport report;
     Progress progress("Scoring", "windows", source.total());
     const auto read = [&] { return read_chunk(source, scorer, threads); };
@@ -277,18 +272,8 @@ PredictReport score_rows(RowSource& source, RowScorer& scorer, RowWriter& writer
 
 }  // namespace
 
-std::string to_string(Pool pool) {
-    return pool == Pool::none ? "none" : pool == Pool::mean ? "mean" : "max";
-}
-
-Pool parse_pool(const std::string& word) {
-    for (const Pool pool : {Pool::none, Pool::mean, Pool::max}) {
-        if (word == to_string(pool)) return pool;
-    }
-    throw ConfigError("--pool is none, mean or max, not '" + word + "'");
-}
-
 PredictReport predict(const PredictSpec& spec) {
+    spec.validate();
     const auto start = std::chrono::steady_clock::now();
     outputs::prepare_outputs(spec.outputs);
     const int threads = resolve_threads(spec.threads);
@@ -306,7 +291,7 @@ PredictReport predict(const PredictSpec& spec) {
     };
     const std::unique_ptr<RowScorer> scorer = load_scorer(spec, sequence_of);
     const bool by_bins = !scorer->models().front().bins.is_empty();
-    std::unique_ptr<RowSource> source;
+    std::unique_ptr<rows::RowSource> source;
     if (examples) {
         if (by_bins) bins = examples::LabelledBins::load(spec.examples);
         const rows::WindowBounds window =
@@ -315,7 +300,8 @@ PredictReport predict(const PredictSpec& spec) {
         source = example_source(*examples, spec.split, window);
     } else {
         if (const auto warning = other_build(scorer->info(), *reference)) log_warning("{}", *warning);
-        source = region_source(spec.regions, *reference, region_options(spec, *scorer));
+        source =
+            std::make_unique<rows::RegionReader>(spec.regions, *reference, region_options(spec, *scorer));
     }
     const std::vector<genome::Contig> contigs =
         examples ? contigs_of(*examples)

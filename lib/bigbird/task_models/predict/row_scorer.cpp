@@ -34,7 +34,7 @@ public:
     std::unique_ptr<PreparedRows> prepare(std::span<rows::RegionRow> rows, int threads) const override {
         std::vector<std::string> sequences;
         for (rows::RegionRow& row : rows) {
-            sequences.push_back(rows::is_scored(row.status) ? std::move(row.sequence) : std::string());
+            sequences.push_back(rows::is_scored(row.head.status) ? std::move(row.sequence) : std::string());
             row.sequence.clear();
         }
         auto prepared = std::make_unique<EncodedRows>();

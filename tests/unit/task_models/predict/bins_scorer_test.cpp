@@ -131,7 +131,7 @@ DOCTEST_TEST_CASE("bins scorer: rows that cannot be scored have none") {
     const Scene scene;
     const auto scorer = scene.scorer(Strands::none);
     std::vector<rows::RegionRow> rows(2);
-    rows[0].status = rows::RowStatus::all_n;
+    rows[0].head.status = rows::RowStatus::all_n;
     rows[1].window = {"c", 1000, 1010};
     const std::vector<float> scores = scorer->score(*scorer->prepare(rows, 1), {});
     DOCTEST_CHECK(std::isnan(scores[0]));

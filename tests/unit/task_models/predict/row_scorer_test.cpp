@@ -23,7 +23,7 @@ DOCTEST_TEST_CASE("row scorer: windows get what the predictor gives them, rows t
     std::vector<std::string> sequences;
     for (std::size_t i = 0; i < rows.size(); ++i)
         sequences.push_back(rows[i].sequence = random_dna(200, i));
-    rows[1].status = rows::RowStatus::no_contig;
+    rows[1].head.status = rows::RowStatus::no_contig;
     sequences[1].clear();
     const auto prepared = scorer->prepare(rows, 1);
     const std::vector<float> scores = scorer->score(*prepared, {});

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows that are to be scored, wherever they come from: BED (region_rows), examples or a FASTA (predict).
+#pragma once
+
+#include "bigbird/genome/reference/interval.hpp"
+#include "bigbird/rows/row.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace bigbird::rows {
+
+struct RegionRow {
+    Row head{};
+    genome::Interval
+        window{};  ///< on the reference's contig, may hang over its ends; empty where the row is invalid
+    bool reverse = false;      ///< the sequence is to be reverse-complemented
+    std::int64_t line = 0;     ///< of the BED file, or the example's number
+    bool last_of_line = true;  ///< no tile of the same line follows
+    std::string sequence{};    ///< the window's, normalised, strand applied; empty where the row is invalid
+};
+
+/// Rows in order. next() is called from one thread at a time, fill() from many.
+class RowSource {
+public:
+    virtual ~RowSource() = default;
+    /// The next row without its sequence, or nothing at the end.
+    virtual std::optional<RegionRow> next() = 0;
+    /// Sets sequence, status and n_fraction of a row that next() gave.
+    virtual void fill(RegionRow& row) const = 0;
+    /// Says on standard error what is worth saying once all rows are read.
+    virtual void report() const = 0;
+    /// How many rows there will be; 0 where it cannot be known beforehand (pipes).
+    virtual std::int64_t total() const = 0;
+};
+
+}  // namespace bigbird::rows
