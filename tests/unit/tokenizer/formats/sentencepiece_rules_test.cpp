@@ -129,32 +129,3 @@ DOCTEST_TEST_CASE("tokenizer/sentencepiece_rules: every split of a piece into tw
     rules.for_each_merge([&](Token, Token, std::uint32_t) { ++visited; });
     DOCTEST_CHECK(visited == merges);
 }
-
-DOCTEST_TEST_CASE("tokenizer/sentencepiece_rules: models of another kind are refused") {
-    SentencePieceModel model;
-    model.pieces = {{"<unk>", 0, PieceKind::unknown}, {"A", -1, PieceKind::normal}};
-    DOCTEST_CHECK(message_of<InputError>([&] { bpe_rules_of(model, "x.model"); }) ==
-                  "x.model: is not a byte-pair encoding (SentencePiece model type bpe)");
-    model.is_bpe = true;
-    DOCTEST_CHECK(bpe_rules_of(model, "x.model").size() == 1);
-    model.pieces.push_back(
-        {"\xE2\x96\x81"
-         "A",
-         -2, PieceKind::normal});
-    DOCTEST_CHECK(message_of<InputError>([&] { bpe_rules_of(model, "x.model"); }).find("not ASCII") !=
-                  std::string::npos);
-    model.pieces.back() = {"A", -2, PieceKind::normal};
-    DOCTEST_CHECK(message_of<InputError>([&] { bpe_rules_of(model, "x.model"); }) ==
-                  "x.model: piece 'A' occurs twice");
-}
-
-DOCTEST_TEST_CASE(
-    "tokenizer/sentencepiece_rules: a letter that is no piece is unknown alone and merged with others") {
-    SentencePieceModel model;
-    model.is_bpe = true;
-    model.pieces = {{"<unk>", 0, PieceKind::unknown}, {"NN", -1, PieceKind::normal}};
-    const BpeRules rules = bpe_rules_of(model, "x.model");
-    const Token n = rules.letters['N'];
-    DOCTEST_REQUIRE(n != no_token);
-    DOCTEST_CHECK(rules.ids[n] == 0);
-}
