@@ -21,6 +21,7 @@ DOCTEST_TEST_CASE("bootstrap_interval: the interval is that of a mean of many, a
     const double mean = sum_of(shares).value(), half = 1.96 * 0.2 / std::sqrt(400.0);
     DOCTEST_CHECK(low == doctest::Approx(mean - half).epsilon(0.002));
     DOCTEST_CHECK(high == doctest::Approx(mean + half).epsilon(0.002));
+    DOCTEST_CHECK(high - low == doctest::Approx(2 * half).epsilon(0.08));
     DOCTEST_CHECK(bootstrap_interval(shares, 1, 2000) == std::pair(low, high));
     DOCTEST_CHECK(bootstrap_interval(shares, 2, 2000) != std::pair(low, high));
     DOCTEST_CHECK(bootstrap_interval({}, 1) == std::pair(0.0, 0.0));
@@ -43,4 +44,14 @@ DOCTEST_TEST_CASE("bootstrap_interval: bias-corrected intervals equal scipy's an
         DOCTEST_CHECK(interval.low == doctest::Approx(one["low"].get<double>()).epsilon(1e-9));
         DOCTEST_CHECK(interval.high == doctest::Approx(one["high"].get<double>()).epsilon(1e-9));
     }
+}
+
+DOCTEST_TEST_CASE("bootstrap_interval: a ratio is that of the sums, not the mean of ratios") {
+    const std::vector<Share> shares{{1, 1}, {0, 99}};
+    DOCTEST_CHECK(sum_of(shares).value() == 0.01);
+    DOCTEST_CHECK(sum_of({}).value() == 0);
+    DOCTEST_CHECK(Share{5, 0}.value() == 0);
+    const auto [low, high] = bootstrap_interval(shares, 3);
+    DOCTEST_CHECK(low == 0);   // the second unit twice, a quarter of the resamples
+    DOCTEST_CHECK(high == 1);  // the first one twice
 }
