@@ -13,8 +13,7 @@
 #include "commands/finetune_promoter.hpp"
 #include "commands/forward.hpp"
 #include "commands/info.hpp"
-#include "commands/predict_chromatin.hpp"
-#include "commands/predict_promoter.hpp"
+#include "commands/predict.hpp"
 #include "commands/predict_variants.hpp"
 #include "commands/pretrain.hpp"
 #include "commands/show_attention.hpp"
@@ -25,6 +24,7 @@
 
 int main(int argc, char** argv) {
     using namespace bigbird::cli;
+    using bigbird::examples::Task;
     Program program;
     const HandOver tensors(argv);
     setup_build_documents(program, run_build_documents);
@@ -36,11 +36,11 @@ int main(int argc, char** argv) {
     setup_evaluate_mlm(program, tensors);
     setup_build_promoters(program, run_build_promoters);
     setup_finetune_promoter(program, tensors);
-    setup_predict_promoter(program, tensors);
+    setup_predict(program, Task::promoter, tensors);
     setup_evaluate_promoter(program, run_evaluate_promoter);
     setup_build_chromatin(program, run_build_chromatin);
     setup_finetune_chromatin(program, tensors);
-    setup_predict_chromatin(program, tensors);
+    setup_predict(program, Task::chromatin, tensors);
     setup_evaluate_chromatin(program, run_evaluate_chromatin);
     setup_predict_variants(program, tensors);
     setup_embed(program, tensors);

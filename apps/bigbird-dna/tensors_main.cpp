@@ -6,21 +6,21 @@
 #include "commands/finetune_promoter.hpp"
 #include "commands/forward.hpp"
 #include "commands/info_program.hpp"
-#include "commands/predict_chromatin.hpp"
-#include "commands/predict_promoter.hpp"
+#include "commands/predict.hpp"
 #include "commands/predict_variants.hpp"
 #include "commands/pretrain.hpp"
 #include "support/program.hpp"
 
 int main(int argc, char** argv) {
     using namespace bigbird::cli;
+    using bigbird::examples::Task;
     Program program;
     setup_pretrain(program, run_pretrain);
     setup_evaluate_mlm(program, run_evaluate_mlm);
     setup_finetune_promoter(program, run_finetune_promoter);
-    setup_predict_promoter(program, run_predict_promoter);
+    setup_predict(program, Task::promoter, run_predict);
     setup_finetune_chromatin(program, run_finetune_chromatin);
-    setup_predict_chromatin(program, run_predict_chromatin);
+    setup_predict(program, Task::chromatin, run_predict);
     setup_predict_variants(program, run_predict_variants);
     setup_embed(program, run_embed);
     setup_forward(program, run_forward);

@@ -3,25 +3,12 @@
 
 #include "support/program.hpp"
 
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <vector>
+#include "bigbird/task_models/specs/embed_spec.hpp"
 
 namespace bigbird::cli {
 
-struct EmbedOptions {
-    std::filesystem::path model, regions, sequences;
-    std::vector<std::filesystem::path> references, outputs;
-    std::string pooling = "mean";
-    std::int64_t layer = -1, window = 0, batch_tokens = 0;
-    bool strand = false, skip_invalid = false, force = false;
-    std::string device = "auto", dtype = "auto", attention = "automatic";
-    int threads = 0;
-};
-
-void setup_embed(Program& program, Runner<EmbedOptions> run);
-/// Only in bigbird-dna-tensors.
-int run_embed(const EmbedOptions& options);
+void setup_embed(Program& program, Runner<task_models::EmbedSpec> run);
+/// Only in bigbird-dna-tensors (scoring_runs.cpp).
+int run_embed(const task_models::EmbedSpec& spec);
 
 }  // namespace bigbird::cli

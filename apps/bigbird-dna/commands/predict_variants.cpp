@@ -1,59 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/predict_variants.hpp"
 
-#include "options/option_groups.hpp"
+#include "options/scoring_options.hpp"
 
 namespace bigbird::cli {
 
-void setup_predict_variants(Program& program, Runner<PredictVariantsOptions> run) {
-    auto options = std::make_shared<PredictVariantsOptions>();
+using task_models::VariantSpec;
+
+void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
+    auto spec = std::make_shared<VariantSpec>();
     CLI::App& command =
-        program.add<PredictVariantsOptions>("predict-variants", "Variants",
-                                            "Score variants: what a chromatin or promoter model says of both "
-                                            "alleles' windows or, without training "
-                                            "for a task, how likely a pretrained model finds each allele. "
-                                            "One row out for each alternative allele, in order.",
-                                            options, std::move(run));
+        program.add<VariantSpec>("predict-variants", "Variants",
+                                 "Score variants: what a chromatin or promoter model says of both "
+                                 "alleles' windows or, without training "
+                                 "for a task, how likely a pretrained model finds each allele. "
+                                 "One row out for each alternative allele, in order.",
+                                 spec, std::move(run));
     command
         .add_option(
-            "--model", options->models,
+            "--model", spec->models,
             "Chromatin or promoter model (several: the mean of their scores), or one pretrained model")
         ->required()
         ->type_name("DIR");
-    add_reference_option(command, options->references);
+    add_reference_option(command, spec->references);
     command
-        .add_option("--variants", options->variants,
+        .add_option("--variants", spec->variants,
                     "VCF (plain, gzip, bgzip) or BCF, or '-' for standard input")
         ->required()
         ->type_name("VCF");
     command
         .add_option(
-            "--tss", options->tss,
+            "--tss", spec->tss,
             "With a promoter model: a variant is scored in the window of the nearest of these TSSs whose "
             "window holds it, on its strand")
         ->type_name("BED");
-    add_labels_option(command, options->labels);
+    add_labels_option(command, spec->labels);
     command
-        .add_option("--write", options->write,
+        .add_option("--write", spec->quantities,
                     "Of each label: scores of both alleles, alt - ref, and the difference of their log odds")
         ->type_name("LIST");
-    command.add_option("--window", options->window, "Bases about a variant that a pretrained model sees")
+    command.add_option("--window", spec->window, "Bases about a variant that a pretrained model sees")
         ->check(CLI::PositiveNumber)
         ->type_name("BP");
-    add_reverse_complement_option(command, options->reverse_complement);
-    command.get_option("--reverse-complement")
-        ->description(
-            "Score windows as they come, the mean of both strands, or their reverse complement alone; "
-            "default: average, of a promoter model none");
-    command.add_flag("--strict", options->strict,
+    add_choice_option(
+        command, "--reverse-complement", spec->strands, task_models::variant_strand_choices,
+        "Score windows as they come, the mean of both strands, or their reverse complement alone; "
+        "default: average, of a promoter model none");
+    command.add_flag("--strict", spec->strict,
                      "End at the first row that cannot be scored (REF is not the reference's base, symbolic "
                      "allele …) instead of marking it");
-    add_min_score_option(command, options->min_score);
-    add_score_outputs(command, options->outputs, options->force);
-    add_device_option(command, options->device);
-    add_threads_option(command, options->threads);
-    add_batch_tokens_option(command, options->batch_tokens);
-    add_computing_options(command, options->dtype, options->attention);
+    add_min_score_option(command, spec->outputs.min_score);
+    add_score_outputs(command, spec->outputs);
+    add_compute_options(command, *spec);
 }
 
 }  // namespace bigbird::cli

@@ -94,41 +94,6 @@ void add_hold_out_options(CLI::App& command, HoldOutOptions& options, const std:
     add("--test", options.test, "Held out for evaluation");
 }
 
-void add_score_outputs(CLI::App& command, std::vector<std::filesystem::path>& outputs, bool& force) {
-    command
-        .add_option("--output", outputs,
-                    "Scores; the ending tells the format: .tsv or .tsv.gz (bgzip), .npy, .h5, "
-                    ".long.tsv[.gz], .bedgraph "
-                    "or .bw (with {label} in the name a track a label), '-' for a table on standard output. "
-                    "Several are "
-                    "written at once")
-        ->required()
-        ->type_name("FILE")
-        ->group("Output");
-    command.add_flag("--force", force, "Replace an output that exists")->group("Output");
-}
-
-void add_min_score_option(CLI::App& command, std::optional<double>& min_score) {
-    command.add_option("--min-score", min_score, "Scores below are left out of .long.tsv outputs")
-        ->type_name("SCORE")
-        ->group("Output");
-}
-
-void add_labels_option(CLI::App& command, std::string& labels) {
-    command
-        .add_option(
-            "--labels", labels,
-            "Labels to write: indices (0-124), groups, names or patterns (*CTCF*), separated by commas; "
-            "default: all")
-        ->type_name("SELECTION");
-}
-
-void add_reverse_complement_option(CLI::App& command, std::string& strands) {
-    add_choice_option(
-        command, "--reverse-complement", strands, {"none", "average", "only"},
-        "Score windows as they come (none), the mean of both strands, or their reverse complement alone");
-}
-
 void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens) {
     command
         .add_option("--batch-tokens", batch_tokens,

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,18 +50,6 @@ struct HoldOutOptions {
 /// --validation and --test: contigs, regions or BED files held out of training; `by` says what decides for a
 /// row.
 void add_hold_out_options(CLI::App& command, HoldOutOptions& options, const std::string& by);
-
-/// --output, several times, for scores (outputs/outputs.hpp), and --force.
-void add_score_outputs(CLI::App& command, std::vector<std::filesystem::path>& outputs, bool& force);
-
-/// --min-score, of .long.tsv outputs.
-void add_min_score_option(CLI::App& command, std::optional<double>& min_score);
-
-/// --labels, a selection of a model's labels (rows::LabelTable::select).
-void add_labels_option(CLI::App& command, std::string& labels);
-
-/// --reverse-complement none|average|only.
-void add_reverse_complement_option(CLI::App& command, std::string& strands);
 
 /// --batch-tokens, 0 = what fits the device.
 void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens);

@@ -13,6 +13,7 @@
 #include "bigbird/model/weights.hpp"
 #include "bigbird/rows/region_rows.hpp"
 #include "bigbird/task_models/batched_logits.hpp"
+#include "bigbird/task_models/predict/predictor.hpp"
 #include "bigbird/task_models/task_model.hpp"
 #include "bigbird/task_models/window_encoder.hpp"
 #include "bigbird/training/find_model.hpp"
@@ -24,7 +25,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t cpu_batch_tokens = 16'384, gpu_batch_tokens = 262'144;
 constexpr std::size_t rows_a_chunk = 256;
 
 /// The encoder of any network.
@@ -117,10 +117,9 @@ outputs::Layout layout_of(const EmbedSpec& spec, std::int64_t layer, std::int64_
         const std::string name = fmt::format("d{}", i);
         layout.columns.push_back({name, i, ".", name, name});
     }
-    const char* poolings[] = {"mean", "cls", "token"};
     layout.provenance = {{"bigbird-dna", std::string(version())},
                          {"model_sha256", sha256},
-                         {"pooling", poolings[static_cast<std::size_t>(spec.pooling)]},
+                         {"pooling", std::string(word_of(embed_pooling_choices, spec.pooling))},
                          {"layer", std::to_string(layer)}};
     if (spec.window > 0) layout.provenance.emplace_back("window", std::to_string(spec.window));
     return layout;
@@ -144,9 +143,7 @@ public:
           layer_(layer),
           outputs_(outputs),
           threads_(threads),
-          batch_tokens_(spec.batch_tokens > 0       ? spec.batch_tokens
-                        : encoder.device().is_cpu() ? cpu_batch_tokens
-                                                    : gpu_batch_tokens) {}
+          batch_tokens_(batch_tokens_on(encoder.device(), spec.batch_tokens)) {}
 
     EmbedReport run(rows::RowSource& source) {
         Progress progress("Embedding", "rows", source.total());
@@ -244,14 +241,8 @@ std::int64_t chosen_layer(const EmbedSpec& spec, const model::BigBirdConfig& con
 
 }  // namespace
 
-EmbedPooling parse_embed_pooling(const std::string& word) {
-    if (word == "mean") return EmbedPooling::mean;
-    if (word == "cls") return EmbedPooling::cls;
-    if (word == "token") return EmbedPooling::token;
-    throw ConfigError("--pooling is mean, cls or token, not '" + word + "'");
-}
-
 EmbedReport embed(const EmbedSpec& spec) {
+    spec.validate();
     const auto start = std::chrono::steady_clock::now();
     outputs::prepare_outputs(spec.outputs);
     const int threads = resolve_threads(spec.threads);

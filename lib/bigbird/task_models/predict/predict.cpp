@@ -26,8 +26,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t cpu_batch_tokens = 16'384, gpu_batch_tokens = 262'144;
-
 struct Chunk {
     std::vector<rows::RegionRow> rows;
     std::unique_ptr<PreparedRows> prepared;
@@ -188,17 +186,17 @@ rows::Provenance provenance_of(const PredictSpec& spec, const RowScorer& predict
         provenance.emplace_back("bin", std::to_string(bins->config().bin));
         provenance.emplace_back("margin_bins", std::to_string(bins->config().margin_bins));
     }
-    provenance.emplace_back("reverse_complement", to_string(spec.strands));
+    provenance.emplace_back("reverse_complement", word_of(strand_choices, spec.strands));
     if (spec.tile > 0) {
         provenance.emplace_back("tile", std::to_string(spec.tile));
-        provenance.emplace_back("pool", to_string(spec.pool));
+        provenance.emplace_back("pool", word_of(pool_choices, spec.pool));
     }
     if (!predictor.info().negatives.empty()) provenance.emplace_back("negatives", predictor.info().negatives);
     if (reference != nullptr) {
         provenance.emplace_back("contigs_sha256", contigs_checksum(*reference));
     } else {
         provenance.emplace_back("examples_sha256", sha256_of_file(spec.examples / "manifest.json"));
-        provenance.emplace_back("split", spec.split ? std::string(to_string(*spec.split)) : "all");
+        provenance.emplace_back("split", word_of(split_choices, spec.split));
     }
     return provenance;
 }
@@ -210,8 +208,7 @@ std::unique_ptr<RowScorer> load_scorer(const PredictSpec& spec, const SequenceOf
     std::vector<TaskModel> models;
     for (const fs::path& path : spec.models)
         models.push_back(load_task_model(path, spec.task, device, computing));
-    const std::int64_t fitting = device.is_cpu() ? cpu_batch_tokens : gpu_batch_tokens;
-    const std::int64_t batch_tokens = spec.batch_tokens > 0 ? spec.batch_tokens : fitting;
+    const std::int64_t batch_tokens = batch_tokens_on(device, spec.batch_tokens);
     if (std::ranges::any_of(models, [](const TaskModel& model) { return !model.bins.is_empty(); })) {
         return bins_scorer(std::move(models), sequence_of,
                            {.strands = spec.strands,
@@ -275,18 +272,8 @@ PredictReport score_rows(rows::RowSource& source, RowScorer& scorer, RowWriter& 
 
 }  // namespace
 
-std::string to_string(Pool pool) {
-    return pool == Pool::none ? "none" : pool == Pool::mean ? "mean" : "max";
-}
-
-Pool parse_pool(const std::string& word) {
-    for (const Pool pool : {Pool::none, Pool::mean, Pool::max}) {
-        if (word == to_string(pool)) return pool;
-    }
-    throw ConfigError("--pool is none, mean or max, not '" + word + "'");
-}
-
 PredictReport predict(const PredictSpec& spec) {
+    spec.validate();
     const auto start = std::chrono::steady_clock::now();
     outputs::prepare_outputs(spec.outputs);
     const int threads = resolve_threads(spec.threads);

@@ -10,7 +10,7 @@
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
-#include "bigbird/rows/text_fields.hpp"
+#include "bigbird/outputs/outputs.hpp"
 #include "bigbird/rows/variant_rows.hpp"
 #include "bigbird/task_models/predict/masked_scorer.hpp"
 #include "bigbird/training/find_model.hpp"
@@ -23,13 +23,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t cpu_batch_tokens = 16'384, gpu_batch_tokens = 262'144;
 constexpr std::size_t rows_a_chunk = 256;
-
-const char* suffix_of(Quantity quantity) {
-    constexpr const char* names[] = {"ref", "alt", "difference", "log_odds"};
-    return names[static_cast<std::size_t>(quantity)];
-}
 
 double log_odds(double probability) {
     return std::log(probability) - std::log1p(-probability);
@@ -54,7 +48,7 @@ public:
 class TaskScorer : public VariantScorer {
 public:
     TaskScorer(Predictor predictor, const VariantSpec& spec)
-        : predictor_(std::move(predictor)), quantities_(spec.quantities) {
+        : predictor_(std::move(predictor)), quantities_(parse_quantities(spec.quantities)) {
         if (spec.labels.empty()) {
             for (std::size_t label = 0; label < predictor_.labels().size(); ++label)
                 chosen_.push_back(label);
@@ -72,8 +66,8 @@ public:
         for (const outputs::Column& label : outputs::label_columns(predictor_.labels(), chosen_)) {
             for (const Quantity quantity : quantities_) {
                 columns.push_back(label);
-                columns.back().name += std::string(":") + suffix_of(quantity);
-                columns.back().id += std::string(".") + suffix_of(quantity);
+                columns.back().name += fmt::format(":{}", to_string(quantity));
+                columns.back().id += fmt::format(".{}", to_string(quantity));
             }
         }
         return columns;
@@ -183,8 +177,7 @@ std::unique_ptr<VariantScorer> load_scorer(const VariantSpec& spec) {
     const at::Device device = model::open_device(spec.device);
     const Computing computing = parse_computing(spec.dtype, spec.attention, device);
     model::set_compute_threads(spec.threads);
-    const std::int64_t fitting = device.is_cpu() ? cpu_batch_tokens : gpu_batch_tokens;
-    const std::int64_t tokens = spec.batch_tokens > 0 ? spec.batch_tokens : fitting;
+    const std::int64_t tokens = batch_tokens_on(device, spec.batch_tokens);
     if (spec.models.empty()) throw ConfigError("--model is needed");
     const fs::path first = training::find_model(spec.models.front());
     if (is_task_model(first)) {
@@ -227,7 +220,7 @@ outputs::Layout layout_of(const VariantScorer& scorer, const VariantSpec& spec) 
         layout.provenance.push_back(std::move(entry));
     layout.provenance.emplace_back("window", std::to_string(scorer.window()));
     layout.provenance.emplace_back("reverse_complement",
-                                   to_string(strands_of(spec, scorer.about_tss().has_value())));
+                                   word_of(strand_choices, strands_of(spec, scorer.about_tss().has_value())));
     return layout;
 }
 
@@ -246,28 +239,8 @@ std::vector<rows::Field> fields_of(const rows::VariantRow& row, bool with_tss) {
 
 }  // namespace
 
-std::vector<Quantity> parse_quantities(const std::string& words) {
-    std::vector<Quantity> quantities;
-    for (const std::string_view word : rows::split_fields(words, ',')) {
-        bool found = false;
-        for (const Quantity quantity :
-             {Quantity::ref, Quantity::alt, Quantity::difference, Quantity::log_odds}) {
-            const bool same =
-                word == suffix_of(quantity) || (word == "log-odds" && quantity == Quantity::log_odds);
-            if (same && std::find(quantities.begin(), quantities.end(), quantity) == quantities.end()) {
-                quantities.push_back(quantity);
-            }
-            found = found || same;
-        }
-        if (!found) {
-            throw ConfigError("--write takes ref, alt, difference and log-odds, separated by commas, not '" +
-                              std::string(word) + "'");
-        }
-    }
-    return quantities;
-}
-
 VariantReport predict_variants(const VariantSpec& spec) {
+    spec.validate();
     const auto start = std::chrono::steady_clock::now();
     outputs::prepare_outputs(spec.outputs);
     const int threads = resolve_threads(spec.threads);

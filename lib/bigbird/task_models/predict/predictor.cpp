@@ -35,23 +35,10 @@ void check_agreement(const std::vector<TaskModel>& models) {
 
 }  // namespace
 
-Strands parse_strands(const std::string& word) {
-    if (word == "none") return Strands::none;
-    if (word == "average") return Strands::average;
-    if (word == "only") return Strands::only;
-    throw ConfigError("--reverse-complement is none, average or only, not '" + word + "'");
-}
-
-std::string to_string(Strands strands) {
-    switch (strands) {
-        case Strands::none:
-            return "none";
-        case Strands::average:
-            return "average";
-        case Strands::only:
-            return "only";
-    }
-    return "";
+std::int64_t batch_tokens_on(const at::Device& device, std::int64_t asked) {
+    constexpr std::int64_t fits_cpu = 16'384, fits_gpu = 262'144;
+    if (asked > 0) return asked;
+    return device.is_cpu() ? fits_cpu : fits_gpu;
 }
 
 Predictor::Predictor(std::vector<TaskModel> models, Strands strands, std::int64_t batch_tokens)

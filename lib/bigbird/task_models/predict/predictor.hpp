@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/task_models/specs/strands.hpp"
 #include "bigbird/task_models/task_model.hpp"
 
 #include <cstdint>
@@ -11,11 +12,8 @@
 
 namespace bigbird::task_models {
 
-/// Which strands of a window are scored: as it comes, the mean of both, or its reverse complement alone.
-enum class Strands : std::uint8_t { none, average, only };
-/// "none", "average", "only": the values of --reverse-complement. Throws ConfigError.
-Strands parse_strands(const std::string& word);
-std::string to_string(Strands strands);
+/// Padded tokens that go through a network at once: as many as asked for, or, where that is 0, what fits.
+std::int64_t batch_tokens_on(const at::Device& device, std::int64_t asked);
 
 /// Scores windows with one model or the mean of several. A window's scores depend on nothing else in the
 /// batch; in float32 they agree to 1e-5 for any batch_tokens and threads.

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/predict.hpp"
+
+#include "options/scoring_options.hpp"
+
+#include <algorithm>
+
+namespace bigbird::cli {
+
+namespace {
+
+using task_models::PredictSpec;
+
+/// For models with many labels and regions without a TSS.
+void add_chromatin_options(CLI::App& command, PredictSpec& spec) {
+    add_labels_option(command, spec.labels);
+    command
+        .add_option(
+            "--track-labels", spec.track_labels,
+            "Labels that .bedgraph and .bw outputs are made of, chosen as --labels; default: the same")
+        ->type_name("SELECTION")
+        ->group("Output");
+    command
+        .add_option(
+            "--tile", spec.tile,
+            "Cut regions into tiles of so many bases, such as the 200 of training; 0: score them whole")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("BP")
+        ->group("Tiles");
+    add_choice_option(command, "--anchor", spec.anchor, task_models::anchor_choices,
+                      "What of a row is the middle of its window: its centre, or narrowPeak's summit");
+}
+
+void add_promoter_options(CLI::App& command, PredictSpec& spec) {
+    command
+        .add_option(
+            "--scan", spec.tile,
+            "Scan regions for promoters: every so many bases a window about the tile's middle, on the "
+            "region's strand or, where it has none, on both; 0: a region is a TSS")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("BP")
+        ->group("Tiles");
+}
+
+struct PredictCommand {
+    examples::Task task;
+    const char *name, *group, *description;
+    const char* window;  ///< where it lies about a BED row
+    void (*add_own_options)(CLI::App&, PredictSpec&);
+};
+
+constexpr PredictCommand commands[] = {
+    {examples::Task::promoter, "predict-promoter", "Promoters",
+     "Score BED rows as promoters: one row out for each row in, in order.",
+     "the model's window lies about the row's TSS base: its first, on the minus strand its last",
+     add_promoter_options},
+    {examples::Task::chromatin, "predict-chromatin", "Chromatin",
+     "Predict the chromatin profile of BED rows: one row out for each row in, in order.",
+     "the model's window lies about the row's middle", add_chromatin_options},
+};
+
+void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
+    CLI::Option* reference = add_reference_option(command, spec.references, false);
+    CLI::Option* regions =
+        command
+            .add_option("--regions", spec.regions, "BED to be scored, or '-' for standard input; " + window)
+            ->needs(reference)
+            ->type_name("BED");
+    reference->needs(regions);
+    CLI::Option* examples =
+        command
+            .add_option(
+                "--examples", spec.examples,
+                "Instead of --regions: the windows of a folder of examples, made-up negatives included")
+            ->excludes(regions)
+            ->type_name("DIR");
+    add_choice_option(command, "--split", spec.split, task_models::split_choices, "Of --examples")
+        ->needs(examples);
+}
+
+void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
+    command
+        .add_option("--model", spec.models,
+                    "Model folder or run of fine-tuning; given several times, the mean of the models' scores")
+        ->required()
+        ->type_name("DIR");
+    add_row_options(command, spec, window);
+    add_choice_option(
+        command, "--reverse-complement", spec.strands, task_models::strand_choices,
+        "Score windows as they come (none), the mean of both strands, or their reverse complement alone");
+    command.add_flag("--skip-invalid", spec.skip_invalid,
+                     "Mark rows that do not lie on the reference and go on, instead of ending");
+    add_choice_option(command, "--pool", spec.pool, task_models::pool_choices,
+                      "A row a tile (none), or one a region with the mean or the largest score of its tiles")
+        ->group("Tiles");
+    add_min_score_option(command, spec.outputs.min_score);
+    add_score_outputs(command, spec.outputs);
+    add_compute_options(command, spec);
+}
+
+}  // namespace
+
+void setup_predict(Program& program, examples::Task task, Runner<PredictSpec> run) {
+    const PredictCommand& about = *std::ranges::find(commands, task, &PredictCommand::task);
+    auto spec = std::make_shared<PredictSpec>();
+    spec->task = task;
+    CLI::App& command =
+        program.add<PredictSpec>(about.name, about.group, about.description, spec, std::move(run));
+    add_predict_options(command, *spec, about.window);
+    about.add_own_options(command, *spec);
+}
+
+}  // namespace bigbird::cli

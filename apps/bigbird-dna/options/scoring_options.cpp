@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/scoring_options.hpp"
+
+namespace bigbird::cli {
+
+void add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs) {
+    command
+        .add_option("--output", outputs.paths,
+                    "Scores; the ending tells the format: .tsv or .tsv.gz (bgzip), .npy, .h5, "
+                    ".long.tsv[.gz], .bedgraph "
+                    "or .bw (with {label} in the name a track a label), '-' for a table on standard output. "
+                    "Several are "
+                    "written at once")
+        ->required()
+        ->type_name("FILE")
+        ->group("Output");
+    command
+        .add_flag_callback(
+            "--force", [&outputs] { outputs.overwrite = Overwrite::allow; }, "Replace an output that exists")
+        ->group("Output");
+}
+
+void add_min_score_option(CLI::App& command, std::optional<double>& min_score) {
+    command.add_option("--min-score", min_score, "Scores below are left out of .long.tsv outputs")
+        ->type_name("SCORE")
+        ->group("Output");
+}
+
+void add_labels_option(CLI::App& command, std::string& labels) {
+    command
+        .add_option(
+            "--labels", labels,
+            "Labels to write: indices (0-124), groups, names or patterns (*CTCF*), separated by commas; "
+            "default: all")
+        ->type_name("SELECTION");
+}
+
+void add_compute_options(CLI::App& command, task_models::ComputeSpec& compute) {
+    add_device_option(command, compute.device);
+    add_threads_option(command, compute.threads);
+    add_batch_tokens_option(command, compute.batch_tokens);
+    add_computing_options(command, compute.dtype, compute.attention);
+}
+
+}  // namespace bigbird::cli
