@@ -6,9 +6,8 @@
 #include "commands/decode.hpp"
 #include "commands/embed.hpp"
 #include "commands/encode.hpp"
-#include "commands/evaluate_chromatin.hpp"
+#include "commands/evaluate.hpp"
 #include "commands/evaluate_mlm.hpp"
-#include "commands/evaluate_promoter.hpp"
 #include "commands/finetune_chromatin.hpp"
 #include "commands/finetune_promoter.hpp"
 #include "commands/forward.hpp"
@@ -24,6 +23,7 @@
 #include "support/program.hpp"
 
 int main(int argc, char** argv) {
+    using namespace bigbird;
     using namespace bigbird::cli;
     Program program;
     const HandOver tensors(argv);
@@ -37,11 +37,11 @@ int main(int argc, char** argv) {
     setup_build_promoters(program, run_build_promoters);
     setup_finetune_promoter(program, tensors);
     setup_predict_promoter(program, tensors);
-    setup_evaluate_promoter(program, run_evaluate_promoter);
+    setup_evaluate(program, examples::Task::promoter, run_evaluate);
     setup_build_chromatin(program, run_build_chromatin);
     setup_finetune_chromatin(program, tensors);
     setup_predict_chromatin(program, tensors);
-    setup_evaluate_chromatin(program, run_evaluate_chromatin);
+    setup_evaluate(program, examples::Task::chromatin, run_evaluate);
     setup_predict_variants(program, tensors);
     setup_embed(program, tensors);
     setup_forward(program, tensors);
