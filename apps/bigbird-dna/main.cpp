@@ -8,8 +8,7 @@
 #include "commands/encode.hpp"
 #include "commands/evaluate.hpp"
 #include "commands/evaluate_mlm.hpp"
-#include "commands/finetune_chromatin.hpp"
-#include "commands/finetune_promoter.hpp"
+#include "commands/finetune.hpp"
 #include "commands/forward.hpp"
 #include "commands/info.hpp"
 #include "commands/predict_chromatin.hpp"
@@ -35,11 +34,11 @@ int main(int argc, char** argv) {
     setup_pretrain(program, tensors);
     setup_evaluate_mlm(program, tensors);
     setup_build_promoters(program, run_build_promoters);
-    setup_finetune_promoter(program, tensors);
+    setup_finetune(program, examples::Task::promoter, tensors);
     setup_predict_promoter(program, tensors);
     setup_evaluate(program, examples::Task::promoter, run_evaluate);
     setup_build_chromatin(program, run_build_chromatin);
-    setup_finetune_chromatin(program, tensors);
+    setup_finetune(program, examples::Task::chromatin, tensors);
     setup_predict_chromatin(program, tensors);
     setup_evaluate(program, examples::Task::chromatin, run_evaluate);
     setup_predict_variants(program, tensors);

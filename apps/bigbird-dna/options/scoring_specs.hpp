@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of finetune-* and predict-* as the library wants them; only for bigbird-dna-tensors.
+// The options of predict-* as the library wants them; only for bigbird-dna-tensors.
 #pragma once
 
-#include "options/finetune_options.hpp"
 #include "options/predict_options.hpp"
 
-#include "bigbird/task_models/finetune/finetune.hpp"
 #include "bigbird/task_models/predict/predict.hpp"
 
 namespace bigbird::cli {
 
-task_models::FinetuneSpec finetune_spec(const FinetuneOptions& options, examples::Task task);
-/// finetune-*: trains, or starts the processes that do.
-int run_finetune(const FinetuneOptions& options, examples::Task task);
 /// Throws ConfigError where neither --regions nor --examples is given.
 task_models::PredictSpec predict_spec(const PredictOptions& options, examples::Task task);
 
 /// Says on standard error what came of it.
 void report(const task_models::PredictReport& report);
-void report(const training::LoopResult& result);
 
 }  // namespace bigbird::cli

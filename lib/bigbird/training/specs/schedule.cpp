@@ -1,32 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/training/schedule.hpp"
+#include "bigbird/training/specs/schedule.hpp"
 
 #include "bigbird/core/error.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 namespace bigbird::training {
 
-Decay parse_decay(const std::string& word) {
-    for (const Decay decay : {Decay::constant, Decay::linear, Decay::cosine}) {
-        if (word == to_string(decay)) {
-            return decay;
-        }
-    }
-    throw ConfigError("--schedule is '" + word + "'; it can be constant, linear or cosine");
-}
+namespace {
+
+constexpr std::int64_t longest_warmup = 10'000;  // the paper's, which would outlast short runs
+
+}  // namespace
 
 std::string to_string(Decay decay) {
-    switch (decay) {
-        case Decay::constant:
-            return "constant";
-        case Decay::linear:
-            return "linear";
-        case Decay::cosine:
-            return "cosine";
-    }
-    return {};
+    return std::string(word_of(decays, decay));
 }
 
 void LearningRateSpec::validate() const {
@@ -39,6 +29,13 @@ void LearningRateSpec::validate() const {
     if (warmup_steps < 0 || warmup_steps > total_steps) {
         throw ConfigError("--warmup-steps must lie between 0 and the number of steps");
     }
+}
+
+LearningRateSpec LearningRateSpec::over(std::int64_t steps) const {
+    LearningRateSpec spec = *this;
+    spec.total_steps = steps;
+    if (warmup_steps < 0) spec.warmup_steps = std::min(longest_warmup, steps / 10);
+    return spec;
 }
 
 double learning_rate(const LearningRateSpec& spec, std::int64_t step) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/training/schedule.hpp"
+#include "bigbird/training/specs/schedule.hpp"
 
 #include "support/testing.hpp"
 
@@ -38,10 +38,18 @@ DOCTEST_TEST_CASE("schedule: cosine is half the peak half way") {
 }
 
 DOCTEST_TEST_CASE("schedule: words and values out of range are named") {
-    DOCTEST_CHECK(parse_decay("cosine") == Decay::cosine);
-    DOCTEST_CHECK(testing::message_of<ConfigError>([] { parse_decay("step"); }) ==
-                  "--schedule is 'step'; it can be constant, linear or cosine");
+    DOCTEST_CHECK(to_string(Decay::cosine) == "cosine");
+    DOCTEST_CHECK(parse_choice(decays, "--schedule", "constant") == Decay::constant);
     DOCTEST_CHECK_THROWS_AS((LearningRateSpec{.peak = 0}.validate()), ConfigError);
     DOCTEST_CHECK_THROWS_AS((LearningRateSpec{.peak = std::nan("")}.validate()), ConfigError);
     DOCTEST_CHECK_THROWS_AS((LearningRateSpec{.warmup_steps = 3, .total_steps = 2}.validate()), ConfigError);
+}
+
+DOCTEST_TEST_CASE("schedule: a warm-up that is left open is a tenth of the steps, at most 10,000") {
+    const LearningRateSpec open{.peak = 0.1, .warmup_steps = -1, .total_steps = 0};
+    DOCTEST_CHECK(open.over(45).warmup_steps == 4);
+    DOCTEST_CHECK(open.over(45).total_steps == 45);
+    DOCTEST_CHECK(open.over(1'000'000).warmup_steps == 10'000);
+    DOCTEST_CHECK(LearningRateSpec{.warmup_steps = 7}.over(45).warmup_steps == 7);
+    DOCTEST_CHECK(LearningRateSpec{.warmup_steps = 0}.over(45).warmup_steps == 0);
 }
