@@ -128,6 +128,7 @@ DOCTEST_TEST_CASE("tokenizer/sentencepiece_model: damage in every part is notice
     DOCTEST_CHECK_FALSE(is_model(model_message({good, "\x18", ""})));
     DOCTEST_CHECK_FALSE(is_model(model_message({good, "", "\x12\x05x"})));
     DOCTEST_CHECK_FALSE(is_model(model_message({good, "", ""}) + number_message(1, 1)));
+    DOCTEST_CHECK_FALSE(is_model(model_message({good, "", ""}) + number_message(9, 1)));
     WireWriter no_pieces;
     no_pieces.bytes(2, number_message(3, 2));
     DOCTEST_CHECK_FALSE(is_model(no_pieces.text()));
