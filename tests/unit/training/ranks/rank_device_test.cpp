@@ -10,6 +10,7 @@ using namespace bigbird::training;
 
 DOCTEST_TEST_CASE("rank_device: with several ranks each takes a GPU of its machine") {
     RankSpec third;
+    third.size = 8;
     third.local_rank = 2;
     third.local_size = 4;
     DOCTEST_CHECK(device_of(third, "cuda") == "cuda:2");
