@@ -6,11 +6,9 @@
 #include "commands/decode.hpp"
 #include "commands/embed.hpp"
 #include "commands/encode.hpp"
-#include "commands/evaluate_chromatin.hpp"
+#include "commands/evaluate.hpp"
 #include "commands/evaluate_mlm.hpp"
-#include "commands/evaluate_promoter.hpp"
-#include "commands/finetune_chromatin.hpp"
-#include "commands/finetune_promoter.hpp"
+#include "commands/finetune.hpp"
 #include "commands/forward.hpp"
 #include "commands/info.hpp"
 #include "commands/predict.hpp"
@@ -35,13 +33,13 @@ int main(int argc, char** argv) {
     setup_pretrain(program, tensors);
     setup_evaluate_mlm(program, tensors);
     setup_build_promoters(program, run_build_promoters);
-    setup_finetune_promoter(program, tensors);
+    setup_finetune(program, Task::promoter, tensors);
     setup_predict(program, Task::promoter, tensors);
-    setup_evaluate_promoter(program, run_evaluate_promoter);
+    setup_evaluate(program, Task::promoter, run_evaluate);
     setup_build_chromatin(program, run_build_chromatin);
-    setup_finetune_chromatin(program, tensors);
+    setup_finetune(program, Task::chromatin, tensors);
     setup_predict(program, Task::chromatin, tensors);
-    setup_evaluate_chromatin(program, run_evaluate_chromatin);
+    setup_evaluate(program, Task::chromatin, run_evaluate);
     setup_predict_variants(program, tensors);
     setup_embed(program, tensors);
     setup_forward(program, tensors);

@@ -2,8 +2,7 @@
 // bigbird-dna-tensors: the commands that need LibTorch; started by bigbird-dna, not by people.
 #include "commands/embed.hpp"
 #include "commands/evaluate_mlm.hpp"
-#include "commands/finetune_chromatin.hpp"
-#include "commands/finetune_promoter.hpp"
+#include "commands/finetune.hpp"
 #include "commands/forward.hpp"
 #include "commands/info_program.hpp"
 #include "commands/predict.hpp"
@@ -17,9 +16,9 @@ int main(int argc, char** argv) {
     Program program;
     setup_pretrain(program, run_pretrain);
     setup_evaluate_mlm(program, run_evaluate_mlm);
-    setup_finetune_promoter(program, run_finetune_promoter);
+    setup_finetune(program, Task::promoter, run_finetune);
     setup_predict(program, Task::promoter, run_predict);
-    setup_finetune_chromatin(program, run_finetune_chromatin);
+    setup_finetune(program, Task::chromatin, run_finetune);
     setup_predict(program, Task::chromatin, run_predict);
     setup_predict_variants(program, run_predict_variants);
     setup_embed(program, run_embed);

@@ -60,20 +60,20 @@ double apart(const Json& a, const Json& b, ComputeType compute = ComputeType::fp
     return largest;
 }
 
-PretrainSpec evaluated(std::int64_t steps) {
-    PretrainSpec spec = small_pretraining(steps);
+PretrainRun evaluated(std::int64_t steps) {
+    PretrainRun spec = small_pretraining(steps);
     spec.loop.evaluate_every = 3;
     spec.task.evaluation_sequences = 4;
     return spec;
 }
 
-std::vector<Json> run(PretrainSpec spec, const at::Device& device, const std::filesystem::path& directory) {
+std::vector<Json> run(PretrainRun spec, const at::Device& device, const std::filesystem::path& directory) {
     spec.task.device = device;
     pretrain(spec, small_tokenizer(), small_corpora(spec.loop.evaluate_every > 0), directory);
     return lines_of(directory);
 }
 
-void check_like_cpu(const PretrainSpec& spec) {
+void check_like_cpu(const PretrainRun& spec) {
     const ComputeType compute = spec.task.compute;
     const TempDir folder;
     const std::vector<Json> expected = run(spec, at::kCPU, folder / "cpu"),
@@ -91,7 +91,7 @@ void check_like_cpu(const PretrainSpec& spec) {
 }  // namespace
 
 DOCTEST_TEST_CASE("pretrain: the CPU's losses, gradients and evaluations, in fp32 and bf16") {
-    PretrainSpec spec = evaluated(6);
+    PretrainRun spec = evaluated(6);
     check_like_cpu(spec);
     spec.task.compute = ComputeType::bf16;
     check_like_cpu(spec);
@@ -99,7 +99,7 @@ DOCTEST_TEST_CASE("pretrain: the CPU's losses, gradients and evaluations, in fp3
 
 DOCTEST_TEST_CASE("pretrain: likewise with accumulation, recomputing and attention that is full") {
     for (const ComputeType compute : {ComputeType::fp32, ComputeType::bf16}) {
-        PretrainSpec spec = small_pretraining(3);
+        PretrainRun spec = small_pretraining(3);
         spec.task.compute = compute;
         spec.task.micro_batch_tokens = 128;
         check_like_cpu(spec);
@@ -117,10 +117,10 @@ DOCTEST_TEST_CASE("pretrain: a run stopped after every step equals one in a sing
     at::set_num_threads(1);
     for (const ComputeType compute : {ComputeType::fp32, ComputeType::bf16}) {
         const TempDir folder;
-        PretrainSpec spec = evaluated(4);
+        PretrainRun spec = evaluated(4);
         spec.task.compute = compute;
         const std::vector<Json> whole = run(spec, pretended_device(), folder / "whole");
-        spec.loop.max_hours = 1e-12;
+        spec.loop.run.max_hours = 1e-12;
         int stops = 0;
         std::vector<Json> pieces;
         while (pieces.empty()) {
@@ -142,11 +142,11 @@ DOCTEST_TEST_CASE("pretrain: a run stopped after every step equals one in a sing
 
 DOCTEST_TEST_CASE("pretrain: a run begun on one device goes on on the other") {
     const TempDir folder;
-    PretrainSpec spec = small_pretraining(4);
+    PretrainRun spec = small_pretraining(4);
     const std::vector<Json> expected = run(spec, at::kCPU, folder / "cpu");
-    spec.loop.max_hours = 1e-12;
+    spec.loop.run.max_hours = 1e-12;
     DOCTEST_CHECK_THROWS_AS(run(spec, at::kCPU, folder / "both"), Stopped);
-    spec.loop.max_hours = 0;
+    spec.loop.run.max_hours = 0;
     const std::vector<Json> lines = run(spec, pretended_device(), folder / "both");
     DOCTEST_REQUIRE(lines.size() == 4);
     for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -155,16 +155,16 @@ DOCTEST_TEST_CASE("pretrain: a run begun on one device goes on on the other") {
 }
 
 DOCTEST_TEST_CASE("pretrain: the host waits once a step, for the losses of the step before, and never else") {
-    const auto waits_of = [](PretrainSpec spec, std::int64_t steps) {
+    const auto waits_of = [](PretrainRun spec, std::int64_t steps) {
         const TempDir folder;
         spec.loop.learning_rate.total_steps = steps;
-        spec.loop.checkpoint_every = 100;
+        spec.loop.run.checkpoint_every = 100;
         take_waits();
         run(spec, pretended_device(), folder / "run");
         return take_waits();
     };
     for (const bool hard : {false, true}) {
-        PretrainSpec spec = small_pretraining(1);
+        PretrainRun spec = small_pretraining(1);
         spec.task.recompute = hard;
         spec.task.compute = hard ? ComputeType::bf16 : ComputeType::fp32;
         spec.task.micro_batch_tokens = hard ? 128 : 8192;
@@ -179,7 +179,7 @@ DOCTEST_TEST_CASE("pretrain: the host waits once a step, for the losses of the s
 }
 
 DOCTEST_TEST_CASE("pretrain: a plan measures a micro-batch and the device's memory") {
-    PretrainSpec spec = small_pretraining(10);
+    PretrainRun spec = small_pretraining(10);
     spec.task.device = pretended_device();
     const Json plan = plan_pretraining(spec, small_tokenizer(), small_corpora());
     DOCTEST_CHECK(plan["measured_memory_bytes"].get<double>() > plan["state_bytes"].get<double>() / 2);
@@ -189,14 +189,11 @@ DOCTEST_TEST_CASE("pretrain: a plan measures a micro-batch and the device's memo
 
 DOCTEST_TEST_CASE("evaluate-mlm: the CPU's figures") {
     const TempDir folder;
-    PretrainSpec spec = small_pretraining(2);
+    PretrainRun spec = small_pretraining(2);
     const auto report = [&](const at::Device& device, ComputeType compute) {
-        MlmEvaluationSpec evaluation;
-        evaluation.scoring.device = device;
-        evaluation.scoring.compute = compute;
-        evaluation.scoring.sequences = 8;
+        const ScoringSpec scoring{.sequences = 8, .device = device, .compute = compute};
         const auto held_out = [](const tokenizer::DnaTokenizer&) { return small_corpus(110); };
-        return evaluate_mlm({folder / "run/model", held_out, {}}, evaluation);
+        return evaluate_mlm({folder / "run/model", held_out, {}}, MlmEvaluationSpec{}, scoring);
     };
     run(spec, at::kCPU, folder / "run");
     for (const ComputeType compute : {ComputeType::fp32, ComputeType::bf16}) {

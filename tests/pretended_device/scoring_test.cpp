@@ -116,10 +116,10 @@ task_models::FinetuneSpec finetuning(const Fixture& fixture, examples::Task task
     spec.task = task;
     spec.examples = fixture.of(task, "-examples");
     spec.pretrained = fixture / "pretrained";
-    spec.steps = 6;
+    spec.learning_rate.total_steps = 6;
     spec.evaluate_every = 3;
     spec.batch_size = 16;
-    spec.learning_rate = 1e-3;
+    spec.learning_rate.peak = 1e-3;
     spec.batch_tokens = 1024;
     spec.threads = 1;
     return spec;
@@ -141,7 +141,7 @@ void write_metrics(const task_models::FinetuneSpec& spec, const fs::path& output
 
 void check_finetuning(const Fixture& fixture, task_models::FinetuneSpec spec, double tolerance) {
     DOCTEST_CAPTURE(spec.architecture);
-    DOCTEST_CAPTURE(task_models::to_string(spec.pooling));
+    DOCTEST_CAPTURE(spec.pooling);
     DOCTEST_CHECK(apart_by_device(fixture, [&](const std::string& device, const fs::path& output) {
                       const TempDir folder;
                       spec.device = device;
@@ -155,8 +155,7 @@ void check_finetuning(const Fixture& fixture, task_models::FinetuneSpec spec, do
 
 DOCTEST_TEST_CASE("finetune: the CPU's losses and AUROCs, for both tasks and every pooling") {
     const Fixture fixture;
-    for (const task_models::Pooling pooling :
-         {task_models::Pooling::cls, task_models::Pooling::mean, task_models::Pooling::centre}) {
+    for (const char* pooling : {"cls", "mean", "centre"}) {
         task_models::FinetuneSpec spec = finetuning(fixture, examples::Task::chromatin);
         spec.dtype = "fp32";
         spec.pooling = pooling;
@@ -180,7 +179,7 @@ DOCTEST_TEST_CASE("finetune: the CPU's losses of the convolutional baselines") {
         spec.architecture = architecture;
         spec.pretrained.clear();
         spec.window = rows::WindowBounds{-100, 100};
-        spec.steps = 2;
+        spec.learning_rate.total_steps = 2;
         spec.evaluate_every = 1;
         check_finetuning(fixture, spec, fp32_tolerance);
     }
@@ -194,7 +193,7 @@ DOCTEST_TEST_CASE("finetune: stopped and resumed is the same as uninterrupted") 
     spec.output = fixture / "whole";
     finetune(spec);
     spec.output = fixture / "parts";
-    spec.loop.max_hours = 1e-9;
+    spec.run.max_hours = 1e-9;
     for (int part = 0; part < 6; ++part) {
         try {
             finetune(spec);
@@ -212,7 +211,7 @@ DOCTEST_TEST_CASE("finetune: the host waits once a step") {
         const TempDir folder;
         spec.device = "pretended";
         spec.output = folder / "run";
-        spec.steps = steps;
+        spec.learning_rate.total_steps = steps;
         spec.evaluate_every = 0;
         take_waits();
         finetune(spec);

@@ -60,7 +60,7 @@ namespace {
 
 int forecast(const BuildDocumentsOptions& options) {
     const auto lengths = genome::open_contig_lengths(options.references);
-    const corpus::BuildSpec spec = build_spec(options.documents, options.seed, *lengths);
+    const corpus::BuildSpec spec = options.documents.on(*lengths, options.seed);
     const corpus::Forecast forecast =
         corpus::forecast_documents(*lengths, spec, resolve_threads(options.threads));
     const std::string text =
@@ -72,7 +72,7 @@ int forecast(const BuildDocumentsOptions& options) {
 }  // namespace
 
 int run_build_documents(const BuildDocumentsOptions& options) {
-    options.documents.spec.validate();
+    options.documents.build.validate();
     if (options.dry_run) {
         return forecast(options);
     }
@@ -86,7 +86,7 @@ int run_build_documents(const BuildDocumentsOptions& options) {
         prepare_output(options.manifest, options.output.overwrite());
     }
     const auto genome = genome::open_references(options.references);
-    const corpus::BuildSpec spec = build_spec(options.documents, options.seed, *genome);
+    const corpus::BuildSpec spec = options.documents.on(*genome, options.seed);
     corpus::DocumentWriter writer(options.output.output, form, spec, options.output.overwrite(), threads);
 
     Progress progress("documents", "Mbp", megabases(*genome) * spec.documents.passes);

@@ -14,7 +14,7 @@ namespace bigbird::cli {
 
 struct BuildDocumentsOptions {
     std::vector<std::filesystem::path> references;
-    DocumentOptions documents;
+    corpus::DrawingSpec documents;
     std::string format = "text";
     OutputOptions output;
     std::filesystem::path manifest;

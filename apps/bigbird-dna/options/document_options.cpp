@@ -22,9 +22,9 @@ void add_range_option(CLI::App& command, const std::string& name, corpus::Range&
 
 }  // namespace
 
-void add_document_options(CLI::App& command, DocumentOptions& options) {
+void add_document_options(CLI::App& command, corpus::DrawingSpec& drawing) {
     const char* group = "Documents";
-    corpus::DocumentSpec& documents = options.spec.documents;
+    corpus::DocumentSpec& documents = drawing.build.documents;
     command
         .add_option("--passes", documents.passes,
                     "Times that each contig is gone through, from another start")
@@ -37,18 +37,18 @@ void add_document_options(CLI::App& command, DocumentOptions& options) {
                      "Where a pass starts on a contig, both ends included");
     command
         .add_option(
-            "--include", options.include,
+            "--include", drawing.include,
             "Only sentences wholly inside these: contigs, regions (22:21000001-22000000) or BED files")
         ->type_name("REGION")
         ->group(group);
     command
         .add_option(
-            "--exclude", options.exclude,
+            "--exclude", drawing.exclude,
             "No sentence that overlaps these: contigs, regions or BED files (gaps, held-out sequence)")
         ->type_name("REGION")
         ->group(group);
-    const auto set_strands = [&options](const std::string& text) {
-        options.spec.add_reverse_complement = text == "add";
+    const auto set_strands = [&drawing](const std::string& text) {
+        drawing.build.add_reverse_complement = text == "add";
     };
     command
         .add_option_function<std::string>("--reverse-complement", set_strands,
@@ -58,24 +58,10 @@ void add_document_options(CLI::App& command, DocumentOptions& options) {
         ->type_name("none|add")
         ->group(group);
     command
-        .add_option("--max-n-fraction", options.spec.max_n_fraction,
+        .add_option("--max-n-fraction", drawing.build.max_n_fraction,
                     "Drop sentences with a larger share of N and split there; 1 keeps all, as the paper")
         ->type_name("SHARE")
         ->group(group);
-}
-
-corpus::BuildSpec build_spec(const DocumentOptions& options, std::uint64_t seed,
-                             const genome::ReferenceGenome& genome) {
-    corpus::BuildSpec spec = options.spec;
-    spec.documents.seed = seed;
-    spec.validate();
-    if (!options.include.empty()) {
-        spec.include = genome::read_region_set(genome, options.include, "--include");
-    }
-    if (!options.exclude.empty()) {
-        spec.exclude = genome::read_region_set(genome, options.exclude, "--exclude");
-    }
-    return spec;
 }
 
 }  // namespace bigbird::cli

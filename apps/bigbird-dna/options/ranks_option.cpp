@@ -3,7 +3,6 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log_prefix.hpp"
-#include "bigbird/model/device/device.hpp"
 
 namespace bigbird::cli {
 
@@ -22,14 +21,6 @@ training::RankSpec place_of_this_process(int processes) {
         set_up_log_with_prefix(Verbosity::quiet, "process " + std::to_string(place.rank) + ": ");
     }
     return place;
-}
-
-std::string device_of(const training::RankSpec& place, const std::string& device) {
-    if (place.size == 1 || (device != "auto" && device != "cuda") ||
-        (device == "auto" && !model::has_gpu())) {
-        return device;
-    }
-    return "cuda:" + std::to_string(place.local_rank);
 }
 
 }  // namespace bigbird::cli

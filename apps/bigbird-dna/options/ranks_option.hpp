@@ -4,8 +4,6 @@
 
 #include "bigbird/training/ranks/rank_spec.hpp"
 
-#include <string>
-
 namespace bigbird::cli {
 
 /// Whether this process is to start the others rather than to train.
@@ -14,8 +12,5 @@ bool launches_processes(int processes);
 /// This process's place. Quiets the log of all ranks but the first. Throws ConfigError where --processes
 /// contradicts the environment.
 training::RankSpec place_of_this_process(int processes);
-
-/// --device for this rank: with several on a machine, "auto" and "cuda" take a GPU each.
-std::string device_of(const training::RankSpec& place, const std::string& device);
 
 }  // namespace bigbird::cli

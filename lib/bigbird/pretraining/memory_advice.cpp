@@ -13,12 +13,12 @@ namespace {
 constexpr double clearly_less = 0.75;  // of what did not fit, whatever was counted
 constexpr double gigabyte = 1e9;
 
-double need(const PretrainSpec& spec, const MemoryLoad& load) {
+double need(const PretrainRun& spec, const MemoryLoad& load) {
     return memory_needed(spec.config, load).total();
 }
 
 /// The greatest number of sequences, up to the load's, that fits; 0: none.
-std::int64_t fitting_sequences(const PretrainSpec& spec, MemoryLoad load, double bytes) {
+std::int64_t fitting_sequences(const PretrainRun& spec, MemoryLoad load, double bytes) {
     std::int64_t fits = 0, too_many = load.sequences + 1;
     while (too_many - fits > 1) {
         load.sequences = fits + (too_many - fits) / 2;
@@ -32,7 +32,7 @@ std::string in_gigabytes(double bytes) {
 }
 
 /// The mildest change that fits into `bytes`.
-std::string what_fits(const PretrainSpec& spec, const MemoryLoad& now, double bytes) {
+std::string what_fits(const PretrainRun& spec, const MemoryLoad& now, double bytes) {
     MemoryLoad load = now;
     if ((load.sequences = fitting_sequences(spec, now, bytes)) > 0) {
         return fmt::format("--micro-batch-size {} needs about {}, the result is the same", load.sequences,
@@ -59,7 +59,7 @@ std::string what_fits(const PretrainSpec& spec, const MemoryLoad& now, double by
 
 }  // namespace
 
-MemoryLoad memory_load(const PretrainSpec& spec) {
+MemoryLoad memory_load(const PretrainRun& spec) {
     const std::int64_t length = padded_length(spec);
     const std::int64_t ranks = spec.task.ranks ? spec.task.ranks->size() : 1;
     const std::int64_t own = (spec.task.batch_size + ranks - 1) / ranks;
@@ -72,7 +72,7 @@ MemoryLoad memory_load(const PretrainSpec& spec) {
             .several_ranks = ranks > 1};
 }
 
-std::string memory_advice(const PretrainSpec& spec, double bytes) {
+std::string memory_advice(const PretrainRun& spec, double bytes) {
     const MemoryLoad now = memory_load(spec);
     const double needed = need(spec, now);
     return fmt::format("{} sequences of {} tokens at once need about {}{}; {}", now.sequences, now.length,
@@ -81,7 +81,7 @@ std::string memory_advice(const PretrainSpec& spec, double bytes) {
                        what_fits(spec, now, std::min(bytes, clearly_less * needed)));
 }
 
-std::optional<std::string> memory_warning(const PretrainSpec& spec, double bytes) {
+std::optional<std::string> memory_warning(const PretrainRun& spec, double bytes) {
     return need(spec, memory_load(spec)) > bytes ? std::optional(memory_advice(spec, bytes)) : std::nullopt;
 }
 

@@ -10,13 +10,13 @@
 namespace bigbird::pretraining {
 
 /// What one process of the run computes at once; the specification's vocab_size is the tokenizer's already.
-MemoryLoad memory_load(const PretrainSpec& spec);
+MemoryLoad memory_load(const PretrainRun& spec);
 
 /// How much the run needs, of `bytes` that are there, and which options would fit, the mildest first: fewer
 /// sequences at once, recomputing, shorter sequences, a smaller network.
-std::string memory_advice(const PretrainSpec& spec, double bytes);
+std::string memory_advice(const PretrainRun& spec, double bytes);
 
 /// The same where the run is not expected to fit.
-std::optional<std::string> memory_warning(const PretrainSpec& spec, double bytes);
+std::optional<std::string> memory_warning(const PretrainRun& spec, double bytes);
 
 }  // namespace bigbird::pretraining

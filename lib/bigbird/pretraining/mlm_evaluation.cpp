@@ -2,10 +2,15 @@
 #include "bigbird/pretraining/mlm_evaluation.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/model/device/device.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
+#include "bigbird/pretraining/corpora.hpp"
+#include "bigbird/training/find_model.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +45,8 @@ corpus::ExampleSpec examples_of(const model::BigBirdConfig& config, const MlmEva
                           " is longer than the " + std::to_string(positions) + " positions of the model");
     }
     const Json nsp = pretraining_option(config, "--nsp");
-    examples.nsp = spec.nsp == "model" ? !(nsp.is_string() && nsp == "off") : spec.nsp == "on";
+    examples.nsp =
+        spec.nsp == Pairs::as_pretrained ? !(nsp.is_string() && nsp == "off") : spec.nsp == Pairs::on;
     return examples;
 }
 
@@ -74,10 +80,46 @@ std::string corruption(const corpus::MaskingSpec& masking) {
                        100 * masking.mask, 100 * masking.random);
 }
 
+ScoringSpec scoring_of(const MlmEvaluationSpec& spec) {
+    ScoringSpec scoring{.sequences = spec.max_sequences,
+                        .max_tokens = spec.batch_tokens,
+                        .device = model::open_device(spec.device),
+                        .foreground = true};
+    scoring.compute = training::parse_compute_type(spec.dtype, scoring.device);
+    return scoring;
+}
+
+/// None where no path is given. `genome` must outlive it.
+CorpusOf reader_of(const CorpusPaths& paths, const genome::ReferenceGenome* genome, int threads) {
+    if (!paths.corpus.empty()) {
+        return [paths](const tokenizer::DnaTokenizer& tokenizer) {
+            return corpus::TokenCorpus::from_shards(corpus::TokenShards(paths.corpus, tokenizer));
+        };
+    }
+    if (paths.documents.empty()) return {};
+    require_readable(paths.documents);
+    return [=](const tokenizer::DnaTokenizer& tokenizer) {
+        return read_documents(paths.documents, genome, tokenizer, threads);
+    };
+}
+
 }  // namespace
 
-Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& spec) {
-    model::PreTrainingModel network = model::load_pretraining_model(inputs.model, spec.scoring.device);
+Json evaluate_mlm(const MlmEvaluationSpec& spec) {
+    const std::filesystem::path model = training::find_model(spec.model);
+    const int threads = resolve_threads(spec.threads);
+    const ScoringSpec scoring = scoring_of(spec);
+    model::set_compute_threads(threads);
+    std::unique_ptr<genome::ReferenceGenome> genome;
+    if (!spec.references.empty()) genome = genome::open_references(spec.references);
+    const CorpusOf held_out = reader_of(spec.held_out, genome.get(), threads);
+    spec.validate();
+    return evaluate_mlm({model, held_out, reader_of(spec.baseline, genome.get(), threads)}, spec, scoring);
+}
+
+Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& spec,
+                  const ScoringSpec& scoring) {
+    model::PreTrainingModel network = model::load_pretraining_model(inputs.model, scoring.device);
     const model::BigBirdConfig config = network->config();
     const tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(inputs.model, config);
     const corpus::ExampleSpec examples = examples_of(config, spec);
@@ -89,7 +131,7 @@ Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& sp
         baselines.score(held_out);
     }
     const corpus::ExampleSource source(held_out, tokenizer, examples);
-    const MlmScores scores = score_mlm(network, source, tokenizer, spec.scoring);
+    const MlmScores scores = score_mlm(network, source, tokenizer, scoring);
     if (scores.chosen() == 0) {
         throw InputError("the held-out documents hold no token without N to predict");
     }
@@ -101,7 +143,7 @@ Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& sp
          {{"--sequence-length", examples.sequence_length},
           {"--masking-rate", examples.masking.rate},
           {"--nsp", examples.nsp ? "on" : "off"},
-          {"--max-sequences", spec.scoring.sequences},
+          {"--max-sequences", scoring.sequences},
           {"--seed", spec.seed}}},
         {"method",
          corruption(examples.masking) +

@@ -23,7 +23,7 @@ namespace {
 constexpr const char* provenance_key = "pretraining";  // in config.json, under bigbird_dna
 
 /// What changes the result, by the options' names, before what the command said of its inputs.
-Json fixed_options(const PretrainSpec& spec, const tokenizer::DnaTokenizer& tokenizer) {
+Json fixed_options(const PretrainRun& spec, const tokenizer::DnaTokenizer& tokenizer) {
     const training::LearningRateSpec& rate = spec.loop.learning_rate;
     const training::OptimizerSpec& optimizer = spec.loop.optimizer;
     Json options = spec.loop.fixed_options;
@@ -36,8 +36,7 @@ Json fixed_options(const PretrainSpec& spec, const tokenizer::DnaTokenizer& toke
     options["--schedule"] = to_string(rate.decay);
     options["--weight-decay"] = optimizer.weight_decay;
     options["--clip-norm"] = optimizer.clip_norm;
-    if (optimizer.beta1 != training::OptimizerSpec{}.beta1 ||
-        optimizer.beta2 != training::OptimizerSpec{}.beta2) {
+    if (!optimizer.has_usual_betas()) {
         options["--betas"] = {optimizer.beta1, optimizer.beta2};
     }
     const corpus::MaskingSpec& masking = spec.examples.masking;
@@ -52,13 +51,13 @@ Json fixed_options(const PretrainSpec& spec, const tokenizer::DnaTokenizer& toke
 }
 
 /// Of the tokens computed: what lacks to whole blocks, and what is too short to be packed.
-double padded_share(const corpus::ExampleSource& source, const PretrainSpec& spec) {
+double padded_share(const corpus::ExampleSource& source, const PretrainRun& spec) {
     const double full = static_cast<double>(spec.examples.sequence_length);
     return 1.0 - (1.0 - source.padding_share()) * full / static_cast<double>(padded_length(spec));
 }
 
 void describe(const model::PreTrainingModel& network, const corpus::ExampleSource& source,
-              const PretrainSpec& spec) {
+              const PretrainRun& spec) {
     std::int64_t parameters = 0;
     for (const at::Tensor& parameter : network->parameters()) {
         parameters += parameter.numel();
@@ -77,12 +76,12 @@ void describe(const model::PreTrainingModel& network, const corpus::ExampleSourc
 }
 
 /// Bytes that are there for each process of this machine.
-double memory_for_each(const PretrainSpec& spec) {
+double memory_for_each(const PretrainRun& spec) {
     const bool shared = spec.task.device.is_cpu() && spec.task.ranks;
     return training::available_memory(spec.task.device) / (shared ? spec.task.ranks->spec().local_size : 1);
 }
 
-void warn_of_memory(const PretrainSpec& spec) {
+void warn_of_memory(const PretrainRun& spec) {
     const auto warning = memory_warning(spec, memory_for_each(spec));
     if (warning && (!spec.task.ranks || spec.task.ranks->is_first())) {
         log_warning("memory may run out: {}", *warning);
@@ -90,7 +89,7 @@ void warn_of_memory(const PretrainSpec& spec) {
 }
 
 /// Provenance and what is derived from the tokenizer.
-void complete(PretrainSpec& spec, const tokenizer::DnaTokenizer& tokenizer) {
+void complete(PretrainRun& spec, const tokenizer::DnaTokenizer& tokenizer) {
     spec.config.vocab_size = tokenizer.vocab_size();
     spec.config.pad_token_id = tokenizer.special_ids().pad;
     spec.validate();
@@ -105,12 +104,7 @@ void complete(PretrainSpec& spec, const tokenizer::DnaTokenizer& tokenizer) {
     spec.loop.ranks = spec.task.ranks;
 }
 
-/// Not the name of a preset.
-bool is_file_name(const std::filesystem::path& configuration) {
-    return configuration.has_extension() || configuration.has_parent_path();
-}
-
-model::PreTrainingModel make_network(const PretrainSpec& spec) {
+model::PreTrainingModel make_network(const PretrainRun& spec) {
     model::PreTrainingModel network(spec.config);
     model::initialise(*network, spec.config, spec.task.seed);
     network->to(spec.task.device);
@@ -118,7 +112,7 @@ model::PreTrainingModel make_network(const PretrainSpec& spec) {
 }
 
 /// One micro-batch as it will be, forward and backward.
-double seconds_of_micro_batch(PretrainSpec spec, const corpus::ExampleSource& source,
+double seconds_of_micro_batch(PretrainRun spec, const corpus::ExampleSource& source,
                               const tokenizer::DnaTokenizer& tokenizer) {
     spec.task.batch_size = memory_load(spec).sequences;
     MlmTask task(make_network(spec), tokenizer, source, std::nullopt, spec.task);
@@ -134,50 +128,19 @@ double seconds_of_micro_batch(PretrainSpec spec, const corpus::ExampleSource& so
 
 }  // namespace
 
-PretrainDefaults pretrain_defaults(const std::string& configuration) {
-    if (configuration == "tiny") {
-        return {.steps = 1'000, .batch_size = 8, .sequence_length = 512, .learning_rate = 1e-3};
-    }
-    if (configuration == "small") {
-        return {.steps = 20'000, .batch_size = 32, .sequence_length = 1024, .learning_rate = 5e-4};
-    }
-    return {};
-}
-
-model::BigBirdConfig read_configuration(const std::string& configuration) {
-    if (is_file_name(configuration)) {
-        return model::config_from_json(read_json(configuration), configuration);
-    }
-    return model::preset(configuration);
-}
-
-void require_vocabulary(const std::string& configuration, const tokenizer::DnaTokenizer& tokenizer) {
-    if (!is_file_name(configuration)) {
-        return;
-    }
-    const Json given = read_json(configuration).value("vocab_size", Json());
-    if (!given.is_null() && given != tokenizer.vocab_size()) {
-        throw InputError(
-            fmt::format("vocab_size is {}, but the tokenizer has {} pieces; leave vocab_size out, "
-                        "and the tokenizer's is taken",
-                        given.dump(), tokenizer.vocab_size()),
-            configuration);
-    }
-}
-
-std::int64_t padded_length(const PretrainSpec& spec) {
+std::int64_t padded_length(const PretrainRun& spec) {
     const std::int64_t block = spec.config.pattern.block_size;
     return (spec.examples.sequence_length + block - 1) / block * block;
 }
 
-std::int64_t micro_batch_tokens(std::int64_t sequences, const PretrainSpec& spec) {
+std::int64_t micro_batch_tokens(std::int64_t sequences, const PretrainRun& spec) {
     if (sequences > 0) {
         return sequences * padded_length(spec);
     }
     return spec.task.device.is_cpu() ? 4'096 : 32'768;
 }
 
-void PretrainSpec::validate() const {
+void PretrainRun::validate() const {
     config.validate();
     examples.validate();
     loop.learning_rate.validate();
@@ -194,17 +157,12 @@ void PretrainSpec::validate() const {
     }
 }
 
-training::LoopResult pretrain(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenizer,
+training::LoopResult pretrain(PretrainRun spec, const tokenizer::DnaTokenizer& tokenizer,
                               const PretrainCorpora& corpora, const std::filesystem::path& run_directory) {
     complete(spec, tokenizer);
-    training::Ranks alone;
-    training::Ranks& ranks = spec.task.ranks ? *spec.task.ranks : alone;
-    const bool finished = training::run_is_finished(run_directory, spec.loop);
-    if (ranks.broadcast(Json(finished)).get<bool>()) {  // the run folder may be the first rank's alone
+    if (const auto finished = training::finished_run(run_directory, spec.loop)) {
         log_info("{}: this run is finished already; nothing to do", run_directory.string());
-        return {.steps = spec.loop.learning_rate.total_steps,
-                .finished_before = true,
-                .model = run_directory / "model"};
+        return *finished;
     }
     warn_of_memory(spec);
     const corpus::ExampleSource source(corpora.train(), tokenizer, spec.examples);
@@ -224,7 +182,7 @@ training::LoopResult pretrain(PretrainSpec spec, const tokenizer::DnaTokenizer& 
     });
 }
 
-Json plan_pretraining(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenizer,
+Json plan_pretraining(PretrainRun spec, const tokenizer::DnaTokenizer& tokenizer,
                       const PretrainCorpora& corpora) {
     complete(spec, tokenizer);
     const corpus::ExampleSource source(corpora.train(), tokenizer, spec.examples);

@@ -6,6 +6,7 @@
 #include "bigbird/corpus/tokens/token_corpus.hpp"
 #include "bigbird/model/files/config.hpp"
 #include "bigbird/pretraining/mlm_task.hpp"
+#include "bigbird/pretraining/specs/pretrain_spec.hpp"
 #include "bigbird/training/training_loop.hpp"
 
 #include <filesystem>
@@ -15,7 +16,8 @@
 
 namespace bigbird::pretraining {
 
-struct PretrainSpec {
+/// A run in this process: the options with all that they leave open, and the device.
+struct PretrainRun {
     model::BigBirdConfig config;  ///< vocab_size is the tokenizer's
     corpus::ExampleSpec
         examples;  ///< of the training documents; held-out ones have every chosen token masked
@@ -26,26 +28,11 @@ struct PretrainSpec {
     void validate() const;
 };
 
-/// What a configuration trains with where nothing is said: the paper's values (base, large, files), smaller
-/// ones for smaller networks.
-struct PretrainDefaults {
-    std::int64_t steps = 1'000'000, batch_size = 256;
-    std::int32_t sequence_length = 4096;
-    double learning_rate = 1e-4;
-};
-PretrainDefaults pretrain_defaults(const std::string& configuration);
-
-/// A preset's name, or a config.json. Throws ConfigError naming the presets, InputError.
-model::BigBirdConfig read_configuration(const std::string& configuration);
-
-/// The network's vocab_size is the tokenizer's. Throws InputError where a config.json says another.
-void require_vocabulary(const std::string& configuration, const tokenizer::DnaTokenizer& tokenizer);
-
 /// Rounds a length up to whole blocks.
-std::int64_t padded_length(const PretrainSpec& spec);
+std::int64_t padded_length(const PretrainRun& spec);
 
-/// Padded tokens to compute at once: `sequences` of spec's length, or, with 0, what suits spec's device.
-std::int64_t micro_batch_tokens(std::int64_t sequences, const PretrainSpec& spec);
+/// Padded tokens to compute at once: `sequences` of spec's length, or, with 0, what suits its device.
+std::int64_t micro_batch_tokens(std::int64_t sequences, const PretrainRun& spec);
 
 /// Tokenised documents, made only where there is something left to train.
 struct PretrainCorpora {
@@ -58,7 +45,7 @@ struct PretrainCorpora {
 /// "program_bytes", "state_bytes", "activation_bytes", "available_bytes" (null: not known),
 /// "tokens_per_step", "steps", "epoch_tokens", "epoch_sequences", "epochs", "padding_share", "documents",
 /// "micro_batch_sequences", "seconds_per_step", "tokens_per_second", "hours", "measured_memory_bytes"}.
-Json plan_pretraining(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenizer,
+Json plan_pretraining(PretrainRun spec, const tokenizer::DnaTokenizer& tokenizer,
                       const PretrainCorpora& corpora);
 
 /// The plan for people, a line each.
@@ -66,7 +53,7 @@ std::vector<std::string> plan_lines(const Json& plan);
 
 /// Trains RUN/model. The network's first weights come from spec.task.seed. Provenance goes into config.json
 /// under "bigbird_dna". Throws what run_training() throws, and InputError where a corpus is too small.
-training::LoopResult pretrain(PretrainSpec spec, const tokenizer::DnaTokenizer& tokenizer,
+training::LoopResult pretrain(PretrainRun spec, const tokenizer::DnaTokenizer& tokenizer,
                               const PretrainCorpora& corpora, const std::filesystem::path& run_directory);
 
 }  // namespace bigbird::pretraining

@@ -26,18 +26,6 @@ const at::Tensor& require(const model::TensorMap& state, const std::string& name
 
 }  // namespace
 
-void OptimizerSpec::validate() const {
-    if (!(weight_decay >= 0)) {
-        throw ConfigError("--weight-decay must not be negative");
-    }
-    if (!(clip_norm >= 0)) {
-        throw ConfigError("--clip-norm must not be negative");
-    }
-    if (!(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1 && epsilon > 0)) {
-        throw ConfigError("the optimizer's betas must lie in [0, 1) and its epsilon above 0");
-    }
-}
-
 AdamW::AdamW(const torch::nn::Module& module, const OptimizerSpec& spec) : spec_(spec), groups_(2) {
     spec_.validate();
     groups_[0].weight_decay = spec_.weight_decay;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bigbird/model/safetensors.hpp"
+#include "bigbird/training/specs/optimizer_spec.hpp"
 
 #include <torch/nn/module.h>
 
@@ -11,15 +12,6 @@
 #include <vector>
 
 namespace bigbird::training {
-
-struct OptimizerSpec {
-    double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-6;
-    double weight_decay = 0.01;  ///< matrices and embeddings alone: biases and LayerNorm (fewer than two
-                                 ///< dimensions) do not decay
-    double clip_norm = 1.0;      ///< of the gradient over all parameters; 0: no clipping
-    /// Throws ConfigError.
-    void validate() const;
-};
 
 /// Keeps references to the module's parameters (shared ones once); moments lie on their device in float32.
 /// Not thread-safe.

@@ -24,7 +24,7 @@ bool is_there(const fs::path& path) {
 
 /// An empty model/ is none: workflow engines make the folders of outputs beforehand.
 bool is_finished(const fs::path& run_directory) {
-    return is_there(run_directory / "model/config.json");
+    return is_there(run_directory / model_folder / "config.json");
 }
 
 bool has_run(const fs::path& run_directory) {
@@ -92,7 +92,7 @@ Json options_before(const fs::path& run_directory) {
 }
 
 void refuse_existing(const fs::path& run_directory, const LoopSpec& spec) {
-    if (has_run(run_directory) && !spec.force) {
+    if (has_run(run_directory) && !spec.run.force) {
         throw ConfigError(run_directory.string() +
                           ": holds a run already; go on with --resume auto, give another --output, or "
                           "discard it with --resume never --force");
@@ -129,7 +129,7 @@ void report_changes(const fs::path& run_directory, const Json& now) {
 /// Removes the run's own files from `step` on; 0 removes all.
 void discard_after(const fs::path& run_directory, std::int64_t step) {
     std::error_code error;
-    fs::remove_all(run_directory / "model", error);
+    fs::remove_all(run_directory / model_folder, error);
     CheckpointStore(run_directory, 1).drop_after(step);
     if (step == 0) {
         fs::remove(run_directory / "metrics.jsonl", error);
@@ -155,11 +155,11 @@ Checkpoint open_path(const fs::path& path) {
 }
 
 RunStart start_from_path(const fs::path& run_directory, const LoopSpec& spec) {
-    const fs::path path = spec.resume;
+    const fs::path path = spec.run.resume;
     const bool own = is_inside(path, run_directory);
     if (!own) {
         refuse_existing(run_directory, spec);
-    } else if (is_finished(run_directory) && !spec.force) {
+    } else if (is_finished(run_directory) && !spec.run.force) {
         throw ConfigError(run_directory.string() +
                           ": this run is finished; going back to a checkpoint discards its model, which "
                           "needs --force");
@@ -185,13 +185,27 @@ RunStart start_automatically(const fs::path& run_directory, const LoopSpec& spec
     return start;
 }
 
+/// Throws ConfigError where start_run() would refuse before it looks into a checkpoint.
+void require_startable(const fs::path& run_directory, const LoopSpec& spec) {
+    if (spec.run.resume == "never") {
+        refuse_existing(run_directory, spec);
+    } else if (spec.run.resume != "auto") {
+        if (!is_there(spec.run.resume)) {
+            throw ConfigError("--resume is '" + spec.run.resume +
+                              "': neither auto, nor never, nor a folder that exists");
+        }
+    } else if (has_run(run_directory)) {
+        require_same_options(options_before(run_directory), spec.fixed_options);
+    }
+}
+
 }  // namespace
 
 RunStart start_run(const fs::path& run_directory, const LoopSpec& spec) {
     RunStart start;
-    if (spec.resume == "auto") {
+    if (spec.run.resume == "auto") {
         start = start_automatically(run_directory, spec);
-    } else if (spec.resume == "never") {
+    } else if (spec.run.resume == "never") {
         refuse_existing(run_directory, spec);
         discard_after(run_directory, 0);
     } else {
@@ -210,22 +224,19 @@ RunStart start_run(const fs::path& run_directory, const LoopSpec& spec) {
     return start;
 }
 
-bool run_is_finished(const fs::path& run_directory, const LoopSpec& spec) {
-    if (spec.resume == "never") {
-        refuse_existing(run_directory, spec);
-        return false;
+LoopResult finished_result(const fs::path& run_directory, const LoopSpec& spec) {
+    return {.steps = spec.learning_rate.total_steps,
+            .finished_before = true,
+            .model = run_directory / model_folder};
+}
+
+std::optional<LoopResult> finished_run(const fs::path& run_directory, const LoopSpec& spec) {
+    require_startable(run_directory, spec);
+    bool finished = spec.run.resume == "auto" && is_finished(run_directory);
+    if (spec.ranks) {  // the run folder may be the first rank's alone
+        finished = spec.ranks->broadcast(Json(finished)).get<bool>();
     }
-    if (spec.resume != "auto") {
-        if (!is_there(spec.resume)) {
-            throw ConfigError("--resume is '" + spec.resume +
-                              "': neither auto, nor never, nor a folder that exists");
-        }
-        return false;
-    }
-    if (has_run(run_directory)) {  // fails before the data are read; start_run() looks into the checkpoint
-        require_same_options(options_before(run_directory), spec.fixed_options);
-    }
-    return is_finished(run_directory);
+    return finished ? std::optional(finished_result(run_directory, spec)) : std::nullopt;
 }
 
 }  // namespace bigbird::training

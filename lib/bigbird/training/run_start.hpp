@@ -11,14 +11,19 @@
 
 namespace bigbird::training {
 
+inline constexpr const char* model_folder = "model";  ///< of a run that is whole
+
 struct RunStart {
     bool finished = false;                                ///< model/ is there already
     std::optional<Checkpoint> checkpoint = std::nullopt;  ///< to go on from
 };
 
-/// Checks and prepares the run directory by spec.resume: removes what a fresh start (or going back) leaves
-/// behind, nothing that is not the run's own, and writes config.resolved.json. Expects the run lock to be
-/// held. Throws ConfigError, InputError, WriteError.
+/// Checks and prepares the run directory by spec.run.resume: removes what a fresh start (or going back)
+/// leaves behind, nothing that is not the run's own, and writes config.resolved.json. Expects the run lock to
+/// be held. Throws ConfigError, InputError, WriteError.
 RunStart start_run(const std::filesystem::path& run_directory, const LoopSpec& spec);
+
+/// Of a run that was finished before.
+LoopResult finished_result(const std::filesystem::path& run_directory, const LoopSpec& spec);
 
 }  // namespace bigbird::training

@@ -144,7 +144,7 @@ public:
           spec_(spec),
           run_(run_directory),
           ranks_(ranks),
-          store_(run_directory, spec.keep, spec.keep_every),
+          store_(run_directory, spec.run.keep, spec.run.keep_every),
           optimizer_(task.module(), spec.optimizer),
           reads_late_(spec.read_late.value_or(!device().is_cpu())) {}
 
@@ -171,7 +171,9 @@ private:
             log_->append(line);
         }
     }
-    bool late() const { return spec_.max_hours > 0 && seconds_since(start_) >= spec_.max_hours * 3600.0; }
+    bool late() const {
+        return spec_.run.max_hours > 0 && seconds_since(start_) >= spec_.run.max_hours * 3600.0;
+    }
     at::Device device() { return task_.module().parameters().front().device(); }
 
     bool due(std::int64_t every) const { return every > 0 && position_.step % every == 0; }
@@ -252,7 +254,7 @@ LoopResult Loop::run(const std::optional<Checkpoint>& checkpoint) {
             .skipped_steps = position_.skipped,
             .last_loss = position_.last_loss,
             .best_step = position_.best_step,
-            .model = run_ / "model"};
+            .model = run_ / model_folder};
 }
 
 void Loop::train() {
@@ -266,12 +268,12 @@ void Loop::train() {
         if (!was_due) make_step(position_.step + 1);
         const bool last = position_.step == total();
         position_.evaluation_due = spec_.evaluate_every > 0 && (due(spec_.evaluate_every) || last);
-        if (position_.evaluation_due || last || due(spec_.checkpoint_every)) {
+        if (position_.evaluation_due || last || due(spec_.run.checkpoint_every)) {
             read_step();
         }
         const bool better = position_.evaluation_due && evaluate_or_keep();
         position_.complete = position_.complete || last;
-        if (better || was_due || due(spec_.checkpoint_every) || position_.complete) {
+        if (better || was_due || due(spec_.run.checkpoint_every) || position_.complete) {
             write_checkpoint();
         }
         progress.update(position_.step,
@@ -487,7 +489,7 @@ void Loop::write_final_model() {
     if (!ranks_.is_first()) {
         return;
     }
-    PendingOutput pending(run_ / "model", Overwrite::allow, true);
+    PendingOutput pending(run_ / model_folder, Overwrite::allow, true);
     if (position_.best_step && *position_.best_step != position_.step) {
         const fs::path best = store_.directory_of(*position_.best_step);
         for (const auto& entry : fs::directory_iterator(best)) {
@@ -544,8 +546,8 @@ LoopResult run_training(TrainingTask& task, const LoopSpec& spec, const fs::path
     spec.optimizer.validate();
     Ranks alone;
     Ranks& ranks = spec.ranks ? *spec.ranks : alone;
-    run_is_finished(run_directory, spec);
-    ranks.wait_for_all();  // nothing changes before all have looked
+    finished_run(run_directory, spec);  // throws where the run is refused
+    ranks.wait_for_all();               // nothing changes before all have looked
     std::optional<RunLock> lock;
     RunStart start;
     if (ranks.is_first()) {
@@ -555,9 +557,7 @@ LoopResult run_training(TrainingTask& task, const LoopSpec& spec, const fs::path
     start.finished = ranks.broadcast(Json(start.finished)).get<bool>();
     if (start.finished) {
         log_info("{}: this run is finished already; nothing to do", run_directory.string());
-        return {.steps = spec.learning_rate.total_steps,
-                .finished_before = true,
-                .model = run_directory / "model"};
+        return finished_result(run_directory, spec);
     }
     return with_memory_advice(out_of_memory(spec),
                               [&] { return Loop(task, spec, run_directory, ranks).run(start.checkpoint); });

@@ -9,7 +9,8 @@
 #include "bigbird/training/device/autocast.hpp"
 #include "bigbird/training/optimizer.hpp"
 #include "bigbird/training/ranks/ranks.hpp"
-#include "bigbird/training/schedule.hpp"
+#include "bigbird/training/specs/run_spec.hpp"
+#include "bigbird/training/specs/schedule.hpp"
 
 #include <torch/nn/module.h>
 
@@ -73,16 +74,11 @@ struct Selection {
 };
 
 struct LoopSpec {
+    RunSpec run;
     LearningRateSpec learning_rate;  ///< total_steps is the run's length
     OptimizerSpec optimizer;
-    std::int64_t checkpoint_every = 1000;  ///< steps; one more is written at the end and on stopping
-    int keep = 3;                          ///< newest checkpoints
-    std::int64_t keep_every = 0;           ///< and those of every so many steps; 0: none
-    std::int64_t evaluate_every = 0;       ///< steps; 0: never
+    std::int64_t evaluate_every = 0;  ///< steps; 0: never
     std::optional<Selection> selection;
-    double max_hours = 0;         ///< of this process; 0: no limit
-    std::string resume = "auto";  ///< "auto", "never", or a checkpoint or run folder
-    bool force = false;           ///< with "never": discard the run that is there
     /// What changes the result, by the option's name ("--batch-size": 8, "--documents": its sha256): goes
     /// into config.resolved.json and must be the same on resuming. Neither paths nor threads nor devices.
     Json fixed_options = Json::object();
@@ -105,10 +101,11 @@ struct LoopResult {
     std::filesystem::path model = {};  ///< RUN/model
 };
 
-/// Call it before expensive preparations: takes no lock, throws ConfigError where run_training() would refuse
-/// at once (existing run with "never", changed options, resume path missing), and says whether the run is
-/// finished, so that the data need not be read.
-bool run_is_finished(const std::filesystem::path& run_directory, const LoopSpec& spec);
+/// The result of a run that is finished already, so that the data need not be read; none where something is
+/// left to do. Call it before expensive preparations: takes no lock, throws ConfigError where run_training()
+/// would refuse at once (existing run with "never", changed options, resume path missing). With spec.ranks
+/// all call it, and what the first one finds counts.
+std::optional<LoopResult> finished_run(const std::filesystem::path& run_directory, const LoopSpec& spec);
 
 /// What to say where memory runs out.
 std::string out_of_memory(const LoopSpec& spec);

@@ -12,8 +12,8 @@ using namespace bigbird::pretraining;
 namespace {
 
 /// The small preset with a vocabulary of 4,096, eight sequences of 1,024 tokens at once.
-PretrainSpec small_run() {
-    PretrainSpec spec;
+PretrainRun small_run() {
+    PretrainRun spec;
     spec.config = model::preset("small");
     spec.config.vocab_size = 4096;
     spec.examples.sequence_length = 1000;
@@ -29,7 +29,7 @@ bool contains(const std::string& text, const std::string& part) {
 }  // namespace
 
 DOCTEST_TEST_CASE("memory_advice: the mildest change that fits is named") {
-    const PretrainSpec spec = small_run();
+    const PretrainRun spec = small_run();
     DOCTEST_CHECK(memory_load(spec).sequences == 8);
     DOCTEST_CHECK(memory_load(spec).length == 1024);
     DOCTEST_CHECK_FALSE(memory_warning(spec, std::numeric_limits<double>::infinity()));
@@ -44,7 +44,7 @@ DOCTEST_TEST_CASE("memory_advice: the mildest change that fits is named") {
 }
 
 DOCTEST_TEST_CASE("memory_advice: on a GPU the largest --micro-batch-size that fits is named") {
-    PretrainSpec spec = small_run();
+    PretrainRun spec = small_run();
     spec.task.device = at::Device(at::kCUDA, 0);
     spec.task.compute = ComputeType::bf16;
     spec.task.batch_size = 256;
@@ -64,6 +64,6 @@ DOCTEST_TEST_CASE("memory_advice: on a GPU the largest --micro-batch-size that f
 }
 
 DOCTEST_TEST_CASE("memory_advice: what failed though it was counted to fit is made clearly smaller") {
-    const PretrainSpec spec = small_run();
+    const PretrainRun spec = small_run();
     DOCTEST_CHECK(contains(memory_advice(spec, 64e9), "; --micro-batch-size 5 needs about"));
 }

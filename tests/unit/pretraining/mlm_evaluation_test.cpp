@@ -93,7 +93,7 @@ DOCTEST_TEST_CASE("mlm_evaluation: options say more than the model's record; a f
     DOCTEST_CHECK(options_of(nullptr, spec)["--sequence-length"] == 256);
     DOCTEST_CHECK(options_of(nullptr, spec)["--nsp"] == "on");
     DOCTEST_CHECK(options_of({{"--nsp", "off"}}, spec)["--nsp"] == "off");
-    spec.nsp = "on";
+    spec.nsp = Pairs::on;
     spec.sequence_length = 64;
     DOCTEST_CHECK(options_of({{"--nsp", "off"}}, spec)["--nsp"] == "on");
     DOCTEST_CHECK(options_of({{"--sequence-length", 96}}, spec)["--sequence-length"] == 64);

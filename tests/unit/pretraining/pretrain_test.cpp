@@ -40,13 +40,13 @@ namespace {
 
 void check_pieces(std::optional<bool> packed_projections) {
     const TempDir folder;
-    PretrainSpec spec = small_pretraining(7);
+    PretrainRun spec = small_pretraining(7);
     spec.task.packed_projections = packed_projections;
     spec.loop.evaluate_every = 3;
     spec.task.evaluation_sequences = 4;
     pretrain(spec, small_tokenizer(), small_corpora(true), folder / "whole");
-    PretrainSpec stopping = spec;
-    stopping.loop.max_hours = 1e-12;
+    PretrainRun stopping = spec;
+    stopping.loop.run.max_hours = 1e-12;
     int stops = 0;
     for (bool done = false; !done;) {
         try {
@@ -78,7 +78,7 @@ DOCTEST_TEST_CASE("pretrain: the same with packed projections") {
 
 DOCTEST_TEST_CASE("pretrain: the loss falls, and the model that is written is the one that was trained") {
     const TempDir folder;
-    PretrainSpec spec = small_pretraining(120);
+    PretrainRun spec = small_pretraining(120);
     spec.task.batch_size = 8;
     spec.loop.learning_rate.peak = 5e-3;
     spec.loop.learning_rate.warmup_steps = 10;
@@ -96,7 +96,7 @@ DOCTEST_TEST_CASE("pretrain: the loss falls, and the model that is written is th
 
 DOCTEST_TEST_CASE("pretrain: a finished run is found before any document is read") {
     const TempDir folder;
-    const PretrainSpec spec = small_pretraining(2);
+    const PretrainRun spec = small_pretraining(2);
     pretrain(spec, small_tokenizer(), small_corpora(), folder / "run");
     bool read = false;
     PretrainCorpora corpora = small_corpora();
@@ -105,7 +105,7 @@ DOCTEST_TEST_CASE("pretrain: a finished run is found before any document is read
         return small_corpus();
     };
     DOCTEST_CHECK(pretrain(spec, small_tokenizer(), corpora, folder / "run").finished_before);
-    PretrainSpec other = spec;
+    PretrainRun other = spec;
     other.examples.masking.rate = 0.2;
     DOCTEST_CHECK(message_of<ConfigError>([&] {
                       pretrain(other, small_tokenizer(), corpora, folder / "run");
@@ -120,7 +120,7 @@ DOCTEST_TEST_CASE("pretrain: a finished run is found before any document is read
 
 DOCTEST_TEST_CASE("pretrain: options that do not fit each other are named") {
     const TempDir folder;
-    PretrainSpec spec = small_pretraining(2);
+    PretrainRun spec = small_pretraining(2);
     spec.examples.sequence_length = 257;
     DOCTEST_CHECK(message_of<ConfigError>([&] {
                       pretrain(spec, small_tokenizer(), small_corpora(), folder / "run");
@@ -128,29 +128,9 @@ DOCTEST_TEST_CASE("pretrain: options that do not fit each other are named") {
     DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "run"));
 }
 
-DOCTEST_TEST_CASE("pretrain: a config.json for another vocabulary is refused, one without is not") {
-    const TempDir folder;
-    const std::string file = (folder / "config.json").string();
-    write_file(file, R"({"hidden_size": 64})");
-    require_vocabulary(file, small_tokenizer());
-    require_vocabulary("tiny", small_tokenizer());
-    write_file(file, R"({"vocab_size": 50358})");
-    DOCTEST_CHECK(message_of<InputError>([&] { require_vocabulary(file, small_tokenizer()); }) ==
-                  file +
-                      ": vocab_size is 50358, but the tokenizer has 512 pieces; leave vocab_size out, and "
-                      "the tokenizer's is taken");
-}
-
-DOCTEST_TEST_CASE("pretrain: defaults by configuration, and micro-batches by device or by number") {
-    DOCTEST_CHECK(pretrain_defaults("tiny").sequence_length == 512);
-    DOCTEST_CHECK(pretrain_defaults("tiny").batch_size == 8);
-    DOCTEST_CHECK(pretrain_defaults("base").steps == 1'000'000);
-    DOCTEST_CHECK(pretrain_defaults("my.json").learning_rate == 1e-4);
-    DOCTEST_CHECK(read_configuration("tiny").hidden_size == 128);
-    DOCTEST_CHECK_THROWS_AS(read_configuration("huge"), ConfigError);
-    DOCTEST_CHECK_THROWS_AS(read_configuration("none.json"), InputError);
-    PretrainSpec spec = small_pretraining(1);
-    spec.examples.sequence_length = 100;
-    DOCTEST_CHECK(micro_batch_tokens(3, spec) == 3 * 112);
-    DOCTEST_CHECK(micro_batch_tokens(0, spec) > 0);
+DOCTEST_TEST_CASE("pretrain: micro-batches by device or by number") {
+    PretrainRun run = small_pretraining(1);
+    run.examples.sequence_length = 100;
+    DOCTEST_CHECK(micro_batch_tokens(3, run) == 3 * 112);
+    DOCTEST_CHECK(micro_batch_tokens(0, run) > 0);
 }

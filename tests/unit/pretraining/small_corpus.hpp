@@ -63,14 +63,14 @@ inline corpus::ExampleSource small_source(bool nsp = true, corpus::MaskingSpec m
             corpus::ExampleSpec{.sequence_length = 128, .nsp = nsp, .masking = masking, .seed = 4}};
 }
 
-inline pretraining::PretrainSpec small_pretraining(std::int64_t steps) {
-    pretraining::PretrainSpec spec;
+inline pretraining::PretrainRun small_pretraining(std::int64_t steps) {
+    pretraining::PretrainRun spec;
     spec.config = small_config();
     spec.examples = {.sequence_length = 128, .seed = 4};
     spec.task.batch_size = 4;
     spec.task.seed = 4;
     spec.loop.learning_rate = {.peak = 2e-3, .warmup_steps = 2, .total_steps = steps};
-    spec.loop.checkpoint_every = 3;
+    spec.loop.run.checkpoint_every = 3;
     return spec;
 }
 

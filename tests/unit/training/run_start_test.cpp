@@ -32,8 +32,8 @@ bool contains(const std::string& text, const std::string& part) {
 
 LoopSpec spec_with(const std::string& resume, bool force = false) {
     LoopSpec spec = testing::toy_spec(8);
-    spec.resume = resume;
-    spec.force = force;
+    spec.run.resume = resume;
+    spec.run.force = force;
     return spec;
 }
 
@@ -42,15 +42,15 @@ LoopSpec spec_with(const std::string& resume, bool force = false) {
 DOCTEST_TEST_CASE("run_start: auto starts afresh, goes on, or finds the run finished") {
     const testing::TempDir folder;
     const fs::path run = folder / "run";
-    DOCTEST_CHECK_FALSE(run_is_finished(run, spec_with("auto")));
+    DOCTEST_CHECK_FALSE(finished_run(run, spec_with("auto")));
     fs::create_directory(run);
     testing::write_file(run / "notes.txt", "mine");
     DOCTEST_CHECK_FALSE(start_run(run, spec_with("auto")).checkpoint.has_value());
     make_run(run, false);
-    DOCTEST_CHECK_FALSE(run_is_finished(run, spec_with("auto")));
+    DOCTEST_CHECK_FALSE(finished_run(run, spec_with("auto")));
     DOCTEST_CHECK(start_run(run, spec_with("auto")).checkpoint->step == 6);
     make_run(run, true);
-    DOCTEST_CHECK(run_is_finished(run, spec_with("auto")));
+    DOCTEST_CHECK(finished_run(run, spec_with("auto"))->model == run / "model");
     DOCTEST_CHECK(start_run(run, spec_with("auto")).finished);
     DOCTEST_CHECK(testing::read_file(run / "notes.txt") == "mine");
 }
@@ -68,7 +68,7 @@ DOCTEST_TEST_CASE("run_start: an option that changes the result must stay; the f
                       "--batch-size is 32, but this run was started with 16; use the same, give another "
                       "--output, or start "
                       "afresh with --resume never --force");
-        DOCTEST_CHECK_THROWS_AS(run_is_finished(run, spec), ConfigError);
+        DOCTEST_CHECK_THROWS_AS(finished_run(run, spec), ConfigError);
         spec.fixed_options["--batch-size"] = 16;
         spec.fixed_options["--documents"] = {{"sha256", "ab"}};
         DOCTEST_CHECK(contains(testing::message_of<ConfigError>([&] { start_run(run, spec); }),
@@ -92,9 +92,8 @@ DOCTEST_TEST_CASE("run_start: never refuses a run without --force and discards i
     const fs::path run = folder / "run";
     make_run(run, true);
     testing::write_file(run / "notes.txt", "mine");
-    DOCTEST_CHECK(
-        contains(testing::message_of<ConfigError>([&] { run_is_finished(run, spec_with("never")); }),
-                 "holds a run already"));
+    DOCTEST_CHECK(contains(testing::message_of<ConfigError>([&] { finished_run(run, spec_with("never")); }),
+                           "holds a run already"));
     DOCTEST_CHECK_THROWS_AS(start_run(run, spec_with("never")), ConfigError);
     const RunStart start = start_run(run, spec_with("never", true));
     DOCTEST_CHECK_FALSE(start.finished);
@@ -119,7 +118,6 @@ DOCTEST_TEST_CASE("run_start: a path goes back to a checkpoint, or starts anothe
     DOCTEST_CHECK(
         contains(testing::message_of<ConfigError>([&] { start_run(run, spec_with(fourth.string())); }),
                  "this run is finished"));
-    DOCTEST_CHECK(
-        contains(testing::message_of<ConfigError>([&] { run_is_finished(run, spec_with("latest")); }),
-                 "--resume is 'latest': neither auto, nor never, nor a folder that exists"));
+    DOCTEST_CHECK(contains(testing::message_of<ConfigError>([&] { finished_run(run, spec_with("latest")); }),
+                           "--resume is 'latest': neither auto, nor never, nor a folder that exists"));
 }

@@ -83,7 +83,7 @@ private:
 inline training::LoopSpec toy_spec(std::int64_t steps) {
     training::LoopSpec spec;
     spec.learning_rate = {.peak = 0.02, .warmup_steps = 3, .total_steps = steps};
-    spec.checkpoint_every = 4;
+    spec.run.checkpoint_every = 4;
     spec.fixed_options = {{"--steps", steps}, {"--batch-size", 16}};
     return spec;
 }

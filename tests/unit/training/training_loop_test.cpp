@@ -66,9 +66,9 @@ DOCTEST_TEST_CASE("training_loop: the loss falls, every step has its line, the r
     const testing::TempDir folder;
     testing::ToyTask task;
     LoopSpec spec = testing::toy_spec(200);
-    spec.keep = 2;
-    spec.keep_every = 100;
-    spec.checkpoint_every = 25;
+    spec.run.keep = 2;
+    spec.run.keep_every = 100;
+    spec.run.checkpoint_every = 25;
     const LoopResult result = run_training(task, spec, folder / "run");
     DOCTEST_CHECK(result.steps == 200);
     const std::vector<Json> all = lines(folder / "run");
@@ -141,7 +141,7 @@ DOCTEST_TEST_CASE("training_loop: reading losses late, as on a GPU, changes neit
 
 LoopSpec often_written_spec() {
     LoopSpec spec = testing::toy_spec(60);
-    spec.checkpoint_every = 1;  // so that many kills fall into a write
+    spec.run.checkpoint_every = 1;  // so that many kills fall into a write
     spec.evaluate_every = 7;
     return spec;
 }
@@ -346,7 +346,7 @@ DOCTEST_TEST_CASE("training_loop: --max-hours writes a checkpoint and ends with 
     const testing::TempDir folder;
     testing::ToyTask first, second, whole;
     LoopSpec spec = testing::toy_spec(6);
-    spec.max_hours = 1e-12;
+    spec.run.max_hours = 1e-12;
     try {
         run_training(first, spec, folder / "run");
         DOCTEST_FAIL("the time was not seen");
@@ -381,7 +381,7 @@ DOCTEST_TEST_CASE("training_loop: the best evaluation's model is the run's, and 
     const testing::TempDir folder;
     LoopSpec spec = testing::toy_spec(40);
     spec.evaluate_every = 2;
-    spec.keep = 1;
+    spec.run.keep = 1;
     spec.selection = Selection{.patience = 3};
     testing::ToyTask task;
     task.scripted = {5, 4, 3, 3.5, 3.25, 3, 1};

@@ -1,31 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models that the paper's tables compare BigBird with, by the names of --architecture.
+// The networks among the models that the paper's tables compare BigBird with.
 #pragma once
 
+#include "bigbird/baselines/names/architecture_names.hpp"
 #include "bigbird/baselines/window/base_network.hpp"
-#include "bigbird/core/json_file.hpp"
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace bigbird::baselines {
 
-/// "cnnprom", "deepromoter", "deepsea", "gkm-svm", "kmer-ridge".
-const std::vector<std::string>& architecture_names();
-/// Throws ConfigError listing the names and bigbird.
-void require_architecture(const std::string& name);
-
-/// Trained by gradient descent (as BigBird is) rather than solved as one problem.
-bool is_network(const std::string& name);
-/// What config.json calls it: "CNNProm".
-std::string title_of(const std::string& name);
-
-/// The window [begin, end) about base 0 that its paper gives it; false where it takes any.
-bool published_window(const std::string& name, std::int64_t& begin, std::int64_t& end);
-
-/// A network for windows of `length` bases, its parameters drawn from `seed`. Throws ConfigError where the
-/// window is too short for its layers.
+/// A network for windows of `length` bases, its parameters drawn from `seed`; `name` is one that
+/// is_network(). Throws ConfigError where the window is too short for its layers.
 BaseNetwork make_network(const std::string& name, std::int64_t length, std::int64_t labels,
                          std::uint64_t seed);
 

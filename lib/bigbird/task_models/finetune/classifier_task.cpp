@@ -14,7 +14,8 @@ namespace bigbird::task_models {
 
 namespace {
 
-constexpr std::int64_t fewest_positives = 10;    // an AUROC of fewer is mostly noise
+constexpr std::int64_t fewest_positives = 10;  // an AUROC of fewer is mostly noise
+constexpr std::int64_t cpu_batch_tokens = 16'384, gpu_batch_tokens = 131'072;
 constexpr std::int64_t evaluation_chunk = 1024;  // windows whose ids are unpacked at once
 
 }  // namespace
@@ -44,16 +45,6 @@ std::vector<std::int64_t> epoch_order(std::int64_t count, std::uint64_t seed, st
     return order;
 }
 
-Sampling parse_sampling(const std::string& word) {
-    if (word == "uniform") return Sampling::uniform;
-    if (word == "balanced") return Sampling::balanced;
-    throw ConfigError("--sampling is uniform or balanced, not '" + word + "'");
-}
-
-std::string to_string(Sampling sampling) {
-    return sampling == Sampling::uniform ? "uniform" : "balanced";
-}
-
 std::vector<double> balanced_weights(const examples::ExampleSet& examples) {
     const auto rows = static_cast<double>(examples.rows(examples::Split::train).size());
     std::vector<double> weights;
@@ -65,16 +56,20 @@ std::vector<double> balanced_weights(const examples::ExampleSet& examples) {
 }
 
 ClassifierTask::ClassifierTask(std::shared_ptr<WindowNetwork> network, const examples::ExampleSet& examples,
-                               const ClassifierSpec& spec)
+                               const ClassifierSpec& spec, int threads,
+                               std::shared_ptr<training::Ranks> ranks)
     : network_(std::move(network)),
       examples_(examples),
       spec_(spec),
-      ranks_(spec.ranks ? spec.ranks : std::make_shared<training::Ranks>()),
+      ranks_(ranks ? std::move(ranks) : std::make_shared<training::Ranks>()),
       gradients_(network_->trained_parameters(), *ranks_),
       training_(examples, examples.rows(examples::Split::train), *network_,
-                spec.window.value_or(examples.bounds()), spec.both_strands, spec.threads),
+                spec.window.value_or(examples.bounds()), spec.both_strands, threads),
       validation_(examples, examples.rows(examples::Split::validation), *network_,
-                  spec.window.value_or(examples.bounds()), false, spec.threads) {
+                  spec.window.value_or(examples.bounds()), false, threads) {
+    if (spec_.batch_tokens == 0) {
+        spec_.batch_tokens = network_->device().is_cpu() ? cpu_batch_tokens : gpu_batch_tokens;
+    }
     if (training_.size() == 0) {
         throw InputError(
             "--examples holds no window of train that can be used; build it again with a larger part for "

@@ -4,6 +4,7 @@
 #include "bigbird/evaluation/metrics.hpp"
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/task_models/encoded_examples.hpp"
+#include "bigbird/task_models/specs/finetune_spec.hpp"
 #include "bigbird/task_models/window_network.hpp"
 #include "bigbird/training/training_loop.hpp"
 
@@ -17,26 +18,6 @@
 
 namespace bigbird::task_models {
 
-/// How the windows of train are drawn: each once an epoch, or those with a label and those without equally
-/// often.
-enum class Sampling : std::uint8_t { uniform, balanced };
-/// "uniform", "balanced". Throws ConfigError.
-Sampling parse_sampling(const std::string& word);
-std::string to_string(Sampling sampling);
-
-struct ClassifierSpec {
-    std::int64_t batch_size = 32;  ///< windows a step, of all ranks together
-    /// Of a 1 in the loss, against a 0; none: for each label its zeros / its ones in train, at most
-    /// largest_balanced_weight.
-    std::optional<double> positive_weight = 1;
-    Sampling sampling = Sampling::uniform;
-    std::optional<rows::WindowBounds> window = std::nullopt;  ///< part of the examples' windows; none: whole
-    bool both_strands = false;          ///< each window on a strand drawn for (seed, epoch, row)
-    std::int64_t batch_tokens = 16384;  ///< padded ids that go through the network at once
-    std::uint64_t seed = 0;
-    int threads = 1;                                   ///< for encoding
-    std::shared_ptr<training::Ranks> ranks = nullptr;  ///< none: this process alone
-};
 constexpr double largest_balanced_weight = 100;
 
 /// Zeros / ones of each label in train, 1 where it has no ones, at most largest_balanced_weight.
@@ -49,10 +30,11 @@ std::vector<double> balanced_weights(const examples::ExampleSet& examples);
 /// nor dropout masks.
 class ClassifierTask : public training::TrainingTask {
 public:
-    /// Encodes the rows of train and validation. `examples` must outlive this. Throws InputError where no
-    /// window of train can be used.
+    /// Encodes the rows of train and validation on `threads` threads. `examples` must outlive this; without
+    /// ranks this process is alone. Throws InputError where no window of train can be used.
     ClassifierTask(std::shared_ptr<WindowNetwork> network, const examples::ExampleSet& examples,
-                   const ClassifierSpec& spec);
+                   const ClassifierSpec& spec, int threads = 1,
+                   std::shared_ptr<training::Ranks> ranks = nullptr);
 
     /// Sets the output bias to what predicts best without looking at a window: the weighted log odds of each
     /// label among the windows as they are drawn. Labels are rare, and a step moves a bias by no more than

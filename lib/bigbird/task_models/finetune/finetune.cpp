@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/task_models/finetune/finetune.hpp"
 
-#include "bigbird/baselines/window/architecture.hpp"
+#include "bigbird/baselines/names/architecture_names.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
@@ -10,27 +10,20 @@
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/task_models/baseline_windows.hpp"
-#include "bigbird/task_models/bins_model.hpp"
+#include "bigbird/task_models/finetune/classifier_task.hpp"
 #include "bigbird/task_models/finetune/finetune_bins.hpp"
+#include "bigbird/task_models/finetune/finetune_loop.hpp"
+#include "bigbird/task_models/finetune/train_linear.hpp"
 #include "bigbird/training/find_model.hpp"
-#include "bigbird/training/metrics_log.hpp"
-#include "bigbird/training/run_lock.hpp"
-#include "bigbird/training/run_start.hpp"
+#include "bigbird/training/ranks/rank_device.hpp"
+#include "bigbird/training/run_at_once.hpp"
 
-#include <algorithm>
-#include <cmath>
+#include <optional>
 
 namespace bigbird::task_models {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr std::int64_t cpu_batch_tokens = 16'384, gpu_batch_tokens = 131'072;
-constexpr std::int64_t longest_warmup = 10'000;  // the paper's, which would outlast short runs
-constexpr std::int64_t evaluations_a_run = 10;
-// The loss is a mean over labels, hundreds of them, so gradients are small: those of rare tokens' embeddings
-// lie below the 1e-6 of pretraining, which would hold them back.
-constexpr double adam_epsilon = 1e-8;
 
 examples::ExampleSet load_examples(const FinetuneSpec& spec) {
     examples::ExampleSet examples = examples::ExampleSet::load(spec.examples);
@@ -42,33 +35,10 @@ examples::ExampleSet load_examples(const FinetuneSpec& spec) {
     return examples;
 }
 
-bool is_bigbird(const FinetuneSpec& spec) {
-    return spec.architecture == "bigbird";
-}
-
-/// Throws ConfigError where options do not belong together.
-void check_spec(const FinetuneSpec& spec) {
-    if (is_bigbird(spec)) {
-        if (spec.pretrained.empty()) {
-            throw ConfigError(
-                "--model is needed: the pretrained model to start from (--architecture bigbird)");
-        }
-        return;
-    }
-    baselines::require_architecture(spec.architecture);
-    if (!spec.pretrained.empty()) {
-        throw ConfigError("--model is for --architecture bigbird: " + spec.architecture +
-                          " starts from nothing");
-    }
-    if (spec.place.size > 1 && !baselines::is_network(spec.architecture)) {
-        throw ConfigError("--processes: " + spec.architecture + " is solved by one process");
-    }
-}
-
 rows::WindowBounds window_of(const FinetuneSpec& spec, const examples::ExampleSet& examples) {
     rows::WindowBounds window = examples.bounds(), published;
     const bool own =
-        !is_bigbird(spec) && baselines::published_window(spec.architecture, published.begin, published.end);
+        !spec.is_bigbird() && baselines::published_window(spec.architecture, published.begin, published.end);
     if (spec.window) {
         window = *spec.window;
     } else if (own) {
@@ -95,17 +65,6 @@ bool has_auroc(const examples::ExampleSet& examples) {
     return some != all;
 }
 
-std::int64_t total_steps(const FinetuneSpec& spec, std::int64_t windows) {
-    if (spec.steps > 0) return spec.steps;
-    const double steps =
-        std::ceil(spec.epochs * static_cast<double>(windows) / static_cast<double>(spec.batch_size));
-    return std::max<std::int64_t>(1, static_cast<std::int64_t>(steps));
-}
-
-Json positive_weight_json(const FinetuneSpec& spec) {
-    return spec.positive_weight ? Json(*spec.positive_weight) : Json("balanced");
-}
-
 /// What changes a linear baseline.
 Json linear_options(const FinetuneSpec& spec) {
     Json options = {{"--kmer-length", spec.linear.word},
@@ -121,61 +80,53 @@ Json linear_options(const FinetuneSpec& spec) {
     return options;
 }
 
+/// What changes the result, by the options' names: what a run records and asks for again on resuming.
+Json fixed_options(const FinetuneSpec& spec, const rows::WindowBounds& window, const fs::path& pretrained,
+                   const training::LoopSpec& loop) {
+    Json options{{"--examples", examples_checksum(spec)},
+                 {"--architecture", spec.architecture},
+                 {"--window", to_string(window)}};
+    if (spec.is_linear()) {
+        options.update(linear_options(spec));
+        return options;
+    }
+    options.update(Json{{"--steps", loop.learning_rate.total_steps},
+                        {"--batch-size", spec.batch_size},
+                        {"--learning-rate", loop.learning_rate.peak},
+                        {"--warmup-steps", loop.learning_rate.warmup_steps},
+                        {"--decay", to_string(loop.learning_rate.decay)},
+                        {"--weight-decay", loop.optimizer.weight_decay},
+                        {"--clip-norm", loop.optimizer.clip_norm},
+                        {"--positive-weight", positive_weight_json(spec)},
+                        {"--sampling", word_of(samplings, spec.sampling)},
+                        {"--strand-augmentation", strand_augmentation(spec)},
+                        {"--evaluate-every", loop.evaluate_every},
+                        {"--patience", spec.patience},
+                        {"--seed", spec.seed}});
+    if (!loop.optimizer.has_usual_betas()) {
+        options["--betas"] = {loop.optimizer.beta1, loop.optimizer.beta2};
+    }
+    if (spec.is_bigbird()) {
+        options["--model"] = "sha256:" + model::weights_checksum(pretrained);
+        options["--head"] = spec.head;
+        options["--pooling"] = spec.pooling;
+        options["--dropout"] = spec.dropout ? Json(*spec.dropout) : Json(nullptr);
+        options["--dtype"] = spec.dtype;
+    }
+    return options;
+}
+
 training::LoopSpec loop_spec(const FinetuneSpec& spec, const examples::ExampleSet& examples,
-                             const rows::WindowBounds& window, const fs::path& pretrained) {
-    training::LoopSpec loop = spec.loop;
+                             const rows::WindowBounds& window, const fs::path& pretrained, bool speaks) {
     const auto windows = static_cast<std::int64_t>(examples.rows(examples::Split::train).size());
-    const std::int64_t steps = total_steps(spec, windows);
-    loop.optimizer.epsilon = adam_epsilon;
-    loop.learning_rate.peak = spec.learning_rate;
-    loop.learning_rate.total_steps = steps;
-    loop.learning_rate.warmup_steps =
-        spec.warmup_steps >= 0 ? spec.warmup_steps : std::min(longest_warmup, steps / 10);
-    const bool validates = !examples.rows(examples::Split::validation).empty();
-    if (validates) {
-        loop.evaluate_every = spec.evaluate_every > 0 ? spec.evaluate_every
-                              : spec.evaluate_every == 0
-                                  ? steps
-                                  : (steps + evaluations_a_run - 1) / evaluations_a_run;
-        const bool by_auroc = has_auroc(examples);
-        loop.selection = training::Selection{.metric = by_auroc ? "eval_auroc" : "eval_loss",
-                                             .higher_is_better = by_auroc,
-                                             .patience = spec.patience};
-    } else if (spec.place.is_first()) {
+    std::optional<std::string> metric;
+    if (!examples.rows(examples::Split::validation).empty()) {
+        metric = has_auroc(examples) ? "eval_auroc" : "eval_loss";
+    } else if (speaks) {
         log_info("the examples have no rows for validation: the last step's model is kept");
     }
-    loop.fixed_options = Json{{"--examples", "sha256:" + sha256_of_file(spec.examples / "manifest.json")},
-                              {"--architecture", spec.architecture},
-                              {"--window", to_string(window)},
-                              {"--steps", steps},
-                              {"--batch-size", spec.batch_size},
-                              {"--learning-rate", spec.learning_rate},
-                              {"--warmup-steps", loop.learning_rate.warmup_steps},
-                              {"--decay", to_string(loop.learning_rate.decay)},
-                              {"--weight-decay", loop.optimizer.weight_decay},
-                              {"--clip-norm", loop.optimizer.clip_norm},
-                              {"--positive-weight", positive_weight_json(spec)},
-                              {"--sampling", to_string(spec.sampling)},
-                              {"--strand-augmentation", spec.both_strands ? "reverse-complement" : "none"},
-                              {"--evaluate-every", loop.evaluate_every},
-                              {"--patience", spec.patience},
-                              {"--seed", spec.seed}};
-    const training::OptimizerSpec usual;
-    if (loop.optimizer.beta1 != usual.beta1 || loop.optimizer.beta2 != usual.beta2) {
-        loop.fixed_options["--betas"] = {loop.optimizer.beta1, loop.optimizer.beta2};
-    }
-    if (is_bigbird(spec)) {
-        loop.fixed_options["--model"] = "sha256:" + model::weights_checksum(pretrained);
-        loop.fixed_options["--head"] = spec.head;
-        loop.fixed_options["--pooling"] = to_string(spec.pooling);
-        loop.fixed_options["--dropout"] = spec.dropout ? Json(*spec.dropout) : Json(nullptr);
-        loop.fixed_options["--dtype"] = spec.dtype;
-    } else if (!baselines::is_network(spec.architecture)) {
-        loop.fixed_options = {{"--examples", loop.fixed_options["--examples"]},
-                              {"--architecture", spec.architecture},
-                              {"--window", to_string(window)}};
-        loop.fixed_options.update(linear_options(spec));
-    }
+    training::LoopSpec loop = finetune_loop(spec, spec.rate_over(windows, spec.batch_size), metric);
+    loop.fixed_options = fixed_options(spec, window, pretrained, loop);
     return loop;
 }
 
@@ -184,7 +135,7 @@ TaskInfo task_info(const FinetuneSpec& spec, const examples::ExampleSet& example
     TaskInfo info = task_info_of(examples);
     info.architecture = spec.architecture;
     info.window = window;
-    info.pooling = spec.pooling;
+    info.pooling = parse_pooling(spec.pooling);
     info.training = loop.fixed_options;
     return info;
 }
@@ -203,7 +154,7 @@ std::shared_ptr<WindowNetwork> pretrained_network(const FinetuneSpec& spec, cons
     config.validate();
     return bigbird_windows(model::classifier_from_pretrained(pretrained, config, spec.seed, device),
                            model::read_tokenizer(pretrained, config),
-                           {.pooling = spec.pooling,
+                           {.pooling = info.pooling,
                             .window = info.window,
                             .computing = parse_computing(spec.dtype, spec.attention, device)},
                            device);
@@ -224,70 +175,54 @@ void say_what_is_trained(const ClassifierTask& task, const FinetuneSpec& spec, c
     }
 }
 
-/// The run folder of what is solved at once: metrics.jsonl of one line, and model/.
 training::LoopResult solve_linear(const FinetuneSpec& spec, TaskInfo info,
                                   const examples::ExampleSet& examples, const training::LoopSpec& loop) {
-    const training::RunLock lock(spec.output);
-    if (training::start_run(spec.output, loop).finished) {
-        return {.finished_before = true, .model = spec.output / "model"};
+    return training::run_at_once(loop, spec.output, [&]() -> training::Solution {
+        const LinearTraining trained = train_linear(info, examples, spec.linear, spec.positive_weight,
+                                                    spec.seed, resolve_threads(spec.threads));
+        return {trained.metrics, [network = trained.network, &examples](const fs::path& directory) {
+                    write_task_model(*network, examples.label_table(), directory);
+                }};
+    });
+}
+
+/// finetune() of BigBird and of the baselines.
+training::LoopResult finetune_windows(const FinetuneSpec& spec, const training::RankSpec& place) {
+    if (place.size > 1 && spec.is_linear()) {
+        throw ConfigError("--processes: " + spec.architecture + " is solved by one process");
     }
-    const LinearTraining trained = train_linear(info, examples, spec.linear, spec.positive_weight, spec.seed,
-                                                resolve_threads(spec.threads));
-    training::MetricsLog(spec.output, 0).append(trained.metrics);
-    log_info("{}", trained.metrics.dump());
-    PendingOutput pending(spec.output / "model", Overwrite::allow, true);
-    write_task_model(*trained.network, examples.label_table(), pending.path());
-    pending.commit();
-    return {.steps = 1, .model = spec.output / "model"};
+    const examples::ExampleSet examples = load_examples(spec);
+    const rows::WindowBounds window = window_of(spec, examples);
+    const fs::path pretrained = spec.is_bigbird() ? training::find_model(spec.pretrained) : fs::path();
+    training::LoopSpec loop = loop_spec(spec, examples, window, pretrained, place.is_first());
+    if (const auto finished = training::finished_run(spec.output, loop)) return *finished;
+    const TaskInfo info = task_info(spec, examples, window, loop);
+    const int threads = place.share_of(resolve_threads(spec.threads));
+    model::set_compute_threads(threads);
+    if (spec.is_linear()) return solve_linear(spec, info, examples, loop);
+    const at::Device device = model::open_device(training::device_of(place, spec.device));
+    const auto labels = static_cast<std::int64_t>(examples.label_table().size());
+    loop.ranks = std::make_shared<training::Ranks>(place, device);
+    ClassifierSpec classifier = spec;
+    classifier.window = window;
+    ClassifierTask task(spec.is_bigbird() ? pretrained_network(spec, info, labels, pretrained, device)
+                                          : new_base_network(info, labels, spec.seed, device),
+                        examples, classifier, threads, loop.ranks);
+    // Only where the head sees tokens as they come. [CLS] is nearly the same for all windows behind little
+    // pretraining, and so is what a new network gives: at base rates the gradients of labels cancel there,
+    // and nothing is learnt for a hundred steps and more (lib/benchmarks.md).
+    if (spec.is_bigbird() && info.pooling != Pooling::cls) {
+        task.start_at_base_rates();
+    }
+    if (place.is_first()) say_what_is_trained(task, spec, loop, examples.label_table().size());
+    return training::run_training(task, loop, spec.output);
 }
 
 }  // namespace
 
-training::LoopResult finetune(const FinetuneSpec& spec) {
-    if (spec.architecture == bins_architecture) return finetune_bins(spec);
-    check_spec(spec);
-    const examples::ExampleSet examples = load_examples(spec);
-    const rows::WindowBounds window = window_of(spec, examples);
-    const fs::path pretrained = is_bigbird(spec) ? training::find_model(spec.pretrained) : fs::path();
-    training::LoopSpec loop = loop_spec(spec, examples, window, pretrained);
-    if (training::run_is_finished(spec.output, loop)) {
-        training::LoopResult result;
-        result.steps = loop.learning_rate.total_steps;
-        result.finished_before = true;
-        result.model = spec.output / "model";
-        return result;
-    }
-    const TaskInfo info = task_info(spec, examples, window, loop);
-    const int threads = spec.place.share_of(resolve_threads(spec.threads));
-    model::set_compute_threads(threads);
-    if (!is_bigbird(spec) && !baselines::is_network(spec.architecture)) {
-        return solve_linear(spec, info, examples, loop);
-    }
-    const at::Device device = model::open_device(spec.device);
-    const auto labels = static_cast<std::int64_t>(examples.label_table().size());
-    loop.ranks = std::make_shared<training::Ranks>(spec.place, device);
-    const ClassifierSpec classifier{
-        .batch_size = spec.batch_size,
-        .positive_weight = spec.positive_weight,
-        .sampling = spec.sampling,
-        .window = window,
-        .both_strands = spec.both_strands,
-        .batch_tokens = spec.batch_tokens > 0 ? spec.batch_tokens
-                                              : (device.is_cpu() ? cpu_batch_tokens : gpu_batch_tokens),
-        .seed = spec.seed,
-        .threads = threads,
-        .ranks = loop.ranks};
-    ClassifierTask task(is_bigbird(spec) ? pretrained_network(spec, info, labels, pretrained, device)
-                                         : new_base_network(info, labels, spec.seed, device),
-                        examples, classifier);
-    // Only where the head sees tokens as they come. [CLS] is nearly the same for all windows behind little
-    // pretraining, and so is what a new network gives: at base rates the gradients of labels cancel there,
-    // and nothing is learnt for a hundred steps and more (lib/benchmarks.md).
-    if (is_bigbird(spec) && spec.pooling != Pooling::cls) {
-        task.start_at_base_rates();
-    }
-    if (spec.place.is_first()) say_what_is_trained(task, spec, loop, examples.label_table().size());
-    return training::run_training(task, loop, spec.output);
+training::LoopResult finetune(const FinetuneSpec& spec, const training::RankSpec& place) {
+    spec.validate();
+    return spec.is_bins() ? finetune_bins(spec, place) : finetune_windows(spec, place);
 }
 
 }  // namespace bigbird::task_models

@@ -7,42 +7,18 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/task_models/finetune/bins_task.hpp"
+#include "bigbird/task_models/finetune/finetune_loop.hpp"
+#include "bigbird/training/ranks/rank_device.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
 namespace bigbird::task_models {
 namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t evaluations_a_run = 10, longest_warmup = 10'000;
-constexpr double adam_epsilon = 1e-8;  // as finetune() has it, for the same reason
 constexpr std::int64_t margin_share = 8;
-
-void check_spec(const FinetuneSpec& spec) {
-    const auto refuse = [](bool given, const std::string& option, const std::string& why) {
-        if (given) throw ConfigError(option + " is not of --architecture bigbird-bins: " + why);
-    };
-    if (spec.task != examples::Task::chromatin) {
-        throw ConfigError("--architecture bigbird-bins scores bins: use finetune-chromatin");
-    }
-    refuse(!spec.pretrained.empty(), "--model", "it starts from nothing");
-    refuse(spec.window.has_value(), "--window", "give --window-bins, its context in bins");
-    refuse(spec.sampling != Sampling::uniform, "--sampling", "every bin of a window is in the loss");
-    if (spec.bins.averaging < 0 || spec.bins.averaging >= 1) {
-        throw ConfigError("--average-weights must be at least 0 and below 1");
-    }
-}
-
-std::int64_t total_steps(const FinetuneSpec& spec, const BinWindows& training,
-                         const bins::BinsConfig& config) {
-    if (spec.steps > 0) return spec.steps;
-    const double bins_a_step = static_cast<double>(spec.batch_size * config.window_bins);
-    return std::max<std::int64_t>(
-        1, static_cast<std::int64_t>(
-               std::ceil(spec.epochs * static_cast<double>(training.usable()) / bins_a_step)));
-}
 
 bool has_bins(const examples::LabelledBins& bins, examples::Split split) {
     return std::ranges::any_of(bins.stretches(),
@@ -50,47 +26,25 @@ bool has_bins(const examples::LabelledBins& bins, examples::Split split) {
 }
 
 Json fixed_options(const FinetuneSpec& spec, const bins::BinsConfig& config, const training::LoopSpec& loop) {
-    return {{"--examples", "sha256:" + sha256_of_file(spec.examples / "manifest.json")},
+    return {{"--examples", examples_checksum(spec)},
             {"--architecture", spec.architecture},
             {"--config", bins::to_json(config)},
             {"--steps", loop.learning_rate.total_steps},
             {"--batch-size", spec.batch_size},
-            {"--learning-rate", spec.learning_rate},
+            {"--learning-rate", loop.learning_rate.peak},
             {"--warmup-steps", loop.learning_rate.warmup_steps},
             {"--schedule", to_string(loop.learning_rate.decay)},
             {"--betas", {loop.optimizer.beta1, loop.optimizer.beta2}},
             {"--weight-decay", loop.optimizer.weight_decay},
             {"--clip-norm", loop.optimizer.clip_norm},
-            {"--positive-weight", spec.positive_weight ? Json(*spec.positive_weight) : Json("balanced")},
+            {"--positive-weight", positive_weight_json(spec)},
             {"--shift", spec.bins.shift},
-            {"--strand-augmentation", spec.both_strands ? "reverse-complement" : "none"},
+            {"--strand-augmentation", strand_augmentation(spec)},
             {"--average-weights", spec.bins.averaging},
             {"--evaluate-every", loop.evaluate_every},
             {"--patience", spec.patience},
             {"--dtype", spec.dtype},
             {"--seed", spec.seed}};
-}
-
-training::LoopSpec loop_spec(const FinetuneSpec& spec, const bins::BinsConfig& config, std::int64_t steps,
-                             bool validates) {
-    training::LoopSpec loop = spec.loop;
-    loop.optimizer.epsilon = adam_epsilon;
-    loop.learning_rate.peak = spec.learning_rate;
-    loop.learning_rate.total_steps = steps;
-    loop.learning_rate.warmup_steps =
-        spec.warmup_steps >= 0 ? spec.warmup_steps : std::min(longest_warmup, steps / 10);
-    if (validates) {
-        loop.evaluate_every = spec.evaluate_every > 0 ? spec.evaluate_every
-                              : spec.evaluate_every == 0
-                                  ? steps
-                                  : (steps + evaluations_a_run - 1) / evaluations_a_run;
-        loop.selection =
-            training::Selection{.metric = "eval_auroc", .higher_is_better = true, .patience = spec.patience};
-    } else if (spec.place.is_first()) {
-        log_info("the examples have no bins for validation: the last step's model is kept");
-    }
-    loop.fixed_options = fixed_options(spec, config, loop);
-    return loop;
 }
 
 TaskInfo task_info(const examples::ExampleSet& examples, const FinetuneSpec& spec,
@@ -141,25 +95,30 @@ bins::BinsConfig bins_config(const BinsSpec& spec, std::optional<double> dropout
     return config;
 }
 
-training::LoopResult finetune_bins(const FinetuneSpec& spec) {
-    check_spec(spec);
+training::LoopResult finetune_bins(const FinetuneSpec& spec, const training::RankSpec& place) {
     const examples::ExampleSet examples = examples::ExampleSet::load(spec.examples);
     if (examples.task() != spec.task) {
         throw InputError("holds promoter examples; use finetune-promoter", spec.examples);
     }
     const examples::LabelledBins bins = examples::LabelledBins::load(spec.examples);
     const bins::BinsConfig config = bins_config(spec.bins, spec.dropout, bins.bin_size());
-    const int threads = spec.place.share_of(resolve_threads(spec.threads));
-    const std::int64_t steps =
-        spec.steps > 0 ? spec.steps
-                       : total_steps(spec, BinWindows(bins, config, examples::Split::train, threads), config);
-    training::LoopSpec loop = loop_spec(spec, config, steps, has_bins(bins, examples::Split::validation));
-    if (training::run_is_finished(spec.output, loop)) {
-        return {.steps = steps, .finished_before = true, .model = spec.output / "model"};
+    const int threads = place.share_of(resolve_threads(spec.threads));
+    const bool by_epochs = spec.learning_rate.total_steps == 0;
+    const std::int64_t usable =
+        by_epochs ? BinWindows(bins, config, examples::Split::train, threads).usable() : 0;
+    std::optional<std::string> metric;
+    if (has_bins(bins, examples::Split::validation)) {
+        metric = "eval_auroc";
+    } else if (place.is_first()) {
+        log_info("the examples have no bins for validation: the last step's model is kept");
     }
+    training::LoopSpec loop =
+        finetune_loop(spec, spec.rate_over(usable, spec.batch_size * config.window_bins), metric);
+    loop.fixed_options = fixed_options(spec, config, loop);
+    if (const auto finished = training::finished_run(spec.output, loop)) return *finished;
     model::set_compute_threads(threads);
-    const at::Device device = model::open_device(spec.device);
-    loop.ranks = std::make_shared<training::Ranks>(spec.place, device);
+    const at::Device device = model::open_device(training::device_of(place, spec.device));
+    loop.ranks = std::make_shared<training::Ranks>(place, device);
     const Computing computing = parse_computing(spec.dtype, spec.attention, device);
     loop.compute = computing.type;
     const bins::BinsNetwork network =
@@ -178,7 +137,7 @@ training::LoopResult finetune_bins(const FinetuneSpec& spec) {
     std::int64_t parameters = 0;
     for (const at::Tensor& parameter : network->parameters())
         parameters += parameter.numel();
-    if (spec.place.is_first()) say_what_is_trained(task, config, spec, steps, parameters);
+    if (place.is_first()) say_what_is_trained(task, config, spec, loop.learning_rate.total_steps, parameters);
     return training::run_training(task, loop, spec.output);
 }
 

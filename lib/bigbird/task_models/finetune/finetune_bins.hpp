@@ -10,8 +10,8 @@ namespace bigbird::task_models {
 /// file cannot be read.
 bins::BinsConfig bins_config(const BinsSpec& spec, std::optional<double> dropout, std::int64_t bin);
 
-/// finetune() of --architecture bigbird-bins: trains a model of bins from nothing on the labelled bins of an
-/// example folder.
-training::LoopResult finetune_bins(const FinetuneSpec& spec);
+/// finetune() of --architecture bigbird-bins, its spec validated: trains a model of bins from nothing on the
+/// labelled bins of an example folder.
+training::LoopResult finetune_bins(const FinetuneSpec& spec, const training::RankSpec& place);
 
 }  // namespace bigbird::task_models

@@ -4,19 +4,13 @@
 
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/task_models/baseline_windows.hpp"
+#include "bigbird/task_models/specs/finetune_spec.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 
 namespace bigbird::task_models {
-
-struct LinearSpec {
-    int word = 0, informative = 0;  ///< 0: 5 and 5 (kmer-ridge), 8 and 5 (gkm-svm)
-    double penalty = 0;  ///< of kmer-ridge; 0: the best of 1e-3 … 1000 by mean AUROC on validation
-    double cost = 1;     ///< C of gkm-svm
-    std::int64_t most_windows = 4000;  ///< of gkm-svm, whose features are held in memory: 16 bytes each
-};
 
 struct LinearTraining {
     std::shared_ptr<WindowNetwork> network;

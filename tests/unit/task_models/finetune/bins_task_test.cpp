@@ -104,14 +104,14 @@ DOCTEST_TEST_CASE("bins task: an interrupted run equals an uninterrupted one bit
     loop.learning_rate = {
         .peak = 3e-3, .warmup_steps = 2, .total_steps = 12, .decay = training::Decay::cosine};
     loop.evaluate_every = 5;
-    loop.checkpoint_every = 4;
+    loop.run.checkpoint_every = 4;
     loop.selection = training::Selection{.metric = "eval_auroc", .higher_is_better = true};
     BinsTask whole = scene.task(spec_of(4));
     training::run_training(whole, loop, scene.folder / "whole");
     BinsTask begun = scene.task(spec_of(4));
-    loop.max_hours = 1e-9;
+    loop.run.max_hours = 1e-9;
     DOCTEST_CHECK_THROWS_AS(training::run_training(begun, loop, scene.folder / "cut"), Stopped);
-    loop.max_hours = 0;
+    loop.run.max_hours = 0;
     BinsTask other = scene.task(spec_of(4));
     training::run_training(other, loop, scene.folder / "cut");
     for (const char* file : {"model/model.safetensors", "checkpoints/step-00000012/model.safetensors",

@@ -7,6 +7,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/rows/score_table.hpp"
+#include "bigbird/task_models/finetune/finetune.hpp"
 #include "bigbird/task_models/predict/predict.hpp"
 
 using namespace bigbird;
@@ -25,7 +26,7 @@ struct Scene {
         spec.output = folder / "run";
         spec.architecture = bins_architecture;
         spec.bins.config = (folder / "small.json").string();
-        spec.steps = 4;
+        spec.learning_rate.total_steps = 4;
         spec.batch_size = 2;
         spec.device = "cpu";
         spec.threads = 1;

@@ -31,7 +31,7 @@ public:
         spec.pretrained = folder_ / "pretrained";
         spec.output = folder_ / run;
         spec.batch_size = 16;
-        spec.learning_rate = 3e-3;
+        spec.learning_rate.peak = 3e-3;
         spec.device = "cpu";
         spec.threads = 1;
         return spec;
@@ -57,7 +57,7 @@ DOCTEST_TEST_CASE("scoring/finetune: a planted motif is learnt, a random label i
     const Fixture fixture(800);
     FinetuneSpec spec = fixture.spec("run");
     spec.epochs = 12;
-    spec.pooling = task_models::Pooling::mean;
+    spec.pooling = "mean";
     const auto result = finetune(spec);
     DOCTEST_CHECK(result.steps == 300);
     DOCTEST_REQUIRE(result.best_step.has_value());
@@ -80,26 +80,26 @@ DOCTEST_TEST_CASE("scoring/finetune: a planted motif is learnt, a random label i
 
 DOCTEST_TEST_CASE("scoring/finetune: biases start at base rates, but at 0 where the head sees [CLS]") {
     const Fixture fixture(80);
-    for (const task_models::Pooling pooling : {task_models::Pooling::cls, task_models::Pooling::centre}) {
-        FinetuneSpec spec = fixture.spec(task_models::to_string(pooling));
+    for (const char* pooling : {"cls", "centre"}) {
+        FinetuneSpec spec = fixture.spec(pooling);
         spec.pooling = pooling;
-        spec.steps = 1;
-        spec.learning_rate = 1e-9;
+        spec.learning_rate.total_steps = 1;
+        spec.learning_rate.peak = 1e-9;
         finetune(spec);
         const auto model = task_models::load_task_model(spec.output, examples::Task::chromatin, at::kCPU);
         const bool is_zero = model.network->output_bias().abs().max().item<float>() < 1e-6F;
-        DOCTEST_CHECK(is_zero == (pooling == task_models::Pooling::cls));
+        DOCTEST_CHECK(is_zero == (spec.pooling == "cls"));
     }
 }
 
 DOCTEST_TEST_CASE("scoring/finetune: stopped and resumed is the same as uninterrupted") {
     const Fixture fixture(80);
     FinetuneSpec spec = fixture.spec("whole");
-    spec.steps = 12;
-    spec.loop.checkpoint_every = 5;
+    spec.learning_rate.total_steps = 12;
+    spec.run.checkpoint_every = 5;
     finetune(spec);
     spec.output = fixture / "parts";
-    spec.loop.max_hours = 1e-9;
+    spec.run.max_hours = 1e-9;
     for (int part = 0; part < 12; ++part) {
         try {
             finetune(spec);
@@ -118,9 +118,9 @@ DOCTEST_TEST_CASE("scoring/finetune: stopped and resumed is the same as uninterr
 DOCTEST_TEST_CASE("scoring/finetune: other options or examples than the run was started with are refused") {
     const Fixture fixture(80);
     FinetuneSpec spec = fixture.spec("run");
-    spec.steps = 2;
+    spec.learning_rate.total_steps = 2;
     finetune(spec);
-    spec.learning_rate = 1e-4;
+    spec.learning_rate.peak = 1e-4;
     DOCTEST_CHECK(message_of<ConfigError>([&] {
                       finetune(spec);
                   }).find("--learning-rate is 0.0001, but this run was started with 0.003") !=

@@ -28,7 +28,7 @@ constexpr std::int64_t all_steps = 6;
 LoopSpec spec_of_run(const std::shared_ptr<Ranks>& ranks) {
     LoopSpec spec;
     spec.learning_rate = {.peak = 1e-3, .warmup_steps = 2, .total_steps = all_steps};
-    spec.checkpoint_every = 2;
+    spec.run.checkpoint_every = 2;
     spec.evaluate_every = 3;
     spec.fixed_options = {{"--steps", all_steps}};
     spec.ranks = ranks;
@@ -47,7 +47,7 @@ LoopResult train_in(const fs::path& run, const std::shared_ptr<Ranks>& ranks, bo
                   .packed_projections = packed,
                   .ranks = ranks});
     LoopSpec spec = spec_of_run(ranks);
-    spec.max_hours = max_hours;
+    spec.run.max_hours = max_hours;
     return run_training(task, spec, run);
 }
 

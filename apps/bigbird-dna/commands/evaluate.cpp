@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/evaluate.hpp"
+
+#include "options/option_groups.hpp"
+
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace bigbird::cli {
+
+namespace {
+
+void add_input_options(CLI::App& command, evaluation::EvaluationRequest& request) {
+    const auto set_scores = [&request](const std::vector<std::string>& texts) {
+        request.scores = evaluation::parse_score_files(texts);
+    };
+    command
+        .add_option_function<std::vector<std::string>>(
+            "--scores", set_scores,
+            "Score table of predict-*, - for standard input; several, as NAME=FILE, are compared "
+            "with the first")
+        ->required()
+        ->type_name("[NAME=]FILE");
+    command.add_option("--examples", request.examples, "Example folder that holds the labels")
+        ->required()
+        ->type_name("DIR");
+    const auto set_split = [&request](const std::string& text) {
+        request.split = examples::parse_split(text);
+    };
+    command
+        .add_option_function<std::string>("--split", set_split,
+                                          "Which of its rows: train, validation or test")
+        ->check(CLI::IsMember({"train", "validation", "test"}))
+        ->default_str("test")
+        ->type_name("SPLIT");
+}
+
+void add_interval_options(CLI::App& command, evaluation::EvaluationOptions& options) {
+    const char* group = "Intervals";
+    command.add_option("--resamples", options.resamples, "Bootstrap samples for 95 % intervals; 0: none")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N")
+        ->group(group);
+    command
+        .add_option("--block-size", options.block_size,
+                    "Bases of genome that are resampled as one, since neighbouring rows are not independent")
+        ->check(CLI::PositiveNumber)
+        ->type_name("BP")
+        ->group(group);
+}
+
+void add_report_options(CLI::App& command, EvaluateOptions& options) {
+    command
+        .add_option(
+            "--output", options.outputs,
+            "Report: TSV where the name ends in .tsv, a page for browsers where it ends in .html, else JSON; "
+            "- for standard output. Several are written at once")
+        ->required()
+        ->type_name("PATH")
+        ->group("Output");
+    command.add_flag("--force", options.force, "Replace an output that exists")->group("Output");
+}
+
+void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
+    const auto set_threshold = [&options](const std::string& text) {
+        options.request.threshold = evaluation::parse_threshold_rule(text);
+    };
+    command
+        .add_option_function<std::string>(
+            "--threshold", set_threshold,
+            "A score from here on counts as a promoter: a number, or f1 or mcc, which take the best "
+            "on the rows "
+            "of validation (score them too: predict-promoter --examples, without --split)")
+        ->default_str("0.5")
+        ->type_name("SCORE|f1|mcc");
+    const char* group = "Scan";
+    CLI::Option* tss =
+        command.add_option("--tss", options.scan.tss, "Known TSSs, to tell right calls of --scan by")
+            ->type_name("BED")
+            ->group(group);
+    command
+        .add_option(
+            "--scan", options.scan.scores,
+            "Scores of predict-promoter --scan along real sequence: false calls a megabase at the threshold")
+        ->needs(tss)
+        ->type_name("FILE")
+        ->group(group);
+    command
+        .add_option("--distance", options.scan.distance,
+                    "Bases from a TSS within which a call is right, and within which calls are one")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("BP")
+        ->group(group);
+}
+
+void add_chromatin_options(CLI::App& command, EvaluateOptions& options) {
+    command
+        .add_option("--min-positives", options.request.options.min_positives,
+                    "Labels with fewer positive rows do not count in means and medians")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    command.add_flag("--published", options.request.published,
+                     "Set the figures that DeepSEA published for its 919 labels beside ours");
+}
+
+/// What tells the tasks apart.
+struct TaskCommand {
+    examples::Task task;
+    const char *name, *group, *description;
+    void (*add_options)(CLI::App&, EvaluateOptions&);
+};
+constexpr TaskCommand task_commands[] = {
+    {examples::Task::promoter, "evaluate-promoter", "Promoters",
+     "How well promoter scores tell promoters from negatives: AUROC, AUPRC, F1, MCC", add_promoter_options},
+    {examples::Task::chromatin, "evaluate-chromatin", "Chromatin",
+     "How well scores tell each label's bins: AUROC and AUPRC a label and a group", add_chromatin_options}};
+
+}  // namespace
+
+void setup_evaluate(Program& program, examples::Task task, Runner<EvaluateOptions> run) {
+    const TaskCommand& by_task = *std::ranges::find(task_commands, task, &TaskCommand::task);
+    auto options = std::make_shared<EvaluateOptions>();
+    evaluation::EvaluationRequest& request = options->request;
+    request.task = task;
+    request.options.threads = 0;
+    CLI::App& command =
+        program.add(by_task.name, by_task.group, by_task.description, options, std::move(run));
+    add_input_options(command, request);
+    add_interval_options(command, request.options);
+    add_seed_option(command, request.options.seed);
+    add_threads_option(command, request.options.threads);
+    add_report_options(command, *options);
+    by_task.add_options(command, *options);
+}
+
+int run_evaluate(const EvaluateOptions& options) {
+    const Overwrite overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
+    for (const std::filesystem::path& output : options.outputs) {
+        if (output != "-") prepare_output(output, overwrite);
+    }
+    evaluation::EvaluationRequest request = options.request;
+    request.options.threads = resolve_threads(request.options.threads);
+    if (!options.scan.scores.empty()) request.scan = options.scan;
+    const evaluation::EvaluationReport report = evaluation::evaluate_scores(request);
+    for (const std::string& line : evaluation::to_lines(report)) {
+        log_info("{}", line);
+    }
+    for (const std::filesystem::path& output : options.outputs) {
+        evaluation::write_report(report, output, overwrite);
+    }
+    return 0;
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The models that the paper's tables compare BigBird with, by the names of --architecture.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace bigbird::baselines {
+
+/// "cnnprom", "deepromoter", "deepsea", "gkm-svm", "kmer-ridge".
+const std::vector<std::string>& architecture_names();
+/// Throws ConfigError listing the names and bigbird.
+void require_architecture(const std::string& name);
+
+/// Trained by gradient descent (as BigBird is) rather than solved as one problem.
+bool is_network(const std::string& name);
+/// What config.json calls it: "CNNProm".
+std::string title_of(const std::string& name);
+
+/// The window [begin, end) about base 0 that its paper gives it; false where it takes any.
+bool published_window(const std::string& name, std::int64_t& begin, std::int64_t& end);
+/// The bases of the shortest window that its layers can take.
+std::int64_t shortest_window(const std::string& name);
+
+}  // namespace bigbird::baselines

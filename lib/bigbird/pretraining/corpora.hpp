@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What pretraining reads: chosen, held out and shared among the processes of a machine.
+#pragma once
+
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/pretraining/pretrain.hpp"
+#include "bigbird/pretraining/specs/corpora_spec.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+namespace bigbird::pretraining {
+
+/// Documents of a file, tokenised on `threads` threads. `genome` is for documents of coordinates. Throws
+/// InputError, also where there is no sequence.
+corpus::TokenCorpus read_documents(const std::filesystem::path& documents,
+                                   const genome::ReferenceGenome* genome,
+                                   const tokenizer::DnaTokenizer& tokenizer, int threads);
+
+/// Token shards, documents of a file, or documents drawn from the genome. Nothing but headers is read before
+/// a corpus is asked for. One thread.
+class Corpora {
+public:
+    /// `seed` is that of the documents drawn. Throws ConfigError where options lack or exclude each other,
+    /// InputError.
+    Corpora(CorporaSpec spec, std::uint64_t seed);
+
+    const tokenizer::DnaTokenizer& tokenizer() const { return tokenizer_; }
+    /// Checksums and parameters of what decides the result, by option.
+    Json fixed_options() const;
+    /// To be read when they are called; refers to this. Several ranks tokenise once a machine, on `threads`
+    /// threads; without ranks this process is alone.
+    PretrainCorpora on_demand(const std::shared_ptr<training::Ranks>& ranks, int threads);
+
+private:
+    const genome::ReferenceGenome* genome();
+    corpus::TokenCorpus shards(const std::filesystem::path& directory) const;
+    corpus::TokenCorpus read(const std::filesystem::path& documents, training::Ranks& ranks, int threads);
+    /// Documents drawn from what is held out, or from all the rest.
+    corpus::TokenCorpus draw(bool held_out, training::Ranks& ranks, int threads);
+    corpus::BuildSpec documents_to_draw(bool held_out);
+
+    CorporaSpec spec_;
+    std::uint64_t seed_;
+    tokenizer::DnaTokenizer tokenizer_;
+    std::unique_ptr<genome::ReferenceGenome> genome_;
+};
+
+}  // namespace bigbird::pretraining

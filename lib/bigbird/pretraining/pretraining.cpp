@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/pretraining/pretraining.hpp"
+
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/model/device/device.hpp"
+#include "bigbird/model/device/usable_attention.hpp"
+#include "bigbird/training/device/memory.hpp"
+#include "bigbird/training/ranks/rank_device.hpp"
+
+#include <utility>
+
+namespace bigbird::pretraining {
+
+PretrainRun run_of(const PretrainSpec& open) {
+    const PretrainSpec spec = open.with_defaults();
+    PretrainRun run;
+    run.config = read_configuration(spec.config);
+    run.config.hidden_dropout_prob = spec.dropout;
+    run.config.pattern.random_seed = spec.seed;
+    run.examples = spec.examples;
+    run.examples.seed = spec.seed;
+    run.task.batch_size = spec.batch_size;
+    run.task.evaluation_sequences = spec.evaluation_sequences;
+    run.task.recompute = spec.recompute;
+    run.task.seed = spec.seed;
+    run.loop.run = spec.run;
+    run.loop.learning_rate = spec.learning_rate;
+    run.loop.optimizer = spec.optimizer;
+    run.loop.evaluate_every = spec.corpora.holds_out() ? spec.evaluate_every : 0;
+    run.loop.free_options = spec.run.settings();
+    run.loop.free_options["--recompute"] = spec.recompute ? "on" : "off";
+    run.loop.free_options["--attention"] = spec.attention;
+    run.loop.free_options["--micro-batch-size"] = spec.micro_batch_size;
+    return run;
+}
+
+Pretraining::Pretraining(PretrainSpec spec)
+    : spec_(std::move(spec)),
+      run_(run_of(spec_)),
+      corpora_(spec_.corpora, spec_.seed),
+      threads_(resolve_threads(spec_.threads)) {
+    require_vocabulary(spec_.config, corpora_.tokenizer());
+    run_.loop.fixed_options = corpora_.fixed_options();
+}
+
+void Pretraining::set_up(const training::RankSpec& place) {
+    MlmTaskSpec& task = run_.task;
+    model::set_compute_threads(place.share_of(threads_));
+    task.device = model::open_device(training::device_of(place, spec_.device));
+    task.attention = model::usable_attention(spec_.attention, task.device);
+    task.compute = training::parse_compute_type(spec_.dtype, task.device);
+    if (task.recompute && task.device.is_cpu()) training::keep_little_memory();
+    task.micro_batch_tokens = micro_batch_tokens(spec_.micro_batch_size, run_);
+}
+
+Json Pretraining::plan(const training::RankSpec& place) {
+    set_up(place);
+    return plan_pretraining(run_, corpora_.tokenizer(), corpora_.on_demand({}, threads_));
+}
+
+training::LoopResult Pretraining::train(const training::RankSpec& place) {
+    set_up(place);
+    run_.task.ranks = std::make_shared<training::Ranks>(place, run_.task.device);
+    return pretrain(run_, corpora_.tokenizer(), corpora_.on_demand(run_.task.ranks, threads_), spec_.output);
+}
+
+}  // namespace bigbird::pretraining

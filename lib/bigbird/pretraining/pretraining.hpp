@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/pretraining/corpora.hpp"
+#include "bigbird/pretraining/pretrain.hpp"
+#include "bigbird/training/ranks/rank_spec.hpp"
+
+namespace bigbird::pretraining {
+
+/// What `spec` asks for, before a device is opened and the inputs are known. Throws ConfigError, InputError.
+PretrainRun run_of(const PretrainSpec& spec);
+
+/// A pretraining run from its options to its result. One thread.
+class Pretraining {
+public:
+    /// Looks at the inputs, without reading them. Throws ConfigError, InputError.
+    explicit Pretraining(PretrainSpec spec);
+
+    /// plan_pretraining() on this process's device.
+    Json plan(const training::RankSpec& place);
+    /// pretrain() into spec.output, as one of the processes that train together.
+    training::LoopResult train(const training::RankSpec& place);
+
+private:
+    /// Opens the device of this rank; threads are those of all processes that share processors.
+    void set_up(const training::RankSpec& place);
+
+    PretrainSpec spec_;
+    PretrainRun run_;
+    Corpora corpora_;
+    int threads_;
+};
+
+}  // namespace bigbird::pretraining

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/corpus/tokens/example_stream.hpp"
+#include "bigbird/model/files/config.hpp"
+#include "bigbird/pretraining/specs/corpora_spec.hpp"
+#include "bigbird/training/specs/optimizer_spec.hpp"
+#include "bigbird/training/specs/run_spec.hpp"
+#include "bigbird/training/specs/schedule.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace bigbird::pretraining {
+
+/// What a configuration trains with where nothing is said: the paper's values (base, large, files), smaller
+/// ones for smaller networks.
+struct PretrainDefaults {
+    std::int64_t steps = 1'000'000, batch_size = 256;
+    std::int32_t sequence_length = 4096;
+    double learning_rate = 1e-4;
+};
+PretrainDefaults pretrain_defaults(const std::string& configuration);
+
+/// A pretraining run as its options ask for it.
+struct PretrainSpec {
+    CorporaSpec corpora;
+    std::filesystem::path output;  ///< run folder
+    std::string config = "base";   ///< a preset's name, or a config.json
+    double dropout = 0.1;
+    /// Where sequence_length, batch_size, the peak of the rate or the steps are 0 the configuration decides;
+    /// where the warm-up is -1, the steps.
+    corpus::ExampleSpec examples{.sequence_length = 0};
+    std::int64_t batch_size = 0;
+    training::LearningRateSpec learning_rate{.peak = 0, .warmup_steps = -1, .total_steps = 0};
+    training::OptimizerSpec optimizer;
+    training::RunSpec run;
+    std::int64_t evaluate_every = 500, evaluation_sequences = 256;
+    std::uint64_t seed = 0;  ///< of all: drawing, examples, random attention, first weights, dropout
+
+    std::int64_t micro_batch_size = 0;  ///< sequences computed at once; 0: what suits the device
+    bool recompute = false;
+    std::string device = "auto", dtype = "auto", attention = "automatic";
+    int threads = 0;  ///< 0: all
+    int processes = 1;
+    bool dry_run = false;
+
+    /// This with the configuration's values where it leaves them open.
+    PretrainSpec with_defaults() const;
+};
+
+/// A preset's name, or a config.json. Throws ConfigError naming the presets, InputError.
+model::BigBirdConfig read_configuration(const std::string& configuration);
+
+/// The network's vocab_size is the tokenizer's. Throws InputError where a config.json says another.
+void require_vocabulary(const std::string& configuration, const tokenizer::DnaTokenizer& tokenizer);
+
+}  // namespace bigbird::pretraining

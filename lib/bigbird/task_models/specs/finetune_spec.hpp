@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/core/choice.hpp"
+#include "bigbird/examples/examples.hpp"
+#include "bigbird/rows/window.hpp"
+#include "bigbird/training/specs/optimizer_spec.hpp"
+#include "bigbird/training/specs/run_spec.hpp"
+#include "bigbird/training/specs/schedule.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace bigbird::task_models {
+
+/// How the windows of train are drawn: each once an epoch, or those with a label and those without equally
+/// often.
+enum class Sampling : std::uint8_t { uniform, balanced };
+inline constexpr Choices<Sampling, 2> samplings{
+    {{Sampling::uniform, "uniform"}, {Sampling::balanced, "balanced"}}};
+
+/// What one step of training on labelled windows is.
+struct ClassifierSpec {
+    std::int64_t batch_size = 32;  ///< windows a step, of all ranks together
+    /// Of a 1 in the loss, against a 0; none: for each label its zeros / its ones in train, at most
+    /// largest_balanced_weight.
+    std::optional<double> positive_weight = 1;
+    Sampling sampling = Sampling::uniform;
+    std::optional<rows::WindowBounds> window = std::nullopt;  ///< part of the examples' windows; none: whole
+    bool both_strands = false;      ///< each window on a strand drawn for (seed, epoch, row)
+    std::int64_t batch_tokens = 0;  ///< padded ids that go through the network at once; 0: fits the device
+    std::uint64_t seed = 0;
+};
+
+/// Of gkm-svm and kmer-ridge.
+struct LinearSpec {
+    int word = 0, informative = 0;  ///< 0: 5 and 5 (kmer-ridge), 8 and 5 (gkm-svm)
+    double penalty = 0;  ///< of kmer-ridge; 0: the best of 1e-3 … 1000 by mean AUROC on validation
+    double cost = 1;     ///< C of gkm-svm
+    std::int64_t most_windows = 4000;  ///< of gkm-svm, whose features are held in memory: 16 bytes each
+};
+
+/// What --architecture bigbird-bins is told besides.
+struct BinsSpec {
+    std::string config = "tiny";    ///< a preset (bins::preset), or a JSON file of bins::BinsConfig
+    std::int64_t window_bins = 0;   ///< that go through the network at once; 0: the configuration's
+    std::int64_t margin_bins = -1;  ///< -1: an eighth of the window, or the configuration's with its window
+    std::int64_t shift = 3;         ///< BinsTaskSpec
+    double averaging = 0.99;
+};
+
+/// A run of finetune-* as its options ask for it. `window`: none is the one that a baseline was published
+/// for, else the examples' whole windows.
+struct FinetuneSpec : ClassifierSpec {
+    examples::Task task = examples::Task::chromatin;
+    std::filesystem::path examples;  ///< of build-promoters or build-chromatin
+    /// "bigbird-bins", or a baseline's (baselines/names/architecture_names.hpp).
+    std::string architecture = "bigbird";
+    std::filesystem::path pretrained;  ///< of bigbird: run or model folder, ours or transformers'
+    std::filesystem::path output;      ///< run folder
+
+    double epochs = 1;  ///< where the rate's total_steps are 0
+    training::LearningRateSpec learning_rate{.warmup_steps = -1, .total_steps = 0};
+    /// The loss is a mean over labels, hundreds of them, so gradients are small: those of rare tokens'
+    /// embeddings lie below the 1e-6 of pretraining, which would hold them back.
+    training::OptimizerSpec optimizer{.epsilon = 1e-8};
+    training::RunSpec run;
+    std::int64_t evaluate_every = -1;  ///< steps; -1: ten times a run; 0: only at the end
+    std::int64_t patience = 0;         ///< evaluations without a better one after which it stops; 0: never
+
+    std::string head = "classification";  ///< or "linear": the paper's single layer on [CLS]
+    std::string pooling = "cls";          ///< parse_pooling()
+    std::optional<double> dropout;        ///< none: the pretrained model's
+    LinearSpec linear;
+    BinsSpec bins;
+
+    std::string device = "auto", dtype = "auto", attention = "automatic";
+    int threads = 0;  ///< 0: all
+    int processes = 1;
+
+    bool is_bigbird() const;
+    bool is_bins() const;  ///< --architecture bigbird-bins
+    bool is_linear() const;
+    /// Throws ConfigError where options do not belong together.
+    void validate() const;
+    /// The rate over the whole run: of total_steps or, where they are 0, of `epochs` over `samples` of which
+    /// a step takes `per_step`, at least one step.
+    training::LearningRateSpec rate_over(std::int64_t samples, std::int64_t per_step) const;
+};
+
+}  // namespace bigbird::task_models

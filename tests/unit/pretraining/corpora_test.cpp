@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/pretraining/corpora.hpp"
+
+#include "support/small_tokenizer.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/corpus/tokens/tokenize.hpp"
+
+using namespace bigbird;
+using namespace bigbird::pretraining;
+using namespace bigbird::testing;
+
+namespace {
+
+/// 60 kb of real sequence as contig "a" and 20 kb as "b".
+void write_genome(const std::filesystem::path& fasta) {
+    const auto reference = genome::open_reference(test_data("genome/22.fa.gz"));
+    write_file(fasta, ">a\n" + reference->fetch({"22", 19'100'000, 19'160'000}) + "\n>b\n" +
+                          reference->fetch({"22", 19'200'000, 19'220'000}) + "\n");
+}
+
+class Scene {
+public:
+    Scene() { spec.tokenizer = test_data("tokenizer/small.model"); }
+    std::string refusal() const {
+        return message_of<Error>([&] { const Corpora never(spec, 0); });
+    }
+    /// Short documents of the whole genome.
+    void draw() {
+        write_genome(folder / "genome.fa");
+        spec.references = {folder / "genome.fa"};
+        spec.drawing.build.documents.passes = 2;
+        spec.drawing.build.documents.sentences = {2, 5};
+        spec.drawing.build.documents.sentence_length = {100, 300};
+        spec.drawing.build.documents.start_offset = {0, 100};
+    }
+    TempDir folder;
+    CorporaSpec spec;
+};
+
+}  // namespace
+
+DOCTEST_TEST_CASE("corpora: documents of a file, and token shards made of them, are one corpus") {
+    Scene scene;
+    scene.spec.documents = test_data("tokenizer/sentences.txt");
+    Corpora documents(scene.spec, 0);
+    const corpus::TokenCorpus read = documents.on_demand({}, 1).train();
+    DOCTEST_CHECK(read.tokens() > 1000);
+    DOCTEST_CHECK_FALSE(documents.on_demand({}, 1).held_out);
+    {
+        corpus::TokenShardWriter writer(scene.folder / "shards", small_tokenizer(), Overwrite::refuse);
+        corpus::DocumentReader reader(scene.spec.documents);
+        corpus::tokenize_documents(reader, small_tokenizer(), 1, writer, [](const corpus::TokenCounts&) {});
+        writer.commit(Json::array(), 1);
+    }
+    CorporaSpec shards{.corpus = scene.folder / "shards"};
+    Corpora stored(shards, 0);
+    DOCTEST_CHECK(stored.tokenizer().serialized() == small_tokenizer().serialized());
+    const corpus::TokenCorpus mapped = stored.on_demand({}, 1).train();
+    DOCTEST_CHECK(mapped.tokens() == read.tokens());
+    DOCTEST_CHECK(mapped.documents() == read.documents());
+    DOCTEST_CHECK(stored.fixed_options() ==
+                  Json{{"--corpus", {{"sha256", sha256_of_file(shards.corpus / "manifest.json")}}}});
+}
+
+DOCTEST_TEST_CASE("corpora: what is held out of the drawn documents is scored, once, and nothing else") {
+    Scene scene;
+    scene.draw();
+    const std::int64_t whole = Corpora(scene.spec, 1).on_demand({}, 1).train().bases();
+    scene.spec.hold_out = {"b"};
+    Corpora corpora(scene.spec, 1);
+    const PretrainCorpora parts = corpora.on_demand({}, 1);
+    const std::int64_t train = parts.train().bases(), held_out = parts.held_out().bases();
+    DOCTEST_CHECK(whole > 2 * 75'000);
+    DOCTEST_CHECK(train > 2 * 55'000);
+    DOCTEST_CHECK(train <= 2 * 60'000);
+    DOCTEST_CHECK(held_out > 15'000);
+    DOCTEST_CHECK(held_out <= 20'000);  // one pass
+}
+
+DOCTEST_TEST_CASE("corpora: held-out documents of a file") {
+    Scene scene;
+    scene.spec.documents = test_data("tokenizer/sentences.txt");
+    scene.spec.evaluate_documents = scene.folder / "few.txt";
+    write_file(scene.spec.evaluate_documents, std::string(300, 'A') + "\n");
+    Corpora corpora(scene.spec, 0);
+    DOCTEST_CHECK(corpora.on_demand({}, 1).held_out().bases() == 300);
+}
+
+DOCTEST_TEST_CASE("corpora: what decides the result is recorded by option, the seed of drawing is not") {
+    Scene scene;
+    scene.draw();
+    scene.spec.hold_out = {"b"};
+    scene.spec.drawing.exclude = {"a:1-1000"};
+    const Json fixed = Corpora(scene.spec, 5).fixed_options();
+    std::vector<std::string> names;
+    for (const auto& item : fixed.items())
+        names.push_back(item.key());
+    DOCTEST_CHECK(names == std::vector<std::string>{"--reference", "--passes", "--sentences",
+                                                    "--sentence-length", "--start-offset", "--max-n-fraction",
+                                                    "--reverse-complement", "--exclude", "--hold-out"});
+    DOCTEST_CHECK(fixed["--reference"][0]["sha256"] == sha256_of_file(scene.spec.references[0]));
+    DOCTEST_CHECK(fixed["--passes"] == 2);
+}
+
+DOCTEST_TEST_CASE("corpora: what is missing is named before anything is read") {
+    Scene scene;
+    DOCTEST_CHECK(scene.refusal().starts_with("--corpus DIR or --documents FILE is needed"));
+    scene.spec.documents = scene.folder / "none.txt";
+    DOCTEST_CHECK(scene.refusal().find("none.txt") != std::string::npos);
+    write_file(scene.spec.documents, "\n");
+    Corpora corpora(scene.spec, 0);
+    DOCTEST_CHECK_THROWS_AS(corpora.on_demand({}, 1).train(), InputError);
+    scene.spec.tokenizer.clear();
+    DOCTEST_CHECK(scene.refusal() == "--tokenizer MODEL is needed; only a --corpus holds its own");
+}
