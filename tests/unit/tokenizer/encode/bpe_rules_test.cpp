@@ -2,11 +2,7 @@
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
 
 #include "support/random_rules.hpp"
-#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
-
-#include "bigbird/core/error.hpp"
-#include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
 
 #include <map>
 #include <stdexcept>
@@ -18,7 +14,7 @@ using namespace bigbird;
 using namespace bigbird::testing;
 using namespace bigbird::tokenizer;
 
-DOCTEST_TEST_CASE("tokenizer/bpe_rules: finds what maps find, among thousands of tokens and merges") {
+DOCTEST_TEST_CASE("tokenizer/bpe_rules: finds what maps find, among thousands of tokens") {
     bigbird::Rng rng(51);
     const BpeRules rules = random_rules(rng, 3000, true, 5);
     DOCTEST_REQUIRE(rules.size() == 3000);
@@ -35,18 +31,33 @@ DOCTEST_TEST_CASE("tokenizer/bpe_rules: finds what maps find, among thousands of
         wrong += found.has_value() != (known != tokens.end()) || (found && *found != known->second);
     }
     DOCTEST_CHECK(wrong == 0);
+}
+
+DOCTEST_TEST_CASE("tokenizer/bpe_rules: keeps thousands of merges as a map does, the first of two alike") {
+    bigbird::Rng rng(52);
+    BpeRules rules;
     std::map<std::pair<Token, Token>, std::uint32_t> merges;
-    rules.for_each_merge([&](Token left, Token right, std::uint32_t rank) {
-        wrong += !merges.emplace(std::pair(left, right), rank).second;
-        wrong += rules.texts[rules.merge(left, right).merged] != rules.texts[left] + rules.texts[right];
-    });
-    DOCTEST_CHECK(merges.size() == rules.merges());
-    for (Token left = 0; left < 200; ++left) {
-        for (Token right = 0; right < 200; ++right) {
+    for (std::uint32_t rank = 0; rank < 8000; ++rank) {  // few left tokens, so that neighbours share them
+        const auto left = static_cast<Token>(random_number(rng, 4)),
+                   right = static_cast<Token>(random_number(rng, rank % 2 == 0 ? 3000 : 1'000'000));
+        rules.add_merge(left, right, rank, left);
+        merges.emplace(std::pair(left, right), rank);
+    }
+    DOCTEST_CHECK(rules.merges() == merges.size());
+    int wrong = 0;
+    for (Token left = 0; left < 5; ++left) {
+        for (Token right = 0; right < 50'000; ++right) {
             const auto known = merges.find({left, right});
             wrong += rules.merge(left, right).rank != (known == merges.end() ? never : known->second);
         }
     }
+    DOCTEST_CHECK(wrong == 0);
+    std::size_t visited = 0;
+    rules.for_each_merge([&](Token left, Token right, std::uint32_t rank) {
+        ++visited;
+        wrong += merges[{left, right}] != rank;
+    });
+    DOCTEST_CHECK(visited == merges.size());
     DOCTEST_CHECK(wrong == 0);
 }
 
