@@ -90,7 +90,8 @@ DOCTEST_TEST_CASE("pretraining: a plan trains nothing") {
     const PretrainSpec spec = small_spec(folder);
     const Json plan = Pretraining(spec).plan({});
     DOCTEST_CHECK(plan["steps"] == 4);
-    DOCTEST_CHECK(plan["tokens_per_step"].get<double>() > 0);
+    DOCTEST_CHECK(plan["sequence_length"] == 64);
+    DOCTEST_CHECK(plan["seconds_per_step"].get<double>() > 0);
     DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "run"));
 }
 
