@@ -164,7 +164,7 @@ DOCTEST_TEST_CASE("finetune: options that do not belong together") {
             "--window -101:0 is not inside the examples' windows, -100:100");
     refused(
         {"--architecture", "resnet"},
-        "--architecture 'resnet' is not known; there are bigbird, cnnprom, deepromoter, deepsea, gkm-svm, "
+        "--architecture 'resnet' is not known; there are bigbird, bigbird-bins, cnnprom, deepromoter, deepsea, gkm-svm, "
         "kmer-ridge");
     refused({"--positive-weight", "-1"},
             "--positive-weight: '-1' is neither a number above 0 nor balanced; see 'bigbird-dna "

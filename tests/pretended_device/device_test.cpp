@@ -10,7 +10,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/layers/dropout.hpp"
 #include "bigbird/training/device/autocast.hpp"
-#include "bigbird/training/device/machine.hpp"
+#include "bigbird/training/device/measured_device.hpp"
 #include "bigbird/training/device/memory.hpp"
 
 using namespace bigbird;

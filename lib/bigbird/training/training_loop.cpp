@@ -10,7 +10,7 @@
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
-#include "bigbird/training/device/machine.hpp"
+#include "bigbird/training/device/measured_device.hpp"
 #include "bigbird/training/device/memory.hpp"
 #include "bigbird/training/metrics_log.hpp"
 #include "bigbird/training/run_lock.hpp"

@@ -24,7 +24,7 @@ constexpr Entry entries[] = {{"cnnprom", "CNNProm", -200, 51, 21, true},
 const Entry& entry_of(const std::string& name) {
     const auto* found = std::ranges::find_if(entries, [&](const Entry& entry) { return entry.name == name; });
     if (found == std::end(entries)) {
-        std::string names = "bigbird";
+        std::string names = "bigbird, bigbird-bins";
         for (const Entry& entry : entries)
             names += std::string(", ") + entry.name;
         throw ConfigError("--architecture '" + name + "' is not known; there are " + names);

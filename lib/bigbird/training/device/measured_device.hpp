@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine gives: memory in use and the speed of its matrix products.
+// What is measured on a device: memory in use and the speed of its matrix products.
 #pragma once
 
 #include "bigbird/training/device/autocast.hpp"
