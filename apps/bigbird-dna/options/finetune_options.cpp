@@ -8,7 +8,7 @@ namespace bigbird::cli {
 namespace {
 
 // Of bigbird-bins, where nothing else is given: chosen on test_data's validation bins (lib/benchmarks.md).
-constexpr std::int64_t bins_steps = 1000, bins_batch_size = 8;
+constexpr std::int64_t bins_steps = 500, bins_batch_size = 8;
 constexpr double bins_learning_rate = 1e-3, bins_weight_decay = 0.05;
 constexpr double bins_betas[] = {0.9, 0.98};
 
@@ -170,6 +170,14 @@ void add_bins_options(CLI::App& command, FinetuneOptions& options) {
                     "Decay a step of the running average of the weights that becomes the model; 0: none")
         ->check(CLI::Range(0.0, 0.999999))
         ->type_name("DECAY")
+        ->group(group);
+    command
+        .add_option(
+            "--motifs", bins.motifs,
+            "Filters of the first convolution that begin as motifs which are found in the bins of train, "
+            "at most; 0: all begin at random")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 24))
+        ->type_name("N")
         ->group(group);
     command.parse_complete_callback([&command, &options] {
         if (options.architecture != "bigbird-bins") return;

@@ -18,6 +18,7 @@ struct BinsOptions {
     std::string config = "tiny";
     std::int64_t window_bins = 0, margin_bins = -1, shift = 3;
     double average_weights = 0.99;
+    std::int64_t motifs = 48;
 };
 
 struct FinetuneOptions {

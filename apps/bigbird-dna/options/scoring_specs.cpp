@@ -41,7 +41,8 @@ scoring::FinetuneSpec finetune_spec(const FinetuneOptions& options, tasks::Task 
                  .window_bins = options.bins.window_bins,
                  .margin_bins = options.bins.margin_bins,
                  .shift = options.bins.shift,
-                 .averaging = options.bins.average_weights};
+                 .averaging = options.bins.average_weights,
+                 .motifs = options.bins.motifs};
     spec.dtype = options.dtype;
     spec.attention = options.attention;
     spec.both_strands = options.strand_augmentation == "reverse-complement";

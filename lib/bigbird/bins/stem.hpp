@@ -24,6 +24,8 @@ public:
     explicit StemImpl(const BinsConfig& config);
     /// (batch, length) uint8 codes -> (batch, length / position_bases, channels of the last stage)
     at::Tensor forward(const at::Tensor& bases) const;
+    /// (channels, 4, width) of the first stage.
+    at::Tensor first_filters() const { return stages_.front().weight; }
 
 private:
     struct Layers {
