@@ -162,10 +162,10 @@ DOCTEST_TEST_CASE("finetune: options that do not belong together") {
             "--window -500:500 of deepsea is not inside the examples' windows, -100:100");
     refused({"--architecture", "kmer-ridge", "--window=-101:0"},
             "--window -101:0 is not inside the examples' windows, -100:100");
-    refused(
-        {"--architecture", "resnet"},
-        "--architecture 'resnet' is not known; there are bigbird, bigbird-bins, cnnprom, deepromoter, deepsea, gkm-svm, "
-        "kmer-ridge");
+    refused({"--architecture", "resnet"},
+            "--architecture 'resnet' is not known; there are bigbird, bigbird-bins, cnnprom, deepromoter, "
+            "deepsea, gkm-svm, "
+            "kmer-ridge");
     refused({"--positive-weight", "-1"},
             "--positive-weight: '-1' is neither a number above 0 nor balanced; see 'bigbird-dna "
             "finetune-chromatin --help'");

@@ -207,6 +207,15 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
         ->check(CLI::Range(0.0, 0.999999))
         ->type_name("DECAY")
         ->group(group);
+    bins.motifs = bins_motifs;
+    command
+        .add_option(
+            "--motifs", bins.motifs,
+            "Filters of the first convolution that begin as motifs which are found in the bins of train, "
+            "at most; 0: all begin at random")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 24))
+        ->type_name("N")
+        ->group(group);
     command.parse_complete_callback([&command, &spec] {
         if (spec.is_bins()) set_bins_defaults(command, spec);
     });

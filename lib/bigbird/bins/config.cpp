@@ -105,6 +105,7 @@ BinsConfig preset(const std::string& name) {
         names += (names.empty() ? "" : ", ") + std::string(shape.name);
         if (shape.name != name) continue;
         BinsConfig config;
+        config.both_strands = true;
         config.encoder.num_hidden_layers = shape.layers;
         config.encoder.hidden_size = shape.hidden;
         config.encoder.num_attention_heads = shape.heads;
@@ -129,6 +130,7 @@ Json to_json(const BinsConfig& config) {
             {"window_bins", config.window_bins},
             {"margin_bins", config.margin_bins},
             {"stages", stages},
+            {"both_strands", config.both_strands},
             {"norm", to_string(config.norm)},
             {"positions", to_string(config.positions)},
             {"feed_forward", to_string(config.feed_forward)},
@@ -148,6 +150,7 @@ BinsConfig config_from_json(const Json& json, const std::filesystem::path& where
                                      .width = stage.at("width").get<std::int64_t>(),
                                      .pool = stage.at("pool").get<std::int64_t>()});
         }
+        config.both_strands = json.value("both_strands", false);  // models from before it was known
         config.norm = parse_norm(json.at("norm").get<std::string>());
         config.positions = parse_positions(json.at("positions").get<std::string>());
         config.feed_forward = parse_feed_forward(json.at("feed_forward").get<std::string>());

@@ -26,6 +26,8 @@ public:
     std::int64_t labels() const { return labels_; }
     /// (labels) of the last layer.
     at::Tensor output_bias() const { return output_->bias; }
+    /// (channels, 4, width) of the first convolution.
+    at::Tensor first_filters() const { return stem_->first_filters(); }
     void set_attention_backend(attention::Backend backend) { backend_ = backend; }
 
 private:

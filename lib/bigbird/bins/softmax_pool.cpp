@@ -2,7 +2,7 @@
 #include "bigbird/bins/softmax_pool.hpp"
 
 #include "bigbird/attention/torch_threads.hpp"
-#include "bigbird/bins/pool_kernel.hpp"
+#include "bigbird/bins/pool/pool_kernel.hpp"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>

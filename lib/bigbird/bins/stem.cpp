@@ -31,7 +31,7 @@ at::Tensor base_channels(const at::Tensor& bases) {
     return bases.unsqueeze(2).eq(codes).to(at::kFloat);
 }
 
-StemImpl::StemImpl(const BinsConfig& config) {
+StemImpl::StemImpl(const BinsConfig& config) : both_strands_(config.both_strands) {
     std::int64_t before = letters;
     for (std::size_t i = 0; i < config.stages.size(); ++i) {
         const Stage& stage = config.stages[i];
@@ -52,14 +52,25 @@ StemImpl::StemImpl(const BinsConfig& config) {
     }
 }
 
+at::Tensor StemImpl::first(const at::Tensor& bases) const {
+    const Layers& stage = stages_.front();
+    const at::Tensor x = base_channels(bases);
+    if (!both_strands_) {
+        return softmax_pool(convolution(x, stage.weight, stage.bias), stage.sharpness, stage.pool,
+                            BeforePool::gelu);
+    }
+    // Turned round in bases and letters, a filter finds on this strand what it finds on the other.
+    const at::Tensor weight = at::cat({stage.weight, stage.weight.flip({1, 2})});
+    const at::Tensor both = convolution(x, weight, at::cat({stage.bias, stage.bias}));
+    // (batch, length, strands x channels): the two strands of a base as two places.
+    return softmax_pool(both.reshape({x.size(0), 2 * x.size(1), stage.weight.size(0)}), stage.sharpness,
+                        2 * stage.pool, BeforePool::gelu);
+}
+
 at::Tensor StemImpl::forward(const at::Tensor& bases) const {
-    at::Tensor x = base_channels(bases);
-    for (const Layers& stage : stages_) {
-        if (!stage.norm) {
-            x = softmax_pool(convolution(x, stage.weight, stage.bias), stage.sharpness, stage.pool,
-                             BeforePool::gelu);
-            continue;
-        }
+    at::Tensor x = first(bases);
+    for (std::size_t i = 1; i < stages_.size(); ++i) {
+        const Layers& stage = stages_[i];
         const at::Tensor normed = stage.norm->forward(x);
         x = convolution(at::gelu(normed, "tanh"), stage.weight, stage.bias);
         if (x.size(2) == normed.size(2)) x = normed + x;

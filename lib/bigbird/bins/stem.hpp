@@ -16,13 +16,16 @@ namespace bigbird::bins {
 /// A C G T 0 to 3, N (and all else) 4: (batch, length) uint8 -> (batch, length, 4) float32, N all 0.
 at::Tensor base_channels(const at::Tensor& bases);
 
-/// The first stage is gelu(convolution), pooled; the others are x + convolution(gelu(x)), x the LayerNorm of
-/// what comes in (without "x +" where channels change), pooled.
+/// The first stage is gelu(convolution), pooled; of both strands, where the configuration says so, over what
+/// a filter and its reverse complement find; the others are x + convolution(gelu(x)), x the LayerNorm of what
+/// comes in (without "x +" where channels change), pooled.
 class StemImpl : public torch::nn::Module {
 public:
     explicit StemImpl(const BinsConfig& config);
     /// (batch, length) uint8 codes -> (batch, length / position_bases, channels of the last stage)
     at::Tensor forward(const at::Tensor& bases) const;
+    /// (channels, 4, width) of the first stage.
+    at::Tensor first_filters() const { return stages_.front().weight; }
 
 private:
     struct Layers {
@@ -31,7 +34,10 @@ private:
         model::LayerNorm norm{nullptr};
         std::int64_t pool = 1;
     };
+    at::Tensor first(const at::Tensor& bases) const;
+
     std::vector<Layers> stages_;
+    bool both_strands_;
 };
 TORCH_MODULE(Stem);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/task_models/bin_windows.hpp"
 
+#include "bigbird/bins/network.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
@@ -62,6 +63,24 @@ std::vector<std::int64_t> BinWindows::positives() const {
             sums[i] += labels[i];
     }
     return sums;
+}
+
+bins::LabelledSequence BinWindows::labelled_sequence() const {
+    const std::size_t labels = bins_.label_table().size();
+    bins::LabelledSequence all{.length = config_.bin, .labels = static_cast<std::int64_t>(labels)};
+    all.truth.resize(usable_.size() * labels);
+    auto row = std::span(all.truth);
+    for (const Place& place : usable_) {
+        const tasks::BinStretch& stretch = bins_.stretches()[place.stretch];
+        const std::string dna =
+            bins_.sequence(stretch.contig, place.bin * config_.bin, (place.bin + 1) * config_.bin);
+        const at::Tensor codes = bins::codes_of(dna);
+        const auto* const first = codes.const_data_ptr<std::uint8_t>();
+        all.codes.insert(all.codes.end(), first, first + codes.numel());
+        bins_.copy_labels(stretch.row + place.bin - stretch.first, row.first(labels));
+        row = row.subspan(labels);
+    }
+    return all;
 }
 
 BinWindow BinWindows::draw(Rng rng, std::int64_t shift, bool both_strands) const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "bigbird/bins/config.hpp"
+#include "bigbird/bins/motifs.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
 
@@ -38,6 +39,9 @@ public:
     std::int64_t usable() const { return static_cast<std::int64_t>(usable_.size()); }
     /// How many of them have each label.
     std::vector<std::int64_t> positives() const;
+
+    /// The sequence and labels of the bins that count, in order.
+    bins::LabelledSequence labelled_sequence() const;
 
     /// A window about a bin drawn at random, at a random place of the window, shifted by at most `shift`
     /// bases, on a random strand where `both_strands`. All its bins count. Needs usable() > 0.

@@ -36,11 +36,13 @@ DOCTEST_TEST_CASE("bins config: presets are valid, and what is written is read")
                   "no preset of a model of bins is named 'huge'; there are tiny, small, base, large");
     BinsConfig other = bigbird::testing::small_bins();
     other.norm = Norm::post;
+    other.both_strands = true;
     other.positions = Positions::none;
     other.feed_forward = FeedForward::gated;
     other.encoder.pattern = attention::named_pattern("global+sliding");
     other.encoder.pattern.block_size = 2;
     const BinsConfig read = config_from_json(to_json(other), "x.json");
+    DOCTEST_CHECK(read.both_strands);
     DOCTEST_CHECK(to_json(read) == to_json(other));
     DOCTEST_CHECK(read.encoder.pattern == other.encoder.pattern);
 }
@@ -53,7 +55,9 @@ DOCTEST_TEST_CASE("bins config: what does not fit is named") {
     refuses([](BinsConfig& c) { c.encoder.pattern.block_size = 3; }, "which are no whole blocks of 3");
     refuses([](BinsConfig& c) { c.encoder.num_attention_heads = 16; }, "an even number of features a head");
     refuses([](BinsConfig& c) { c.head_dropout = 1; }, "head_dropout must be at least 0 and below 1");
-    Json json = to_json(bigbird::testing::small_bins());
+    Json json = to_json(preset("tiny"));
+    json.erase("both_strands");
+    DOCTEST_CHECK(!config_from_json(json, "x.json").both_strands);  // older files lack it
     json["norm"] = "middle";
     DOCTEST_CHECK(message_of<InputError>([&] { config_from_json(json, "x.json"); }) ==
                   "x.json: --norm 'middle' is not known; there are pre, post");

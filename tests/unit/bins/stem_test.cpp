@@ -18,6 +18,46 @@ DOCTEST_TEST_CASE("stem: bases become channels, N none") {
     DOCTEST_CHECK(x[0][4].count_nonzero().item<int>() == 0);
 }
 
+namespace {
+
+at::Tensor some_bases(const BinsConfig& config) {
+    return at::arange(2 * config.window_bases(), at::kLong).mul(7).remainder(5).to(at::kByte).view({2, -1});
+}
+
+at::Tensor reverse_complement(const at::Tensor& bases) {
+    return at::where(bases.lt(4), 3 - bases.to(at::kLong), 4).to(at::kByte).flip(1);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("stem: with both strands the first stage finds on one what it finds on the other") {
+    BinsConfig config = bigbird::testing::small_bins();
+    config.stages = {{16, 7, 10}};
+    for (const bool both : {true, false}) {
+        config.both_strands = both;
+        BinsNetwork network(config, 1);
+        initialise(*network, 3);
+        const at::NoGradGuard no_gradients;
+        Stem stem(config);
+        auto weights = network->named_parameters();
+        for (auto& item : stem->named_parameters())
+            item.value().copy_(weights["stem." + item.key()]);
+        const at::Tensor bases = some_bases(config), y = stem->forward(bases);
+        const double apart = difference(stem->forward(reverse_complement(bases)).flip(1), y);
+        DOCTEST_CHECK((apart < 1e-6) == both);
+        if (!both) continue;
+        const auto found = [&](const at::Tensor& read) {
+            return at::conv1d(base_channels(read).transpose(1, 2), weights["stem.0.convolution.weight"],
+                              weights["stem.0.convolution.bias"], 1, 3)
+                .transpose(1, 2);
+        };
+        const at::Tensor places =
+            at::stack({found(bases), found(reverse_complement(bases)).flip(1)}, 2).reshape({2, -1, 16});
+        DOCTEST_CHECK(difference(y, softmax_pool_reference(places, weights["stem.0.pool.sharpness"], 20,
+                                                           BeforePool::gelu)) < 2e-6);
+    }
+}
+
 DOCTEST_TEST_CASE("stem: is its definition, stage by stage") {
     const BinsConfig config = bigbird::testing::small_bins();
     BinsNetwork network(config, 1);
@@ -25,8 +65,7 @@ DOCTEST_TEST_CASE("stem: is its definition, stage by stage") {
     const at::NoGradGuard no_gradients;
     auto weights = network->named_parameters();
     const auto of = [&](const std::string& name) { return weights["stem." + name].to(at::kDouble); };
-    const at::Tensor bases =
-        at::arange(2 * config.window_bases(), at::kLong).mul(7).remainder(5).to(at::kByte).view({2, -1});
+    const at::Tensor bases = some_bases(config);
     const auto conv = [](const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
         return at::conv1d(x.transpose(1, 2), weight, bias, 1, weight.size(2) / 2).transpose(1, 2);
     };

@@ -48,6 +48,21 @@ DOCTEST_TEST_CASE("bin windows: bins that are N do not count, labels are those o
     }
 }
 
+DOCTEST_TEST_CASE("bin windows: sequence and labels of the bins that count") {
+    const Scene scene;
+    const bins::LabelledSequence all = scene.windows(Split::train).labelled_sequence();
+    DOCTEST_CHECK(all.length == 20);
+    DOCTEST_CHECK(all.bins() == 55);
+    DOCTEST_CHECK(all.truth.size() == 110);
+    for (const std::size_t i : {std::size_t{0}, std::size_t{19}, std::size_t{20}, std::size_t{54}}) {
+        const std::size_t bin = i < 20 ? i : i + 5;  // N between
+        for (std::size_t base = 0; base < 20; ++base)
+            DOCTEST_CHECK("ACGT"[all.codes[20 * i + base]] == scene.genome.dna[20 * bin + base]);
+        DOCTEST_CHECK(all.truth[2 * i] == (scene.genome.labels[bin] & 1U));
+        DOCTEST_CHECK(all.truth[2 * i + 1] == (scene.genome.labels[bin] >> 1U));
+    }
+}
+
 DOCTEST_TEST_CASE("bin windows: a window sees nothing beyond its stretch") {
     const Scene scene;
     const std::string& dna = scene.genome.dna;

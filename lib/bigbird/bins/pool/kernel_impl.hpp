@@ -4,7 +4,7 @@
 // is never linked into another's.
 #pragma once
 
-#include "bigbird/bins/pool_kernel.hpp"
+#include "bigbird/bins/pool/pool_kernel.hpp"
 
 namespace bigbird::bins {
 

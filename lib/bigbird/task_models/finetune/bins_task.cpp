@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/evaluation/metrics.hpp"
 #include "bigbird/model/device/device.hpp"
@@ -105,6 +106,7 @@ BinsTask::BinsTask(bins::BinsNetwork network, const examples::LabelledBins& bins
         spec.positive_weight ? std::vector{*spec.positive_weight} : weights_of(positives, training_.usable());
     positive_weight_ = at::tensor(weights, at::kFloat).to(device_);
     start_at_base_rates();
+    if (spec.motifs > 0) start_with_motifs();
     average_ = copy_of(network_, device_);
     average_->set_attention_backend(spec.computing.attention);
     both_ = with_average(network_, average_);
@@ -118,6 +120,20 @@ void BinsTask::start_at_base_rates() {
         rates.push_back((static_cast<double>(ones) + 0.5) / (bins + 1));
     const at::Tensor p = at::tensor(rates, at::kDouble), weight = positive_weight_.to(at::kCPU, at::kDouble);
     network_->output_bias().copy_((weight * p / (1 - p)).log());
+}
+
+void BinsTask::start_with_motifs() {
+    constexpr double norm = 0.9;  // of the other filters it is 0.58
+    at::Tensor filters = network_->first_filters();
+    const bins::MotifSearch search{.width = std::max(filters.size(2), bins::least_motif_width),
+                                   .most = std::min(spec_.motifs, filters.size(0))};
+    const std::vector<bins::Motif> motifs =
+        bins::find_motifs(training_.labelled_sequence(), search, spec_.threads);
+    const at::NoGradGuard no_gradients;
+    at::Tensor planted = filters.cpu();
+    bins::plant_motifs(planted, motifs, norm);
+    filters.copy_(planted);
+    if (ranks_->rank() == 0) log_info("{} filters begin as motifs of the training bins", motifs.size());
 }
 
 BinWindow BinsTask::window_of(std::int64_t sample) const {

@@ -20,6 +20,8 @@ struct BinsTaskSpec {
     std::optional<double> positive_weight = 1;  ///< of a 1 in the loss; none: balanced for each label
     std::int64_t shift = 3;                     ///< bases that a window is moved by, at most, to either side
     bool both_strands = true;
+    /// Filters of the first convolution that begin as motifs of the training bins (bins::find_motifs).
+    std::int64_t motifs = 0;
     double averaging = 0.99;  ///< decay a step of the averaged weights; 0: the last weights are the model
     std::uint64_t seed = 0;
     int threads = 1;
@@ -64,6 +66,7 @@ private:
     /// Sum over the bins that count and their labels.
     at::Tensor loss_sum(const at::Tensor& logits, const Batch& batch) const;
     void start_at_base_rates();
+    void start_with_motifs();
     /// Moves the average towards the weights that the last step left, once a step.
     void follow();
 

@@ -49,6 +49,7 @@ struct BinsSpec {
     std::int64_t margin_bins = -1;  ///< -1: an eighth of the window, or the configuration's with its window
     std::int64_t shift = 3;         ///< BinsTaskSpec
     double averaging = 0.99;
+    std::int64_t motifs = 0;  ///< BinsTaskSpec
 };
 
 /// A run of finetune-* as its options ask for it. `window`: none is the one that a baseline was published

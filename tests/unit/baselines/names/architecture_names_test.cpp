@@ -20,6 +20,7 @@ DOCTEST_TEST_CASE("baselines/architecture: names, windows and what is a network"
     DOCTEST_CHECK(baselines::shortest_window("deepromoter") == 6);
     DOCTEST_CHECK(baselines::title_of("deepsea") == "DeepSEA");
     DOCTEST_CHECK(message_of<ConfigError>([] { baselines::require_architecture("resnet"); }) ==
-                  "--architecture 'resnet' is not known; there are bigbird, bigbird-bins, cnnprom, deepromoter, deepsea, "
+                  "--architecture 'resnet' is not known; there are bigbird, bigbird-bins, cnnprom, "
+                  "deepromoter, deepsea, "
                   "gkm-svm, kmer-ridge");
 }

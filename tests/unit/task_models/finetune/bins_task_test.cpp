@@ -46,6 +46,29 @@ std::vector<at::Tensor> gradients(BinsTask& task) {
 
 }  // namespace
 
+DOCTEST_TEST_CASE("bins task: the first filters begin as motifs of the bins of train") {
+    const Scene scene(3000);
+    BinsTaskSpec spec = spec_of(16);
+    const auto filters = [&] {
+        BinsTask task = scene.task(spec);
+        const auto parameters = task.module().named_parameters();
+        DOCTEST_CHECK(at::equal(parameters["network.stem.0.convolution.weight"],
+                                parameters["average.stem.0.convolution.weight"]));
+        return parameters["network.stem.0.convolution.weight"].detach().clone();  // (12, 4, 7)
+    };
+    const at::Tensor random = filters();
+    spec.motifs = 1;
+    const at::Tensor planted = filters();
+    DOCTEST_CHECK(at::equal(planted.slice(0, 1), random.slice(0, 1)));
+    // The middle of GATTACA, which is what label 0 means, on either strand.
+    const at::Tensor best = planted[0].argmax(0);
+    std::string letters;
+    for (std::int64_t i = 0; i < 7; ++i)
+        letters += "ACGT"[best[i].item<std::int64_t>()];
+    DOCTEST_CHECK_MESSAGE(
+        (letters.find("ATTAC") != std::string::npos || letters.find("GTAAT") != std::string::npos), letters);
+}
+
 DOCTEST_TEST_CASE("bins task: the loss begins at what base rates give, and is a mean over bins and labels") {
     const Scene scene;
     BinsTask task = scene.task(spec_of(16));

@@ -14,7 +14,8 @@ DOCTEST_TEST_CASE("measured_device: memory grows with what is allocated") {
     DOCTEST_CHECK(large.numel() == 300'000'000);
 }
 
-DOCTEST_TEST_CASE("measured_device: the measured product draws nothing from the numbers that others draw from") {
+DOCTEST_TEST_CASE(
+    "measured_device: the measured product draws nothing from the numbers that others draw from") {
     at::manual_seed(1);
     const at::Tensor wanted = at::randn({8});
     at::manual_seed(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/bins/pool_kernel.hpp"
+#include "bigbird/bins/pool/pool_kernel.hpp"
 
 #include "support/testing.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/bins/pool_kernel.hpp"
+#include "bigbird/bins/pool/pool_kernel.hpp"
 
 #include "bigbird/bins/pool/kernel_impl.hpp"
 #include "bigbird/core/system/processor.hpp"
