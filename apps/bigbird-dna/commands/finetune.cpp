@@ -166,7 +166,7 @@ void set_bins_defaults(const CLI::App& command, FinetuneSpec& spec) {
     const auto otherwise = [&](const char* option, auto& value, auto by_bins) {
         if (command.get_option(option)->count() == 0) value = by_bins;
     };
-    otherwise("--steps", spec.learning_rate.total_steps, 1000);
+    otherwise("--steps", spec.learning_rate.total_steps, 500);
     otherwise("--batch-size", spec.batch_size, 8);
     otherwise("--learning-rate", spec.learning_rate.peak, 1e-3);
     otherwise("--schedule", spec.learning_rate.decay, training::Decay::cosine);
@@ -207,7 +207,7 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
         ->check(CLI::Range(0.0, 0.999999))
         ->type_name("DECAY")
         ->group(group);
-    bins.motifs = bins_motifs;
+    bins.motifs = 48;  // as the defaults above
     command
         .add_option(
             "--motifs", bins.motifs,

@@ -71,7 +71,7 @@ bins::LabelledSequence BinWindows::labelled_sequence() const {
     all.truth.resize(usable_.size() * labels);
     auto row = std::span(all.truth);
     for (const Place& place : usable_) {
-        const tasks::BinStretch& stretch = bins_.stretches()[place.stretch];
+        const examples::BinStretch& stretch = bins_.stretches()[place.stretch];
         const std::string dna =
             bins_.sequence(stretch.contig, place.bin * config_.bin, (place.bin + 1) * config_.bin);
         const at::Tensor codes = bins::codes_of(dna);
