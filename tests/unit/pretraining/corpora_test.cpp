@@ -85,7 +85,9 @@ DOCTEST_TEST_CASE("corpora: held-out documents of a file") {
     Scene scene;
     scene.spec.documents = test_data("tokenizer/sentences.txt");
     scene.spec.evaluate_documents = scene.folder / "few.txt";
-    write_file(scene.spec.evaluate_documents, std::string(300, 'A') + "\n");
+    std::string line(300, 'A');
+    line += '\n';
+    write_file(scene.spec.evaluate_documents, line);
     Corpora corpora(scene.spec, 0);
     DOCTEST_CHECK(corpora.on_demand({}, 1).held_out().bases() == 300);
 }

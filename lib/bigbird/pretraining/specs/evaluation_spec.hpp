@@ -19,16 +19,16 @@ inline constexpr Choices<Pairs, 3> pair_choices{
 
 /// Token shards, or a file of documents, or neither.
 struct CorpusPaths {
-    std::filesystem::path corpus, documents;
+    std::filesystem::path corpus = {}, documents = {};
     bool empty() const { return corpus.empty() && documents.empty(); }
 };
 
 /// What evaluate-mlm is asked for.
 struct MlmEvaluationSpec {
-    std::filesystem::path model;  ///< run of pretrain, checkpoint, or model folder
-    CorpusPaths held_out;
-    CorpusPaths baseline;  ///< what the baselines are trained on; empty: no baselines
-    std::vector<std::filesystem::path> references;
+    std::filesystem::path model = {};  ///< run of pretrain, checkpoint, or model folder
+    CorpusPaths held_out = {};
+    CorpusPaths baseline = {};  ///< what the baselines are trained on; empty: no baselines
+    std::vector<std::filesystem::path> references = {};
     std::int32_t sequence_length = 0;  ///< 0: that of the model's pretraining, or all its positions
     Pairs nsp = Pairs::as_pretrained;
     corpus::MaskingSpec masking{.rate = 0.15, .mask = 1, .random = 0};
