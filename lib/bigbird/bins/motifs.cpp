@@ -302,7 +302,8 @@ private:
 std::vector<Motif> find_motifs(const LabelledSequence& bins, const MotifSearch& search, int threads) {
     if (search.width < least_motif_width || search.width > bins.length) {
         throw ConfigError("motifs must be between " + std::to_string(least_motif_width) + " and " +
-                          std::to_string(bins.length) + " bases wide, not " + std::to_string(search.width));
+                          std::to_string(bins.length) + " bases wide, not " + std::to_string(search.width) +
+                          "; --motifs 0 begins all filters at random");
     }
     return bins.bins() == 0 ? std::vector<Motif>() : Search(bins, search, threads).run();
 }

@@ -102,7 +102,8 @@ DOCTEST_TEST_CASE("motifs: N is no letter of a word or a site, and widths that c
     const std::vector<Motif> after = find_motifs(bins, {.width = 15}, 1);
     DOCTEST_CHECK(letters_of(after.front()).substr(3, 8) == letters_of(before.front()).substr(3, 8));
     DOCTEST_CHECK(testing::message_of<ConfigError>([&] { find_motifs(bins, {.width = 8}, 1); }) ==
-                  "motifs must be between 9 and 100 bases wide, not 8");
+                  "motifs must be between 9 and 100 bases wide, not 8; "
+                  "--motifs 0 begins all filters at random");
     DOCTEST_CHECK_THROWS_AS(find_motifs(bins, {.width = 101}, 1), ConfigError);
 }
 
