@@ -19,11 +19,13 @@ double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::
 
 }  // namespace
 
-Progress::Progress(std::string label, std::string unit, std::int64_t total)
+Progress::Progress(std::string label, std::string unit, std::int64_t total,
+                   std::function<Clock::time_point()> now)
     : label_(std::move(label)),
       unit_(std::move(unit)),
       total_(total),
-      start_(Clock::now()),
+      now_(std::move(now)),
+      start_(now_()),
       shown_(start_),
       terminal_(::isatty(STDERR_FILENO) == 1),
       quiet_(log_verbosity() == Verbosity::quiet) {}
@@ -41,10 +43,10 @@ void Progress::update(std::int64_t done, const std::string& note, double share) 
     done_ = done;
     note_ = note;
     share_ = share;
-    const double since = seconds_between(shown_, Clock::now());
+    const double since = seconds_between(shown_, now_());
     if (!quiet_ && since >= (terminal_ ? terminal_interval : plain_interval)) {
         show(false);
-        shown_ = Clock::now();
+        shown_ = now_();
     }
 }
 
@@ -60,12 +62,12 @@ double Progress::end() {
         std::fputs("\r\033[K", stderr);
     }
     finished_ = true;
-    return seconds_between(start_, Clock::now());
+    return seconds_between(start_, now_());
 }
 
 std::string Progress::duration(double seconds) {
     const auto whole = static_cast<std::int64_t>(seconds + 0.5);
-    if (seconds < 60) {
+    if (seconds < 59.95) {  // what rounds to 60.0 is a minute
         return fmt::format("{:.1f} s", seconds);
     }
     if (whole < 3600) {
@@ -75,7 +77,7 @@ std::string Progress::duration(double seconds) {
 }
 
 void Progress::show(bool last) {
-    const double elapsed = seconds_between(start_, Clock::now());
+    const double elapsed = seconds_between(start_, now_());
     const double rate =
         elapsed > 0 ? static_cast<double>(done_ - (started_at_ < 0 ? 0 : started_at_)) / elapsed : 0;
     std::string line = label_ + ": " + std::to_string(done_) +

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace bigbird {
@@ -11,8 +12,12 @@ namespace bigbird {
 /// elsewhere, nothing when quiet. One thread updates it. Writes to standard error only.
 class Progress {
 public:
-    /// `total` 0 means unknown. `unit` is what is counted: "documents", "windows", "steps".
-    Progress(std::string label, std::string unit, std::int64_t total);
+    using Clock = std::chrono::steady_clock;
+
+    /// `total` 0 means unknown. `unit` is what is counted: "documents", "windows", "steps". `now` tells the
+    /// time.
+    Progress(std::string label, std::string unit, std::int64_t total,
+             std::function<Clock::time_point()> now = Clock::now);
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -29,12 +34,12 @@ public:
     static std::string duration(double seconds);
 
 private:
-    using Clock = std::chrono::steady_clock;
     void show(bool last);
 
     std::string label_, unit_, note_;
     std::int64_t total_, done_ = 0, started_at_ = -1;
     double share_ = 0;
+    std::function<Clock::time_point()> now_;
     Clock::time_point start_, shown_;
     bool terminal_, quiet_, finished_ = false;
 };
