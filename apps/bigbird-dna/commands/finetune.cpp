@@ -22,8 +22,19 @@ constexpr Choices<bool, 2> strands{{{false, "none"}, {true, "reverse-complement"
 
 void add_network_options(CLI::App& command, FinetuneSpec& spec) {
     const char* group = "Network";
-    add_choice_option(command, "--head", spec.head, {"classification", "linear"},
-                      "classification (two layers, as transformers') or linear (one layer, as the paper's)")
+    const bool has_bins = spec.task == examples::Task::chromatin;
+    add_choice_option(
+        command, "--head", spec.head,
+        has_bins ? std::vector<std::string>{"classification", "linear", "bins"}
+                 : std::vector<std::string>{"classification", "linear"},
+        std::string("classification (two layers, as transformers') or linear (one layer, as the "
+                    "paper's)") +
+            (has_bins ? "; bins: a layer for each bin of a window at once" : ""))
+        ->group(group);
+    command
+        .add_flag("--random-weights", spec.random_weights,
+                  "Take the shape and the tokenizer of --model alone, and draw its weights anew: tells what "
+                  "pretraining brings")
         ->group(group);
     add_choice_option(command, "--pooling", spec.pooling, {"cls", "mean", "centre"},
                       "What the head sees: [CLS], the mean over all tokens, or over those of the 200 bases "
@@ -179,7 +190,7 @@ void set_bins_defaults(const CLI::App& command, FinetuneSpec& spec) {
 
 /// The options of --architecture bigbird-bins, and its defaults where others are not given.
 void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
-    const char* group = "Models of bins";
+    const char* group = "Models of bins (bigbird-bins, --head bins)";
     task_models::BinsSpec& bins = spec.bins;
     command
         .add_option("--config", bins.config,
@@ -187,7 +198,9 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
         ->type_name("PRESET|FILE")
         ->group(group);
     command
-        .add_option("--window-bins", bins.window_bins, "Bins that are seen at once; 0: as --config has it")
+        .add_option(
+            "--window-bins", bins.window_bins,
+            "Bins that are seen at once; 0: as --config has it, or as many as --model's positions hold")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->group(group);
@@ -209,10 +222,10 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
         ->group(group);
     bins.motifs = 48;  // as the defaults above
     command
-        .add_option(
-            "--motifs", bins.motifs,
-            "Filters of the first convolution that begin as motifs which are found in the bins of train, "
-            "at most; 0: all begin at random")
+        .add_option("--motifs", bins.motifs,
+                    "Of bigbird-bins: filters of the first convolution that begin as motifs which are found "
+                    "in the bins of train, "
+                    "at most; 0: all begin at random")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 24))
         ->type_name("N")
         ->group(group);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/config.hpp"
 
+#include "bigbird/core/choice.hpp"
 #include "bigbird/core/error.hpp"
 
 #include <array>
@@ -22,15 +23,13 @@ void require_size(std::int64_t value, std::int64_t least, const std::string& wha
             what + " must be between " + std::to_string(least) + " and 2^24, not " + std::to_string(value));
 }
 
-template <typename Word>
-Word parse(const std::string& option, const std::string& word, std::initializer_list<Word> all) {
-    std::string words;
-    for (const Word value : all) {
-        if (to_string(value) == word) return value;
-        words += (words.empty() ? "" : ", ") + to_string(value);
-    }
-    throw ConfigError(option + " '" + word + "' is not known; there are " + words);
-}
+constexpr Choices<Mixing, 2> mixings{
+    {{Mixing::attention, "attention"}, {Mixing::convolution, "convolution"}}};
+
+constexpr Choices<Norm, 2> norms{{{Norm::pre, "pre"}, {Norm::post, "post"}}};
+constexpr Choices<Positions, 2> position_kinds{{{Positions::rotary, "rotary"}, {Positions::none, "none"}}};
+constexpr Choices<FeedForward, 2> feed_forwards{
+    {{FeedForward::plain, "plain"}, {FeedForward::gated, "gated"}}};
 
 void require_stages(const BinsConfig& config) {
     require(!config.stages.empty(), "the stem needs a stage");
@@ -60,8 +59,10 @@ struct Shape {
     std::string_view name;
     std::int64_t layers, hidden, heads, positions;
     std::array<std::int64_t, 3> pools;
+    Mixing mixing = Mixing::attention;
 };
-constexpr std::array<Shape, 4> shapes{{{"tiny", 2, 128, 4, 64, {4, 5, 10}},
+constexpr std::array<Shape, 5> shapes{{{"tiny", 2, 128, 4, 64, {4, 5, 10}},
+                                       {"dilated", 4, 128, 4, 64, {4, 5, 10}, Mixing::convolution},
                                        {"small", 4, 256, 4, 256, {4, 5, 5}},
                                        {"base", 12, 768, 12, 4096, {4, 5, 5}},
                                        {"large", 24, 1024, 16, 4096, {4, 5, 5}}}};
@@ -77,11 +78,7 @@ std::int64_t BinsConfig::position_bases() const {
 }
 
 void BinsConfig::validate() const {
-    require_size(bin, 1, "bin");
-    require_size(window_bins, 1, "window_bins");
-    require_size(margin_bins, 0, "margin_bins");
-    require(core_bins() > 0, "margins of " + std::to_string(margin_bins) +
-                                 " bins leave nothing of a window of " + std::to_string(window_bins));
+    grid().validate();
     require_stages(*this);
     require(bin % position_bases() == 0, "a bin of " + std::to_string(bin) +
                                              " bases is no whole number of positions of " +
@@ -106,6 +103,7 @@ BinsConfig preset(const std::string& name) {
         if (shape.name != name) continue;
         BinsConfig config;
         config.both_strands = true;
+        config.mixing = shape.mixing;
         config.encoder.num_hidden_layers = shape.layers;
         config.encoder.hidden_size = shape.hidden;
         config.encoder.num_attention_heads = shape.heads;
@@ -131,9 +129,10 @@ Json to_json(const BinsConfig& config) {
             {"margin_bins", config.margin_bins},
             {"stages", stages},
             {"both_strands", config.both_strands},
-            {"norm", to_string(config.norm)},
-            {"positions", to_string(config.positions)},
-            {"feed_forward", to_string(config.feed_forward)},
+            {"mixing", word_of(mixings, config.mixing)},
+            {"norm", word_of(norms, config.norm)},
+            {"positions", word_of(position_kinds, config.positions)},
+            {"feed_forward", word_of(feed_forwards, config.feed_forward)},
             {"head_dropout", config.head_dropout},
             {"encoder", encoder_json(config.encoder)}};
 }
@@ -151,9 +150,11 @@ BinsConfig config_from_json(const Json& json, const std::filesystem::path& where
                                      .pool = stage.at("pool").get<std::int64_t>()});
         }
         config.both_strands = json.value("both_strands", false);  // models from before it was known
-        config.norm = parse_norm(json.at("norm").get<std::string>());
-        config.positions = parse_positions(json.at("positions").get<std::string>());
-        config.feed_forward = parse_feed_forward(json.at("feed_forward").get<std::string>());
+        config.mixing = parse_choice(mixings, "mixing", json.value("mixing", "attention"));
+        config.norm = parse_choice(norms, "norm", json.at("norm").get<std::string>());
+        config.positions = parse_choice(position_kinds, "positions", json.at("positions").get<std::string>());
+        config.feed_forward =
+            parse_choice(feed_forwards, "feed_forward", json.at("feed_forward").get<std::string>());
         config.head_dropout = json.at("head_dropout").get<double>();
         config.encoder = model::config_from_json(json.at("encoder"), where);
         config.validate();
@@ -164,25 +165,6 @@ BinsConfig config_from_json(const Json& json, const std::filesystem::path& where
     } catch (const ConfigError& error) {
         throw InputError(error.what(), where);
     }
-}
-
-Norm parse_norm(const std::string& word) {
-    return parse("--norm", word, {Norm::pre, Norm::post});
-}
-Positions parse_positions(const std::string& word) {
-    return parse("--positions", word, {Positions::rotary, Positions::none});
-}
-FeedForward parse_feed_forward(const std::string& word) {
-    return parse("--feed-forward", word, {FeedForward::plain, FeedForward::gated});
-}
-std::string to_string(Norm norm) {
-    return norm == Norm::pre ? "pre" : "post";
-}
-std::string to_string(Positions positions) {
-    return positions == Positions::rotary ? "rotary" : "none";
-}
-std::string to_string(FeedForward feed_forward) {
-    return feed_forward == FeedForward::plain ? "plain" : "gated";
 }
 
 }  // namespace bigbird::bins

@@ -3,6 +3,7 @@
 // the positions, a head for each bin of a window.
 #pragma once
 
+#include "bigbird/bins/grid.hpp"
 #include "bigbird/core/json_file.hpp"
 #include "bigbird/model/files/config.hpp"
 
@@ -19,6 +20,9 @@ struct Stage {
     bool operator==(const Stage&) const = default;
 };
 
+/// What brings positions together: BigBird's attention or, as a baseline, convolutions of width 3 whose
+/// places lie 2^layer positions apart (Basenji's, Kelley and others 2018).
+enum class Mixing : std::uint8_t { attention, convolution };
 enum class Norm : std::uint8_t { pre, post };          ///< LayerNorm before each block, or behind it as BERT
 enum class Positions : std::uint8_t { rotary, none };  ///< what tells attention where a position is
 enum class FeedForward : std::uint8_t { plain, gated };  ///< gated: act(W x) * V x
@@ -32,6 +36,7 @@ struct BinsConfig {
     /// Each filter of the first stage also reads the other strand, so a motif is learnt once and found on
     /// either.
     bool both_strands = false;
+    Mixing mixing = Mixing::attention;
     Norm norm = Norm::pre;
     Positions positions = Positions::rotary;
     FeedForward feed_forward = FeedForward::plain;
@@ -40,8 +45,8 @@ struct BinsConfig {
     /// hidden_dropout_prob, layer_norm_eps and pattern count; the rest means nothing here.
     model::BigBirdConfig encoder;
 
-    std::int64_t window_bases() const { return bin * window_bins; }
-    std::int64_t core_bins() const { return window_bins - 2 * margin_bins; }
+    Grid grid() const { return {bin, window_bins, margin_bins}; }
+    std::int64_t window_bases() const { return grid().window_bases(); }
     std::int64_t position_bases() const;  ///< the product of the pools
     std::int64_t window_positions() const { return window_bases() / position_bases(); }
     /// Throws ConfigError naming what does not fit.
@@ -49,19 +54,12 @@ struct BinsConfig {
 };
 
 /// tiny (0.6 M parameters, 64 positions of 200 bp), small (4.7 M, 256 of 100 bp), base (91 M, 4,096 of 100
-/// bp), large (313 M, likewise). Throws ConfigError listing the names.
+/// bp), large (313 M, likewise); dilated: tiny with four layers of convolutions for attention (0.9 M). Throws
+/// ConfigError listing the names.
 BinsConfig preset(const std::string& name);
 
 Json to_json(const BinsConfig& config);
 /// Throws InputError naming `where`.
 BinsConfig config_from_json(const Json& json, const std::filesystem::path& where);
-
-/// The words of --norm, --positions and --feed-forward. Throw ConfigError listing them.
-Norm parse_norm(const std::string& word);
-Positions parse_positions(const std::string& word);
-FeedForward parse_feed_forward(const std::string& word);
-std::string to_string(Norm norm);
-std::string to_string(Positions positions);
-std::string to_string(FeedForward feed_forward);
 
 }  // namespace bigbird::bins

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/encoder_layer.hpp"
 
+#include "bigbird/bins/convolution.hpp"
+
 #include <ATen/ATen.h>
 
 namespace bigbird::bins {
@@ -8,6 +10,7 @@ namespace bigbird::bins {
 namespace {
 
 constexpr double rotary_base = 10'000;
+constexpr std::int64_t convolution_width = 3;
 
 }  // namespace
 
@@ -37,16 +40,39 @@ EncoderLayerImpl::EncoderLayerImpl(const BinsConfig& config, int layer,
       norm_first_(config.norm == Norm::pre) {
     const std::int64_t hidden = config.encoder.hidden_size, inner = config.encoder.intermediate_size;
     const double epsilon = config.encoder.layer_norm_eps;
-    attention_norm_ = register_module("attention_norm", model::LayerNorm(hidden, epsilon));
-    query_ = register_module("query", model::Linear(hidden, hidden));
-    key_ = register_module("key", model::Linear(hidden, hidden));
-    value_ = register_module("value", model::Linear(hidden, hidden));
-    attention_output_ = register_module("attention_output", model::Linear(hidden, hidden));
+    const bool attends = config.mixing == Mixing::attention;
+    mixing_norm_ =
+        register_module(attends ? "attention_norm" : "convolution_norm", model::LayerNorm(hidden, epsilon));
+    if (attends) {
+        register_attention(hidden);
+    } else {
+        register_convolution(hidden);
+    }
     feed_forward_norm_ = register_module("feed_forward_norm", model::LayerNorm(hidden, epsilon));
     expand_ = register_module("feed_forward_in", model::Linear(hidden, inner));
     if (config.feed_forward == FeedForward::gated)
         gate_ = register_module("feed_forward_gate", model::Linear(hidden, inner));
     contract_ = register_module("feed_forward_out", model::Linear(inner, hidden));
+}
+
+void EncoderLayerImpl::register_attention(std::int64_t hidden) {
+    query_ = register_module("query", model::Linear(hidden, hidden));
+    key_ = register_module("key", model::Linear(hidden, hidden));
+    value_ = register_module("value", model::Linear(hidden, hidden));
+    attention_output_ = register_module("attention_output", model::Linear(hidden, hidden));
+}
+
+void EncoderLayerImpl::register_convolution(std::int64_t hidden) {
+    const auto module = register_module("convolution", std::make_shared<torch::nn::Module>("convolution"));
+    convolution_weight_ =
+        module->register_parameter("weight", at::zeros({hidden, hidden, convolution_width}));
+    convolution_bias_ = module->register_parameter("bias", at::zeros({hidden}));
+}
+
+at::Tensor EncoderLayerImpl::mix(const at::Tensor& x, const Pass& pass) const {
+    if (query_) return attend(x, pass);
+    const at::Tensor active = model::activation(activation_, x);
+    return convolution(active, convolution_weight_, convolution_bias_, std::int64_t{1} << layer_);
 }
 
 at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const Pass& pass) const {
@@ -78,12 +104,10 @@ at::Tensor EncoderLayerImpl::dropped(const at::Tensor& x, model::DropoutSite::Pl
 at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const Pass& pass) const {
     using Place = model::DropoutSite::Place;
     if (norm_first_) {
-        const at::Tensor y =
-            x + dropped(attend(attention_norm_->forward(x), pass), Place::attention_output, pass);
+        const at::Tensor y = x + dropped(mix(mixing_norm_->forward(x), pass), Place::attention_output, pass);
         return y + dropped(feed_forward(feed_forward_norm_->forward(y)), Place::output, pass);
     }
-    const at::Tensor y =
-        attention_norm_->forward(x + dropped(attend(x, pass), Place::attention_output, pass));
+    const at::Tensor y = mixing_norm_->forward(x + dropped(mix(x, pass), Place::attention_output, pass));
     return feed_forward_norm_->forward(y + dropped(feed_forward(y), Place::output, pass));
 }
 

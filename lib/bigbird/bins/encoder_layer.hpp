@@ -41,11 +41,17 @@ public:
     at::Tensor forward(const at::Tensor& x, const Pass& pass) const;
 
 private:
+    /// Attention, or the convolution that stands for it.
+    at::Tensor mix(const at::Tensor& x, const Pass& pass) const;
     at::Tensor attend(const at::Tensor& x, const Pass& pass) const;
     at::Tensor feed_forward(const at::Tensor& x) const;
     at::Tensor dropped(const at::Tensor& x, model::DropoutSite::Place place, const Pass& pass) const;
 
-    model::LayerNorm attention_norm_{nullptr}, feed_forward_norm_{nullptr};
+    void register_attention(std::int64_t hidden);
+    void register_convolution(std::int64_t hidden);
+
+    at::Tensor convolution_weight_, convolution_bias_;  // (hidden, hidden, 3), (hidden); undefined: attention
+    model::LayerNorm mixing_norm_{nullptr}, feed_forward_norm_{nullptr};
     model::Linear query_{nullptr}, key_{nullptr}, value_{nullptr}, attention_output_{nullptr},
         expand_{nullptr}, gate_{nullptr}, contract_{nullptr};
     std::shared_ptr<attention::LayoutCache> layouts_;

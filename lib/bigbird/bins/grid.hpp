@@ -3,7 +3,10 @@
 // coordinates alone, so that a score never depends on what else is scored.
 #pragma once
 
+#include "bigbird/core/json_file.hpp"
+
 #include <cstdint>
+#include <filesystem>
 #include <vector>
 
 namespace bigbird::bins {
@@ -19,7 +22,14 @@ struct Grid {
     std::int64_t begin_of(std::int64_t window) const { return (window * core_bins() - margin_bins) * bin; }
     /// Where a bin stands in its window, counted from the window's first bin.
     std::int64_t place_of(std::int64_t bin_number) const { return bin_number % core_bins() + margin_bins; }
+    /// Throws ConfigError naming what does not fit.
+    void validate() const;
+    bool operator==(const Grid&) const = default;
 };
+
+Json to_json(const Grid& grid);
+/// Throws InputError naming `where`.
+Grid grid_from_json(const Json& json, const std::filesystem::path& where);
 
 /// A bin and the part of an interval's bases that lie in it.
 struct BinShare {

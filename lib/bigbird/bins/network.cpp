@@ -54,6 +54,10 @@ BinsNetworkImpl::BinsNetworkImpl(const BinsConfig& config, std::int64_t labels)
 }
 
 at::Tensor BinsNetworkImpl::forward(const at::Tensor& bases, const model::DropoutKey& key) {
+    return predict(features(bases, key), key);
+}
+
+at::Tensor BinsNetworkImpl::features(const at::Tensor& bases, const model::DropoutKey& key) {
     BIGBIRD_EXPECTS(bases.size(1) == config_.window_bases(), "a window of another length");
     const std::int64_t batch = bases.size(0), positions = config_.window_positions();
     if (config_.positions == Positions::rotary && !rotary_.cosine.defined()) {
@@ -70,11 +74,13 @@ at::Tensor BinsNetworkImpl::forward(const at::Tensor& bases, const model::Dropou
         x = layer->forward(x, pass);
     if (norm_) x = norm_->forward(x);
     const std::int64_t bins = config_.window_bins;
-    x = x.to(at::kFloat).view({batch, bins, positions / bins, x.size(2)}).mean(2);  // (batch, bins, hidden)
-    if (is_training()) {
-        x = model::dropout(x, config_.head_dropout, key, {model::DropoutSite::Place::classifier_input});
-    }
-    return output_->forward(x);
+    return x.to(at::kFloat).view({batch, bins, positions / bins, x.size(2)}).mean(2);
+}
+
+at::Tensor BinsNetworkImpl::predict(const at::Tensor& features, const model::DropoutKey& key) {
+    constexpr model::DropoutSite site{model::DropoutSite::Place::classifier_input};
+    return output_->forward(is_training() ? model::dropout(features, config_.head_dropout, key, site)
+                                          : features);
 }
 
 void initialise(BinsNetworkImpl& network, std::uint64_t seed) {

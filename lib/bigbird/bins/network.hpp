@@ -21,6 +21,10 @@ public:
     /// bases: (batch, window_bases) uint8 codes (base_channels) on the network's device. Returns (batch,
     /// window_bins, labels) logits. Dropout in training mode, by `key`.
     at::Tensor forward(const at::Tensor& bases, const model::DropoutKey& key = {});
+    /// forward() in two: (batch, window_bins, hidden) float32, the means over each bin's positions …
+    at::Tensor features(const at::Tensor& bases, const model::DropoutKey& key = {});
+    /// … and their logits.
+    at::Tensor predict(const at::Tensor& features, const model::DropoutKey& key = {});
 
     const BinsConfig& config() const { return config_; }
     std::int64_t labels() const { return labels_; }

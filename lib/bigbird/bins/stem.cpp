@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/stem.hpp"
 
+#include "bigbird/bins/convolution.hpp"
+
 #include <ATen/ATen.h>
 
 namespace bigbird::bins {
@@ -8,16 +10,6 @@ namespace bigbird::bins {
 namespace {
 
 constexpr std::int64_t letters = 4;
-
-/// (batch, length, in) -> (batch, length, out), 0 beyond the ends. oneDNN takes the channels last, as the
-/// tensors hold them.
-at::Tensor convolution(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-    const std::int64_t padding = weight.size(2) / 2;
-    return at::conv2d(x.transpose(1, 2).unsqueeze(2), weight.unsqueeze(2), bias, at::IntArrayRef{1, 1},
-                      at::IntArrayRef{0, padding})
-        .squeeze(2)
-        .transpose(1, 2);
-}
 
 /// A nameless step of a dotted parameter name.
 std::shared_ptr<torch::nn::Module> group(torch::nn::Module& parent, const std::string& name) {

@@ -37,6 +37,9 @@ ClassificationHeadImpl::ClassificationHeadImpl(const BigBirdConfig& config)
     if (config.classifier_head == "classification") {
         dense_ = register_module("dense", Linear(config.hidden_size, config.hidden_size));
     }
+    if (config.classifier_head == "bins") {
+        norm_ = register_module("LayerNorm", LayerNorm(config.hidden_size, config.layer_norm_eps));
+    }
     out_proj_ = register_module("out_proj", Linear(config.hidden_size, config.num_labels));
 }
 
@@ -44,8 +47,8 @@ at::Tensor ClassificationHeadImpl::forward(const at::Tensor& features, const Dro
     const auto drop = [&](const at::Tensor& x, Place place) {
         return is_training() ? dropout(x, dropout_, key, {place}) : x;
     };
-    at::Tensor x = drop(features, Place::classifier_input);
-    if (!is_linear()) {
+    at::Tensor x = drop(norm_ ? norm_->forward(features) : features, Place::classifier_input);
+    if (dense_) {
         x = drop(activation(activation_, dense_->forward(x)), Place::classifier_middle);
     }
     return out_proj_->forward(x);

@@ -30,18 +30,20 @@ private:
 TORCH_MODULE(PreTrainingHeads);
 
 /// "classifier.": dropout, dense, activation, dropout, out_proj on the raw first position; with
-/// classifier_head "linear" dropout and out_proj.
+/// classifier_head "linear" dropout and out_proj; with "bins" LayerNorm, dropout and out_proj.
 class ClassificationHeadImpl : public torch::nn::Module {
 public:
     explicit ClassificationHeadImpl(const BigBirdConfig& config);
     at::Tensor forward(const at::Tensor& features,
-                       const DropoutKey& key) const;  // (batch, hidden) -> (batch, labels)
-    bool is_linear() const { return !dense_; }
+                       const DropoutKey& key) const;  // (batch, …, hidden) -> (batch, …, labels)
+    bool reads_pooler() const { return !dense_ && !norm_; }
+    bool reads_bins() const { return static_cast<bool>(norm_); }
 
 private:
     std::string activation_;
     double dropout_;
     Linear dense_{nullptr}, out_proj_{nullptr};
+    LayerNorm norm_{nullptr};
 };
 TORCH_MODULE(ClassificationHead);
 

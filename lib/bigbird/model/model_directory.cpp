@@ -13,8 +13,10 @@ namespace {
 
 template <typename Model>
 void write(const Model& model, const std::string& architecture, const tokenizer::DnaTokenizer* tokenizer,
-           const fs::path& directory) {
-    write_json(directory / "config.json", config_to_json(model->config(), architecture), Overwrite::allow);
+           const fs::path& directory, const Json& extra = Json::object()) {
+    BigBirdConfig config = model->config();
+    config.extra.update(extra);
+    write_json(directory / "config.json", config_to_json(config, architecture), Overwrite::allow);
     write_safetensors(parameters_of(*model), directory / "model.safetensors");
     if (tokenizer != nullptr) {
         tokenizer::write_tokenizer_files(*tokenizer, model->config().max_position_embeddings, directory);
@@ -118,14 +120,23 @@ SequenceClassifier classifier_from_pretrained(const fs::path& directory, BigBird
     return model;
 }
 
+SequenceClassifier untrained_classifier(BigBirdConfig config, std::uint64_t seed, const at::Device& device) {
+    SequenceClassifier model(config);
+    initialise(*model, config, seed);
+    model->to(device);
+    model->eval();
+    return model;
+}
+
 void write_model(const PreTrainingModel& model, const tokenizer::DnaTokenizer* tokenizer,
                  const fs::path& directory) {
     write(model, "BigBirdForPreTraining", tokenizer, directory);
 }
 
 void write_model(const SequenceClassifier& model, const tokenizer::DnaTokenizer* tokenizer,
-                 const fs::path& directory) {
-    write(model, "BigBirdForSequenceClassification", tokenizer, directory);
+                 const fs::path& directory, const Json& extra) {
+    const bool bins = model->config().classifier_head == "bins";
+    write(model, bins ? "BigBirdForBins" : "BigBirdForSequenceClassification", tokenizer, directory, extra);
 }
 
 }  // namespace bigbird::model

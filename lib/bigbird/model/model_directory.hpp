@@ -34,12 +34,15 @@ SequenceClassifier load_classifier(const std::filesystem::path& directory, const
 /// `config` gives the head's shape.
 SequenceClassifier classifier_from_pretrained(const std::filesystem::path& directory, BigBirdConfig config,
                                               std::uint64_t seed, const at::Device& device);
+/// The same network with all weights initialised from `seed`.
+SequenceClassifier untrained_classifier(BigBirdConfig config, std::uint64_t seed, const at::Device& device);
 
 /// Writes config.json, model.safetensors and the tokenizer's files (where there is one) into an existing
 /// folder (a PendingOutput's).
 void write_model(const PreTrainingModel& model, const tokenizer::DnaTokenizer* tokenizer,
                  const std::filesystem::path& directory);
+/// `extra` joins what the configuration holds under "bigbird_dna".
 void write_model(const SequenceClassifier& model, const tokenizer::DnaTokenizer* tokenizer,
-                 const std::filesystem::path& directory);
+                 const std::filesystem::path& directory, const Json& extra = Json::object());
 
 }  // namespace bigbird::model

@@ -32,7 +32,17 @@ EncoderOutput SequenceClassifierImpl::encode(const EncoderInput& input, bool all
 
 at::Tensor SequenceClassifierImpl::predict(const at::Tensor& hidden, const DropoutKey& key) {
     const ClassificationHead& head = parts_->classifier;
-    return head->forward(head->is_linear() ? parts_->bert->pool(hidden) : hidden.select(1, 0), key);
+    if (head->reads_bins()) return head->forward(hidden, key);
+    return head->forward(head->reads_pooler() ? parts_->bert->pool(hidden) : hidden.select(1, 0), key);
+}
+
+std::vector<at::Tensor> SequenceClassifierImpl::trained_parameters() const {
+    std::vector<at::Tensor> trained;
+    for (const auto& item : named_parameters()) {
+        const bool of_pooler = item.key().starts_with("bert.pooler");
+        if (!of_pooler || parts_->classifier->reads_pooler()) trained.push_back(item.value());
+    }
+    return trained;
 }
 
 const BigBirdConfig& SequenceClassifierImpl::config() const {

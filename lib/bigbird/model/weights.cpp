@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/weights.hpp"
 
+#include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/json_file.hpp"
@@ -191,6 +192,15 @@ bool fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRul
     }
     refuse(problems, where);
     return complete;
+}
+
+void copy_parameters(torch::nn::Module& to, const torch::nn::Module& from) {
+    const at::NoGradGuard no_gradients;
+    const auto source = from.parameters();
+    auto target = to.parameters();
+    BIGBIRD_EXPECTS(source.size() == target.size(), "modules of the same parameters");
+    for (std::size_t i = 0; i < target.size(); ++i)
+        target[i].copy_(source[i]);
 }
 
 TensorMap parameters_of(const torch::nn::Module& module) {

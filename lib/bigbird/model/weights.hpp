@@ -34,6 +34,9 @@ struct LoadRules {
 bool fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRules& rules,
                      const std::filesystem::path& where);
 
+/// Into a module of the same parameters, on any device.
+void copy_parameters(torch::nn::Module& to, const torch::nn::Module& from);
+
 /// The module's parameters, detached, where they are.
 TensorMap parameters_of(const torch::nn::Module& module);
 

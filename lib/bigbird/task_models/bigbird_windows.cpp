@@ -4,7 +4,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
-#include "bigbird/model/device/usable_attention.hpp"
 #include "bigbird/model/model_directory.hpp"
 
 namespace bigbird::task_models {
@@ -32,14 +31,7 @@ public:
     }
 
     torch::nn::Module& module() override { return *network_; }
-    std::vector<at::Tensor> trained_parameters() override {
-        const bool uses_pooler = network_->config().classifier_head == "linear";
-        std::vector<at::Tensor> parameters;
-        for (const auto& item : network_->named_parameters()) {
-            if (uses_pooler || !item.key().starts_with("bert.pooler")) parameters.push_back(item.value());
-        }
-        return parameters;
-    }
+    std::vector<at::Tensor> trained_parameters() override { return network_->trained_parameters(); }
     at::Tensor output_bias() override { return network_->named_parameters()["classifier.out_proj.bias"]; }
     std::int64_t labels() const override { return network_->config().num_labels; }
     at::Device device() const override { return device_; }
@@ -108,10 +100,6 @@ Pooling parse_pooling(const std::string& word) {
 std::string to_string(Pooling pooling) {
     constexpr const char* words[] = {"cls", "mean", "centre"};
     return words[static_cast<std::size_t>(pooling)];
-}
-
-Computing parse_computing(const std::string& type, const std::string& attention, const at::Device& device) {
-    return {training::parse_compute_type(type, device), model::usable_attention(attention, device)};
 }
 
 at::Tensor pooled_logits(model::SequenceClassifier& network, const model::EncoderInput& input,

@@ -5,9 +5,9 @@
 #include "bigbird/model/batching.hpp"
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/rows/window.hpp"
+#include "bigbird/task_models/computing.hpp"
 #include "bigbird/task_models/window_network.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
-#include "bigbird/training/device/autocast.hpp"
 
 #include <memory>
 #include <span>
@@ -23,14 +23,6 @@ enum class Pooling : std::uint8_t { cls, mean, centre };
 /// "cls", "mean", "centre". Throws ConfigError.
 Pooling parse_pooling(const std::string& word);
 std::string to_string(Pooling pooling);
-
-/// How an encoder computes; its parameters and what follows it are float32.
-struct Computing {
-    training::ComputeType type = training::ComputeType::fp32;
-    attention::Backend attention = attention::Backend::automatic;
-};
-/// From the values of --dtype (training::parse_compute_type) and --attention (model::usable_attention).
-Computing parse_computing(const std::string& type, const std::string& attention, const at::Device& device);
 
 /// (batch, labels) logits of one batch, in the network's present mode. The encoder computes in `compute`, the
 /// head in float32.

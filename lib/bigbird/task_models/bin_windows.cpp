@@ -27,9 +27,9 @@ std::vector<bool> counting_bins(const examples::LabelledBins& bins, const exampl
 
 }  // namespace
 
-BinWindows::BinWindows(const examples::LabelledBins& bins, const bins::BinsConfig& config,
-                       examples::Split split, int threads)
-    : bins_(bins), config_(config), split_(split) {
+BinWindows::BinWindows(const examples::LabelledBins& bins, const bins::Grid& grid, examples::Split split,
+                       int threads)
+    : bins_(bins), grid_(grid), split_(split) {
     const auto stretches = bins.stretches();
     std::vector<std::vector<bool>> counts(stretches.size());
     parallel_for(std::ssize(stretches), threads, [&](std::int64_t i) {
@@ -67,13 +67,13 @@ std::vector<std::int64_t> BinWindows::positives() const {
 
 bins::LabelledSequence BinWindows::labelled_sequence() const {
     const std::size_t labels = bins_.label_table().size();
-    bins::LabelledSequence all{.length = config_.bin, .labels = static_cast<std::int64_t>(labels)};
+    bins::LabelledSequence all{.length = grid_.bin, .labels = static_cast<std::int64_t>(labels)};
     all.truth.resize(usable_.size() * labels);
     auto row = std::span(all.truth);
     for (const Place& place : usable_) {
         const examples::BinStretch& stretch = bins_.stretches()[place.stretch];
         const std::string dna =
-            bins_.sequence(stretch.contig, place.bin * config_.bin, (place.bin + 1) * config_.bin);
+            bins_.sequence(stretch.contig, place.bin * grid_.bin, (place.bin + 1) * grid_.bin);
         const at::Tensor codes = bins::codes_of(dna);
         const auto* const first = codes.const_data_ptr<std::uint8_t>();
         all.codes.insert(all.codes.end(), first, first + codes.numel());
@@ -87,11 +87,11 @@ BinWindow BinWindows::draw(Rng rng, std::int64_t shift, bool both_strands) const
     BIGBIRD_EXPECTS(!usable_.empty(), "no bin to draw");
     const Place& place = usable_[static_cast<std::size_t>(rng.between(0, usable() - 1))];
     const examples::BinStretch& stretch = bins_.stretches()[place.stretch];
-    const std::int64_t least = std::max(stretch.first, place.bin - config_.window_bins + 1);
-    const std::int64_t most = std::min(place.bin, stretch.first + stretch.count - config_.window_bins);
+    const std::int64_t least = std::max(stretch.first, place.bin - grid_.window_bins + 1);
+    const std::int64_t most = std::min(place.bin, stretch.first + stretch.count - grid_.window_bins);
     BinWindow window{.stretch = place.stretch,
                      .first = most < least ? stretch.first : rng.between(least, most),
-                     .counted_end = config_.window_bins};
+                     .counted_end = grid_.window_bins};
     window.shift = rng.between(-shift, shift);
     window.reverse = both_strands && rng.between(0, 1) == 1;
     return window;
@@ -102,11 +102,11 @@ std::vector<BinWindow> BinWindows::tiles() const {
     for (std::size_t s = 0; s < bins_.stretches().size(); ++s) {
         const examples::BinStretch& stretch = bins_.stretches()[s];
         if (stretch.split != split_) continue;
-        for (std::int64_t core = 0; core < stretch.count; core += config_.core_bins()) {
+        for (std::int64_t core = 0; core < stretch.count; core += grid_.core_bins()) {
             windows.push_back({.stretch = s,
-                               .first = stretch.first + core - config_.margin_bins,
-                               .counted_begin = config_.margin_bins,
-                               .counted_end = config_.window_bins - config_.margin_bins});
+                               .first = stretch.first + core - grid_.margin_bins,
+                               .counted_begin = grid_.margin_bins,
+                               .counted_end = grid_.window_bins - grid_.margin_bins});
         }
     }
     return windows;
@@ -114,8 +114,8 @@ std::vector<BinWindow> BinWindows::tiles() const {
 
 std::string BinWindows::sequence(const BinWindow& window) const {
     const examples::BinStretch& stretch = bins_.stretches()[window.stretch];
-    const std::int64_t size = config_.bin, begin = window.first * size + window.shift,
-                       end = begin + config_.window_bases();
+    const std::int64_t size = grid_.bin, begin = window.first * size + window.shift,
+                       end = begin + grid_.window_bases();
     const std::int64_t from = std::clamp(stretch.first * size, begin, end),
                        to = std::clamp((stretch.first + stretch.count) * size, begin, end);
     std::string dna(static_cast<std::size_t>(from - begin), 'N');
@@ -129,10 +129,10 @@ void BinWindows::copy_labels(const BinWindow& window, std::span<std::uint8_t> la
     const examples::BinStretch& stretch = bins_.stretches()[window.stretch];
     const std::size_t width = bins_.label_table().size();
     std::ranges::fill(labels, std::uint8_t{0});
-    for (std::int64_t i = 0; i < config_.window_bins; ++i) {
+    for (std::int64_t i = 0; i < grid_.window_bins; ++i) {
         const std::int64_t bin = window.first + i;
         const bool usable = i >= window.counted_begin && i < window.counted_end && is_usable(stretch, bin);
-        const auto at = static_cast<std::size_t>(window.reverse ? config_.window_bins - 1 - i : i);
+        const auto at = static_cast<std::size_t>(window.reverse ? grid_.window_bins - 1 - i : i);
         counts[at] = usable ? 1 : 0;
         if (usable) bins_.copy_labels(stretch.row + bin - stretch.first, labels.subspan(at * width, width));
     }

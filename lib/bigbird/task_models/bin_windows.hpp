@@ -4,7 +4,7 @@
 // split scores is ever seen by a window of another.
 #pragma once
 
-#include "bigbird/bins/config.hpp"
+#include "bigbird/bins/grid.hpp"
 #include "bigbird/bins/motifs.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
@@ -32,7 +32,7 @@ class BinWindows {
 public:
     /// `bins` must outlive this. Bins that are N to half or more do not count. Reads all of the split's
     /// sequence once, on `threads` threads.
-    BinWindows(const examples::LabelledBins& bins, const bins::BinsConfig& config, examples::Split split,
+    BinWindows(const examples::LabelledBins& bins, const bins::Grid& grid, examples::Split split,
                int threads);
 
     /// Bins that count.
@@ -49,7 +49,7 @@ public:
     /// Windows whose counted bins, the cores, cover each stretch once.
     std::vector<BinWindow> tiles() const;
 
-    /// window_bases() letters.
+    /// The grid's window_bases() letters.
     std::string sequence(const BinWindow& window) const;
     /// Labels (window_bins, labels), 0 or 1, and for each bin 1 where it counts and 0 elsewhere.
     void copy_labels(const BinWindow& window, std::span<std::uint8_t> labels,
@@ -63,7 +63,7 @@ private:
     bool is_usable(const examples::BinStretch& stretch, std::int64_t bin) const;
 
     const examples::LabelledBins& bins_;
-    bins::BinsConfig config_;
+    bins::Grid grid_;
     examples::Split split_;
     std::vector<bool> counts_;   // by row of bins.npy
     std::vector<Place> usable_;  // in order

@@ -6,8 +6,10 @@
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
+#include "bigbird/task_models/base_bins.hpp"
 #include "bigbird/task_models/baseline_windows.hpp"
-#include "bigbird/task_models/bins_model.hpp"
+#include "bigbird/task_models/middle_bin.hpp"
+#include "bigbird/task_models/token_bins.hpp"
 #include "bigbird/training/find_model.hpp"
 
 #include <algorithm>
@@ -100,9 +102,9 @@ Json to_json(const TaskInfo& info) {
                  {"pooling", to_string(info.pooling)}};
     if (info.architecture != "bigbird") {
         json["architecture"] = info.architecture;
-        json["network"] = info.network;
         json.erase("pooling");
     }
+    if (info.architecture != "bigbird" || !info.network.empty()) json["network"] = info.network;
     if (!info.negatives.empty()) json["negatives"] = info.negatives;
     json["contigs"] = std::move(contigs);
     json["training"] = info.training;
@@ -157,19 +159,22 @@ TaskModel load_task_model(const fs::path& path, examples::Task task, const at::D
     TaskModel model{.network = nullptr,
                     .labels = rows::LabelTable::read(directory / "labels.tsv"),
                     .info = std::move(info),
-                    .sha256 = model::weights_checksum(directory),
-                    .bins = nullptr};
+                    .sha256 = model::weights_checksum(directory)};
     const bool is_bigbird = model.info.architecture == "bigbird";
     const std::int64_t outputs =
         is_bigbird ? model::read_config(directory).num_labels : baseline_labels(directory);
     check_fit(model, directory, outputs);
     if (model.info.architecture == bins_architecture) {
-        model.bins = load_bins_network(directory, model.info, outputs, device);
-        model.network = bin_in_the_middle(model.bins, model.info, computing, device);
-        return model;
+        model.bins = load_base_bins(directory, model.info, outputs, device, computing);
+    } else if (is_bigbird && model::read_config(directory).classifier_head == "bins") {
+        model.bins = load_token_bins(directory, model.info, device, computing);
     }
-    model.network = is_bigbird ? load_bigbird(directory, model.info, device, computing)
-                               : load_baseline(directory, model.info, outputs, device);
+    if (model.bins) {
+        model.network = bin_in_the_middle(model.bins, model.info);
+    } else {
+        model.network = is_bigbird ? load_bigbird(directory, model.info, device, computing)
+                                   : load_baseline(directory, model.info, outputs, device);
+    }
     return model;
 }
 

@@ -4,12 +4,12 @@
 // options.
 #pragma once
 
-#include "bigbird/bins/network.hpp"
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/rows/label_table.hpp"
 #include "bigbird/rows/window.hpp"
 #include "bigbird/task_models/bigbird_windows.hpp"
+#include "bigbird/task_models/bin_network.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -30,7 +30,8 @@ struct TaskInfo {
     std::string architecture =
         "bigbird";                   ///< "bigbird-bins", or a baseline's (baselines/window/architecture.hpp)
     Pooling pooling = Pooling::cls;  ///< of BigBird
-    Json network = Json::object();   ///< what a model of bins, or a baseline's network, is built by
+    /// What a model of bins, or a baseline's network, is built by; of BigBird with --head bins its grid.
+    Json network = Json::object();
     /// Of the genome it was trained on, at most the 100 longest: tells another build (other_build).
     std::vector<genome::Contig> contigs;
     Json training = Json::object();  ///< options and checksums of the fine-tuning, for the record
@@ -52,8 +53,8 @@ struct TaskModel {
     std::shared_ptr<WindowNetwork> network;  ///< in evaluation mode
     rows::LabelTable labels;
     TaskInfo info;
-    std::string sha256;               ///< of model.safetensors
-    bins::BinsNetwork bins{nullptr};  ///< of a model of bins, which `network` reads a window at a time
+    std::string sha256;                          ///< of model.safetensors
+    std::shared_ptr<BinNetwork> bins = nullptr;  ///< of a model of bins, which `network` reads as windows
 };
 
 /// Loads what finetune-* wrote (training::find_model). Throws InputError: no task model, another task than

@@ -23,7 +23,7 @@ void refuses(const std::function<void(BinsConfig&)>& spoil, const std::string& w
 }  // namespace
 
 DOCTEST_TEST_CASE("bins config: presets are valid, and what is written is read") {
-    for (const char* name : {"tiny", "small", "base", "large"}) {
+    for (const char* name : {"tiny", "dilated", "small", "base", "large"}) {
         const BinsConfig config = preset(name);
         config.validate();
         const Json json = to_json(config);
@@ -32,9 +32,11 @@ DOCTEST_TEST_CASE("bins config: presets are valid, and what is written is read")
     DOCTEST_CHECK(preset("tiny").window_bases() == 12'800);
     DOCTEST_CHECK(preset("base").window_positions() == 4096);
     DOCTEST_CHECK(preset("base").window_bins == 2048);
-    DOCTEST_CHECK(message_of<ConfigError>([] { preset("huge"); }) ==
-                  "no preset of a model of bins is named 'huge'; there are tiny, small, base, large");
+    DOCTEST_CHECK(
+        message_of<ConfigError>([] { preset("huge"); }) ==
+        "no preset of a model of bins is named 'huge'; there are tiny, dilated, small, base, large");
     BinsConfig other = bigbird::testing::small_bins();
+    other.mixing = Mixing::convolution;
     other.norm = Norm::post;
     other.both_strands = true;
     other.positions = Positions::none;
@@ -60,7 +62,7 @@ DOCTEST_TEST_CASE("bins config: what does not fit is named") {
     DOCTEST_CHECK(!config_from_json(json, "x.json").both_strands);  // older files lack it
     json["norm"] = "middle";
     DOCTEST_CHECK(message_of<InputError>([&] { config_from_json(json, "x.json"); }) ==
-                  "x.json: --norm 'middle' is not known; there are pre, post");
+                  "x.json: norm is pre or post, not 'middle'");
     json.erase("norm");
     DOCTEST_CHECK(message_of<InputError>([&] {
                       config_from_json(json, "x.json");

@@ -5,6 +5,8 @@
 #include "support/testing.hpp"
 #include "unit/bins/small_bins.hpp"
 
+#include "bigbird/bins/convolution.hpp"
+
 #include <ATen/ATen.h>
 
 using namespace bigbird;
@@ -71,4 +73,23 @@ DOCTEST_TEST_CASE("encoder layer: norm before or behind, plain or gated, sparse 
             DOCTEST_CHECK(difference(middle + linear("feed_forward_out", inner), y) < 1e-5);
         }
     }
+}
+
+DOCTEST_TEST_CASE("encoder layer: a convolution for attention, wider with each layer") {
+    BinsConfig config = bigbird::testing::small_bins();
+    config.mixing = Mixing::convolution;
+    EncoderLayer layer(config, 2, nullptr);
+    layer->eval();
+    const at::NoGradGuard no_gradients;
+    for (auto& parameter : layer->parameters())
+        parameter.copy_(at::sin(at::arange(parameter.numel(), at::kFloat) * 1.3).view_as(parameter) * 0.3);
+    auto p = layer->named_parameters();
+    p["feed_forward_out.weight"].zero_();
+    p["feed_forward_out.bias"].zero_();
+    const at::Tensor x = at::cos(at::arange(2 * 32 * 16, at::kFloat) * 0.7).view({2, 32, 16});
+    const at::Tensor normed = at::gelu(
+        at::layer_norm(x, {16}, p["convolution_norm.weight"], p["convolution_norm.bias"], 1e-5), "tanh");
+    const at::Tensor wanted =
+        x + convolution(normed, p["convolution.weight"], p["convolution.bias"], 4);  // 2^2
+    DOCTEST_CHECK(difference(layer->forward(x, {}), wanted) < 1e-5);
 }

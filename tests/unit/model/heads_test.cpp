@@ -38,6 +38,10 @@ DOCTEST_TEST_CASE("heads: parameters have Hugging Face's names, and the decoder 
     config.classifier_head = "linear";
     DOCTEST_CHECK(names_of(*ClassificationHead(config)) ==
                   std::set<std::string>{"out_proj.weight", "out_proj.bias"});
+    config.classifier_head = "bins";
+    DOCTEST_CHECK(
+        names_of(*ClassificationHead(config)) ==
+        std::set<std::string>{"LayerNorm.weight", "LayerNorm.bias", "out_proj.weight", "out_proj.bias"});
 }
 
 DOCTEST_TEST_CASE("heads: the classification head has its own dropout, in training alone") {

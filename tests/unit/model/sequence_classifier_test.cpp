@@ -24,9 +24,26 @@ DOCTEST_TEST_CASE("sequence_classifier: one row of logits a sequence, with both 
         DOCTEST_CHECK(identical(logits, model->predict(model->encode(input).hidden)));
         // The linear head reads the pooler, the other one does not.
         logits.sum().backward();
+        for (const at::Tensor& parameter : model->trained_parameters())
+            DOCTEST_CHECK(parameter.grad().defined());
         DOCTEST_CHECK(model->named_parameters()["bert.pooler.weight"].grad().defined() ==
                       (config.classifier_head == "linear"));
     }
+}
+
+DOCTEST_TEST_CASE("sequence_classifier: the head of bins gives each bin the logits of its normed features") {
+    BigBirdConfig config = small_config();
+    config.num_labels = 5;
+    config.classifier_head = "bins";
+    SequenceClassifier model(config);
+    initialise(*model, config, 1);
+    model->eval();
+    const at::Tensor features = random_tensor({2, 3, config.hidden_size}, 4, at::kFloat);
+    const at::Tensor logits = model->predict(features);
+    DOCTEST_REQUIRE(logits.sizes() == at::IntArrayRef{2, 3, 5});
+    const at::Tensor x = features[1][2], weight = model->named_parameters()["classifier.out_proj.weight"];
+    const at::Tensor normed = (x - x.mean()) / (x.var(false) + config.layer_norm_eps).sqrt();
+    DOCTEST_CHECK(difference(logits[1][2], at::mv(weight, normed)) < 1e-5);
 }
 
 DOCTEST_TEST_CASE("sequence_classifier: needs labels") {

@@ -9,10 +9,13 @@
 #include "bigbird/examples/example_writer.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
 #include "bigbird/examples/two_bit.hpp"
-#include "bigbird/task_models/bins_model.hpp"
+#include "bigbird/task_models/base_bins.hpp"
+#include "bigbird/task_models/task_model.hpp"
 
 #include <filesystem>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace bigbird::testing {
 
@@ -67,6 +70,20 @@ inline bins::BinsNetwork small_bins_network(std::uint64_t seed,
     network->named_parameters()["head.output.weight"].mul_(20);
     network->eval();
     return network;
+}
+
+/// The same as training and prediction know it.
+inline std::shared_ptr<task_models::BinNetwork> small_base_bins(
+    std::uint64_t seed, const bins::BinsConfig& config = small_bins()) {
+    return task_models::base_bins(small_bins_network(seed, config), {});
+}
+
+/// The logits of windows, (windows, window_bins, labels).
+inline at::Tensor logits_of(const task_models::BinNetwork& network, const std::vector<std::string>& windows) {
+    std::vector<task_models::EncodedWindow> encoded;
+    for (const std::string& dna : windows)
+        encoded.push_back(network.encode(dna));
+    return network.logits(encoded);
 }
 
 /// What config.json says of it.

@@ -26,7 +26,7 @@ struct Scene {
         write_bin_examples(folder / "e", 100, 1);
         bins = examples::LabelledBins::load(folder / "e");
     }
-    BinWindows windows(Split split) const { return {*bins, config, split, 2}; }
+    BinWindows windows(Split split) const { return {*bins, config.grid(), split, 2}; }
 };
 
 }  // namespace

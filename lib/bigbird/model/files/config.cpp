@@ -212,8 +212,8 @@ void BigBirdConfig::validate() const {
     require(initializer_range >= 0, "initializer_range must not be negative");
     require(pad_token_id >= 0 && pad_token_id < vocab_size, "pad_token_id must lie within the vocabulary");
     require(num_labels >= 0, "num_labels must not be negative");
-    require(classifier_head == "classification" || classifier_head == "linear",
-            "classifier_head must be classification or linear, not '" + classifier_head + "'");
+    require(classifier_head == "classification" || classifier_head == "linear" || classifier_head == "bins",
+            "classifier_head must be classification, linear or bins, not '" + classifier_head + "'");
     require(extra.is_object(), "bigbird_dna must be an object");
     pattern.validate();
     require(pattern.block_size <= max_position_embeddings,
@@ -299,7 +299,8 @@ BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& wh
 }
 
 Json config_to_json(const BigBirdConfig& config, const std::string& architecture) {
-    const bool classifier = architecture == "BigBirdForSequenceClassification";
+    const bool classifier =
+        architecture == "BigBirdForSequenceClassification" || architecture == "BigBirdForBins";
     Json json = {
         {"architectures", {architecture}},
         {"model_type", "big_bird"},

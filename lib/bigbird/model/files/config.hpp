@@ -32,8 +32,9 @@ struct BigBirdConfig {
     /// all; they fill whole blocks (pattern.globals first, pattern.global_blocks of them) whose rest is
     /// masked, and are in no input and no output. 0: none.
     std::int64_t extra_global_tokens = 0;
-    std::int64_t num_labels = 0;                     ///< task models only
-    std::string classifier_head = "classification";  ///< or "linear": the paper's single layer on [CLS]
+    std::int64_t num_labels = 0;  ///< task models only
+    /// Or "linear", the paper's single layer on [CLS], or "bins", norm and layer on the features of bins.
+    std::string classifier_head = "classification";
     /// What the network does not need: task, window, provenance …; under "bigbird_dna" in config.json, kept
     /// through load and save.
     Json extra = Json::object();
@@ -54,7 +55,7 @@ BigBirdConfig preset(const std::string& name);
 /// `where` names the file in errors (InputError). Keys that mean nothing here are ignored.
 BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& where);
 /// What transformers reads too. `architecture`: "BigBirdForPreTraining" or
-/// "BigBirdForSequenceClassification".
+/// "BigBirdForSequenceClassification" or "BigBirdForBins".
 Json config_to_json(const BigBirdConfig& config, const std::string& architecture);
 
 }  // namespace bigbird::model

@@ -32,31 +32,20 @@ std::vector<double> weights_of(const std::vector<std::int64_t>& positives, std::
     return weights;
 }
 
-/// The network twice: the weights of `network`, and a copy of them.
-std::shared_ptr<torch::nn::Module> with_average(const bins::BinsNetwork& network,
-                                                const bins::BinsNetwork& average) {
+/// The network twice: the weights of `network`, and their average.
+std::shared_ptr<torch::nn::Module> with_average(const BinNetwork& network, const BinNetwork& average) {
     const auto both = std::make_shared<torch::nn::Module>("model of bins");
-    both->register_module("network", network);
-    both->register_module("average", average);
+    both->register_module("network", network.module());
+    both->register_module("average", average.module());
     return both;
 }
 
-void copy_parameters(bins::BinsNetwork& to, const bins::BinsNetwork& from) {
-    const at::NoGradGuard no_gradients;
-    const auto source = from->parameters();
-    auto target = to->parameters();
-    for (std::size_t i = 0; i < target.size(); ++i)
-        target[i].copy_(source[i]);
-}
-
-/// A copy on the device that wants no gradients.
-bins::BinsNetwork copy_of(const bins::BinsNetwork& network, const at::Device& device) {
-    bins::BinsNetwork copy(network->config(), network->labels());
-    copy->to(device);
-    copy_parameters(copy, network);
-    for (at::Tensor& parameter : copy->parameters())
+/// A copy that wants no gradients.
+std::shared_ptr<BinNetwork> average_of(const BinNetwork& network) {
+    std::shared_ptr<BinNetwork> copy = network.copy();
+    for (at::Tensor& parameter : copy->module()->parameters())
         parameter.set_requires_grad(false);
-    copy->eval();
+    copy->module()->eval();
     return copy;
 }
 
@@ -77,19 +66,18 @@ std::optional<double> mean_auprc(const at::Tensor& logits, const at::Tensor& tru
 
 }  // namespace
 
-BinsTask::BinsTask(bins::BinsNetwork network, const examples::LabelledBins& bins, const TaskInfo& info,
-                   const BinsTaskSpec& spec)
+BinsTask::BinsTask(std::shared_ptr<BinNetwork> network, const examples::LabelledBins& bins,
+                   const TaskInfo& info, const BinsTaskSpec& spec)
     : network_(std::move(network)),
-      average_(nullptr),
+      grid_(network_->grid()),
       bins_(bins),
       info_(info),
       spec_(spec),
-      device_(network_->output_bias().device()),
+      device_(network_->device()),
       ranks_(spec.ranks ? spec.ranks : std::make_shared<training::Ranks>()),
-      gradients_(network_->parameters(), *ranks_),
-      training_(bins, network_->config(), examples::Split::train, spec.threads),
-      validation_(bins, network_->config(), examples::Split::validation, spec.threads) {
-    network_->set_attention_backend(spec.computing.attention);
+      gradients_(network_->trained_parameters(), *ranks_),
+      training_(bins, grid_, examples::Split::train, spec.threads),
+      validation_(bins, grid_, examples::Split::validation, spec.threads) {
     if (training_.usable() == 0) {
         throw InputError(
             "--examples holds no bin of train that is not N; build it again with a larger part for training");
@@ -107,9 +95,8 @@ BinsTask::BinsTask(bins::BinsNetwork network, const examples::LabelledBins& bins
     positive_weight_ = at::tensor(weights, at::kFloat).to(device_);
     start_at_base_rates();
     if (spec.motifs > 0) start_with_motifs();
-    average_ = copy_of(network_, device_);
-    average_->set_attention_backend(spec.computing.attention);
-    both_ = with_average(network_, average_);
+    average_ = average_of(*network_);
+    both_ = with_average(*network_, *average_);
 }
 
 void BinsTask::start_at_base_rates() {
@@ -125,6 +112,7 @@ void BinsTask::start_at_base_rates() {
 void BinsTask::start_with_motifs() {
     constexpr double norm = 0.9;  // of the other filters it is 0.58
     at::Tensor filters = network_->first_filters();
+    if (!filters.defined()) return;
     const bins::MotifSearch search{.width = std::max(filters.size(2), bins::least_motif_width),
                                    .most = std::min(spec_.motifs, filters.size(0))};
     const std::vector<bins::Motif> motifs =
@@ -142,26 +130,24 @@ BinWindow BinsTask::window_of(std::int64_t sample) const {
 }
 
 std::int64_t BinsTask::windows_at_once() const {
-    const std::int64_t positions = network_->config().window_positions();
-    return spec_.batch_tokens == 0 ? spec_.batch_size
-                                   : std::max<std::int64_t>(1, spec_.batch_tokens / positions);
+    if (spec_.batch_tokens == 0) return spec_.batch_size;
+    return std::max<std::int64_t>(1, spec_.batch_tokens / network_->window_positions());
 }
 
 BinsTask::Batch BinsTask::batch_of(const BinWindows& source, std::span<const BinWindow> windows) const {
-    const bins::BinsConfig& config = network_->config();
     const std::int64_t count = std::ssize(windows), labels = network_->labels();
-    at::Tensor targets = at::empty({count, config.window_bins, labels}, at::kByte);
-    at::Tensor counts = at::empty({count, config.window_bins, 1}, at::kByte);
-    std::vector<std::string> sequences(windows.size());
+    at::Tensor targets = at::empty({count, grid_.window_bins, labels}, at::kByte);
+    at::Tensor counts = at::empty({count, grid_.window_bins, 1}, at::kByte);
+    std::vector<EncodedWindow> encoded(windows.size());
     auto *ones = targets.mutable_data_ptr<std::uint8_t>(), *counted = counts.mutable_data_ptr<std::uint8_t>();
     parallel_for(count, spec_.threads, [&](std::int64_t i) {
         const BinWindow& window = windows[static_cast<std::size_t>(i)];
-        const auto width = static_cast<std::size_t>(config.window_bins * labels),
-                   bins = static_cast<std::size_t>(config.window_bins), at = static_cast<std::size_t>(i);
+        const auto width = static_cast<std::size_t>(grid_.window_bins * labels),
+                   bins = static_cast<std::size_t>(grid_.window_bins), at = static_cast<std::size_t>(i);
         source.copy_labels(window, {ones + at * width, width}, {counted + at * bins, bins});
-        sequences[at] = source.sequence(window);
+        encoded[at] = network_->encode(source.sequence(window));
     });
-    return {window_codes(sequences, device_), model::copy_to_device(targets, device_).to(at::kFloat),
+    return {std::move(encoded), model::copy_to_device(targets, device_).to(at::kFloat),
             model::copy_to_device(counts, device_).to(at::kFloat)};
 }
 
@@ -174,15 +160,14 @@ at::Tensor BinsTask::loss_sum(const at::Tensor& logits, const Batch& batch) cons
 training::StepStats BinsTask::accumulate(std::int64_t step) {
     follow();
     step_ = step;
-    network_->train();
+    network_->module()->train();
     std::vector<BinWindow> all;
     for (std::int64_t i = (step - 1) * spec_.batch_size; i < step * spec_.batch_size; ++i)
         all.push_back(window_of(i));
-    const bins::BinsConfig& config = network_->config();
     // All ranks count the bins of the whole batch, which the loss is a mean over.
     std::int64_t counted = 0;
-    std::vector<std::uint8_t> labels(static_cast<std::size_t>(config.window_bins * network_->labels())),
-        counts(static_cast<std::size_t>(config.window_bins));
+    std::vector<std::uint8_t> labels(static_cast<std::size_t>(grid_.window_bins * network_->labels())),
+        counts(static_cast<std::size_t>(grid_.window_bins));
     for (const BinWindow& window : all) {
         training_.copy_labels(window, labels, counts);
         counted += std::ranges::count(counts, std::uint8_t{1});
@@ -198,7 +183,7 @@ training::StepStats BinsTask::accumulate(std::int64_t step) {
         model::DropoutKey key{.seed = spec_.seed, .step = step};
         for (std::int64_t sample = i; sample < last; ++sample)
             key.samples.push_back(sample);
-        const at::Tensor logits = bin_logits(network_, batch.codes, spec_.computing.type, key);
+        const at::Tensor logits = network_->logits(batch.windows, key);
         const at::Tensor loss = loss_sum(logits, batch) * scale;
         total += loss.detach();
         if (last < end) {
@@ -209,7 +194,7 @@ training::StepStats BinsTask::accumulate(std::int64_t step) {
     }
     training::StepStats stats;
     stats.loss = total;
-    stats.tokens = (end - begin) * config.window_positions();
+    stats.tokens = (end - begin) * network_->window_positions();
     stats.sequences = end - begin;
     return stats;
 }
@@ -221,8 +206,8 @@ void BinsTask::follow() {
     const auto steps = static_cast<double>(step_);
     const double decay = std::min(spec_.averaging, (1 + steps) / (10 + steps));
     const at::NoGradGuard no_gradients;
-    const auto from = network_->parameters();
-    auto to = average_->parameters();
+    const auto from = network_->module()->parameters();
+    auto to = average_->module()->parameters();
     for (std::size_t i = 0; i < to.size(); ++i)
         to[i].lerp_(from[i], spec_.averaging == 0 ? 1.0 : 1.0 - decay);
 }
@@ -232,7 +217,7 @@ Json BinsTask::evaluate() {
     const std::vector<BinWindow> windows = validation_.tiles();
     if (validation_.usable() == 0) return {{"eval_loss", nullptr}, {"eval_auroc", nullptr}};
     const at::NoGradGuard no_gradients;
-    const std::int64_t bins = network_->config().window_bins, labels = network_->labels();
+    const std::int64_t bins = grid_.window_bins, labels = network_->labels();
     const auto count = std::ssize(windows);
     at::Tensor logits = at::zeros({count, bins, labels}), truth = at::zeros({count, bins, labels});
     at::Tensor counts = at::zeros({count, bins, 1}), loss = at::zeros({1}, at::kDouble);
@@ -244,7 +229,7 @@ Json BinsTask::evaluate() {
         const Batch batch = batch_of(
             validation_,
             std::span(windows).subspan(static_cast<std::size_t>(i), static_cast<std::size_t>(end - i)));
-        const at::Tensor some = bin_logits(average_, batch.codes, spec_.computing.type);
+        const at::Tensor some = average_->logits(batch.windows);
         loss += loss_sum(some, batch).item<double>();
         logits.slice(0, i, end).copy_(some);
         truth.slice(0, i, end).copy_(batch.targets);
@@ -265,20 +250,21 @@ Json BinsTask::evaluate() {
 
 void BinsTask::write_model(const fs::path& directory) {
     follow();
-    write_bins_model(average_, info_, directory);
+    average_->write(info_, directory);
     std::ofstream out(directory / "labels.tsv", std::ios::binary);
     out << bins_.label_table().to_text();
     if (!out.flush()) throw WriteError((directory / "labels.tsv").string() + ": writing failed");
 }
 
 void BinsTask::write_training_state(const fs::path& directory) {
-    model::write_safetensors(model::parameters_of(*network_), directory / training_weights);
+    model::write_safetensors(model::parameters_of(*network_->module()), directory / training_weights);
 }
 
 void BinsTask::read_model(const fs::path& checkpoint) {
-    model::fill_parameters(*average_, model::read_weights(checkpoint), {}, checkpoint / "model.safetensors");
+    model::fill_parameters(*average_->module(), model::read_weights(checkpoint), {},
+                           checkpoint / "model.safetensors");
     const fs::path weights = checkpoint / "training_state" / training_weights;
-    model::fill_parameters(*network_, model::read_safetensors(weights), {}, weights);
+    model::fill_parameters(*network_->module(), model::read_safetensors(weights), {}, weights);
 }
 
 }  // namespace bigbird::task_models

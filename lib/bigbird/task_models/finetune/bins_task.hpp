@@ -2,8 +2,9 @@
 // Training of a model of bins: every bin of a window in the loss.
 #pragma once
 
+#include "bigbird/task_models/bin_network.hpp"
 #include "bigbird/task_models/bin_windows.hpp"
-#include "bigbird/task_models/bins_model.hpp"
+#include "bigbird/task_models/task_model.hpp"
 #include "bigbird/training/training_loop.hpp"
 
 #include <cstdint>
@@ -20,12 +21,12 @@ struct BinsTaskSpec {
     std::optional<double> positive_weight = 1;  ///< of a 1 in the loss; none: balanced for each label
     std::int64_t shift = 3;                     ///< bases that a window is moved by, at most, to either side
     bool both_strands = true;
-    /// Filters of the first convolution that begin as motifs of the training bins (bins::find_motifs).
+    /// Filters of the first convolution, where there is one, that begin as motifs of the training bins
+    /// (bins::find_motifs).
     std::int64_t motifs = 0;
     double averaging = 0.99;  ///< decay a step of the averaged weights; 0: the last weights are the model
     std::uint64_t seed = 0;
     int threads = 1;
-    Computing computing;
     std::shared_ptr<training::Ranks> ranks;  ///< none: this process alone
 };
 
@@ -35,7 +36,7 @@ class BinsTask : public training::TrainingTask {
 public:
     /// `bins` must outlive this. Throws InputError where no bin of train counts, or where none has a label;
     /// ConfigError where ranks are left without a window.
-    BinsTask(bins::BinsNetwork network, const examples::LabelledBins& bins, const TaskInfo& info,
+    BinsTask(std::shared_ptr<BinNetwork> network, const examples::LabelledBins& bins, const TaskInfo& info,
              const BinsTaskSpec& spec);
 
     torch::nn::Module& module() override { return *both_; }
@@ -57,7 +58,7 @@ public:
 
 private:
     struct Batch {
-        at::Tensor codes;    // (windows, window_bases) uint8
+        std::vector<EncodedWindow> windows;
         at::Tensor targets;  // (windows, window_bins, labels) float32
         at::Tensor counts;   // (windows, window_bins, 1) float32
     };
@@ -70,7 +71,8 @@ private:
     /// Moves the average towards the weights that the last step left, once a step.
     void follow();
 
-    bins::BinsNetwork network_, average_;
+    std::shared_ptr<BinNetwork> network_, average_;
+    bins::Grid grid_;
     std::shared_ptr<torch::nn::Module> both_;
     const examples::LabelledBins& bins_;
     TaskInfo info_;

@@ -13,6 +13,7 @@
 #include "bigbird/task_models/finetune/classifier_task.hpp"
 #include "bigbird/task_models/finetune/finetune_bins.hpp"
 #include "bigbird/task_models/finetune/finetune_loop.hpp"
+#include "bigbird/task_models/finetune/starting_model.hpp"
 #include "bigbird/task_models/finetune/train_linear.hpp"
 #include "bigbird/training/find_model.hpp"
 #include "bigbird/training/ranks/rank_device.hpp"
@@ -107,10 +108,8 @@ Json fixed_options(const FinetuneSpec& spec, const rows::WindowBounds& window, c
         options["--betas"] = {loop.optimizer.beta1, loop.optimizer.beta2};
     }
     if (spec.is_bigbird()) {
-        options["--model"] = "sha256:" + model::weights_checksum(pretrained);
-        options["--head"] = spec.head;
+        options.update(starting_options(spec, pretrained));
         options["--pooling"] = spec.pooling;
-        options["--dropout"] = spec.dropout ? Json(*spec.dropout) : Json(nullptr);
         options["--dtype"] = spec.dtype;
     }
     return options;
@@ -143,16 +142,10 @@ TaskInfo task_info(const FinetuneSpec& spec, const examples::ExampleSet& example
 std::shared_ptr<WindowNetwork> pretrained_network(const FinetuneSpec& spec, const TaskInfo& info,
                                                   std::int64_t labels, const fs::path& pretrained,
                                                   const at::Device& device) {
-    model::BigBirdConfig config = model::read_config(pretrained);
-    config.num_labels = labels;
-    config.classifier_head = spec.head;
-    if (spec.dropout) {
-        config.hidden_dropout_prob = *spec.dropout;
-        config.classifier_dropout = *spec.dropout;
-    }
+    model::BigBirdConfig config = classifier_config(spec, pretrained, labels);
     config.extra["task_model"] = to_json(info);
     config.validate();
-    return bigbird_windows(model::classifier_from_pretrained(pretrained, config, spec.seed, device),
+    return bigbird_windows(starting_classifier(spec, config, pretrained, device),
                            model::read_tokenizer(pretrained, config),
                            {.pooling = info.pooling,
                             .window = info.window,

@@ -10,8 +10,11 @@ namespace bigbird::task_models {
 /// file cannot be read.
 bins::BinsConfig bins_config(const BinsSpec& spec, std::optional<double> dropout, std::int64_t bin);
 
-/// finetune() of --architecture bigbird-bins, its spec validated: trains a model of bins from nothing on the
-/// labelled bins of an example folder.
+/// The windows of BigBird with --head bins, where the positions hold the tokens of `fitting` bins. Throws
+/// ConfigError where those asked for do not fit.
+bins::Grid token_grid(const BinsSpec& spec, std::int64_t bin, std::int64_t fitting);
+
+/// finetune() of models of bins, its spec validated: trains on the labelled bins of an example folder.
 training::LoopResult finetune_bins(const FinetuneSpec& spec, const training::RankSpec& place);
 
 }  // namespace bigbird::task_models

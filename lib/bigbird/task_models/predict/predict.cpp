@@ -182,9 +182,9 @@ rows::Provenance provenance_of(const PredictSpec& spec, const RowScorer& predict
     for (const TaskModel& model : predictor.models())
         provenance.emplace_back("model_sha256", model.sha256);
     provenance.emplace_back("window", to_string(predictor.info().window));
-    if (const bins::BinsNetwork& bins = predictor.models().front().bins; !bins.is_empty()) {
-        provenance.emplace_back("bin", std::to_string(bins->config().bin));
-        provenance.emplace_back("margin_bins", std::to_string(bins->config().margin_bins));
+    if (const auto& bins = predictor.models().front().bins) {
+        provenance.emplace_back("bin", std::to_string(bins->grid().bin));
+        provenance.emplace_back("margin_bins", std::to_string(bins->grid().margin_bins));
     }
     provenance.emplace_back("reverse_complement", word_of(strand_choices, spec.strands));
     if (spec.tile > 0) {
@@ -209,11 +209,10 @@ std::unique_ptr<RowScorer> load_scorer(const PredictSpec& spec, const SequenceOf
     for (const fs::path& path : spec.models)
         models.push_back(load_task_model(path, spec.task, device, computing));
     const std::int64_t batch_tokens = batch_tokens_on(device, spec.batch_tokens);
-    if (std::ranges::any_of(models, [](const TaskModel& model) { return !model.bins.is_empty(); })) {
+    if (std::ranges::any_of(models, [](const TaskModel& model) { return model.bins != nullptr; })) {
         return bins_scorer(std::move(models), sequence_of,
                            {.strands = spec.strands,
                             .batch_tokens = batch_tokens,
-                            .computing = computing,
                             .threads = resolve_threads(spec.threads)});
     }
     return window_scorer(Predictor(std::move(models), spec.strands, batch_tokens));
@@ -290,7 +289,7 @@ PredictReport predict(const PredictSpec& spec) {
         return reference ? reference->fetch(where) : bins->sequence(where.contig, where.begin, where.end);
     };
     const std::unique_ptr<RowScorer> scorer = load_scorer(spec, sequence_of);
-    const bool by_bins = !scorer->models().front().bins.is_empty();
+    const bool by_bins = scorer->models().front().bins != nullptr;
     std::unique_ptr<rows::RowSource> source;
     if (examples) {
         if (by_bins) bins = examples::LabelledBins::load(spec.examples);

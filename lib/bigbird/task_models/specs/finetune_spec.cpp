@@ -11,14 +11,33 @@ namespace bigbird::task_models {
 
 namespace {
 
+void check_start(const FinetuneSpec& spec) {
+    if (spec.is_bigbird() && spec.pretrained.empty()) {
+        throw ConfigError("--model is needed: the pretrained model to start from (--architecture bigbird)");
+    }
+    if (!spec.is_bigbird() && spec.random_weights) {
+        throw ConfigError("--random-weights is for --architecture bigbird: " + spec.architecture +
+                          " starts from nothing");
+    }
+    if (!spec.is_bigbird() && !spec.is_bins()) {
+        baselines::require_architecture(spec.architecture);
+        if (!spec.pretrained.empty()) {
+            throw ConfigError("--model is for --architecture bigbird: " + spec.architecture +
+                              " starts from nothing");
+        }
+    }
+}
+
 void check_bins(const FinetuneSpec& spec) {
-    const auto refuse = [](bool given, const std::string& option, const std::string& why) {
-        if (given) throw ConfigError(option + " is not of --architecture bigbird-bins: " + why);
+    const std::string model = spec.is_bigbird() ? "--head bins" : "--architecture bigbird-bins";
+    const auto refuse = [&](bool given, const std::string& option, const std::string& why) {
+        if (given) throw ConfigError(option + " is not of " + model + ": " + why);
     };
     if (spec.task != examples::Task::chromatin) {
-        throw ConfigError("--architecture bigbird-bins scores bins: use finetune-chromatin");
+        throw ConfigError(model + " scores bins: use finetune-chromatin");
     }
-    refuse(!spec.pretrained.empty(), "--model", "it starts from nothing");
+    refuse(!spec.is_bigbird() && !spec.pretrained.empty(), "--model", "it starts from nothing");
+    refuse(spec.pooling != "cls", "--pooling", "its head sees the mean over each bin's bases");
     refuse(spec.window.has_value(), "--window", "give --window-bins, its context in bins");
     refuse(spec.sampling != Sampling::uniform, "--sampling", "every bin of a window is in the loss");
     if (spec.bins.averaging < 0 || spec.bins.averaging >= 1) {
@@ -33,7 +52,7 @@ bool FinetuneSpec::is_bigbird() const {
 }
 
 bool FinetuneSpec::is_bins() const {
-    return architecture == "bigbird-bins";
+    return architecture == "bigbird-bins" || (is_bigbird() && head == "bins");
 }
 
 bool FinetuneSpec::is_linear() const {
@@ -41,20 +60,8 @@ bool FinetuneSpec::is_linear() const {
 }
 
 void FinetuneSpec::validate() const {
-    if (is_bins()) {
-        check_bins(*this);
-    } else if (is_bigbird()) {
-        if (pretrained.empty()) {
-            throw ConfigError(
-                "--model is needed: the pretrained model to start from (--architecture bigbird)");
-        }
-    } else {
-        baselines::require_architecture(architecture);
-        if (!pretrained.empty()) {
-            throw ConfigError("--model is for --architecture bigbird: " + architecture +
-                              " starts from nothing");
-        }
-    }
+    check_start(*this);
+    if (is_bins()) check_bins(*this);
 }
 
 training::LearningRateSpec FinetuneSpec::rate_over(std::int64_t samples, std::int64_t per_step) const {

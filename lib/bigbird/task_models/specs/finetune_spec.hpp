@@ -42,10 +42,12 @@ struct LinearSpec {
     std::int64_t most_windows = 4000;  ///< of gkm-svm, whose features are held in memory: 16 bytes each
 };
 
-/// What --architecture bigbird-bins is told besides.
+/// What a model of bins is told besides: --architecture bigbird-bins, or BigBird with --head bins.
 struct BinsSpec {
-    std::string config = "tiny";    ///< a preset (bins::preset), or a JSON file of bins::BinsConfig
-    std::int64_t window_bins = 0;   ///< that go through the network at once; 0: the configuration's
+    /// Of bigbird-bins: a preset (bins::preset), or a JSON file of bins::BinsConfig.
+    std::string config = "tiny";
+    /// That go through the network at once; 0: the configuration's, or as many as fit the positions.
+    std::int64_t window_bins = 0;
     std::int64_t margin_bins = -1;  ///< -1: an eighth of the window, or the configuration's with its window
     std::int64_t shift = 3;         ///< BinsTaskSpec
     double averaging = 0.99;
@@ -60,7 +62,9 @@ struct FinetuneSpec : ClassifierSpec {
     /// "bigbird-bins", or a baseline's (baselines/names/architecture_names.hpp).
     std::string architecture = "bigbird";
     std::filesystem::path pretrained;  ///< of bigbird: run or model folder, ours or transformers'
-    std::filesystem::path output;      ///< run folder
+    /// Of bigbird: the pretrained model's shape and tokenizer alone, its weights drawn anew.
+    bool random_weights = false;
+    std::filesystem::path output;  ///< run folder
 
     double epochs = 1;  ///< where the rate's total_steps are 0
     training::LearningRateSpec learning_rate{.warmup_steps = -1, .total_steps = 0};
@@ -71,9 +75,10 @@ struct FinetuneSpec : ClassifierSpec {
     std::int64_t evaluate_every = -1;  ///< steps; -1: ten times a run; 0: only at the end
     std::int64_t patience = 0;         ///< evaluations without a better one after which it stops; 0: never
 
-    std::string head = "classification";  ///< or "linear": the paper's single layer on [CLS]
-    std::string pooling = "cls";          ///< parse_pooling()
-    std::optional<double> dropout;        ///< none: the pretrained model's
+    /// Of bigbird; or "linear": the paper's single layer on [CLS]; or "bins": a layer for each bin.
+    std::string head = "classification";
+    std::string pooling = "cls";    ///< parse_pooling()
+    std::optional<double> dropout;  ///< none: the pretrained model's
     LinearSpec linear;
     BinsSpec bins;
 
@@ -82,7 +87,7 @@ struct FinetuneSpec : ClassifierSpec {
     int processes = 1;
 
     bool is_bigbird() const;
-    bool is_bins() const;  ///< --architecture bigbird-bins
+    bool is_bins() const;  ///< --architecture bigbird-bins, or bigbird with --head bins
     bool is_linear() const;
     /// Throws ConfigError where options do not belong together.
     void validate() const;

@@ -26,7 +26,7 @@ struct Scene {
         config.encoder.hidden_dropout_prob = config.head_dropout = 0.1;
         bins::BinsNetwork network(config, 2);
         bins::initialise(*network, 7);
-        return {network, *bins, small_bins_info(config), spec};
+        return {base_bins(network, {}), *bins, small_bins_info(config), spec};
     }
 };
 
@@ -169,6 +169,6 @@ DOCTEST_TEST_CASE("bins task: what cannot be trained on is refused") {
     write_file(empty / "bins.bed", "c\t0\t500\ttest\n");
     const examples::LabelledBins none = examples::LabelledBins::load(empty);
     DOCTEST_CHECK(message_of<InputError>([&] {
-                      BinsTask(small_bins_network(1), none, small_bins_info(), spec);
+                      BinsTask(small_base_bins(1), none, small_bins_info(), spec);
                   }).find("holds no bin of train that is not N") != std::string::npos);
 }

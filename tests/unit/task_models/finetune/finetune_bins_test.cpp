@@ -6,6 +6,7 @@
 #include "unit/task_models/bin_examples.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/model/weights.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/task_models/finetune/finetune.hpp"
 #include "bigbird/task_models/predict/predict.hpp"
@@ -66,6 +67,43 @@ DOCTEST_TEST_CASE("finetune bins: trains, says what it trained, and predicts exa
         return text.substr(text.find("\nc\t"));
     };
     DOCTEST_CHECK(rows("scores.tsv") == rows("again.tsv"));
+}
+
+DOCTEST_TEST_CASE("finetune bins: a head of bins on BigBird, pretrained or with random weights") {
+    Scene scene;
+    write_tiny_pretrained(scene.folder / "pretrained", 1);
+    scene.spec.architecture = "bigbird";
+    scene.spec.head = "bins";
+    scene.spec.pretrained = scene.folder / "pretrained";
+    scene.spec.bins.window_bins = 8;
+    const training::LoopResult result = finetune(scene.spec);
+    const TaskInfo info = read_task_info(result.model);
+    DOCTEST_CHECK(info.architecture == "bigbird");
+    DOCTEST_CHECK(info.window == rows::WindowBounds{-80, 80});
+    DOCTEST_CHECK(info.training["--head"] == "bins");
+    PredictSpec predict_spec;
+    predict_spec.models = {result.model};
+    predict_spec.examples = scene.spec.examples;
+    predict_spec.split = examples::Split::test;
+    predict_spec.outputs.paths = {scene.folder / "scores.tsv"};
+    predict_spec.device = "cpu";
+    predict_spec.threads = 1;
+    DOCTEST_CHECK(predict(predict_spec).scored == 20);
+    FinetuneSpec random = scene.spec;
+    random.random_weights = true;
+    random.output = scene.folder / "random";
+    DOCTEST_CHECK(model::weights_checksum(finetune(random).model) != model::weights_checksum(result.model));
+}
+
+DOCTEST_TEST_CASE("finetune bins: the grid of tokens is what fits, or what is asked for") {
+    DOCTEST_CHECK(token_grid({}, 200, 53) == bins::Grid{200, 48, 6});
+    DOCTEST_CHECK(token_grid({}, 200, 5) == bins::Grid{200, 5, 0});
+    BinsSpec spec;
+    spec.window_bins = 20;
+    spec.margin_bins = 3;
+    DOCTEST_CHECK(token_grid(spec, 100, 53) == bins::Grid{100, 20, 3});
+    DOCTEST_CHECK(message_of<ConfigError>([&] { token_grid(spec, 100, 19); }) ==
+                  "--window-bins 20: the model's positions hold the tokens of 19 bins");
 }
 
 DOCTEST_TEST_CASE("finetune bins: window and margin by options, and dropout everywhere") {

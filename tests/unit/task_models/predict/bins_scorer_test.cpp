@@ -8,6 +8,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/task_models/middle_bin.hpp"
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -17,9 +18,9 @@ namespace {
 
 TaskModel model_of(std::uint64_t seed, const bins::BinsConfig& config = small_bins()) {
     TaskModel model;
-    model.bins = small_bins_network(seed, config);
+    model.bins = small_base_bins(seed, config);
     model.info = small_bins_info(config);
-    model.network = bin_in_the_middle(model.bins, model.info, {}, at::kCPU);
+    model.network = bin_in_the_middle(model.bins, model.info);
     model.labels = rows::LabelTable({{"TF", "a", -1}, {"TF", "b", -1}});
     return model;
 }
@@ -47,11 +48,8 @@ struct Scene {
         const std::int64_t begin = (number * 4 - 2) * 20;
         std::string dna = reference->fetch({contig, begin, begin + 160});
         if (reverse) dna = genome::reverse_complement(dna);
-        bins::BinsNetwork network = small_bins_network(1);
         const at::NoGradGuard no_gradients;
-        const at::Tensor p =
-            bin_logits(network, window_codes(std::vector{dna}, at::kCPU), training::ComputeType::fp32)
-                .sigmoid()[0];
+        const at::Tensor p = logits_of(*small_base_bins(1), {dna}).sigmoid()[0];
         return reverse ? p.flip(0) : p;
     }
 };
@@ -121,7 +119,7 @@ DOCTEST_TEST_CASE("bins scorer: several models are averaged, those that do not a
                       scene.scorer(Strands::none, {model_of(1), model_of(1, other)});
                   }).find("has bins of 40 bases, the first one of 20") != std::string::npos);
     TaskModel window = model_of(1);
-    window.bins = bins::BinsNetwork(nullptr);
+    window.bins = nullptr;
     DOCTEST_CHECK(message_of<ConfigError>([&] {
                       scene.scorer(Strands::none, {model_of(1), window});
                   }).find("--model number 2 scores one window a row") != std::string::npos);

@@ -58,6 +58,26 @@ DOCTEST_TEST_CASE("finetune_spec: bins of chromatin alone, without what means no
                   "--average-weights must be at least 0 and below 1");
 }
 
+DOCTEST_TEST_CASE("finetune_spec: a head of bins starts from a model, without what means nothing there") {
+    const auto with_bins = [](const std::function<void(FinetuneSpec&)>& spoil) {
+        return refusal("bigbird", [&](FinetuneSpec& spec) {
+            spec.head = "bins";
+            spec.pretrained = "model";
+            spoil(spec);
+        });
+    };
+    DOCTEST_CHECK(with_bins(nothing) == accepted);
+    DOCTEST_CHECK(
+        with_bins([](FinetuneSpec& spec) { spec.pretrained.clear(); }).starts_with("--model is needed"));
+    DOCTEST_CHECK(with_bins([](FinetuneSpec& spec) { spec.task = examples::Task::promoter; }) ==
+                  "--head bins scores bins: use finetune-chromatin");
+    DOCTEST_CHECK(with_bins([](FinetuneSpec& spec) {
+                      spec.pooling = "mean";
+                  }).starts_with("--pooling is not of --head bins"));
+    DOCTEST_CHECK(refusal("deepsea", [](FinetuneSpec& spec) { spec.random_weights = true; }) ==
+                  "--random-weights is for --architecture bigbird: deepsea starts from nothing");
+}
+
 DOCTEST_TEST_CASE("finetune_spec: which architectures are solved rather than trained") {
     for (const auto& [name, linear] : {std::pair{"bigbird", false}, std::pair{"bigbird-bins", false},
                                        std::pair{"cnnprom", false}, std::pair{"kmer-ridge", true}}) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/model/bigbird.hpp"
+#include "bigbird/training/device/autocast.hpp"
+
+#include <string>
+
+namespace bigbird::task_models {
+
+/// How an encoder computes; its parameters and what follows it are float32.
+struct Computing {
+    training::ComputeType type = training::ComputeType::fp32;
+    attention::Backend attention = attention::Backend::automatic;
+};
+
+/// From the values of --dtype (training::parse_compute_type) and --attention (model::usable_attention).
+Computing parse_computing(const std::string& type, const std::string& attention, const at::Device& device);
+
+}  // namespace bigbird::task_models

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/computing.hpp"
+
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
+using namespace bigbird;
+using namespace bigbird::task_models;
+
+DOCTEST_TEST_CASE("computing: type and attention from their words") {
+    const Computing computing = parse_computing("bf16", "blocked", at::kCPU);
+    DOCTEST_CHECK(computing.type == training::ComputeType::bf16);
+    DOCTEST_CHECK(computing.attention == attention::Backend::blocked);
+    DOCTEST_CHECK(parse_computing("auto", "automatic", at::kCPU).type == training::ComputeType::fp32);
+    DOCTEST_CHECK_THROWS_AS(parse_computing("fp16", "blocked", at::kCPU), ConfigError);
+    DOCTEST_CHECK_THROWS_AS(parse_computing("fp32", "fast", at::kCPU), ConfigError);
+}
