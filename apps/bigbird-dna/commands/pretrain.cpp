@@ -39,10 +39,14 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
     command
         .add_option(
             "--config", spec.config,
-            "tiny (2 layers of 128), small (4 of 256), base (12 of 768), large (24 of 1024), genomics (the "
+            "tiny (2 layers of 128), tiny-modern (tiny with norm before, rotary positions and a "
+            "convolution over embeddings), small (4 of 256), base (12 of 768), large (24 of 1024), genomics "
+            "(the "
             "paper's, which is base), base-etc (base with 256 extra global tokens, blocks of 84), or a "
             "config.json; it also sets the defaults of --steps, --batch-size, --sequence-length and "
-            "--learning-rate: tiny 1000, 8, 512, 1e-3; small 20000, 32, 1024, 5e-4; else 1000000, "
+            "--learning-rate: tiny 1000, 8, 512, 1e-3; tiny-modern likewise but 2e-3, with --dropout 0, "
+            "--betas 0.9 0.98 and --epsilon 1e-8 (else 0.1, 0.9 0.999 and 1e-6); small 20000, 32, 1024, "
+            "5e-4; else 1000000, "
             "256, 4096, 1e-4, the paper's")
         ->type_name("NAME|FILE")
         ->group(group);
@@ -56,6 +60,7 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
     command.add_option("--dropout", spec.dropout, "Share of hidden values dropped while training")
         ->check(CLI::Range(0.0, 0.99))
         ->type_name("RATE")
+        ->default_str(by_config)
         ->group(group);
     command
         .add_option("--masking-rate", spec.examples.masking.rate,
@@ -117,6 +122,16 @@ void add_evaluation_options(CLI::App& command, PretrainSpec& spec) {
         ->group(group);
 }
 
+/// What --config says of the optimizer, where the command line does not.
+void set_optimizer_defaults(const CLI::App& command, PretrainSpec& spec) {
+    const training::OptimizerSpec by_default = pretraining::pretrain_defaults(spec.config).optimizer;
+    if (command.get_option("--epsilon")->count() == 0) spec.optimizer.epsilon = by_default.epsilon;
+    if (command.get_option("--betas")->count() == 0) {
+        spec.optimizer.beta1 = by_default.beta1;
+        spec.optimizer.beta2 = by_default.beta2;
+    }
+}
+
 }  // namespace
 
 void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
@@ -135,7 +150,9 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     command.get_option("--batch-size")
         ->description("Sequences a step, over all micro-batches")
         ->default_str(by_config);
-    command.get_option("--learning-rate")->default_str(by_config);
+    for (const char* option : {"--learning-rate", "--betas", "--epsilon"})
+        command.get_option(option)->default_str(by_config);
+    command.parse_complete_callback([&command, spec] { set_optimizer_defaults(command, *spec); });
     add_run_options(command, spec->output, spec->run);
     add_evaluation_options(command, *spec);
     add_seed_option(command, spec->seed);

@@ -85,6 +85,12 @@ void add_optimization_options(CLI::App& command, std::int64_t& batch_size, train
         ->check(CLI::Range(0.0, 0.999999))
         ->type_name("B1 B2")
         ->group(group);
+    command
+        .add_option("--epsilon", optimizer.epsilon,
+                    "AdamW's: gradients much smaller than this move a weight little")
+        ->check(CLI::PositiveNumber)
+        ->type_name("EPSILON")
+        ->group(group);
 }
 
 }  // namespace bigbird::cli

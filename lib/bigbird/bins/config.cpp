@@ -26,11 +26,6 @@ void require_size(std::int64_t value, std::int64_t least, const std::string& wha
 constexpr Choices<Mixing, 2> mixings{
     {{Mixing::attention, "attention"}, {Mixing::convolution, "convolution"}}};
 
-constexpr Choices<Norm, 2> norms{{{Norm::pre, "pre"}, {Norm::post, "post"}}};
-constexpr Choices<Positions, 2> position_kinds{{{Positions::rotary, "rotary"}, {Positions::none, "none"}}};
-constexpr Choices<FeedForward, 2> feed_forwards{
-    {{FeedForward::plain, "plain"}, {FeedForward::gated, "gated"}}};
-
 void require_stages(const BinsConfig& config) {
     require(!config.stages.empty(), "the stem needs a stage");
     for (const Stage& stage : config.stages) {
@@ -90,10 +85,12 @@ void BinsConfig::validate() const {
             "a window has " + std::to_string(window_positions()) +
                 " positions, which are no whole blocks of " + std::to_string(encoder.pattern.block_size));
     require(encoder.extra_global_tokens == 0, "num_extra_global_tokens must be 0");
+    require(positions != model::Positions::absolute, "positions are rotary or none, not absolute");
     require(head_dropout >= 0 && head_dropout < 1, "head_dropout must be at least 0 and below 1");
     encoder.validate();
-    require(positions != Positions::rotary || encoder.hidden_size / encoder.num_attention_heads % 2 == 0,
-            "rotary positions need an even number of features a head");
+    require(
+        positions != model::Positions::rotary || encoder.hidden_size / encoder.num_attention_heads % 2 == 0,
+        "rotary positions need an even number of features a head");
 }
 
 BinsConfig preset(const std::string& name) {
@@ -130,9 +127,9 @@ Json to_json(const BinsConfig& config) {
             {"stages", stages},
             {"both_strands", config.both_strands},
             {"mixing", word_of(mixings, config.mixing)},
-            {"norm", word_of(norms, config.norm)},
-            {"positions", word_of(position_kinds, config.positions)},
-            {"feed_forward", word_of(feed_forwards, config.feed_forward)},
+            {"norm", word_of(model::norm_choices, config.norm)},
+            {"positions", word_of(model::position_choices, config.positions)},
+            {"feed_forward", word_of(model::feed_forward_choices, config.feed_forward)},
             {"head_dropout", config.head_dropout},
             {"encoder", encoder_json(config.encoder)}};
 }
@@ -151,10 +148,11 @@ BinsConfig config_from_json(const Json& json, const std::filesystem::path& where
         }
         config.both_strands = json.value("both_strands", false);  // models from before it was known
         config.mixing = parse_choice(mixings, "mixing", json.value("mixing", "attention"));
-        config.norm = parse_choice(norms, "norm", json.at("norm").get<std::string>());
-        config.positions = parse_choice(position_kinds, "positions", json.at("positions").get<std::string>());
-        config.feed_forward =
-            parse_choice(feed_forwards, "feed_forward", json.at("feed_forward").get<std::string>());
+        config.norm = parse_choice(model::norm_choices, "norm", json.at("norm").get<std::string>());
+        config.positions =
+            parse_choice(model::position_choices, "positions", json.at("positions").get<std::string>());
+        config.feed_forward = parse_choice(model::feed_forward_choices, "feed_forward",
+                                           json.at("feed_forward").get<std::string>());
         config.head_dropout = json.at("head_dropout").get<double>();
         config.encoder = model::config_from_json(json.at("encoder"), where);
         config.validate();

@@ -23,9 +23,6 @@ struct Stage {
 /// What brings positions together: BigBird's attention or, as a baseline, convolutions of width 3 whose
 /// places lie 2^layer positions apart (Basenji's, Kelley and others 2018).
 enum class Mixing : std::uint8_t { attention, convolution };
-enum class Norm : std::uint8_t { pre, post };          ///< LayerNorm before each block, or behind it as BERT
-enum class Positions : std::uint8_t { rotary, none };  ///< what tells attention where a position is
-enum class FeedForward : std::uint8_t { plain, gated };  ///< gated: act(W x) * V x
 
 struct BinsConfig {
     std::int64_t bin = 200;         ///< bases
@@ -37,9 +34,9 @@ struct BinsConfig {
     /// either.
     bool both_strands = false;
     Mixing mixing = Mixing::attention;
-    Norm norm = Norm::pre;
-    Positions positions = Positions::rotary;
-    FeedForward feed_forward = FeedForward::plain;
+    model::Norm norm = model::Norm::pre;
+    model::Positions positions = model::Positions::rotary;  ///< or none
+    model::FeedForward feed_forward = model::FeedForward::plain;
     double head_dropout = 0.2;
     /// hidden_size, num_hidden_layers, num_attention_heads, intermediate_size, hidden_act,
     /// hidden_dropout_prob, layer_norm_eps and pattern count; the rest means nothing here.

@@ -9,26 +9,9 @@ namespace bigbird::bins {
 
 namespace {
 
-constexpr double rotary_base = 10'000;
 constexpr std::int64_t convolution_width = 3;
 
 }  // namespace
-
-RotaryTable rotary_table(std::int64_t positions, std::int64_t head_dim, const at::Device& device) {
-    const auto options = at::TensorOptions().dtype(at::kDouble);
-    const at::Tensor exponent =
-        at::arange(0, head_dim, 2, options) / static_cast<double>(head_dim);  // (head_dim / 2)
-    const at::Tensor angle =
-        at::arange(positions, options).unsqueeze(1) * at::pow(rotary_base, -exponent).unsqueeze(0);
-    return {angle.cos().to(device, at::kFloat), angle.sin().to(device, at::kFloat)};
-}
-
-at::Tensor rotate(const at::Tensor& x, const RotaryTable& table) {
-    const std::int64_t half = x.size(3) / 2;
-    const at::Tensor a = x.narrow(3, 0, half), b = x.narrow(3, half, half);
-    const at::Tensor cosine = table.cosine.to(x.scalar_type()), sine = table.sine.to(x.scalar_type());
-    return at::cat({a * cosine - b * sine, b * cosine + a * sine}, 3);
-}
 
 EncoderLayerImpl::EncoderLayerImpl(const BinsConfig& config, int layer,
                                    std::shared_ptr<attention::LayoutCache> layouts)
@@ -37,7 +20,7 @@ EncoderLayerImpl::EncoderLayerImpl(const BinsConfig& config, int layer,
       dropout_(config.encoder.hidden_dropout_prob),
       heads_(config.encoder.num_attention_heads),
       layer_(layer),
-      norm_first_(config.norm == Norm::pre) {
+      norm_first_(config.norm == model::Norm::pre) {
     const std::int64_t hidden = config.encoder.hidden_size, inner = config.encoder.intermediate_size;
     const double epsilon = config.encoder.layer_norm_eps;
     const bool attends = config.mixing == Mixing::attention;
@@ -50,7 +33,7 @@ EncoderLayerImpl::EncoderLayerImpl(const BinsConfig& config, int layer,
     }
     feed_forward_norm_ = register_module("feed_forward_norm", model::LayerNorm(hidden, epsilon));
     expand_ = register_module("feed_forward_in", model::Linear(hidden, inner));
-    if (config.feed_forward == FeedForward::gated)
+    if (config.feed_forward == model::FeedForward::gated)
         gate_ = register_module("feed_forward_gate", model::Linear(hidden, inner));
     contract_ = register_module("feed_forward_out", model::Linear(inner, hidden));
 }
@@ -71,7 +54,7 @@ void EncoderLayerImpl::register_convolution(std::int64_t hidden) {
 
 at::Tensor EncoderLayerImpl::mix(const at::Tensor& x, const Pass& pass) const {
     if (query_) return attend(x, pass);
-    const at::Tensor active = model::activation(activation_, x);
+    const at::Tensor active = model::activation(activation_, x.clone());  // which may work in place
     return convolution(active, convolution_weight_, convolution_bias_, std::int64_t{1} << layer_);
 }
 
@@ -82,7 +65,7 @@ at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const Pass& pass) const
         return y.view({batch, positions, heads_, hidden / heads_}).transpose(1, 2);
     };
     const auto turned = [&](const at::Tensor& y) {
-        return pass.rotary.cosine.defined() ? rotate(by_head(y), pass.rotary) : by_head(y);
+        return pass.rotary.cosine.defined() ? model::rotate(by_head(y), pass.rotary) : by_head(y);
     };
     const at::Tensor context = attention::sparse_attention(
         turned(query_->forward(x)), turned(key_->forward(x)), by_head(value_->forward(x)), pass.mask, *layout,

@@ -7,6 +7,7 @@
 #include "bigbird/bins/config.hpp"
 #include "bigbird/model/layers/dropout.hpp"
 #include "bigbird/model/layers/layers.hpp"
+#include "bigbird/model/layers/rotary.hpp"
 
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>
@@ -15,21 +16,10 @@
 
 namespace bigbird::bins {
 
-/// Cosines and sines of the angles by which a position turns each pair of features, (positions, head_dim / 2)
-/// float32: position * 10,000^(-2 i / head_dim) for pair i.
-struct RotaryTable {
-    at::Tensor cosine, sine;
-};
-RotaryTable rotary_table(std::int64_t positions, std::int64_t head_dim, const at::Device& device);
-
-/// Turns pair i, the features i and i + head_dim / 2, of each position (Su and others 2021), so that a
-/// product of two positions depends on their distance. x: (batch, heads, positions, head_dim).
-at::Tensor rotate(const at::Tensor& x, const RotaryTable& table);
-
 /// What all layers of one pass share.
 struct Pass {
-    at::Tensor mask;     ///< (batch, positions) bool, all true
-    RotaryTable rotary;  ///< undefined without rotary positions
+    at::Tensor mask;            ///< (batch, positions) bool, all true
+    model::RotaryTable rotary;  ///< undefined without rotary positions
     model::DropoutKey key;
     attention::Backend backend = attention::Backend::automatic;
     int blocks = 0;

@@ -46,7 +46,7 @@ BinsNetworkImpl::BinsNetworkImpl(const BinsConfig& config, std::int64_t labels)
             encoder->register_module(std::to_string(layer), EncoderLayer(config_, layer, layouts)));
     }
     const auto head = register_module("head", std::make_shared<torch::nn::Module>("head"));
-    if (config_.norm == Norm::pre) {
+    if (config_.norm == model::Norm::pre) {
         norm_ = head->register_module(
             "norm", model::LayerNorm(config_.encoder.hidden_size, config_.encoder.layer_norm_eps));
     }
@@ -60,9 +60,9 @@ at::Tensor BinsNetworkImpl::forward(const at::Tensor& bases, const model::Dropou
 at::Tensor BinsNetworkImpl::features(const at::Tensor& bases, const model::DropoutKey& key) {
     BIGBIRD_EXPECTS(bases.size(1) == config_.window_bases(), "a window of another length");
     const std::int64_t batch = bases.size(0), positions = config_.window_positions();
-    if (config_.positions == Positions::rotary && !rotary_.cosine.defined()) {
-        rotary_ = rotary_table(positions, config_.encoder.hidden_size / config_.encoder.num_attention_heads,
-                               bases.device());
+    if (config_.positions == model::Positions::rotary && !rotary_.cosine.defined()) {
+        rotary_ = model::rotary_table(
+            positions, config_.encoder.hidden_size / config_.encoder.num_attention_heads, bases.device());
     }
     const Pass pass{.mask = at::ones({batch, positions}, bases.options().dtype(at::kBool)),
                     .rotary = rotary_,
@@ -86,7 +86,7 @@ at::Tensor BinsNetworkImpl::predict(const at::Tensor& features, const model::Dro
 void initialise(BinsNetworkImpl& network, std::uint64_t seed) {
     const at::NoGradGuard no_gradients;
     const Rng stream = Rng(seed).split("initialise");
-    const bool rotary = network.config().positions == Positions::rotary;
+    const bool rotary = network.config().positions == model::Positions::rotary;
     for (auto& item : network.named_parameters()) {
         const std::string& name = item.key();
         at::Tensor& parameter = item.value();

@@ -42,7 +42,7 @@ private:
     std::vector<EncoderLayer> layers_;
     model::LayerNorm norm_{nullptr};  // none where layers end with theirs
     model::Linear output_{nullptr};
-    RotaryTable rotary_;  // made on first use
+    model::RotaryTable rotary_;  // made on first use
 };
 TORCH_MODULE(BinsNetwork);
 

@@ -95,8 +95,10 @@ private:
 };
 TORCH_MODULE(SequenceClassifier);
 
-/// N(0, initializer_range), biases 0, LayerNorm 1/0, [PAD]'s row 0; a function of the seed and the
-/// parameter's name alone, on any device. `prefix` restricts it to parameters whose name starts so.
+/// N(0, initializer_range) or, by fan-in, N(0, 1 / sqrt(inputs)) but for embeddings; biases 0, LayerNorm 1/0,
+/// [PAD]'s row 0; a convolution of embeddings passes on what stands there and a little of its neighbours. A
+/// function of the seed and the parameter's name alone, on any device. `prefix` restricts it to parameters
+/// whose name starts so.
 void initialise(torch::nn::Module& module, const BigBirdConfig& config, std::uint64_t seed,
                 const std::string& prefix = {});
 

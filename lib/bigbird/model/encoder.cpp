@@ -46,8 +46,10 @@ EmbeddingsImpl::EmbeddingsImpl(const BigBirdConfig& config)
       front_(config.front_tokens()) {
     word_embeddings = register_module("word_embeddings",
                                       Embedding(config.vocab_size, config.hidden_size, config.pad_token_id));
-    position_embeddings =
-        register_module("position_embeddings", Embedding(config.max_position_embeddings, config.hidden_size));
+    if (config.form.positions == Positions::absolute) {
+        position_embeddings = register_module("position_embeddings",
+                                              Embedding(config.max_position_embeddings, config.hidden_size));
+    }
     token_type_embeddings =
         register_module("token_type_embeddings", Embedding(config.type_vocab_size, config.hidden_size));
     if (config.extra_global_tokens > 0) {
@@ -55,6 +57,19 @@ EmbeddingsImpl::EmbeddingsImpl(const BigBirdConfig& config)
             register_module("global_embeddings", Embedding(config.extra_global_tokens, config.hidden_size));
     }
     norm_ = register_module("LayerNorm", LayerNorm(config.hidden_size, config.layer_norm_eps));
+    if (config.form.embedding_convolution > 0) {
+        convolution_ =
+            group(*this, "convolution")
+                ->register_parameter("weight",
+                                     at::zeros({config.hidden_size, 1, config.form.embedding_convolution}));
+    }
+}
+
+at::Tensor EmbeddingsImpl::convolved(const at::Tensor& x, const at::Tensor& mask) const {
+    const at::Tensor real = x * mask.unsqueeze(2).to(x.scalar_type());
+    return at::conv1d(real.transpose(1, 2), convolution_.to(x.scalar_type()), {}, 1, convolution_.size(2) / 2,
+                      1, x.size(2))
+        .transpose(1, 2);
 }
 
 at::Tensor EmbeddingsImpl::forward(const EncoderInput& input, const DropoutKey& key,
@@ -70,8 +85,8 @@ at::Tensor EmbeddingsImpl::forward(const EncoderInput& input, const DropoutKey& 
     if (word_scale_ != 1.0) {
         x = x * word_scale_;
     }
-    x = x + token_type_embeddings->forward(input.token_type_ids) +
-        first_rows(position_embeddings->weight, x.size(1));
+    x = x + token_type_embeddings->forward(input.token_type_ids);
+    if (position_embeddings) x = x + first_rows(position_embeddings->weight, x.size(1));
     if (front_ > 0) {
         const at::Tensor& globals = global_embeddings->weight;
         const at::Tensor front = at::constant_pad_nd(globals, {0, 0, 0, front_ - globals.size(0)});
@@ -80,7 +95,11 @@ at::Tensor EmbeddingsImpl::forward(const EncoderInput& input, const DropoutKey& 
     if (fused) {
         return fused_norm(x, {}, *norm_, drop, *fused);
     }
-    return norm_->forward(dropout(x, drop.probability, key, drop.site));
+    x = norm_->forward(dropout(x, drop.probability, key, drop.site));
+    if (!convolution_.defined()) return x;
+    if (front_ == 0) return convolved(x, input.attention_mask);
+    const std::int64_t length = x.size(1) - front_;
+    return at::cat({x.narrow(1, 0, front_), convolved(x.narrow(1, front_, length), input.attention_mask)}, 1);
 }
 
 EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer,
@@ -90,7 +109,8 @@ EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer,
       dropout_(config.hidden_dropout_prob),
       probability_dropout_(config.attention_probs_dropout_prob),
       heads_(config.num_attention_heads),
-      layer_(layer) {
+      layer_(layer),
+      norm_first_(config.form.norm == Norm::pre) {
     const std::int64_t hidden = config.hidden_size;
     const auto attention = group(*this, "attention");
     const auto self = group(*attention, "self");
@@ -101,8 +121,11 @@ EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer,
     attention_output_ = attention_output->register_module("dense", Linear(hidden, hidden));
     attention_norm_ =
         attention_output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
-    intermediate_ =
-        group(*this, "intermediate")->register_module("dense", Linear(hidden, config.intermediate_size));
+    const auto intermediate = group(*this, "intermediate");
+    intermediate_ = intermediate->register_module("dense", Linear(hidden, config.intermediate_size));
+    if (config.form.feed_forward == FeedForward::gated) {
+        gate_ = intermediate->register_module("gate", Linear(hidden, config.intermediate_size));
+    }
     const auto output = group(*this, "output");
     output_ = output->register_module("dense", Linear(config.intermediate_size, hidden));
     output_norm_ = output->register_module("LayerNorm", LayerNorm(hidden, config.layer_norm_eps));
@@ -127,9 +150,12 @@ at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const PassContext& pass
         factors = dropout_factors({batch, heads_, length, length}, x.options().requires_grad(false),
                                   probability_dropout_, pass.key, {Place::attention_probabilities, layer_});
     }
+    const auto turned = [&](const at::Tensor& y) {
+        return pass.rotary.cosine.defined() ? rotate(by_head(y), pass.rotary) : by_head(y);
+    };
     const auto [query, key, value] = project(x, pass);
     const at::Tensor context =
-        attention::sparse_attention(by_head(query), by_head(key), by_head(value), pass.mask, *layout,
+        attention::sparse_attention(turned(query), turned(key), by_head(value), pass.mask, *layout,
                                     pass.backend, factors);  // (batch, heads, length, head_dim)
     return context.transpose(1, 2).reshape({batch, length, hidden});
 }
@@ -139,7 +165,8 @@ at::Tensor EncoderLayerImpl::expand(const at::Tensor& x, const PassContext& pass
     if (pass.fused && by_tanh && intermediate_->bias.numel() % 8 == 0) {
         return fused_bias_gelu(at::linear(x, intermediate_->weight), intermediate_->bias, *pass.fused);
     }
-    return intermediate_->forward_and_activate(x, activation_);
+    const at::Tensor expanded = intermediate_->forward_and_activate(x, activation_);
+    return gate_ ? expanded * gate_->forward(x) : expanded;
 }
 
 at::Tensor EncoderLayerImpl::project_and_norm(const Linear& projection, const at::Tensor& y,
@@ -155,9 +182,24 @@ at::Tensor EncoderLayerImpl::project_and_norm(const Linear& projection, const at
 }
 
 at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const PassContext& pass) const {
+    return norm_first_ ? forward_pre_norm(x, pass) : forward_post_norm(x, pass);
+}
+
+at::Tensor EncoderLayerImpl::forward_pre_norm(const at::Tensor& x, const PassContext& pass) const {
+    const auto added = [&](const Linear& projection, const at::Tensor& y, const at::Tensor& residual,
+                           Place place) {
+        if (!is_training()) return projection->forward_and_add(y, residual);
+        return dropout(projection->forward(y), dropout_, pass.key, {place, layer_}) + residual;
+    };
+    const at::Tensor attended =
+        added(attention_output_, attend(attention_norm_->forward(x), pass), x, Place::attention_output);
+    return added(output_, expand(output_norm_->forward(attended), pass), attended, Place::output);
+}
+
+at::Tensor EncoderLayerImpl::forward_post_norm(const at::Tensor& x, const PassContext& pass) const {
     const at::Tensor attended = project_and_norm(attention_output_, attend(x, pass), x, attention_norm_,
                                                  Place::attention_output, pass);
-    if (!is_training() && !pass.fused && has_onednn_linear(attended)) {
+    if (!is_training() && !pass.fused && !gate_ && has_onednn_linear(attended)) {
         return output_norm_->forward(onednn_feed_forward(attended, intermediate_->weight, intermediate_->bias,
                                                          activation_, output_->weight, output_->bias,
                                                          attended));
@@ -174,10 +216,14 @@ BigBirdModelImpl::BigBirdModelImpl(const BigBirdConfig& config) : config_(config
     pattern.plan_heads = static_cast<int>(config_.num_attention_heads);
     const auto layouts =
         std::make_shared<attention::LayoutCache>(pattern, static_cast<int>(config_.num_attention_heads));
-    const auto list = group(*group(*this, "encoder"), "layer");
+    const auto encoder = group(*this, "encoder");
+    const auto list = group(*encoder, "layer");
     for (int layer = 0; layer < config_.num_hidden_layers; ++layer) {
         layers_.push_back(
             list->register_module(std::to_string(layer), EncoderLayer(config_, layer, layouts)));
+    }
+    if (config_.form.norm == Norm::pre) {
+        norm_ = encoder->register_module("LayerNorm", LayerNorm(config_.hidden_size, config_.layer_norm_eps));
     }
     pooler_ = register_module("pooler", Linear(config_.hidden_size, config_.hidden_size));
 }
@@ -191,8 +237,13 @@ EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidd
                          std::to_string(config_.max_position_embeddings) + " positions");
     }
     const std::int64_t front = config_.front_tokens();
-    PassContext pass{mask_with_front(input.attention_mask, config_), key, backend_,
-                     static_cast<int>((front + length) / config_.pattern.block_size), fused()};
+    const PassContext pass{.mask = mask_with_front(input.attention_mask, config_),
+                           .key = key,
+                           .backend = backend_,
+                           .blocks = static_cast<int>((front + length) / config_.pattern.block_size),
+                           .fused = fused(),
+                           .packed = is_packed(),
+                           .rotary = rotary(front + length, input.input_ids.device())};
     const auto of_sequence = [&](const at::Tensor& y) { return front == 0 ? y : y.narrow(1, front, length); };
     EncoderOutput out;
     at::Tensor x = embeddings_->forward(input, key, pass.fused);
@@ -203,11 +254,20 @@ EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidd
         x = recompute_ ? recomputed([layer, pass](const at::Tensor& y) { return layer->forward(y, pass); }, x)
                        : layer->forward(x, pass);
     }
+    if (norm_) x = norm_->forward(x);
     if (all_hidden_states) {
         out.hidden_states.push_back(of_sequence(x));
     }
     out.hidden = of_sequence(x);
     return out;
+}
+
+RotaryTable BigBirdModelImpl::rotary(std::int64_t length, const at::Device& device) {
+    if (config_.form.positions != Positions::rotary) return {};
+    if (!rotary_.cosine.defined() || rotary_.cosine.size(0) < length || rotary_.cosine.device() != device) {
+        rotary_ = rotary_table(length, config_.hidden_size / config_.num_attention_heads, device);
+    }
+    return rotary_;
 }
 
 /// One product pays where a GPU has too little to do with three, and only while weights change with each
@@ -217,6 +277,7 @@ bool BigBirdModelImpl::is_packed() const {
 }
 
 std::optional<at::ScalarType> BigBirdModelImpl::fused() const {
+    if (!config_.form.is_big_bird()) return std::nullopt;
     return fused_type(word_embeddings(), backend_, config_.hidden_size);
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// "bert.": embeddings, post-norm encoder layers, pooler. (batch, length, hidden) throughout.
+// "bert.": embeddings, encoder layers, pooler. (batch, length, hidden) throughout.
 #pragma once
 
 #include "bigbird/attention/attention.hpp"
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/model/layers/dropout.hpp"
 #include "bigbird/model/layers/layers.hpp"
+#include "bigbird/model/layers/rotary.hpp"
 
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>
@@ -17,8 +18,9 @@
 
 namespace bigbird::model {
 
-/// Word, position and token type embeddings, behind those of the extra global tokens where there are such;
-/// dropout before LayerNorm, as in transformers' BigBird and unlike its BERT.
+/// Word, position (where these are absolute) and token type embeddings, behind those of the extra global
+/// tokens where there are such; dropout before LayerNorm, as in transformers' BigBird and unlike its BERT. A
+/// convolution stands behind the norm.
 class EmbeddingsImpl : public torch::nn::Module {
 public:
     explicit EmbeddingsImpl(const BigBirdConfig& config);
@@ -31,6 +33,10 @@ public:
         global_embeddings{nullptr};  ///< the last one empty without extra global tokens
 
 private:
+    /// Each feature over its neighbours; what is padded counts as absent. x: (batch, length, hidden).
+    at::Tensor convolved(const at::Tensor& x, const at::Tensor& mask) const;
+
+    at::Tensor convolution_;  // (hidden, 1, width); undefined: none
     LayerNorm norm_{nullptr};
     double dropout_;
     double word_scale_;
@@ -46,15 +52,19 @@ struct PassContext {
     int blocks = 0;
     std::optional<at::ScalarType> fused = std::nullopt;  ///< fused_type()
     bool packed = false;                                 ///< queries, keys and values by packed_linear()
+    RotaryTable rotary = {};                             ///< undefined without rotary positions
 };
 
-/// Attention and feed-forward, each followed by dropout, residual and LayerNorm.
+/// Attention and feed-forward, each followed by dropout, residual and LayerNorm; or, with the norm before,
+/// behind LayerNorm and followed by dropout and residual.
 class EncoderLayerImpl : public torch::nn::Module {
 public:
     EncoderLayerImpl(const BigBirdConfig& config, int layer, std::shared_ptr<attention::LayoutCache> layouts);
     at::Tensor forward(const at::Tensor& x, const PassContext& pass) const;
 
 private:
+    at::Tensor forward_post_norm(const at::Tensor& x, const PassContext& pass) const;
+    at::Tensor forward_pre_norm(const at::Tensor& x, const PassContext& pass) const;
     /// Queries, keys and values, (batch, length, hidden).
     std::array<at::Tensor, 3> project(const at::Tensor& x, const PassContext& pass) const;
     at::Tensor attend(const at::Tensor& x, const PassContext& pass) const;
@@ -64,13 +74,14 @@ private:
                                 const PassContext& pass) const;
 
     Linear query_{nullptr}, key_{nullptr}, value_{nullptr}, attention_output_{nullptr},
-        intermediate_{nullptr}, output_{nullptr};
+        intermediate_{nullptr}, gate_{nullptr}, output_{nullptr};
     LayerNorm attention_norm_{nullptr}, output_norm_{nullptr};
     std::shared_ptr<attention::LayoutCache> layouts_;
     std::string activation_;
     double dropout_, probability_dropout_;
     std::int64_t heads_;
     int layer_;
+    bool norm_first_;
 };
 TORCH_MODULE(EncoderLayer);
 
@@ -96,10 +107,15 @@ public:
 
 private:
     bool is_packed() const;
+    /// For sequences of `length`; made once for the longest.
+    RotaryTable rotary(std::int64_t length, const at::Device& device);
+
     BigBirdConfig config_;
     Embeddings embeddings_{nullptr};
     std::vector<EncoderLayer> layers_;
+    LayerNorm norm_{nullptr};  // behind the last layer, where norms stand before blocks
     Linear pooler_{nullptr};
+    RotaryTable rotary_;
     attention::Backend backend_ = attention::Backend::automatic;
     bool recompute_ = false;
     std::optional<bool> packed_;

@@ -3,6 +3,8 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/model/bigbird.hpp"
 
+#include <cmath>
+
 namespace bigbird::model {
 
 namespace {
@@ -23,6 +25,22 @@ at::Tensor normal_matrix(at::IntArrayRef shape, double deviation, const Rng& str
     return values;
 }
 
+constexpr double neighbour_deviation = 0.3;
+
+/// Of a convolution, (hidden, 1, width): what stands there itself, and a little of its neighbours.
+at::Tensor nearly_identity(at::IntArrayRef shape, const Rng& stream) {
+    at::Tensor values = normal_matrix({shape[0], shape[2]}, neighbour_deviation, stream);
+    values.select(1, shape[2] / 2).fill_(1);
+    return values.unsqueeze(1);
+}
+
+double deviation_of(const std::string& name, const at::Tensor& parameter, const BigBirdConfig& config) {
+    const bool fan_in = config.form.initialization == Initialization::fan_in;
+    return fan_in && !name.ends_with("_embeddings.weight")
+               ? 1 / std::sqrt(static_cast<double>(parameter.size(1)))
+               : config.initializer_range;
+}
+
 }  // namespace
 
 void initialise(torch::nn::Module& module, const BigBirdConfig& config, std::uint64_t seed,
@@ -35,11 +53,16 @@ void initialise(torch::nn::Module& module, const BigBirdConfig& config, std::uin
         if (!name.starts_with(prefix)) {
             continue;
         }
+        if (parameter.dim() == 3) {
+            parameter.copy_(nearly_identity(parameter.sizes(), stream.split(name)));
+            continue;
+        }
         if (parameter.dim() != 2) {
             parameter.fill_(name.ends_with("LayerNorm.weight") ? 1.0 : 0.0);
             continue;
         }
-        parameter.copy_(normal_matrix(parameter.sizes(), config.initializer_range, stream.split(name)));
+        parameter.copy_(
+            normal_matrix(parameter.sizes(), deviation_of(name, parameter, config), stream.split(name)));
         if (name.ends_with("word_embeddings.weight")) {
             parameter.select(0, config.pad_token_id).zero_();
         }

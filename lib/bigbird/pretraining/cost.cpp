@@ -5,16 +5,27 @@
 
 namespace bigbird::pretraining {
 
+namespace {
+
+bool is_gated(const model::BigBirdConfig& config) {
+    return config.form.feed_forward == model::FeedForward::gated;
+}
+
+}  // namespace
+
 std::int64_t parameter_count(const model::BigBirdConfig& config) {
     const std::int64_t hidden = config.hidden_size, wide = config.intermediate_size;
     const std::int64_t norm = 2 * hidden, square = hidden * hidden + hidden;
     const std::int64_t query_key_value = 3 * (hidden * hidden + (config.use_bias ? hidden : 0));
-    const std::int64_t layer = query_key_value + square + norm +                      // attention
-                               hidden * wide + wide + wide * hidden + hidden + norm;  // feed-forward
-    const std::int64_t embeddings = (config.vocab_size + config.max_position_embeddings +
-                                     config.type_vocab_size + config.extra_global_tokens) *
-                                        hidden +
-                                    norm;
+    const std::int64_t into_wide = (is_gated(config) ? 2 : 1) * (hidden * wide + wide);
+    const std::int64_t layer = query_key_value + square + norm +           // attention
+                               into_wide + wide * hidden + hidden + norm;  // feed-forward
+    const bool absolute = config.form.positions == model::Positions::absolute;
+    const std::int64_t embeddings =
+        (config.vocab_size + (absolute ? config.max_position_embeddings : 0) + config.type_vocab_size +
+         config.extra_global_tokens + config.form.embedding_convolution) *
+            hidden +
+        norm + (config.form.norm == model::Norm::pre ? norm : 0);  // the last norm
     const std::int64_t heads = square + norm + config.vocab_size + 2 * hidden + 2;
     return embeddings + config.num_hidden_layers * layer + square + heads;  // square: the pooler
 }
@@ -38,8 +49,8 @@ double forward_operations(const model::BigBirdConfig& config, std::int64_t block
     const std::int64_t block = config.pattern.block_size, front = config.front_tokens();
     const double computed =
         static_cast<double>(tokens) * (1 + static_cast<double>(front) / static_cast<double>(blocks * block));
-    const double token =
-        8 * hidden * hidden + 4 * hidden * wide + 4 * hidden * attended_keys(config, blocks + front / block);
+    const double token = 8 * hidden * hidden + (is_gated(config) ? 6 : 4) * hidden * wide +
+                         4 * hidden * attended_keys(config, blocks + front / block);
     const double prediction = 2 * hidden * hidden + 2 * hidden * static_cast<double>(config.vocab_size);
     return static_cast<double>(config.num_hidden_layers) * token * computed +
            prediction * static_cast<double>(masked);
@@ -61,7 +72,7 @@ constexpr double copies_of_logits = 4 * 4.0;  // logits, their slope and two on 
 /// residual stream stays float32, and each product keeps a copy of its own.
 double layer_bytes(const model::BigBirdConfig& config, const MemoryLoad& load, std::int64_t length) {
     const auto hidden = static_cast<double>(config.hidden_size);
-    const auto wide = static_cast<double>(config.intermediate_size);
+    const auto wide = static_cast<double>(config.intermediate_size) * (is_gated(config) ? 2 : 1);
     const bool full = config.pattern.is_full(static_cast<int>(length / config.pattern.block_size));
     const double probabilities = full && config.attention_probs_dropout_prob > 0
                                      ? 3.0 * static_cast<double>(config.num_attention_heads * length)

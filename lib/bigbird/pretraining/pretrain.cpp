@@ -39,6 +39,7 @@ Json fixed_options(const PretrainRun& spec, const tokenizer::DnaTokenizer& token
     if (!optimizer.has_usual_betas()) {
         options["--betas"] = {optimizer.beta1, optimizer.beta2};
     }
+    if (optimizer.epsilon != training::OptimizerSpec{}.epsilon) options["--epsilon"] = optimizer.epsilon;
     const corpus::MaskingSpec& masking = spec.examples.masking;
     options["--masking-rate"] = masking.rate;
     options["--mask-share"] = masking.mask;

@@ -15,7 +15,7 @@ PretrainRun run_of(const PretrainSpec& open) {
     const PretrainSpec spec = open.with_defaults();
     PretrainRun run;
     run.config = read_configuration(spec.config);
-    run.config.hidden_dropout_prob = spec.dropout;
+    run.config.hidden_dropout_prob = spec.dropout.value();
     run.config.pattern.random_seed = spec.seed;
     run.examples = spec.examples;
     run.examples.seed = spec.seed;

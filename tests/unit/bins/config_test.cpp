@@ -37,10 +37,10 @@ DOCTEST_TEST_CASE("bins config: presets are valid, and what is written is read")
         "no preset of a model of bins is named 'huge'; there are tiny, dilated, small, base, large");
     BinsConfig other = bigbird::testing::small_bins();
     other.mixing = Mixing::convolution;
-    other.norm = Norm::post;
+    other.norm = model::Norm::post;
     other.both_strands = true;
-    other.positions = Positions::none;
-    other.feed_forward = FeedForward::gated;
+    other.positions = model::Positions::none;
+    other.feed_forward = model::FeedForward::gated;
     other.encoder.pattern = attention::named_pattern("global+sliding");
     other.encoder.pattern.block_size = 2;
     const BinsConfig read = config_from_json(to_json(other), "x.json");
@@ -56,6 +56,7 @@ DOCTEST_TEST_CASE("bins config: what does not fit is named") {
     refuses([](BinsConfig& c) { c.stages[0].width = 6; }, "the width of a convolution must be odd, not 6");
     refuses([](BinsConfig& c) { c.encoder.pattern.block_size = 3; }, "which are no whole blocks of 3");
     refuses([](BinsConfig& c) { c.encoder.num_attention_heads = 16; }, "an even number of features a head");
+    refuses([](BinsConfig& c) { c.positions = model::Positions::absolute; }, "rotary or none, not absolute");
     refuses([](BinsConfig& c) { c.head_dropout = 1; }, "head_dropout must be at least 0 and below 1");
     Json json = to_json(preset("tiny"));
     json.erase("both_strands");

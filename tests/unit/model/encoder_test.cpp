@@ -7,6 +7,7 @@
 
 #include "bigbird/core/error.hpp"
 
+#include <cmath>
 #include <set>
 
 using namespace bigbird::model;
@@ -48,6 +49,99 @@ DOCTEST_TEST_CASE("encoder: parameters have Hugging Face's names") {
         expected.insert(std::string(module) + ".bias");
     }
     DOCTEST_CHECK(names == expected);
+}
+
+namespace {
+
+/// A layer of the other forms, step by step: LayerNorm before, rotary positions, gated feed-forward.
+at::Tensor by_hand(BigBirdModel& model, const EncoderInput& input) {
+    auto p = model->named_parameters();
+    const std::int64_t batch = input.input_ids.size(0), length = input.input_ids.size(1);
+    const auto linear = [&](const std::string& name, const at::Tensor& x) {
+        return at::linear(x, p[name + ".weight"], p[name + ".bias"]);
+    };
+    const auto norm = [&](const std::string& name, const at::Tensor& x) {
+        return at::layer_norm(x, {x.size(2)}, p[name + ".weight"], p[name + ".bias"], 1e-12);
+    };
+    at::Tensor x =
+        norm("embeddings.LayerNorm",
+             at::embedding(p["embeddings.word_embeddings.weight"], input.input_ids) +
+                 at::embedding(p["embeddings.token_type_embeddings.weight"], input.token_type_ids));
+    x = x * input.attention_mask.unsqueeze(2);
+    const at::Tensor taps = p["embeddings.convolution.weight"];  // (hidden, 1, 3)
+    const at::Tensor wide = at::constant_pad_nd(x, {0, 0, 1, 1});
+    x = wide.narrow(1, 0, length) * taps.select(2, 0).squeeze(1) + x * taps.select(2, 1).squeeze(1) +
+        wide.narrow(1, 2, length) * taps.select(2, 2).squeeze(1);
+    const std::int64_t heads = model->config().num_attention_heads, size = x.size(2) / heads;
+    const RotaryTable table = rotary_table(length, size, at::kCPU);
+    const std::string layer = "encoder.layer.0.";
+    const at::Tensor in = norm(layer + "attention.output.LayerNorm", x);
+    const auto head = [&](const std::string& name) {
+        return linear(layer + "attention.self." + name, in)
+            .view({batch, length, heads, size})
+            .transpose(1, 2);
+    };
+    const at::Tensor scores =
+        at::matmul(rotate(head("query"), table), rotate(head("key"), table).transpose(2, 3)) /
+        std::sqrt(static_cast<double>(size));
+    const at::Tensor masked =
+        scores.masked_fill(input.attention_mask.logical_not().view({batch, 1, 1, length}), -1e30);
+    const at::Tensor context =
+        at::matmul(at::softmax(masked, 3), head("value")).transpose(1, 2).reshape(x.sizes());
+    x = x + linear(layer + "attention.output.dense", context);
+    const at::Tensor inside = norm(layer + "output.LayerNorm", x);
+    const at::Tensor inner = at::gelu(linear(layer + "intermediate.dense", inside), "tanh") *
+                             linear(layer + "intermediate.gate", inside);
+    return norm("encoder.LayerNorm", x + linear(layer + "output.dense", inner));
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("encoder: the other forms are what their parts say, and padding counts as absent") {
+    BigBirdConfig config = small_config();
+    config.num_hidden_layers = 1;
+    config.pattern.full = true;
+    config.form = {.norm = Norm::pre,
+                   .positions = Positions::rotary,
+                   .feed_forward = FeedForward::gated,
+                   .initialization = Initialization::fan_in,
+                   .embedding_convolution = 3};
+    BigBirdModel model = encoder(config);
+    const at::NoGradGuard no_gradients;
+    for (at::Tensor& parameter : model->parameters())  // biases and norms that matter, too
+        parameter.add_(at::sin(at::arange(parameter.numel(), at::kFloat)).view_as(parameter) * 0.1);
+    const EncoderInput input = one(21, config);
+    const at::Tensor found = model->forward(input, false, {}).hidden;
+    DOCTEST_CHECK(difference(found.narrow(1, 0, 21), by_hand(model, input).narrow(1, 0, 21)) < 1e-5);
+    EncoderInput changed = one(21, config);
+    changed.input_ids.slice(1, 21).fill_(7);  // what is padded
+    DOCTEST_CHECK(difference(found.narrow(1, 0, 21),
+                             model->forward(changed, false, {}).hidden.narrow(1, 0, 21)) < 1e-6);
+}
+
+DOCTEST_TEST_CASE("encoder: each form trains, with recomputing as without") {
+    for (const EncoderForm& form :
+         {EncoderForm{.norm = Norm::pre}, EncoderForm{.positions = Positions::rotary},
+          EncoderForm{.positions = Positions::none}, EncoderForm{.feed_forward = FeedForward::gated},
+          EncoderForm{.embedding_convolution = 5}}) {
+        BigBirdConfig config = small_config();
+        config.form = form;
+        std::vector<at::Tensor> gradients[2];
+        for (const bool recompute : {false, true}) {
+            BigBirdModel model = encoder(config);
+            model->train();
+            model->set_recompute(recompute);
+            model->forward(one(60, config), false, {1, 2, 3}).hidden.square().sum().backward();
+            for (const auto& item : model->named_parameters()) {
+                if (item.key().starts_with("pooler")) continue;
+                DOCTEST_CAPTURE(item.key());
+                DOCTEST_REQUIRE(item.value().grad().defined());
+                gradients[recompute ? 1 : 0].push_back(item.value().grad());
+            }
+        }
+        for (std::size_t i = 0; i < gradients[0].size(); ++i)
+            DOCTEST_CHECK(difference(gradients[0][i], gradients[1][i]) < 1e-5);
+    }
 }
 
 DOCTEST_TEST_CASE("encoder: the word embedding's dropout comes before its LayerNorm") {

@@ -61,3 +61,20 @@ DOCTEST_TEST_CASE("initialise: a prefix leaves the rest alone") {
     DOCTEST_CHECK(parameters_of(*model).at("cls.seq_relationship.weight").abs().sum().item<double>() > 0);
     DOCTEST_CHECK(parameters_of(*model).at("bert.pooler.weight").abs().sum().item<double>() == 0);
 }
+
+DOCTEST_TEST_CASE("initialise: by fan-in matrices follow their inputs, embeddings do not") {
+    BigBirdConfig config = preset("tiny-modern");
+    config.vocab_size = 512;
+    PreTrainingModel model(config);
+    initialise(*model, config, 5);
+    const auto parameters = parameters_of(*model);
+    const auto deviation = [&](const std::string& key) { return parameters.at(key).std().item<double>(); };
+    DOCTEST_CHECK(deviation("bert.encoder.layer.0.attention.self.query.weight") ==
+                  doctest::Approx(1 / std::sqrt(128.0)).epsilon(0.03));
+    DOCTEST_CHECK(deviation("bert.encoder.layer.0.output.dense.weight") ==
+                  doctest::Approx(1 / std::sqrt(512.0)).epsilon(0.03));
+    DOCTEST_CHECK(deviation("bert.embeddings.word_embeddings.weight") == doctest::Approx(0.02).epsilon(0.03));
+    const at::Tensor taps = parameters.at("bert.embeddings.convolution.weight");
+    DOCTEST_CHECK(identical(taps.select(2, 1), at::ones({128, 1})));
+    DOCTEST_CHECK(taps.select(2, 0).std().item<double>() == doctest::Approx(0.3).epsilon(0.2));
+}

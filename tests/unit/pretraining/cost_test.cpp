@@ -11,8 +11,9 @@ using namespace bigbird;
 using namespace bigbird::pretraining;
 
 DOCTEST_TEST_CASE("cost: parameters are those of the network") {
-    for (const std::string name : {"tiny", "small", "base-etc"}) {
-        model::BigBirdConfig config = model::preset(name);
+    for (const std::string name : {"tiny", "tiny-modern", "gated", "small", "base-etc"}) {
+        model::BigBirdConfig config = model::preset(name == "gated" ? "tiny-modern" : name);
+        if (name == "gated") config.form.feed_forward = model::FeedForward::gated;
         config.vocab_size = 1000;
         config.num_hidden_layers = std::min<std::int64_t>(config.num_hidden_layers, 4);
         const model::PreTrainingModel network(config);

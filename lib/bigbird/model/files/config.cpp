@@ -86,21 +86,41 @@ private:
 };
 
 void refuse_other_models(const Keys& keys, const std::filesystem::path& where) {
-    std::string type = "big_bird", positions = "absolute";
+    std::string type = "big_bird";
     bool decoder = false;
     keys.text("model_type", type);
-    keys.text("position_embedding_type", positions);
     keys.flag("is_decoder", decoder);
-    if (type != "big_bird") {
-        throw InputError("is the configuration of a '" + type + "' model; only 'big_bird' models can be used",
+    if (type != "big_bird" && type != "bigbird_dna") {
+        throw InputError("is the configuration of a '" + type +
+                             "' model; only 'big_bird' and 'bigbird_dna' models can be used",
                          where);
     }
-    if (positions != "absolute" || decoder) {
-        throw InputError(decoder
-                             ? "is the configuration of a decoder; only encoders can be used"
-                             : "has position_embedding_type '" + positions + "'; only 'absolute' can be used",
-                         where);
-    }
+    if (decoder) throw InputError("is the configuration of a decoder; only encoders can be used", where);
+}
+
+template <typename Enum, std::size_t N>
+void read_choice(const Keys& keys, const char* key, const Choices<Enum, N>& choices, Enum& value) {
+    std::string word(word_of(choices, value));
+    keys.text(key, word);
+    const auto* const found = std::ranges::find(choices, word, &Choice<Enum>::word);
+    keys.require(found != choices.end(), key, list_of_words(choices));
+    value = found->value;
+}
+
+void read_form(const Keys& keys, EncoderForm& form) {
+    read_choice(keys, "norm", norm_choices, form.norm);
+    read_choice(keys, "position_embedding_type", position_choices, form.positions);
+    read_choice(keys, "feed_forward", feed_forward_choices, form.feed_forward);
+    read_choice(keys, "initialization", initialization_choices, form.initialization);
+    keys.integer("embedding_convolution", form.embedding_convolution);
+}
+
+void write_form(const EncoderForm& form, Json& json) {
+    json["norm"] = word_of(norm_choices, form.norm);
+    json["position_embedding_type"] = word_of(position_choices, form.positions);
+    json["feed_forward"] = word_of(feed_forward_choices, form.feed_forward);
+    json["initialization"] = word_of(initialization_choices, form.initialization);
+    json["embedding_convolution"] = form.embedding_convolution;
 }
 
 int blocks_filled(std::int64_t tokens, int block_size) {
@@ -214,6 +234,13 @@ void BigBirdConfig::validate() const {
     require(num_labels >= 0, "num_labels must not be negative");
     require(classifier_head == "classification" || classifier_head == "linear" || classifier_head == "bins",
             "classifier_head must be classification, linear or bins, not '" + classifier_head + "'");
+    require(form.positions != Positions::rotary || hidden_size / num_attention_heads % 2 == 0,
+            "position_embedding_type rotary needs heads of an even size, not " +
+                std::to_string(hidden_size / num_attention_heads));
+    require(form.embedding_convolution == 0 ||
+                (form.embedding_convolution % 2 == 1 && form.embedding_convolution < 64),
+            "embedding_convolution must be 0 or odd and below 64, not " +
+                std::to_string(form.embedding_convolution));
     require(extra.is_object(), "bigbird_dna must be an object");
     pattern.validate();
     require(pattern.block_size <= max_position_embeddings,
@@ -238,7 +265,8 @@ BigBirdConfig preset(const std::string& name) {
         std::string_view name;
         std::int64_t layers, hidden, heads;
     };
-    constexpr std::array<Shape, 6> shapes{{{"tiny", 2, 128, 2},
+    constexpr std::array<Shape, 7> shapes{{{"tiny", 2, 128, 2},
+                                           {"tiny-modern", 2, 128, 2},
                                            {"small", 4, 256, 4},
                                            {"base", 12, 768, 12},
                                            {"large", 24, 1024, 16},
@@ -246,14 +274,21 @@ BigBirdConfig preset(const std::string& name) {
                                            {"base-etc", 12, 768, 12}}};
     const auto* shape = std::ranges::find(shapes, name, &Shape::name);
     if (shape == shapes.end()) {
-        throw ConfigError("no model preset is named '" + name +
-                          "': choose tiny, small, base, large, genomics or base-etc, or give a config.json");
+        throw ConfigError(
+            "no model preset is named '" + name +
+            "': choose tiny, tiny-modern, small, base, large, genomics or base-etc, or give a config.json");
     }
     BigBirdConfig config;
     config.num_hidden_layers = shape->layers;
     config.hidden_size = shape->hidden;
     config.num_attention_heads = shape->heads;
     config.intermediate_size = 4 * shape->hidden;
+    if (name == "tiny-modern") {
+        config.form = {.norm = Norm::pre,
+                       .positions = Positions::rotary,
+                       .initialization = Initialization::fan_in,
+                       .embedding_convolution = 3};
+    }
     if (name == "base-etc") {
         config.pattern.block_size = 84;
         config.pattern.random_blocks = 0;
@@ -285,6 +320,7 @@ BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& wh
     keys.real("initializer_range", config.initializer_range);
     keys.flag("use_bias", config.use_bias);
     keys.flag("rescale_embeddings", config.rescale_embeddings);
+    read_form(keys, config.form);
     read_pattern(keys, config);
     read_labels(keys, config);
     if (keys.has("bigbird_dna")) {
@@ -303,7 +339,7 @@ Json config_to_json(const BigBirdConfig& config, const std::string& architecture
         architecture == "BigBirdForSequenceClassification" || architecture == "BigBirdForBins";
     Json json = {
         {"architectures", {architecture}},
-        {"model_type", "big_bird"},
+        {"model_type", config.form.is_big_bird() ? "big_bird" : "bigbird_dna"},
         {"vocab_size", config.vocab_size},
         {"hidden_size", config.hidden_size},
         {"num_hidden_layers", config.num_hidden_layers},
@@ -338,6 +374,7 @@ Json config_to_json(const BigBirdConfig& config, const std::string& architecture
          std::ranges::find(random_sources, config.pattern.random_source, &NamedSource::source)->name},
         {"random_blocks_version", attention::uniform_version},
         {"random_blocks_seed", config.pattern.random_seed}};
+    if (!config.form.is_big_bird()) write_form(config.form, json);
     if (config.pattern.kind == PatternKind::longformer) {
         json["attention_pattern"] = "longformer";
         json["attention_window_tokens"] = config.pattern.window_tokens;

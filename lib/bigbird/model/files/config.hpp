@@ -3,6 +3,7 @@
 
 #include "bigbird/attention/pattern/pattern.hpp"
 #include "bigbird/core/json_file.hpp"
+#include "bigbird/model/files/form.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -13,7 +14,8 @@
 namespace bigbird::model {
 
 /// The keys and defaults of a Hugging Face `big_bird` config.json, with our additions (random_blocks_source,
-/// random_blocks_seed, …).
+/// random_blocks_seed, …). Where the form is not BERT's the model_type is `bigbird_dna`, and the keys norm,
+/// position_embedding_type, feed_forward, initialization and embedding_convolution say it.
 struct BigBirdConfig {
     std::int64_t vocab_size = 32'000;
     std::int64_t hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12,
@@ -27,6 +29,7 @@ struct BigBirdConfig {
     double layer_norm_eps = 1e-12, initializer_range = 0.02;
     bool use_bias = true, rescale_embeddings = false;
     std::int64_t pad_token_id = 0;
+    EncoderForm form;
     attention::PatternSpec pattern;
     /// BigBird-ETC: so many learned tokens stand in front of every sequence, attend all and are attended by
     /// all; they fill whole blocks (pattern.globals first, pattern.global_blocks of them) whose rest is
@@ -45,7 +48,8 @@ struct BigBirdConfig {
     void validate() const;
 };
 
-/// tiny 2x128x2, small 4x256x4, base 12x768x12, large 24x1024x16 (layers x hidden x heads). genomics: the
+/// tiny 2x128x2, small 4x256x4, base 12x768x12, large 24x1024x16 (layers x hidden x heads). tiny-modern: tiny
+/// with norm before, rotary positions, first weights by fan-in and a convolution of width 3. genomics: the
 /// paper's network for DNA, which is base. base-etc: base as the paper's BigBird-ETC, 256 extra global
 /// tokens, blocks of 84, no random ones, 4,116 positions (49 blocks). Throws ConfigError listing the names.
 BigBirdConfig preset(const std::string& name);

@@ -24,6 +24,14 @@ PretrainDefaults pretrain_defaults(const std::string& configuration) {
     if (configuration == "tiny") {
         return {.steps = 1'000, .batch_size = 8, .sequence_length = 512, .learning_rate = 1e-3};
     }
+    if (configuration == "tiny-modern") {
+        return {.steps = 1'000,
+                .batch_size = 8,
+                .sequence_length = 512,
+                .learning_rate = 2e-3,
+                .dropout = 0,
+                .optimizer = {.beta2 = 0.98, .epsilon = 1e-8}};
+    }
     if (configuration == "small") {
         return {.steps = 20'000, .batch_size = 32, .sequence_length = 1024, .learning_rate = 5e-4};
     }
@@ -57,6 +65,7 @@ PretrainSpec PretrainSpec::with_defaults() const {
     spec.examples.sequence_length = given_or(examples.sequence_length, defaults.sequence_length);
     spec.batch_size = given_or(batch_size, defaults.batch_size);
     spec.learning_rate = learning_rate.over(given_or(learning_rate.total_steps, defaults.steps));
+    spec.dropout = dropout.value_or(defaults.dropout);
     spec.learning_rate.peak = given_or(learning_rate.peak, defaults.learning_rate);
     return spec;
 }

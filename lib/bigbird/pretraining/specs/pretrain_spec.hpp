@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace bigbird::pretraining {
@@ -19,16 +20,17 @@ namespace bigbird::pretraining {
 struct PretrainDefaults {
     std::int64_t steps = 1'000'000, batch_size = 256;
     std::int32_t sequence_length = 4096;
-    double learning_rate = 1e-4;
+    double learning_rate = 1e-4, dropout = 0.1;
+    training::OptimizerSpec optimizer = {};
 };
 PretrainDefaults pretrain_defaults(const std::string& configuration);
 
 /// A pretraining run as its options ask for it.
 struct PretrainSpec {
     CorporaSpec corpora;
-    std::filesystem::path output;  ///< run folder
-    std::string config = "base";   ///< a preset's name, or a config.json
-    double dropout = 0.1;
+    std::filesystem::path output;   ///< run folder
+    std::string config = "base";    ///< a preset's name, or a config.json
+    std::optional<double> dropout;  ///< none: the configuration decides
     /// Where sequence_length, batch_size, the peak of the rate or the steps are 0 the configuration decides;
     /// where the warm-up is -1, the steps.
     corpus::ExampleSpec examples{.sequence_length = 0};

@@ -107,6 +107,9 @@ Json fixed_options(const FinetuneSpec& spec, const rows::WindowBounds& window, c
     if (!loop.optimizer.has_usual_betas()) {
         options["--betas"] = {loop.optimizer.beta1, loop.optimizer.beta2};
     }
+    if (loop.optimizer.epsilon != FinetuneSpec{}.optimizer.epsilon) {
+        options["--epsilon"] = loop.optimizer.epsilon;
+    }
     if (spec.is_bigbird()) {
         options.update(starting_options(spec, pretrained));
         options["--pooling"] = spec.pooling;

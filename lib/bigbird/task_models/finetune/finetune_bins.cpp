@@ -84,6 +84,7 @@ Json fixed_options(const FinetuneSpec& spec, const Plan& plan, const training::L
                     {"--warmup-steps", loop.learning_rate.warmup_steps},
                     {"--schedule", to_string(loop.learning_rate.decay)},
                     {"--betas", {loop.optimizer.beta1, loop.optimizer.beta2}},
+                    {"--epsilon", loop.optimizer.epsilon},
                     {"--weight-decay", loop.optimizer.weight_decay},
                     {"--clip-norm", loop.optimizer.clip_norm},
                     {"--positive-weight", positive_weight_json(spec)},

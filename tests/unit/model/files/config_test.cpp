@@ -61,6 +61,29 @@ DOCTEST_TEST_CASE("config: a file of transformers is read as transformers means 
     DOCTEST_CHECK(config_from_json({{"attention_type", "original_full"}}, "config.json").pattern.full);
 }
 
+DOCTEST_TEST_CASE("config: other forms are said, and no model of transformers") {
+    const BigBirdConfig plain = bigbird::testing::small_config();
+    const Json of_bert = config_to_json(plain, "BigBirdForPreTraining");
+    DOCTEST_CHECK(of_bert["model_type"] == "big_bird");
+    DOCTEST_CHECK_FALSE(of_bert.contains("norm"));
+    BigBirdConfig config = preset("tiny-modern");
+    config.form.feed_forward = FeedForward::gated;
+    const Json json = config_to_json(config, "BigBirdForPreTraining");
+    DOCTEST_CHECK(json["model_type"] == "bigbird_dna");
+    DOCTEST_CHECK(json["norm"] == "pre");
+    DOCTEST_CHECK(json["position_embedding_type"] == "rotary");
+    DOCTEST_CHECK(config_from_json(json, "config.json").form == config.form);
+    const auto refusal = [&](const char* key, const Json& value) {
+        Json spoilt = json;
+        spoilt[key] = value;
+        return message_of<bigbird::InputError>([&] { config_from_json(spoilt, "config.json"); });
+    };
+    DOCTEST_CHECK(refusal("norm", "middle") == "config.json: key 'norm' must be pre or post, not \"middle\"");
+    DOCTEST_CHECK(refusal("num_attention_heads", 128).find("rotary needs heads of an even size") !=
+                  std::string::npos);
+    DOCTEST_CHECK(refusal("embedding_convolution", 4).find("must be 0 or odd") != std::string::npos);
+}
+
 DOCTEST_TEST_CASE("config: what is written is read again, our own keys included") {
     BigBirdConfig config = bigbird::testing::small_config();
     config.num_labels = 919;
@@ -102,9 +125,9 @@ DOCTEST_TEST_CASE("config: every error names the key and the file") {
         "m/config.json: key 'random_blocks_source' must be uniform, hf, seeded or google, not \"dice\"");
     DOCTEST_CHECK(message({{"random_blocks_version", 2}}) ==
                   "m/config.json: key 'random_blocks_version' must be 1, not 2");
-    DOCTEST_CHECK(
-        message({{"model_type", "bert"}}) ==
-        "m/config.json: is the configuration of a 'bert' model; only 'big_bird' models can be used");
+    DOCTEST_CHECK(message({{"model_type", "bert"}}) ==
+                  "m/config.json: is the configuration of a 'bert' model; only 'big_bird' and 'bigbird_dna' "
+                  "models can be used");
     DOCTEST_CHECK(message({{"is_decoder", true}}) ==
                   "m/config.json: is the configuration of a decoder; only encoders can be used");
     DOCTEST_CHECK(

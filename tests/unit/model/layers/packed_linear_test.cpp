@@ -9,6 +9,9 @@
 
 #include <torch/csrc/autograd/autograd.h>
 
+#include <set>
+#include <string>
+
 using namespace bigbird;
 using namespace bigbird::model;
 using bigbird::testing::difference;
@@ -93,6 +96,22 @@ Results train(bool is_packed, bool recompute) {
     return testing::as_results(std::move(results));
 }
 
+/// How many steps that led to `result` have a name that holds `name`.
+std::int64_t steps_named(const std::string& name, const at::Tensor& result) {
+    std::set<const torch::autograd::Node*> seen;
+    std::vector<const torch::autograd::Node*> waiting{result.grad_fn().get()};
+    std::int64_t count = 0;
+    while (!waiting.empty()) {
+        const torch::autograd::Node* const step = waiting.back();
+        waiting.pop_back();
+        if (step == nullptr || !seen.insert(step).second) continue;
+        count += step->name().find(name) != std::string::npos ? 1 : 0;
+        for (const torch::autograd::Edge& edge : step->next_edges())
+            waiting.push_back(edge.function.get());
+    }
+    return count;
+}
+
 }  // namespace
 
 DOCTEST_TEST_CASE("packed_linear: results and gradients are those of three layers") {
@@ -130,6 +149,18 @@ DOCTEST_TEST_CASE("packed_linear: columns of one tensor are found where they lie
         return side_by_side(random_tensor({2, rows + 1, 9}, 1).narrow(1, 0, rows).chunk(3, -1));
     };
     DOCTEST_CHECK(!of_rows(4).defined());
+}
+
+DOCTEST_TEST_CASE("packed_linear: a network that is told to computes by it, and else not") {
+    const BigBirdConfig config = testing::small_config();
+    const std::vector<TokenSequence> sequences{testing::random_sequence(20, 1)};
+    for (const bool is_packed : {false, true}) {
+        PreTrainingModel network(config);
+        initialise(*network, config, 1);
+        network->set_packed_projections(is_packed);
+        const at::Tensor hidden = network->encode(make_input(sequences, config, at::kCPU)).hidden;
+        DOCTEST_CHECK(steps_named("PackedLinear", hidden) == (is_packed ? config.num_hidden_layers : 0));
+    }
 }
 
 DOCTEST_TEST_CASE("packed_linear: a network trains by it as without, layers recomputed or not") {

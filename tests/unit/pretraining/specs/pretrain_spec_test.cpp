@@ -33,6 +33,12 @@ DOCTEST_TEST_CASE("pretrain_spec: what is left open is the configuration's") {
     DOCTEST_CHECK(tiny.learning_rate.total_steps == 1000);
     DOCTEST_CHECK(tiny.learning_rate.warmup_steps == 100);
     DOCTEST_CHECK(tiny.learning_rate.peak == 1e-3);
+    DOCTEST_CHECK(tiny.dropout == 0.1);
+    open.config = "tiny-modern";
+    DOCTEST_CHECK(open.with_defaults().dropout == 0);
+    DOCTEST_CHECK(pretrain_defaults("tiny-modern").optimizer.beta2 == 0.98);
+    open.dropout = 0.2;
+    DOCTEST_CHECK(open.with_defaults().dropout == 0.2);
     open.config = "my.json";
     const PretrainSpec file = open.with_defaults();
     DOCTEST_CHECK(file.examples.sequence_length == 4096);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What forms an encoder may have.
+#pragma once
+
+#include "bigbird/core/choice.hpp"
+
+#include <cstdint>
+
+namespace bigbird::model {
+
+/// LayerNorm before each block, and once behind the last layer; or behind each block, as BERT.
+enum class Norm : std::uint8_t { pre, post };
+inline constexpr Choices<Norm, 2> norm_choices{{{Norm::pre, "pre"}, {Norm::post, "post"}}};
+
+/// What tells attention where a position is: vectors of their own, added to the embeddings, as BERT; queries
+/// and keys turned by angles (rotary.hpp); nothing.
+enum class Positions : std::uint8_t { absolute, rotary, none };
+inline constexpr Choices<Positions, 3> position_choices{
+    {{Positions::absolute, "absolute"}, {Positions::rotary, "rotary"}, {Positions::none, "none"}}};
+
+/// act(W x), as BERT; or gated: act(W x) * V x.
+enum class FeedForward : std::uint8_t { plain, gated };
+inline constexpr Choices<FeedForward, 2> feed_forward_choices{
+    {{FeedForward::plain, "plain"}, {FeedForward::gated, "gated"}}};
+
+/// First weights of matrices: normal with the deviation initializer_range, as BERT; or 1 / sqrt(inputs).
+enum class Initialization : std::uint8_t { normal, fan_in };
+inline constexpr Choices<Initialization, 2> initialization_choices{
+    {{Initialization::normal, "normal"}, {Initialization::fan_in, "fan_in"}}};
+
+/// An encoder's form; by default BERT's, which transformers' big_bird has.
+struct EncoderForm {
+    Norm norm = Norm::post;
+    Positions positions = Positions::absolute;
+    FeedForward feed_forward = FeedForward::plain;
+    Initialization initialization = Initialization::normal;
+    /// Width of a convolution, each feature by itself, over the embeddings behind their norm; 0: none.
+    std::int64_t embedding_convolution = 0;
+    bool operator==(const EncoderForm&) const = default;
+    /// Whether transformers' big_bird computes the same.
+    bool is_big_bird() const { return *this == EncoderForm{}; }
+};
+
+}  // namespace bigbird::model

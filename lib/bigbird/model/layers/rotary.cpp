@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/layers/rotary.hpp"
+
+#include <ATen/ATen.h>
+
+namespace bigbird::model {
+
+namespace {
+
+constexpr double base = 10'000;
+
+}  // namespace
+
+RotaryTable rotary_table(std::int64_t positions, std::int64_t head_dim, const at::Device& device) {
+    const auto options = at::TensorOptions().dtype(at::kDouble);
+    const at::Tensor exponent =
+        at::arange(0, head_dim, 2, options) / static_cast<double>(head_dim);  // (head_dim / 2)
+    const at::Tensor angle =
+        at::arange(positions, options).unsqueeze(1) * at::pow(base, -exponent).unsqueeze(0);
+    return {angle.cos().to(device, at::kFloat), angle.sin().to(device, at::kFloat)};
+}
+
+at::Tensor rotate(const at::Tensor& x, const RotaryTable& table) {
+    const std::int64_t half = x.size(3) / 2, positions = x.size(2);
+    const at::Tensor a = x.narrow(3, 0, half), b = x.narrow(3, half, half);
+    const at::Tensor cosine = table.cosine.narrow(0, 0, positions).to(x.scalar_type()),
+                     sine = table.sine.narrow(0, 0, positions).to(x.scalar_type());
+    return at::cat({a * cosine - b * sine, b * cosine + a * sine}, 3);
+}
+
+}  // namespace bigbird::model
