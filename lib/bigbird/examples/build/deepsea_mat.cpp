@@ -196,10 +196,6 @@ std::int64_t DeepseaMat::rows() const {
     return state_->halves ? rows / 2 : rows;
 }
 
-bool DeepseaMat::has_strand_halves() const {
-    return state_->halves;
-}
-
 std::size_t DeepseaMat::labels() const {
     return state_->labels->dims[1];
 }
