@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -41,14 +42,20 @@ def key_of(seen):
     return digest.hexdigest()
 
 
-def check(tidy, build, passed, source, torch_too):
+def copy_commands(build, folder):
+    """The compile database without g++'s precompiled header, which clang cannot read; sources include what they use."""
+    commands = (build / "compile_commands.json").read_text()
+    (folder / "compile_commands.json").write_text(re.sub(r"-Winvalid-pch -include \S+/cmake_pch\.hxx ", "", commands))
+
+
+def check(tidy, commands, passed, source, torch_too):
     seen, torch = reach(source)
     mark = passed / key_of(seen)
     if (torch and not torch_too) or mark.exists():
         return ""
-    # clang knows neither all of g++'s flags nor its precompiled headers.
+    # clang does not know all of g++'s flags.
     flags = ["-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument", "-Wno-unused-command-line-argument"]
-    command = [tidy, "--quiet", "-p", build, *(f"--extra-arg={flag}" for flag in flags), source]
+    command = [tidy, "--quiet", "-p", commands, *(f"--extra-arg={flag}" for flag in flags), source]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if run.returncode == 0:
         mark.touch()
@@ -74,8 +81,9 @@ def main():
     listed = subprocess.run(["git", "ls-files", "lib/*.cpp", "apps/*.cpp"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     passed = Path(os.environ.get("BIGBIRD_DEPS") or Path.home() / ".cache/bigbird-dna") / "lint"
     passed.mkdir(parents=True, exist_ok=True)
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        jobs = [pool.submit(check, tidy, options.build, passed, path, bool(named) or options.all) for path in named or [ROOT / name for name in listed]]
+    with tempfile.TemporaryDirectory() as commands, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        copy_commands(options.build, Path(commands))
+        jobs = [pool.submit(check, tidy, commands, passed, path, bool(named) or options.all) for path in named or [ROOT / name for name in listed]]
         found = False
         for job in jobs:
             found |= bool(job.result())

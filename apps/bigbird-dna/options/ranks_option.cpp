@@ -2,7 +2,7 @@
 #include "options/ranks_option.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/log_prefix.hpp"
+#include "bigbird/core/log.hpp"
 
 namespace bigbird::cli {
 
@@ -18,7 +18,7 @@ training::RankSpec place_of_this_process(int processes) {
                           std::to_string(place.size) + " processes; leave out --processes");
     }
     if (!place.is_first()) {
-        set_up_log_with_prefix(Verbosity::quiet, "process " + std::to_string(place.rank) + ": ");
+        set_up_log(Verbosity::quiet, "process " + std::to_string(place.rank) + ": ");
     }
     return place;
 }

@@ -84,6 +84,7 @@ struct Child {
     ::setenv("RANK", std::to_string(rank).c_str(), 1);
     ::setenv("LOCAL_RANK", std::to_string(rank).c_str(), 1);
     std::vector<char*> words;
+    words.reserve(arguments.size() + 1);
     for (std::string& argument : arguments) {
         words.push_back(argument.data());
     }

@@ -89,7 +89,9 @@ std::vector<std::string> expand_options_file(const std::vector<std::string>& arg
     }
     for (const auto& entry : root) {
         std::string name = entry.first.Scalar();
-        name = name.starts_with("--") ? name : "--" + name;
+        if (!name.starts_with("--")) {
+            name.insert(0, "--");
+        }
         if (!on_command_line.contains(name)) {
             const std::vector<std::string> words = words_of(name, entry.second, file);
             given.insert(given.end(), words.begin(), words.end());

@@ -111,6 +111,7 @@ int Program::parse_and_run(int argc, char** argv) {
     finish_commands();
     const std::vector<std::string> words = expand_options_file({argv, argv + argc});
     std::vector<const char*> given;
+    given.reserve(words.size());
     for (const std::string& word : words) {
         given.push_back(word.c_str());
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/log.hpp"
 
-#include "bigbird/core/log_prefix.hpp"
-
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/ansicolor_sink.h>
 
@@ -42,11 +40,7 @@ spdlog::level::level_enum level_of(Verbosity verbosity) {
 
 }  // namespace
 
-void set_up_log(Verbosity verbosity) {
-    set_up_log_with_prefix(verbosity, "");
-}
-
-void set_up_log_with_prefix(Verbosity verbosity, const std::string& prefix) {
+void set_up_log(Verbosity verbosity, const std::string& prefix) {
     current = verbosity;
     auto sink = std::make_shared<spdlog::sinks::ansicolor_stderr_sink_mt>();
     auto logger = std::make_shared<spdlog::logger>("bigbird-dna", std::move(sink));

@@ -4,6 +4,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <string>
 #include <utility>
 
 namespace bigbird {
@@ -11,8 +12,9 @@ namespace bigbird {
 enum class Verbosity { quiet, normal, verbose };
 
 /// Sets up the log once, at start: "bigbird-dna: message", warnings and errors marked. quiet keeps warnings
-/// and errors.
-void set_up_log(Verbosity verbosity);
+/// and errors. `prefix` stands before every message ("process 1: "), where several processes write to one
+/// terminal.
+void set_up_log(Verbosity verbosity, const std::string& prefix = "");
 Verbosity log_verbosity();
 
 template <typename... Args>

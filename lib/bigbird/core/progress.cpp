@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 
 namespace bigbird {
@@ -66,7 +67,7 @@ double Progress::end() {
 }
 
 std::string Progress::duration(double seconds) {
-    const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+    const auto whole = std::llround(seconds);
     if (seconds < 59.95) {  // what rounds to 60.0 is a minute
         return fmt::format("{:.1f} s", seconds);
     }

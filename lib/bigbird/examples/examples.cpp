@@ -66,9 +66,7 @@ public:
     }
 
 private:
-    InputError fault(const std::string& what) const {
-        return InputError(what, input_.path(), input_.line_number());
-    }
+    InputError fault(const std::string& what) const { return {what, input_.path(), input_.line_number()}; }
 
     std::uint32_t contig_number(std::string_view name) {
         const auto next = static_cast<std::uint32_t>(rows_.contigs.size());
@@ -185,9 +183,9 @@ ExampleSet ExampleSet::load(const fs::path& directory) {
     BitMatrix matrix(directory / matrix_name, static_cast<std::int64_t>(rows.begin.size()), labels.size());
     TwoBitReader sequences(directory / store_name);
     std::vector<std::int64_t> records = records_of(directory / store_name, sequences, rows, task);
-    return ExampleSet(std::unique_ptr<State>(new State{std::move(manifest), task, bounds, std::move(labels),
-                                                       std::move(rows), std::move(matrix),
-                                                       std::move(sequences), std::move(records)}));
+    return ExampleSet(
+        std::make_unique<State>(State{std::move(manifest), task, bounds, std::move(labels), std::move(rows),
+                                      std::move(matrix), std::move(sequences), std::move(records)}));
 }
 
 ExampleSet::ExampleSet(std::unique_ptr<State> state) : state_(std::move(state)) {}

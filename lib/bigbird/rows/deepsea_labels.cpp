@@ -26,8 +26,7 @@ const Deepsea& deepsea() {
             const auto fields = split_fields(line, '\t');
             BIGBIRD_EXPECTS(fields.size() == 6, "six columns are needed");
             labels.push_back({std::string(fields[1]), std::string(fields[2]), -1});
-            result.published.push_back(
-                {parse_real(fields[3]), parse_real(fields[4]), parse_real(fields[5]).value_or(0)});
+            result.published.push_back({parse_real(fields[3]), parse_real(fields[4])});
         }
         result.labels = LabelTable(std::move(labels));
         return result;

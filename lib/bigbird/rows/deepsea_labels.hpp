@@ -17,7 +17,6 @@ namespace bigbird::rows {
 /// What DeepSEA's Supplementary Table 2 says of a label, of its test set: chromosomes 8 and 9.
 struct PublishedFigures {
     std::optional<double> roc_auc, average_precision;  ///< none for the label without positives
-    double positive_rate = 0;
 };
 
 /// Thread-safe, as all here.

@@ -36,22 +36,6 @@ genome::Interval window_about_tss(const std::string& contig, std::int64_t tss, g
     return {contig, tss + bounds.begin, tss + bounds.end};
 }
 
-Anchor parse_anchor(std::string_view text) {
-    if (text == "auto") {
-        return Anchor::automatic;
-    }
-    if (text == "centre" || text == "center") {
-        return Anchor::centre;
-    }
-    if (text == "tss") {
-        return Anchor::tss;
-    }
-    if (text == "summit") {
-        return Anchor::summit;
-    }
-    throw ConfigError("'" + std::string(text) + "' is no anchor; write auto, centre, tss or summit");
-}
-
 genome::Interval window_of(const genome::BedRecord& record, Anchor anchor, const WindowBounds& bounds) {
     if (anchor == Anchor::itself) {
         return record.where;

@@ -33,8 +33,6 @@ genome::Interval window_about_tss(const std::string& contig, std::int64_t tss, g
 /// the window is the window. `tss`: tss_of and the bounds. `summit`: begin + narrowPeak's column 10 in place
 /// of the middle, or the middle without one. `itself`: the row is the window, whatever the bounds.
 enum class Anchor : std::uint8_t { automatic, centre, tss, summit, itself };
-/// "auto", "centre" (or "center"), "tss", "summit". Throws ConfigError.
-Anchor parse_anchor(std::string_view text);
 
 genome::Interval window_of(const genome::BedRecord& record, Anchor anchor, const WindowBounds& bounds);
 

@@ -3,7 +3,6 @@
 
 #include "support/testing.hpp"
 
-#include "bigbird/core/log_prefix.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/system/child_process.hpp"
 
@@ -54,7 +53,7 @@ DOCTEST_TEST_CASE("log: what is shown, and how it is marked") {
 
 DOCTEST_TEST_CASE("log: a process's own words stand before each message") {
     DOCTEST_CHECK(messages_of([] {
-                      set_up_log_with_prefix(Verbosity::normal, "process 1: ");
+                      set_up_log(Verbosity::normal, "process 1: ");
                       log_info("begins");
                       log_warning("waits");
                   }) == "bigbird-dna: process 1: begins\nbigbird-dna: process 1: warning: waits\n");

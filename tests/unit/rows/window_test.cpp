@@ -51,9 +51,3 @@ DOCTEST_TEST_CASE("window: rows of one base are TSSs, longer ones are centred, u
     record.summit = 5;
     DOCTEST_CHECK(window_of(record, Anchor::summit, bounds) == Interval{"1", 85, 125});
 }
-
-DOCTEST_TEST_CASE("window: anchors are known by name") {
-    DOCTEST_CHECK(parse_anchor("center") == Anchor::centre);
-    DOCTEST_CHECK(parse_anchor("auto") == Anchor::automatic);
-    DOCTEST_CHECK_THROWS_AS(parse_anchor("middle"), ConfigError);
-}

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 namespace bigbird::attention {
 
@@ -176,8 +177,9 @@ BlockLayout make_layout(const PatternSpec& spec, int blocks, int layer, int head
         if (spec.random_source == RandomSource::hf) {
             counts[0] += spec.random_blocks;
         } else if (planned) {
-            for (int i = 0; i < spec.random_blocks; ++i) {
-                const auto pick = plan[static_cast<std::size_t>((row - 1) * spec.random_blocks + i)];
+            const auto width = static_cast<std::size_t>(spec.random_blocks);
+            for (const std::int32_t pick :
+                 std::span(plan).subspan(static_cast<std::size_t>(row - 1) * width, width)) {
                 ++counts[static_cast<std::size_t>(pick)];
             }
         } else {

@@ -131,9 +131,4 @@ std::vector<std::int32_t> random_plan(const RandomPlanSpec& spec, std::uint32_t 
     return first ? first_plan(spec, random) : general_plan(spec, random);
 }
 
-std::vector<std::int32_t> numpy_permutation(std::uint32_t seed, std::vector<std::int32_t> values) {
-    NumpyRandom(seed).permute(values);
-    return values;
-}
-
 }  // namespace bigbird::attention

@@ -23,7 +23,4 @@ struct RandomPlanSpec {
 /// + 2 random_blocks blocks. Throws ConfigError where the plan cannot be drawn (plan_tokens too short).
 std::vector<std::int32_t> random_plan(const RandomPlanSpec& spec, std::uint32_t seed);
 
-/// numpy.random.RandomState(seed).permutation(values), one draw.
-std::vector<std::int32_t> numpy_permutation(std::uint32_t seed, std::vector<std::int32_t> values);
-
 }  // namespace bigbird::attention

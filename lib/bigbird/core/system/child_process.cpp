@@ -171,6 +171,7 @@ ChildResult run_child(const std::function<int()>& body, milliseconds limit) {
 
 ChildResult run_child(const std::string& program, const std::vector<std::string>& words, milliseconds limit) {
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (const std::string& word : words) {
         arguments.push_back(const_cast<char*>(word.c_str()));
     }

@@ -21,6 +21,7 @@ int find_loader(dl_phdr_info* info, std::size_t, void* out) {
     for (int i = 0; i < info->dlpi_phnum; ++i) {
         const ElfW(Phdr)& header = info->dlpi_phdr[i];
         if (header.p_type == PT_INTERP) {
+            // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader gives addresses as integers
             *static_cast<std::string*>(out) = reinterpret_cast<const char*>(info->dlpi_addr + header.p_vaddr);
         }
     }

@@ -98,7 +98,7 @@ struct TokenShardWriter::State {
         header.first = first;
         header.vocabulary = vocabulary;
         files.push_back(name);
-        return ElementFile(output.path() / name, output.target(), header);
+        return {output.path() / name, output.target(), header};
     }
 
     void add_tokens(std::span<const std::int32_t> ids) {

@@ -170,20 +170,6 @@ std::span<const std::int64_t> TokenShards::document_ends() const {
     return state_->document_ends();
 }
 
-IndexRange TokenShards::document_sentences(std::int64_t document) const {
-    BIGBIRD_EXPECTS(document >= 0 && document < counts().documents, "a document outside the corpus");
-    const auto ends = document_ends();
-    const auto at = static_cast<std::size_t>(document);
-    return {at == 0 ? 0 : ends[at - 1], ends[at]};
-}
-
-IndexRange TokenShards::sentence_tokens(std::int64_t sentence) const {
-    BIGBIRD_EXPECTS(sentence >= 0 && sentence < counts().sentences, "a sentence outside the corpus");
-    const auto ends = sentence_ends();
-    const auto at = static_cast<std::size_t>(sentence);
-    return {at == 0 ? 0 : ends[at - 1], ends[at]};
-}
-
 void TokenShards::append_ids(const IndexRange& tokens, std::vector<std::int32_t>& out) const {
     BIGBIRD_EXPECTS(tokens.begin >= 0 && tokens.begin <= tokens.end && tokens.end <= counts().tokens,
                     "tokens outside the corpus");

@@ -48,10 +48,6 @@ public:
     const Json& manifest() const;
     const std::filesystem::path& directory() const;
 
-    /// The sentences of a document; the tokens of a sentence.
-    IndexRange document_sentences(std::int64_t document) const;
-    IndexRange sentence_tokens(std::int64_t sentence) const;
-
     /// Rising ends (sentences): sentence s holds the tokens from the end of s - 1 (or 0) to its own.
     std::span<const std::int64_t> sentence_ends() const;
     /// Rising ends (documents), in sentences.

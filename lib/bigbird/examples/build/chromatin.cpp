@@ -19,6 +19,7 @@
 #include "bigbird/genome/regions/interval_set.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -229,7 +230,7 @@ private:
                    stream.split(static_cast<std::uint64_t>(b)).key();
         });
         const auto wanted =
-            static_cast<std::size_t>(options_.negatives * static_cast<double>(chosen.size()) + 0.5);
+            static_cast<std::size_t>(std::llround(options_.negatives * static_cast<double>(chosen.size())));
         unlabelled.resize(std::min(unlabelled.size(), wanted));
         chosen.insert(chosen.end(), unlabelled.begin(), unlabelled.end());
         std::sort(chosen.begin(), chosen.end());

@@ -86,10 +86,11 @@ struct DeepseaMat::State {
         if (!file) throw InputError("is no .mat file of MATLAB 5 or 7.3, or is cut off", path);
         while (Variable variable{Mat_VarReadNextInfo(file.get())}) {
             const bool numbers = element_bytes(variable->class_type) > 0 && variable->isComplex == 0;
-            if (numbers && variable->rank == 3 && variable->dims[1] == 4)
+            if (numbers && variable->rank == 3 && variable->dims[1] == 4) {
                 sequences = std::move(variable);
-            else if (numbers && variable->rank == 2 && !labels)
+            } else if (numbers && variable->rank == 2 && !labels) {
                 labels = std::move(variable);
+            }
         }
         if (!sequences || !labels) {
             throw InputError(
@@ -120,12 +121,12 @@ struct DeepseaMat::State {
         }
     }
 
-    InputError broken_off() const { return InputError("breaks off inside its data; fetch it again", path); }
+    InputError broken_off() const { return {"breaks off inside its data; fetch it again", path}; }
 
     /// Rows [begin, begin + count) of an array in `buffer` (or the whole one), and how many rows that has.
     std::pair<Cells, std::size_t> rows_of(matvar_t* variable, std::int64_t begin, std::int64_t count) {
         if (whole) return {Cells(variable->data, variable->class_type, path), variable->dims[0]};
-        std::size_t cells = static_cast<std::size_t>(count);
+        auto cells = static_cast<std::size_t>(count);
         std::array<int, 3> start{static_cast<int>(begin), 0, 0}, stride{1, 1, 1},
             edge{static_cast<int>(count), 1, 1};
         for (int d = 1; d < variable->rank; ++d) {
@@ -194,10 +195,6 @@ DeepseaMat::DeepseaMat(DeepseaMat&&) noexcept = default;
 std::int64_t DeepseaMat::rows() const {
     const auto rows = static_cast<std::int64_t>(state_->sequences->dims[0]);
     return state_->halves ? rows / 2 : rows;
-}
-
-bool DeepseaMat::has_strand_halves() const {
-    return state_->halves;
 }
 
 std::size_t DeepseaMat::labels() const {

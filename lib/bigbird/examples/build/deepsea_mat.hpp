@@ -26,7 +26,6 @@ public:
     /// Rows that stand for different places: where the second half of the file is the reverse complement of
     /// the first, as in DeepSEA's own, those of the first half.
     std::int64_t rows() const;
-    bool has_strand_halves() const;
     std::size_t labels() const;
     std::int64_t bases() const;
     const std::filesystem::path& path() const;

@@ -223,9 +223,10 @@ Bins read_mats(const ImportOptions& options, const genome::ReferenceGenome& refe
             progress.update(compared);
         }
         progress.finish();
-        if (different > 0)
+        if (different > 0) {
             log_warning("{}: {} of {} sequences differ from the reference", path.string(), different,
                         compared);
+        }
     }
     return bins;
 }

@@ -211,8 +211,9 @@ std::unique_ptr<FastaFile> open_fasta(const std::filesystem::path& path) {
 
 std::unique_ptr<FastaFile> fasta_in_memory(std::vector<std::pair<std::string, std::string>> contigs) {
     std::vector<HeldFasta::Held> held;
-    for (auto& [name, bases] : contigs) {
-        held.push_back({{{std::move(name), 0}, 0}, std::move(bases)});
+    held.reserve(contigs.size());
+    for (std::pair<std::string, std::string>& contig : contigs) {
+        held.push_back({{{std::move(contig.first), 0}, 0}, std::move(contig.second)});
     }
     return std::make_unique<HeldFasta>("memory", std::move(held));
 }

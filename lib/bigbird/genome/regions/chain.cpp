@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/genome/regions/chain.hpp"
 
-#include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
@@ -10,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -159,26 +159,15 @@ Lifted on_query(const Chain& chain, std::int64_t begin, std::int64_t end, Strand
     return {where, turned(strand, chain.reverse)};
 }
 
-/// What a chain has of a target interval in its blocks.
-struct Part {
-    std::int64_t bases = 0, query_begin = 0, query_end = 0;
-};
-
-Part part_of(const Chain& chain, std::int64_t begin, std::int64_t end) {
-    Part part;
-    auto block =
-        std::upper_bound(chain.blocks.begin(), chain.blocks.end(), begin,
-                         [](std::int64_t position, const Block& b) { return position < b.target + b.size; });
-    for (; block != chain.blocks.end() && block->target < end; ++block) {
-        const std::int64_t first = std::max(begin, block->target);
-        const std::int64_t last = std::min(end, block->target + block->size);
-        if (part.bases == 0) {
-            part.query_begin = block->query + (first - block->target);
-        }
-        part.query_end = block->query + (last - block->target);
-        part.bases += last - first;
+/// Where the query has a target's base, on the chain's strand; nothing where that lies in no block.
+std::optional<std::int64_t> query_of(const Chain& chain, std::int64_t position) {
+    const auto block =
+        std::upper_bound(chain.blocks.begin(), chain.blocks.end(), position,
+                         [](std::int64_t at, const Block& b) { return at < b.target + b.size; });
+    if (block == chain.blocks.end() || block->target > position) {
+        return std::nullopt;
     }
-    return part;
+    return block->query + (position - block->target);
 }
 
 bool spans(const Chain& chain, std::int64_t position) {
@@ -241,8 +230,8 @@ std::optional<Lifted> ChainMap::lift(std::string_view contig, std::int64_t posit
         if (!spans(chain, position)) {
             continue;
         }
-        if (const Part part = part_of(chain, position, position + 1); part.bases > 0) {
-            return on_query(chain, part.query_begin, part.query_end, strand);
+        if (const auto query = query_of(chain, position)) {
+            return on_query(chain, *query, *query + 1, strand);
         }
     }
     return std::nullopt;
@@ -256,26 +245,6 @@ Unmapped ChainMap::why_unmapped(std::string_view contig, std::int64_t position) 
     const bool spanned =
         std::any_of(chains.begin(), chains.end(), [&](const Chain& chain) { return spans(chain, position); });
     return spanned ? Unmapped::in_gap : Unmapped::outside_chains;
-}
-
-std::optional<Lifted> ChainMap::lift(const Interval& where, Strand strand, double least_share) const {
-    BIGBIRD_EXPECTS(least_share > 0 && least_share <= 1, "a share lies above 0 and up to 1");
-    const Chain* best = nullptr;
-    Part best_part;
-    for (const Chain& chain : state_->of(where.contig)) {
-        if (where.begin < chain.target_end && where.end > chain.target_begin) {
-            const Part part = part_of(chain, where.begin, where.end);
-            if (part.bases > best_part.bases) {
-                best = &chain;
-                best_part = part;
-            }
-        }
-    }
-    if (best == nullptr ||
-        static_cast<double>(best_part.bases) < least_share * static_cast<double>(where.size())) {
-        return std::nullopt;
-    }
-    return on_query(*best, best_part.query_begin, best_part.query_end, strand);
 }
 
 }  // namespace bigbird::genome

@@ -43,10 +43,6 @@ public:
     std::optional<Lifted> lift(std::string_view contig, std::int64_t position, Strand strand) const;
     /// Why a base that does not lift does not.
     Unmapped why_unmapped(std::string_view contig, std::int64_t position) const;
-    /// An interval, by the chain that holds most of its bases in blocks, if that is at least `least_share` of
-    /// them (0 < least_share <= 1; 0.95 is UCSC liftOver's default): from the first to the last of those
-    /// bases. An empty interval has no bases and does not lift.
-    std::optional<Lifted> lift(const Interval& where, Strand strand, double least_share) const;
 
 private:
     struct State;

@@ -69,15 +69,6 @@ std::vector<Interval> IntervalSet::intervals() const {
     return result;
 }
 
-std::int64_t IntervalSet::overlap(const Interval& where) const {
-    const std::span<const Span> all = spans(where.contig);
-    std::int64_t total = 0;
-    for (auto span = first_behind(all, where.begin); span != all.end() && span->begin < where.end; ++span) {
-        total += std::min(span->end, where.end) - std::max(span->begin, where.begin);
-    }
-    return total;
-}
-
 bool IntervalSet::overlaps(const Interval& where) const {
     const std::span<const Span> all = spans(where.contig);
     const auto span = first_behind(all, where.begin);

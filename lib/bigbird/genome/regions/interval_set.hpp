@@ -38,8 +38,6 @@ public:
     /// All of them, contigs by name.
     std::vector<Interval> intervals() const;
 
-    /// How many bases of `where` are in the set.
-    std::int64_t overlap(const Interval& where) const;
     bool overlaps(const Interval& where) const;
     /// Whether all of `where` is in the set; an empty interval is where its base begin is.
     bool contains(const Interval& where) const;

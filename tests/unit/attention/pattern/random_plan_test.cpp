@@ -65,16 +65,6 @@ DOCTEST_TEST_CASE("random_plan: the picks of transformers and of the authors' co
     }
 }
 
-DOCTEST_TEST_CASE("random_plan: numpy's permutations") {
-    Picks from_1;
-    for (int i = 1; i <= 13; ++i) {
-        from_1.push_back(i);
-    }
-    DOCTEST_CHECK(numpy_permutation(0, from_1) == Picks{7, 12, 5, 11, 3, 9, 2, 8, 10, 4, 1, 6, 13});
-    DOCTEST_CHECK(numpy_permutation(7, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}) ==
-                  Picks{8, 5, 0, 2, 1, 10, 7, 3, 6, 9, 4});
-}
-
 DOCTEST_TEST_CASE("random_plan: a model that is too short for its plan is refused") {
     RandomPlanSpec spec;
     spec.blocks = 64;

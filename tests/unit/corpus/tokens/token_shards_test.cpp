@@ -11,6 +11,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <span>
 #include <string>
 
 using namespace bigbird;
@@ -39,6 +40,12 @@ void write(const fs::path& directory, const Sentences& documents, std::int64_t s
         writer.end_document();
     }
     writer.commit(Json::array(), 2);
+}
+
+/// The i-th of the ranges that `ends` divides a corpus into.
+IndexRange range_of(std::span<const std::int64_t> ends, std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    return {at == 0 ? 0 : ends[at - 1], ends[at]};
 }
 
 std::string spell(const TokenShards& shards, const IndexRange& tokens) {
@@ -86,10 +93,10 @@ DOCTEST_TEST_CASE("token_shards: what was written, however it was cut into shard
         DOCTEST_CHECK(shards.counts().bases == 10 + 7 + 3 + 18 + 1 + 4);
         Sentences spelt;
         for (std::int64_t d = 0; d < shards.counts().documents; ++d) {
-            const IndexRange sentences = shards.document_sentences(d);
+            const IndexRange sentences = range_of(shards.document_ends(), d);
             spelt.emplace_back();
             for (std::int64_t s = sentences.begin; s < sentences.end; ++s) {
-                spelt.back().push_back(spell(shards, shards.sentence_tokens(s)));
+                spelt.back().push_back(spell(shards, range_of(shards.sentence_ends(), s)));
             }
         }
         DOCTEST_CHECK(spelt == small_corpus);

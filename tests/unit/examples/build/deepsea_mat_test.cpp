@@ -44,7 +44,6 @@ DOCTEST_TEST_CASE(
          {std::pair("train", "train"), std::pair("valid", "validation"), std::pair("test", "test")}) {
         const std::vector<Row> expected = rows_of(split);
         DeepseaMat mat(test_data(std::string("chromatin/mat/") + name + ".mat"));
-        DOCTEST_CHECK(mat.has_strand_halves());
         DOCTEST_REQUIRE(mat.rows() == std::ssize(expected));
         DOCTEST_CHECK(mat.labels() == 5);
         DOCTEST_CHECK(mat.bases() == 1000);

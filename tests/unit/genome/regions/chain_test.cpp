@@ -50,9 +50,6 @@ DOCTEST_TEST_CASE("chain: EPDnew's TSSs lift as pyliftover lifts them") {
             ++lifted;
             DOCTEST_CHECK(result->where == expected.at(record.name).where);
             DOCTEST_CHECK(result->strand == expected.at(record.name).strand);
-            const auto interval = chains.lift(record.where, record.strand, 0.95);
-            DOCTEST_REQUIRE(interval);
-            DOCTEST_CHECK(interval->where == result->where);
         }
     }
     DOCTEST_CHECK(lifted == 113);
@@ -112,20 +109,6 @@ DOCTEST_TEST_CASE("chain: why a base does not lift") {
     DOCTEST_CHECK(chains.why_unmapped("b", 9) == Unmapped::outside_chains);
     DOCTEST_CHECK(chains.why_unmapped("b", 40) == Unmapped::outside_chains);
     DOCTEST_CHECK(chains.why_unmapped("c", 5) == Unmapped::no_chains);
-}
-
-DOCTEST_TEST_CASE("chain: intervals lift by the chain that holds most of them") {
-    const testing::TempDir folder;
-    testing::write_file(folder / "c", two_chains);
-    const ChainMap chains(folder / "c");
-    const auto lifted = chains.lift({"a", 12, 18}, Strand::forward, 1.0);
-    DOCTEST_REQUIRE(lifted);
-    DOCTEST_CHECK(lifted->where == Interval{"y", 47, 53});
-    DOCTEST_CHECK(lifted->strand == Strand::reverse);
-    DOCTEST_CHECK(chains.lift({"a", 15, 30}, Strand::forward, 0.95)->where == Interval{"x", 35, 50});
-    DOCTEST_CHECK(chains.lift({"a", 40, 50}, Strand::forward, 0.5)->where == Interval{"x", 60, 65});
-    DOCTEST_CHECK(!chains.lift({"a", 40, 50}, Strand::forward, 0.51));
-    DOCTEST_CHECK(!chains.lift({"a", 12, 12}, Strand::forward, 0.95));
 }
 
 DOCTEST_TEST_CASE("chain: malformed files are named with their line") {

@@ -66,7 +66,7 @@ std::vector<LinkList> tile_lists(const BlockLayout& layout, const Tiling& tiling
             for (int query = first_query; query < last_query; ++query) {
                 for (int key = first_key; key < last_key; ++key) {
                     auto& biases = found[at(query)][key];
-                    biases.resize(at(side * side), -std::numeric_limits<float>::infinity());
+                    biases.resize(at(std::int64_t{side} * side), -std::numeric_limits<float>::infinity());
                     biases[at((row % side) * side + column % side)] = bias;
                 }
             }

@@ -31,24 +31,19 @@ void await(const std::atomic<std::uint32_t>& value, Condition&& holds) {
 }  // namespace
 
 ShardTeam::ShardTeam(std::size_t members) : members_(members) {
-    for (std::size_t member = 1; member < members_; ++member) {
-        threads_.emplace_back([this, member] {
-            for (std::uint32_t done = 0;; ++done) {
-                await(round_, [done](std::uint32_t round) { return round != done; });
-                if (job_ == nullptr) {
-                    return;
-                }
-                work(member);
-                if (--busy_ == 0) {
-                    busy_.notify_one();
-                }
+    for (std::size_t thread = 1; thread < members_; ++thread) {
+        threads_.emplace_back([this] {
+            for (std::uint32_t seen = 0; !leaving_;) {
+                await(round_, [seen](std::uint32_t round) { return round != seen; });
+                seen = round_;
+                work_on_rest();
             }
         });
     }
 }
 
 ShardTeam::~ShardTeam() {
-    job_ = nullptr;
+    leaving_ = true;
     ++round_;
     round_.notify_all();
 }
@@ -62,14 +57,30 @@ void ShardTeam::work(std::size_t member) {
     }
 }
 
+void ShardTeam::work_on_rest() {
+    std::uint64_t next = next_;
+    while (static_cast<std::uint32_t>(next) < members_) {
+        if (!next_.compare_exchange_weak(next, next + 1)) {
+            continue;
+        }
+        work(static_cast<std::uint32_t>(next));
+        if (--busy_ == 0) {
+            busy_.notify_one();
+        }
+        next = next_;
+    }
+}
+
 void ShardTeam::run(const std::function<void(std::size_t)>& job) {
     job_ = &job;
     if (members_ > 1) {
         busy_ = static_cast<std::uint32_t>(members_ - 1);
+        next_ = std::uint64_t{round_ + 1U} << 32 | 1U;
         ++round_;
         round_.notify_all();
     }
     work(0);
+    work_on_rest();
     await(busy_, [](std::uint32_t busy) { return busy == 0; });
     if (failure_) {
         std::rethrow_exception(std::exchange(failure_, nullptr));
