@@ -69,6 +69,13 @@ void add_baseline_options(CLI::App& command, MlmEvaluationSpec& spec) {
         ->check(CLI::Range(1, 6))
         ->type_name("N,N…")
         ->group(group);
+    command
+        .add_option("--baseline-two-sided", spec.baselines.two_sided,
+                    "Bases on either side by which two-sided models tell a base, 0 to 6")
+        ->delimiter(',')
+        ->check(CLI::Range(0, 6))
+        ->type_name("K,K…")
+        ->group(group);
 }
 
 }  // namespace

@@ -92,14 +92,14 @@ DOCTEST_TEST_CASE("bins network: half of the heads begin with attention to near 
     const at::Tensor bias = parameters["encoder.0.query.bias"];
     DOCTEST_CHECK(at::equal(bias, parameters["encoder.0.key.bias"]));
     DOCTEST_CHECK(bias.slice(0, 8).count_nonzero().item<int>() == 0);
-    const RotaryTable table = rotary_table(4, 8, at::kCPU);
-    const at::Tensor turned = rotate(bias.slice(0, 0, 8).expand({1, 1, 4, 8}), table)[0][0];  // (4, 8)
+    const model::RotaryTable table = model::rotary_table(4, 8, at::kCPU);
+    const at::Tensor turned = model::rotate(bias.slice(0, 0, 8).expand({1, 1, 4, 8}), table)[0][0];  // (4, 8)
     const at::Tensor scores = at::matmul(turned, turned.t())[0] / std::sqrt(8.0);
     DOCTEST_CHECK(scores[0].item<double>() == doctest::Approx(4));  // a pair of features each
     for (const int distance : {1, 2, 3})
         DOCTEST_CHECK(scores[distance].item<double>() < scores[distance - 1].item<double>());
     BinsConfig config = small_bins();
-    config.positions = Positions::none;
+    config.positions = model::Positions::none;
     const BinsNetwork plain = network_of(config);
     DOCTEST_CHECK(plain->named_parameters()["encoder.0.query.bias"].count_nonzero().item<int>() == 0);
 }

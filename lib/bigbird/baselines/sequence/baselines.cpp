@@ -13,7 +13,7 @@ namespace bigbird::baselines {
 
 namespace {
 
-constexpr int highest_order = 12, longest_ngram = 6;
+constexpr int highest_order = 12, longest_ngram = 6, longest_reach = 6;
 
 void check(const std::vector<int>& values, int low, int high, const char* option) {
     for (const int value : values) {
@@ -44,10 +44,13 @@ void for_each_document(const corpus::TokenCorpus& corpus, Visit visit) {
 void BaselineSpec::validate() const {
     check(orders, 0, highest_order, "--baseline-orders");
     check(ngrams, 1, longest_ngram, "--baseline-ngrams");
+    check(two_sided, 0, longest_reach, "--baseline-two-sided");
 }
 
 Baselines::Baselines(const BaselineSpec& spec, tokenizer::DnaTokenizer tokenizer)
-    : spec_(spec), tokenizer_(std::move(tokenizer)), scores_(spec.orders.size() + spec.ngrams.size()) {
+    : spec_(spec),
+      tokenizer_(std::move(tokenizer)),
+      scores_(spec.orders.size() + spec.ngrams.size() + spec.two_sided.size()) {
     spec_.validate();
     if (!spec_.orders.empty()) {
         markov_ = std::make_unique<baselines::MarkovModel>(
@@ -55,6 +58,9 @@ Baselines::Baselines(const BaselineSpec& spec, tokenizer::DnaTokenizer tokenizer
     }
     for (const int n : spec_.ngrams) {
         ngrams_.emplace_back(tokenizer_, n);
+    }
+    if (!spec_.two_sided.empty()) {
+        two_sided_ = std::make_unique<baselines::TwoSidedModel>(std::ranges::max(spec_.two_sided));
     }
 }
 
@@ -66,6 +72,7 @@ void Baselines::train(const corpus::TokenCorpus& corpus) {
         for (baselines::TokenNgram& model : ngrams_) {
             model.add(ids);
         }
+        if (two_sided_) two_sided_->add(tokenizer_.decode(ids));
     });
 }
 
@@ -80,6 +87,11 @@ void Baselines::score(const corpus::TokenCorpus& corpus) {
         }
         for (const baselines::TokenNgram& model : ngrams_) {
             scores_[row++].push_back(model.score(ids));
+        }
+        if (two_sided_) {
+            const std::vector<baselines::CodeLength> lengths = two_sided_->score_all(tokenizer_.decode(ids));
+            for (const int reach : spec_.two_sided)
+                scores_[row++].push_back(lengths[static_cast<std::size_t>(reach)]);
         }
     });
 }
@@ -109,6 +121,9 @@ Json Baselines::to_json(std::uint64_t seed) const {
     }
     for (const int n : spec_.ngrams) {
         add("token_" + std::to_string(n) + "_gram", std::to_string(n) + "-gram of tokens");
+    }
+    for (const int reach : spec_.two_sided) {
+        add("two_sided_" + std::to_string(reach), std::to_string(reach) + " bases on either side");
     }
     json["baseline_bases"] = static_cast<std::int64_t>(bases);
     json["baselines"] = std::move(table);

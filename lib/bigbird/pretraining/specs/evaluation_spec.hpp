@@ -34,7 +34,8 @@ struct MlmEvaluationSpec {
     corpus::MaskingSpec masking{.rate = 0.15, .mask = 1, .random = 0};
     std::uint64_t seed = 0;
     baselines::BaselineSpec baselines{.orders = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},
-                                      .ngrams = {1, 2, 3}};
+                                      .ngrams = {1, 2, 3},
+                                      .two_sided = {1, 2, 3, 4, 5, 6}};
     std::int64_t max_sequences = 0;  ///< drawn by the seed; 0: all
     std::int64_t batch_tokens = 8192;
     std::string device = "auto", dtype = "auto";

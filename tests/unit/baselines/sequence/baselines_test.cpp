@@ -24,7 +24,7 @@ corpus::TokenCorpus corpus_of(std::vector<corpus::Document> documents) {
 
 DOCTEST_TEST_CASE("baselines: sentences of a document are one text, documents are not") {
     const std::vector<int> orders{0, 2};
-    Baselines baselines({.orders = orders, .ngrams = {2}}, small_tokenizer());
+    Baselines baselines({.orders = orders, .ngrams = {2}, .two_sided = {2}}, small_tokenizer());
     baselines.train(corpus_of({{{"ACGTACGT", "ACGTTT"}}}));
     baselines.score(corpus_of({{{"ACGT", "ACGNA"}}, {{"GTT"}}}));
     const Json json = baselines.to_json(1);
@@ -37,7 +37,12 @@ DOCTEST_TEST_CASE("baselines: sentences of a document are one text, documents ar
                       doctest::Approx(expected));
     }
     DOCTEST_CHECK(json["baseline_bases"] == 11);
-    DOCTEST_REQUIRE(json["baselines"].size() == 3);
+    baselines::TwoSidedModel both(2);
+    both.add("ACGTACGTACGTTT");
+    DOCTEST_CHECK(
+        json["two_sided_2"].get<double>() ==
+        doctest::Approx((both.score_all("ACGTACGNA")[2].bits + both.score_all("GTT")[2].bits) / 11));
+    DOCTEST_REQUIRE(json["baselines"].size() == 4);
     DOCTEST_CHECK(json["baselines"][2]["name"] == "2-gram of tokens");
     DOCTEST_CHECK(json["baselines"][2]["bits_per_character"] == json["token_2_gram"]);
 }
