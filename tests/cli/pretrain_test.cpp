@@ -184,6 +184,41 @@ DOCTEST_TEST_CASE("pretrain: two processes train as one, stop together and go on
     DOCTEST_CHECK(contains(few.err, "--batch-size 2 leaves some of the 3 processes without a sequence"));
 }
 
+DOCTEST_TEST_CASE("pretrain: tiny-modern has its own defaults, trains on two processes, goes on, is scored") {
+    const TempDir folder;
+    const std::string documents = documents_in(folder);
+    const auto modern = [&](const char* run, std::vector<std::string> more = {}) {
+        more.insert(more.end(), {"--config", "tiny-modern"});
+        return run_program(pretrain(documents, folder / run, more));
+    };
+    const ProgramResult one = modern("one");
+    DOCTEST_INFO(one.err);
+    DOCTEST_REQUIRE(one.code == 0);
+    const Json options = read_json(folder / "one/config.resolved.json")["options"];
+    DOCTEST_CHECK(options["--learning-rate"] == 2e-3);
+    DOCTEST_CHECK(options["--betas"] == Json({0.9, 0.98}));
+    DOCTEST_CHECK(options["--epsilon"] == 1e-8);
+    DOCTEST_CHECK(options["--config"]["hidden_dropout_prob"] == 0);
+    DOCTEST_CHECK(read_json(folder / "one/model/config.json")["model_type"] == "bigbird_dna");
+    DOCTEST_CHECK(modern("two", {"--processes", "2"}).code == 0);
+    DOCTEST_CHECK(losses_of(folder / "two").back() ==
+                  doctest::Approx(losses_of(folder / "one").back()).epsilon(2e-5));
+    DOCTEST_CHECK(modern("cut", {"--max-hours", "1e-9"}).code == 75);
+    DOCTEST_CHECK(modern("cut").code == 0);
+    DOCTEST_CHECK(testing::read_file(folder / "cut/model/model.safetensors") ==
+                  testing::read_file(folder / "one/model/model.safetensors"));
+    DOCTEST_REQUIRE(modern("given", {"--betas", "0.9", "0.999", "--dropout", "0.1"}).code == 0);
+    const Json given = read_json(folder / "given/config.resolved.json")["options"];
+    DOCTEST_CHECK_FALSE(given.contains("--betas"));  // the usual ones
+    DOCTEST_CHECK(given["--config"]["hidden_dropout_prob"] == 0.1);
+    const ProgramResult scored = run_program({"evaluate-mlm", "--model", (folder / "one").string(),
+                                              "--documents", documents, "--baseline-documents", documents,
+                                              "--device", "cpu", "--output", (folder / "mlm.json").string()});
+    DOCTEST_INFO(scored.err);
+    DOCTEST_CHECK(scored.code == 0);
+    DOCTEST_CHECK(read_json(folder / "mlm.json").contains("two_sided_6"));
+}
+
 DOCTEST_TEST_CASE("pretrain: token shards give the run that their documents give") {
     const TempDir folder;
     const std::string documents = documents_in(folder);

@@ -3,7 +3,6 @@
 
 #include "support/testing.hpp"
 
-#include "bigbird/baselines/sequence/markov.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
 
@@ -29,8 +28,7 @@ double bits_per_base(const baselines::CodeLength& code) {
 
 }  // namespace
 
-DOCTEST_TEST_CASE(
-    "two-sided: a base that its neighbours decide costs next to none, on either side alone one bit") {
+DOCTEST_TEST_CASE("two-sided: what the neighbours on both sides tell is saved") {
     // Each second base is the one before it where the one behind is A or C, else the complement.
     std::string dna = random_bases(60'000, 1);
     for (std::size_t i = 1; i + 1 < dna.size(); i += 2) {
@@ -43,10 +41,10 @@ DOCTEST_TEST_CASE(
     std::string held_out = dna.substr(0, 30'001);
     const std::vector<baselines::CodeLength> lengths = model.score_all(held_out);
     DOCTEST_REQUIRE(lengths.size() == 3);
-    baselines::MarkovModel chain(4);
-    chain.add(dna);
     DOCTEST_CHECK(bits_per_base(lengths[0]) == doctest::Approx(2).epsilon(0.01));
-    DOCTEST_CHECK(bits_per_base(lengths[1]) < bits_per_base(chain.score(held_out)) - 0.1);
+    // Half of the bases are decided, but a model does not know which.
+    DOCTEST_CHECK(bits_per_base(lengths[1]) < 1.2);
+    DOCTEST_CHECK(bits_per_base(lengths[1]) > 1);
 }
 
 DOCTEST_TEST_CASE("two-sided: contexts by hand") {

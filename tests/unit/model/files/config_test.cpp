@@ -27,7 +27,8 @@ DOCTEST_TEST_CASE("config: presets have the published shapes") {
         DOCTEST_CHECK_NOTHROW(preset(name).validate());
     }
     DOCTEST_CHECK(message_of<ConfigError>([] { preset("huge"); }) ==
-                  "no model preset is named 'huge': choose tiny, small, base, large, genomics or base-etc, "
+                  "no model preset is named 'huge': choose tiny, tiny-modern, small, base, large, genomics "
+                  "or base-etc, "
                   "or give a config.json");
     const BigBirdConfig large = preset("large"), etc = preset("base-etc");
     DOCTEST_CHECK(large.num_hidden_layers == 24);
