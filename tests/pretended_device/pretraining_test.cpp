@@ -73,7 +73,7 @@ std::vector<Json> run(PretrainRun spec, const at::Device& device, const std::fil
     return lines_of(directory);
 }
 
-void check_like_cpu(const PretrainRun& spec) {
+void check_like_cpu(const PretrainRun& spec, double factor = 1) {
     const ComputeType compute = spec.task.compute;
     const TempDir folder;
     const std::vector<Json> expected = run(spec, at::kCPU, folder / "cpu"),
@@ -82,7 +82,7 @@ void check_like_cpu(const PretrainRun& spec) {
     for (std::size_t i = 0; i < lines.size(); ++i) {
         DOCTEST_CAPTURE(expected[i].dump());
         DOCTEST_CAPTURE(lines[i].dump());
-        DOCTEST_CHECK(apart(expected[i], lines[i], compute) < tolerance_of(compute));
+        DOCTEST_CHECK(apart(expected[i], lines[i], compute) < factor * tolerance_of(compute));
     }
     DOCTEST_CHECK(read_json(folder / "cpu/config.resolved.json") ==
                   read_json(folder / "device/config.resolved.json"));
@@ -119,7 +119,8 @@ DOCTEST_TEST_CASE("pretrain: likewise for the other forms of the encoder") {
                             .initialization = model::Initialization::fan_in,
                             .embedding_convolution = 3};
         spec.task.compute = compute;
-        check_like_cpu(spec);
+        // First weights by fan-in are larger than BERT's, and so is what bf16 rounds.
+        check_like_cpu(spec, compute == ComputeType::bf16 ? 5 : 1);
     }
 }
 

@@ -36,8 +36,9 @@ fs::path parent_of(const fs::path& target) {
     return target.has_parent_path() ? target.parent_path() : fs::path(".");
 }
 
-fs::path without_trailing_slash(const fs::path& path) {
-    return path.has_filename() || !path.has_parent_path() ? path : path.parent_path();
+fs::path without_trailing_slash(fs::path path) {
+    if (!path.has_filename() && path.has_parent_path()) path = path.parent_path();
+    return path;
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ struct Context {
 Context context_of(std::string_view dna, std::size_t at, int order) {
     Context context;
     for (; context.length < order; ++context.length) {
-        const auto distance = static_cast<std::size_t>(context.length / 2 + 1);
+        const auto distance = static_cast<std::size_t>(context.length) / 2 + 1;
         const bool before = context.length % 2 == 0;
         if (before ? distance > at : at + distance >= dna.size()) break;
         const int base = base_index(dna[before ? at - distance : at + distance]);

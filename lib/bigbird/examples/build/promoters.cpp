@@ -161,6 +161,7 @@ private:
                 promoter.negative_base = Interval{drawn.contig, drawn.base, drawn.base + 1};
             });
             std::vector<Interval> drawn;
+            drawn.reserve(members.size());
             for (const Promoter* promoter : members) {
                 drawn.push_back(rows::window_about_tss(promoter->negative_base->contig,
                                                        promoter->negative_base->begin, promoter->site.strand,
