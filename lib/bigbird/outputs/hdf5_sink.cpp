@@ -182,6 +182,7 @@ private:
     void write_labels(const std::vector<Column>& columns) {
         const Handle group = create_group("labels");
         std::vector<std::int64_t> indices;
+        indices.reserve(columns.size());
         for (const Column& column : columns)
             indices.push_back(column.index);
         write_whole(group, "index", H5T_STD_I64LE, H5T_NATIVE_INT64, indices.size(), indices.data());
@@ -191,6 +192,7 @@ private:
                                                                        {"id", &Column::id}};
         for (const auto& [name, member] : texts) {
             std::vector<const char*> values;
+            values.reserve(columns.size());
             for (const Column& column : columns)
                 values.push_back((column.*member).c_str());
             write_whole(group, name, string_type_, string_type_, values.size(), values.data());

@@ -5,6 +5,7 @@ namespace bigbird::outputs {
 
 std::vector<HeadColumn> region_head() {
     std::vector<HeadColumn> head;
+    head.reserve(std::size(rows::region_columns));
     for (const char* name : rows::region_columns)
         head.push_back({name, FieldKind::text});
     head[1].kind = head[2].kind = FieldKind::integer;

@@ -50,7 +50,7 @@ public:
     }
 
     std::vector<std::size_t> select() const {
-        const auto by_index = wanted("index") ? indices() : std::vector<std::size_t>{};
+        auto by_index = wanted("index") ? indices() : std::vector<std::size_t>{};
         if (!by_index.empty()) {
             return by_index;
         }
@@ -123,8 +123,8 @@ private:
 
     std::vector<std::size_t> patterned() const {
         const bool pattern = wanted("name") && item_.find_first_of("*?") != std::string_view::npos;
-        const auto found = pattern ? where([&](std::size_t i) { return matches(item_, table_[i].name); })
-                                   : std::vector<std::size_t>{};
+        auto found = pattern ? where([&](std::size_t i) { return matches(item_, table_[i].name); })
+                             : std::vector<std::size_t>{};
         if (found.empty()) {
             throw fault(
                 "fits no label; choose by index, group, name, unique id or a pattern such as '*CTCF*'");

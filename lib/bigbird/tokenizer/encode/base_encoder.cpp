@@ -23,7 +23,7 @@ void pack(const std::uint8_t* letters, std::size_t size, std::vector<std::uint8_
     packed.resize(size / 4 + 1 + PrefixTokens::padding);
     std::size_t i = 0;
     for (; i + 8 <= size; i += 8) {
-        std::uint64_t word;
+        std::uint64_t word = 0;
         std::memcpy(&word, letters + i, sizeof word);
         const auto half = static_cast<std::uint16_t>(TokenMatcher::pack(word));
         std::memcpy(packed.data() + i / 4, &half, sizeof half);

@@ -158,7 +158,7 @@ PrefixTokens::PrefixTokens(const BaseTokens& tokens, std::size_t most)
 }
 
 PrefixTokens::Candidate PrefixTokens::candidate_at(const std::uint8_t* packed, std::size_t position) const {
-    std::uint32_t word;
+    std::uint32_t word = 0;
     std::memcpy(&word, packed + position / 4, sizeof word);
     return candidates_[word >> (2 * (position % 4)) & 0xFFFF];
 }

@@ -77,6 +77,7 @@ void TokenMatcher::shorten() {
     }
     const auto shortened = [](const std::vector<Match<std::uint32_t>>& matches) {
         std::vector<Match<std::uint16_t>> halves;
+        halves.reserve(matches.size());
         for (const Match<std::uint32_t>& match : matches) {
             halves.push_back(
                 {static_cast<std::uint16_t>(match.node), static_cast<std::uint16_t>(match.token)});

@@ -6,6 +6,8 @@
 #include "bigbird/core/json_file.hpp"
 #include "bigbird/training/ranks/rank_spec.hpp"
 
+#include <ATen/core/Tensor.h>
+
 #include <memory>
 #include <vector>
 
