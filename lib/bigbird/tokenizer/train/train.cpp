@@ -192,6 +192,7 @@ TokenizerTrainer::TokenizerTrainer(const TrainSpec& spec, const std::filesystem:
     }
     const auto most_bases = spec.max_memory == 0 ? std::numeric_limits<std::size_t>::max()
                                                  : bases_that_fit(spec.engine, spec.max_memory);
+    // NOLINTNEXTLINE(modernize-make-unique): an aggregate whose outputs do not move
     state_.reset(new State{spec,
                            target,
                            {target, overwrite},

@@ -69,7 +69,7 @@ std::uint32_t PairTable::insert(Symbol left, Symbol right, std::uint64_t count) 
     if ((size() + 1) * 2 > slots_.size()) {
         grow();
     }
-    std::uint32_t number;
+    std::uint32_t number = 0;
     if (free_.empty()) {
         number = static_cast<std::uint32_t>(pairs_.size());
         pairs_.emplace_back();

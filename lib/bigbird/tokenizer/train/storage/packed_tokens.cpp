@@ -82,7 +82,8 @@ std::array<std::uint64_t, 25> PackedTokens::count_letter_pairs(ShardTeam& team) 
 }
 
 // Counts what stands beside the merged symbols, of which there are `count` in the list.
-void PackedTokens::note_merged(Chunk& chunk, std::size_t count, std::uint8_t first_merged, Scratch& scratch) {
+void PackedTokens::note_merged(Chunk& chunk, std::size_t count, std::uint8_t first_merged,
+                               Scratch& scratch) const {
     chunk.size -= count;
     scratch.neighbours.merged += count;
     for (std::size_t i = 0; i < count; ++i) {

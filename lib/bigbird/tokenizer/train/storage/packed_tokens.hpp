@@ -70,7 +70,7 @@ private:
     void for_each_chunk(ShardTeam& team, Visit&& visit) const;
     template <typename Sweep>
     PackedNeighbours sweep(ShardTeam& team, Sweep&& one_chunk);
-    void note_merged(Chunk& chunk, std::size_t count, std::uint8_t first_merged, Scratch& scratch);
+    void note_merged(Chunk& chunk, std::size_t count, std::uint8_t first_merged, Scratch& scratch) const;
 
     std::uint8_t* symbols_;
     std::vector<Chunk> chunks_;
