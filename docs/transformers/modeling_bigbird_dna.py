@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Opens model folders of bigbird-dna in Hugging Face transformers, in evaluation and in training, whatever the form of the encoder (README.md beside this file).
+
+The encoder computes what `bigbird-dna forward` computes. Attention is dense here: time and memory grow with the square of the length, and a sequence of some
+thousand tokens is better given to the program. Weights that a folder lacks are drawn as transformers draws them; the key `initialization` is the program's.
+"""
+import functools
+
+import torch
+from torch import nn
+from torch.nn import functional
+from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, AutoModelForPreTraining, PretrainedConfig, PreTrainedModel
+from transformers.activations import ACT2FN
+from transformers.modeling_outputs import BaseModelOutputWithPooling, MaskedLMOutput
+from transformers.models.bert.modeling_bert import BertForPreTrainingOutput
+
+PADDING_BIAS, MASKED_BIAS = -1e4, -3e4  # added to the scores of padded keys, and of keys that are not attended
+
+# What a key means where config.json lacks it.
+DEFAULTS = dict(
+    vocab_size=50358, hidden_size=768, num_hidden_layers=12, num_attention_heads=12, intermediate_size=3072, max_position_embeddings=4096, type_vocab_size=2,
+    hidden_act="gelu_new", hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1, layer_norm_eps=1e-12, initializer_range=0.02, use_bias=True,
+    rescale_embeddings=False, pad_token_id=0, norm="post", position_embedding_type="absolute", feed_forward="plain", initialization="normal",
+    embedding_convolution=0, attention_type="block_sparse", attention_pattern="bigbird", block_size=64, num_window_blocks=3, num_random_blocks=3,
+    random_blocks_version=1, random_blocks_seed=0, attention_window_tokens=256, attention_dilation=1, num_global_tokens=0, num_extra_global_tokens=0)
+CHOICES = dict(norm=("pre", "post"), position_embedding_type=("absolute", "rotary", "none"), feed_forward=("plain", "gated"),
+               attention_type=("block_sparse", "original_full"), attention_pattern=("bigbird", "longformer"), global_blocks_placement=("ends", "first"),
+               random_blocks_source=("uniform", "hf", "seeded", "google"), random_blocks_version=(1,))
+
+
+class BigBirdDnaConfig(PretrainedConfig):
+    """config.json of the program: the keys of transformers' big_bird, the encoder's form and the attention pattern."""
+    model_type = "bigbird_dna"
+
+    def __init__(self, **keys):
+        for key, default in DEFAULTS.items():
+            setattr(self, key, keys.pop(key, default))
+        etc = self.num_extra_global_tokens > 0
+        self.num_global_blocks = keys.pop("num_global_blocks", self.extra_global_blocks if etc else 2)
+        self.global_blocks_placement = keys.pop("global_blocks_placement", "first" if etc else "ends")
+        self.random_blocks_source = keys.pop("random_blocks_source", "uniform" if etc else "hf")
+        for key, choices in CHOICES.items():
+            if getattr(self, key) not in choices:
+                raise ValueError(f"{key} is {getattr(self, key)!r}; known are {', '.join(map(str, choices))}")
+        super().__init__(pad_token_id=self.pad_token_id, **keys)
+
+    @property
+    def extra_global_blocks(self):
+        """Blocks that the extra global tokens fill, in front of every sequence."""
+        return -(-self.num_extra_global_tokens // self.block_size)
+
+    def attends_fully(self, blocks):
+        short = self.attention_pattern == "bigbird" and blocks <= 5 + 2 * self.num_random_blocks
+        return short or self.attention_type == "original_full"
+
+
+class Stream:
+    """The program's random numbers (lib/bigbird/core/rng.hpp): 64-bit integers, a stream for each name or number that another is split by."""
+    GAMMA, BITS = 0x9E3779B97F4A7C15, (1 << 64) - 1
+
+    def __init__(self, key):
+        self.key, self.drawn = key, 0
+
+    @classmethod
+    def mix(cls, value):
+        value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9 & cls.BITS
+        value = (value ^ (value >> 27)) * 0x94D049BB133111EB & cls.BITS
+        return value ^ (value >> 31)
+
+    @classmethod
+    def of_seed(cls, seed):
+        return cls(cls.mix(seed + cls.GAMMA & cls.BITS))
+
+    def split(self, name):
+        if isinstance(name, str):
+            number = 0xCBF29CE484222325
+            for letter in name.encode():
+                number = (number ^ letter) * 0x100000001B3 & self.BITS
+            name = number ^ len(name.encode()) << 56
+        return Stream(self.mix(self.key ^ self.mix(name + self.GAMMA & self.BITS)))
+
+    def between(self, low, high):
+        span, value = high - low + 1, -1
+        while value < (1 << 64) % span:  # smaller values would be drawn once too often
+            self.drawn += 1
+            value = self.mix(self.key + self.GAMMA * self.drawn & self.BITS)
+        return low + value % span
+
+
+def block_counts(config, blocks, layer, head):
+    """How often each key block counts in the softmax of each query block, a list a query block (lib/bigbird/attention/pattern/pattern.cpp)."""
+    behind = config.num_global_blocks // 2 if config.global_blocks_placement == "ends" else 0
+    is_global = [block < config.num_global_blocks - behind or block >= blocks - behind for block in range(blocks)]
+    stream = Stream.of_seed(config.random_blocks_seed).split("random-blocks").split(layer).split(head)
+    rows = []
+    for row in range(blocks):
+        near = [config.num_window_blocks > 0 and abs(block - row) <= config.num_window_blocks // 2 for block in range(blocks)]
+        counts = [int(is_global[row] or is_global[block] or near[block]) for block in range(blocks)]
+        if config.random_blocks_source == "hf" and not is_global[row]:
+            counts[0] += config.num_random_blocks
+        elif not is_global[row]:
+            free, draw = [block for block in range(blocks) if counts[block] == 0], stream.split(row)
+            for i in range(min(len(free), config.num_random_blocks)):
+                j = draw.between(i, len(free) - 1)
+                free[i], free[j] = free[j], free[i]
+                counts[free[i]] = 1
+        rows.append(counts)
+    return rows
+
+
+def token_counts(config, length):
+    """Of the pattern longformer: 1 where a token attends another, (1, length, length)."""
+    i = torch.arange(length)
+    distance, is_global = (i[:, None] - i).abs(), i < config.num_global_tokens
+    near = (distance <= config.attention_window_tokens * config.attention_dilation) & (distance % config.attention_dilation == 0)
+    return (near | is_global | is_global[:, None]).float()[None]
+
+
+def refuse_unknown_plan(config, blocks, training):
+    theirs = config.random_blocks_source in ("seeded", "google") or (config.random_blocks_source == "hf" and training)
+    if theirs and config.attention_pattern == "bigbird" and config.num_random_blocks > 0 and not config.attends_fully(blocks):
+        limit = (5 + 2 * config.num_random_blocks - config.extra_global_blocks) * config.block_size
+        raise NotImplementedError(f"sequences of more than {limit} tokens need the random blocks of random_blocks_source {config.random_blocks_source!r}"
+                                  f"{' in training' if training else ''}, which the program alone draws")
+
+
+def rotary_table(config, length, like):
+    """Cosines and sines, (length, head size / 2): pair i of a head's features, i and i + head size / 2, turns by position * 10000^(-2 i / head size)."""
+    size = config.hidden_size // config.num_attention_heads
+    angle = torch.arange(length, dtype=torch.double)[:, None] * 10000.0 ** (-torch.arange(0, size, 2, dtype=torch.double) / size)
+    return angle.cos().float().to(like), angle.sin().float().to(like)
+
+
+def rotate(x, table):
+    (a, b), (cosine, sine) = x.chunk(2, -1), table
+    return torch.cat([a * cosine - b * sine, b * cosine + a * sine], -1)
+
+
+def dense_and_norm(config, inputs):
+    return nn.ModuleDict({"dense": nn.Linear(inputs, config.hidden_size), "LayerNorm": nn.LayerNorm(config.hidden_size, config.layer_norm_eps)})
+
+
+class BigBirdDnaEmbeddings(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        hidden, self.config = config.hidden_size, config
+        self.word_embeddings = nn.Embedding(config.vocab_size, hidden, config.pad_token_id)
+        if config.position_embedding_type == "absolute":
+            self.position_embeddings = nn.Embedding(config.max_position_embeddings, hidden)
+        self.token_type_embeddings = nn.Embedding(config.type_vocab_size, hidden)
+        if config.num_extra_global_tokens > 0:
+            self.global_embeddings = nn.Embedding(config.num_extra_global_tokens, hidden)
+        self.LayerNorm = nn.LayerNorm(hidden, config.layer_norm_eps)
+        if config.embedding_convolution > 0:
+            width = config.embedding_convolution
+            self.convolution = nn.Conv1d(hidden, hidden, width, padding=width // 2, groups=hidden, bias=False)
+
+    def forward(self, input_ids, attention_mask, token_type_ids):
+        """Of whole blocks, behind those of the extra global tokens."""
+        x = self.word_embeddings(input_ids) * (self.config.hidden_size ** 0.5 if self.config.rescale_embeddings else 1)
+        x = x + self.token_type_embeddings(token_type_ids)
+        if self.config.position_embedding_type == "absolute":
+            positions = self.position_embeddings.weight[:x.shape[1]]
+            x = x + functional.pad(positions, (0, 0, 0, x.shape[1] - len(positions)))
+        front = self.config.extra_global_blocks * self.config.block_size
+        if front > 0:
+            tokens = functional.pad(self.global_embeddings.weight, (0, 0, 0, front - self.config.num_extra_global_tokens))
+            x = torch.cat([tokens.expand(len(x), -1, -1), x], 1)
+        x = self.LayerNorm(functional.dropout(x, self.config.hidden_dropout_prob, self.training))
+        if self.config.embedding_convolution > 0:
+            real = x[:, front:] * attention_mask[:, :, None].to(x)  # a padded position counts as absent
+            x = torch.cat([x[:, :front], self.convolution(real.transpose(1, 2)).transpose(1, 2)], 1)
+        return x
+
+
+class BigBirdDnaLayer(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        hidden, self.config = config.hidden_size, config
+        projections = {name: nn.Linear(hidden, hidden, bias=config.use_bias) for name in ("query", "key", "value")}
+        self.attention = nn.ModuleDict({"self": nn.ModuleDict(projections), "output": dense_and_norm(config, hidden)})
+        self.intermediate = nn.ModuleDict({"dense": nn.Linear(hidden, config.intermediate_size)})
+        if config.feed_forward == "gated":
+            self.intermediate["gate"] = nn.Linear(hidden, config.intermediate_size)
+        self.output = dense_and_norm(config, config.intermediate_size)
+        self.activation = ACT2FN[config.hidden_act]
+
+    def attend(self, x, mask, bias, table):
+        """Multi-head attention without its last projection; x: (batch, tokens, hidden), mask: (batch, tokens), bias: of BigBirdDnaModel."""
+        query, key, value = (self.attention["self"][name](x).unflatten(-1, (self.config.num_attention_heads, -1)).transpose(1, 2)
+                             for name in ("query", "key", "value"))
+        if table is not None:
+            query, key = rotate(query, table), rotate(key, table)
+        scores = (~mask)[:, None, None].to(x) * PADDING_BIAS
+        dropout = self.config.attention_probs_dropout_prob if self.training and bias is None else 0.0  # as in transformers' big_bird, which drops none if sparse
+        context = functional.scaled_dot_product_attention(query, key, value, scores if bias is None else scores + bias, dropout)
+        context = context if bias is None else context * mask[:, None, :, None].to(x)
+        return context.transpose(1, 2).flatten(2)
+
+    def expand(self, x):
+        y = self.activation(self.intermediate["dense"](x))
+        return y * self.intermediate["gate"](x) if self.config.feed_forward == "gated" else y
+
+    def forward(self, x, mask, bias, table):
+        drop = functools.partial(functional.dropout, p=self.config.hidden_dropout_prob, training=self.training)
+        attention, output = self.attention["output"], self.output
+        if self.config.norm == "pre":
+            x = x + drop(attention["dense"](self.attend(attention["LayerNorm"](x), mask, bias, table)))
+            return x + drop(output["dense"](self.expand(output["LayerNorm"](x))))
+        x = attention["LayerNorm"](x + drop(attention["dense"](self.attend(x, mask, bias, table))))
+        return output["LayerNorm"](x + drop(output["dense"](self.expand(x))))
+
+
+class BigBirdDnaPreTrainedModel(PreTrainedModel):
+    config_class = BigBirdDnaConfig
+    base_model_prefix = "bert"
+    _supports_sdpa = True
+
+
+class BigBirdDnaModel(BigBirdDnaPreTrainedModel):
+    """The encoder. hidden_states: what goes into each layer, and what comes out of the last."""
+    _keys_to_ignore_on_load_unexpected = [r"^cls\."]
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.embeddings = BigBirdDnaEmbeddings(config)
+        self.encoder = nn.ModuleDict({"layer": nn.ModuleList(BigBirdDnaLayer(config) for _ in range(config.num_hidden_layers))})
+        if config.norm == "pre":
+            self.encoder["LayerNorm"] = nn.LayerNorm(config.hidden_size, config.layer_norm_eps)
+        self.pooler = nn.Linear(config.hidden_size, config.hidden_size)
+        self.kept_counts = {}  # by blocks and layer
+        self.post_init()
+
+    def get_input_embeddings(self):
+        return self.embeddings.word_embeddings
+
+    def set_input_embeddings(self, value):
+        self.embeddings.word_embeddings = value
+
+    def attention_bias(self, x, layer):
+        """What is added to the scores of a layer, (heads or 1, tokens, tokens): the logarithm of how often a key counts. None: all keys count once."""
+        config, blocks = self.config, x.shape[1] // self.config.block_size
+        if config.attends_fully(blocks):
+            return None
+        key = blocks, 0 if config.attention_pattern == "longformer" else layer
+        if key not in self.kept_counts:
+            heads = range(config.num_attention_heads)
+            self.kept_counts[key] = (token_counts(config, x.shape[1]) if config.attention_pattern == "longformer"
+                                     else torch.tensor([block_counts(config, blocks, layer, head) for head in heads], dtype=torch.float))
+        counts = self.kept_counts[key]
+        if (counts == 1).all():
+            return None
+        bias = counts.to(x).log().clamp(min=MASKED_BIAS)
+        return bias if bias.shape[1] == x.shape[1] else bias.repeat_interleave(config.block_size, 1).repeat_interleave(config.block_size, 2)
+
+    def forward(self, input_ids, attention_mask=None, token_type_ids=None, output_hidden_states=None):
+        config, (batch, length) = self.config, input_ids.shape
+        if length > config.max_position_embeddings:
+            raise ValueError(f"a sequence of {length} tokens is longer than the model's {config.max_position_embeddings} positions")
+        to_whole_blocks, front = (0, -length % config.block_size), config.extra_global_blocks * config.block_size
+        mask = functional.pad((torch.ones_like(input_ids) if attention_mask is None else attention_mask) != 0, to_whole_blocks)
+        types = functional.pad(torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids, to_whole_blocks)
+        x = self.embeddings(functional.pad(input_ids, to_whole_blocks, value=config.pad_token_id), mask, types)
+        mask = torch.cat([(torch.arange(front, device=mask.device) < config.num_extra_global_tokens).expand(batch, -1), mask], 1)
+        refuse_unknown_plan(config, x.shape[1] // config.block_size, self.training)
+        table = rotary_table(config, x.shape[1], x) if config.position_embedding_type == "rotary" else None
+        states = [x]
+        for number, layer in enumerate(self.encoder["layer"]):
+            states.append(layer(states[-1], mask, self.attention_bias(x, number), table))
+        if config.norm == "pre":
+            states[-1] = self.encoder["LayerNorm"](states[-1])
+        states = tuple(state[:, front:front + length] for state in states)
+        wanted = config.output_hidden_states if output_hidden_states is None else output_hidden_states
+        return BaseModelOutputWithPooling(last_hidden_state=states[-1], pooler_output=torch.tanh(self.pooler(states[-1][:, 0])),
+                                          hidden_states=states if wanted else None)
+
+
+class BigBirdDnaPredictions(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.transform = dense_and_norm(config, config.hidden_size)
+        self.activation = ACT2FN[config.hidden_act]
+        self.bias = nn.Parameter(torch.zeros(config.vocab_size))
+
+    def forward(self, x, word_embeddings):
+        x = self.transform["LayerNorm"](self.activation(self.transform["dense"](x)))
+        return functional.linear(x, word_embeddings, self.bias)
+
+
+def entropy(logits, labels):
+    """Labels of -100 do not count."""
+    return functional.cross_entropy(logits.flatten(0, -2), labels.flatten())
+
+
+class BigBirdDnaForMaskedLM(BigBirdDnaPreTrainedModel):
+    _keys_to_ignore_on_load_unexpected = [r"^cls\.seq_relationship\."]
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.bert = BigBirdDnaModel(config)
+        self.cls = nn.ModuleDict({"predictions": BigBirdDnaPredictions(config)})
+        self.post_init()
+
+    def forward(self, input_ids, attention_mask=None, token_type_ids=None, labels=None, output_hidden_states=None):
+        out = self.bert(input_ids, attention_mask, token_type_ids, output_hidden_states)
+        logits = self.cls["predictions"](out.last_hidden_state, self.get_input_embeddings().weight)
+        return MaskedLMOutput(loss=None if labels is None else entropy(logits, labels), logits=logits, hidden_states=out.hidden_states)
+
+
+class BigBirdDnaForPreTraining(BigBirdDnaPreTrainedModel):
+    def __init__(self, config):
+        super().__init__(config)
+        self.bert = BigBirdDnaModel(config)
+        self.cls = nn.ModuleDict({"predictions": BigBirdDnaPredictions(config), "seq_relationship": nn.Linear(config.hidden_size, 2)})
+        self.post_init()
+
+    def forward(self, input_ids, attention_mask=None, token_type_ids=None, labels=None, next_sentence_label=None, output_hidden_states=None):
+        out = self.bert(input_ids, attention_mask, token_type_ids, output_hidden_states)
+        logits = self.cls["predictions"](out.last_hidden_state, self.get_input_embeddings().weight)
+        relationship = self.cls["seq_relationship"](out.pooler_output)
+        losses = [entropy(*pair) for pair in ((logits, labels), (relationship, next_sentence_label)) if pair[1] is not None]
+        return BertForPreTrainingOutput(loss=sum(losses) if losses else None, prediction_logits=logits, seq_relationship_logits=relationship,
+                                        hidden_states=out.hidden_states)
+
+
+AutoConfig.register("bigbird_dna", BigBirdDnaConfig)
+AutoModel.register(BigBirdDnaConfig, BigBirdDnaModel)
+AutoModelForMaskedLM.register(BigBirdDnaConfig, BigBirdDnaForMaskedLM)
+AutoModelForPreTraining.register(BigBirdDnaConfig, BigBirdDnaForPreTraining)

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_bigbird_dna.py [MODEL ...] [--program build/bin/bigbird-dna] [--random N] [--seed S]
+
+docs/transformers/modeling_bigbird_dna.py beside `bigbird-dna forward`: the hidden states of every layer and the logits must agree to 1e-5 in fp32 and to
+1e-10 in fp64 (of the largest number, where that is above 1). Each model is tried on inputs that attend fully and on longer ones, padded and whole.
+  MODEL ...     model folders that the program wrote
+  (none)        small models with random weights in every form and of every attention pattern; the classes, saving, a training step, what is refused
+  --random N    N models of configurations drawn at random instead
+Prints a line a check. Exit code 0 where all is well. Needs torch, transformers and safetensors.
+"""
+import argparse
+import itertools
+import json
+import os
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+import torch
+import transformers
+from check_round_trips import ROOT, Checks, inputs_of, same_bytes, weights
+
+sys.path.insert(0, str(ROOT / "docs" / "transformers"))
+from modeling_bigbird_dna import BigBirdDnaConfig, BigBirdDnaForMaskedLM, BigBirdDnaForPreTraining, BigBirdDnaModel  # noqa: E402
+
+SMALL = dict(vocab_size=90, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48, max_position_embeddings=256, block_size=8,
+             num_random_blocks=2, random_blocks_source="uniform", random_blocks_seed=5, initializer_range=0.2)
+FORMS = dict(norm=("pre", "post"), position_embedding_type=("rotary", "absolute", "none"), feed_forward=("plain", "gated"), embedding_convolution=(0, 3))
+TYPES = {"fp32": torch.float32, "fp64": torch.float64}
+MODERN = dict(norm="pre", position_embedding_type="rotary", feed_forward="gated", embedding_convolution=5)
+PATTERNS = {
+    "full": dict(attention_type="original_full"), "leading globals": dict(global_blocks_placement="first", num_global_blocks=3),
+    "window of 5 blocks, none random": dict(num_window_blocks=5, num_random_blocks=0), "random blocks alone": dict(num_window_blocks=0, num_global_blocks=0),
+    "more random blocks than are free": dict(num_random_blocks=9), "a seed of 64 bits": dict(random_blocks_seed=2**64 - 1),
+    "transformers' random blocks": dict(random_blocks_source="hf"),
+    "longformer": dict(attention_pattern="longformer", attention_window_tokens=6, attention_dilation=2, num_global_tokens=3),
+    "extra global tokens": dict(num_extra_global_tokens=13, num_global_blocks=2, global_blocks_placement="first"),
+    "no biases, scaled embeddings": dict(use_bias=False, rescale_embeddings=True, pad_token_id=3, hidden_act="silu", type_vocab_size=3)}
+
+
+def write_model(folder, **changes):
+    torch.manual_seed(3)
+    model = BigBirdDnaForPreTraining(BigBirdDnaConfig(**{**SMALL, **changes}))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() == 1:  # biases and norms that a wrong name would show
+                parameter.add_(torch.randn_like(parameter) * 0.1)
+    model.save_pretrained(folder)
+
+
+def computed(folder, inputs, dtype):
+    model, loading = BigBirdDnaForPreTraining.from_pretrained(folder, output_loading_info=True)
+    wrong = {kind: loading[kind] for kind in ("missing_keys", "unexpected_keys", "mismatched_keys") if loading[kind]}
+    if wrong:
+        raise SystemExit(f"{folder}: {wrong}")
+    with torch.no_grad():
+        output = model.to(dtype).eval()(**inputs, output_hidden_states=True)
+    found = {f"hidden_states.{layer}": hidden for layer, hidden in enumerate(output.hidden_states)}
+    return {**found, **{key: output[key] for key in ("prediction_logits", "seq_relationship_logits")}}
+
+
+def off_by(found, exact, real):
+    """Of the largest number, where that is above 1. Padded positions hold what nobody reads."""
+    gaps = [(found[key] - exact[key])[real] if exact[key].dim() == 3 else found[key] - exact[key] for key in exact]
+    return max(gap.abs().max().item() for gap in gaps) / max(1, max(tensor.abs().max().item() for tensor in exact.values()))
+
+
+def lengths_of(config):
+    """Tokens and padded tokens: within the first blocks, the longest that attends fully, the shortest that does not, and the longest."""
+    longest = min(config.max_position_embeddings, 2048)  # dense attention in fp64 needs memory
+    boundary = max(1, (5 + 2 * config.num_random_blocks - config.extra_global_blocks) * config.block_size)
+    lengths = ((config.block_size + 3, 4), (boundary, 0), (boundary + 1, config.block_size // 2), (longest - 2, longest // 3), (longest, 0))
+    return [(length, min(padded, length - 1)) for length, padded in lengths if length <= longest]
+
+
+def compare(checks, what, folder, lengths=None):
+    for length, padded in lengths or lengths_of(BigBirdDnaConfig.from_pretrained(folder)):
+        inputs = inputs_of(BigBirdDnaConfig.from_pretrained(folder), length, padded)
+        real = inputs["attention_mask"].bool()
+        worst = {}
+        for name, dtype in TYPES.items():
+            found, exact = checks.forward(folder, inputs, name), computed(folder, inputs, dtype)
+            if set(found) != set(exact):
+                checks.say(f"{what}, {length} tokens", False, f"other outputs: {sorted(set(exact) ^ set(found))}")
+                return
+            worst[name] = off_by(found, exact, real)
+        checks.say(f"{what}, {length} tokens, {padded} padded", worst["fp32"] <= 1e-5 and worst["fp64"] <= 1e-10,
+                   f"{len(exact)} tensors, off by {worst['fp32']:.1e} in fp32, {worst['fp64']:.1e} in fp64")
+
+
+def every_form(checks, folder):
+    for number, values in enumerate(itertools.product(*FORMS.values())):
+        form = dict(zip(FORMS, values))
+        write_model(folder / f"form-{number}", **form)
+        compare(checks, ", ".join(f"{key} {value}" for key, value in form.items()), folder / f"form-{number}", [(60, 9), (200, 30)])
+
+
+def every_pattern(checks, folder):
+    for number, (name, pattern) in enumerate(PATTERNS.items()):
+        write_model(folder / f"pattern-{number}", **{**MODERN, "position_embedding_type": "absolute" if number % 2 else "rotary"}, **pattern)
+        compare(checks, name, folder / f"pattern-{number}")
+
+
+def classes_and_saving(checks, folder):
+    write_model(folder / "one", **MODERN)
+    inputs = inputs_of(BigBirdDnaConfig(**SMALL), 200, 20)
+    expected = computed(folder / "one", inputs, torch.float32)
+    for kind, name, read, key in ((transformers.AutoModel, BigBirdDnaModel, "last_hidden_state", "hidden_states.2"),
+                                  (transformers.AutoModelForMaskedLM, BigBirdDnaForMaskedLM, "logits", "prediction_logits"),
+                                  (transformers.AutoModelForPreTraining, BigBirdDnaForPreTraining, "prediction_logits", "prediction_logits")):
+        model, loading = kind.from_pretrained(folder / "one", output_loading_info=True)
+        with torch.no_grad():
+            same = torch.equal(model.eval()(**inputs)[read], expected[key])
+        checks.say(f"{kind.__name__} makes {name.__name__}, all weights found", type(model) is name and same and not loading["missing_keys"])
+    model.save_pretrained(folder / "again")
+    checks.say("saved again: the same weights, byte for byte", same_bytes(weights(folder / "one"), weights(folder / "again")))
+    checks.say("saved again: the same bytes by forward", same_bytes(checks.forward(folder / "one", inputs), checks.forward(folder / "again", inputs)))
+    labels = torch.where(inputs["attention_mask"] == 1, inputs["input_ids"], -100)
+    loss = model.train()(**inputs, labels=labels, next_sentence_label=torch.tensor([0, 1])).loss
+    loss.backward()
+    checks.say("trains: every weight has a gradient", all(parameter.grad is not None for parameter in model.parameters()), f"loss {loss.item():.3f}")
+
+
+def refuses(checks, what, word, action):
+    try:
+        action()
+        checks.say(what, False, "was not refused")
+    except (ValueError, NotImplementedError) as error:
+        checks.say(what, word in str(error), str(error))
+
+
+def refusals(checks):
+    ids = torch.ones((1, 80), dtype=torch.long)
+    seeded = BigBirdDnaModel(BigBirdDnaConfig(**{**SMALL, "random_blocks_source": "seeded"})).eval()
+    refuses(checks, "random blocks of another source", "more than 72 tokens", lambda: seeded(ids))
+    refuses(checks, "too long a sequence", "256 positions", lambda: seeded(ids.expand(1, 80).repeat(1, 4)))
+    refuses(checks, "a form unknown", "norm is 'middle'", lambda: BigBirdDnaConfig(norm="middle"))
+
+
+def drawn(draw):
+    heads, block, blocks = draw.randint(1, 5), draw.choice([1, 2, 3, 4, 8, 12, 16]), draw.randint(0, 4)
+    config = dict(vocab_size=draw.randint(20, 300), num_attention_heads=heads, hidden_size=heads * draw.choice([2, 4, 8, 10, 16, 32]),
+                  num_hidden_layers=draw.randint(1, 4), intermediate_size=draw.randint(1, 100), block_size=block, num_random_blocks=blocks,
+                  max_position_embeddings=block * (5 + 2 * blocks + draw.randint(2, 20)), num_window_blocks=draw.choice([1, 3, 3, 5, 7]),
+                  num_global_blocks=draw.randint(0, 4), global_blocks_placement=draw.choice(["ends", "first"]), random_blocks_seed=draw.getrandbits(64),
+                  hidden_act=draw.choice(["gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu", "swish"]), use_bias=draw.random() < 0.7,
+                  rescale_embeddings=draw.random() < 0.3, layer_norm_eps=draw.choice([1e-12, 1e-5]), type_vocab_size=draw.randint(2, 4))
+    return {**config, **{key: draw.choice(values) for key, values in FORMS.items()}, "embedding_convolution": draw.choice([0, 1, 3, 7])}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", type=Path, metavar="MODEL")
+    parser.add_argument("--program", default=ROOT / "build" / "bin" / "bigbird-dna")
+    parser.add_argument("--random", type=int, default=0, metavar="N")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    print(f"transformers {transformers.__version__}, torch {torch.__version__}")
+    checks = Checks(options.program)
+    for model in options.models:
+        compare(checks, str(model), model)
+    with tempfile.TemporaryDirectory() as name:
+        folder, draw = Path(name), random.Random(options.seed)
+        for number in range(options.random):
+            config = drawn(draw)
+            write_model(folder / f"random-{number}", **config)
+            compare(checks, f"{options.seed}:{number} {json.dumps(config)}", folder / f"random-{number}")
+        if not options.models and not options.random:
+            every_form(checks, folder)
+            every_pattern(checks, folder)
+            classes_and_saving(checks, folder)
+            refusals(checks)
+    sys.exit(1 if checks.failed else 0)
+
+
+if __name__ == "__main__":
+    main()
