@@ -91,10 +91,9 @@ void TextOutput::write(std::string_view text) {
 }
 
 void TextOutput::commit() {
-    const bool whole =
-        state_->compressed ? bgzf_close(state_->compressed.release()) == 0
-                           : std::fflush(state_->plain()) == 0 &&
-                                 (!state_->file || std::fclose(state_->file.release()) == 0);
+    const bool whole = state_->compressed ? bgzf_close(state_->compressed.release()) == 0
+                                          : std::fflush(state_->plain()) == 0 &&
+                                                (!state_->file || std::fclose(state_->file.release()) == 0);
     if (!whole) state_->fail();
     if (state_->pending) {
         state_->pending->commit();
