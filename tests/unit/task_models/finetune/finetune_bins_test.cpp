@@ -32,6 +32,17 @@ struct Scene {
         spec.device = "cpu";
         spec.threads = 1;
     }
+    /// Of the test bins, by `model`.
+    PredictSpec scoring(const std::filesystem::path& model) const {
+        PredictSpec scored;
+        scored.models = {model};
+        scored.examples = spec.examples;
+        scored.split = examples::Split::test;
+        scored.outputs.paths = {folder / "scores.tsv"};
+        scored.device = "cpu";
+        scored.threads = 1;
+        return scored;
+    }
 };
 
 }  // namespace
@@ -45,13 +56,7 @@ DOCTEST_TEST_CASE("finetune bins: trains, says what it trained, and predicts exa
     DOCTEST_CHECK(info.window == rows::WindowBounds{-80, 80});
     DOCTEST_CHECK(info.training["--steps"] == 4);
     DOCTEST_CHECK(finetune(scene.spec).finished_before);
-    PredictSpec predict_spec;
-    predict_spec.models = {result.model};
-    predict_spec.examples = scene.spec.examples;
-    predict_spec.split = examples::Split::test;
-    predict_spec.outputs.paths = {scene.folder / "scores.tsv"};
-    predict_spec.device = "cpu";
-    predict_spec.threads = 1;
+    PredictSpec predict_spec = scene.scoring(result.model);
     const PredictReport report = predict(predict_spec);
     DOCTEST_CHECK(report.rows == 20);
     DOCTEST_CHECK(report.scored == 20);
@@ -81,13 +86,7 @@ DOCTEST_TEST_CASE("finetune bins: a head of bins on BigBird, pretrained or with 
     DOCTEST_CHECK(info.architecture == "bigbird");
     DOCTEST_CHECK(info.window == rows::WindowBounds{-80, 80});
     DOCTEST_CHECK(info.training["--head"] == "bins");
-    PredictSpec predict_spec;
-    predict_spec.models = {result.model};
-    predict_spec.examples = scene.spec.examples;
-    predict_spec.split = examples::Split::test;
-    predict_spec.outputs.paths = {scene.folder / "scores.tsv"};
-    predict_spec.device = "cpu";
-    predict_spec.threads = 1;
+    PredictSpec predict_spec = scene.scoring(result.model);
     DOCTEST_CHECK(predict(predict_spec).scored == 20);
     FinetuneSpec random = scene.spec;
     random.random_weights = true;

@@ -92,6 +92,24 @@ DOCTEST_TEST_CASE("tokenizer/shard_team: members that fell asleep wake up, for w
     }
 }
 
+DOCTEST_TEST_CASE(
+    "tokenizer/shard_team: the calling thread falls asleep while another works, and is woken up") {
+    ShardTeam team(2);
+    std::atomic<bool> begun{false};
+    bool done = false;
+    team.run([&](std::size_t member) {
+        if (member == 1) {
+            begun = true;  // on a thread of the team: the calling one is held up below
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            done = true;
+        } else {
+            while (!begun)
+                std::this_thread::yield();
+        }
+    });
+    DOCTEST_CHECK(done);
+}
+
 DOCTEST_TEST_CASE("tokenizer/shard_team: where all fail one exception comes out, once") {
     ShardTeam team(3);
     DOCTEST_CHECK_THROWS_AS(team.run([](std::size_t) { throw std::runtime_error("no"); }),
