@@ -5,6 +5,7 @@
 #include "bigbird/corpus/tokens/example_stream.hpp"
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/pretraining/mlm_batch.hpp"
+#include "bigbird/pretraining/specs/pretrain_spec.hpp"
 #include "bigbird/training/device/autocast.hpp"
 #include "bigbird/training/prefetch.hpp"
 #include "bigbird/training/training_loop.hpp"
@@ -15,14 +16,11 @@
 
 namespace bigbird::pretraining {
 
-struct MlmTaskSpec {
-    std::int64_t batch_size = 8;             ///< sequences a step
+/// `batch_size` is at least 1.
+struct MlmTaskSpec : MlmSpec {
     std::int64_t micro_batch_tokens = 8192;  ///< padded, computed at once: bounds the memory
-    std::uint64_t seed = 0;                  ///< of the dropout masks
     at::Device device = at::kCPU;
     training::ComputeType compute = training::ComputeType::fp32;
-    std::int64_t evaluation_sequences = 0;  ///< of the held-out epoch; 0: all
-    bool recompute = false;                 ///< activation checkpointing
     attention::Backend attention = attention::Backend::automatic;
     std::optional<bool> packed_projections =
         std::nullopt;                                  ///< PreTrainingModelImpl::set_packed_projections()

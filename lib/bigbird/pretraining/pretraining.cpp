@@ -19,10 +19,7 @@ PretrainRun run_of(const PretrainSpec& open) {
     run.config.pattern.random_seed = spec.seed;
     run.examples = spec.examples;
     run.examples.seed = spec.seed;
-    run.task.batch_size = spec.batch_size;
-    run.task.evaluation_sequences = spec.evaluation_sequences;
-    run.task.recompute = spec.recompute;
-    run.task.seed = spec.seed;
+    static_cast<MlmSpec&>(run.task) = spec;
     run.loop.run = spec.run;
     run.loop.learning_rate = spec.learning_rate;
     run.loop.optimizer = spec.optimizer;

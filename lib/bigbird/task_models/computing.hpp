@@ -4,6 +4,7 @@
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/training/device/autocast.hpp"
 
+#include <cstdint>
 #include <string>
 
 namespace bigbird::task_models {
@@ -16,5 +17,9 @@ struct Computing {
 
 /// From the values of --dtype (training::parse_compute_type) and --attention (model::usable_attention).
 Computing parse_computing(const std::string& type, const std::string& attention, const at::Device& device);
+
+/// Padded tokens that go through a network at once: as many as asked for, or, where that is 0, what fits;
+/// half as many where gradients are kept on a GPU.
+std::int64_t batch_tokens_on(const at::Device& device, std::int64_t asked, bool gradients = false);
 
 }  // namespace bigbird::task_models

@@ -70,8 +70,7 @@ DOCTEST_TEST_CASE(
     model::PreTrainingModel trained(config);
     config.initializer_range = 0.1;
     model::initialise(*trained, config, 3);
-    MlmTask task(trained, small_tokenizer(), source, std::nullopt,
-                 {.batch_size = batch_size, .micro_batch_tokens = 256});
+    MlmTask task(trained, small_tokenizer(), source, std::nullopt, {{.batch_size = batch_size}, 256});
     const StepStats stats = task.accumulate(step);
     const double mlm = nats / static_cast<double>(masked), nsp = pair_nats / static_cast<double>(batch_size);
     DOCTEST_CHECK(stats.loss.item<double>() == doctest::Approx(mlm + nsp).epsilon(1e-5));
@@ -87,26 +86,26 @@ DOCTEST_TEST_CASE(
 }
 
 DOCTEST_TEST_CASE("mlm_task: micro-batches give the gradients of the whole batch, dropout included") {
-    const Gradients whole = gradients_of_step(2, {.batch_size = 6, .micro_batch_tokens = 100'000, .seed = 9});
+    const Gradients whole = gradients_of_step(2, {{.batch_size = 6, .seed = 9}, 100'000});
     for (const std::int64_t tokens : {1, 256, 384}) {
-        const Gradients cut =
-            gradients_of_step(2, {.batch_size = 6, .micro_batch_tokens = tokens, .seed = 9});
+        const Gradients cut = gradients_of_step(2, {{.batch_size = 6, .seed = 9}, tokens});
         DOCTEST_CHECK(cut.loss == doctest::Approx(whole.loss).epsilon(1e-6));
         for (const auto& [name, gradient] : whole.by_name) {
             DOCTEST_INFO(name);
             DOCTEST_CHECK(at::allclose(cut.by_name.at(name), gradient, 1e-4, 1e-6));
         }
     }
-    const Gradients other =
-        gradients_of_step(2, {.batch_size = 6, .micro_batch_tokens = 100'000, .seed = 10});
+    const Gradients other = gradients_of_step(2, {{.batch_size = 6, .seed = 10}, 100'000});
     DOCTEST_CHECK(other.loss != whole.loss);  // other dropout masks
 }
 
 DOCTEST_TEST_CASE("mlm_task: recomputing the layers changes neither loss nor gradients") {
     for (const ComputeType compute : {ComputeType::fp32, ComputeType::bf16}) {
-        const Gradients kept = gradients_of_step(2, {.batch_size = 3, .seed = 9, .compute = compute});
-        const Gradients again =
-            gradients_of_step(2, {.batch_size = 3, .seed = 9, .compute = compute, .recompute = true});
+        MlmTaskSpec spec{{.batch_size = 3, .seed = 9}};
+        spec.compute = compute;
+        const Gradients kept = gradients_of_step(2, spec);
+        spec.recompute = true;
+        const Gradients again = gradients_of_step(2, spec);
         DOCTEST_CHECK(again.loss == kept.loss);
         for (const auto& [name, gradient] : kept.by_name) {
             DOCTEST_INFO(name);
@@ -124,14 +123,12 @@ DOCTEST_TEST_CASE("mlm_task: recomputing the layers changes neither loss nor gra
 }
 
 DOCTEST_TEST_CASE("mlm_task: packed projections give the gradients of three, whole, cut and recomputed") {
-    const Gradients wanted = gradients_of_step(2, {.batch_size = 6, .seed = 9});
+    const Gradients wanted = gradients_of_step(2, {{.batch_size = 6, .seed = 9}});
     for (const bool recompute : {false, true}) {
         for (const std::int64_t tokens : {256, 100'000}) {
-            const Gradients found = gradients_of_step(2, {.batch_size = 6,
-                                                          .micro_batch_tokens = tokens,
-                                                          .seed = 9,
-                                                          .recompute = recompute,
-                                                          .packed_projections = true});
+            MlmTaskSpec spec{{.batch_size = 6, .seed = 9, .recompute = recompute}, tokens};
+            spec.packed_projections = true;
+            const Gradients found = gradients_of_step(2, spec);
             DOCTEST_CHECK(found.loss == doctest::Approx(wanted.loss).epsilon(1e-6));
             for (const auto& [name, gradient] : wanted.by_name) {
                 DOCTEST_INFO(name);
@@ -142,13 +139,13 @@ DOCTEST_TEST_CASE("mlm_task: packed projections give the gradients of three, who
 }
 
 DOCTEST_TEST_CASE("mlm_task: a step's gradients follow from its number alone") {
-    MlmTask task(small_network(), small_tokenizer(), small_source(), std::nullopt, {.batch_size = 4});
+    MlmTask task(small_network(), small_tokenizer(), small_source(), std::nullopt, {{.batch_size = 4}});
     AdamW nothing(task.module(), {});
     for (const std::int64_t step : {1, 2, 3}) {
         nothing.zero_gradients();
         task.accumulate(step);
     }
-    const Gradients alone = gradients_of_step(3, {.batch_size = 4});
+    const Gradients alone = gradients_of_step(3, {{.batch_size = 4}});
     for (const auto& item : task.module().named_parameters()) {
         DOCTEST_INFO(item.key());
         DOCTEST_CHECK(at::equal(item.value().grad(), alone.by_name.at(item.key())));
@@ -156,15 +153,17 @@ DOCTEST_TEST_CASE("mlm_task: a step's gradients follow from its number alone") {
 }
 
 DOCTEST_TEST_CASE("mlm_task: without NSP only masked tokens count") {
-    const Gradients result = gradients_of_step(1, {.batch_size = 4}, false);
+    const Gradients result = gradients_of_step(1, {{.batch_size = 4}}, false);
     DOCTEST_CHECK_FALSE(result.metrics.contains("nsp_loss"));
     DOCTEST_CHECK(result.loss == result.metrics.at("mlm_loss"));
     DOCTEST_CHECK_FALSE(result.by_name.at("cls.seq_relationship.weight").defined());
 }
 
 DOCTEST_TEST_CASE("mlm_task: bfloat16 gives about the same loss") {
-    const Gradients full = gradients_of_step(1, {.batch_size = 4});
-    const Gradients half = gradients_of_step(1, {.batch_size = 4, .compute = ComputeType::bf16});
+    const Gradients full = gradients_of_step(1, {{.batch_size = 4}});
+    MlmTaskSpec spec{{.batch_size = 4}};
+    spec.compute = ComputeType::bf16;
+    const Gradients half = gradients_of_step(1, spec);
     DOCTEST_CHECK(half.loss == doctest::Approx(full.loss).epsilon(0.01));
     DOCTEST_CHECK((half.loss != full.loss) == has_bf16_instructions());
     DOCTEST_CHECK((half.by_name.at("bert.pooler.weight").scalar_type() == at::kFloat));
@@ -172,7 +171,8 @@ DOCTEST_TEST_CASE("mlm_task: bfloat16 gives about the same loss") {
 
 DOCTEST_TEST_CASE("mlm_task: evaluation scores the held-out examples and leaves the network alone") {
     MlmTask task(small_network(), small_tokenizer(), small_source(),
-                 small_source(true, {.mask = 1, .random = 0}), {.batch_size = 4, .evaluation_sequences = 10});
+                 small_source(true, {.mask = 1, .random = 0}),
+                 {{.batch_size = 4, .evaluation_sequences = 10}});
     const Json first = task.evaluate();
     DOCTEST_CHECK(first == task.evaluate());
     DOCTEST_CHECK(first["eval_loss"].get<double>() == doctest::Approx(first["eval_mlm_loss"].get<double>() +

@@ -16,3 +16,10 @@ DOCTEST_TEST_CASE("computing: type and attention from their words") {
     DOCTEST_CHECK_THROWS_AS(parse_computing("fp16", "blocked", at::kCPU), ConfigError);
     DOCTEST_CHECK_THROWS_AS(parse_computing("fp32", "fast", at::kCPU), ConfigError);
 }
+
+DOCTEST_TEST_CASE("computing: batches are as large as asked for, else as the device's memory allows") {
+    DOCTEST_CHECK(batch_tokens_on(at::kCPU, 300) == 300);
+    DOCTEST_CHECK(batch_tokens_on(at::kCPU, 0) == 16'384);
+    DOCTEST_CHECK(batch_tokens_on(at::kCUDA, 0) == 262'144);
+    DOCTEST_CHECK(batch_tokens_on(at::kCUDA, 0, true) == 131'072);
+}

@@ -25,24 +25,30 @@ struct PretrainDefaults {
 };
 PretrainDefaults pretrain_defaults(const std::string& configuration);
 
-/// A pretraining run as its options ask for it.
-struct PretrainSpec {
+/// What MlmTask is told by options.
+struct MlmSpec {
+    std::int64_t batch_size = 0;              ///< sequences a step; 0: the configuration decides
+    std::uint64_t seed = 0;                   ///< of the dropout masks and, by PretrainSpec, of all else
+    std::int64_t evaluation_sequences = 256;  ///< of the held-out epoch; 0: all
+    bool recompute = false;                   ///< activation checkpointing
+};
+
+/// A pretraining run as its options ask for it. `seed`: of drawing, examples, random attention, first weights
+/// and dropout.
+struct PretrainSpec : MlmSpec {
     CorporaSpec corpora;
     std::filesystem::path output;   ///< run folder
     std::string config = "base";    ///< a preset's name, or a config.json
     std::optional<double> dropout;  ///< none: the configuration decides
-    /// Where sequence_length, batch_size, the peak of the rate or the steps are 0 the configuration decides;
-    /// where the warm-up is -1, the steps.
+    /// Where sequence_length, the peak of the rate or the steps are 0 the configuration decides; where the
+    /// warm-up is -1, the steps.
     corpus::ExampleSpec examples{.sequence_length = 0};
-    std::int64_t batch_size = 0;
     training::LearningRateSpec learning_rate{.peak = 0, .warmup_steps = -1, .total_steps = 0};
     training::OptimizerSpec optimizer;
     training::RunSpec run;
-    std::int64_t evaluate_every = 500, evaluation_sequences = 256;
-    std::uint64_t seed = 0;  ///< of all: drawing, examples, random attention, first weights, dropout
+    std::int64_t evaluate_every = 500;
 
     std::int64_t micro_batch_size = 0;  ///< sequences computed at once; 0: what suits the device
-    bool recompute = false;
     std::string device = "auto", dtype = "auto", attention = "automatic";
     int threads = 0;  ///< 0: all
     int processes = 1;

@@ -9,6 +9,7 @@
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/safetensors.hpp"
 #include "bigbird/model/weights.hpp"
+#include "bigbird/task_models/computing.hpp"
 #include "bigbird/task_models/finetune/classifier_task.hpp"
 
 #include <algorithm>
@@ -66,18 +67,21 @@ std::optional<double> mean_auprc(const at::Tensor& logits, const at::Tensor& tru
 
 }  // namespace
 
-BinsTask::BinsTask(std::shared_ptr<BinNetwork> network, const examples::LabelledBins& bins,
-                   const TaskInfo& info, const BinsTaskSpec& spec)
+BinsTask::BinsTask(std::shared_ptr<BinNetwork> network, const examples::LabelledBins& bins, TaskInfo info,
+                   const ClassifierSpec& spec, const BinsSpec& of_bins, int threads,
+                   std::shared_ptr<training::Ranks> ranks)
     : network_(std::move(network)),
       grid_(network_->grid()),
       bins_(bins),
-      info_(info),
+      info_(std::move(info)),
       spec_(spec),
+      of_bins_(of_bins),
+      threads_(threads),
       device_(network_->device()),
-      ranks_(spec.ranks ? spec.ranks : std::make_shared<training::Ranks>()),
+      ranks_(ranks ? std::move(ranks) : std::make_shared<training::Ranks>()),
       gradients_(network_->trained_parameters(), *ranks_),
-      training_(bins, grid_, examples::Split::train, spec.threads),
-      validation_(bins, grid_, examples::Split::validation, spec.threads) {
+      training_(bins, grid_, examples::Split::train, threads),
+      validation_(bins, grid_, examples::Split::validation, threads) {
     if (training_.usable() == 0) {
         throw InputError(
             "--examples holds no bin of train that is not N; build it again with a larger part for training");
@@ -94,7 +98,7 @@ BinsTask::BinsTask(std::shared_ptr<BinNetwork> network, const examples::Labelled
         spec.positive_weight ? std::vector{*spec.positive_weight} : weights_of(positives, training_.usable());
     positive_weight_ = at::tensor(weights, at::kFloat).to(device_);
     start_at_base_rates();
-    if (spec.motifs > 0) start_with_motifs();
+    if (of_bins.motifs > 0) start_with_motifs();
     average_ = average_of(*network_);
     both_ = with_average(*network_, *average_);
 }
@@ -114,9 +118,9 @@ void BinsTask::start_with_motifs() {
     at::Tensor filters = network_->first_filters();
     if (!filters.defined()) return;
     const bins::MotifSearch search{.width = std::max(filters.size(2), bins::least_motif_width),
-                                   .most = std::min(spec_.motifs, filters.size(0))};
+                                   .most = std::min(of_bins_.motifs, filters.size(0))};
     const std::vector<bins::Motif> motifs =
-        bins::find_motifs(training_.labelled_sequence(), search, spec_.threads);
+        bins::find_motifs(training_.labelled_sequence(), search, threads_);
     const at::NoGradGuard no_gradients;
     at::Tensor planted = filters.cpu();
     bins::plant_motifs(planted, motifs, norm);
@@ -126,12 +130,12 @@ void BinsTask::start_with_motifs() {
 
 BinWindow BinsTask::window_of(std::int64_t sample) const {
     const Rng stream = Rng(spec_.seed).split("windows of bins").split(static_cast<std::uint64_t>(sample));
-    return training_.draw(stream, spec_.shift, spec_.both_strands);
+    return training_.draw(stream, of_bins_.shift, spec_.both_strands);
 }
 
 std::int64_t BinsTask::windows_at_once() const {
-    if (spec_.batch_tokens == 0) return spec_.batch_size;
-    return std::max<std::int64_t>(1, spec_.batch_tokens / network_->window_positions());
+    const std::int64_t positions = batch_tokens_on(device_, spec_.batch_tokens, true);
+    return std::max<std::int64_t>(1, positions / network_->window_positions());
 }
 
 BinsTask::Batch BinsTask::batch_of(const BinWindows& source, std::span<const BinWindow> windows) const {
@@ -140,7 +144,7 @@ BinsTask::Batch BinsTask::batch_of(const BinWindows& source, std::span<const Bin
     at::Tensor counts = at::empty({count, grid_.window_bins, 1}, at::kByte);
     std::vector<EncodedWindow> encoded(windows.size());
     auto *ones = targets.mutable_data_ptr<std::uint8_t>(), *counted = counts.mutable_data_ptr<std::uint8_t>();
-    parallel_for(count, spec_.threads, [&](std::int64_t i) {
+    parallel_for(count, threads_, [&](std::int64_t i) {
         const BinWindow& window = windows[static_cast<std::size_t>(i)];
         const auto width = static_cast<std::size_t>(grid_.window_bins * labels),
                    bins = static_cast<std::size_t>(grid_.window_bins), at = static_cast<std::size_t>(i);
@@ -204,12 +208,12 @@ void BinsTask::follow() {
     followed_to_ = step_;
     // The first steps count for little: their weights are far from where the run goes.
     const auto steps = static_cast<double>(step_);
-    const double decay = std::min(spec_.averaging, (1 + steps) / (10 + steps));
+    const double decay = std::min(of_bins_.averaging, (1 + steps) / (10 + steps));
     const at::NoGradGuard no_gradients;
     const auto from = network_->module()->parameters();
     auto to = average_->module()->parameters();
     for (std::size_t i = 0; i < to.size(); ++i)
-        to[i].lerp_(from[i], spec_.averaging == 0 ? 1.0 : 1.0 - decay);
+        to[i].lerp_(from[i], of_bins_.averaging == 0 ? 1.0 : 1.0 - decay);
 }
 
 Json BinsTask::evaluate() {

@@ -4,6 +4,7 @@
 
 #include "bigbird/task_models/bin_network.hpp"
 #include "bigbird/task_models/bin_windows.hpp"
+#include "bigbird/task_models/specs/finetune_spec.hpp"
 #include "bigbird/task_models/task_model.hpp"
 #include "bigbird/training/training_loop.hpp"
 
@@ -15,29 +16,15 @@
 
 namespace bigbird::task_models {
 
-struct BinsTaskSpec {
-    std::int64_t batch_size = 8;    ///< windows a step, over all ranks
-    std::int64_t batch_tokens = 0;  ///< positions through the network at once; at least one window
-    std::optional<double> positive_weight = 1;  ///< of a 1 in the loss; none: balanced for each label
-    std::int64_t shift = 3;                     ///< bases that a window is moved by, at most, to either side
-    bool both_strands = true;
-    /// Filters of the first convolution, where there is one, that begin as motifs of the training bins
-    /// (bins::find_motifs).
-    std::int64_t motifs = 0;
-    double averaging = 0.99;  ///< decay a step of the averaged weights; 0: the last weights are the model
-    std::uint64_t seed = 0;
-    int threads = 1;
-    std::shared_ptr<training::Ranks> ranks;  ///< none: this process alone
-};
-
 /// The weights that are trained and their running average (module() holds both; the average wants no
 /// gradients). Sample i of the run follows from (seed, i), so nothing else need be kept to resume.
 class BinsTask : public training::TrainingTask {
 public:
     /// `bins` must outlive this. Throws InputError where no bin of train counts, or where none has a label;
-    /// ConfigError where ranks are left without a window.
-    BinsTask(std::shared_ptr<BinNetwork> network, const examples::LabelledBins& bins, const TaskInfo& info,
-             const BinsTaskSpec& spec);
+    /// ConfigError where ranks are left without a window. Without ranks this process is alone.
+    BinsTask(std::shared_ptr<BinNetwork> network, const examples::LabelledBins& bins, TaskInfo info,
+             const ClassifierSpec& spec, const BinsSpec& of_bins = {}, int threads = 1,
+             std::shared_ptr<training::Ranks> ranks = nullptr);
 
     torch::nn::Module& module() override { return *both_; }
     training::StepStats accumulate(std::int64_t step) override;
@@ -76,7 +63,9 @@ private:
     std::shared_ptr<torch::nn::Module> both_;
     const examples::LabelledBins& bins_;
     TaskInfo info_;
-    BinsTaskSpec spec_;
+    ClassifierSpec spec_;
+    BinsSpec of_bins_;
+    int threads_;
     at::Device device_;
     std::shared_ptr<training::Ranks> ranks_;
     training::Ranks::GradientSum gradients_;

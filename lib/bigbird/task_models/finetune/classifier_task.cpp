@@ -5,6 +5,7 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/task_models/batched_logits.hpp"
+#include "bigbird/task_models/computing.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -14,8 +15,7 @@ namespace bigbird::task_models {
 
 namespace {
 
-constexpr std::int64_t fewest_positives = 10;  // an AUROC of fewer is mostly noise
-constexpr std::int64_t cpu_batch_tokens = 16'384, gpu_batch_tokens = 131'072;
+constexpr std::int64_t fewest_positives = 10;    // an AUROC of fewer is mostly noise
 constexpr std::int64_t evaluation_chunk = 1024;  // windows whose ids are unpacked at once
 
 }  // namespace
@@ -67,9 +67,7 @@ ClassifierTask::ClassifierTask(std::shared_ptr<WindowNetwork> network, const exa
                 spec.window.value_or(examples.bounds()), spec.both_strands, threads),
       validation_(examples, examples.rows(examples::Split::validation), *network_,
                   spec.window.value_or(examples.bounds()), false, threads) {
-    if (spec_.batch_tokens == 0) {
-        spec_.batch_tokens = network_->device().is_cpu() ? cpu_batch_tokens : gpu_batch_tokens;
-    }
+    spec_.batch_tokens = batch_tokens_on(network_->device(), spec.batch_tokens, true);
     if (training_.size() == 0) {
         throw InputError(
             "--examples holds no window of train that can be used; build it again with a larger part for "

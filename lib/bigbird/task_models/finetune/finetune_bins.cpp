@@ -202,17 +202,8 @@ training::LoopResult finetune_bins(const FinetuneSpec& spec, const training::Ran
     loop.compute = computing.type;
     const std::shared_ptr<BinNetwork> network =
         new_network(spec, plan, static_cast<std::int64_t>(bins.label_table().size()), device, computing);
-    BinsTask task(network, bins, task_info(examples, spec, plan.grid, loop),
-                  {.batch_size = spec.batch_size,
-                   .batch_tokens = spec.batch_tokens,
-                   .positive_weight = spec.positive_weight,
-                   .shift = spec.bins.shift,
-                   .both_strands = spec.both_strands,
-                   .motifs = spec.is_bigbird() ? 0 : spec.bins.motifs,
-                   .averaging = spec.bins.averaging,
-                   .seed = spec.seed,
-                   .threads = threads,
-                   .ranks = loop.ranks});
+    BinsTask task(network, bins, task_info(examples, spec, plan.grid, loop), spec, spec.bins, threads,
+                  loop.ranks);
     if (place.is_first()) say_what_is_trained(task, *network, spec, loop.learning_rate.total_steps);
     return training::run_training(task, loop, spec.output);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/error.hpp"
+#include "bigbird/task_models/computing.hpp"
 #include "bigbird/task_models/predict/grid_rows.hpp"
-#include "bigbird/task_models/predict/predictor.hpp"
 #include "bigbird/task_models/predict/row_embedder.hpp"
+#include "bigbird/task_models/task_model.hpp"
 
 #include <algorithm>
 

@@ -35,12 +35,6 @@ void check_agreement(const std::vector<TaskModel>& models) {
 
 }  // namespace
 
-std::int64_t batch_tokens_on(const at::Device& device, std::int64_t asked) {
-    constexpr std::int64_t fits_cpu = 16'384, fits_gpu = 262'144;
-    if (asked > 0) return asked;
-    return device.is_cpu() ? fits_cpu : fits_gpu;
-}
-
 Predictor::Predictor(std::vector<TaskModel> models, Strands strands, std::int64_t batch_tokens)
     : models_(std::move(models)), batch_tokens_(batch_tokens) {
     if (models_.empty()) throw ConfigError("--model is needed");

@@ -12,9 +12,6 @@
 
 namespace bigbird::task_models {
 
-/// Padded tokens that go through a network at once: as many as asked for, or, where that is 0, what fits.
-std::int64_t batch_tokens_on(const at::Device& device, std::int64_t asked);
-
 /// Scores windows with one model or the mean of several. A window's scores depend on nothing else in the
 /// batch; in float32 they agree to 1e-5 for any batch_tokens and threads.
 class Predictor {

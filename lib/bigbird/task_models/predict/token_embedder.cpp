@@ -5,7 +5,7 @@
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/task_models/batched_logits.hpp"
 #include "bigbird/task_models/bigbird_windows.hpp"
-#include "bigbird/task_models/predict/predictor.hpp"
+#include "bigbird/task_models/computing.hpp"
 #include "bigbird/task_models/predict/row_embedder.hpp"
 #include "bigbird/task_models/window_encoder.hpp"
 

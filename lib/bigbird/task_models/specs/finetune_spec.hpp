@@ -21,7 +21,7 @@ enum class Sampling : std::uint8_t { uniform, balanced };
 inline constexpr Choices<Sampling, 2> samplings{
     {{Sampling::uniform, "uniform"}, {Sampling::balanced, "balanced"}}};
 
-/// What one step of training on labelled windows is.
+/// What one step of training on labelled windows is. A model of bins has no sampling and no part of a window.
 struct ClassifierSpec {
     std::int64_t batch_size = 32;  ///< windows a step, of all ranks together
     /// Of a 1 in the loss, against a 0; none: for each label its zeros / its ones in train, at most
@@ -49,9 +49,11 @@ struct BinsSpec {
     /// That go through the network at once; 0: the configuration's, or as many as fit the positions.
     std::int64_t window_bins = 0;
     std::int64_t margin_bins = -1;  ///< -1: an eighth of the window, or the configuration's with its window
-    std::int64_t shift = 3;         ///< BinsTaskSpec
-    double averaging = 0.99;
-    std::int64_t motifs = 0;  ///< BinsTaskSpec
+    std::int64_t shift = 3;         ///< bases that a window of train is moved by, at most, to either side
+    double averaging = 0.99;  ///< decay a step of the averaged weights; 0: the last weights are the model
+    /// Filters of the first convolution, where there is one, that begin as motifs of the training bins
+    /// (bins::find_motifs).
+    std::int64_t motifs = 0;
 };
 
 /// A run of finetune-* as its options ask for it. `window`: none is the one that a baseline was published

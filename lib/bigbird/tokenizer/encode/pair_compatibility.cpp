@@ -65,9 +65,7 @@ std::optional<TokenEdges> trace_token(const BpeRules& rules, Token token) {
         left.note(step.merge.rank, tokens.front());
         right.note(step.merge.rank, tokens.back());
     }
-    if (tokens.size() != 1 || tokens.front() != token) {
-        return std::nullopt;
-    }
+    if (tokens.front() != token) return std::nullopt;  // what is left of several is shorter
     return TokenEdges{left.finish(), right.finish()};
 }
 

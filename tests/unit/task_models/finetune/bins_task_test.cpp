@@ -21,20 +21,17 @@ struct Scene {
         write_bin_examples(folder / "e", count, 1);
         bins = examples::LabelledBins::load(folder / "e");
     }
-    BinsTask task(const BinsTaskSpec& spec) const {
+    BinsTask task(const ClassifierSpec& spec, const BinsSpec& of_bins = {}) const {
         bins::BinsConfig config = small_bins();
         config.encoder.hidden_dropout_prob = config.head_dropout = 0.1;
         bins::BinsNetwork network(config, 2);
         bins::initialise(*network, 7);
-        return {base_bins(network, {}), *bins, small_bins_info(config), spec};
+        return {base_bins(network, {}), *bins, small_bins_info(config), spec, of_bins};
     }
 };
 
-BinsTaskSpec spec_of(std::int64_t batch_size) {
-    BinsTaskSpec spec;
-    spec.batch_size = batch_size;
-    spec.seed = 3;
-    return spec;
+ClassifierSpec spec_of(std::int64_t batch_size) {
+    return {.batch_size = batch_size, .both_strands = true, .seed = 3};
 }
 
 std::vector<at::Tensor> gradients(BinsTask& task) {
@@ -48,17 +45,14 @@ std::vector<at::Tensor> gradients(BinsTask& task) {
 
 DOCTEST_TEST_CASE("bins task: the first filters begin as motifs of the bins of train") {
     const Scene scene(3000);
-    BinsTaskSpec spec = spec_of(16);
-    const auto filters = [&] {
-        BinsTask task = scene.task(spec);
+    const auto filters = [&](std::int64_t motifs) {
+        BinsTask task = scene.task(spec_of(16), {.motifs = motifs});
         const auto parameters = task.module().named_parameters();
         DOCTEST_CHECK(at::equal(parameters["network.stem.0.convolution.weight"],
                                 parameters["average.stem.0.convolution.weight"]));
         return parameters["network.stem.0.convolution.weight"].detach().clone();  // (12, 4, 7)
     };
-    const at::Tensor random = filters();
-    spec.motifs = 1;
-    const at::Tensor planted = filters();
+    const at::Tensor random = filters(0), planted = filters(1);
     DOCTEST_CHECK(at::equal(planted.slice(0, 1), random.slice(0, 1)));
     // The middle of GATTACA, which is what label 0 means, on either strand.
     const at::Tensor best = planted[0].argmax(0);
@@ -84,7 +78,7 @@ DOCTEST_TEST_CASE("bins task: the loss begins at what base rates give, and is a 
 DOCTEST_TEST_CASE("bins task: a batch in parts has the gradients of a batch at once") {
     const Scene scene;
     BinsTask whole = scene.task(spec_of(6));
-    BinsTaskSpec parts = spec_of(6);
+    ClassifierSpec parts = spec_of(6);
     parts.batch_tokens = 2 * 16;  // two windows of 16 positions
     BinsTask cut = scene.task(parts);
     const double a = whole.accumulate(4).loss.item<double>(), b = cut.accumulate(4).loss.item<double>();
@@ -97,9 +91,7 @@ DOCTEST_TEST_CASE("bins task: a batch in parts has the gradients of a batch at o
 
 DOCTEST_TEST_CASE("bins task: the average of the weights follows them, and is the model") {
     const Scene scene;
-    BinsTaskSpec spec = spec_of(4);
-    spec.averaging = 0.9;
-    BinsTask task = scene.task(spec);
+    BinsTask task = scene.task(spec_of(4), {.averaging = 0.9});
     auto parameters = task.module().named_parameters();
     at::Tensor weight = parameters["network.head.output.weight"];
     const at::Tensor average = parameters["average.head.output.weight"];
@@ -145,9 +137,7 @@ DOCTEST_TEST_CASE("bins task: an interrupted run equals an uninterrupted one bit
 
 DOCTEST_TEST_CASE("bins task: learns a motif") {
     const Scene scene(600);
-    BinsTaskSpec spec = spec_of(8);
-    spec.averaging = 0.9;
-    BinsTask task = scene.task(spec);
+    BinsTask task = scene.task(spec_of(8), {.averaging = 0.9});
     training::LoopSpec loop;
     loop.learning_rate = {
         .peak = 1e-2, .warmup_steps = 20, .total_steps = 250, .decay = training::Decay::cosine};
@@ -161,7 +151,7 @@ DOCTEST_TEST_CASE("bins task: learns a motif") {
 
 DOCTEST_TEST_CASE("bins task: what cannot be trained on is refused") {
     const Scene scene;
-    BinsTaskSpec spec = spec_of(1);
+    ClassifierSpec spec = spec_of(1);
     spec.positive_weight.reset();
     DOCTEST_CHECK_NOTHROW(scene.task(spec));
     write_bin_examples(scene.folder / "n", 25, 1);  // train: bins 0 to 14

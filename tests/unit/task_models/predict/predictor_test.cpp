@@ -151,10 +151,3 @@ DOCTEST_TEST_CASE("scoring/predictor: models that do not agree, words of --rever
         "--model number 2 takes the window -100:100, the first one -300:300: models that are averaged must "
         "agree");
 }
-
-DOCTEST_TEST_CASE(
-    "scoring/predictor: batches are as large as asked for, else as the device's memory allows") {
-    DOCTEST_CHECK(task_models::batch_tokens_on(at::kCPU, 300) == 300);
-    DOCTEST_CHECK(task_models::batch_tokens_on(at::kCPU, 0) == 16'384);
-    DOCTEST_CHECK(task_models::batch_tokens_on(at::kCUDA, 0) == 262'144);
-}

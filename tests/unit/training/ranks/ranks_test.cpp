@@ -39,13 +39,10 @@ LoopSpec spec_of_run(const std::shared_ptr<Ranks>& ranks) {
 /// unequal shares.
 LoopResult train_in(const fs::path& run, const std::shared_ptr<Ranks>& ranks, bool nsp, double max_hours = 0,
                     bool packed = false) {
-    MlmTask task(small_network(), small_tokenizer(), small_source(nsp), small_source(nsp),
-                 {.batch_size = 5,
-                  .micro_batch_tokens = 256,
-                  .seed = 4,
-                  .evaluation_sequences = 7,
-                  .packed_projections = packed,
-                  .ranks = ranks});
+    MlmTaskSpec step{{.batch_size = 5, .seed = 4, .evaluation_sequences = 7}, 256};
+    step.packed_projections = packed;
+    step.ranks = ranks;
+    MlmTask task(small_network(), small_tokenizer(), small_source(nsp), small_source(nsp), step);
     LoopSpec spec = spec_of_run(ranks);
     spec.run.max_hours = max_hours;
     return run_training(task, spec, run);
