@@ -153,6 +153,14 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(report["options"]["--sequence-length"] == 64);
     DOCTEST_CHECK(report["markov_order_2"].get<double>() < 2);
     DOCTEST_CHECK(run_program(evaluate).code == 2);  // exists
+    std::vector<std::string> tokens = evaluate;
+    tokens.insert(tokens.end(), {"--force", "--token-scores", (folder / "tokens.tsv").string()});
+    DOCTEST_REQUIRE(run_program(tokens).code == 0);
+    const std::string table = testing::read_file(folder / "tokens.tsv");
+    DOCTEST_CHECK(std::ranges::count(table, '\n') == 1 + report["masked_tokens"].get<std::int64_t>());
+    tokens.erase(std::ranges::find(tokens, "--force"));
+    tokens.back() = (folder / "other.json").string();
+    DOCTEST_CHECK(run_program(tokens).code == 2);  // the report exists
 }
 
 DOCTEST_TEST_CASE("pretrain: two processes train as one, stop together and go on as one") {

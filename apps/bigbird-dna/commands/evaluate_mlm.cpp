@@ -101,6 +101,13 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     add_reference_option(command, spec.references, false)
         ->description("Genome that coordinate documents point into");
     add_output_options(command, options->output, "The figures, as JSON; - is standard output");
+    command
+        .add_option(
+            "--token-scores", spec.token_scores,
+            "Also write a table of every masked token: document, sentence, place, piece, bits, found; "
+            "to score parts of the sequence apart")
+        ->type_name("FILE")
+        ->group("Output");
     add_masking_options(command, spec);
     add_baseline_options(command, spec);
     add_seed_option(command, spec.seed);

@@ -24,7 +24,10 @@ int run_evaluate_mlm(const EvaluateMlmOptions& options) {
     if (options.output.output != "-") {
         prepare_output(options.output.output, options.output.overwrite());
     }
-    const Json report = pretraining::evaluate_mlm(options.spec);
+    pretraining::MlmEvaluationSpec spec = options.spec;
+    spec.overwrite = options.output.overwrite();
+    if (!spec.token_scores.empty()) prepare_output(spec.token_scores, spec.overwrite);
+    const Json report = pretraining::evaluate_mlm(spec);
     write_report(report, options.output);
     for (const std::string& line : pretraining::mlm_table(report)) {
         log_info("{}", line);

@@ -84,6 +84,7 @@ ScoringSpec scoring_of(const MlmEvaluationSpec& spec) {
     ScoringSpec scoring{.sequences = spec.max_sequences,
                         .max_tokens = spec.batch_tokens,
                         .device = model::open_device(spec.device),
+                        .tokens = !spec.token_scores.empty(),
                         .foreground = true};
     scoring.compute = training::parse_compute_type(spec.dtype, scoring.device);
     return scoring;
@@ -135,6 +136,8 @@ Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& sp
     if (scores.chosen() == 0) {
         throw InputError("the held-out documents hold no token without N to predict");
     }
+    if (scoring.tokens)
+        write_token_scores(scores.tokens, held_out, tokenizer, spec.token_scores, spec.overwrite);
     Json report{
         {"program", "bigbird-dna"},
         {"version", std::string(version())},

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <span>
 
 namespace bigbird::pretraining {
 
@@ -56,9 +57,10 @@ struct Outcomes {
     model::HostCopy nats, correct;
 };
 
-/// Adds what one micro-batch says of its sequences.
+/// Adds what one micro-batch says of its sequences and, where `tokens` is given, of their tokens.
 void score_part(model::PreTrainingModel& network, const MlmBatch& part, const Chunk& chunk,
-                const tokenizer::DnaTokenizer& tokenizer, std::vector<SequenceScore>& scores) {
+                const tokenizer::DnaTokenizer& tokenizer, std::span<SequenceScore> scores,
+                std::vector<TokenScore>* tokens) {
     const model::PreTrainingOutput out = network->forward(part.input, part.positions);
     Outcomes of_tokens(out.prediction_logits.to(at::kFloat), part.labels);
     std::optional<Outcomes> of_pairs;
@@ -76,12 +78,14 @@ void score_part(model::PreTrainingModel& network, const MlmBatch& part, const Ch
         const corpus::Example& example = chunk.examples[part.examples[row]];
         SequenceScore& score = scores[part.examples[row]];
         score.next_sentence = example.next_sentence;
-        for (const std::int32_t label : example.masked_labels) {
-            score.nats += nats.const_data_ptr<double>()[at];
-            score.correct += correct.const_data_ptr<bool>()[at] ? 1 : 0;
-            score.bases += tokenizer.piece_length(label);
+        for (std::size_t i = 0; i < example.masked_labels.size(); ++i, ++at) {
+            const TokenScore token{example.masked_tokens[i], nats.const_data_ptr<double>()[at],
+                                   correct.const_data_ptr<bool>()[at]};
+            score.nats += token.nats;
+            score.correct += token.correct ? 1 : 0;
+            score.bases += tokenizer.piece_length(example.masked_labels[i]);
             ++score.chosen;
-            ++at;
+            if (tokens != nullptr && whole_stretch(score)) tokens->push_back(token);
         }
         if (next_nats.defined()) {
             score.next_sentence_nats = next_nats.const_data_ptr<double>()[row];
@@ -234,11 +238,11 @@ MlmScores score_mlm(model::PreTrainingModel& network, const corpus::ExampleSourc
         }
         const Chunk chunk = chunks.get(number / step);
         const training::Autocast autocast(spec.compute, spec.device);
-        std::vector<SequenceScore> found(chunk.examples.size());
-        for (const MlmBatch& part : chunk.batch.parts) {
-            score_part(network, part, chunk, tokenizer, found);
-        }
-        std::copy(found.begin(), found.end(), scores.sequences.begin() + number * chunk_size);
+        const std::span<SequenceScore> found =
+            std::span(scores.sequences)
+                .subspan(static_cast<std::size_t>(number * chunk_size), chunk.examples.size());
+        for (const MlmBatch& part : chunk.batch.parts)
+            score_part(network, part, chunk, tokenizer, found, spec.tokens ? &scores.tokens : nullptr);
         if (progress) {
             progress->update(std::min(total, (number + 1) * chunk_size));
         }

@@ -5,6 +5,7 @@
 #include "bigbird/core/json_file.hpp"
 #include "bigbird/corpus/tokens/example_stream.hpp"
 #include "bigbird/model/bigbird.hpp"
+#include "bigbird/pretraining/token_scores.hpp"
 #include "bigbird/training/device/autocast.hpp"
 #include "bigbird/training/ranks/ranks.hpp"
 
@@ -26,6 +27,7 @@ struct SequenceScore {
 /// or no NSP), so that each window counts once; those of NSP from all.
 struct MlmScores {
     std::vector<SequenceScore> sequences;
+    std::vector<TokenScore> tokens;  ///< where asked for: of the sequences that are whole stretches
 
     std::int64_t chosen() const;
     std::int64_t bases() const;
@@ -50,6 +52,7 @@ struct ScoringSpec {
     at::Device device = at::kCPU;
     training::ComputeType compute = training::ComputeType::fp32;
     training::Ranks* ranks = nullptr;  ///< share the work and all get all scores; none: this process alone
+    bool tokens = false;               ///< keep the scores of tokens, too; this process' alone
     bool foreground = false;           ///< shows progress on standard error and throws Stopped on a signal
 };
 

@@ -260,6 +260,7 @@ Example ExampleSource::get(std::int64_t index) const {
     Rng rng = Rng(spec_.seed).split("examples").split(static_cast<std::uint64_t>(index));
 
     Example example;
+    Run second{whole.stretch, whole.end, whole.end};
     example.ids.reserve(static_cast<std::size_t>(spec_.sequence_length));
     example.ids.push_back(special_.cls);
     if (spec_.nsp) {
@@ -268,7 +269,7 @@ Example ExampleSource::get(std::int64_t index) const {
         corpus_.append_ids(whole.begin, cut, example.ids);
         example.ids.push_back(special_.sep);
         example.types.assign(example.ids.size(), 0);
-        Run second{whole.stretch, cut, whole.end};
+        second.begin = cut;
         if (example.next_sentence ==
             1) {  // as long as the true continuation, so that the length tells nothing
             const bool inside =
@@ -282,6 +283,11 @@ Example ExampleSource::get(std::int64_t index) const {
     example.ids.push_back(special_.sep);
     example.types.resize(example.ids.size(), spec_.nsp ? 1 : 0);
     mask(example, rng);
+    const std::int64_t behind = std::ssize(example.ids) - 1 - second.size();  // the first token of the second
+    for (const std::int32_t position : example.masked_positions) {
+        example.masked_tokens.push_back(position < behind ? whole.begin + position - 1
+                                                          : second.begin + position - behind);
+    }
     return example;
 }
 

@@ -43,6 +43,7 @@ struct Example {
     std::vector<std::uint8_t> types;  ///< (length), 0 for [CLS] A [SEP], 1 for B [SEP]
     std::vector<std::int32_t> masked_positions;  ///< (masked), rising
     std::vector<std::int32_t> masked_labels;     ///< (masked), the original ids there
+    std::vector<std::int64_t> masked_tokens;     ///< (masked), which tokens of the corpus they are
     std::int32_t next_sentence = -1;  ///< 0: B follows A; 1: B comes from another document; -1 without NSP
 };
 

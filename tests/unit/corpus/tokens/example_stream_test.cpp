@@ -159,6 +159,7 @@ DOCTEST_TEST_CASE(
     const TokenCorpus corpus = real_corpus(20, "ANNNG");
     const auto tokenizer = small_tokenizer();
     const ExampleSource source(corpus, tokenizer, {.sequence_length = 512, .seed = 9});
+    const Ids all = all_ids(corpus);
     std::int64_t candidates = 0, chosen = 0, masked = 0, kept = 0;
     std::set<std::int32_t> replacements;
     for (std::int64_t i = 0; i < 3 * source.epoch_size(); ++i) {
@@ -179,6 +180,7 @@ DOCTEST_TEST_CASE(
             const std::int32_t now = example.ids[static_cast<std::size_t>(example.masked_positions[m])],
                                was = example.masked_labels[m];
             DOCTEST_CHECK(was >= special::count);
+            DOCTEST_CHECK(all[static_cast<std::size_t>(example.masked_tokens.at(m))] == was);
             DOCTEST_CHECK_FALSE(tokenizer.has_n(was));
             masked += now == special::mask ? 1 : 0;
             kept += now == was ? 1 : 0;

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a network gives each masked token, as `evaluate-mlm --token-scores` writes it: so that parts of the
+// sequence can be scored apart.
+#pragma once
+
+#include "bigbird/core/files.hpp"
+#include "bigbird/corpus/tokens/token_corpus.hpp"
+#include "bigbird/tokenizer/tokenizer.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace bigbird::pretraining {
+
+struct TokenScore {
+    std::int64_t token = 0;  ///< of the corpus
+    double nats = 0;         ///< -ln p of what it is
+    bool correct = false;    ///< it is the likeliest
+};
+
+/// A line a score in the order of the corpus, tab-separated, below the header
+/// "#document sentence start end piece bits correct": documents, and the sentences of one, are counted from 1,
+/// bases from 0 in the sentence, `end` is the first behind; bits: -log2 p; correct: 1 or 0. A token that
+/// several sequences hold has as many lines. Compressed where the name ends in .gz. Throws ConfigError where
+/// the file exists and may not be replaced, WriteError.
+void write_token_scores(std::vector<TokenScore> scores, const corpus::TokenCorpus& corpus,
+                        const tokenizer::DnaTokenizer& tokenizer, const std::filesystem::path& path,
+                        Overwrite overwrite);
+
+}  // namespace bigbird::pretraining
