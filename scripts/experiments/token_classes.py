@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Bits a base of parts of the sequence, from `evaluate-mlm --token-scores`.
+
+With --classes (of plant_copies.py): originals and copies apart, for each distance and share of substituted
+bases. With --documents: by the distance to the nearest place of the same document where a 24-mer of the token
+comes again, on the same strand. 95 % intervals: percentiles of 1,000 bootstrap samples of documents. Several
+tables are printed one below the other, each line with its name."""
+
+import argparse
+import collections
+import csv
+import gzip
+import itertools
+import random
+import sys
+
+WORD = 24
+
+
+def token_rows(path):
+    opener = gzip.open if path.endswith(".gz") else open
+    with opener(path, "rt") as lines:
+        for row in csv.DictReader(lines, delimiter="\t"):
+            yield int(row["#document"]), int(row["sentence"]), int(row["start"]), int(row["end"]), float(row["bits"])
+
+
+def copy_classes(path):
+    kinds = {}
+    for line in open(path):
+        document, distance, percent = line.split()
+        kinds[int(document)] = (distance, percent)
+    return lambda document, sentence, start, end: (*kinds[document], "original" if sentence % 2 else "copy")
+
+
+def nearest_recurrence(text):
+    """For each base the least distance between two places of a 24-mer that covers it; 0: none."""
+    places = collections.defaultdict(list)
+    for at in range(len(text) - WORD + 1):
+        word = text[at : at + WORD]
+        if "N" not in word:
+            places[word].append(at)
+    nearest = [0] * len(text)
+    for found in places.values():
+        gaps = [later - earlier for earlier, later in itertools.pairwise(found)]
+        for i, at in enumerate(found if gaps else []):
+            gap = min(gaps[max(0, i - 1) : i + 1])
+            for base in range(at, at + WORD):
+                if nearest[base] == 0 or nearest[base] > gap:
+                    nearest[base] = gap
+    return nearest
+
+
+def recurrence_classes(path, limits):
+    opener = gzip.open if path.endswith(".gz") else open
+    nearest, begins = {}, {}
+    with opener(path, "rt") as lines:
+        documents = [block.split() for block in lines.read().split("\n\n") if block.split()]
+    for number, sentences in enumerate(documents, 1):
+        nearest[number] = nearest_recurrence("".join(sentences))
+        begins[number] = list(itertools.accumulate(map(len, sentences), initial=0))
+    names = [f"recurs within {limit:,} bases" for limit in limits] + ["recurs farther off", "does not recur"]
+
+    def kind(document, sentence, start, end):
+        begin = begins[document][sentence - 1]
+        gaps = [gap for gap in nearest[document][begin + start : begin + end] if gap > 0]
+        if not gaps:
+            return (names[-1],)
+        return (names[next((i for i, limit in enumerate(limits) if min(gaps) <= limit), len(limits))],)
+
+    return kind
+
+
+def bits_a_base(parts):
+    return sum(bits for bits, _ in parts) / sum(bases for _, bases in parts)
+
+
+def figures(sums, rng):
+    """Bits a base of sums[document] = [bits, bases], with an interval over documents."""
+    parts = list(sums.values())
+    samples = sorted(bits_a_base(rng.choices(parts, k=len(parts))) for _ in range(1000))
+    return bits_a_base(parts), samples[24], samples[974]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    how = parser.add_mutually_exclusive_group(required=True)
+    how.add_argument("--classes", help="table of plant_copies.py")
+    how.add_argument("--documents", help="text documents that were scored")
+    parser.add_argument("--limits", default="1500,14000", help="bases, with --documents")
+    parser.add_argument("scores", nargs="+", metavar="NAME=TABLE")
+    arguments = parser.parse_args()
+    if arguments.classes:
+        kind = copy_classes(arguments.classes)
+    else:
+        kind = recurrence_classes(arguments.documents, [int(limit) for limit in arguments.limits.split(",")])
+    for named in arguments.scores:
+        name, _, path = named.partition("=")
+        sums = collections.defaultdict(lambda: collections.defaultdict(lambda: [0.0, 0]))
+        for document, sentence, start, end, bits in token_rows(path):
+            part = sums[kind(document, sentence, start, end)][document]
+            part[0] += bits
+            part[1] += end - start
+        rng = random.Random(1)
+        for key in sorted(sums):
+            bits, low, high = figures(sums[key], rng)
+            bases = sum(part[1] for part in sums[key].values())
+            sys.stdout.write("\t".join([name, *key, f"{bits:.3f}", f"{low:.3f}", f"{high:.3f}", str(bases)]) + "\n")
+
+
+if __name__ == "__main__":
+    main()
