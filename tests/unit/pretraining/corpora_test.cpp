@@ -24,7 +24,7 @@ void write_genome(const std::filesystem::path& fasta) {
 
 class Scene {
 public:
-    Scene() { spec.tokenizer = test_data("tokenizer/small.model"); }
+    Scene() { spec.input.tokenizer = test_data("tokenizer/small.model"); }
     std::string refusal() const {
         return message_of<Error>([&] { const Corpora never(spec, 0); });
     }
@@ -116,6 +116,6 @@ DOCTEST_TEST_CASE("corpora: what is missing is named before anything is read") {
     write_file(scene.spec.documents, "\n");
     Corpora corpora(scene.spec, 0);
     DOCTEST_CHECK_THROWS_AS(corpora.on_demand({}, 1).train(), InputError);
-    scene.spec.tokenizer.clear();
-    DOCTEST_CHECK(scene.refusal() == "--tokenizer MODEL is needed; only a --corpus holds its own");
+    scene.spec.input.tokenizer.clear();
+    DOCTEST_CHECK(scene.refusal() == "--tokenizer MODEL is needed, or --input bases, or --input kmers");
 }
