@@ -106,8 +106,9 @@ DOCTEST_TEST_CASE("pretrain: shards of k-mers say themselves what they hold, and
         DOCTEST_CHECK(read_file(scene.folder / "own" / file) == read_file(scene.folder / "same" / file));
     const auto other = scene.pretrain("other", {"--corpus", shards, "--input", "bases"});
     DOCTEST_CHECK(other.code == 3);
-    DOCTEST_CHECK(other.err == error(shards + ": was made with another tokenizer than the one given; run "
-                                              "tokenize with that one"));
+    DOCTEST_CHECK(other.err ==
+                  error(shards + ": was made with another --tokenizer or --input than the one given; run "
+                                 "tokenize with that one"));
 }
 
 DOCTEST_TEST_CASE("pretrain: models of bases and k-mers are scored and embed as those of tokens do") {
