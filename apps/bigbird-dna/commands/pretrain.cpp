@@ -2,6 +2,7 @@
 #include "commands/pretrain.hpp"
 
 #include "options/document_options.hpp"
+#include "options/input_options.hpp"
 #include "options/option_groups.hpp"
 #include "options/training_options.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 
 constexpr const char* by_config = "by --config";
 
-void add_input_options(CLI::App& command, pretraining::CorporaSpec& corpora) {
+void add_corpora_options(CLI::App& command, pretraining::CorporaSpec& corpora) {
     CLI::Option* corpus =
         command.add_option("--corpus", corpora.corpus, "Token shards of tokenize: the fastest input")
             ->type_name("DIR");
@@ -29,7 +30,8 @@ void add_input_options(CLI::App& command, pretraining::CorporaSpec& corpora) {
         ->type_name("FILE");
     add_reference_option(command, corpora.references, false)
         ->description("Genome that coordinate documents point into, or that documents are drawn from");
-    add_tokenizer_option(command, corpora.tokenizer, false)
+    add_input_options(command, corpora.input);
+    command.get_option("--tokenizer")
         ->description("Tokenizer that train-tokenizer made; a --corpus holds its own");
     add_document_options(command, corpora.drawing);
 }
@@ -141,7 +143,7 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
         "Train a BigBird on documents: masked tokens and next-sentence prediction.\n"
         "A run that was stopped goes on from its newest checkpoint when the same command is given again.",
         spec, std::move(run));
-    add_input_options(command, spec->corpora);
+    add_corpora_options(command, spec->corpora);
     add_network_options(command, *spec);
     add_optimization_options(command, spec->batch_size, spec->learning_rate, spec->optimizer,
                              "Steps of the whole run",

@@ -30,7 +30,7 @@ void setup_tokenize(Program& program, Runner<TokenizeOptions> run) {
         ->type_name("FILE");
     add_reference_option(command, options->references, false)
         ->description("The genome of --documents' coordinates: FASTA, plain, bgzip or gzip");
-    add_tokenizer_option(command, options->tokenizer);
+    add_input_options(command, options->input);
     add_output_options(command, options->output, "Folder of shards (lib/bigbird/corpus/tokens/FORMAT.md)");
     command
         .add_option("--shard-tokens", options->shard_tokens,
@@ -44,7 +44,7 @@ void setup_tokenize(Program& program, Runner<TokenizeOptions> run) {
 int run_tokenize(const TokenizeOptions& options) {
     const int threads = resolve_threads(options.threads);
     require_readable(options.documents);
-    const auto tokenizer = tokenizer::DnaTokenizer::load(options.tokenizer);
+    const auto tokenizer = options.input.open();
     corpus::TokenShardWriter writer(options.output.output, tokenizer, options.output.overwrite(),
                                     options.shard_tokens);
     const auto genome = options.references.empty() ? nullptr : genome::open_references(options.references);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "options/input_options.hpp"
 #include "options/option_groups.hpp"
 #include "support/program.hpp"
 
@@ -13,7 +14,8 @@
 namespace bigbird::cli {
 
 struct TokenizeOptions {
-    std::filesystem::path documents, tokenizer;
+    std::filesystem::path documents;
+    tokenizer::InputSpec input;
     std::vector<std::filesystem::path> references;
     OutputOptions output;
     std::int64_t shard_tokens = corpus::TokenShardWriter::default_shard_tokens;

@@ -20,11 +20,9 @@ Json checksum_of(const std::filesystem::path& file) {
 }
 
 tokenizer::DnaTokenizer tokenizer_of(const CorporaSpec& spec) {
-    if (spec.corpus.empty() && spec.tokenizer.empty()) {
-        throw ConfigError("--tokenizer MODEL is needed; only a --corpus holds its own");
-    }
-    return spec.tokenizer.empty() ? corpus::TokenShards(spec.corpus).tokenizer()
-                                  : tokenizer::DnaTokenizer::load(spec.tokenizer);
+    spec.input.validate();
+    return spec.corpus.empty() || spec.input.names_tokenizer() ? spec.input.open()
+                                                               : corpus::TokenShards(spec.corpus).tokenizer();
 }
 
 }  // namespace

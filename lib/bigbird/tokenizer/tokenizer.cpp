@@ -7,7 +7,9 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/nucleotide.hpp"
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
+#include "bigbird/tokenizer/encode/kmer_encoder.hpp"
 #include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
+#include "bigbird/tokenizer/formats/kmer_json.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
 
@@ -109,6 +111,14 @@ struct DnaTokenizer::State {
         }
         has_n[static_cast<std::size_t>(special_ids.unk)] = true;
     }
+    State(const KmerEncoder& cut, std::string&& serialized) : bytes(std::move(serialized)), kmers(cut) {
+        for (std::int32_t id = 0; id < cut.vocab_size(); ++id) {
+            const bool ordinary = id >= special::count;
+            const std::string text =
+                ordinary ? cut.spelling(id) : special_names[static_cast<std::size_t>(id)];
+            add(text, ordinary ? text.size() : 0);
+        }
+    }
 
     void add(const std::string& text, std::size_t length) {
         const bool n = length > 0 && text.find_first_not_of("ACGT") != std::string::npos;
@@ -117,10 +127,11 @@ struct DnaTokenizer::State {
         lengths.push_back(static_cast<std::int32_t>(length));
     }
 
-    SentencePieceModel model;  // empty where hugging_face is there
+    SentencePieceModel model;  // empty where there is no encoder of it
     std::string bytes;
-    std::optional<ExactEncoder> encoder;
+    std::optional<ExactEncoder> encoder;  // one of the three is there
     std::optional<HfTokenizer> hugging_face;
+    std::optional<KmerEncoder> kmers;
     SpecialIds special_ids;
     std::vector<std::string> pieces;    // by id
     std::vector<std::int32_t> lengths;  // by id
@@ -139,6 +150,9 @@ DnaTokenizer DnaTokenizer::load(const std::filesystem::path& path) {
 
 DnaTokenizer DnaTokenizer::from_serialized(std::string bytes, const std::filesystem::path& origin) {
     if (bytes.starts_with('{')) {
+        if (const std::optional<int> k = kmer_length_of_json(bytes)) {
+            return DnaTokenizer(std::make_shared<State>(KmerEncoder(*k), std::move(bytes)));
+        }
         HfTokenizer read = HfTokenizer::from_text(bytes, origin);
         return DnaTokenizer(std::make_shared<State>(std::move(read), std::move(bytes)));
     }
@@ -154,11 +168,17 @@ DnaTokenizer DnaTokenizer::from_serialized(std::string bytes, const std::filesys
 }
 
 std::vector<std::int32_t> DnaTokenizer::encode(std::string_view dna, int threads) const {
+    if (state_->kmers) {
+        return state_->kmers->encode(dna);
+    }
     return state_->hugging_face ? state_->hugging_face->encode(dna, threads)
                                 : state_->encoder->encode(normalised(dna), threads);
 }
 
 Encoding DnaTokenizer::encode_with_spans(std::string_view dna, int threads) const {
+    if (state_->kmers) {
+        return state_->kmers->encode_with_spans(dna);
+    }
     return state_->hugging_face ? state_->hugging_face->encode_with_spans(dna, threads)
                                 : state_->encoder->encode_with_spans(normalised(dna), threads);
 }
@@ -213,11 +233,11 @@ const std::string& DnaTokenizer::serialized() const {
 }
 
 const char* DnaTokenizer::file_name() const {
-    return state_->hugging_face ? "tokenizer.json" : "tokenizer.model";
+    return state_->encoder ? "tokenizer.model" : "tokenizer.json";
 }
 
 std::string DnaTokenizer::vocabulary_text() const {
-    BIGBIRD_EXPECTS(!state_->hugging_face, "a .vocab belongs to a .model");
+    BIGBIRD_EXPECTS(state_->encoder.has_value(), "a .vocab belongs to a .model");
     std::ostringstream out;
     for (std::int32_t id = 0; id < vocab_size(); ++id) {
         out << piece(id) << '\t' << state_->model.pieces[static_cast<std::size_t>(id)].score << '\n';

@@ -14,8 +14,8 @@
 
 namespace bigbird::tokenizer {
 
-/// A DNA byte-pair encoding: a SentencePiece model of ours, or a tokenizer.json of Hugging Face's such as
-/// GENA-LM's. Immutable, cheap to copy (shared), thread-safe.
+/// A byte-pair encoding of DNA, as a SentencePiece model of ours or a tokenizer.json like GENA-LM's, or the
+/// k-mers of kmer_tokenizer.hpp. Immutable, cheap to copy (shared), thread-safe.
 class DnaTokenizer {
 public:
     /// A .model, a tokenizer.json, or a folder that holds tokenizer.model or else tokenizer.json. Throws
@@ -27,9 +27,9 @@ public:
     static DnaTokenizer from_serialized(std::string bytes, const std::filesystem::path& origin);
 
     /// Ids of a sequence, without [CLS] and [SEP]; any length, cut into chunks for up to `threads` threads
-    /// where it is long. A model of ours takes the sequence normalised (lower case, U, IUPAC letters) and
-    /// gives SentencePiece's ids for that, none of them [UNK]; a tokenizer.json takes it as it stands and
-    /// does what AutoTokenizer does.
+    /// where it is long (not into k-mers, which one writes fast enough). Our own take it normalised (lower
+    /// case, U, IUPAC letters), a .model gives SentencePiece's ids, none of them [UNK]; somebody else's
+    /// tokenizer.json takes it as it stands and does what AutoTokenizer does.
     std::vector<std::int32_t> encode(std::string_view dna, int threads = 1) const;
     /// The same ids, and which letters of `dna` each spells.
     Encoding encode_with_spans(std::string_view dna, int threads = 1) const;

@@ -24,7 +24,7 @@ void write_genome(const std::filesystem::path& fasta) {
 
 class Scene {
 public:
-    Scene() { spec.tokenizer = test_data("tokenizer/small.model"); }
+    Scene() { spec.input.tokenizer = test_data("tokenizer/small.model"); }
     std::string refusal() const {
         return message_of<Error>([&] { const Corpora never(spec, 0); });
     }
@@ -108,6 +108,31 @@ DOCTEST_TEST_CASE("corpora: what decides the result is recorded by option, the s
     DOCTEST_CHECK(fixed["--passes"] == 2);
 }
 
+DOCTEST_TEST_CASE("corpora: documents are read as single bases or k-mers, and as nothing else at once") {
+    Scene scene;
+    scene.spec.documents = test_data("tokenizer/sentences.txt");
+    scene.spec.input = {.input = tokenizer::Input::bases};
+    const auto tokens = [&] { return Corpora(scene.spec, 0).on_demand({}, 1).train().tokens(); };
+    const std::int64_t bases = tokens();
+    DOCTEST_CHECK(bases == 100'000);
+    scene.spec.input = {.input = tokenizer::Input::kmers, .kmer_length = 3};
+    DOCTEST_CHECK(tokens() >= bases / 3);
+    DOCTEST_CHECK(tokens() < bases / 2);
+    scene.spec.input.tokenizer = test_data("tokenizer/small.model");
+    DOCTEST_CHECK(scene.refusal() == "--tokenizer is for --input tokens; --input kmers needs none");
+    scene.spec.input = {.input = tokenizer::Input::bases};
+    scene.spec.documents.clear();
+    scene.spec.corpus = scene.folder / "shards";
+    {
+        corpus::TokenShardWriter writer(scene.spec.corpus, small_tokenizer(), Overwrite::refuse);
+        corpus::DocumentReader reader(test_data("tokenizer/sentences.txt"));
+        corpus::tokenize_documents(reader, small_tokenizer(), 1, writer, [](const corpus::TokenCounts&) {});
+        writer.commit(Json::array(), 1);
+    }
+    DOCTEST_CHECK(scene.refusal().ends_with(
+        "was made with another --tokenizer or --input than the one given; run tokenize with that one"));
+}
+
 DOCTEST_TEST_CASE("corpora: what is missing is named before anything is read") {
     Scene scene;
     DOCTEST_CHECK(scene.refusal().starts_with("--corpus DIR or --documents FILE is needed"));
@@ -116,6 +141,6 @@ DOCTEST_TEST_CASE("corpora: what is missing is named before anything is read") {
     write_file(scene.spec.documents, "\n");
     Corpora corpora(scene.spec, 0);
     DOCTEST_CHECK_THROWS_AS(corpora.on_demand({}, 1).train(), InputError);
-    scene.spec.tokenizer.clear();
-    DOCTEST_CHECK(scene.refusal() == "--tokenizer MODEL is needed; only a --corpus holds its own");
+    scene.spec.input.tokenizer.clear();
+    DOCTEST_CHECK(scene.refusal() == "--tokenizer MODEL is needed, or --input bases, or --input kmers");
 }

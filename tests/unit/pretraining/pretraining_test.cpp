@@ -21,7 +21,7 @@ PretrainSpec small_spec(const TempDir& folder) {
                    "intermediate_size": 64, "max_position_embeddings": 256, "block_size": 16,
                    "num_random_blocks": 1})");
     PretrainSpec spec;
-    spec.corpora.tokenizer = test_data("tokenizer/small.model");
+    spec.corpora.input.tokenizer = test_data("tokenizer/small.model");
     spec.corpora.documents = test_data("tokenizer/sentences.txt");
     spec.config = (folder / "config.json").string();
     spec.output = folder / "run";

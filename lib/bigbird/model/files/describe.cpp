@@ -5,7 +5,7 @@
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/model/files/config.hpp"
 #include "bigbird/model/files/safetensors_header.hpp"
-#include "bigbird/tokenizer/tokenizer.hpp"
+#include "bigbird/tokenizer/kmer_tokenizer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -42,6 +42,15 @@ Json describe_weights(const fs::path& file) {
             {"bytes", fs::file_size(file)},     {"sha256", sha256_of_file(file)}};
 }
 
+std::string type_of(const tokenizer::DnaTokenizer& tokenizer) {
+    if (const std::optional<int> k = tokenizer::kmer_length(tokenizer)) {
+        return *k == 1 ? "single bases" : "k-mers of " + std::to_string(*k) + " letters that do not overlap";
+    }
+    const bool own = tokenizer.file_name() == std::string("tokenizer.model");
+    return std::string("byte-pair encoding of A C G T N (") +
+           (own ? "SentencePiece model)" : "tokenizer.json)");
+}
+
 Json describe_tokenizer(const fs::path& file) {
     const auto tokenizer = tokenizer::DnaTokenizer::load(file);
     std::int64_t bases = 0;
@@ -56,7 +65,7 @@ Json describe_tokenizer(const fs::path& file) {
         with_n += tokenizer.has_n(id) ? 1 : 0;
     }
     return {{"file", file.filename().string()},
-            {"type", "byte-pair encoding of A C G T N (SentencePiece model)"},
+            {"type", type_of(tokenizer)},
             {"pieces", tokenizer.vocab_size()},
             {"special_pieces", tokenizer.vocab_size() - ordinary},
             {"pieces_with_n", with_n},

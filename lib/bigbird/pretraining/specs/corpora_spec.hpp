@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bigbird/corpus/documents/drawing_spec.hpp"
+#include "bigbird/tokenizer/input_spec.hpp"
 
 #include <filesystem>
 #include <string>
@@ -13,7 +14,7 @@ namespace bigbird::pretraining {
 /// drawn from the reference.
 struct CorporaSpec {
     std::filesystem::path corpus = {}, documents = {};  ///< one of them, or none: drawn from the references
-    std::filesystem::path tokenizer = {};               ///< empty: the corpus holds it
+    tokenizer::InputSpec input = {};                    ///< no tokenizer named: the corpus holds it
     std::vector<std::filesystem::path> references = {};
     corpus::DrawingSpec drawing = {};
     std::vector<std::string> hold_out = {};  ///< of drawn documents: contigs, regions, BED files

@@ -22,6 +22,10 @@ namespace bigbird::tokenizer {
 /// [SEP], for ASCII text. `model` is one that DnaTokenizer accepts.
 Json tokenizer_json(const SentencePieceModel& model);
 
+/// What all tokenizer.json of ours have around their model: the special pieces, normalised_base() as a
+/// normaliser, [CLS] and [SEP], and a decoder that leaves no blanks.
+Json tokenizer_json_around(Json model, Json pre_tokenizer);
+
 /// tokenizer_config.json for it, or for another tokenizer with these special pieces; `max_length` is the
 /// longest sequence, in tokens, of the network beside it.
 Json tokenizer_config_json(const SpecialIds& special_ids, std::int64_t max_length);

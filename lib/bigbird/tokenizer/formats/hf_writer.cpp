@@ -107,36 +107,40 @@ Json post_processor() {
 
 }  // namespace
 
-Json tokenizer_json(const SentencePieceModel& model) {
-    const BpeRules rules = bpe_rules_of(model, "the tokenizer");
+Json tokenizer_json_around(Json model, Json pre_tokenizer) {
     Json added = Json::array();
-    Json::object_t vocabulary;
-    for (std::size_t id = 0; id < model.pieces.size(); ++id) {
-        // not operator[], which looks through all the keys that are there
-        vocabulary.Json::object_t::Container::emplace_back(model.pieces[id].text, id);
-        if (id < special_names.size()) {
-            added.push_back(added_token(id));
-        }
+    for (std::size_t id = 0; id < special_names.size(); ++id) {
+        added.push_back(added_token(id));
     }
     return {{"version", "1.0"},
             {"truncation", nullptr},
             {"padding", nullptr},
             {"added_tokens", added},
             {"normalizer", normalizer()},
-            {"pre_tokenizer", nullptr},
+            {"pre_tokenizer", std::move(pre_tokenizer)},
             {"post_processor", post_processor()},
             {"decoder", {{"type", "Fuse"}}},
-            {"model",
-             {{"type", "BPE"},
-              {"dropout", nullptr},
-              {"unk_token", special_names[special::unk]},
-              {"continuing_subword_prefix", nullptr},
-              {"end_of_word_suffix", nullptr},
-              {"fuse_unk", true},
-              {"byte_fallback", false},
-              {"ignore_merges", false},
-              {"vocab", std::move(vocabulary)},
-              {"merges", merges_of(rules)}}}};
+            {"model", std::move(model)}};
+}
+
+Json tokenizer_json(const SentencePieceModel& model) {
+    const BpeRules rules = bpe_rules_of(model, "the tokenizer");
+    Json::object_t vocabulary;
+    for (std::size_t id = 0; id < model.pieces.size(); ++id) {
+        // not operator[], which looks through all the keys that are there
+        vocabulary.Json::object_t::Container::emplace_back(model.pieces[id].text, id);
+    }
+    return tokenizer_json_around({{"type", "BPE"},
+                                  {"dropout", nullptr},
+                                  {"unk_token", special_names[special::unk]},
+                                  {"continuing_subword_prefix", nullptr},
+                                  {"end_of_word_suffix", nullptr},
+                                  {"fuse_unk", true},
+                                  {"byte_fallback", false},
+                                  {"ignore_merges", false},
+                                  {"vocab", std::move(vocabulary)},
+                                  {"merges", merges_of(rules)}},
+                                 nullptr);
 }
 
 Json tokenizer_config_json(const SpecialIds& special_ids, std::int64_t max_length) {

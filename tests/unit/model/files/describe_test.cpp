@@ -5,6 +5,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/tokenizer/kmer_tokenizer.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -40,6 +41,19 @@ DOCTEST_TEST_CASE("describe: a baseline of finetune-*") {
     DOCTEST_CHECK(json["weights"]["type"] == "F32");
     DOCTEST_CHECK(json["bigbird_dna"]["task_model"]["architecture"] == "deepsea");
     DOCTEST_CHECK_FALSE(json.contains("layers"));
+}
+
+DOCTEST_TEST_CASE("describe: which kind of tokenizer a file holds") {
+    const TempDir folder;
+    const auto type_of = [&](const std::string& text) {
+        write_file(folder / "tokenizer.json", text);
+        return describe(folder / "tokenizer.json")["type"].get<std::string>();
+    };
+    DOCTEST_CHECK(type_of(bigbird::tokenizer::kmer_tokenizer(1).serialized()) == "single bases");
+    DOCTEST_CHECK(type_of(bigbird::tokenizer::kmer_tokenizer(4).serialized()) ==
+                  "k-mers of 4 letters that do not overlap");
+    DOCTEST_CHECK(type_of(read_file(test_data("tokenizer/hf/gena_like.json"))) ==
+                  "byte-pair encoding of A C G T N (tokenizer.json)");
 }
 
 DOCTEST_TEST_CASE("describe: a tokenizer, by what sentencepiece says of it") {

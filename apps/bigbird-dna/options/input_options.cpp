@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/input_options.hpp"
+
+#include "options/option_groups.hpp"
+
+#include "bigbird/tokenizer/encode/kmer_encoder.hpp"
+
+namespace bigbird::cli {
+
+void add_input_options(CLI::App& command, tokenizer::InputSpec& input) {
+    add_tokenizer_option(command, input.tokenizer, false);
+    add_choice_option(command, "--input", input.input, tokenizer::inputs,
+                      "What the network reads: tokens of --tokenizer, single bases, or k-mers that do not "
+                      "overlap; bases and k-mers need no tokenizer");
+    command
+        .add_option("--kmer-length", input.kmer_length,
+                    "With --input kmers: letters of a k-mer, 1 to " +
+                        std::to_string(tokenizer::KmerEncoder::longest) +
+                        "; what is left at the end of a run of A C G T, and each N, are single letters")
+        ->type_name("K")
+        ->default_str(std::to_string(tokenizer::InputSpec::default_kmer_length));
+}
+
+}  // namespace bigbird::cli

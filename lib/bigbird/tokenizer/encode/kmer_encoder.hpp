@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/tokenizer/encode/exact_encoder.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+/// Cuts sequence into single bases or k-mers. Each run of A C G T is cut from its left end into k-mers that
+/// do not overlap; what is left at its right end, fewer than k letters, and each N are single letters. Ids:
+/// the letters A C G T N from `first_letter`, then, where k > 1, all k-mers in alphabetical order.
+/// Immutable, thread-safe; holds nothing but k.
+class KmerEncoder {
+public:
+    static constexpr int longest = 12;               ///< 16,777,216 k-mers
+    static constexpr std::int32_t first_letter = 5;  ///< the ids before are the special pieces'
+    static constexpr std::int32_t first_kmer = 10;
+
+    /// Throws ConfigError where k is not in [1, longest].
+    explicit KmerEncoder(int k);
+
+    int kmer_length() const { return k_; }
+    std::int32_t vocab_size() const;  ///< special pieces included
+    /// What an id in [first_letter, vocab_size) spells.
+    std::string spelling(std::int32_t id) const;
+
+    /// Ids of a sequence of any length, its letters taken as normalised_base() takes them. One thread: about
+    /// as fast as the ids can be written.
+    std::vector<std::int32_t> encode(std::string_view dna) const;
+    /// The same ids, and which letters of `dna` each spells.
+    Encoding encode_with_spans(std::string_view dna) const;
+
+private:
+    int k_;
+};
+
+}  // namespace bigbird::tokenizer

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// --input and --kmer-length of tokenize and pretrain as a shell sees them, and what the models are good for.
+#include "cli/run_program.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace bigbird::testing;
+
+namespace {
+
+std::string error(const std::string& message) {
+    return "bigbird-dna: error: " + message + "\n";
+}
+
+/// A command on four documents of real sentences.
+class Scene {
+public:
+    Scene() {
+        std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
+        std::string text, line;
+        for (int number = 0; number < 20 && std::getline(lines, line); ++number) {
+            text += line + "\n" + (number % 5 == 4 ? "\n" : "");
+        }
+        write_file(documents, text);
+    }
+
+    ProgramResult tokenize(const std::string& name, std::vector<std::string> more) const {
+        more.insert(more.begin(), {"tokenize", "--documents", documents, "--output", folder / name});
+        return run_program(more);
+    }
+    ProgramResult pretrain(const std::string& name, std::vector<std::string> more) const {
+        more.insert(more.begin(),
+                    {"pretrain", "--config", "tiny", "--steps", "2", "--batch-size", "2", "--device", "cpu",
+                     "--threads", "1", "--sequence-length", "128", "--output", folder / name});
+        return run_program(more);
+    }
+
+    TempDir folder;
+    std::string documents = folder / "documents.txt";
+};
+
+}  // namespace
+
+DOCTEST_TEST_CASE("tokenize: bases and k-mers need no tokenizer, and the shards hold one") {
+    const Scene scene;
+    DOCTEST_REQUIRE(scene.tokenize("bases", {"--input", "bases"}).code == 0);
+    DOCTEST_REQUIRE(scene.tokenize("sixes", {"--input", "kmers"}).code == 0);
+    DOCTEST_REQUIRE(scene.tokenize("threes", {"--input", "kmers", "--kmer-length", "3"}).code == 0);
+    const auto described = [&](const std::string& name) {
+        const auto info = run_program({"info", scene.folder / name, "--json", "--verify"});
+        DOCTEST_REQUIRE(info.code == 0);
+        return nlohmann::json::parse(info.out);
+    };
+    const auto bases = described("bases");
+    DOCTEST_CHECK(bases["tokens"] == bases["bases"]);
+    DOCTEST_CHECK(bases["vocab_size"] == 10);
+    DOCTEST_CHECK(described("sixes")["vocab_size"] == 4106);
+    DOCTEST_CHECK(described("threes")["vocab_size"] == 74);
+
+    const std::string threes = scene.folder / "threes";
+    DOCTEST_CHECK(run_program({"encode", "--tokenizer", threes}, "AAAACGttuNC\n").out == "10 16 73 9 6\n");
+    DOCTEST_CHECK(run_program({"decode", "--tokenizer", threes}, "10 16 73 9 6\n").out == "AAAACGTTTNC\n");
+    const auto info = run_program({"info", threes + "/tokenizer.json"});
+    DOCTEST_CHECK(info.out.find("k-mers of 3 letters that do not overlap") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("tokenize, pretrain: options of the input that exclude each other are refused") {
+    const Scene scene;
+    const std::string small_model = test_data("tokenizer/small.model");
+    const std::vector<std::pair<std::vector<std::string>, std::string>> refusals{
+        {{}, "--tokenizer MODEL is needed, or --input bases, or --input kmers"},
+        {{"--input", "bases", "--tokenizer", small_model},
+         "--tokenizer is for --input tokens; --input bases needs none"},
+        {{"--input", "bases", "--kmer-length", "6"}, "--kmer-length is for --input kmers"},
+        {{"--tokenizer", small_model, "--kmer-length", "6"}, "--kmer-length is for --input kmers"},
+        {{"--input", "kmers", "--kmer-length", "13"}, "k-mers have 1 to 12 letters, not 13"}};
+    for (const auto& [options, message] : refusals) {
+        DOCTEST_CAPTURE(message);
+        const auto tokenized = scene.tokenize("refused", options);
+        DOCTEST_CHECK(tokenized.code == 2);
+        DOCTEST_CHECK(tokenized.err == error(message));
+        auto with_documents = options;
+        with_documents.insert(with_documents.end(), {"--documents", scene.documents});
+        const auto pretrained = scene.pretrain("refused", with_documents);
+        DOCTEST_CHECK(pretrained.code == 2);
+        DOCTEST_CHECK(pretrained.err == error(message));
+    }
+    DOCTEST_CHECK(scene.tokenize("refused", {"--input", "letters"}).code == 2);
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(scene.folder / "refused"));
+}
+
+DOCTEST_TEST_CASE("pretrain: shards of k-mers say themselves what they hold, and take no other input") {
+    const Scene scene;
+    const std::string shards = scene.folder / "shards";
+    DOCTEST_REQUIRE(scene.tokenize("shards", {"--input", "kmers", "--kmer-length", "3"}).code == 0);
+    DOCTEST_CHECK(scene.pretrain("own", {"--corpus", shards}).code == 0);
+    DOCTEST_CHECK(
+        scene.pretrain("same", {"--corpus", shards, "--input", "kmers", "--kmer-length", "3"}).code == 0);
+    for (const char* file : {"model/model.safetensors", "model/tokenizer.json"})
+        DOCTEST_CHECK(read_file(scene.folder / "own" / file) == read_file(scene.folder / "same" / file));
+    const auto other = scene.pretrain("other", {"--corpus", shards, "--input", "bases"});
+    DOCTEST_CHECK(other.code == 3);
+    DOCTEST_CHECK(other.err ==
+                  error(shards + ": was made with another --tokenizer or --input than the one given; run "
+                                 "tokenize with that one"));
+}
+
+DOCTEST_TEST_CASE("pretrain: models of bases and k-mers are scored and embed as those of tokens do") {
+    const Scene scene;
+    write_file(scene.folder / "r.bed", "22\t100\t400\n22\t17000\t17512\n");
+    for (const std::string input : {"bases", "kmers"}) {
+        DOCTEST_CAPTURE(input);
+        const auto trained = scene.pretrain(input, {"--documents", scene.documents, "--input", input});
+        DOCTEST_CAPTURE(trained.err);
+        DOCTEST_REQUIRE(trained.code == 0);
+        const std::string model = scene.folder / (input + "/model");
+        DOCTEST_CHECK_FALSE(std::filesystem::exists(model + "/tokenizer.model"));
+        const auto ids = run_program({"encode", "--tokenizer", model}, "ACGTNACGTACGT\n").out;
+        DOCTEST_CHECK(ids == (input == "bases" ? "5 6 7 8 9 5 6 7 8 5 6 7 8\n" : "5 6 7 8 9 443 7 8\n"));
+        const auto scored = run_program({"evaluate-mlm", "--model", model, "--documents", scene.documents,
+                                         "--device", "cpu", "--max-sequences", "4", "--threads", "1",
+                                         "--output", scene.folder / (input + ".json")});
+        DOCTEST_CAPTURE(scored.err);
+        DOCTEST_REQUIRE(scored.code == 0);
+        const auto scores = nlohmann::json::parse(read_file(scene.folder / (input + ".json")));
+        DOCTEST_CHECK(scores["bits_per_character"].get<double>() > 1.5);
+        const auto embedded =
+            run_program({"embed", "--model", model, "--reference", test_data("genome/22.fa.gz"), "--regions",
+                         scene.folder / "r.bed", "--device", "cpu", "--threads", "1", "--output",
+                         scene.folder / (input + ".npy")});
+        DOCTEST_CAPTURE(embedded.err);
+        DOCTEST_CHECK(embedded.code == 0);
+    }
+}

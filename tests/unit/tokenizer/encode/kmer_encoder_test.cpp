@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/encode/kmer_encoder.hpp"
+
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/nucleotide.hpp"
+#include "bigbird/core/rng.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace bigbird;
+using namespace bigbird::testing;
+using tokenizer::KmerEncoder;
+
+namespace {
+
+/// The vocabulary, written down: every k-mer by appending letters to all shorter ones.
+std::map<std::string, std::int32_t> vocabulary(int k) {
+    std::vector<std::string> kmers{""};
+    for (int i = 0; i < k; ++i) {
+        std::vector<std::string> longer;
+        for (const std::string& kmer : kmers)
+            for (const char letter : std::string("ACGT"))
+                longer.push_back(kmer + letter);
+        kmers = longer;
+    }
+    std::map<std::string, std::int32_t> ids{{"A", 5}, {"C", 6}, {"G", 7}, {"T", 8}, {"N", 9}};
+    for (std::size_t i = 0; k > 1 && i < kmers.size(); ++i)
+        ids[kmers[i]] = static_cast<std::int32_t>(10 + i);
+    return ids;
+}
+
+/// The definition: the text is cut at every N, each run into k-mers from its left end.
+std::vector<std::string> cut(std::string text, std::size_t k) {
+    std::transform(text.begin(), text.end(), text.begin(), normalised_base);
+    std::vector<std::string> pieces;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find('N', begin), text.size());
+        std::string run = text.substr(begin, end - begin);
+        for (; run.size() >= k; run.erase(0, k))
+            pieces.push_back(run.substr(0, k));
+        for (const char letter : run)
+            pieces.emplace_back(1, letter);
+        if (end < text.size()) pieces.emplace_back("N");
+        begin = end + 1;
+    }
+    return pieces;
+}
+
+void check_by_definition(const KmerEncoder& encoder, const std::map<std::string, std::int32_t>& ids,
+                         const std::string& text) {
+    const auto pieces = cut(text, static_cast<std::size_t>(encoder.kmer_length()));
+    const auto encoding = encoder.encode_with_spans(text);
+    DOCTEST_CAPTURE(text);
+    DOCTEST_REQUIRE(encoding.ids.size() == pieces.size());
+    std::size_t position = 0;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        DOCTEST_CHECK(encoding.ids[i] == ids.at(pieces[i]));
+        DOCTEST_CHECK(encoding.spans[i] == tokenizer::TextSpan{position, position + pieces[i].size()});
+        DOCTEST_CHECK(encoder.spelling(encoding.ids[i]) == pieces[i]);
+        position += pieces[i].size();
+    }
+    DOCTEST_CHECK(position == text.size());
+    DOCTEST_CHECK(encoder.encode(text) == encoding.ids);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("kmer_encoder: ids by hand") {
+    using Ids = std::vector<std::int32_t>;
+    DOCTEST_CHECK(KmerEncoder(1).encode("ACGTN") == Ids{5, 6, 7, 8, 9});
+    const KmerEncoder threes(3);
+    DOCTEST_CHECK(threes.encode("AAAAACTTT") == Ids{10, 11, 73});
+    DOCTEST_CHECK(threes.encode("ACGNNACGTNAC") == Ids{16, 9, 9, 16, 8, 9, 5, 6});
+    DOCTEST_CHECK(threes.encode("acgRuuU") == Ids{16, 9, 73});
+    DOCTEST_CHECK(threes.encode("").empty());
+    DOCTEST_CHECK(KmerEncoder(12).encode("TTTTTTTTTTTT") == Ids{10 + (1 << 24) - 1});
+    DOCTEST_CHECK(KmerEncoder(12).encode("TTTTTTTTTTT") == Ids(11, 8));
+}
+
+DOCTEST_TEST_CASE("kmer_encoder: the definition's pieces, with N at every place and at every length") {
+    for (const int k : {1, 2, 3, 6}) {
+        const KmerEncoder encoder(k);
+        const auto ids = vocabulary(k);
+        DOCTEST_CHECK(encoder.vocab_size() == static_cast<std::int32_t>(5 + ids.size()));
+        const std::string sequence = "GATTACACCGGTTGCAACGTATCG";
+        for (std::size_t length = 0; length <= sequence.size(); ++length) {
+            check_by_definition(encoder, ids, sequence.substr(0, length));
+            for (std::size_t n = 0; n < length; ++n) {
+                std::string text = sequence.substr(0, length);
+                text[n] = 'N';
+                check_by_definition(encoder, ids, text);
+            }
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("kmer_encoder: the definition's pieces of random letters of all kinds") {
+    Rng rng(7);
+    for (const int k : {1, 3, 5, 6}) {
+        const KmerEncoder encoder(k);
+        const auto ids = vocabulary(k);
+        for (const std::string letters : {"ACGT", "ACGTacgtuU", "ACGTN", "acgtRYSWKMBDHVn-.* \n", "N"}) {
+            for (int i = 0; i < 10; ++i) {
+                std::string text(rng.next() % 200, ' ');
+                for (char& letter : text)
+                    letter = letters[rng.next() % letters.size()];
+                check_by_definition(encoder, ids, text);
+            }
+        }
+        std::string bytes(256, ' ');
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+            bytes[i] = static_cast<char>(i);
+        check_by_definition(encoder, ids, bytes);
+    }
+}
+
+DOCTEST_TEST_CASE("kmer_encoder: k-mers of no letter, or of more than twelve, are refused") {
+    for (const int k : {-1, 0, 13, 1000})
+        DOCTEST_CHECK(message_of<ConfigError>([&] { KmerEncoder encoder(k); }) ==
+                      "k-mers have 1 to 12 letters, not " + std::to_string(k));
+    for (const int k : {1, 12})
+        DOCTEST_CHECK(KmerEncoder(k).kmer_length() == k);
+    DOCTEST_CHECK(KmerEncoder(12).vocab_size() == 10 + (1 << 24));
+}
