@@ -21,11 +21,21 @@ DEFAULTS = dict(
     vocab_size=50358, hidden_size=768, num_hidden_layers=12, num_attention_heads=12, intermediate_size=3072, max_position_embeddings=4096, type_vocab_size=2,
     hidden_act="gelu_new", hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1, layer_norm_eps=1e-12, initializer_range=0.02, use_bias=True,
     rescale_embeddings=False, pad_token_id=0, norm="post", position_embedding_type="absolute", feed_forward="plain", initialization="normal",
+    rope_theta=10000.0,
     embedding_convolution=0, attention_type="block_sparse", attention_pattern="bigbird", block_size=64, num_window_blocks=3, num_random_blocks=3,
     random_blocks_version=1, random_blocks_seed=0, attention_window_tokens=256, attention_dilation=1, num_global_tokens=0, num_extra_global_tokens=0)
 CHOICES = dict(norm=("pre", "post"), position_embedding_type=("absolute", "rotary", "none"), feed_forward=("plain", "gated"),
                attention_type=("block_sparse", "original_full"), attention_pattern=("bigbird", "longformer"), global_blocks_placement=("ends", "first"),
                random_blocks_source=("uniform", "hf", "seeded", "google"), random_blocks_version=(1,))
+
+
+def stretch_of(scaling):
+    """rope_scaling, {"rope_type": "linear", "factor": 2.0}, as a pair."""
+    kind = scaling.get("rope_type", scaling.get("type", "default"))
+    factor = 1.0 if kind == "default" else float(scaling.get("factor", 0))
+    if kind not in ("default", "linear", "ntk") or factor < 1:
+        raise ValueError(f"rope_scaling is {scaling!r}; known are default, linear and ntk, by a factor of at least 1")
+    return kind, factor
 
 
 class BigBirdDnaConfig(PretrainedConfig):
@@ -35,6 +45,8 @@ class BigBirdDnaConfig(PretrainedConfig):
     def __init__(self, **keys):
         for key, default in DEFAULTS.items():
             setattr(self, key, keys.pop(key, default))
+        # Under a name of its own: transformers would rewrite what it takes for its own rotary positions.
+        self.rope_stretch = stretch_of(keys.pop("rope_scaling", None) or {})
         etc = self.num_extra_global_tokens > 0
         self.num_global_blocks = keys.pop("num_global_blocks", self.extra_global_blocks if etc else 2)
         self.global_blocks_placement = keys.pop("global_blocks_placement", "first" if etc else "ends")
@@ -43,6 +55,12 @@ class BigBirdDnaConfig(PretrainedConfig):
             if getattr(self, key) not in choices:
                 raise ValueError(f"{key} is {getattr(self, key)!r}; known are {', '.join(map(str, choices))}")
         super().__init__(pad_token_id=self.pad_token_id, **keys)
+
+    def to_dict(self):
+        """As the program writes config.json: rope_scaling where it stretches anything."""
+        keys = super().to_dict()
+        kind, factor = keys.pop("rope_stretch")
+        return {**keys, "rope_scaling": None if kind == "default" else {"rope_type": kind, "factor": factor}}
 
     @property
     def extra_global_blocks(self):
@@ -125,9 +143,12 @@ def refuse_unknown_plan(config, blocks, training):
 
 
 def rotary_table(config, length, like):
-    """Cosines and sines, (length, head size / 2): pair i of a head's features, i and i + head size / 2, turns by position * 10000^(-2 i / head size)."""
-    size = config.hidden_size // config.num_attention_heads
-    angle = torch.arange(length, dtype=torch.double)[:, None] * 10000.0 ** (-torch.arange(0, size, 2, dtype=torch.double) / size)
+    """Cosines and sines, (length, head size / 2): pair i of a head's features, i and i + head size / 2, turns by position * theta^(-2 i / head size)."""
+    size, theta, (kind, factor) = config.hidden_size // config.num_attention_heads, config.rope_theta, config.rope_stretch
+    if kind == "ntk":
+        theta *= factor ** (size / (size - 2))
+    position = torch.arange(length, dtype=torch.double) / (factor if kind == "linear" else 1)
+    angle = position[:, None] * theta ** (-torch.arange(0, size, 2, dtype=torch.double) / size)
     return angle.cos().float().to(like), angle.sin().float().to(like)
 
 

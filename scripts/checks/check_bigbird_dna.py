@@ -28,6 +28,8 @@ from modeling_bigbird_dna import BigBirdDnaConfig, BigBirdDnaForMaskedLM, BigBir
 SMALL = dict(vocab_size=90, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48, max_position_embeddings=256, block_size=8,
              num_random_blocks=2, random_blocks_source="uniform", random_blocks_seed=5, initializer_range=0.2)
 FORMS = dict(norm=("pre", "post"), position_embedding_type=("rotary", "absolute", "none"), feed_forward=("plain", "gated"), embedding_convolution=(0, 3))
+ROTARY = {"rotary base of 500": dict(rope_theta=500.0), "positions divided by 4": dict(rope_scaling=dict(rope_type="linear", factor=4.0)),
+          "base stretched by 2.5": dict(rope_scaling=dict(rope_type="ntk", factor=2.5), rope_theta=2000.0)}
 TYPES = {"fp32": torch.float32, "fp64": torch.float64}
 MODERN = dict(norm="pre", position_embedding_type="rotary", feed_forward="gated", embedding_convolution=5)
 PATTERNS = {
@@ -103,6 +105,15 @@ def every_pattern(checks, folder):
         compare(checks, name, folder / f"pattern-{number}")
 
 
+def every_rotary(checks, folder):
+    for number, (name, rotary) in enumerate(ROTARY.items()):
+        write_model(folder / f"rotary-{number}", **MODERN, **rotary)
+        again = BigBirdDnaConfig.from_pretrained(folder / f"rotary-{number}")
+        checks.say(f"{name}: read again as it was written", again.rope_stretch == BigBirdDnaConfig(**rotary).rope_stretch and
+                   again.rope_theta == rotary.get("rope_theta", 10000.0))
+        compare(checks, name, folder / f"rotary-{number}", [(60, 9), (200, 30)])
+
+
 def classes_and_saving(checks, folder):
     write_model(folder / "one", **MODERN)
     inputs = inputs_of(BigBirdDnaConfig(**SMALL), 200, 20)
@@ -136,6 +147,8 @@ def refusals(checks):
     seeded = BigBirdDnaModel(BigBirdDnaConfig(**{**SMALL, "random_blocks_source": "seeded"})).eval()
     refuses(checks, "random blocks of another source", "more than 72 tokens", lambda: seeded(ids))
     refuses(checks, "too long a sequence", "256 positions", lambda: seeded(ids.expand(1, 80).repeat(1, 4)))
+    for scaling in ({"rope_type": "yarn", "factor": 2.0}, {"rope_type": "linear", "factor": 0.5}, {"rope_type": "linear"}):
+        refuses(checks, f"rope_scaling {scaling}", "known are default, linear and ntk", lambda: BigBirdDnaConfig(rope_scaling=scaling))
     refuses(checks, "a form unknown", "norm is 'middle'", lambda: BigBirdDnaConfig(norm="middle"))
 
 
@@ -147,7 +160,11 @@ def drawn(draw):
                   num_global_blocks=draw.randint(0, 4), global_blocks_placement=draw.choice(["ends", "first"]), random_blocks_seed=draw.getrandbits(64),
                   hidden_act=draw.choice(["gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu", "swish"]), use_bias=draw.random() < 0.7,
                   rescale_embeddings=draw.random() < 0.3, layer_norm_eps=draw.choice([1e-12, 1e-5]), type_vocab_size=draw.randint(2, 4))
-    return {**config, **{key: draw.choice(values) for key, values in FORMS.items()}, "embedding_convolution": draw.choice([0, 1, 3, 7])}
+    config |= {**{key: draw.choice(values) for key, values in FORMS.items()}, "embedding_convolution": draw.choice([0, 1, 3, 7])}
+    if config["position_embedding_type"] == "rotary":
+        kinds = ["default", "linear"] + ["ntk"] * (config["hidden_size"] > 2 * heads)
+        config |= dict(rope_theta=draw.choice([1e4, 300.0, 5e5]), rope_scaling=dict(rope_type=draw.choice(kinds), factor=draw.uniform(1, 8)))
+    return config
 
 
 def main():
@@ -173,6 +190,7 @@ def main():
         if not options.models and not options.random:
             every_form(checks, folder)
             every_pattern(checks, folder)
+            every_rotary(checks, folder)
             classes_and_saving(checks, folder)
             refusals(checks)
     sys.exit(1 if checks.failed else 0)

@@ -155,7 +155,7 @@ public:
         network_->to(device);
         network_->train();
         network_->set_attention_backend(attention::backend_from_name(backend));
-        optimizer_ = std::make_unique<training::AdamW>(*network_, training::OptimizerSpec{});
+        optimizer_ = std::make_unique<training::Optimizer>(*network_, training::OptimizerSpec{});
         input_ = input_of(config_, batch, length, device);
         chosen_ = at::arange(0, batch * length, 7, input_.input_ids.options());
         labels_ = input_.input_ids.view(-1).index_select(0, chosen_);
@@ -182,7 +182,7 @@ private:
     at::Device device_;
     model::BigBirdConfig config_;
     model::PreTrainingModel network_;
-    std::unique_ptr<training::AdamW> optimizer_;
+    std::unique_ptr<training::Optimizer> optimizer_;
     model::EncoderInput input_;
     at::Tensor chosen_, labels_;
 };

@@ -41,7 +41,7 @@ model::EncoderInput input_of(const model::BigBirdConfig& config, std::int64_t ba
     return input;
 }
 
-void train_step(model::PreTrainingModel& network, training::AdamW& optimizer,
+void train_step(model::PreTrainingModel& network, training::Optimizer& optimizer,
                 const model::EncoderInput& input, training::ComputeType type) {
     const std::int64_t tokens = input.input_ids.numel();
     const at::Tensor chosen = at::arange(0, tokens, 7, at::kLong);
@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
     double seconds = 0;
     if (mode == "train") {
         network->train();
-        training::AdamW optimizer(*network, {});
+        training::Optimizer optimizer(*network, {});
         seconds = fastest(repeats, [&] {
             train_step(network, optimizer, input,
                        computed == at::kBFloat16 ? training::ComputeType::bf16 : training::ComputeType::fp32);

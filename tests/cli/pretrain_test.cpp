@@ -227,6 +227,83 @@ DOCTEST_TEST_CASE("pretrain: tiny-modern has its own defaults, trains on two pro
     DOCTEST_CHECK(read_json(folder / "mlm.json").contains("two_sided_6"));
 }
 
+DOCTEST_TEST_CASE(
+    "pretrain: --optimizer muon trains on two processes as on one, goes on, and is asked for again") {
+    const TempDir folder;
+    const std::string documents = documents_in(folder);
+    const auto muon = [&](const char* run, std::vector<std::string> more = {}) {
+        more.insert(more.end(), {"--optimizer", "muon"});
+        return run_program(pretrain(documents, folder / run, more));
+    };
+    const ProgramResult one = muon("one");
+    DOCTEST_INFO(one.err);
+    DOCTEST_REQUIRE(one.code == 0);
+    DOCTEST_CHECK(read_json(folder / "one/config.resolved.json")["options"]["--optimizer"] == "muon");
+    DOCTEST_CHECK(muon("two", {"--processes", "2"}).code == 0);
+    DOCTEST_CHECK(losses_of(folder / "two").back() ==
+                  doctest::Approx(losses_of(folder / "one").back()).epsilon(2e-5));
+    DOCTEST_CHECK(muon("cut", {"--max-hours", "1e-9"}).code == 75);
+    const ProgramResult other = run_program(pretrain(documents, folder / "cut"));
+    DOCTEST_CHECK(other.code == 2);
+    DOCTEST_CHECK(contains(other.err, "--optimizer"));
+    DOCTEST_CHECK(muon("cut").code == 0);
+    DOCTEST_CHECK(testing::read_file(folder / "cut/model/model.safetensors") ==
+                  testing::read_file(folder / "one/model/model.safetensors"));
+    DOCTEST_REQUIRE(run_program(pretrain(documents, folder / "adamw")).code == 0);
+    DOCTEST_CHECK_FALSE(read_json(folder / "adamw/config.resolved.json")["options"].contains("--optimizer"));
+    DOCTEST_CHECK(losses_of(folder / "adamw").back() != losses_of(folder / "one").back());
+}
+
+DOCTEST_TEST_CASE("pretrain: --model goes on with a model's weights, in longer contexts too") {
+    const TempDir folder;
+    const std::string documents = documents_in(folder);
+    const std::string first = (folder / "first").string();
+    DOCTEST_REQUIRE(run_program(pretrain(documents, first, {"--config", "tiny-modern"})).code == 0);
+    const auto from_first = [&](const char* run, const std::vector<std::string>& more) {
+        std::vector<std::string> arguments = pretrain(documents, folder / run, more);
+        for (const char* option : {"--tokenizer", "--config"}) {  // the model has its own
+            if (std::find(more.begin(), more.end(), option) != more.end()) continue;
+            const auto at = std::find(arguments.begin(), arguments.end(), option);
+            arguments.erase(at, at + 2);
+        }
+        arguments.insert(arguments.end(), {"--model", first});
+        return run_program(arguments);
+    };
+    const auto config_with = [&](const Json& changes) {
+        Json json = read_json(folder / "first/model/config.json");
+        json.update(changes);
+        testing::write_file(folder / "config.json", json.dump());
+        return (folder / "config.json").string();
+    };
+    const ProgramResult same = from_first("same", {});
+    DOCTEST_INFO(same.err);
+    DOCTEST_REQUIRE(same.code == 0);
+    DOCTEST_CHECK(contains(same.err, "first/model: the weights that this run starts from"));
+    const Json options = read_json(folder / "same/config.resolved.json")["options"];
+    DOCTEST_CHECK(options["--model"]["sha256"].get<std::string>().size() == 64);
+    DOCTEST_CHECK(options["--config"]["hidden_dropout_prob"] == 0);
+    const std::string longer = config_with(
+        {{"max_position_embeddings", 8192}, {"rope_scaling", {{"rope_type", "linear"}, {"factor", 2}}}});
+    DOCTEST_REQUIRE(from_first("longer", {"--config", longer, "--sequence-length", "4200", "--steps", "1",
+                                          "--nsp", "off"})
+                        .code == 0);
+    DOCTEST_CHECK(read_json(folder / "longer/model/config.json")["rope_scaling"]["factor"] == 2);
+    const ProgramResult wider = from_first("wider", {"--config", config_with({{"intermediate_size", 256}})});
+    DOCTEST_CHECK(wider.code == 2);
+    DOCTEST_CHECK(
+        contains(wider.err, "--config: intermediate_size is 256, but the weights of --model are for 512"));
+    const ProgramResult yarn =
+        from_first("yarn", {"--config", config_with({{"rope_scaling", {{"rope_type", "yarn"}}}})});
+    DOCTEST_CHECK(yarn.code == 3);
+    DOCTEST_CHECK(contains(yarn.err, "key 'rope_type' must be default, linear or ntk, not \"yarn\""));
+    const ProgramResult other =
+        from_first("other", {"--tokenizer", test_data("tokenizer/hf/gena_like.json").string()});
+    DOCTEST_CHECK(other.code == 2);
+    DOCTEST_CHECK(contains(other.err, "the tokenizer is not that of --model"));
+    for (const char* run : {"wider", "yarn", "other"})
+        DOCTEST_CHECK_FALSE(fs::exists(folder / run));
+}
+
 DOCTEST_TEST_CASE("pretrain: token shards give the run that their documents give") {
     const TempDir folder;
     const std::string documents = documents_in(folder);

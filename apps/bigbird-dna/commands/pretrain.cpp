@@ -32,12 +32,21 @@ void add_corpora_options(CLI::App& command, pretraining::CorporaSpec& corpora) {
         ->description("Genome that coordinate documents point into, or that documents are drawn from");
     add_input_options(command, corpora.input);
     command.get_option("--tokenizer")
-        ->description("Tokenizer that train-tokenizer made; a --corpus holds its own");
+        ->description("Tokenizer that train-tokenizer made; a --corpus and a --model hold their own");
     add_document_options(command, corpora.drawing);
 }
 
 void add_network_options(CLI::App& command, PretrainSpec& spec) {
     const char* group = "Network";
+    command
+        .add_option(
+            "--model", spec.model,
+            "Start from the weights of this model (a run, a checkpoint or a model folder) instead of random "
+            "ones: for longer contexts or another genome. Its tokenizer and configuration are taken; a "
+            "--config may differ from the model's in dropout, the attention pattern, "
+            "max_position_embeddings, rope_theta and rope_scaling")
+        ->type_name("DIR")
+        ->group(group);
     command
         .add_option(
             "--config", spec.config,
@@ -49,7 +58,7 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
             "--learning-rate: tiny 1000, 8, 512, 1e-3; tiny-modern likewise but 2e-3, with --dropout 0, "
             "--betas 0.9 0.98 and --epsilon 1e-8 (else 0.1, 0.9 0.999 and 1e-6); small 20000, 32, 1024, "
             "5e-4; else 1000000, "
-            "256, 4096, 1e-4, the paper's")
+            "256, 4096, 1e-4, the paper's. With --model: that of the model")
         ->type_name("NAME|FILE")
         ->group(group);
     command
@@ -124,8 +133,9 @@ void add_evaluation_options(CLI::App& command, PretrainSpec& spec) {
         ->group(group);
 }
 
-/// What --config says of the optimizer, where the command line does not.
-void set_optimizer_defaults(const CLI::App& command, PretrainSpec& spec) {
+/// What --model or --config say, where the command line does not.
+void set_defaults(const CLI::App& command, PretrainSpec& spec) {
+    if (!spec.model.empty() && command.get_option("--config")->count() == 0) spec.config.clear();
     const training::OptimizerSpec by_default = pretraining::pretrain_defaults(spec.config).optimizer;
     if (command.get_option("--epsilon")->count() == 0) spec.optimizer.epsilon = by_default.epsilon;
     if (command.get_option("--betas")->count() == 0) {
@@ -154,7 +164,11 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
         ->default_str(by_config);
     for (const char* option : {"--learning-rate", "--betas", "--epsilon"})
         command.get_option(option)->default_str(by_config);
-    command.parse_complete_callback([&command, spec] { set_optimizer_defaults(command, *spec); });
+    command.parse_complete_callback([&command, spec] { set_defaults(command, *spec); });
+    add_choice_option(command, "--optimizer", spec->optimizer.kind, training::optimizer_choices,
+                      "muon: Muon for the matrices within layers (orthogonal updates of AdamW's size), AdamW "
+                      "for the rest")
+        ->group("Optimization");
     add_run_options(command, spec->output, spec->run);
     add_evaluation_options(command, *spec);
     add_seed_option(command, spec->seed);

@@ -54,7 +54,7 @@ void add_optimization_options(CLI::App& command, std::int64_t& batch_size, train
         ->check(CLI::PositiveNumber)
         ->type_name("N")
         ->group(group);
-    command.add_option("--learning-rate", rate.peak, "Peak of the learning rate (AdamW)")
+    command.add_option("--learning-rate", rate.peak, "Peak of the learning rate")
         ->check(CLI::PositiveNumber)
         ->type_name("RATE")
         ->group(group);

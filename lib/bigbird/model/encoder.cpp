@@ -265,7 +265,8 @@ EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidd
 RotaryTable BigBirdModelImpl::rotary(std::int64_t length, const at::Device& device) {
     if (config_.form.positions != Positions::rotary) return {};
     if (!rotary_.cosine.defined() || rotary_.cosine.size(0) < length || rotary_.cosine.device() != device) {
-        rotary_ = rotary_table(length, config_.hidden_size / config_.num_attention_heads, device);
+        rotary_ = rotary_table(length, config_.hidden_size / config_.num_attention_heads, device,
+                               config_.form.rotary);
     }
     return rotary_;
 }

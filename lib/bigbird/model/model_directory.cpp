@@ -64,13 +64,17 @@ tokenizer::DnaTokenizer read_tokenizer(const fs::path& directory, const BigBirdC
     return tokenizer;
 }
 
+void fill_from_pretrained(PreTrainingModelImpl& model, const fs::path& directory) {
+    const fs::path file = directory / "model.safetensors";
+    if (!fill_parameters(model, read_weights(directory), may_lack_seq_relationship, file)) {
+        log_warning("{}: has no cls.seq_relationship; it is left as initialised", file.string());
+    }
+}
+
 PreTrainingModel load_pretraining_model(const fs::path& directory, const at::Device& device) {
     PreTrainingModel model(read_config(directory));
     initialise(*model, model->config(), 0, "cls.seq_relationship");
-    const fs::path file = directory / "model.safetensors";
-    if (!fill_parameters(*model, read_weights(directory), may_lack_seq_relationship, file)) {
-        log_warning("{}: has no cls.seq_relationship; it is left as initialised", file.string());
-    }
+    fill_from_pretrained(*model, directory);
     model->to(device);
     model->eval();
     return model;

@@ -22,6 +22,9 @@ tokenizer::DnaTokenizer read_tokenizer(const std::filesystem::path& directory, c
 /// shape than config.json says. A file without seq_relationship (BigBirdForMaskedLM) is accepted with a
 /// warning.
 PreTrainingModel load_pretraining_model(const std::filesystem::path& directory, const at::Device& device);
+/// Fills a network with the weights of a pretrained model of the same shapes. What may lack, and what is
+/// thrown, as above; shorter learnt positions are repeated (weights.hpp).
+void fill_from_pretrained(PreTrainingModelImpl& model, const std::filesystem::path& directory);
 /// The encoder of any model, and what it has of a pretraining network besides; other heads are passed over.
 struct LoadedEncoder {
     PreTrainingModel model{nullptr};  ///< what the file lacks is zero

@@ -21,7 +21,7 @@ double attended_keys(const model::BigBirdConfig& config, std::int64_t blocks);
 double forward_operations(const model::BigBirdConfig& config, std::int64_t blocks, std::int64_t tokens,
                           std::int64_t masked);
 
-/// Bytes of the weights, their gradients and AdamW's two moments in float32.
+/// Bytes of the weights, their gradients and AdamW's two moments in float32; Muon keeps less.
 std::int64_t state_bytes(const model::BigBirdConfig& config);
 
 /// What decides how much memory a training process needs, besides the network.

@@ -7,6 +7,8 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/weights.hpp"
 #include "bigbird/pretraining/cost.hpp"
 #include "bigbird/pretraining/memory_advice.hpp"
 #include "bigbird/training/device/measured_device.hpp"
@@ -27,7 +29,11 @@ Json fixed_options(const PretrainRun& spec, const tokenizer::DnaTokenizer& token
     const training::LearningRateSpec& rate = spec.loop.learning_rate;
     const training::OptimizerSpec& optimizer = spec.loop.optimizer;
     Json options = spec.loop.fixed_options;
+    if (optimizer.kind != training::OptimizerKind::adamw) {
+        options["--optimizer"] = word_of(training::optimizer_choices, optimizer.kind);
+    }
     options["--tokenizer"] = {{"sha256", sha256_of_text(tokenizer.serialized())}};
+    if (!spec.model.empty()) options["--model"] = {{"sha256", model::weights_checksum(spec.model)}};
     options["--steps"] = rate.total_steps;
     options["--batch-size"] = spec.task.batch_size;
     options["--sequence-length"] = spec.examples.sequence_length;
@@ -63,6 +69,7 @@ void describe(const model::PreTrainingModel& network, const corpus::ExampleSourc
     for (const at::Tensor& parameter : network->parameters()) {
         parameters += parameter.numel();
     }
+    if (!spec.model.empty()) log_info("{}: the weights that this run starts from", spec.model.string());
     const corpus::TokenCorpus& corpus = source.corpus();
     const double tokens = static_cast<double>(corpus.tokens());
     log_info("{} documents, {} tokens of {:.2f} bases; a network of {:.1f} million parameters",
@@ -108,6 +115,7 @@ void complete(PretrainRun& spec, const tokenizer::DnaTokenizer& tokenizer) {
 model::PreTrainingModel make_network(const PretrainRun& spec) {
     model::PreTrainingModel network(spec.config);
     model::initialise(*network, spec.config, spec.task.seed);
+    if (!spec.model.empty()) model::fill_from_pretrained(*network, spec.model);
     network->to(spec.task.device);
     return network;
 }
@@ -240,7 +248,7 @@ std::vector<std::string> plan_lines(const Json& plan) {
                     (number("program_bytes") + number("state_bytes") + number("activation_bytes")) / 1e9,
                     number("state_bytes") / 1e9, number("activation_bytes") / 1e9,
                     number("micro_batch_sequences"), number("program_bytes") / 1e9, free),
-        fmt::format("memory, measured      {:.2f} GB at most on this device, without AdamW's moments",
+        fmt::format("memory, measured      {:.2f} GB at most on this device, without the optimizer's moments",
                     number("measured_memory_bytes") / 1e9),
         fmt::format("corpus                {:.0f} documents, {:.0f} tokens", number("documents"),
                     number("corpus_tokens")),

@@ -19,6 +19,7 @@ namespace bigbird::pretraining {
 /// A run in this process: the options with all that they leave open, and the device.
 struct PretrainRun {
     model::BigBirdConfig config;  ///< vocab_size is the tokenizer's
+    std::filesystem::path model;  ///< folder of the first weights; empty: they are drawn from task.seed
     corpus::ExampleSpec
         examples;  ///< of the training documents; held-out ones have every chosen token masked
     MlmTaskSpec task;
@@ -51,8 +52,9 @@ Json plan_pretraining(PretrainRun spec, const tokenizer::DnaTokenizer& tokenizer
 /// The plan for people, a line each.
 std::vector<std::string> plan_lines(const Json& plan);
 
-/// Trains RUN/model. The network's first weights come from spec.task.seed. Provenance goes into config.json
-/// under "bigbird_dna". Throws what run_training() throws, and InputError where a corpus is too small.
+/// Trains RUN/model. The network's first weights come from spec.model or spec.task.seed. Provenance goes into
+/// config.json under "bigbird_dna". Throws what run_training() throws, and InputError where a corpus is too
+/// small.
 training::LoopResult pretrain(PretrainRun spec, const tokenizer::DnaTokenizer& tokenizer,
                               const PretrainCorpora& corpora, const std::filesystem::path& run_directory);
 

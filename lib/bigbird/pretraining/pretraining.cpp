@@ -4,6 +4,7 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/device/usable_attention.hpp"
+#include "bigbird/pretraining/initial_model.hpp"
 #include "bigbird/training/device/memory.hpp"
 #include "bigbird/training/ranks/rank_device.hpp"
 
@@ -11,12 +12,22 @@
 
 namespace bigbird::pretraining {
 
+namespace {
+
+model::BigBirdConfig untrained_configuration(const PretrainSpec& spec) {
+    model::BigBirdConfig config = read_configuration(spec.config);
+    config.hidden_dropout_prob = spec.dropout.value();
+    config.pattern.random_seed = spec.seed;
+    return config;
+}
+
+}  // namespace
+
 PretrainRun run_of(const PretrainSpec& open) {
     const PretrainSpec spec = open.with_defaults();
     PretrainRun run;
-    run.config = read_configuration(spec.config);
-    run.config.hidden_dropout_prob = spec.dropout.value();
-    run.config.pattern.random_seed = spec.seed;
+    run.config = spec.model.empty() ? untrained_configuration(spec) : configuration_from_model(open);
+    run.model = spec.model;
     run.examples = spec.examples;
     run.examples.seed = spec.seed;
     static_cast<MlmSpec&>(run.task) = spec;
@@ -32,11 +43,12 @@ PretrainRun run_of(const PretrainSpec& open) {
 }
 
 Pretraining::Pretraining(PretrainSpec spec)
-    : spec_(std::move(spec)),
+    : spec_(spec.model.empty() ? std::move(spec) : with_model_folder(std::move(spec))),
       run_(run_of(spec_)),
       corpora_(spec_.corpora, spec_.seed),
       threads_(resolve_threads(spec_.threads)) {
     require_vocabulary(spec_.config, corpora_.tokenizer());
+    if (!spec_.model.empty()) require_tokenizer_of(spec_.model, corpora_.tokenizer());
     run_.loop.fixed_options = corpora_.fixed_options();
 }
 

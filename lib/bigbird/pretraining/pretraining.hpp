@@ -7,7 +7,8 @@
 
 namespace bigbird::pretraining {
 
-/// What `spec` asks for, before a device is opened and the inputs are known. Throws ConfigError, InputError.
+/// What `spec` asks for, before a device is opened and the inputs are known; spec.model is empty or a
+/// folder with config.json. Throws ConfigError, InputError.
 PretrainRun run_of(const PretrainSpec& spec);
 
 /// A pretraining run from its options to its result. One thread.

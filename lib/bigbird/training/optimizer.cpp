@@ -3,10 +3,13 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/training/muon.hpp"
 
 #include <ATen/ATen.h>
 
-#include <cmath>
+#include <algorithm>
+#include <optional>
 #include <set>
 
 namespace bigbird::training {
@@ -24,11 +27,21 @@ const at::Tensor& require(const model::TensorMap& state, const std::string& name
     return found->second;
 }
 
+constexpr const char* momentum_prefix = "momentum.";
+
+/// By the names: Muon alone keeps a momentum.
+OptimizerKind kind_of(const model::TensorMap& state) {
+    const auto is_momentum = [](const auto& item) { return item.first.starts_with(momentum_prefix); };
+    return std::ranges::any_of(state, is_momentum) ? OptimizerKind::muon : OptimizerKind::adamw;
+}
+
 }  // namespace
 
-AdamW::AdamW(const torch::nn::Module& module, const OptimizerSpec& spec) : spec_(spec), groups_(2) {
+Optimizer::Optimizer(const torch::nn::Module& module, const OptimizerSpec& spec) : spec_(spec) {
     spec_.validate();
-    groups_[0].weight_decay = spec_.weight_decay;
+    groups_ = {{.weight_decay = spec_.weight_decay},
+               {},
+               {.kind = OptimizerKind::muon, .weight_decay = spec_.weight_decay}};
     std::set<const void*> seen;
     for (const auto& item : module.named_parameters()) {
         const at::Tensor& parameter = item.value();
@@ -36,18 +49,27 @@ AdamW::AdamW(const torch::nn::Module& module, const OptimizerSpec& spec) : spec_
             continue;
         }
         BIGBIRD_EXPECTS(parameter.scalar_type() == at::kFloat, item.key() + " is not float32");
-        Group& group = groups_[parameter.dim() >= 2 ? 0 : 1];
-        group.names.push_back(item.key());
-        group.parameters.push_back(parameter);
-        group.moments1.push_back(at::zeros_like(parameter, at::MemoryFormat::Preserve).detach());
-        group.moments2.push_back(at::zeros_like(parameter, at::MemoryFormat::Preserve).detach());
+        add(item.key(), parameter);
     }
     std::erase_if(groups_, [](const Group& group) { return group.parameters.empty(); });
     BIGBIRD_EXPECTS(!groups_.empty(), "nothing to train");
     step_ = at::zeros({}, groups_.front().parameters.front().options().requires_grad(false));
 }
 
-void AdamW::zero_gradients() {
+Optimizer::Group& Optimizer::group_of(const std::string& name, const at::Tensor& parameter) {
+    if (spec_.kind == OptimizerKind::muon && is_hidden_matrix(name, parameter)) return groups_[2];
+    return groups_[parameter.dim() >= 2 ? 0 : 1];
+}
+
+void Optimizer::add(const std::string& name, const at::Tensor& parameter) {
+    Group& group = group_of(name, parameter);
+    group.names.push_back(name);
+    group.parameters.push_back(parameter);
+    group.moments1.push_back(at::zeros_like(parameter, at::MemoryFormat::Preserve).detach());
+    if (group.kind == OptimizerKind::adamw) group.moments2.push_back(group.moments1.back().clone());
+}
+
+void Optimizer::zero_gradients() {
     for (Group& group : groups_) {
         for (at::Tensor& parameter : group.parameters) {
             parameter.mutable_grad().reset();
@@ -55,51 +77,79 @@ void AdamW::zero_gradients() {
     }
 }
 
-at::Tensor AdamW::step(double learning_rate, const at::Tensor& loss) {
+Optimizer::Clipping Optimizer::clipping(const std::vector<std::vector<at::Tensor>>& gradients,
+                                        const at::Tensor& loss) const {
+    std::vector<at::Tensor> norms;
+    for (const std::vector<at::Tensor>& some : gradients) {
+        for (at::Tensor& norm : at::_foreach_norm(some)) {
+            norms.push_back(std::move(norm));
+        }
+    }
+    Clipping clipping{.norm = at::linalg_vector_norm(at::stack(norms))};
+    const at::Tensor& norm = clipping.norm;
+    const at::Tensor guard = loss.defined() ? norm + 0 * loss.detach().to(norm.options()) : norm;
+    clipping.broken = guard.isfinite().logical_not().to(at::kFloat);
+    if (spec_.clip_norm > 0) {
+        clipping.divisor = (norm / spec_.clip_norm).clamp_min(1.0);
+    }
+    return clipping;
+}
+
+/// The kernel divides by the divisor and does nothing where `broken` is 1, both on the device.
+void Optimizer::update_by_adamw(Group& group, const std::vector<at::Tensor>& gradients, double learning_rate,
+                                const Clipping& clipping) {
+    const std::vector<at::Tensor> steps(group.parameters.size(), step_);
+    const auto divisor =
+        clipping.divisor.defined() ? std::optional<at::Tensor>(clipping.divisor) : std::nullopt;
+    at::_fused_adamw_(group.parameters, gradients, group.moments1, group.moments2, {}, steps, learning_rate,
+                      spec_.beta1, spec_.beta2, group.weight_decay, spec_.epsilon, false, false, divisor,
+                      clipping.broken);
+}
+
+at::Tensor Optimizer::step(double learning_rate, const at::Tensor& loss) {
     const at::NoGradGuard no_gradients;
     std::vector<std::vector<at::Tensor>> gradients;
-    std::vector<at::Tensor> norms;
     for (const Group& group : groups_) {
         std::vector<at::Tensor>& mine = gradients.emplace_back();
         for (const at::Tensor& parameter : group.parameters) {
             mine.push_back(parameter.grad().defined() ? parameter.grad() : at::zeros_like(parameter));
         }
-        for (at::Tensor& norm : at::_foreach_norm(mine)) {
-            norms.push_back(std::move(norm));
-        }
     }
-    const at::Tensor norm = at::linalg_vector_norm(at::stack(norms));
-    const at::Tensor guard = loss.defined() ? norm + 0 * loss.detach().to(norm.options()) : norm;
-    const at::Tensor broken = guard.isfinite().logical_not().to(at::kFloat);
-    // The kernel divides by the scale and does nothing where `broken` is 1, both on the device.
-    std::optional<at::Tensor> scale;
-    if (spec_.clip_norm > 0) {
-        scale = (norm / spec_.clip_norm).clamp_min(1.0);
-    }
-    step_.add_(1 - broken);
+    const Clipping clipped = clipping(gradients, loss);
+    step_.add_(1 - clipped.broken);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
         Group& group = groups_[g];
-        const std::vector<at::Tensor> steps(group.parameters.size(), step_);
-        at::_fused_adamw_(group.parameters, gradients[g], group.moments1, group.moments2, {}, steps,
-                          learning_rate, spec_.beta1, spec_.beta2, group.weight_decay, spec_.epsilon, false,
-                          false, scale, broken);
+        if (group.kind == OptimizerKind::adamw) {
+            update_by_adamw(group, gradients[g], learning_rate, clipped);
+            continue;
+        }
+        const MuonStep step{learning_rate, group.weight_decay, clipped.divisor, clipped.broken.to(at::kBool)};
+        for (std::size_t i = 0; i < group.parameters.size(); ++i) {
+            muon_update(group.parameters[i], group.moments1[i], gradients[g][i], step);
+        }
     }
-    return norm;
+    return clipped.norm;
 }
 
-model::TensorMap AdamW::state() const {
+model::TensorMap Optimizer::state() const {
     model::TensorMap state{{"step", step_}};
     for (const Group& group : groups_) {
+        const bool adamw = group.kind == OptimizerKind::adamw;
         for (std::size_t i = 0; i < group.names.size(); ++i) {
-            state.emplace("moment1." + group.names[i], group.moments1[i]);
-            state.emplace("moment2." + group.names[i], group.moments2[i]);
+            state.emplace((adamw ? "moment1." : momentum_prefix) + group.names[i], group.moments1[i]);
+            if (adamw) state.emplace("moment2." + group.names[i], group.moments2[i]);
         }
     }
     return state;
 }
 
-void AdamW::restore(const model::TensorMap& state) {
+void Optimizer::restore(const model::TensorMap& state) {
     const model::TensorMap mine = this->state();
+    if (kind_of(state) != kind_of(mine)) {
+        throw InputError(fmt::format("the optimizer state is that of --optimizer {}, this run's is {}",
+                                     word_of(optimizer_choices, kind_of(state)),
+                                     word_of(optimizer_choices, kind_of(mine))));
+    }
     for (const auto& [name, tensor] : mine) {
         require(state, name, tensor);
     }

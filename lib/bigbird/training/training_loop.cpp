@@ -184,7 +184,7 @@ private:
     fs::path run_;
     Ranks& ranks_;
     CheckpointStore store_;
-    AdamW optimizer_;
+    Optimizer optimizer_;
     Position position_;
     std::optional<MetricsLog> log_;  // of the first rank
     Clock::time_point start_ = Clock::now(), last_read_ = start_;

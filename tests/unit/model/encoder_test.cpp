@@ -6,6 +6,7 @@
 #include "unit/model/small_model.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/model/weights.hpp"
 
 #include <cmath>
 #include <set>
@@ -113,6 +114,10 @@ DOCTEST_TEST_CASE("encoder: the other forms are what their parts say, and paddin
     const EncoderInput input = one(21, config);
     const at::Tensor found = model->forward(input, false, {}).hidden;
     DOCTEST_CHECK(difference(found.narrow(1, 0, 21), by_hand(model, input).narrow(1, 0, 21)) < 1e-5);
+    config.form.rotary = {.scaling = RopeScaling::linear, .factor = 4};
+    BigBirdModel stretched = encoder(config);
+    copy_parameters(*stretched, *model);
+    DOCTEST_CHECK(difference(stretched->forward(input, false, {}).hidden, found) > 1e-3);
     EncoderInput changed = one(21, config);
     changed.input_ids.slice(1, 21).fill_(7);  // what is padded
     DOCTEST_CHECK(difference(found.narrow(1, 0, 21),

@@ -5,6 +5,11 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/safetensors.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
 
 using namespace bigbird;
 using namespace bigbird::training;
@@ -38,9 +43,10 @@ double mean_loss(const std::vector<Json>& lines, std::size_t first, std::size_t 
 
 namespace {
 
-void check_pieces(std::optional<bool> packed_projections) {
+void check_pieces(std::optional<bool> packed_projections, OptimizerKind optimizer = OptimizerKind::adamw) {
     const TempDir folder;
     PretrainRun spec = small_pretraining(7);
+    spec.loop.optimizer.kind = optimizer;
     spec.task.packed_projections = packed_projections;
     spec.loop.evaluate_every = 3;
     spec.task.evaluation_sequences = 4;
@@ -70,6 +76,36 @@ void check_pieces(std::optional<bool> packed_projections) {
 
 DOCTEST_TEST_CASE("pretrain: a run stopped after every step equals one in a single go, bit for bit") {
     check_pieces(std::nullopt);
+}
+
+DOCTEST_TEST_CASE("pretrain: the same with Muon") {
+    check_pieces(std::nullopt, OptimizerKind::muon);
+}
+
+DOCTEST_TEST_CASE("pretrain: Muon keeps a momentum of all matrices of layers, and moments of all else") {
+    const TempDir folder;
+    PretrainRun spec = small_pretraining(2);
+    spec.loop.optimizer.kind = OptimizerKind::muon;
+    pretrain(spec, small_tokenizer(), small_corpora(), folder / "run");
+    const auto state = model::read_safetensors(
+        folder / "run/checkpoints/step-00000002/training_state/optimizer.safetensors");
+    std::vector<std::string> matrices;
+    for (const auto& item : state)
+        if (item.first.starts_with("momentum.bert.encoder.layer.1."))
+            matrices.push_back(item.first.substr(30));
+    std::ranges::sort(matrices);
+    DOCTEST_CHECK(matrices ==
+                  std::vector<std::string>{"attention.output.dense.weight", "attention.self.key.weight",
+                                           "attention.self.query.weight", "attention.self.value.weight",
+                                           "intermediate.dense.weight", "output.dense.weight"});
+    for (const char* name : {"bert.embeddings.word_embeddings.weight", "bert.pooler.weight",
+                             "cls.predictions.transform.dense.weight"})
+        DOCTEST_CHECK(state.contains(std::string("moment2.") + name));
+    PretrainRun other = spec;
+    other.loop.optimizer.kind = OptimizerKind::adamw;
+    DOCTEST_CHECK(message_of<ConfigError>([&] {
+                      pretrain(other, small_tokenizer(), small_corpora(), folder / "run");
+                  }).starts_with("--optimizer "));
 }
 
 DOCTEST_TEST_CASE("pretrain: the same with packed projections") {

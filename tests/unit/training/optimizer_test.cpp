@@ -4,12 +4,15 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/training/muon.hpp"
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 
 using namespace bigbird;
 using namespace bigbird::training;
@@ -82,7 +85,7 @@ DOCTEST_TEST_CASE(
     for (const double clip : {0.0, 0.5}) {
         Net net;
         const OptimizerSpec spec{.weight_decay = 0.1, .clip_norm = clip};
-        AdamW optimizer(net, spec);
+        Optimizer optimizer(net, spec);
         SlowTwin twin{.spec = spec};
         twin.value = {{"weight", doubles(net.weight)}, {"bias", doubles(net.bias)}};
         for (int step = 1; step <= 20; ++step) {
@@ -112,7 +115,7 @@ DOCTEST_TEST_CASE("optimizer: a gradient or a loss that is not finite changes no
     const double nan = std::numeric_limits<double>::quiet_NaN();
     for (const bool by_loss : {false, true}) {
         Net net;
-        AdamW optimizer(net, {});
+        Optimizer optimizer(net, {});
         set_gradients(net, 1);
         optimizer.step(0.1);
         const at::Tensor before = net.weight.detach().clone();
@@ -131,7 +134,7 @@ DOCTEST_TEST_CASE("optimizer: a gradient or a loss that is not finite changes no
 
 DOCTEST_TEST_CASE("optimizer: a parameter without gradient decays alone; zero_gradients forgets them") {
     Net net;
-    AdamW optimizer(net, {.weight_decay = 0.5});
+    Optimizer optimizer(net, {.weight_decay = 0.5});
     set_gradients(net, 1);
     optimizer.zero_gradients();
     DOCTEST_CHECK_FALSE(net.weight.grad().defined());
@@ -144,7 +147,7 @@ DOCTEST_TEST_CASE("optimizer: a parameter without gradient decays alone; zero_gr
 
 DOCTEST_TEST_CASE("optimizer: restored state goes on bit for bit; a foreign one is refused") {
     Net a, b;
-    AdamW first(a, {}), second(b, {});
+    Optimizer first(a, {}), second(b, {});
     for (int step = 1; step <= 3; ++step) {
         set_gradients(a, step);
         first.step(0.01);
@@ -174,6 +177,119 @@ DOCTEST_TEST_CASE("optimizer: restored state goes on bit for bit; a foreign one 
 
 DOCTEST_TEST_CASE("optimizer: values out of range are named") {
     Net net;
-    DOCTEST_CHECK_THROWS_AS(AdamW(net, {.weight_decay = -1}), ConfigError);
-    DOCTEST_CHECK_THROWS_AS(AdamW(net, {.clip_norm = -1}), ConfigError);
+    DOCTEST_CHECK_THROWS_AS(Optimizer(net, {.weight_decay = -1}), ConfigError);
+    DOCTEST_CHECK_THROWS_AS(Optimizer(net, {.clip_norm = -1}), ConfigError);
+}
+
+namespace {
+
+/// "encoder.layer.weight", a matrix for Muon, its bias and embeddings.
+struct Encoder : torch::nn::Module {
+    Encoder() {
+        const auto encoder = register_module("encoder", std::make_shared<torch::nn::Module>());
+        const auto layer = encoder->register_module("layer", std::make_shared<torch::nn::Module>());
+        weight = layer->register_parameter("weight", at::arange(15, at::kFloat).reshape({3, 5}).cos());
+        bias = layer->register_parameter("bias", at::arange(3, at::kFloat) / 7);
+        embeddings = register_parameter("embeddings", at::arange(12, at::kFloat).reshape({4, 3}) / 10);
+    }
+    std::vector<at::Tensor> all() const { return {weight, bias, embeddings}; }
+    at::Tensor weight, bias, embeddings;
+};
+
+void set_gradients(Encoder& net, int step) {
+    for (at::Tensor& parameter : net.parameters())
+        parameter.mutable_grad() =
+            (at::arange(parameter.numel(), at::kFloat) * 3 + step).sin().view_as(parameter) * step;
+}
+
+const OptimizerSpec muon{.kind = OptimizerKind::muon, .weight_decay = 0.1, .clip_norm = 0.5};
+
+bool all_equal(const std::vector<at::Tensor>& a, const std::vector<at::Tensor>& b) {
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (!at::equal(a[i], b[i])) return false;
+    return true;
+}
+
+std::vector<at::Tensor> copies(const std::vector<at::Tensor>& tensors) {
+    std::vector<at::Tensor> all;
+    for (const at::Tensor& tensor : tensors)
+        all.push_back(tensor.detach().clone());
+    return all;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE(
+    "optimizer: muon updates matrices of layers, clipped with all others; the rest is AdamW's") {
+    OptimizerSpec adamw = muon;
+    adamw.kind = OptimizerKind::adamw;
+    Encoder net, without;
+    Optimizer optimizer(net, muon), plain(without, adamw);
+    at::Tensor value = net.weight.detach().to(at::kDouble), momentum = at::zeros_like(value);
+    for (int step = 1; step <= 5; ++step) {
+        set_gradients(net, step);
+        set_gradients(without, step);
+        const at::Tensor gradient = net.weight.grad().to(at::kDouble);
+        const double rate = 0.1 / step, norm = optimizer.step(rate).item<double>();
+        DOCTEST_CHECK(norm == plain.step(rate).item<double>());
+        muon_update(value, momentum, gradient,
+                    {.learning_rate = rate,
+                     .weight_decay = 0.1,
+                     .divisor = at::scalar_tensor(std::max(1.0, norm / 0.5), at::kDouble),
+                     .broken = at::scalar_tensor(false, at::kBool)});
+    }
+    DOCTEST_CHECK(at::allclose(net.weight.detach().to(at::kDouble), value, 1e-5, 1e-5));
+    DOCTEST_CHECK_FALSE(at::allclose(net.weight, without.weight, 1e-2, 1e-2));
+    DOCTEST_CHECK(at::equal(net.bias, without.bias));
+    DOCTEST_CHECK(at::equal(net.embeddings, without.embeddings));
+}
+
+DOCTEST_TEST_CASE("optimizer: with muon a gradient or a loss that is not finite changes nothing") {
+    for (const bool by_loss : {false, true}) {
+        Encoder net;
+        Optimizer optimizer(net, muon);
+        set_gradients(net, 1);
+        optimizer.step(0.1);
+        const std::vector<at::Tensor> before = copies(net.all());
+        const at::Tensor momentum = optimizer.state().at("momentum.encoder.layer.weight").clone();
+        set_gradients(net, 2);
+        const float broken = std::numeric_limits<float>::quiet_NaN();
+        if (!by_loss) net.weight.mutable_grad()[0][0] = broken;
+        optimizer.step(0.1, at::scalar_tensor(by_loss ? broken : 1.0F));
+        DOCTEST_CHECK(all_equal(net.all(), before));
+        DOCTEST_CHECK(at::equal(optimizer.state().at("momentum.encoder.layer.weight"), momentum));
+        DOCTEST_CHECK(optimizer.state().at("step").item<double>() == 1);
+    }
+}
+
+DOCTEST_TEST_CASE(
+    "optimizer: muon's state goes on bit for bit; that of AdamW is refused, and the other way") {
+    Encoder a, b;
+    Optimizer first(a, muon), second(b, muon);
+    for (int step = 1; step <= 3; ++step) {
+        set_gradients(a, step);
+        first.step(0.01);
+    }
+    model::TensorMap state;
+    for (const auto& [name, tensor] : first.state())
+        state.emplace(name, tensor.clone());
+    DOCTEST_CHECK(state.size() == 6);  // the step, a momentum, two moments of each of the others
+    {
+        const at::NoGradGuard guard;
+        for (std::size_t i = 0; i < a.all().size(); ++i)
+            b.all()[i].copy_(a.all()[i]);
+    }
+    second.restore(state);
+    for (int step = 4; step <= 6; ++step) {
+        set_gradients(a, step);
+        set_gradients(b, step);
+        first.step(0.01);
+        second.step(0.01);
+    }
+    DOCTEST_CHECK(all_equal(a.all(), b.all()));
+    Optimizer adamw(b, {});
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { adamw.restore(state); }) ==
+                  "the optimizer state is that of --optimizer muon, this run's is adamw");
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { first.restore(adamw.state()); }) ==
+                  "the optimizer state is that of --optimizer adamw, this run's is muon");
 }

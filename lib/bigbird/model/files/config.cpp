@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -107,12 +108,36 @@ void read_choice(const Keys& keys, const char* key, const Choices<Enum, N>& choi
     value = found->value;
 }
 
-void read_form(const Keys& keys, EncoderForm& form) {
+/// {"rope_type": "linear", "factor": 2.0}; transformers wrote "type" before.
+void read_rope_scaling(const Keys& keys, const std::filesystem::path& where, RotaryForm& form) {
+    constexpr const char* key = "rope_scaling";
+    if (!keys.has(key)) return;
+    const Json& given = keys.at(key);
+    keys.require(given.is_object() && (given.contains("rope_type") || given.contains("type")), key,
+                 "{\"rope_type\": \"linear\" or \"ntk\", \"factor\": 2.0}");
+    const Keys inner(given, where);
+    read_choice(inner, given.contains("rope_type") ? "rope_type" : "type", rope_scaling_choices,
+                form.scaling);
+    if (form.scaling == RopeScaling::none) return;
+    keys.require(inner.has("factor"), key, "an object with a factor");
+    inner.real("factor", form.factor);
+}
+
+void read_form(const Keys& keys, const std::filesystem::path& where, EncoderForm& form) {
     read_choice(keys, "norm", norm_choices, form.norm);
     read_choice(keys, "position_embedding_type", position_choices, form.positions);
     read_choice(keys, "feed_forward", feed_forward_choices, form.feed_forward);
     read_choice(keys, "initialization", initialization_choices, form.initialization);
     keys.integer("embedding_convolution", form.embedding_convolution);
+    keys.real("rope_theta", form.rotary.theta);
+    read_rope_scaling(keys, where, form.rotary);
+}
+
+void write_rotary(const RotaryForm& form, Json& json) {
+    if (form.theta != RotaryForm{}.theta) json["rope_theta"] = form.theta;
+    if (form.scaling == RopeScaling::none) return;
+    json["rope_scaling"] = {{"rope_type", word_of(rope_scaling_choices, form.scaling)},
+                            {"factor", form.factor}};
 }
 
 void write_form(const EncoderForm& form, Json& json) {
@@ -121,6 +146,7 @@ void write_form(const EncoderForm& form, Json& json) {
     json["feed_forward"] = word_of(feed_forward_choices, form.feed_forward);
     json["initialization"] = word_of(initialization_choices, form.initialization);
     json["embedding_convolution"] = form.embedding_convolution;
+    write_rotary(form.rotary, json);
 }
 
 int blocks_filled(std::int64_t tokens, int block_size) {
@@ -203,6 +229,21 @@ void require_probability(double value, const std::string& key) {
     require(value >= 0 && value < 1, key + " must be at least 0 and below 1, not " + std::to_string(value));
 }
 
+void require_rotary(const EncoderForm& form, std::int64_t head_size) {
+    const RotaryForm& rotary = form.rotary;
+    require(form.positions == Positions::rotary || rotary == RotaryForm{},
+            "rope_theta and rope_scaling need position_embedding_type rotary, not " +
+                std::string(word_of(position_choices, form.positions)));
+    require(form.positions != Positions::rotary || head_size % 2 == 0,
+            "position_embedding_type rotary needs heads of an even size, not " + std::to_string(head_size));
+    require(std::isfinite(rotary.theta) && rotary.theta > 1,
+            "rope_theta must be above 1, not " + std::to_string(rotary.theta));
+    require(std::isfinite(rotary.factor) && rotary.factor >= 1,
+            "the factor of rope_scaling must be at least 1, not " + std::to_string(rotary.factor));
+    require(rotary.scaling != RopeScaling::ntk || head_size > 2,
+            "rope_scaling ntk needs heads of more than 2 features");
+}
+
 }  // namespace
 
 void BigBirdConfig::validate() const {
@@ -234,9 +275,7 @@ void BigBirdConfig::validate() const {
     require(num_labels >= 0, "num_labels must not be negative");
     require(classifier_head == "classification" || classifier_head == "linear" || classifier_head == "bins",
             "classifier_head must be classification, linear or bins, not '" + classifier_head + "'");
-    require(form.positions != Positions::rotary || hidden_size / num_attention_heads % 2 == 0,
-            "position_embedding_type rotary needs heads of an even size, not " +
-                std::to_string(hidden_size / num_attention_heads));
+    require_rotary(form, hidden_size / num_attention_heads);
     require(form.embedding_convolution == 0 ||
                 (form.embedding_convolution % 2 == 1 && form.embedding_convolution < 64),
             "embedding_convolution must be 0 or odd and below 64, not " +
@@ -288,6 +327,7 @@ BigBirdConfig preset(const std::string& name) {
                        .positions = Positions::rotary,
                        .initialization = Initialization::fan_in,
                        .embedding_convolution = 3};
+        config.hidden_dropout_prob = 0;
     }
     if (name == "base-etc") {
         config.pattern.block_size = 84;
@@ -320,7 +360,7 @@ BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& wh
     keys.real("initializer_range", config.initializer_range);
     keys.flag("use_bias", config.use_bias);
     keys.flag("rescale_embeddings", config.rescale_embeddings);
-    read_form(keys, config.form);
+    read_form(keys, where, config.form);
     read_pattern(keys, config);
     read_labels(keys, config);
     if (keys.has("bigbird_dna")) {

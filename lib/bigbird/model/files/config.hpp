@@ -15,7 +15,8 @@ namespace bigbird::model {
 
 /// The keys and defaults of a Hugging Face `big_bird` config.json, with our additions (random_blocks_source,
 /// random_blocks_seed, …). Where the form is not BERT's the model_type is `bigbird_dna`, and the keys norm,
-/// position_embedding_type, feed_forward, initialization and embedding_convolution say it.
+/// position_embedding_type, feed_forward, initialization and embedding_convolution say it, and of rotary
+/// positions rope_theta and rope_scaling, {"rope_type": "linear" or "ntk", "factor": 2.0}.
 struct BigBirdConfig {
     std::int64_t vocab_size = 32'000;
     std::int64_t hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12,
@@ -49,9 +50,10 @@ struct BigBirdConfig {
 };
 
 /// tiny 2x128x2, small 4x256x4, base 12x768x12, large 24x1024x16 (layers x hidden x heads). tiny-modern: tiny
-/// with norm before, rotary positions, first weights by fan-in and a convolution of width 3. genomics: the
-/// paper's network for DNA, which is base. base-etc: base as the paper's BigBird-ETC, 256 extra global
-/// tokens, blocks of 84, no random ones, 4,116 positions (49 blocks). Throws ConfigError listing the names.
+/// with norm before, rotary positions, first weights by fan-in, a convolution of width 3, no dropout.
+/// genomics: the paper's network for DNA, which is base. base-etc: base as the paper's BigBird-ETC, 256 extra
+/// global tokens, blocks of 84, no random ones, 4,116 positions (49 blocks). Throws ConfigError listing the
+/// names.
 BigBirdConfig preset(const std::string& name);
 
 /// From config.json's content. Without random_blocks_source it is somebody else's model and means `hf`, but

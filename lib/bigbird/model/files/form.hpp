@@ -18,6 +18,22 @@ enum class Positions : std::uint8_t { absolute, rotary, none };
 inline constexpr Choices<Positions, 3> position_choices{
     {{Positions::absolute, "absolute"}, {Positions::rotary, "rotary"}, {Positions::none, "none"}}};
 
+/// How rotary positions are stretched, for contexts longer than those that a model was trained on: not at
+/// all; each position divided by the factor (Chen and others 2023); or the base of the angles multiplied by
+/// factor ^ (d / (d - 2)), d features a head, so that the slowest angle is that of `linear` and the fastest
+/// stays ("NTK- aware").
+enum class RopeScaling : std::uint8_t { none, linear, ntk };
+inline constexpr Choices<RopeScaling, 3> rope_scaling_choices{
+    {{RopeScaling::none, "default"}, {RopeScaling::linear, "linear"}, {RopeScaling::ntk, "ntk"}}};
+
+/// The angles of rotary positions: rope_theta and rope_scaling of config.json.
+struct RotaryForm {
+    double theta = 10'000;
+    RopeScaling scaling = RopeScaling::none;
+    double factor = 1;
+    bool operator==(const RotaryForm&) const = default;
+};
+
 /// act(W x), as BERT; or gated: act(W x) * V x.
 enum class FeedForward : std::uint8_t { plain, gated };
 inline constexpr Choices<FeedForward, 2> feed_forward_choices{
@@ -32,6 +48,7 @@ inline constexpr Choices<Initialization, 2> initialization_choices{
 struct EncoderForm {
     Norm norm = Norm::post;
     Positions positions = Positions::absolute;
+    RotaryForm rotary = {};  ///< where positions are rotary
     FeedForward feed_forward = FeedForward::plain;
     Initialization initialization = Initialization::normal;
     /// Width of a convolution, each feature by itself, over the embeddings behind their norm; 0: none.

@@ -3,20 +3,28 @@
 
 #include <ATen/ATen.h>
 
+#include <cmath>
+
 namespace bigbird::model {
 
 namespace {
 
-constexpr double base = 10'000;
+double base_of(const RotaryForm& form, std::int64_t head_dim) {
+    if (form.scaling != RopeScaling::ntk) return form.theta;
+    const auto size = static_cast<double>(head_dim);
+    return form.theta * std::pow(form.factor, size / (size - 2));
+}
 
 }  // namespace
 
-RotaryTable rotary_table(std::int64_t positions, std::int64_t head_dim, const at::Device& device) {
+RotaryTable rotary_table(std::int64_t positions, std::int64_t head_dim, const at::Device& device,
+                         const RotaryForm& form) {
     const auto options = at::TensorOptions().dtype(at::kDouble);
     const at::Tensor exponent =
         at::arange(0, head_dim, 2, options) / static_cast<double>(head_dim);  // (head_dim / 2)
-    const at::Tensor angle =
-        at::arange(positions, options).unsqueeze(1) * at::pow(base, -exponent).unsqueeze(0);
+    const double stretch = form.scaling == RopeScaling::linear ? form.factor : 1;
+    const at::Tensor position = at::arange(positions, options) / stretch;
+    const at::Tensor angle = position.unsqueeze(1) * at::pow(base_of(form, head_dim), -exponent).unsqueeze(0);
     return {angle.cos().to(device, at::kFloat), angle.sin().to(device, at::kFloat)};
 }
 

@@ -2,6 +2,8 @@
 // Rotary positions (Su and others 2021): a product of two positions' features depends on their distance.
 #pragma once
 
+#include "bigbird/model/files/form.hpp"
+
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -9,11 +11,13 @@
 namespace bigbird::model {
 
 /// Cosines and sines of the angles by which a position turns each pair of features, (positions, head_dim / 2)
-/// float32: position * 10,000^(-2 i / head_dim) for pair i. Undefined: nothing is turned.
+/// float32: position * theta^(-2 i / head_dim) for pair i, scaled as the form says (head_dim above 2 with
+/// ntk). Undefined: nothing is turned.
 struct RotaryTable {
     at::Tensor cosine, sine;
 };
-RotaryTable rotary_table(std::int64_t positions, std::int64_t head_dim, const at::Device& device);
+RotaryTable rotary_table(std::int64_t positions, std::int64_t head_dim, const at::Device& device,
+                         const RotaryForm& form = {});
 
 /// Turns pair i, the features i and i + head_dim / 2, of each position. x: (batch, heads, positions,
 /// head_dim), in its type; the table's first positions count.

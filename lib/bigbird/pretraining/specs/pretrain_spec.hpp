@@ -38,7 +38,8 @@ struct MlmSpec {
 struct PretrainSpec : MlmSpec {
     CorporaSpec corpora;
     std::filesystem::path output;   ///< run folder
-    std::string config = "base";    ///< a preset's name, or a config.json
+    std::filesystem::path model;    ///< whose weights it starts from; empty: random ones
+    std::string config = "base";    ///< a preset's name, or a config.json; empty, with a model: the model's
     std::optional<double> dropout;  ///< none: the configuration decides
     /// Where sequence_length, the peak of the rate or the steps are 0 the configuration decides; where the
     /// warm-up is -1, the steps.

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/core/choice.hpp"
+
+#include <cstdint>
+
 namespace bigbird::training {
 
-/// Of AdamW (training/optimizer.hpp).
+/// Muon is for the matrices within an encoder's layers; all else is AdamW's (training/muon.hpp).
+enum class OptimizerKind : std::uint8_t { adamw, muon };
+inline constexpr Choices<OptimizerKind, 2> optimizer_choices{
+    {{OptimizerKind::adamw, "adamw"}, {OptimizerKind::muon, "muon"}}};
+
+/// Of training/optimizer.hpp; betas and epsilon are AdamW's.
 struct OptimizerSpec {
+    OptimizerKind kind = OptimizerKind::adamw;
     double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-6;
     double weight_decay = 0.01;  ///< matrices and embeddings alone: biases and LayerNorm (fewer than two
                                  ///< dimensions) do not decay

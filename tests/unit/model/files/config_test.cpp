@@ -85,6 +85,55 @@ DOCTEST_TEST_CASE("config: other forms are said, and no model of transformers") 
     DOCTEST_CHECK(refusal("embedding_convolution", 4).find("must be 0 or odd") != std::string::npos);
 }
 
+DOCTEST_TEST_CASE("config: angles of rotary positions are written where they are not the usual ones") {
+    BigBirdConfig config = preset("tiny-modern");
+    const Json usual = config_to_json(config, "BigBirdForPreTraining");
+    DOCTEST_CHECK_FALSE(usual.contains("rope_theta"));
+    DOCTEST_CHECK_FALSE(usual.contains("rope_scaling"));
+    const auto read = [&](const Json& more) {
+        Json json = usual;
+        json.update(more);
+        return config_from_json(json, "config.json").form.rotary;
+    };
+    DOCTEST_CHECK(read({{"rope_scaling", nullptr}}) == RotaryForm{});
+    DOCTEST_CHECK(read({{"rope_scaling", {{"rope_type", "default"}}}}) == RotaryForm{});
+    DOCTEST_CHECK(read({{"rope_scaling", {{"type", "linear"}, {"factor", 2}}}}) ==
+                  RotaryForm{.scaling = RopeScaling::linear, .factor = 2});
+    config.form.rotary = {.theta = 5e5, .scaling = RopeScaling::ntk, .factor = 2.5};
+    const Json json = config_to_json(config, "BigBirdForPreTraining");
+    DOCTEST_CHECK(json["rope_scaling"].dump() == R"({"rope_type":"ntk","factor":2.5})");
+    DOCTEST_CHECK(config_from_json(json, "config.json").form == config.form);
+}
+
+DOCTEST_TEST_CASE("config: angles of rotary positions that make no sense are named") {
+    const Json usual = config_to_json(preset("tiny-modern"), "BigBirdForPreTraining");
+    const auto refusal = [&](const Json& more) {
+        Json json = usual;
+        json.update(more);
+        return message_of<bigbird::InputError>([&] { config_from_json(json, "config.json"); });
+    };
+    const auto scaling = [](const Json& value) { return Json{{"rope_scaling", value}}; };
+    const std::string model = "config.json: model configuration: ";
+    DOCTEST_CHECK(refusal(scaling({{"rope_type", "yarn"}, {"factor", 2}})) ==
+                  "config.json: key 'rope_type' must be default, linear or ntk, not \"yarn\"");
+    DOCTEST_CHECK(refusal(scaling({{"rope_type", "linear"}, {"factor", 0.5}})) ==
+                  model + "the factor of rope_scaling must be at least 1, not 0.500000");
+    DOCTEST_CHECK(refusal(scaling({{"rope_type", "linear"}})) ==
+                  "config.json: key 'rope_scaling' must be an object with a factor, not "
+                  "{\"rope_type\":\"linear\"}");
+    DOCTEST_CHECK(refusal(scaling({{"rope_type", "linear"}, {"factor", "two"}})) ==
+                  "config.json: key 'factor' must be a number, not \"two\"");
+    DOCTEST_CHECK(refusal(scaling(4)) ==
+                  "config.json: key 'rope_scaling' must be {\"rope_type\": \"linear\" or \"ntk\", "
+                  "\"factor\": 2.0}, not 4");
+    DOCTEST_CHECK(refusal({{"rope_theta", 1}}) == model + "rope_theta must be above 1, not 1.000000");
+    DOCTEST_CHECK(refusal({{"rope_theta", 500}, {"position_embedding_type", "none"}}) ==
+                  model + "rope_theta and rope_scaling need position_embedding_type rotary, not none");
+    DOCTEST_CHECK(
+        refusal({{"rope_scaling", {{"rope_type", "ntk"}, {"factor", 2}}}, {"num_attention_heads", 64}}) ==
+        model + "rope_scaling ntk needs heads of more than 2 features");
+}
+
 DOCTEST_TEST_CASE("config: what is written is read again, our own keys included") {
     BigBirdConfig config = bigbird::testing::small_config();
     config.num_labels = 919;
