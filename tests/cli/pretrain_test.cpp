@@ -203,7 +203,8 @@ DOCTEST_TEST_CASE("pretrain: tiny-modern has its own defaults, trains on two pro
     DOCTEST_INFO(one.err);
     DOCTEST_REQUIRE(one.code == 0);
     const Json options = read_json(folder / "one/config.resolved.json")["options"];
-    DOCTEST_CHECK(options["--learning-rate"] == 2e-3);
+    DOCTEST_CHECK(options["--optimizer"] == "muon");
+    DOCTEST_CHECK(options["--learning-rate"] == 4e-3);
     DOCTEST_CHECK(options["--betas"] == Json({0.9, 0.98}));
     DOCTEST_CHECK(options["--epsilon"] == 1e-8);
     DOCTEST_CHECK(options["--config"]["hidden_dropout_prob"] == 0);
@@ -215,9 +216,11 @@ DOCTEST_TEST_CASE("pretrain: tiny-modern has its own defaults, trains on two pro
     DOCTEST_CHECK(modern("cut").code == 0);
     DOCTEST_CHECK(testing::read_file(folder / "cut/model/model.safetensors") ==
                   testing::read_file(folder / "one/model/model.safetensors"));
-    DOCTEST_REQUIRE(modern("given", {"--betas", "0.9", "0.999", "--dropout", "0.1"}).code == 0);
+    DOCTEST_REQUIRE(
+        modern("given", {"--optimizer", "adamw", "--betas", "0.9", "0.999", "--dropout", "0.1"}).code == 0);
     const Json given = read_json(folder / "given/config.resolved.json")["options"];
-    DOCTEST_CHECK_FALSE(given.contains("--betas"));  // the usual ones
+    DOCTEST_CHECK_FALSE(given.contains("--optimizer"));  // the usual one
+    DOCTEST_CHECK_FALSE(given.contains("--betas"));      // the usual ones
     DOCTEST_CHECK(given["--config"]["hidden_dropout_prob"] == 0.1);
     const ProgramResult scored = run_program({"evaluate-mlm", "--model", (folder / "one").string(),
                                               "--documents", documents, "--baseline-documents", documents,

@@ -55,8 +55,9 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
             "(the "
             "paper's, which is base), base-etc (base with 256 extra global tokens, blocks of 84), or a "
             "config.json; it also sets the defaults of --steps, --batch-size, --sequence-length and "
-            "--learning-rate: tiny 1000, 8, 512, 1e-3; tiny-modern likewise but 2e-3, with --dropout 0, "
-            "--betas 0.9 0.98 and --epsilon 1e-8 (else 0.1, 0.9 0.999 and 1e-6); small 20000, 32, 1024, "
+            "--learning-rate: tiny 1000, 8, 512, 1e-3; tiny-modern likewise but 4e-3, with --optimizer muon, "
+            "--dropout 0, --betas 0.9 0.98 and --epsilon 1e-8 (else adamw, 0.1, 0.9 0.999 and 1e-6); small "
+            "20000, 32, 1024, "
             "5e-4; else 1000000, "
             "256, 4096, 1e-4, the paper's. With --model: that of the model")
         ->type_name("NAME|FILE")
@@ -137,6 +138,7 @@ void add_evaluation_options(CLI::App& command, PretrainSpec& spec) {
 void set_defaults(const CLI::App& command, PretrainSpec& spec) {
     if (!spec.model.empty() && command.get_option("--config")->count() == 0) spec.config.clear();
     const training::OptimizerSpec by_default = pretraining::pretrain_defaults(spec.config).optimizer;
+    if (command.get_option("--optimizer")->count() == 0) spec.optimizer.kind = by_default.kind;
     if (command.get_option("--epsilon")->count() == 0) spec.optimizer.epsilon = by_default.epsilon;
     if (command.get_option("--betas")->count() == 0) {
         spec.optimizer.beta1 = by_default.beta1;
@@ -162,13 +164,13 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     command.get_option("--batch-size")
         ->description("Sequences a step, over all micro-batches")
         ->default_str(by_config);
-    for (const char* option : {"--learning-rate", "--betas", "--epsilon"})
-        command.get_option(option)->default_str(by_config);
-    command.parse_complete_callback([&command, spec] { set_defaults(command, *spec); });
     add_choice_option(command, "--optimizer", spec->optimizer.kind, training::optimizer_choices,
                       "muon: Muon for the matrices within layers (orthogonal updates of AdamW's size), AdamW "
                       "for the rest")
         ->group("Optimization");
+    for (const char* option : {"--optimizer", "--learning-rate", "--betas", "--epsilon"})
+        command.get_option(option)->default_str(by_config);
+    command.parse_complete_callback([&command, spec] { set_defaults(command, *spec); });
     add_run_options(command, spec->output, spec->run);
     add_evaluation_options(command, *spec);
     add_seed_option(command, spec->seed);

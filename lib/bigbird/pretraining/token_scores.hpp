@@ -20,8 +20,8 @@ struct TokenScore {
 };
 
 /// A line a score in the order of the corpus, tab-separated, below the header
-/// "#document sentence start end piece bits correct": documents, and the sentences of one, are counted from 1,
-/// bases from 0 in the sentence, `end` is the first behind; bits: -log2 p; correct: 1 or 0. A token that
+/// "#document sentence start end piece bits correct": documents, and the sentences of one, are counted from
+/// 1, bases from 0 in the sentence, `end` is the first behind; bits: -log2 p; correct: 1 or 0. A token that
 /// several sequences hold has as many lines. Compressed where the name ends in .gz. Throws ConfigError where
 /// the file exists and may not be replaced, WriteError.
 void write_token_scores(std::vector<TokenScore> scores, const corpus::TokenCorpus& corpus,

@@ -49,7 +49,8 @@ std::vector<Line> lines_of(const std::string& text) {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("token_scores: a line for each masked token, with its letters where the documents have them") {
+DOCTEST_TEST_CASE(
+    "token_scores: a line for each masked token, with its letters where the documents have them") {
     for (const bool nsp : {false, true}) {
         const TempDir folder;
         model::PreTrainingModel network = small_network();

@@ -28,9 +28,9 @@ PretrainDefaults pretrain_defaults(const std::string& configuration) {
         return {.steps = 1'000,
                 .batch_size = 8,
                 .sequence_length = 512,
-                .learning_rate = 2e-3,
+                .learning_rate = 4e-3,
                 .dropout = 0,
-                .optimizer = {.beta2 = 0.98, .epsilon = 1e-8}};
+                .optimizer = {.kind = training::OptimizerKind::muon, .beta2 = 0.98, .epsilon = 1e-8}};
     }
     if (configuration == "small") {
         return {.steps = 20'000, .batch_size = 32, .sequence_length = 1024, .learning_rate = 5e-4};

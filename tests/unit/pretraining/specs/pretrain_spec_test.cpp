@@ -37,6 +37,7 @@ DOCTEST_TEST_CASE("pretrain_spec: what is left open is the configuration's") {
     open.config = "tiny-modern";
     DOCTEST_CHECK(open.with_defaults().dropout == 0);
     DOCTEST_CHECK(pretrain_defaults("tiny-modern").optimizer.beta2 == 0.98);
+    DOCTEST_CHECK(pretrain_defaults("tiny-modern").optimizer.kind == training::OptimizerKind::muon);
     open.dropout = 0.2;
     DOCTEST_CHECK(open.with_defaults().dropout == 0.2);
     open.config = "my.json";
