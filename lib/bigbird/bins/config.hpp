@@ -29,7 +29,7 @@ struct BinsConfig {
     std::int64_t window_bins = 64;  ///< that go through the network at once
     /// At each end of a window in prediction: context that gets no scores.
     std::int64_t margin_bins = 8;
-    std::vector<Stage> stages{{128, 15, 4}, {128, 5, 5}, {128, 5, 10}};
+    std::vector<Stage> stages{{128, 21, 4}, {128, 5, 5}, {128, 5, 10}};
     /// Each filter of the first stage also reads the other strand, so a motif is learnt once and found on
     /// either.
     bool both_strands = false;

@@ -24,7 +24,7 @@ struct LabelledSequence {
 inline constexpr std::int64_t least_motif_width = 9;
 
 struct MotifSearch {
-    std::int64_t width = 15;        ///< bases of a motif, from least_motif_width to a bin's
+    std::int64_t width = 21;        ///< bases of a motif, from least_motif_width to a bin's
     std::int64_t most = 48;         ///< motifs
     std::int64_t words = 6;         ///< of a label that are tried
     std::int64_t fewest_bins = 15;  ///< of a label that is searched
