@@ -3,7 +3,8 @@
 
 With --classes (of plant_copies.py): originals and copies apart, for each distance and share of substituted
 bases. With --documents: by the distance to the nearest place of the same document where a 24-mer of the token
-comes again, on the same strand. 95 % intervals: percentiles of 1,000 bootstrap samples of documents. Several
+comes again, on the same strand; tokens with a 24-mer of the --known documents, on either strand, are a class of
+their own. 95 % intervals: percentiles of 1,000 bootstrap samples of documents. Several
 tables are printed one below the other, each line with its name."""
 
 import argparse
@@ -15,6 +16,7 @@ import random
 import sys
 
 WORD = 24
+COMPLEMENT = str.maketrans("ACGT", "TGCA")
 
 
 def token_rows(path):
@@ -50,18 +52,43 @@ def nearest_recurrence(text):
     return nearest
 
 
-def recurrence_classes(path, limits):
+def read_documents(path):
     opener = gzip.open if path.endswith(".gz") else open
-    nearest, begins = {}, {}
     with opener(path, "rt") as lines:
-        documents = [block.split() for block in lines.read().split("\n\n") if block.split()]
-    for number, sentences in enumerate(documents, 1):
-        nearest[number] = nearest_recurrence("".join(sentences))
+        return [block.split() for block in lines.read().split("\n\n") if block.split()]
+
+
+def canonical_words(text):
+    """Each 24-mer or its reverse complement, the lesser."""
+    other = text[::-1].translate(COMPLEMENT)
+    for at in range(len(text) - WORD + 1):
+        end = len(text) - at
+        yield min(text[at : at + WORD], other[end - WORD : end])
+
+
+def known_bases(text, known):
+    """Whether a base is in a 24-mer of `known`."""
+    marks = bytearray(len(text))
+    for at, word in enumerate(canonical_words(text)):
+        if word in known:
+            marks[at : at + WORD] = b"\1" * WORD
+    return marks
+
+
+def recurrence_classes(path, limits, known_path):
+    known = {word for document in read_documents(known_path) for word in canonical_words("".join(document))} if known_path else set()
+    nearest, begins, seen = {}, {}, {}
+    for number, sentences in enumerate(read_documents(path), 1):
+        text = "".join(sentences)
+        nearest[number] = nearest_recurrence(text)
+        seen[number] = known_bases(text, known)
         begins[number] = list(itertools.accumulate(map(len, sentences), initial=0))
     names = [f"recurs within {limit:,} bases" for limit in limits] + ["recurs farther off", "does not recur"]
 
     def kind(document, sentence, start, end):
         begin = begins[document][sentence - 1]
+        if any(seen[document][begin + start : begin + end]):
+            return ("known",)
         gaps = [gap for gap in nearest[document][begin + start : begin + end] if gap > 0]
         if not gaps:
             return (names[-1],)
@@ -86,17 +113,18 @@ def main():
     how = parser.add_mutually_exclusive_group(required=True)
     how.add_argument("--classes", help="table of plant_copies.py")
     how.add_argument("--documents", help="text documents that were scored")
+    parser.add_argument("--known", help="text documents that the model learnt from, with --documents")
     parser.add_argument("--limits", default="1500,14000", help="bases, with --documents")
-    parser.add_argument("scores", nargs="+", metavar="NAME=TABLE")
+    parser.add_argument("scores", nargs="+", metavar="NAME=TABLE[,TABLE]")
     arguments = parser.parse_args()
     if arguments.classes:
         kind = copy_classes(arguments.classes)
     else:
-        kind = recurrence_classes(arguments.documents, [int(limit) for limit in arguments.limits.split(",")])
+        kind = recurrence_classes(arguments.documents, [int(limit) for limit in arguments.limits.split(",")], arguments.known)
     for named in arguments.scores:
-        name, _, path = named.partition("=")
+        name, _, paths = named.partition("=")
         sums = collections.defaultdict(lambda: collections.defaultdict(lambda: [0.0, 0]))
-        for document, sentence, start, end, bits in token_rows(path):
+        for document, sentence, start, end, bits in itertools.chain.from_iterable(map(token_rows, paths.split(","))):
             part = sums[kind(document, sentence, start, end)][document]
             part[0] += bits
             part[1] += end - start
