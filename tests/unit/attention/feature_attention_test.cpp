@@ -143,9 +143,10 @@ DOCTEST_TEST_CASE("feature_attention: gradients are those of finite differences"
                     return loss;
                 };
                 const double expected = (moved(step) - moved(-step)) / (2 * step);
-                // The largest exponent counts as a constant; through the epsilon it moves the result a
-                // little.
-                DOCTEST_CHECK(std::abs(found[i].item<double>() - expected) < 2e-5);
+                // softmax: the largest exponent counts as a constant; through the epsilon it moves the
+                // result.
+                const double allowed = kernel == FeatureKernel::softmax ? 1e-4 : 1e-7;
+                DOCTEST_CHECK(std::abs(found[i].item<double>() - expected) < allowed);
             }
         }
         DOCTEST_CHECK(in.k.grad()[1].slice(1, 4).abs().max().item<double>() == 0);  // padded
@@ -199,7 +200,7 @@ DOCTEST_TEST_CASE("feature_attention: long inputs of large norms stay finite, fo
 
 DOCTEST_TEST_CASE(
     "feature_attention: tends to softmax attention with more features, sooner if they are orthogonal") {
-    const Inputs in = inputs(48, 16);
+    const Inputs in = inputs(48, 16, at::kDouble, 0.5);
     const at::Tensor bias =
         at::zeros({2, 1, 1, 48}, at::kDouble).masked_fill(in.mask.view({2, 1, 1, 48}).logical_not(), -1e9);
     const at::Tensor scores = at::matmul(in.q, in.k.transpose(2, 3)) / 4.0 + bias;
@@ -219,7 +220,7 @@ DOCTEST_TEST_CASE(
         DOCTEST_CHECK(found < error(features, false));
         last = found;
     }
-    DOCTEST_CHECK(last < 0.1);  // the values' deviation is 1
+    DOCTEST_CHECK(last < 0.02);  // the deviation of values is 1
 }
 
 DOCTEST_TEST_CASE("feature_attention: autocast leaves features and sums as wide as the inputs are") {
