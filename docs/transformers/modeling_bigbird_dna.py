@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Opens model folders of bigbird-dna in Hugging Face transformers, in evaluation and in training, whatever the form of the encoder (README.md beside this file).
 
-The encoder computes what `bigbird-dna forward` computes. Attention is dense here: time and memory grow with the square of the length, and a sequence of some
+The encoder computes what `bigbird-dna forward` computes. But for Performers, attention is dense here: time and memory grow with the square of the length, and a sequence of some
 thousand tokens is better given to the program. Weights that a folder lacks are drawn as transformers draws them; the key `initialization` is the program's.
 """
 import functools
+import math
 
 import torch
 from torch import nn
@@ -25,8 +26,9 @@ DEFAULTS = dict(
     embedding_convolution=0, attention_type="block_sparse", attention_pattern="bigbird", block_size=64, num_window_blocks=3, num_random_blocks=3,
     random_blocks_version=1, random_blocks_seed=0, attention_window_tokens=256, attention_dilation=1, num_global_tokens=0, num_extra_global_tokens=0)
 CHOICES = dict(norm=("pre", "post"), position_embedding_type=("absolute", "rotary", "none"), feed_forward=("plain", "gated"),
-               attention_type=("block_sparse", "original_full"), attention_pattern=("bigbird", "longformer"), global_blocks_placement=("ends", "first"),
+               attention_type=("block_sparse", "original_full", "performer"), attention_pattern=("bigbird", "longformer"), global_blocks_placement=("ends", "first"),
                random_blocks_source=("uniform", "hf", "seeded", "google"), random_blocks_version=(1,))
+PERFORMER = dict(features=256, kernel="softmax", orthogonal=True, redraw_every=0, seed=0, redraw=0)
 
 
 def stretch_of(scaling):
@@ -54,6 +56,11 @@ class BigBirdDnaConfig(PretrainedConfig):
         for key, choices in CHOICES.items():
             if getattr(self, key) not in choices:
                 raise ValueError(f"{key} is {getattr(self, key)!r}; known are {', '.join(map(str, choices))}")
+        performer = keys.pop("performer", None)
+        if self.attention_type == "performer":
+            self.performer = self.checked_performer(performer or {})
+        elif performer is not None:
+            raise ValueError("the key performer needs attention_type performer")
         super().__init__(pad_token_id=self.pad_token_id, **keys)
 
     def to_dict(self):
@@ -61,6 +68,14 @@ class BigBirdDnaConfig(PretrainedConfig):
         keys = super().to_dict()
         kind, factor = keys.pop("rope_stretch")
         return {**keys, "rope_scaling": None if kind == "default" else {"rope_type": kind, "factor": factor}}
+
+    def checked_performer(self, given):
+        performer, unknown = {**PERFORMER, **given}, sorted(set(given) - set(PERFORMER))
+        if unknown or performer["kernel"] not in ("softmax", "relu"):
+            raise ValueError(f"performer is {given!r}; known are {', '.join(PERFORMER)}, and the kernels softmax and relu")
+        if self.num_extra_global_tokens > 0 or self.attention_pattern != "bigbird":
+            raise ValueError("attention_type performer has neither an attention_pattern nor num_extra_global_tokens")
+        return performer
 
     @property
     def extra_global_blocks(self):
@@ -104,6 +119,49 @@ class Stream:
             value = self.mix(self.key + self.GAMMA * self.drawn & self.BITS)
         return low + value % span
 
+    def uniform(self):
+        self.drawn += 1
+        return (self.mix(self.key + self.GAMMA * self.drawn & self.BITS) >> 11) * 2.0 ** -53
+
+    def normal(self):
+        radius = math.sqrt(-2 * math.log(1 - self.uniform()))
+        return radius * math.cos(2 * math.pi * self.uniform())
+
+
+def draw_features(performer, layer, size):
+    """Rows of random numbers, (features, size), double: lib/bigbird/attention/features/random_features.cpp. `redraw` is the draw that the weights were trained with."""
+    stream, count = Stream.of_seed(performer["seed"]).split("random-features").split(layer).split(performer["redraw"]), performer["features"]
+
+    def normal_rows(stream):
+        streams = [stream.split(row) for row in range(count)]
+        return torch.tensor([[one.normal() for _ in range(size)] for one in streams], dtype=torch.double)
+
+    rows = normal_rows(stream)
+    if not performer["orthogonal"]:
+        return rows
+    for begin in range(0, count, size):
+        block = rows[begin:begin + size]
+        q, r = torch.linalg.qr(block.T)  # Gram-Schmidt leaves r's diagonal positive
+        rows[begin:begin + size] = (q * r.diagonal().sign()).T
+    return rows * normal_rows(stream.split("lengths")).norm(dim=1, keepdim=True)
+
+
+def feature_attention(query, key, value, mask, rows, kernel):
+    """Attention by random features (lib/bigbird/attention/feature_attention.hpp), linear in the length; sums in float32, or float64 where the query is."""
+    given, wide = query.dtype, torch.double if query.dtype == torch.double else torch.float
+    size, real = query.shape[-1], mask[:, None, :, None]
+    query, key, rows = query.to(wide) * size ** -0.25, key.to(wide) * size ** -0.25, rows.to(query.device, wide)
+    values = torch.cat([value.to(wide), torch.ones_like(value[..., :1], dtype=wide)], -1) * real
+    if kernel == "softmax":
+        of_query, of_key = (x @ rows.T - x.square().sum(-1, keepdim=True) / 2 for x in (query, key))
+        most = of_key.masked_fill(~real, -math.inf).amax((-2, -1), keepdim=True)
+        of_query = (of_query - of_query.amax(-1, keepdim=True)).exp() + 1e-6
+        of_key = (of_key - most).masked_fill(~real, -math.inf).exp() + 1e-6
+    else:
+        of_query, of_key = (torch.relu(x @ rows.T / len(rows) ** 0.5) + 1e-3 for x in (query, key))
+    sums = of_query @ (of_key.transpose(-2, -1) @ values)
+    return (sums[..., :-1] / sums[..., -1:]).to(given)
+
 
 def block_counts(config, blocks, layer, head):
     """How often each key block counts in the softmax of each query block, a list a query block (lib/bigbird/attention/pattern/pattern.cpp)."""
@@ -135,6 +193,8 @@ def token_counts(config, length):
 
 
 def refuse_unknown_plan(config, blocks, training):
+    if config.attention_type == "performer":
+        return
     theirs = config.random_blocks_source in ("seeded", "google") or (config.random_blocks_source == "hf" and training)
     if theirs and config.attention_pattern == "bigbird" and config.num_random_blocks > 0 and not config.attends_fully(blocks):
         limit = (5 + 2 * config.num_random_blocks - config.extra_global_blocks) * config.block_size
@@ -195,7 +255,7 @@ class BigBirdDnaEmbeddings(nn.Module):
 
 
 class BigBirdDnaLayer(nn.Module):
-    def __init__(self, config):
+    def __init__(self, config, layer):
         super().__init__()
         hidden, self.config = config.hidden_size, config
         projections = {name: nn.Linear(hidden, hidden, bias=config.use_bias) for name in ("query", "key", "value")}
@@ -205,6 +265,12 @@ class BigBirdDnaLayer(nn.Module):
             self.intermediate["gate"] = nn.Linear(hidden, config.intermediate_size)
         self.output = dense_and_norm(config, config.intermediate_size)
         self.activation = ACT2FN[config.hidden_act]
+        self.layer, self.features = layer, None  # of a Performer
+
+    def features_of(self):
+        if self.features is None:
+            self.features = draw_features(self.config.performer, self.layer, self.config.hidden_size // self.config.num_attention_heads)
+        return self.features
 
     def attend(self, x, mask, bias, table):
         """Multi-head attention without its last projection; x: (batch, tokens, hidden), mask: (batch, tokens), bias: of BigBirdDnaModel."""
@@ -212,6 +278,8 @@ class BigBirdDnaLayer(nn.Module):
                              for name in ("query", "key", "value"))
         if table is not None:
             query, key = rotate(query, table), rotate(key, table)
+        if self.config.attention_type == "performer":
+            return feature_attention(query, key, value, mask, self.features_of(), self.config.performer["kernel"]).transpose(1, 2).flatten(2)
         scores = (~mask)[:, None, None].to(x) * PADDING_BIAS
         dropout = self.config.attention_probs_dropout_prob if self.training and bias is None else 0.0  # as in transformers' big_bird, which drops none if sparse
         context = functional.scaled_dot_product_attention(query, key, value, scores if bias is None else scores + bias, dropout)
@@ -245,7 +313,7 @@ class BigBirdDnaModel(BigBirdDnaPreTrainedModel):
     def __init__(self, config):
         super().__init__(config)
         self.embeddings = BigBirdDnaEmbeddings(config)
-        self.encoder = nn.ModuleDict({"layer": nn.ModuleList(BigBirdDnaLayer(config) for _ in range(config.num_hidden_layers))})
+        self.encoder = nn.ModuleDict({"layer": nn.ModuleList(BigBirdDnaLayer(config, layer) for layer in range(config.num_hidden_layers))})
         if config.norm == "pre":
             self.encoder["LayerNorm"] = nn.LayerNorm(config.hidden_size, config.layer_norm_eps)
         self.pooler = nn.Linear(config.hidden_size, config.hidden_size)
@@ -261,7 +329,7 @@ class BigBirdDnaModel(BigBirdDnaPreTrainedModel):
     def attention_bias(self, x, layer):
         """What is added to the scores of a layer, (heads or 1, tokens, tokens): the logarithm of how often a key counts. None: all keys count once."""
         config, blocks = self.config, x.shape[1] // self.config.block_size
-        if config.attends_fully(blocks):
+        if config.attends_fully(blocks) or config.attention_type == "performer":
             return None
         key = blocks, 0 if config.attention_pattern == "longformer" else layer
         if key not in self.kept_counts:

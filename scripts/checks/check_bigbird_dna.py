@@ -39,6 +39,8 @@ PATTERNS = {
     "transformers' random blocks": dict(random_blocks_source="hf"),
     "longformer": dict(attention_pattern="longformer", attention_window_tokens=6, attention_dilation=2, num_global_tokens=3),
     "extra global tokens": dict(num_extra_global_tokens=13, num_global_blocks=2, global_blocks_placement="first"),
+    "Performer": dict(attention_type="performer", performer=dict(features=20, seed=2**64 - 1, redraw=3)),
+    "Performer, relu, independent features": dict(attention_type="performer", performer=dict(features=7, kernel="relu", orthogonal=False)),
     "no biases, scaled embeddings": dict(use_bias=False, rescale_embeddings=True, pad_token_id=3, hidden_act="silu", type_vocab_size=3)}
 
 

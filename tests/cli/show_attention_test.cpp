@@ -17,6 +17,16 @@ DOCTEST_TEST_CASE("show-attention: draws a config.json's pattern, figures aside"
                   "of full attention\n");
 }
 
+DOCTEST_TEST_CASE("show-attention: says that a Performer has no blocks") {
+    const TempDir folder;
+    const std::string config = (folder / "config.json").string();
+    write_file(config, R"({"model_type": "bigbird_dna", "attention_type": "performer"})");
+    const ProgramResult result = run_program({"show-attention", "--config", config, "--length", "200"});
+    DOCTEST_CHECK(result.code == 3);
+    DOCTEST_CHECK(result.err == "bigbird-dna: " + config +
+                                    ": attention_type performer has no blocks to draw; give --pattern\n");
+}
+
 DOCTEST_TEST_CASE("show-attention: draws every pattern by name, as SVG and PNG too") {
     const TempDir folder;
     for (const std::string name : {"bigbird", "bigbird-first", "bigbird-etc", "full", "window", "random",

@@ -49,6 +49,8 @@ int run_show_attention(const ShowAttentionOptions& options) {
     }
     if (!options.pattern.empty()) {
         config.pattern = attention::named_pattern(options.pattern);
+    } else if (config.performer) {
+        throw InputError("attention_type performer has no blocks to draw; give --pattern", options.config);
     }
     const attention::PatternSpec& spec = config.pattern;
     constexpr std::int64_t longest = 4096;  // blocks; a picture of more serves nobody

@@ -85,6 +85,7 @@ void BinsConfig::validate() const {
             "a window has " + std::to_string(window_positions()) +
                 " positions, which are no whole blocks of " + std::to_string(encoder.pattern.block_size));
     require(encoder.extra_global_tokens == 0, "num_extra_global_tokens must be 0");
+    require(!encoder.performer, "attention_type performer is for models of tokens");
     require(positions != model::Positions::absolute, "positions are rotary or none, not absolute");
     require(head_dropout >= 0 && head_dropout < 1, "head_dropout must be at least 0 and below 1");
     encoder.validate();

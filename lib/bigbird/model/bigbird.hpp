@@ -66,6 +66,9 @@ public:
     /// Whether queries, keys and values come from one product while gradients are wanted (packed_linear.hpp):
     /// the same numbers but for rounding, the same parameters. None: on any device but a CPU.
     void set_packed_projections(std::optional<bool> packed);
+    /// Performers alone: the draw of random features that is used from now on, and that config() and so
+    /// config.json names.
+    void set_redraw(std::int64_t redraw);
 
 private:
     struct Parts;

@@ -33,6 +33,19 @@ at::Tensor mask_with_front(const at::Tensor& mask, const BigBirdConfig& config) 
     return at::cat({real.unsqueeze(0).expand({mask.size(0), -1}), mask}, 1);
 }
 
+AttentionPlan attention_plan(const BigBirdConfig& config) {
+    if (config.performer) {
+        const std::int64_t head_dim = config.hidden_size / config.num_attention_heads;
+        return {.layouts = {},
+                .features = std::make_shared<attention::FeatureCache>(*config.performer, head_dim)};
+    }
+    const auto heads = static_cast<int>(config.num_attention_heads);
+    attention::PatternSpec pattern = config.pattern;
+    pattern.plan_tokens = static_cast<int>(config.max_position_embeddings);
+    pattern.plan_heads = heads;
+    return {.layouts = std::make_shared<attention::LayoutCache>(pattern, heads), .features = {}};
+}
+
 /// A nameless step of a dotted parameter name.
 std::shared_ptr<torch::nn::Module> group(torch::nn::Module& parent, const std::string& name) {
     return parent.register_module(name, std::make_shared<torch::nn::Module>(name));
@@ -102,9 +115,8 @@ at::Tensor EmbeddingsImpl::forward(const EncoderInput& input, const DropoutKey& 
     return at::cat({x.narrow(1, 0, front_), convolved(x.narrow(1, front_, length), input.attention_mask)}, 1);
 }
 
-EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer,
-                                   std::shared_ptr<attention::LayoutCache> layouts)
-    : layouts_(std::move(layouts)),
+EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer, AttentionPlan plan)
+    : plan_(std::move(plan)),
       activation_(config.hidden_act),
       dropout_(config.hidden_dropout_prob),
       probability_dropout_(config.attention_probs_dropout_prob),
@@ -141,23 +153,38 @@ std::array<at::Tensor, 3> EncoderLayerImpl::project(const at::Tensor& x, const P
 /// Attention's result before its last projection.
 at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const PassContext& pass) const {
     const std::int64_t batch = x.size(0), length = x.size(1), hidden = x.size(2);
-    const auto layout = layouts_->get(pass.blocks, layer_, x.device(), is_training());
     const auto by_head = [&](const at::Tensor& y) {
         return y.view({batch, length, heads_, hidden / heads_}).transpose(1, 2);
     };
-    at::Tensor factors;
-    if (is_training() && layout->full && probability_dropout_ > 0) {
-        factors = dropout_factors({batch, heads_, length, length}, x.options().requires_grad(false),
-                                  probability_dropout_, pass.key, {Place::attention_probabilities, layer_});
-    }
     const auto turned = [&](const at::Tensor& y) {
         return pass.rotary.cosine.defined() ? rotate(by_head(y), pass.rotary) : by_head(y);
     };
     const auto [query, key, value] = project(x, pass);
+    const std::array<at::Tensor, 3> of_heads{turned(query), turned(key), by_head(value)};
     const at::Tensor context =
-        attention::sparse_attention(turned(query), turned(key), by_head(value), pass.mask, *layout,
-                                    pass.backend, factors);  // (batch, heads, length, head_dim)
+        plan_.features ? attend_features(of_heads, pass) : attend_blocks(of_heads, pass, x.options());
     return context.transpose(1, 2).reshape({batch, length, hidden});
+}
+
+at::Tensor EncoderLayerImpl::attend_blocks(const std::array<at::Tensor, 3>& of_heads, const PassContext& pass,
+                                           const at::TensorOptions& of_factors) const {
+    const auto& [query, key, value] = of_heads;
+    const std::int64_t batch = query.size(0), length = query.size(2);
+    const auto layout = plan_.layouts->get(pass.blocks, layer_, query.device(), is_training());
+    at::Tensor factors;
+    if (is_training() && layout->full && probability_dropout_ > 0) {
+        factors = dropout_factors({batch, heads_, length, length}, of_factors.requires_grad(false),
+                                  probability_dropout_, pass.key, {Place::attention_probabilities, layer_});
+    }
+    return attention::sparse_attention(query, key, value, pass.mask, *layout, pass.backend, factors);
+}
+
+at::Tensor EncoderLayerImpl::attend_features(const std::array<at::Tensor, 3>& of_heads,
+                                             const PassContext& pass) const {
+    const auto& [query, key, value] = of_heads;
+    return attention::feature_attention(query, key, value, pass.mask,
+                                        plan_.features->get(pass.redraw, layer_, query.device()),
+                                        plan_.features->kernel());
 }
 
 at::Tensor EncoderLayerImpl::expand(const at::Tensor& x, const PassContext& pass) const {
@@ -211,16 +238,11 @@ at::Tensor EncoderLayerImpl::forward_post_norm(const at::Tensor& x, const PassCo
 BigBirdModelImpl::BigBirdModelImpl(const BigBirdConfig& config) : config_(config) {
     config_.validate();
     embeddings_ = register_module("embeddings", Embeddings(config_));
-    attention::PatternSpec pattern = config_.pattern;
-    pattern.plan_tokens = static_cast<int>(config_.max_position_embeddings);
-    pattern.plan_heads = static_cast<int>(config_.num_attention_heads);
-    const auto layouts =
-        std::make_shared<attention::LayoutCache>(pattern, static_cast<int>(config_.num_attention_heads));
+    const AttentionPlan plan = attention_plan(config_);
     const auto encoder = group(*this, "encoder");
     const auto list = group(*encoder, "layer");
     for (int layer = 0; layer < config_.num_hidden_layers; ++layer) {
-        layers_.push_back(
-            list->register_module(std::to_string(layer), EncoderLayer(config_, layer, layouts)));
+        layers_.push_back(list->register_module(std::to_string(layer), EncoderLayer(config_, layer, plan)));
     }
     if (config_.form.norm == Norm::pre) {
         norm_ = encoder->register_module("LayerNorm", LayerNorm(config_.hidden_size, config_.layer_norm_eps));
@@ -243,7 +265,8 @@ EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidd
                            .blocks = static_cast<int>((front + length) / config_.pattern.block_size),
                            .fused = fused(),
                            .packed = is_packed(),
-                           .rotary = rotary(front + length, input.input_ids.device())};
+                           .rotary = rotary(front + length, input.input_ids.device()),
+                           .redraw = config_.performer ? config_.performer->redraw : 0};
     const auto of_sequence = [&](const at::Tensor& y) { return front == 0 ? y : y.narrow(1, front, length); };
     EncoderOutput out;
     at::Tensor x = embeddings_->forward(input, key, pass.fused);
@@ -260,6 +283,10 @@ EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidd
     }
     out.hidden = of_sequence(x);
     return out;
+}
+
+void BigBirdModelImpl::set_redraw(std::int64_t redraw) {
+    if (config_.performer) config_.performer->redraw = redraw;
 }
 
 RotaryTable BigBirdModelImpl::rotary(std::int64_t length, const at::Device& device) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bigbird/attention/attention.hpp"
+#include "bigbird/attention/feature_attention.hpp"
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/model/layers/dropout.hpp"
 #include "bigbird/model/layers/layers.hpp"
@@ -53,13 +54,20 @@ struct PassContext {
     std::optional<at::ScalarType> fused = std::nullopt;  ///< fused_type()
     bool packed = false;                                 ///< queries, keys and values by packed_linear()
     RotaryTable rotary = {};                             ///< undefined without rotary positions
+    std::int64_t redraw = 0;                             ///< the draw of a Performer's features
+};
+
+/// How the layers of an encoder attend: one of the two.
+struct AttentionPlan {
+    std::shared_ptr<attention::LayoutCache> layouts;    ///< by blocks
+    std::shared_ptr<attention::FeatureCache> features;  ///< by random features
 };
 
 /// Attention and feed-forward, each followed by dropout, residual and LayerNorm; or, with the norm before,
 /// behind LayerNorm and followed by dropout and residual.
 class EncoderLayerImpl : public torch::nn::Module {
 public:
-    EncoderLayerImpl(const BigBirdConfig& config, int layer, std::shared_ptr<attention::LayoutCache> layouts);
+    EncoderLayerImpl(const BigBirdConfig& config, int layer, AttentionPlan plan);
     at::Tensor forward(const at::Tensor& x, const PassContext& pass) const;
 
 private:
@@ -68,6 +76,10 @@ private:
     /// Queries, keys and values, (batch, length, hidden).
     std::array<at::Tensor, 3> project(const at::Tensor& x, const PassContext& pass) const;
     at::Tensor attend(const at::Tensor& x, const PassContext& pass) const;
+    /// Queries, keys and values, and the result: (batch, heads, length, head_dim).
+    at::Tensor attend_blocks(const std::array<at::Tensor, 3>& of_heads, const PassContext& pass,
+                             const at::TensorOptions& of_factors) const;
+    at::Tensor attend_features(const std::array<at::Tensor, 3>& of_heads, const PassContext& pass) const;
     at::Tensor expand(const at::Tensor& x, const PassContext& pass) const;
     at::Tensor project_and_norm(const Linear& projection, const at::Tensor& y, const at::Tensor& residual,
                                 const LayerNorm& norm, DropoutSite::Place place,
@@ -76,7 +88,7 @@ private:
     Linear query_{nullptr}, key_{nullptr}, value_{nullptr}, attention_output_{nullptr},
         intermediate_{nullptr}, gate_{nullptr}, output_{nullptr};
     LayerNorm attention_norm_{nullptr}, output_norm_{nullptr};
-    std::shared_ptr<attention::LayoutCache> layouts_;
+    AttentionPlan plan_;
     std::string activation_;
     double dropout_, probability_dropout_;
     std::int64_t heads_;
@@ -104,6 +116,7 @@ public:
     void set_attention_backend(attention::Backend backend) { backend_ = backend; }
     void set_recompute(bool recompute) { recompute_ = recompute; }
     void set_packed_projections(std::optional<bool> packed) { packed_ = packed; }
+    void set_redraw(std::int64_t redraw);
 
 private:
     bool is_packed() const;

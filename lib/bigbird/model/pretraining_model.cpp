@@ -63,4 +63,8 @@ void PreTrainingModelImpl::set_packed_projections(std::optional<bool> packed) {
     parts_->bert->set_packed_projections(packed);
 }
 
+void PreTrainingModelImpl::set_redraw(std::int64_t redraw) {
+    parts_->bert->set_redraw(redraw);
+}
+
 }  // namespace bigbird::model

@@ -31,6 +31,8 @@ std::int64_t parameter_count(const model::BigBirdConfig& config) {
 }
 
 double attended_keys(const model::BigBirdConfig& config, std::int64_t blocks) {
+    // Two products for the features of a query and a key, two for their sums and the result.
+    if (config.performer) return 2 * static_cast<double>(config.performer->features);
     const attention::PatternSpec& pattern = config.pattern;
     const auto all = static_cast<double>(blocks);
     if (pattern.is_full(static_cast<int>(blocks))) {
@@ -69,16 +71,23 @@ constexpr double copies_of_logits = 4 * 4.0;  // logits, their slope and two on 
 
 /// Bytes that a layer keeps of a token: its input, query, key, value, the context, what the two norms take
 /// (8 hidden), the feed-forward's inner values before and after the activation (2 wide). With bfloat16 the
-/// residual stream stays float32, and each product keeps a copy of its own.
+/// residual stream stays float32, and each product keeps a copy of its own. A Performer keeps the features of
+/// query and key, and query, key, value, their scaled copies and the sums, float32.
 double layer_bytes(const model::BigBirdConfig& config, const MemoryLoad& load, std::int64_t length) {
     const auto hidden = static_cast<double>(config.hidden_size);
     const auto wide = static_cast<double>(config.intermediate_size) * (is_gated(config) ? 2 : 1);
-    const bool full = config.pattern.is_full(static_cast<int>(length / config.pattern.block_size));
+    const bool full =
+        !config.performer && config.pattern.is_full(static_cast<int>(length / config.pattern.block_size));
     const double probabilities = full && config.attention_probs_dropout_prob > 0
                                      ? 3.0 * static_cast<double>(config.num_attention_heads * length)
                                      : 0;
-    return load.bf16 ? 30 * hidden + 4 * wide + 2 * probabilities
-                     : 4 * (8 * hidden + 2 * wide + probabilities);
+    const double features =
+        config.performer
+            ? 4 * (2.0 * static_cast<double>(config.num_attention_heads * config.performer->features) +
+                   6 * hidden)
+            : 0;
+    return features + (load.bf16 ? 30 * hidden + 4 * wide + 2 * probabilities
+                                 : 4 * (8 * hidden + 2 * wide + probabilities));
 }
 
 }  // namespace

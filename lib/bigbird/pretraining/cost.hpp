@@ -13,7 +13,7 @@ namespace bigbird::pretraining {
 std::int64_t parameter_count(const model::BigBirdConfig& config);
 
 /// Mean number of keys that a query attends where there are `blocks` blocks, those of extra global tokens
-/// included.
+/// included; of a Performer the number that would cost as much.
 double attended_keys(const model::BigBirdConfig& config, std::int64_t blocks);
 
 /// Operations of one forward pass over `tokens` padded tokens in sequences of `blocks` blocks, `masked` of

@@ -15,6 +15,8 @@ namespace bigbird::pretraining {
 
 namespace {
 
+constexpr const char* redraw_key = "redraw";
+
 /// This rank's share of a step.
 GlobalBatch batch_of(const corpus::ExampleSource& source, const tokenizer::DnaTokenizer& tokenizer,
                      const model::BigBirdConfig& config, const MlmTaskSpec& spec,
@@ -117,6 +119,7 @@ MlmTask::MlmTask(model::PreTrainingModel network, tokenizer::DnaTokenizer tokeni
 
 training::StepStats MlmTask::accumulate(std::int64_t step) {
     network_->train();
+    if (config_.performer) network_->set_redraw(config_.performer->redraw_at(step));
     const auto asked = std::chrono::steady_clock::now();
     const GlobalBatch batch = batches_.get(step);
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - asked;
@@ -175,6 +178,15 @@ Json MlmTask::evaluate() {
         metrics["eval_nsp_accuracy"] = scores.nsp_accuracy();
     }
     return metrics;
+}
+
+Json MlmTask::state() const {
+    const auto& performer = network_->config().performer;
+    return performer ? Json{{redraw_key, performer->redraw}} : Json::object();
+}
+
+void MlmTask::restore(const Json& state) {
+    if (state.contains(redraw_key)) network_->set_redraw(state.at(redraw_key).get<std::int64_t>());
 }
 
 void MlmTask::write_model(const std::filesystem::path& directory) {

@@ -28,9 +28,10 @@ struct MlmTaskSpec : MlmSpec {
 };
 
 /// Step s takes the examples [(s - 1) * batch_size, s * batch_size) of the source, of which each rank
-/// computes its share, so nothing but the step is to be kept and no sample is seen twice. The loss is the
-/// mean over the masked tokens of the global batch plus, with NSP, the mean over its sequences, for any
-/// number of ranks and micro-batches.
+/// computes its share, so no sample is seen twice and nothing but the step is to be kept; of a Performer that
+/// draws its features anew, the draw, too, with which a resumed run may have to evaluate before its next
+/// step. The loss is the mean over the masked tokens of the global batch plus, with NSP, the mean over its
+/// sequences, for any number of ranks and micro-batches.
 class MlmTask : public training::TrainingTask {
 public:
     /// The network is on the device already. `held_out`'s examples are masked as its own spec says.
@@ -43,6 +44,8 @@ public:
     /// eval_loss, eval_mlm_loss, eval_mlm_accuracy, eval_bits_per_character and, with NSP, eval_nsp_loss,
     /// eval_nsp_accuracy; empty without held-out examples.
     Json evaluate() override;
+    Json state() const override;
+    void restore(const Json& state) override;
     void write_model(const std::filesystem::path& directory) override;
 
 private:

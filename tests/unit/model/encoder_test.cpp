@@ -124,6 +124,80 @@ DOCTEST_TEST_CASE("encoder: the other forms are what their parts say, and paddin
                              model->forward(changed, false, {}).hidden.narrow(1, 0, 21)) < 1e-6);
 }
 
+namespace {
+
+BigBirdConfig performer_config(const bigbird::attention::FeatureSpec& spec) {
+    BigBirdConfig config = small_config();
+    config.performer = spec;
+    return config;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE(
+    "encoder: a Performer comes near full attention with many features, and padding counts as absent") {
+    BigBirdConfig full = small_config();
+    full.pattern.full = true;
+    full.initializer_range = 0.1;
+    const at::NoGradGuard no_gradients;
+    const auto hidden = [](const BigBirdConfig& config, const EncoderInput& input) {
+        return encoder(config)->forward(input, false, {}).hidden.narrow(1, 0, 61);
+    };
+    const EncoderInput input = one(61, full);
+    const at::Tensor exact = hidden(full, input);
+    double last = 1e9;
+    for (const std::int64_t features : {16, 256, 4096}) {
+        BigBirdConfig config = full;
+        config.pattern.full = false;
+        config.performer = {.features = features, .seed = 3};
+        const at::Tensor found = hidden(config, input);
+        const double off = (found - exact).square().mean().sqrt().item<double>();
+        DOCTEST_CHECK(off < 0.6 * last);
+        last = off;
+        EncoderInput changed = one(61, full);
+        changed.input_ids.slice(1, 61).fill_(7);  // what is padded
+        DOCTEST_CHECK(difference(found, hidden(config, changed)) < 1e-6);
+        changed.input_ids = at::constant_pad_nd(changed.input_ids, {0, 8});
+        changed.token_type_ids = at::constant_pad_nd(changed.token_type_ids, {0, 8});
+        changed.attention_mask = at::constant_pad_nd(changed.attention_mask, {0, 8});
+        DOCTEST_CHECK(difference(found, hidden(config, changed)) < 1e-5);
+    }
+    DOCTEST_CHECK(last < 0.02);
+}
+
+DOCTEST_TEST_CASE("encoder: a Performer's draw is that of config(), and every layer has its own") {
+    const at::NoGradGuard no_gradients;
+    BigBirdModel model = encoder(performer_config({.features = 16, .seed = 3}));
+    const EncoderInput input = one(60, model->config());
+    const at::Tensor first = model->forward(input, false, {}).hidden;
+    model->set_redraw(2);
+    DOCTEST_CHECK(model->config().performer->redraw == 2);
+    const at::Tensor third = model->forward(input, false, {}).hidden;
+    DOCTEST_CHECK(difference(first, third) > 1e-3);
+    DOCTEST_CHECK(identical(encoder(model->config())->forward(input, false, {}).hidden, third));
+    model->set_redraw(0);
+    DOCTEST_CHECK(identical(model->forward(input, false, {}).hidden, first));
+}
+
+DOCTEST_TEST_CASE("encoder: a Performer trains, with recomputing as without") {
+    std::vector<at::Tensor> gradients[2];
+    for (const bool recompute : {false, true}) {
+        BigBirdModel model = encoder(performer_config({.features = 16, .seed = 3}));
+        model->train();
+        model->set_recompute(recompute);
+        model->forward(one(60, model->config()), false, {1, 2, 3}).hidden.square().sum().backward();
+        for (const auto& item : model->named_parameters()) {
+            if (item.key().starts_with("pooler")) continue;
+            DOCTEST_CAPTURE(item.key());
+            DOCTEST_REQUIRE(item.value().grad().defined());
+            DOCTEST_CHECK(item.value().grad().abs().max().item<double>() > 0);
+            gradients[recompute ? 1 : 0].push_back(item.value().grad());
+        }
+    }
+    for (std::size_t i = 0; i < gradients[0].size(); ++i)
+        DOCTEST_CHECK(at::allclose(gradients[1][i], gradients[0][i], 1e-4, 1e-6));
+}
+
 DOCTEST_TEST_CASE("encoder: each form trains, with recomputing as without") {
     for (const EncoderForm& form :
          {EncoderForm{.norm = Norm::pre}, EncoderForm{.positions = Positions::rotary},

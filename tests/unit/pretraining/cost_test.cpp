@@ -35,6 +35,21 @@ DOCTEST_TEST_CASE("cost: keys a query attends are those of the layout, but for t
     DOCTEST_CHECK(attended_keys(config, 64) == doctest::Approx(listed).epsilon(0.02));
 }
 
+DOCTEST_TEST_CASE(
+    "cost: a Performer's operations and memory grow with its features and not with the square of the "
+    "length") {
+    model::BigBirdConfig config = model::preset("base");
+    config.performer = {.features = 256};
+    DOCTEST_CHECK(attended_keys(config, 8) == 512);
+    DOCTEST_CHECK(attended_keys(config, 4096) == 512);
+    model::BigBirdConfig more = config;
+    more.performer->features = 512;
+    const MemoryLoad load{.sequences = 2, .length = 1024};
+    const double layers = 12, tokens = 2 * 1024, two_features = 2 * 12 * 256 * 4, slack = 1.25;
+    DOCTEST_CHECK(memory_needed(more, load).activations - memory_needed(config, load).activations ==
+                  doctest::Approx(layers * tokens * two_features * slack));
+}
+
 DOCTEST_TEST_CASE("cost: operations of the paper's network") {
     const model::BigBirdConfig config = model::preset("base");
     // bigbird.md's arithmetic: 12 layers of 24 h^2 a token, 8 blocks of keys, the head on 15 % of the tokens.

@@ -138,6 +138,37 @@ DOCTEST_TEST_CASE("mlm_task: packed projections give the gradients of three, who
     }
 }
 
+DOCTEST_TEST_CASE(
+    "mlm_task: a Performer's features change after every so many steps, and a restored task evaluates with "
+    "its own") {
+    const auto task_of = [](std::int64_t redraw_every) {
+        model::BigBirdConfig config = small_config();
+        config.initializer_range = 0.3;
+        config.performer = {.features = 16, .redraw_every = redraw_every, .seed = 2, .redraw = 5};
+        model::PreTrainingModel network(config);
+        model::initialise(*network, config, 3);
+        return std::make_unique<MlmTask>(network, small_tokenizer(), small_source(), small_source(),
+                                         MlmTaskSpec{{.batch_size = 2, .evaluation_sequences = 2}});
+    };
+    const auto often = task_of(2), never = task_of(0);
+    std::vector<std::int64_t> draws;
+    for (const std::int64_t step : {1, 2, 3, 4, 5}) {
+        const double found = often->accumulate(step).loss.item<double>(),
+                     fixed = never->accumulate(step).loss.item<double>();
+        DOCTEST_CHECK((found == fixed) == (step <= 2));  // the weights stay as they are
+        draws.push_back(often->state()["redraw"].get<std::int64_t>());
+    }
+    DOCTEST_CHECK(draws == std::vector<std::int64_t>{5, 5, 6, 6, 7});
+    const auto resumed = task_of(2);
+    DOCTEST_CHECK(resumed->evaluate() != often->evaluate());
+    resumed->restore(often->state());
+    DOCTEST_CHECK(resumed->evaluate() == often->evaluate());
+    DOCTEST_CHECK(
+        MlmTask(small_network(), small_tokenizer(), small_source(), std::nullopt, {{.batch_size = 2}})
+            .state()
+            .empty());
+}
+
 DOCTEST_TEST_CASE("mlm_task: a step's gradients follow from its number alone") {
     MlmTask task(small_network(), small_tokenizer(), small_source(), std::nullopt, {{.batch_size = 4}});
     Optimizer nothing(task.module(), {});

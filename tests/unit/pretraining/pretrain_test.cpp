@@ -43,11 +43,9 @@ double mean_loss(const std::vector<Json>& lines, std::size_t first, std::size_t 
 
 namespace {
 
-void check_pieces(std::optional<bool> packed_projections, OptimizerKind optimizer = OptimizerKind::adamw) {
+/// Of seven steps. Returns config.json of the model.
+Json check_pieces(PretrainRun spec) {
     const TempDir folder;
-    PretrainRun spec = small_pretraining(7);
-    spec.loop.optimizer.kind = optimizer;
-    spec.task.packed_projections = packed_projections;
     spec.loop.evaluate_every = 3;
     spec.task.evaluation_sequences = 4;
     pretrain(spec, small_tokenizer(), small_corpora(true), folder / "whole");
@@ -70,16 +68,27 @@ void check_pieces(std::optional<bool> packed_projections, OptimizerKind optimize
         DOCTEST_CHECK(read_file(folder / "whole" / file) == read_file(folder / "pieces" / file));
     }
     DOCTEST_CHECK(metrics_of(folder / "whole") == metrics_of(folder / "pieces"));
+    return read_json(folder / "whole/model/config.json");
 }
 
 }  // namespace
 
 DOCTEST_TEST_CASE("pretrain: a run stopped after every step equals one in a single go, bit for bit") {
-    check_pieces(std::nullopt);
+    check_pieces(small_pretraining(7));
+}
+
+DOCTEST_TEST_CASE("pretrain: the same of a Performer that draws its features anew") {
+    PretrainRun spec = small_pretraining(7);
+    spec.config.performer = {.features = 24, .redraw_every = 2, .seed = 9};
+    const Json config = check_pieces(spec);
+    DOCTEST_CHECK(config["attention_type"] == "performer");
+    DOCTEST_CHECK(config["performer"]["redraw"] == 3);  // that of step 7
 }
 
 DOCTEST_TEST_CASE("pretrain: the same with Muon") {
-    check_pieces(std::nullopt, OptimizerKind::muon);
+    PretrainRun spec = small_pretraining(7);
+    spec.loop.optimizer.kind = OptimizerKind::muon;
+    check_pieces(spec);
 }
 
 DOCTEST_TEST_CASE("pretrain: Muon keeps a momentum of all matrices of layers, and moments of all else") {
@@ -109,7 +118,9 @@ DOCTEST_TEST_CASE("pretrain: Muon keeps a momentum of all matrices of layers, an
 }
 
 DOCTEST_TEST_CASE("pretrain: the same with packed projections") {
-    check_pieces(true);
+    PretrainRun spec = small_pretraining(7);
+    spec.task.packed_projections = true;
+    check_pieces(spec);
 }
 
 DOCTEST_TEST_CASE("pretrain: the loss falls, and the model that is written is the one that was trained") {

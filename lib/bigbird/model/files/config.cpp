@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 
@@ -35,7 +36,9 @@ constexpr int cls_id = 2, sep_id = 3, mask_id = 4;
 /// Reads keys of one config.json; every error names the key and the file.
 class Keys {
 public:
-    Keys(const Json& json, const std::filesystem::path& where) : json_(json), where_(where) {
+    /// `prefix` stands before keys in messages.
+    Keys(const Json& json, const std::filesystem::path& where, std::string prefix = {})
+        : json_(json), where_(where), prefix_(std::move(prefix)) {
         if (!json.is_object()) {
             throw InputError("is not a model's configuration: a JSON object is expected", where);
         }
@@ -76,14 +79,25 @@ public:
     void require(bool condition, const char* key, const std::string& expected) const {
         if (!condition) {
             throw InputError(
-                std::string("key '") + key + "' must be " + expected + ", not " + json_.at(key).dump(),
-                where_);
+                "key '" + prefix_ + key + "' must be " + expected + ", not " + json_.at(key).dump(), where_);
         }
+    }
+    /// The keys of the object that `key` holds, of which none may be another than `known`.
+    Keys inside(const char* key, std::initializer_list<std::string_view> known) const {
+        require(json_.at(key).is_object(), key, "an object");
+        const std::string prefix = prefix_ + key + '.';
+        for (const auto& item : json_.at(key).items()) {
+            if (std::ranges::find(known, item.key()) == known.end()) {
+                throw InputError("key '" + prefix + item.key() + "' is unknown", where_);
+            }
+        }
+        return {json_.at(key), where_, prefix};
     }
 
 private:
     const Json& json_;
     const std::filesystem::path& where_;
+    std::string prefix_;
 };
 
 void refuse_other_models(const Keys& keys, const std::filesystem::path& where) {
@@ -149,6 +163,45 @@ void write_form(const EncoderForm& form, Json& json) {
     write_rotary(form.rotary, json);
 }
 
+/// Where attention_type says so.
+void read_performer(const Keys& keys, attention::FeatureSpec& spec) {
+    if (!keys.has("performer")) return;
+    const Keys own =
+        keys.inside("performer", {"features", "kernel", "orthogonal", "redraw_every", "seed", "redraw"});
+    own.integer("features", spec.features);
+    read_choice(own, "kernel", attention::feature_kernels, spec.kernel);
+    own.flag("orthogonal", spec.orthogonal);
+    own.integer("redraw_every", spec.redraw_every);
+    own.integer("seed", spec.seed);
+    own.integer("redraw", spec.redraw);
+}
+
+Json performer_json(const attention::FeatureSpec& spec) {
+    return {{"features", spec.features},
+            {"kernel", word_of(attention::feature_kernels, spec.kernel)},
+            {"orthogonal", spec.orthogonal},
+            {"redraw_every", spec.redraw_every},
+            {"seed", spec.seed},
+            {"redraw", spec.redraw}};
+}
+
+/// block_sparse, original_full or performer.
+void read_attention_type(const Keys& keys, BigBirdConfig& config) {
+    std::string type = "block_sparse";
+    keys.text("attention_type", type);
+    keys.require(type == "block_sparse" || type == "original_full" || type == "performer", "attention_type",
+                 "block_sparse, original_full or performer");
+    config.pattern.full = type == "original_full";
+    keys.require(type == "performer" || !keys.has("performer"), "performer",
+                 "absent unless attention_type is performer");
+    if (type == "performer") read_performer(keys, config.performer.emplace());
+}
+
+std::string_view attention_type(const BigBirdConfig& config) {
+    if (config.performer) return "performer";
+    return config.pattern.full ? "original_full" : "block_sparse";
+}
+
 int blocks_filled(std::int64_t tokens, int block_size) {
     return static_cast<int>((tokens + block_size - 1) / std::max(block_size, 1));
 }
@@ -165,13 +218,8 @@ void read_pattern(const Keys& keys, BigBirdConfig& config) {
     keys.require(config.extra_global_tokens >= 0 && config.extra_global_tokens <= (1 << 24),
                  "num_extra_global_tokens", "between 0 and 2^24");
     const bool etc = config.extra_global_tokens > 0;
-    std::string attention_type = "block_sparse", source = etc ? "uniform" : "hf",
-                globals = etc ? "first" : "ends", kind = "bigbird";
+    std::string source = etc ? "uniform" : "hf", globals = etc ? "first" : "ends", kind = "bigbird";
     int version = attention::uniform_version;
-    keys.text("attention_type", attention_type);
-    keys.require(attention_type == "block_sparse" || attention_type == "original_full", "attention_type",
-                 "block_sparse or original_full");
-    pattern.full = attention_type == "original_full";
     keys.integer("block_size", pattern.block_size);
     keys.integer("num_random_blocks", pattern.random_blocks);
     if (etc) {
@@ -286,6 +334,9 @@ void BigBirdConfig::validate() const {
             "block_size " + std::to_string(pattern.block_size) + " is above max_position_embeddings " +
                 std::to_string(max_position_embeddings));
     require(extra_global_tokens >= 0, "num_extra_global_tokens must not be negative");
+    if (performer) performer->validate();
+    require(!performer || (!pattern.full && pattern.kind == PatternKind::bigbird && extra_global_tokens == 0),
+            "attention_type performer has neither an attention_pattern nor num_extra_global_tokens");
     const int filled = blocks_filled(extra_global_tokens, pattern.block_size);
     require(extra_global_tokens == 0 ||
                 (pattern.kind == PatternKind::bigbird && pattern.globals == GlobalPlacement::first &&
@@ -361,6 +412,7 @@ BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& wh
     keys.flag("use_bias", config.use_bias);
     keys.flag("rescale_embeddings", config.rescale_embeddings);
     read_form(keys, where, config.form);
+    read_attention_type(keys, config);
     read_pattern(keys, config);
     read_labels(keys, config);
     if (keys.has("bigbird_dna")) {
@@ -375,11 +427,12 @@ BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& wh
 }
 
 Json config_to_json(const BigBirdConfig& config, const std::string& architecture) {
+    const bool is_own = !config.form.is_big_bird() || config.performer;
     const bool classifier =
         architecture == "BigBirdForSequenceClassification" || architecture == "BigBirdForBins";
     Json json = {
         {"architectures", {architecture}},
-        {"model_type", config.form.is_big_bird() ? "big_bird" : "bigbird_dna"},
+        {"model_type", is_own ? "bigbird_dna" : "big_bird"},
         {"vocab_size", config.vocab_size},
         {"hidden_size", config.hidden_size},
         {"num_hidden_layers", config.num_hidden_layers},
@@ -404,7 +457,7 @@ Json config_to_json(const BigBirdConfig& config, const std::string& architecture
         {"cls_token_id", cls_id},
         {"sep_token_id", sep_id},
         {"mask_token_id", mask_id},
-        {"attention_type", config.pattern.full ? "original_full" : "block_sparse"},
+        {"attention_type", attention_type(config)},
         {"block_size", config.pattern.block_size},
         {"num_random_blocks", config.pattern.random_blocks},
         {"num_global_blocks", config.pattern.global_blocks},
@@ -414,7 +467,8 @@ Json config_to_json(const BigBirdConfig& config, const std::string& architecture
          std::ranges::find(random_sources, config.pattern.random_source, &NamedSource::source)->name},
         {"random_blocks_version", attention::uniform_version},
         {"random_blocks_seed", config.pattern.random_seed}};
-    if (!config.form.is_big_bird()) write_form(config.form, json);
+    if (is_own) write_form(config.form, json);
+    if (config.performer) json["performer"] = performer_json(*config.performer);
     if (config.pattern.kind == PatternKind::longformer) {
         json["attention_pattern"] = "longformer";
         json["attention_window_tokens"] = config.pattern.window_tokens;

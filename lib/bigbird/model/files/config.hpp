@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/attention/features/random_features.hpp"
 #include "bigbird/attention/pattern/pattern.hpp"
 #include "bigbird/core/json_file.hpp"
 #include "bigbird/model/files/form.hpp"
@@ -14,9 +15,10 @@
 namespace bigbird::model {
 
 /// The keys and defaults of a Hugging Face `big_bird` config.json, with our additions (random_blocks_source,
-/// random_blocks_seed, …). Where the form is not BERT's the model_type is `bigbird_dna`, and the keys norm,
-/// position_embedding_type, feed_forward, initialization and embedding_convolution say it, and of rotary
-/// positions rope_theta and rope_scaling, {"rope_type": "linear" or "ntk", "factor": 2.0}.
+/// random_blocks_seed, …). Where the form is not BERT's, or attention is a Performer's, the model_type is
+/// `bigbird_dna`, and the keys norm, position_embedding_type, feed_forward, initialization and
+/// embedding_convolution say it, and of rotary positions rope_theta and rope_scaling, {"rope_type": "linear"
+/// or "ntk", "factor": 2.0}.
 struct BigBirdConfig {
     std::int64_t vocab_size = 32'000;
     std::int64_t hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12,
@@ -32,6 +34,9 @@ struct BigBirdConfig {
     std::int64_t pad_token_id = 0;
     EncoderForm form;
     attention::PatternSpec pattern;
+    /// attention_type "performer": attention by random features. Of `pattern` the block size alone counts
+    /// then, to whose multiples sequences are padded.
+    std::optional<attention::FeatureSpec> performer;
     /// BigBird-ETC: so many learned tokens stand in front of every sequence, attend all and are attended by
     /// all; they fill whole blocks (pattern.globals first, pattern.global_blocks of them) whose rest is
     /// masked, and are in no input and no output. 0: none.

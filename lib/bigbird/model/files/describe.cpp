@@ -75,7 +75,18 @@ Json describe_tokenizer(const fs::path& file) {
             {"sha256", sha256_of_file(file)}};
 }
 
+Json describe_performer(const attention::FeatureSpec& spec) {
+    return {{"type", "performer (random features)"},
+            {"features", spec.features},
+            {"kernel", word_of(attention::feature_kernels, spec.kernel)},
+            {"orthogonal", spec.orthogonal},
+            {"redraw_every", spec.redraw_every},
+            {"seed", spec.seed},
+            {"redraw", spec.redraw}};
+}
+
 Json describe_attention(const BigBirdConfig& config) {
+    if (config.performer) return describe_performer(*config.performer);
     const attention::PatternSpec& pattern = config.pattern;
     if (pattern.full) {
         return {{"type", "full"}};

@@ -154,6 +154,51 @@ DOCTEST_TEST_CASE("config: what is written is read again, our own keys included"
     DOCTEST_CHECK(!config_to_json(config, "BigBirdForPreTraining").contains("num_labels"));
 }
 
+DOCTEST_TEST_CASE("config: a Performer is said, read again, and no model of transformers") {
+    using bigbird::attention::FeatureKernel;
+    BigBirdConfig config = bigbird::testing::small_config();
+    config.performer = {.features = 64,
+                        .kernel = FeatureKernel::relu,
+                        .orthogonal = false,
+                        .redraw_every = 100,
+                        .seed = 0xFFFFFFFFFFFFFFFFULL,
+                        .redraw = 3};
+    const Json json = config_to_json(config, "BigBirdForPreTraining");
+    DOCTEST_CHECK(json["model_type"] == "bigbird_dna");
+    DOCTEST_CHECK(json["attention_type"] == "performer");
+    DOCTEST_CHECK(json["performer"]["kernel"] == "relu");
+    DOCTEST_CHECK(json["norm"] == "post");
+    const BigBirdConfig again = config_from_json(Json::parse(json.dump()), "config.json");
+    DOCTEST_CHECK(again.performer == config.performer);
+    DOCTEST_CHECK(config_to_json(again, "BigBirdForPreTraining") == json);
+    const BigBirdConfig brief = config_from_json({{"attention_type", "performer"}}, "config.json");
+    DOCTEST_CHECK(brief.performer == bigbird::attention::FeatureSpec{});
+    const Json none = config_to_json(bigbird::testing::small_config(), "BigBirdForPreTraining");
+    DOCTEST_CHECK(none["attention_type"] == "block_sparse");
+    DOCTEST_CHECK_FALSE(none.contains("performer"));
+}
+
+DOCTEST_TEST_CASE("config: what does not fit a Performer is named") {
+    const auto message = [](const Json& performer, const Json& others = Json::object()) {
+        Json json = {{"attention_type", "performer"}, {"performer", performer}};
+        json.update(others);
+        return message_of<InputError>([&] { config_from_json(json, "config.json"); });
+    };
+    DOCTEST_CHECK(message(256) == "config.json: key 'performer' must be an object, not 256");
+    DOCTEST_CHECK(message({{"feature", 256}}) == "config.json: key 'performer.feature' is unknown");
+    DOCTEST_CHECK(message({{"features", 0.5}}) ==
+                  "config.json: key 'performer.features' must be a whole number, not 0.5");
+    DOCTEST_CHECK(message({{"kernel", "cosine"}}) ==
+                  "config.json: key 'performer.kernel' must be softmax or relu, not \"cosine\"");
+    DOCTEST_CHECK(message({{"features", 0}}) ==
+                  "config.json: performer: features must be between 1 and 65536, not 0");
+    DOCTEST_CHECK(message(Json::object(), {{"attention_type", "block_sparse"}}) ==
+                  "config.json: key 'performer' must be absent unless attention_type is performer, not {}");
+    DOCTEST_CHECK(message(Json::object(), {{"attention_pattern", "longformer"}}) ==
+                  "config.json: model configuration: attention_type performer has neither an "
+                  "attention_pattern nor num_extra_global_tokens");
+}
+
 DOCTEST_TEST_CASE("config: every error names the key and the file") {
     const auto message = [](const Json& json) {
         return message_of<InputError>([&] { config_from_json(json, "m/config.json"); });
@@ -167,9 +212,9 @@ DOCTEST_TEST_CASE("config: every error names the key and the file") {
     DOCTEST_CHECK(message({{"hidden_dropout_prob", true}}) ==
                   "m/config.json: key 'hidden_dropout_prob' must be a number, not true");
     DOCTEST_CHECK(message({{"use_bias", 1}}) == "m/config.json: key 'use_bias' must be true or false, not 1");
-    DOCTEST_CHECK(
-        message({{"attention_type", "sparse"}}) ==
-        "m/config.json: key 'attention_type' must be block_sparse or original_full, not \"sparse\"");
+    DOCTEST_CHECK(message({{"attention_type", "sparse"}}) ==
+                  "m/config.json: key 'attention_type' must be block_sparse, original_full or performer, not "
+                  "\"sparse\"");
     DOCTEST_CHECK(
         message({{"random_blocks_source", "dice"}}) ==
         "m/config.json: key 'random_blocks_source' must be uniform, hf, seeded or google, not \"dice\"");

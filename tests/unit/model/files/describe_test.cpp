@@ -29,6 +29,20 @@ DOCTEST_TEST_CASE("describe: a model directory of transformers") {
                   (90 + 512 + 2) * 32 + 64 + 2 * layer + 1024 + 32 + 1024 + 32 + 7 * 32 + 7);
 }
 
+DOCTEST_TEST_CASE("describe: a Performer") {
+    const TempDir folder;
+    write_file(folder / "config.json", R"({"model_type": "bigbird_dna", "attention_type": "performer",
+                                           "performer": {"features": 64, "redraw_every": 50, "redraw": 2}})");
+    const Json json = describe(folder.path());
+    DOCTEST_CHECK(json["attention"] == Json{{"type", "performer (random features)"},
+                                            {"features", 64},
+                                            {"kernel", "softmax"},
+                                            {"orthogonal", true},
+                                            {"redraw_every", 50},
+                                            {"seed", 0},
+                                            {"redraw", 2}});
+}
+
 DOCTEST_TEST_CASE("describe: a baseline of finetune-*") {
     const TempDir folder;
     write_file(folder / "config.json",
