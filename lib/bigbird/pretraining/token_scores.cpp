@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/pretraining/token_scores.hpp"
 
+#include "bigbird/core/log.hpp"
 #include "bigbird/genome/text/text_output.hpp"
-
-#include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
 #include <numbers>
