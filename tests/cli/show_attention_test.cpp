@@ -23,7 +23,7 @@ DOCTEST_TEST_CASE("show-attention: says that a Performer has no blocks") {
     write_file(config, R"({"model_type": "bigbird_dna", "attention_type": "performer"})");
     const ProgramResult result = run_program({"show-attention", "--config", config, "--length", "200"});
     DOCTEST_CHECK(result.code == 3);
-    DOCTEST_CHECK(result.err == "bigbird-dna: " + config +
+    DOCTEST_CHECK(result.err == "bigbird-dna: error: " + config +
                                     ": attention_type performer has no blocks to draw; give --pattern\n");
 }
 
