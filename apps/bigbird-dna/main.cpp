@@ -1,49 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // bigbird-dna: parses every command; runs what needs no tensors, hands the rest over.
-#include "commands/build_chromatin.hpp"
-#include "commands/build_documents.hpp"
-#include "commands/build_promoters.hpp"
-#include "commands/decode.hpp"
-#include "commands/embed.hpp"
-#include "commands/encode.hpp"
-#include "commands/evaluate.hpp"
-#include "commands/evaluate_mlm.hpp"
-#include "commands/finetune.hpp"
-#include "commands/forward.hpp"
-#include "commands/info.hpp"
-#include "commands/predict.hpp"
-#include "commands/predict_variants.hpp"
-#include "commands/pretrain.hpp"
-#include "commands/show_attention.hpp"
-#include "commands/tokenize.hpp"
-#include "commands/train_tokenizer.hpp"
-#include "support/hand_over.hpp"
-#include "support/program.hpp"
+#include "commands/command_list.hpp"
 
 int main(int argc, char** argv) {
-    using namespace bigbird::cli;
-    using bigbird::examples::Task;
-    Program program;
-    const HandOver tensors(argv);
-    setup_build_documents(program, run_build_documents);
-    setup_train_tokenizer(program, run_train_tokenizer);
-    setup_encode(program, run_encode);
-    setup_decode(program, run_decode);
-    setup_tokenize(program, run_tokenize);
-    setup_pretrain(program, tensors);
-    setup_evaluate_mlm(program, tensors);
-    setup_build_promoters(program, run_build_promoters);
-    setup_finetune(program, Task::promoter, tensors);
-    setup_predict(program, Task::promoter, tensors);
-    setup_evaluate(program, Task::promoter, run_evaluate);
-    setup_build_chromatin(program, run_build_chromatin);
-    setup_finetune(program, Task::chromatin, tensors);
-    setup_predict(program, Task::chromatin, tensors);
-    setup_evaluate(program, Task::chromatin, run_evaluate);
-    setup_predict_variants(program, tensors);
-    setup_embed(program, tensors);
-    setup_forward(program, tensors);
-    setup_show_attention(program, run_show_attention);
-    setup_info(program, run_info);
+    bigbird::cli::Program program;
+    add_commands(program, bigbird::cli::HandOver(argv));
     return program.main(argc, argv);
 }

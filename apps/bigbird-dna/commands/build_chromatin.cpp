@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/build_chromatin.hpp"
 
+#include "support/help_notes.hpp"
+
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/examples/build/chromatin.hpp"
@@ -78,6 +80,16 @@ void run_import(const BuildChromatinOptions& options, const std::filesystem::pat
     examples::import_chromatin(spec, folder);
 }
 
+constexpr Examples examples{
+    {{"Every bin of chromosome 22 with its labels, two stretches held out",
+      "bigbird-dna build-chromatin --peaks ../test_data/chromatin/peaks.tsv --reference "
+      "../test_data/genome/22.fa.gz --window 1000 --bins all --validation 22:20000001-20500000 --test "
+      "22:20500001-22000000 --output my-bins"},
+     {"Bins with a CTCF peak of either cell line, and as many without one",
+      "bigbird-dna build-chromatin --peaks ../test_data/chromatin/A549.CTCF.chr22.narrowPeak.gz "
+      "../test_data/chromatin/MCF-7.CTCF.chr22.narrowPeak.gz --reference ../test_data/genome/22.fa.gz "
+      "--negatives 1 --output ctcf-bins"}}};
+
 }  // namespace
 
 void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) {
@@ -121,6 +133,7 @@ void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) 
     add_hold_out_options(command, options->hold_outs, "a bin that overlaps them counts as inside");
     add_threads_option(command, options->threads);
     add_output_options(command, options->output, "Folder of examples to make");
+    add_examples(command, examples);
 }
 
 int run_build_chromatin(const BuildChromatinOptions& options) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/build_documents.hpp"
 
+#include "support/help_notes.hpp"
+
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
@@ -23,6 +25,13 @@ std::int64_t megabases(const genome::ReferenceGenome& genome) {
     }
     return bases / megabase;
 }
+
+constexpr Examples examples{
+    {{"Documents of chromosome 22 without the held-out stretch",
+      "bigbird-dna build-documents --reference ../test_data/genome/22.fa.gz --exclude held_out.bed --passes "
+      "2 --seed 1 --output documents.txt.gz"},
+     {"What ten passes would give, without making them",
+      "bigbird-dna build-documents --reference ../test_data/genome/22.fa.gz --dry-run"}}};
 
 }  // namespace
 
@@ -54,6 +63,7 @@ void setup_build_documents(Program& program, Runner<BuildDocumentsOptions> run) 
     command.add_flag("--json", options->json, "--dry-run's answer as JSON")->needs(dry_run);
     command.get_option("--output")->required(false);
     add_threads_option(command, options->threads);
+    add_examples(command, examples);
 }
 
 namespace {

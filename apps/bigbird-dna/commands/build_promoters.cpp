@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/build_promoters.hpp"
 
+#include "support/help_notes.hpp"
+
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/examples/build/promoters.hpp"
 
@@ -8,6 +10,19 @@
 #include <utility>
 
 namespace bigbird::cli {
+
+namespace {
+
+constexpr Examples examples{
+    {{"Windows about TSSs that are lifted from hg38 first, a stretch of them held out",
+      "bigbird-dna build-promoters --tss ../test_data/promoter/tss.hg38.bed.gz --chain "
+      "../test_data/promoter/hg38ToHg19.chr22.chain.gz --reference ../test_data/genome/22.fa.gz --window "
+      "-1000:500 --test 22:20500001-22000000 --output my-promoters"},
+     {"The paper's 8,000 bases, with other windows of the genome as negatives",
+      "bigbird-dna build-promoters --tss ../test_data/promoter/tss.hg19.bed --reference "
+      "../test_data/genome/22.fa.gz --negatives genomic --output genomic-promoters"}}};
+
+}  // namespace
 
 void setup_build_promoters(Program& program, Runner<BuildPromotersOptions> run) {
     auto options = std::make_shared<BuildPromotersOptions>();
@@ -38,6 +53,7 @@ void setup_build_promoters(Program& program, Runner<BuildPromotersOptions> run) 
     add_seed_option(command, options->seed);
     add_threads_option(command, options->threads);
     add_output_options(command, options->output, "Folder of examples to make");
+    add_examples(command, examples);
 }
 
 int run_build_promoters(const BuildPromotersOptions& options) {

@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/decode.hpp"
 
+#include "support/help_notes.hpp"
+
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/corpus/documents/sequence_lines.hpp"
 
 namespace bigbird::cli {
+
+namespace {
+
+constexpr Examples examples{
+    {{"The sequences of the ids that encode wrote",
+      "bigbird-dna decode --tokenizer tokenizer/tokenizer.model --input ids.txt"},
+     {"The same by the tokenizer of a model, into a file",
+      "bigbird-dna decode --tokenizer pretrained/model --input ids.txt --output sequences.txt"}}};
+
+}  // namespace
 
 void setup_decode(Program& program, Runner<DecodeOptions> run) {
     auto options = std::make_shared<DecodeOptions>();
@@ -20,6 +32,7 @@ void setup_decode(Program& program, Runner<DecodeOptions> run) {
     add_stream_output_options(command, options->output,
                               "Sequences, a line for each line; special pieces spell nothing");
     add_threads_option(command, options->threads);
+    add_examples(command, examples);
 }
 
 int run_decode(const DecodeOptions& options) {

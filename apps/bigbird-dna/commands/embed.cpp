@@ -2,10 +2,22 @@
 #include "commands/embed.hpp"
 
 #include "options/scoring_options.hpp"
+#include "support/help_notes.hpp"
 
 namespace bigbird::cli {
 
 using task_models::EmbedSpec;
+
+namespace {
+
+constexpr Examples examples{{{"A vector for each row, the mean over its tokens",
+                              "bigbird-dna embed --model pretrained --reference ../test_data/genome/22.fa.gz "
+                              "--regions promoter/examples/test.bed --output vectors.npy"},
+                             {"A vector for each token of a FASTA's records",
+                              "bigbird-dna embed --model pretrained --sequences ../test_data/genome/multi.fa "
+                              "--pooling token --output tokens.h5"}}};
+
+}  // namespace
 
 void setup_embed(Program& program, Runner<EmbedSpec> run) {
     auto spec = std::make_shared<EmbedSpec>();
@@ -38,6 +50,7 @@ void setup_embed(Program& program, Runner<EmbedSpec> run) {
                      "Mark rows that do not lie on the reference and go on, instead of ending");
     add_score_outputs(command, spec->outputs);
     add_compute_options(command, *spec);
+    add_examples(command, examples);
 }
 
 }  // namespace bigbird::cli

@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/encode.hpp"
 
+#include "support/help_notes.hpp"
+
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/corpus/documents/sequence_lines.hpp"
 
 namespace bigbird::cli {
+
+namespace {
+
+constexpr Examples examples{{{"The ids of each line's tokens",
+                              "bigbird-dna encode --tokenizer tokenizer/tokenizer.model --input "
+                              "../test_data/tokenizer/sentences.txt --output ids.txt"},
+                             {"Which bases each token spells",
+                              "bigbird-dna encode --tokenizer tokenizer/tokenizer.model --input "
+                              "../test_data/tokenizer/sentences.txt --offsets"}}};
+
+}  // namespace
 
 void setup_encode(Program& program, Runner<EncodeOptions> run) {
     auto options = std::make_shared<EncodeOptions>();
@@ -22,6 +35,7 @@ void setup_encode(Program& program, Runner<EncodeOptions> run) {
     command.add_flag("--offsets", options->offsets,
                      "A row for each token instead: line, start, end (0-based, half-open), id, piece");
     add_threads_option(command, options->threads);
+    add_examples(command, examples);
 }
 
 int run_encode(const EncodeOptions& options) {

@@ -2,6 +2,7 @@
 #include "commands/evaluate.hpp"
 
 #include "options/option_groups.hpp"
+#include "support/help_notes.hpp"
 
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
@@ -32,12 +33,10 @@ void add_input_options(CLI::App& command, evaluation::EvaluationRequest& request
     const auto set_split = [&request](const std::string& text) {
         request.split = examples::parse_split(text);
     };
-    command
-        .add_option_function<std::string>("--split", set_split,
-                                          "Which of its rows: train, validation or test")
+    command.add_option_function<std::string>("--split", set_split, "Which of its rows")
         ->check(CLI::IsMember({"train", "validation", "test"}))
         ->default_str("test")
-        ->type_name("SPLIT");
+        ->type_name("train|validation|test");
 }
 
 void add_interval_options(CLI::App& command, evaluation::EvaluationOptions& options) {
@@ -113,12 +112,32 @@ struct TaskCommand {
     examples::Task task;
     const char *name, *group, *description;
     void (*add_options)(CLI::App&, EvaluateOptions&);
+    Examples examples;
 };
 constexpr TaskCommand task_commands[] = {
-    {examples::Task::promoter, "evaluate-promoter", "Promoters",
-     "How well promoter scores tell promoters from negatives: AUROC, AUPRC, F1, MCC", add_promoter_options},
-    {examples::Task::chromatin, "evaluate-chromatin", "Chromatin",
-     "How well scores tell each label's bins: AUROC and AUPRC a label and a group", add_chromatin_options}};
+    {examples::Task::promoter,
+     "evaluate-promoter",
+     "Promoters",
+     "How well promoter scores tell promoters from negatives: AUROC, AUPRC, F1, MCC",
+     add_promoter_options,
+     {{{"Figures of held-out windows, as a table",
+        "bigbird-dna evaluate-promoter --scores promoter/held_out.tsv.gz --examples promoter/examples "
+        "--output promoter.tsv"},
+       {"The same as a page for browsers, and as JSON",
+        "bigbird-dna evaluate-promoter --scores promoter/held_out.tsv.gz --examples promoter/examples "
+        "--output promoter.html --output promoter.json"}}}},
+    {examples::Task::chromatin,
+     "evaluate-chromatin",
+     "Chromatin",
+     "How well scores tell each label's bins: AUROC and AUPRC a label and a group",
+     add_chromatin_options,
+     {{{"AUROC and AUPRC of each label, as a table",
+        "bigbird-dna evaluate-chromatin --scores chromatin/scores.tsv.gz --examples chromatin/examples "
+        "--output chromatin.tsv"},
+       {"Two models compared, as a page for browsers",
+        "bigbird-dna evaluate-chromatin --scores ridge=chromatin/ridge.tsv.gz --scores "
+        "bins=chromatin/scores.tsv.gz --examples chromatin/examples --min-positives 10 --output "
+        "comparison.html"}}}}};
 
 }  // namespace
 
@@ -136,6 +155,7 @@ void setup_evaluate(Program& program, examples::Task task, Runner<EvaluateOption
     add_threads_option(command, request.options.threads);
     add_report_options(command, *options);
     by_task.add_options(command, *options);
+    add_examples(command, by_task.examples);
 }
 
 int run_evaluate(const EvaluateOptions& options) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/evaluate_mlm.hpp"
 
+#include "support/help_notes.hpp"
+
 namespace bigbird::cli {
 
 using pretraining::MlmEvaluationSpec;
@@ -78,6 +80,14 @@ void add_baseline_options(CLI::App& command, MlmEvaluationSpec& spec) {
         ->group(group);
 }
 
+constexpr Examples examples{
+    {{"Bits a base on held-out documents",
+      "bigbird-dna evaluate-mlm --model pretrained --documents documents/held_out.txt.gz --max-sequences 64 "
+      "--output held_out.json"},
+     {"The same beside Markov chains that learn from the training documents",
+      "bigbird-dna evaluate-mlm --model pretrained --documents documents/held_out.txt.gz "
+      "--baseline-documents documents/train.txt.gz --max-sequences 64 --output -"}}};
+
 }  // namespace
 
 void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
@@ -120,6 +130,7 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     add_choice_option(command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"},
                       "bf16 is mixed precision; auto: bf16 on a GPU, fp32 on a CPU")
         ->group("Resources");
+    add_examples(command, examples);
 }
 
 }  // namespace bigbird::cli

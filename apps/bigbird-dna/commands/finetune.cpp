@@ -3,6 +3,7 @@
 
 #include "options/option_groups.hpp"
 #include "options/training_options.hpp"
+#include "support/help_notes.hpp"
 
 #include "bigbird/core/log.hpp"
 
@@ -234,25 +235,52 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
     });
 }
 
+/// What --help shows.
+const std::vector<std::string> common_options{
+    "--examples", "--model",      "--architecture", "--head",          "--pooling",
+    "--output",   "--resume",     "--force",        "--steps",         "--epochs",
+    "--seed",     "--batch-size", "--max-hours",    "--learning-rate", "--evaluate-every",
+    "--patience", "--device",     "--threads",      "--processes",     "--options"};
+
 /// What tells the tasks apart.
 struct TaskCommand {
     examples::Task task;
     const char *name, *group, *description, *baselines;
     double epochs, positive_weight;
+    Examples examples;
 };
 constexpr TaskCommand task_commands[] = {
-    {examples::Task::promoter, "finetune-promoter", "Promoters",
+    {examples::Task::promoter,
+     "finetune-promoter",
+     "Promoters",
      "Fine-tune a pretrained model, or train a baseline, to tell promoters from other sequence.\n"
      "The paper trained 711 steps of 256 windows (3 epochs) on TPUs; the default batch of 32 fits a CPU.",
-     "the baselines cnnprom, deepromoter, gkm-svm, kmer-ridge", 3, 1},
-    {examples::Task::chromatin, "finetune-chromatin", "Chromatin",
+     "the baselines cnnprom, deepromoter, gkm-svm, kmer-ridge",
+     3,
+     1,
+     {{{"The demo's model, from a pretrained one",
+        "bigbird-dna finetune-promoter --examples promoter/examples --model pretrained --pooling mean "
+        "--epochs 10 --batch-size 8 --learning-rate 1e-3 --output promoter-run"},
+       {"A linear model over k-mers, as the floor",
+        "bigbird-dna finetune-promoter --examples promoter/examples --architecture kmer-ridge --output "
+        "promoter-ridge"}}}},
+    {examples::Task::chromatin,
+     "finetune-chromatin",
+     "Chromatin",
      "Fine-tune a pretrained model, or train a baseline, to predict the chromatin profile "
      "of bins, any number of labels at once.\n"
      "The paper trained 500,000 steps of 256 windows (29 epochs) on "
      "TPUs; the default batch of 32 fits a CPU.",
      "bigbird-bins (all bins of a window at once, by convolutions over bases below "
      "BigBird's attention), or the baselines deepsea, gkm-svm, kmer-ridge",
-     30, 8}};
+     30,
+     8,
+     {{{"The demo's model of bins, which needs no pretrained one",
+        "bigbird-dna finetune-chromatin --architecture bigbird-bins --examples chromatin/examples --steps "
+        "500 --evaluate-every 100 --output my-chromatin"},
+       {"A pretrained model that scores every bin of a window at once",
+        "bigbird-dna finetune-chromatin --head bins --model pretrained --window-bins 16 --batch-size 40 "
+        "--steps 500 --examples chromatin/examples --output token-bins"}}}}};
 
 }  // namespace
 
@@ -266,6 +294,8 @@ void setup_finetune(Program& program, examples::Task task, Runner<FinetuneSpec> 
         program.add<FinetuneSpec>(by_task.name, by_task.group, by_task.description, spec, std::move(run));
     add_finetune_options(command, *spec, by_task.baselines);
     if (task == examples::Task::chromatin) add_bins_options(command, *spec);
+    add_examples(command, by_task.examples);
+    show_first(command, common_options);
 }
 
 }  // namespace bigbird::cli

@@ -1,7 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/forward.hpp"
 
+#include "support/help_notes.hpp"
+
 namespace bigbird::cli {
+
+namespace {
+
+constexpr Examples examples{
+    {{"Every layer's hidden states for stored ids",
+      "bigbird-dna forward --model ../test_data/model/pretraining --input "
+      "../test_data/model/pretraining/cases/sparse_177.safetensors --output states.safetensors"},
+     {"The same in double precision by the dense attention, to compare with",
+      "bigbird-dna forward --model ../test_data/model/pretraining --input "
+      "../test_data/model/pretraining/cases/sparse_177.safetensors --dtype fp64 --attention reference "
+      "--output "
+      "exact.safetensors"}}};
+
+}  // namespace
 
 void setup_forward(Program& program, Runner<ForwardOptions> run) {
     const auto options = std::make_shared<ForwardOptions>();
@@ -21,12 +37,13 @@ void setup_forward(Program& program, Runner<ForwardOptions> run) {
         ->required()
         ->type_name("FILE");
     add_output_options(command, options->output, "Hidden states and logits, a safetensors file");
-    command.add_option("--dtype", options->type, "Arithmetic and outputs: fp64, fp32 or bf16")
+    command.add_option("--dtype", options->type, "Arithmetic and outputs")
         ->check(CLI::IsMember({"fp64", "fp32", "bf16"}))
-        ->type_name("TYPE");
+        ->type_name("fp64|fp32|bf16");
     add_attention_option(command, options->attention);
     add_device_option(command, options->device);
     add_threads_option(command, options->threads);
+    add_examples(command, examples);
 }
 
 }  // namespace bigbird::cli

@@ -2,6 +2,7 @@
 #include "commands/info.hpp"
 
 #include "commands/info_program.hpp"
+#include "support/help_notes.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parallel.hpp"
@@ -46,6 +47,9 @@ std::string description_text(const InfoOptions& options) {
     return options.json ? description.dump(2) + "\n" : model::description_text(description);
 }
 
+constexpr Examples examples{{{"What a model is", "bigbird-dna info pretrained/model"},
+                             {"What the program can use on this machine", "bigbird-dna info --program"}}};
+
 }  // namespace
 
 void setup_info(Program& program, Runner<InfoOptions> run) {
@@ -70,6 +74,7 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
                      "libraries; paste it into a bug report");
     command.add_flag("--check,--verify", options->verify,
                      "Read everything: weights must be finite, token shards must have their checksums");
+    add_examples(command, examples);
 }
 
 int run_info(const InfoOptions& options) {

@@ -2,6 +2,7 @@
 #include "commands/predict.hpp"
 
 #include "options/scoring_options.hpp"
+#include "support/help_notes.hpp"
 
 #include <algorithm>
 
@@ -42,21 +43,53 @@ void add_promoter_options(CLI::App& command, PredictSpec& spec) {
         ->group("Tiles");
 }
 
+/// What --help shows.
+std::vector<std::string> common_options(examples::Task task) {
+    std::vector<std::string> options{"--model",  "--reference", "--regions", "--reverse-complement",
+                                     "--pool",   "--output",    "--force",   "--skip-invalid",
+                                     "--device", "--threads",   "--options"};
+    const bool chromatin = task == examples::Task::chromatin;
+    const std::vector<std::string> own =
+        chromatin ? std::vector<std::string>{"--labels", "--tile", "--track-labels"}
+                  : std::vector<std::string>{"--scan"};
+    options.insert(options.end(), own.begin(), own.end());
+    return options;
+}
+
 struct PredictCommand {
     examples::Task task;
     const char *name, *group, *description;
     const char* window;  ///< where it lies about a BED row
     void (*add_own_options)(CLI::App&, PredictSpec&);
+    Examples examples;
 };
 
 constexpr PredictCommand commands[] = {
-    {examples::Task::promoter, "predict-promoter", "Promoters",
+    {examples::Task::promoter,
+     "predict-promoter",
+     "Promoters",
      "Score BED rows as promoters: one row out for each row in, in order.",
      "the model's window lies about the row's TSS base: its first, on the minus strand its last",
-     add_promoter_options},
-    {examples::Task::chromatin, "predict-chromatin", "Chromatin",
+     add_promoter_options,
+     {{{"Scores of the TSSs of a BED",
+        "bigbird-dna predict-promoter --model promoter/run --reference ../test_data/genome/22.fa.gz "
+        "--regions promoter/examples/test.bed --output promoters.tsv.gz"},
+       {"A scan of held-out sequence, every 1,000 bases on both strands",
+        "bigbird-dna predict-promoter --model promoter/run --reference ../test_data/genome/22.fa.gz "
+        "--regions test.bed --scan 1000 --output scan.tsv.gz"}}}},
+    {examples::Task::chromatin,
+     "predict-chromatin",
+     "Chromatin",
      "Predict the chromatin profile of BED rows: one row out for each row in, in order.",
-     "the model's window lies about the row's middle", add_chromatin_options},
+     "the model's window lies about the row's middle",
+     add_chromatin_options,
+     {{{"Scores of the rows of a BED, the mean of both strands",
+        "bigbird-dna predict-chromatin --model chromatin/run --reference ../test_data/genome/22.fa.gz "
+        "--regions chromatin/examples/test.bed --reverse-complement average --output scores.tsv.gz"},
+       {"A bigWig for each CTCF label, and all scores in HDF5",
+        "bigbird-dna predict-chromatin --model chromatin/run --reference ../test_data/genome/22.fa.gz "
+        "--regions test.bed --tile 200 --track-labels '*CTCF*' --output 'tracks/{label}.bw' --output "
+        "scores.h5"}}}},
 };
 
 void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
@@ -108,6 +141,8 @@ void setup_predict(Program& program, examples::Task task, Runner<PredictSpec> ru
         program.add<PredictSpec>(about.name, about.group, about.description, spec, std::move(run));
     add_predict_options(command, *spec, about.window);
     about.add_own_options(command, *spec);
+    add_examples(command, about.examples);
+    show_first(command, common_options(task));
 }
 
 }  // namespace bigbird::cli

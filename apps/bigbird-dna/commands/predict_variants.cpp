@@ -2,10 +2,24 @@
 #include "commands/predict_variants.hpp"
 
 #include "options/scoring_options.hpp"
+#include "support/help_notes.hpp"
 
 namespace bigbird::cli {
 
 using task_models::VariantSpec;
+
+namespace {
+
+constexpr Examples examples{
+    {{"What each allele does to CTCF labels",
+      "bigbird-dna predict-variants --model chromatin/run --reference ../test_data/genome/22.fa.gz "
+      "--variants ../test_data/variants/1000g.chr22.vcf.gz --labels '*CTCF*' --write difference --output "
+      "variants.tsv.gz"},
+     {"How likely a pretrained model finds each allele",
+      "bigbird-dna predict-variants --model pretrained --reference ../test_data/genome/22.fa.gz --variants "
+      "../test_data/variants/1000g.chr22.vcf.gz --output likelihoods.tsv.gz"}}};
+
+}  // namespace
 
 void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     auto spec = std::make_shared<VariantSpec>();
@@ -52,6 +66,7 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     add_min_score_option(command, spec->outputs.min_score);
     add_score_outputs(command, spec->outputs);
     add_compute_options(command, *spec);
+    add_examples(command, examples);
 }
 
 }  // namespace bigbird::cli

@@ -5,6 +5,7 @@
 #include "options/input_options.hpp"
 #include "options/option_groups.hpp"
 #include "options/training_options.hpp"
+#include "support/help_notes.hpp"
 
 #include <memory>
 #include <utility>
@@ -147,6 +148,42 @@ void set_defaults(const CLI::App& command, PretrainSpec& spec) {
     }
 }
 
+/// What --help shows.
+const std::vector<std::string> common_options{"--corpus",
+                                              "--documents",
+                                              "--reference",
+                                              "--tokenizer",
+                                              "--input",
+                                              "--model",
+                                              "--config",
+                                              "--sequence-length",
+                                              "--steps",
+                                              "--batch-size",
+                                              "--learning-rate",
+                                              "--output",
+                                              "--resume",
+                                              "--force",
+                                              "--checkpoint-every",
+                                              "--max-hours",
+                                              "--hold-out",
+                                              "--evaluate-documents",
+                                              "--evaluate-every",
+                                              "--seed",
+                                              "--device",
+                                              "--threads",
+                                              "--dtype",
+                                              "--processes",
+                                              "--dry-run",
+                                              "--options"};
+
+constexpr Examples examples{
+    {{"Two minutes of training on two cores; the same command goes on where it was stopped",
+      "bigbird-dna pretrain --documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model "
+      "--config tiny-modern --sequence-length 1024 --batch-size 8 --steps 500 --output my-model"},
+     {"What the paper's network would take on this machine",
+      "bigbird-dna pretrain --reference ../test_data/genome/22.fa.gz --tokenizer tokenizer/tokenizer.model "
+      "--config base --dry-run --output base-model"}}};
+
 }  // namespace
 
 void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
@@ -203,6 +240,8 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     command.add_flag(
         "--dry-run", spec->dry_run,
         "Print parameters, operations, memory, tokens and the time to expect, and train nothing");
+    add_examples(command, examples);
+    show_first(command, common_options);
 }
 
 }  // namespace bigbird::cli

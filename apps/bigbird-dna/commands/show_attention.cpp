@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/show_attention.hpp"
 
+#include "support/help_notes.hpp"
+
 #include "bigbird/attention/pattern/picture.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
@@ -11,6 +13,16 @@
 #include <ostream>
 
 namespace bigbird::cli {
+
+namespace {
+
+constexpr Examples examples{
+    {{"A drawing of BigBird's pattern",
+      "bigbird-dna show-attention --pattern bigbird --length 2048 --output bigbird.svg"},
+     {"The second layer of a pretrained model, as text",
+      "bigbird-dna show-attention --config pretrained/model/config.json --length 1024 --layer 1"}}};
+
+}  // namespace
 
 void setup_show_attention(Program& program, Runner<ShowAttentionOptions> run) {
     const auto options = std::make_shared<ShowAttentionOptions>();
@@ -40,6 +52,7 @@ void setup_show_attention(Program& program, Runner<ShowAttentionOptions> run) {
     command.add_option("--head", options->head, "Head, from 0")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N");
+    add_examples(command, examples);
 }
 
 int run_show_attention(const ShowAttentionOptions& options) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/tokenize.hpp"
 
+#include "support/help_notes.hpp"
+
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
@@ -13,6 +15,13 @@ namespace bigbird::cli {
 namespace {
 
 constexpr std::int64_t megabyte = 1'000'000;
+
+constexpr Examples examples{{{"Shards of tokens for pretrain --corpus",
+                              "bigbird-dna tokenize --documents documents/train.txt.gz --tokenizer "
+                              "tokenizer/tokenizer.model --output corpus"},
+                             {"The same of 6-mers, which need no tokenizer",
+                              "bigbird-dna tokenize --documents documents/train.txt.gz --input kmers "
+                              "--kmer-length 6 --output corpus-6-mers"}}};
 
 }  // namespace
 
@@ -39,6 +48,7 @@ void setup_tokenize(Program& program, Runner<TokenizeOptions> run) {
         ->type_name("N")
         ->group("Output");
     add_threads_option(command, options->threads);
+    add_examples(command, examples);
 }
 
 int run_tokenize(const TokenizeOptions& options) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/train_tokenizer.hpp"
 
+#include "support/help_notes.hpp"
+
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
@@ -23,6 +25,13 @@ const std::map<std::string, tokenizer::OverlapCounting> overlaps{
     {"installed", tokenizer::OverlapCounting::installed},
     {"every", tokenizer::OverlapCounting::every},
     {"alternate", tokenizer::OverlapCounting::alternate}};
+
+constexpr Examples examples{{{"256 pieces, learnt from documents",
+                              "bigbird-dna train-tokenizer --documents documents/train.txt.gz --vocab-size "
+                              "256 --seed 1 --output tokenizer.model"},
+                             {"4,096 pieces, learnt from a genome, for transformers as well",
+                              "bigbird-dna train-tokenizer --reference ../test_data/genome/yeast.fa.gz "
+                              "--vocab-size 4096 --output yeast.model --hugging-face yeast-tokenizer"}}};
 
 }  // namespace
 
@@ -81,6 +90,7 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
         ->type_name("DIR")
         ->group("Output");
     add_threads_option(command, options->threads);
+    add_examples(command, examples);
 }
 
 int run_train_tokenizer(const TrainTokenizerOptions& options) {

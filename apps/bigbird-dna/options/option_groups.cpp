@@ -121,8 +121,8 @@ void add_computing_options(CLI::App& command, std::string& type, std::string& at
 }
 
 void add_device_option(CLI::App& command, std::string& device) {
-    command.add_option("--device", device, "auto (a GPU where there is one), cpu, cuda or cuda:N")
-        ->type_name("DEVICE")
+    command.add_option("--device", device, "Where networks are computed; auto: a GPU where there is one")
+        ->type_name("auto|cpu|cuda|cuda:N")
         ->group("Resources");
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/help_formatter.hpp"
 
+#include <algorithm>
 #include <sstream>
+#include <utility>
 
 namespace bigbird::cli {
 
@@ -22,35 +24,77 @@ std::string wrapped(const std::string& text) {
     return lines;
 }
 
-std::string default_of(const CLI::Option* option) {
-    const std::string text = option->get_default_str();
+}  // namespace
+
+std::string shown_default(const CLI::Option& option) {
+    const std::string text = option.get_type_size() == 0 ? std::string() : option.get_default_str();
     return text == "[]" || text == "\"\"" ? std::string() : text;
 }
 
-}  // namespace
+std::string shown_value(const CLI::Option& option) {
+    if (option.get_type_size() == 0) return {};
+    const bool many = option.get_expected_max() == CLI::detail::expected_max_vector_size;
+    return option.get_type_name() + (many ? " ..." : "");
+}
 
-HelpFormatter::HelpFormatter() {
+HelpFormatter::HelpFormatter(HelpNotes notes) : notes_(std::move(notes)) {
     column_width(left_column);
 }
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const {
-    std::string text = CLI::Formatter::make_help(app, std::move(name), mode);
+    const bool folds = mode == CLI::AppFormatMode::Normal && !notes_.common.empty();
+    std::string text = folds ? make_brief_help(*app, name) : CLI::Formatter::make_help(app, name, mode);
     for (std::size_t at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n")) {
         text.erase(at, 1);
     }
     return text;
 }
 
-std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
-    if (option->get_type_size() == 0) {
-        return {};
+bool HelpFormatter::is_common(const CLI::Option& option) const {
+    const std::string name = "--" + (option.get_lnames().empty() ? "" : option.get_lnames().front());
+    return name.starts_with("--help") || std::ranges::find(notes_.common, name) != notes_.common.end();
+}
+
+std::string HelpFormatter::make_common_groups(const CLI::App& app) const {
+    std::string text;
+    std::size_t shown = 0;
+    for (const std::string& group : app.get_groups()) {
+        const auto options = app.get_options(
+            [&](const CLI::Option* option) { return option->get_group() == group && is_common(*option); });
+        if (options.empty()) continue;
+        text += make_group(group, false, {options.begin(), options.end()}) + "\n";
+        shown += options.size();
     }
-    const bool many = option->get_expected_max() == CLI::detail::expected_max_vector_size;
-    return " " + option->get_type_name() + (many ? " ..." : "");
+    const std::size_t rare = app.get_options([](const CLI::Option*) { return true; }).size() - shown;
+    return text + "\n" + std::to_string(rare) + " more options: bigbird-dna " + app.get_name() +
+           " --help-all\n";
+}
+
+std::string HelpFormatter::make_brief_help(const CLI::App& app, const std::string& name) const {
+    return make_description(&app) + make_usage(&app, name) + make_positionals(&app) +
+           make_common_groups(app) + "\n" + make_footer(&app);
+}
+
+std::string HelpFormatter::make_footer(const CLI::App* app) const {
+    std::string text = CLI::Formatter::make_footer(app);
+    if (notes_.examples.empty()) return text;
+    text += std::string("\n") + examples_title + "\n";
+    for (const Example& example : notes_.examples) {
+        text += std::string("  # ") + example.what + "\n";
+        for (const std::string& line : shell_lines(example.line, line_width - 2)) {
+            text += "  " + line + "\n";
+        }
+    }
+    return text;
+}
+
+std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
+    const std::string value = shown_value(*option);
+    return value.empty() ? std::string() : " " + value;
 }
 
 std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
-    const std::string value = option->get_type_size() == 0 ? std::string() : default_of(option);
+    const std::string value = shown_default(*option);
     const std::string note = option->get_required() ? " (required)" : value.empty() ? "" : " [" + value + "]";
     return wrapped(option->get_description() + note);
 }

@@ -1,23 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "support/help_notes.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <string>
+#include <vector>
 
 namespace bigbird::cli {
 
+/// What the help shows as an option's default; empty where there is none to show.
+std::string shown_default(const CLI::Option& option);
+
+/// The kind of value of an option, with " ..." behind it where several may follow; empty for a flag.
+std::string shown_value(const CLI::Option& option);
+
 /// Help that reads: the option and what kind of value it takes on the left, on the right what it means,
-/// wrapped, with its default behind it. Clear the validators' descriptions first, or CLI11 makes them part of
-/// the kind.
+/// wrapped, with its default behind it, and examples at the end. Clear the validators' descriptions first, or
+/// CLI11 makes them part of the kind.
 class HelpFormatter : public CLI::Formatter {
 public:
-    HelpFormatter();
+    explicit HelpFormatter(HelpNotes notes = {});
+    const HelpNotes& notes() const { return notes_; }
 
     std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
+    std::string make_footer(const CLI::App* app) const override;
     std::string make_option_opts(const CLI::Option* option) const override;
     std::string make_option_desc(const CLI::Option* option) const override;
     std::string make_subcommand(const CLI::App* command) const override;
+
+private:
+    bool is_common(const CLI::Option& option) const;
+    /// The help with the common options alone.
+    std::string make_brief_help(const CLI::App& app, const std::string& name) const;
+    std::string make_common_groups(const CLI::App& app) const;
+
+    HelpNotes notes_;
 };
 
 }  // namespace bigbird::cli

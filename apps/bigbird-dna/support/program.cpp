@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/program.hpp"
 
+#include "support/exit_codes.hpp"
 #include "support/help_formatter.hpp"
 #include "support/options_file.hpp"
 #include "support/unknown_argument.hpp"
@@ -27,10 +28,30 @@ constexpr const char* about =
     "BigBird for DNA: from a FASTA to promoter and chromatin scores on BED regions.\n"
     "Zaheer et al., Big Bird: Transformers for Longer Sequences, NeurIPS 2020.";
 
-constexpr const char* footer =
-    "Each command has its own --help. Data go to standard output or --output, all else to standard error.\n"
-    "Exit codes: 0 whole output, 2 usage, 3 bad input, 4 device or out of memory, 70 bug, 74 write failed,\n"
-    "75 stopped early and resumable, 130 SIGINT, 143 SIGTERM.";
+int exit_code(ExitCode code) {
+    return static_cast<int>(code);
+}
+
+/// "Exit codes: 0 whole output, ...", in lines that fit.
+std::string exit_codes_line() {
+    constexpr std::size_t width = 110;
+    std::string text = "Exit codes:";
+    std::size_t used = text.size();
+    for (const ExitMeaning& exit : exit_meanings) {
+        const std::string entry = std::to_string(exit_code(exit.code)) + " " + exit.meaning +
+                                  (exit.code == exit_meanings.back().code ? "." : ",");
+        const bool breaks = used + 1 + entry.size() > width;
+        text += (breaks ? "\n" : " ") + entry;
+        used = breaks ? entry.size() : used + 1 + entry.size();
+    }
+    return text;
+}
+
+std::string footer() {
+    return "Each command has its own --help. Data go to standard output or --output, all else to standard "
+           "error.\n" +
+           exit_codes_line();
+}
 
 /// What validators say of themselves stays out of the help; the options' own words tell more.
 void clear_validator_texts(CLI::Option& option) {
@@ -53,14 +74,10 @@ std::string readable(const std::string& message) {
     return open ? message.substr(0, range) + " is too small" : message;
 }
 
-int exit_code(ExitCode code) {
-    return static_cast<int>(code);
-}
-
 }  // namespace
 
 Program::Program() : app_(about, "bigbird-dna") {
-    app_.footer(footer);
+    app_.footer(footer());
     app_.require_subcommand(1);
     app_.set_version_flag("--version", std::string("bigbird-dna ") + std::string(version()),
                           "Print the version and exit");

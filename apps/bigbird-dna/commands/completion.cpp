@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/completion.hpp"
+
+#include "manual/completion.hpp"
+#include "support/help_notes.hpp"
+#include "support/text_output.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace bigbird::cli {
+
+namespace {
+
+constexpr Examples examples{{{"A script that bash reads when the Tab key is pressed behind bigbird-dna",
+                              "bigbird-dna completion bash --output bigbird-dna.bash"},
+                             {"The same for zsh; its folder must be in fpath",
+                              "bigbird-dna completion zsh --output functions/_bigbird-dna"}}};
+
+constexpr Choices<std::string (*)(const ProgramText&), 3> scripts{
+    {{bash_completion, "bash"}, {zsh_completion, "zsh"}, {fish_completion, "fish"}}};
+
+}  // namespace
+
+void setup_completion(Program& program, Runner<CompletionOptions> run) {
+    const auto options = std::make_shared<CompletionOptions>();
+    CLI::App& command = program.add("completion", "Help",
+                                    "Print a script by which a shell completes commands, options and values",
+                                    options, std::move(run));
+    command.footer(
+        "Switch it on in ~/.bashrc: source <(bigbird-dna completion bash)\n\n"
+        "In ~/.zshrc, behind compinit: source <(bigbird-dna completion zsh)\n\n"
+        "In ~/.config/fish/config.fish: bigbird-dna completion fish | source");
+    options->tree = command.get_parent();
+    add_choice_option(command, "shell", options->shell, {"bash", "zsh", "fish"}, "The shell")->required();
+    add_stream_output_options(command, options->output, "Where the script goes; - is standard output");
+    add_examples(command, examples);
+}
+
+int run_completion(const CompletionOptions& options) {
+    const auto script = parse_choice(scripts, "shell", options.shell);
+    write_text(script(describe_program(*options.tree)), options.output);
+    return 0;
+}
+
+}  // namespace bigbird::cli

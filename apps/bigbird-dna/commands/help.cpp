@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/help.hpp"
+
+#include "manual/man_page.hpp"
+#include "manual/markdown.hpp"
+#include "support/help_notes.hpp"
+#include "support/text_output.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace bigbird::cli {
+
+namespace {
+
+constexpr Examples examples{
+    {{"All that finetune-chromatin can be told, as a page of the manual",
+      "bigbird-dna help --man finetune-chromatin --output finetune-chromatin.1"},
+     {"Every command and option in one Markdown file", "bigbird-dna help --markdown --output commands.md"}}};
+
+std::string plain_help(const HelpOptions& options) {
+    const CLI::App* command =
+        options.command.empty() ? options.tree : options.tree->get_subcommand(options.command);
+    const std::string name =
+        options.tree->get_name() + (options.command.empty() ? "" : " " + options.command);
+    return command->get_formatter()->make_help(command, name, CLI::AppFormatMode::Normal);
+}
+
+std::string help_text(const HelpOptions& options) {
+    if (options.markdown) return markdown_reference(describe_program(*options.tree));
+    if (!options.man) return plain_help(options);
+    const ProgramText program = describe_program(*options.tree);
+    return options.command.empty() ? program_man_page(program) : command_man_page(program, options.command);
+}
+
+void write_manual(const HelpOptions& options) {
+    PendingOutput folder(options.output.output, options.output.overwrite(), true);
+    write_man_pages(describe_program(*options.tree), folder.path());
+    folder.commit();
+}
+
+}  // namespace
+
+void setup_help(Program& program, Runner<HelpOptions> run) {
+    const auto options = std::make_shared<HelpOptions>();
+    CLI::App& command = program.add(
+        "help", "Help", "Print the help of a command, the command reference, or pages of the manual", options,
+        std::move(run));
+    options->tree = command.get_parent();
+    std::vector<std::string> names;
+    for (const CLI::App* each : options->tree->get_subcommands([](const CLI::App*) { return true; }))
+        names.push_back(each->get_name());
+    CLI::Option* about =
+        command.add_option("command", options->command, "Command that is explained; without it, the program")
+            ->check(CLI::IsMember(names).description(""))
+            ->type_name("COMMAND");
+    CLI::Option* markdown =
+        command.add_flag("--markdown", options->markdown, "The reference of all commands, in Markdown")
+            ->excludes(about);
+    command
+        .add_flag("--man", options->man,
+                  "The page of the manual, in roff; without COMMAND and with --output, a folder of all pages")
+        ->excludes(markdown);
+    add_stream_output_options(command, options->output, "Where the text goes; - is standard output");
+    add_examples(command, examples);
+}
+
+int run_help(const HelpOptions& options) {
+    const bool to_file = options.output.output != "-";
+    if (options.man && options.command.empty() && to_file) {
+        write_manual(options);
+        return 0;
+    }
+    write_text(help_text(options), options.output);
+    return 0;
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manual/command_tree.hpp"
+
+#include "support/help_formatter.hpp"
+#include "support/help_notes.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+
+namespace bigbird::cli {
+
+namespace {
+
+/// "auto|never|PATH": the words auto and never, and files; capitals stand for what the user chooses.
+void set_values(OptionText& option) {
+    std::istringstream parts(option.value.substr(0, option.value.find(' ')));
+    bool free = false;
+    for (std::string part; std::getline(parts, part, '|');) {
+        const bool is_word = part != "-" && std::ranges::none_of(part, [](unsigned char letter) {
+                                 return std::isupper(letter) != 0;
+                             });
+        if (is_word) option.words.push_back(part);
+        free = free || !is_word;
+    }
+    const bool folder = option.value == "DIR" || option.value == "DIR ...";
+    option.takes = option.value == "COMMAND" ? Takes::command
+                   : folder                  ? Takes::folder
+                   : free                    ? Takes::file
+                                             : Takes::words;
+}
+
+OptionText describe(const CLI::Option& option) {
+    OptionText text;
+    for (const std::string& name : option.get_snames())
+        text.names.push_back("-" + name);
+    for (const std::string& name : option.get_lnames())
+        text.names.push_back("--" + name);
+    text.value = shown_value(option);
+    text.initial = shown_default(option);
+    text.description = option.get_description();
+    text.required = option.get_required();
+    text.repeats = option.get_expected_max() == CLI::detail::expected_max_vector_size;
+    if (!text.value.empty()) set_values(text);
+    return text;
+}
+
+std::vector<OptionGroup> option_groups(const CLI::App& command) {
+    std::vector<OptionGroup> groups;
+    for (const std::string& name : command.get_groups()) {
+        OptionGroup group{name, {}};
+        for (const CLI::Option* option : command.get_options(
+                 [&](const CLI::Option* each) { return each->get_group() == name && each->nonpositional(); }))
+            group.options.push_back(describe(*option));
+        if (!group.options.empty()) groups.push_back(std::move(group));
+    }
+    return groups;
+}
+
+/// The line of the help, without its "Usage: ".
+std::string usage_of(const CLI::App& command, const std::string& name) {
+    const std::string line = HelpFormatter().make_usage(&command, name);
+    return line.substr(line.find(": ") + 2, line.find('\n') - line.find(": ") - 2);
+}
+
+CommandText describe(const CLI::App& command, const std::string& called) {
+    CommandText text{
+        command.get_name(), command.get_description(), usage_of(command, called), {}, {}, {}, {}};
+    const CLI::App* parent = command.get_parent();
+    if (parent != nullptr && command.get_footer() != parent->get_footer()) text.notes = command.get_footer();
+    for (const CLI::Option* option :
+         command.get_options([](const CLI::Option* each) { return each->get_positional(); }))
+        text.arguments.push_back(describe(*option));
+    text.groups = option_groups(command);
+    for (const Example& example : help_notes(command).examples)
+        text.examples.push_back({example.what, example.line});
+    return text;
+}
+
+CommandGroup& group_of(std::vector<CommandGroup>& groups, const std::string& name) {
+    const auto found = std::ranges::find(groups, name, &CommandGroup::name);
+    return found != groups.end() ? *found : groups.emplace_back(CommandGroup{name, {}});
+}
+
+}  // namespace
+
+ProgramText describe_program(const CLI::App& root) {
+    ProgramText program{describe(root, root.get_name()), {}};
+    for (const CLI::App* command : root.get_subcommands([](const CLI::App*) { return true; }))
+        group_of(program.groups, command->get_group())
+            .commands.push_back(describe(*command, root.get_name() + " " + command->get_name()));
+    return program;
+}
+
+std::string summary_of(const CommandText& command) {
+    const std::string line = command.description.substr(0, command.description.find('\n'));
+    const std::string sentence = line.substr(0, line.find(". "));
+    return sentence.ends_with('.') ? sentence.substr(0, sentence.size() - 1) : sentence;
+}
+
+std::string brief(const std::string& description, std::size_t width) {
+    std::string text = description;
+    for (const char* end : {"\n", ". ", "; ", ": "})
+        text = text.substr(0, text.find(end));
+    if (text.size() <= width) return text;
+    text = text.substr(0, text.rfind(' ', width));
+    return text.substr(0, text.find_last_not_of(" ,(") + 1);
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manual/markdown.hpp"
+
+#include "support/exit_codes.hpp"
+#include "support/help_notes.hpp"
+
+namespace bigbird::cli {
+
+namespace {
+
+constexpr std::size_t code_width = 110;
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+    for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+        text.replace(at, from.size(), to);
+    return text;
+}
+
+/// Text in which Markdown shall see nothing of its own.
+std::string escaped(std::string text) {
+    for (const char* special : {"\\", "*", "<", "`"})
+        text = replaced(std::move(text), special, std::string("\\") + special);
+    return text;
+}
+
+/// A bar ends a table's cell, even within code.
+std::string cell(const std::string& text) {
+    return replaced(replaced(text, "\n", " "), "|", "\\|");
+}
+
+std::string code(const std::string& text) {
+    return text.empty() ? std::string() : "`" + text + "`";
+}
+
+std::string names_of(const OptionText& option) {
+    std::string names;
+    for (const std::string& name : option.names)
+        names += (names.empty() ? "" : ", ") + code(name);
+    return names.empty() ? code(option.value) : names;
+}
+
+std::string option_row(const OptionText& option) {
+    const std::string initial = option.required ? "required" : code(option.initial);
+    return "| " + names_of(option) + " | " + cell(code(option.value)) + " | " + cell(initial) + " | " +
+           cell(escaped(option.description)) + " |\n";
+}
+
+std::string option_table(const std::string& title, const std::vector<OptionText>& options) {
+    std::string text = "| " + title + " | value | default | description |\n|---|---|---|---|\n";
+    for (const OptionText& option : options)
+        text += option_row(option);
+    return text + "\n";
+}
+
+std::string example_text(const CommandText& command) {
+    if (command.examples.empty()) return {};
+    std::string text = std::string(examples_title) + "\n\n```bash\n";
+    for (const ExampleText& example : command.examples) {
+        text += "# " + example.what + "\n";
+        for (const std::string& line : shell_lines(example.line, code_width))
+            text += line + "\n";
+    }
+    return text + "```\n\n";
+}
+
+std::string command_text(const CommandText& command) {
+    std::string text = "### " + command.name + "\n\n" + escaped(command.description) + "\n\n```\n" +
+                       command.usage + "\n```\n\n";
+    if (!command.arguments.empty()) text += option_table("argument", command.arguments);
+    for (const OptionGroup& group : command.groups)
+        text += option_table(group.name, group.options);
+    if (!command.notes.empty()) text += escaped(command.notes) + "\n\n";
+    return text + example_text(command);
+}
+
+/// Where the headings are, by the anchors that GitHub makes of them.
+std::string contents(const ProgramText& program) {
+    std::string text = "| group | commands |\n|---|---|\n";
+    for (const CommandGroup& group : program.groups) {
+        std::string links;
+        for (const CommandText& command : group.commands)
+            links += (links.empty() ? "" : ", ") + ("[" + command.name + "](#" + command.name + ")");
+        text += "| " + group.name + " | " + links + " |\n";
+    }
+    return text + "\n";
+}
+
+std::string exit_table() {
+    std::string text = "## Exit codes\n\n| code | meaning |\n|---|---|\n";
+    for (const ExitMeaning& exit : exit_meanings)
+        text += "| " + std::to_string(static_cast<int>(exit.code)) + " | " + exit.meaning + " |\n";
+    return text;
+}
+
+}  // namespace
+
+std::string markdown_reference(const ProgramText& program) {
+    std::string text = "# Commands\n\n<!-- Written by `bigbird-dna help --markdown`; do not edit. -->\n\n" +
+                       escaped(program.self.description) + "\n\n```\n" + program.self.usage + "\n```\n\n" +
+                       "Data go to standard output or `--output`, all else to standard error. A value "
+                       "followed by `...` may be "
+                       "several values.\n\n" +
+                       contents(program);
+    for (const CommandGroup& group : program.groups) {
+        text += "## " + group.name + "\n\n";
+        for (const CommandText& command : group.commands)
+            text += command_text(command);
+    }
+    return text + exit_table();
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program's exit codes mean, in one table for --help, the reference and the man pages.
+#pragma once
+
+#include "bigbird/core/error.hpp"
+
+#include <array>
+
+namespace bigbird::cli {
+
+struct ExitMeaning {
+    ExitCode code;
+    const char* meaning;
+};
+
+inline constexpr std::array<ExitMeaning, 9> exit_meanings{{
+    {ExitCode::success, "whole output"},
+    {ExitCode::usage, "usage"},
+    {ExitCode::bad_input, "bad input"},
+    {ExitCode::device, "device or out of memory"},
+    {ExitCode::bug, "bug"},
+    {ExitCode::write_failed, "write failed"},
+    {ExitCode::stopped_early, "stopped early and resumable"},
+    {ExitCode::interrupted, "SIGINT"},
+    {ExitCode::terminated, "SIGTERM"},
+}};
+
+}  // namespace bigbird::cli

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference, the man pages and the examples, all of which come from the command line's own tree.
+#include "cli/run_program.hpp"
+#include "cli/shell.hpp"
+#include "commands/command_list.hpp"
+#include "support/help_notes.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace bigbird;
+using bigbird::testing::has_shell;
+using bigbird::testing::read_file;
+using bigbird::testing::run_program;
+using bigbird::testing::run_shell;
+using bigbird::testing::TempDir;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+/// All commands as the program has them once it has parsed something; nothing of them runs.
+class Tree {
+public:
+    Tree() : root_(add_all()) {
+        std::string words[] = {"bigbird-dna", "parse-nothing"};
+        char* argv[] = {words[0].data(), words[1].data(), nullptr};
+        DOCTEST_REQUIRE(program_.main(2, argv) == 0);
+    }
+    CLI::App& root() { return root_; }
+    std::vector<CLI::App*> commands() {
+        return root_.get_subcommands(
+            [](const CLI::App* each) { return each->get_name() != "parse-nothing"; });
+    }
+
+private:
+    struct Nothing {};
+    CLI::App& add_all() {
+        static char* no_arguments = nullptr;
+        cli::add_commands(program_, cli::HandOver(&no_arguments));
+        return *program_
+                    .add<Nothing>("parse-nothing", "Help", "By which the test comes to the tree",
+                                  std::make_shared<Nothing>(), [](const Nothing&) { return 0; })
+                    .get_parent();
+    }
+    cli::Program program_;
+    CLI::App& root_;
+};
+
+/// What CLI11 says of a command line; empty where it takes it.
+std::string refusal(CLI::App& root, const std::string& line) {
+    const std::vector<std::string> words = CLI::detail::split_up(line);
+    std::vector<const char*> argv;
+    for (const std::string& word : words)
+        argv.push_back(word.c_str());
+    try {
+        root.parse(static_cast<int>(argv.size()), argv.data());
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return {};
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("manual: docs/commands.md is what the program writes") {
+    const auto result = run_program({"help", "--markdown"});
+    DOCTEST_CHECK(result.code == 0);
+    const std::filesystem::path file =
+        testing::test_data("").parent_path().parent_path() / "docs/commands.md";
+    const bool fresh = read_file(file) == result.out;
+    DOCTEST_CHECK_MESSAGE(fresh,
+                          "docs/commands.md is stale; renew it: build/bin/bigbird-dna help --markdown "
+                          "--output docs/commands.md --force");
+}
+
+DOCTEST_TEST_CASE("manual: the reference has each command, its options, examples and the exit codes") {
+    const std::string text = run_program({"help", "--markdown"}).out;
+    DOCTEST_CHECK(contains(text, "\n## Chromatin\n\n### build-chromatin\n"));
+    DOCTEST_CHECK(contains(text, "| `--nsp` | `on\\|off` | `on` | Next-sentence prediction"));
+    DOCTEST_CHECK(contains(text, "| `--tss` | `BED` | required |"));
+    DOCTEST_CHECK(contains(text, "| 75 | stopped early and resumable |\n"));
+    Tree tree;
+    for (const CLI::App* command : tree.commands())
+        DOCTEST_CHECK_MESSAGE(contains(text, "\n### " + command->get_name() + "\n"), command->get_name());
+}
+
+DOCTEST_TEST_CASE("manual: each command has two examples, which its options take") {
+    Tree tree;
+    DOCTEST_CHECK(!tree.commands().empty());
+    for (const CLI::App* command : tree.commands()) {
+        const auto examples = cli::help_notes(*command).examples;
+        DOCTEST_CHECK_MESSAGE(examples.size() == 2, command->get_name(), " lacks examples: add_examples()");
+        for (const cli::Example& example : examples) {
+            DOCTEST_CHECK(std::string(example.line).starts_with("bigbird-dna " + command->get_name() + " "));
+            DOCTEST_CHECK_MESSAGE(refusal(tree.root(), example.line).empty(), example.line, ": ",
+                                  refusal(tree.root(), example.line));
+        }
+    }
+    // The check sees what is wrong.
+    DOCTEST_CHECK(!refusal(tree.root(), "bigbird-dna pretrain --stepz 3 --output o").empty());
+    DOCTEST_CHECK(!refusal(tree.root(), "bigbird-dna pretrain --steps 3").empty());
+}
+
+DOCTEST_TEST_CASE("manual: --help names common options that exist, and --help-all has the others") {
+    Tree tree;
+    std::size_t folded = 0;
+    for (const CLI::App* command : tree.commands()) {
+        const auto common = cli::help_notes(*command).common;
+        if (!common.empty()) ++folded;
+        for (const std::string& option : common)
+            DOCTEST_CHECK_MESSAGE(command->get_option_no_throw(option) != nullptr, command->get_name(),
+                                  option);
+    }
+    DOCTEST_CHECK(folded == 5);
+    const std::string brief = run_program({"pretrain", "--help"}).out;
+    const std::string all = run_program({"pretrain", "--help-all"}).out;
+    DOCTEST_CHECK(contains(brief, "\n  --steps N "));
+    DOCTEST_CHECK(!contains(brief, "\n  --clip-norm "));
+    DOCTEST_CHECK(contains(brief, " more options: bigbird-dna pretrain --help-all\n"));
+    DOCTEST_CHECK(contains(all, "\n  --clip-norm "));
+    DOCTEST_CHECK(!contains(all, "more options:"));
+    DOCTEST_CHECK(std::ranges::count(brief, '\n') <= 100);
+}
+
+DOCTEST_TEST_CASE("manual: --help ends with examples that can be copied") {
+    const auto result = run_program({"build-promoters", "--help"});
+    DOCTEST_CHECK(contains(result.out, "\nExamples, in the folder that scripts/demo fills:\n  # "));
+    DOCTEST_CHECK(contains(result.out, "\n  bigbird-dna build-promoters --tss ../test_data/"));
+    DOCTEST_CHECK(contains(result.out, " \\\n"));
+}
+
+DOCTEST_TEST_CASE("manual: help prints what --help prints") {
+    DOCTEST_CHECK(run_program({"help"}).out == run_program({"--help"}).out);
+    DOCTEST_CHECK(run_program({"help", "embed"}).out == run_program({"embed", "--help"}).out);
+    const auto result = run_program({"help", "no-such-command"});
+    DOCTEST_CHECK(result.code == 2);
+    DOCTEST_CHECK(result.out.empty());
+}
+
+DOCTEST_TEST_CASE("manual: man pages, one a command, which groff takes without a warning") {
+    const TempDir folder;
+    const auto result = run_program({"help", "--man", "--output", folder / "man1"});
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(read_file(folder / "man1/bigbird-dna.1") == run_program({"help", "--man"}).out);
+    DOCTEST_CHECK(read_file(folder / "man1/bigbird-dna-info.1") ==
+                  run_program({"help", "--man", "info"}).out);
+    Tree tree;
+    for (const CLI::App* command : tree.commands()) {
+        const std::string page = read_file(folder / ("man1/bigbird-dna-" + command->get_name() + ".1"));
+        DOCTEST_CHECK(page.starts_with(".TH BIGBIRD\\-DNA\\-"));
+        DOCTEST_CHECK(contains(page, "\n.SH EXAMPLES\n"));
+    }
+    if (!has_shell("groff")) return;
+    DOCTEST_CHECK(
+        run_shell("bash", "groff -man -ww -z -Tutf8 '" + (folder / "man1").string() + "'/*.1").out == "");
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/shell.hpp"
+
+#include "support/temp_dir.hpp"
+
+#include <cstdlib>
+
+namespace bigbird::testing {
+
+bool has_shell(const std::string& name) {
+    return std::system(("command -v " + name + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+ProgramResult run_shell(const std::string& shell, const std::string& script) {
+    const TempDir home;
+    write_file(home / "script", script);
+    const std::string out = home / "out";
+    const std::string command = "HOME='" + home.path().string() + "' " + shell + " '" +
+                                (home / "script").string() + "' >'" + out + "' 2>&1";
+    const int status = std::system(command.c_str());
+    return {status, read_file(out), {}};
+}
+
+}  // namespace bigbird::testing
