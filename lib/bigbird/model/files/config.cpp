@@ -128,7 +128,7 @@ void read_rope_scaling(const Keys& keys, const std::filesystem::path& where, Rot
     if (!keys.has(key)) return;
     const Json& given = keys.at(key);
     keys.require(given.is_object() && (given.contains("rope_type") || given.contains("type")), key,
-                 "{\"rope_type\": \"linear\" or \"ntk\", \"factor\": 2.0}");
+                 R"({"rope_type": "linear" or "ntk", "factor": 2.0})");
     const Keys inner(given, where);
     read_choice(inner, given.contains("rope_type") ? "rope_type" : "type", rope_scaling_choices,
                 form.scaling);
