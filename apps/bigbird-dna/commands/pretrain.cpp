@@ -180,9 +180,9 @@ constexpr Examples examples{
     {{"Two minutes of training on two cores; the same command goes on where it was stopped",
       "bigbird-dna pretrain --documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model "
       "--config tiny-modern --sequence-length 1024 --batch-size 8 --steps 500 --output my-model"},
-     {"What the paper's network would take on this machine",
-      "bigbird-dna pretrain --reference ../test_data/genome/22.fa.gz --tokenizer tokenizer/tokenizer.model "
-      "--config base --dry-run --output base-model"}}};
+     {"What a larger network would take on this machine; nothing is trained",
+      "bigbird-dna pretrain --documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model "
+      "--config small --batch-size 8 --dry-run --output small-model"}}};
 
 }  // namespace
 
