@@ -11,7 +11,7 @@
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/model/device/device.hpp"
-#include "bigbird/pretraining/cost.hpp"
+#include "bigbird/pretraining/masked/cost.hpp"
 #include "bigbird/training/device/autocast.hpp"
 #include "bigbird/training/device/measured_device.hpp"
 #include "bigbird/training/optimizer.hpp"

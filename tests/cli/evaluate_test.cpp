@@ -5,7 +5,7 @@
 #include "support/testing.hpp"
 #include "unit/examples/example_folder.hpp"
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 
 #include <filesystem>
 

@@ -6,7 +6,7 @@
 #include "task_models/bin_examples.hpp"
 #include "task_models/tiny_task.hpp"
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 
 #include <sstream>
 

@@ -7,7 +7,7 @@
 #include "unit/pretraining/small_corpus.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/model/safetensors.hpp"
 #include "bigbird/pretraining/mlm_evaluation.hpp"
 

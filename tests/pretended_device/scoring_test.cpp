@@ -9,10 +9,10 @@
 #include "unit/task_models/tiny_task.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/rows/text_fields.hpp"
+#include "bigbird/task_models/embed/embed.hpp"
 #include "bigbird/task_models/finetune/finetune.hpp"
-#include "bigbird/task_models/predict/embed.hpp"
 #include "bigbird/task_models/predict/predict.hpp"
 #include "bigbird/task_models/predict/predict_variants.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "commands/info.hpp"
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 
 #include <string>
 #include <vector>

@@ -5,7 +5,7 @@
 #include "commands/predict_variants.hpp"
 
 #include "bigbird/core/log.hpp"
-#include "bigbird/task_models/predict/embed.hpp"
+#include "bigbird/task_models/embed/embed.hpp"
 #include "bigbird/task_models/predict/predict.hpp"
 #include "bigbird/task_models/predict/predict_variants.hpp"
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "bigbird/bins/grid.hpp"
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/model/files/config.hpp"
 
 #include <cstdint>

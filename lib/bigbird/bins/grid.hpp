@@ -3,7 +3,7 @@
 // coordinates alone, so that a score never depends on what else is scored.
 #pragma once
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 
 #include <cstdint>
 #include <filesystem>

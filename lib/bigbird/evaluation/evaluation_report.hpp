@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bigbird/core/files.hpp"
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/evaluation/evaluation.hpp"
 #include "bigbird/evaluation/scan_evaluation.hpp"
 #include "bigbird/rows/deepsea_labels.hpp"

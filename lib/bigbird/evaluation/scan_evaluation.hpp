@@ -3,7 +3,7 @@
 // cannot tell.
 #pragma once
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 
 #include <cstdint>
 #include <filesystem>

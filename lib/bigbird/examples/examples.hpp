@@ -3,7 +3,7 @@
 // evaluation need (FORMAT.md).
 #pragma once
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/rows/label_table.hpp"
 #include "bigbird/rows/window.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bigbird/pretraining/cost.hpp"
+#include "bigbird/pretraining/masked/cost.hpp"
 #include "bigbird/pretraining/pretrain.hpp"
 
 #include <optional>

@@ -2,9 +2,9 @@
 // A pretrained model's figures on held-out documents, as `evaluate-mlm` reports them.
 #pragma once
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/corpus/tokens/token_corpus.hpp"
-#include "bigbird/pretraining/mlm_scoring.hpp"
+#include "bigbird/pretraining/masked/mlm_scoring.hpp"
 #include "bigbird/pretraining/specs/evaluation_spec.hpp"
 
 #include <filesystem>

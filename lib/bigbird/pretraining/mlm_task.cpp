@@ -2,7 +2,7 @@
 #include "bigbird/pretraining/mlm_task.hpp"
 
 #include "bigbird/model/model_directory.hpp"
-#include "bigbird/pretraining/mlm_scoring.hpp"
+#include "bigbird/pretraining/masked/mlm_scoring.hpp"
 
 #include <ATen/ATen.h>
 

@@ -4,7 +4,7 @@
 
 #include "bigbird/corpus/tokens/example_stream.hpp"
 #include "bigbird/model/bigbird.hpp"
-#include "bigbird/pretraining/mlm_batch.hpp"
+#include "bigbird/pretraining/masked/mlm_batch.hpp"
 #include "bigbird/pretraining/specs/pretrain_spec.hpp"
 #include "bigbird/training/device/autocast.hpp"
 #include "bigbird/training/prefetch.hpp"

@@ -9,7 +9,7 @@
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
-#include "bigbird/pretraining/cost.hpp"
+#include "bigbird/pretraining/masked/cost.hpp"
 #include "bigbird/pretraining/memory_advice.hpp"
 #include "bigbird/training/device/measured_device.hpp"
 #include "bigbird/training/device/memory.hpp"

@@ -4,7 +4,7 @@
 
 #include "bigbird/baselines/window/gapped_kmers.hpp"
 #include "bigbird/task_models/task_model.hpp"
-#include "bigbird/task_models/window_network.hpp"
+#include "bigbird/task_models/windows/window_network.hpp"
 
 #include <filesystem>
 #include <memory>

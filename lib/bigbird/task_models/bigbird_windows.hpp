@@ -6,7 +6,7 @@
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/rows/window.hpp"
 #include "bigbird/task_models/computing.hpp"
-#include "bigbird/task_models/window_network.hpp"
+#include "bigbird/task_models/windows/window_network.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <memory>

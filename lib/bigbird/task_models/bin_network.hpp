@@ -5,7 +5,7 @@
 
 #include "bigbird/bins/grid.hpp"
 #include "bigbird/model/bigbird.hpp"
-#include "bigbird/task_models/window_encoder.hpp"
+#include "bigbird/task_models/windows/window_encoder.hpp"
 
 #include <torch/nn/module.h>
 

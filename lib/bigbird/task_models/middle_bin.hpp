@@ -3,7 +3,7 @@
 
 #include "bigbird/task_models/bin_network.hpp"
 #include "bigbird/task_models/task_model.hpp"
-#include "bigbird/task_models/window_network.hpp"
+#include "bigbird/task_models/windows/window_network.hpp"
 
 #include <memory>
 

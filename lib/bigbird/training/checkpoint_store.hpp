@@ -5,7 +5,7 @@
 // only when whole and on disk.
 #pragma once
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/model/safetensors.hpp"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/training/metrics_log.hpp"
+#include "bigbird/training/metrics/metrics_log.hpp"
 #include "bigbird/training/run_lock.hpp"
 #include "bigbird/training/run_start.hpp"
 

@@ -12,7 +12,7 @@
 #include "bigbird/training/checkpoint_store.hpp"
 #include "bigbird/training/device/measured_device.hpp"
 #include "bigbird/training/device/memory.hpp"
-#include "bigbird/training/metrics_log.hpp"
+#include "bigbird/training/metrics/metrics_log.hpp"
 #include "bigbird/training/run_lock.hpp"
 #include "bigbird/training/run_start.hpp"
 

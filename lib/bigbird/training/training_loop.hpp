@@ -5,7 +5,7 @@
 // and, once the run is whole, model/.
 #pragma once
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/training/device/autocast.hpp"
 #include "bigbird/training/optimizer.hpp"
 #include "bigbird/training/ranks/ranks.hpp"

@@ -4,7 +4,7 @@
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 
 #include <ATen/autocast_mode.h>
 #include <c10/core/Allocator.h>

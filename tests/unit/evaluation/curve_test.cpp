@@ -3,7 +3,7 @@
 
 #include "support/testing.hpp"
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/evaluation/metrics.hpp"
 
 using namespace bigbird;

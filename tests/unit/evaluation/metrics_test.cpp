@@ -4,7 +4,7 @@
 #include "support/confusion.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 
 #include <string>
 #include <vector>

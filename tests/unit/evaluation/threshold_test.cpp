@@ -5,7 +5,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/evaluation/metrics.hpp"
 
 #include <set>

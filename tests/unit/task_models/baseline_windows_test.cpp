@@ -7,10 +7,10 @@
 #include "unit/task_models/tiny_task.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
-#include "bigbird/task_models/batched_logits.hpp"
 #include "bigbird/task_models/finetune/classifier_task.hpp"
+#include "bigbird/task_models/windows/batched_logits.hpp"
 
 using namespace bigbird;
 using namespace bigbird::testing;

@@ -5,7 +5,7 @@
 #include "support/testing.hpp"
 #include "unit/task_models/bin_examples.hpp"
 
-#include "bigbird/task_models/batched_logits.hpp"
+#include "bigbird/task_models/windows/batched_logits.hpp"
 
 using namespace bigbird;
 using namespace bigbird::testing;

@@ -6,7 +6,7 @@
 #include "unit/task_models/tiny_task.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 
 #include <filesystem>
 

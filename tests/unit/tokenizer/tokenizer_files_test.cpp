@@ -4,7 +4,7 @@
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 
 using namespace bigbird;
 using namespace bigbird::testing;

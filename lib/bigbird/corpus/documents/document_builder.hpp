@@ -3,7 +3,7 @@
 // from.
 #pragma once
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/corpus/documents/document_plan.hpp"
 #include "bigbird/corpus/documents/document_reader.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bigbird/core/files.hpp"
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/corpus/tokens/token_shards.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 

@@ -2,7 +2,7 @@
 // A tokenised corpus on disk (FORMAT.md, "Token shards"), as `tokenize` writes it.
 #pragma once
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <cstdint>

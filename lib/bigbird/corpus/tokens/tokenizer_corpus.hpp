@@ -2,7 +2,7 @@
 // What a tokenizer is trained on: documents, or a genome directly.
 #pragma once
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/corpus/documents/document_reader.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/tokenizer/train/train.hpp"

@@ -3,7 +3,7 @@
 // MATLAB 7.3 (HDF5) is read in slabs, MATLAB 5 whole.
 #pragma once
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/examples/bit_matrix.hpp"
 
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #include "bigbird/attention/features/random_features.hpp"
 #include "bigbird/attention/pattern/pattern.hpp"
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/model/files/form.hpp"
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // What a model directory, a tokenizer or a safetensors file holds, without loading a network.
 #pragma once
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 
 #include <filesystem>
 #include <string>

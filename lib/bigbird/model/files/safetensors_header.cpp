@@ -2,7 +2,7 @@
 #include "bigbird/model/files/safetensors_header.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 
 #include <algorithm>
 #include <array>

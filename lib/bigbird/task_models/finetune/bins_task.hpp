@@ -3,9 +3,9 @@
 #pragma once
 
 #include "bigbird/task_models/bin_network.hpp"
-#include "bigbird/task_models/bin_windows.hpp"
 #include "bigbird/task_models/specs/finetune_spec.hpp"
 #include "bigbird/task_models/task_model.hpp"
+#include "bigbird/task_models/windows/bin_windows.hpp"
 #include "bigbird/training/training_loop.hpp"
 
 #include <cstdint>

@@ -4,8 +4,8 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/model/device/device.hpp"
-#include "bigbird/task_models/batched_logits.hpp"
 #include "bigbird/task_models/computing.hpp"
+#include "bigbird/task_models/windows/batched_logits.hpp"
 
 #include <algorithm>
 #include <fstream>

@@ -3,9 +3,9 @@
 
 #include "bigbird/evaluation/metrics.hpp"
 #include "bigbird/examples/examples.hpp"
-#include "bigbird/task_models/encoded_examples.hpp"
 #include "bigbird/task_models/specs/finetune_spec.hpp"
-#include "bigbird/task_models/window_network.hpp"
+#include "bigbird/task_models/windows/encoded_examples.hpp"
+#include "bigbird/task_models/windows/window_network.hpp"
 #include "bigbird/training/training_loop.hpp"
 
 #include <array>

@@ -9,8 +9,8 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
-#include "bigbird/task_models/encoded_examples.hpp"
 #include "bigbird/task_models/finetune/classifier_task.hpp"
+#include "bigbird/task_models/windows/encoded_examples.hpp"
 
 #include <ATen/ATen.h>
 

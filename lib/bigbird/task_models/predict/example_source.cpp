@@ -3,7 +3,7 @@
 
 #include "bigbird/core/log.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
-#include "bigbird/task_models/encoded_examples.hpp"
+#include "bigbird/task_models/windows/encoded_examples.hpp"
 
 #include <numeric>
 

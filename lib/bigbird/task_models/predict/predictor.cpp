@@ -3,7 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/task_models/batched_logits.hpp"
+#include "bigbird/task_models/windows/batched_logits.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -3,7 +3,7 @@
 // Every call is collective: all ranks make the same ones in the same order. One thread.
 #pragma once
 
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/training/ranks/rank_spec.hpp"
 
 #include <ATen/core/Tensor.h>

@@ -6,7 +6,7 @@
 
 #include "bigbird/baselines/window/base_codes.hpp"
 #include "bigbird/baselines/window/uniform_initialisation.hpp"
-#include "bigbird/core/json_file.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 
 #include <cmath>
 

@@ -6,7 +6,7 @@
 #include "unit/task_models/tiny_task.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/task_models/batched_logits.hpp"
+#include "bigbird/task_models/windows/batched_logits.hpp"
 
 #include <algorithm>
 #include <filesystem>

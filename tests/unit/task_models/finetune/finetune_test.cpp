@@ -6,8 +6,8 @@
 #include "unit/task_models/tiny_task.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/interrupt.hpp"
-#include "bigbird/core/json_file.hpp"
 #include "bigbird/task_models/task_model.hpp"
 
 #include <sstream>

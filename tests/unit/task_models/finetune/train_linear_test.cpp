@@ -6,7 +6,7 @@
 #include "support/testing.hpp"
 #include "unit/task_models/tiny_task.hpp"
 
-#include "bigbird/task_models/batched_logits.hpp"
+#include "bigbird/task_models/windows/batched_logits.hpp"
 
 using namespace bigbird;
 using namespace bigbird::testing;

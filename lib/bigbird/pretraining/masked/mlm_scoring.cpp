@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/pretraining/masked/mlm_scoring.hpp"
+
+#include "bigbird/core/bootstrap_interval.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/model/device/device.hpp"
+#include "bigbird/pretraining/masked/mlm_batch.hpp"
+#include "bigbird/training/prefetch.hpp"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <optional>
+#include <span>
+
+namespace bigbird::pretraining {
+
+namespace {
+
+bool whole_stretch(const SequenceScore& score) {
+    return score.next_sentence != 1;
+}
+
+bool has_pair(const SequenceScore& score) {
+    return score.next_sentence >= 0;
+}
+
+template <typename Value>
+auto sum_of(const std::vector<SequenceScore>& scores, bool (*wanted)(const SequenceScore&), Value value) {
+    decltype(value(scores.front())) sum{};
+    for (const SequenceScore& score : scores) {
+        if (wanted(score)) {
+            sum += value(score);
+        }
+    }
+    return sum;
+}
+
+double ratio(double value, double of) {
+    return of > 0 ? value / of : 0;
+}
+
+struct Chunk {
+    std::vector<corpus::Example> examples;
+    GlobalBatch batch;
+};
+
+/// What a head says of the true classes, on its way to the CPU.
+struct Outcomes {
+    Outcomes(const at::Tensor& logits, const at::Tensor& labels)
+        : nats(at::cross_entropy_loss(logits, labels, {}, at::Reduction::None).to(at::kDouble)),
+          correct(logits.argmax(-1).eq(labels)) {}
+    model::HostCopy nats, correct;
+};
+
+/// Adds what one micro-batch says of its sequences and, where `tokens` is given, of their tokens.
+void score_part(model::PreTrainingModel& network, const MlmBatch& part, const Chunk& chunk,
+                const tokenizer::DnaTokenizer& tokenizer, std::span<SequenceScore> scores,
+                std::vector<TokenScore>* tokens) {
+    const model::PreTrainingOutput out = network->forward(part.input, part.positions);
+    Outcomes of_tokens(out.prediction_logits.to(at::kFloat), part.labels);
+    std::optional<Outcomes> of_pairs;
+    if (part.next_sentence.defined()) {
+        of_pairs.emplace(out.seq_relationship_logits.to(at::kFloat), part.next_sentence);
+    }
+    const at::Tensor nats = of_tokens.nats.get(), correct = of_tokens.correct.get();
+    at::Tensor next_nats, next_correct;
+    if (of_pairs) {
+        next_nats = of_pairs->nats.get();
+        next_correct = of_pairs->correct.get();
+    }
+    std::int64_t at = 0;
+    for (std::size_t row = 0; row < part.examples.size(); ++row) {
+        const corpus::Example& example = chunk.examples[part.examples[row]];
+        SequenceScore& score = scores[part.examples[row]];
+        score.next_sentence = example.next_sentence;
+        for (std::size_t i = 0; i < example.masked_labels.size(); ++i, ++at) {
+            const TokenScore token{example.masked_tokens[i], nats.const_data_ptr<double>()[at],
+                                   correct.const_data_ptr<bool>()[at]};
+            score.nats += token.nats;
+            score.correct += token.correct ? 1 : 0;
+            score.bases += tokenizer.piece_length(example.masked_labels[i]);
+            ++score.chosen;
+            if (tokens != nullptr && whole_stretch(score)) tokens->push_back(token);
+        }
+        if (next_nats.defined()) {
+            score.next_sentence_nats = next_nats.const_data_ptr<double>()[row];
+            score.next_sentence_correct = next_correct.const_data_ptr<bool>()[row];
+        }
+    }
+}
+
+}  // namespace
+
+std::int64_t MlmScores::chosen() const {
+    return sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.chosen; });
+}
+
+std::int64_t MlmScores::bases() const {
+    return sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.bases; });
+}
+
+double MlmScores::bits_per_character() const {
+    const double nats = sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.nats; });
+    return ratio(nats / std::numbers::ln2, static_cast<double>(bases()));
+}
+
+double MlmScores::mlm_loss() const {
+    const double nats = sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.nats; });
+    return ratio(nats, static_cast<double>(chosen()));
+}
+
+double MlmScores::accuracy() const {
+    const auto correct = sum_of(sequences, whole_stretch, [](const SequenceScore& s) { return s.correct; });
+    return ratio(static_cast<double>(correct), static_cast<double>(chosen()));
+}
+
+std::int64_t MlmScores::nsp_sequences() const {
+    return sum_of(sequences, has_pair, [](const SequenceScore&) { return std::int64_t{1}; });
+}
+
+double MlmScores::nsp_loss() const {
+    const double nats =
+        sum_of(sequences, has_pair, [](const SequenceScore& s) { return s.next_sentence_nats; });
+    return ratio(nats, static_cast<double>(nsp_sequences()));
+}
+
+double MlmScores::nsp_accuracy() const {
+    const double correct = sum_of(sequences, has_pair,
+                                  [](const SequenceScore& s) { return s.next_sentence_correct ? 1.0 : 0.0; });
+    return ratio(correct, static_cast<double>(nsp_sequences()));
+}
+
+namespace {
+
+template <typename Of>
+std::vector<Share> shares(const std::vector<SequenceScore>& sequences, Of of) {
+    std::vector<Share> shares;
+    for (const SequenceScore& score : sequences) {
+        if (whole_stretch(score)) {
+            shares.push_back(of(score));
+        }
+    }
+    return shares;
+}
+
+}  // namespace
+
+std::pair<double, double> MlmScores::bits_interval(std::uint64_t seed, int resamples) const {
+    const auto bits = [](const SequenceScore& s) {
+        return Share{s.nats / std::numbers::ln2, static_cast<double>(s.bases)};
+    };
+    return bootstrap_interval(shares(sequences, bits), seed, resamples);
+}
+
+std::pair<double, double> MlmScores::loss_interval(std::uint64_t seed) const {
+    const auto nats = [](const SequenceScore& s) { return Share{s.nats, static_cast<double>(s.chosen)}; };
+    return bootstrap_interval(shares(sequences, nats), seed);
+}
+
+std::pair<double, double> MlmScores::accuracy_interval(std::uint64_t seed) const {
+    const auto hits = [](const SequenceScore& s) {
+        return Share{static_cast<double>(s.correct), static_cast<double>(s.chosen)};
+    };
+    return bootstrap_interval(shares(sequences, hits), seed);
+}
+
+namespace {
+
+/// Gives every rank the scores of all: each has those of its own sequences, the others' are zero.
+void gather(std::vector<SequenceScore>& scores, training::Ranks& ranks) {
+    constexpr std::int64_t fields = 7;
+    at::Tensor table = at::zeros({static_cast<std::int64_t>(scores.size()), fields}, at::kDouble);
+    double* row = table.mutable_data_ptr<double>();
+    for (const SequenceScore& score : scores) {
+        const std::array<double, fields> values{score.nats,
+                                                static_cast<double>(score.chosen),
+                                                static_cast<double>(score.correct),
+                                                static_cast<double>(score.bases),
+                                                score.next_sentence + 1.0,
+                                                score.next_sentence_correct ? 1.0 : 0.0,
+                                                score.next_sentence_nats};
+        row = std::copy(values.begin(), values.end(), row);
+    }
+    ranks.sum(table);
+    const double* value = table.const_data_ptr<double>();
+    for (SequenceScore& score : scores) {
+        score = {.nats = value[0],
+                 .chosen = std::llround(value[1]),
+                 .correct = std::llround(value[2]),
+                 .bases = std::llround(value[3]),
+                 .next_sentence = static_cast<int>(std::lround(value[4])) - 1,
+                 .next_sentence_correct = value[5] > 0.5,
+                 .next_sentence_nats = value[6]};
+        value += fields;
+    }
+}
+
+}  // namespace
+
+MlmScores score_mlm(model::PreTrainingModel& network, const corpus::ExampleSource& source,
+                    const tokenizer::DnaTokenizer& tokenizer, const ScoringSpec& spec) {
+    const std::int64_t total =
+        spec.sequences > 0 ? std::min(spec.sequences, source.epoch_size()) : source.epoch_size();
+    const std::int64_t chunk_size =
+        std::max<std::int64_t>(1, spec.max_tokens / source.spec().sequence_length);
+    const std::int64_t chunk_count = (total + chunk_size - 1) / chunk_size;
+    const std::int64_t first = spec.ranks != nullptr ? spec.ranks->rank() : 0;
+    const std::int64_t step = spec.ranks != nullptr ? spec.ranks->size() : 1;
+    const model::BigBirdConfig& config = network->config();
+    training::Prefetcher<Chunk> chunks([&](std::int64_t turn) {
+        Chunk chunk;
+        const std::int64_t number = first + turn * step;
+        const std::int64_t begin = std::min(total, number * chunk_size),
+                           end = std::min(total, begin + chunk_size);
+        for (std::int64_t i = begin; i < end; ++i) {
+            chunk.examples.push_back(source.get(i));
+        }
+        chunk.batch = make_global_batch(chunk.examples, config, spec.max_tokens, spec.device);
+        return chunk;
+    });
+    const bool was_training = network->is_training();
+    network->eval();
+    const at::NoGradGuard no_gradients;
+    std::optional<Progress> progress;
+    if (spec.foreground) {
+        progress.emplace("scoring", "sequences", total);
+    }
+    MlmScores scores;
+    scores.sequences.resize(static_cast<std::size_t>(total));
+    for (std::int64_t number = first; number < chunk_count; number += step) {
+        if (spec.foreground) {
+            stop_if_asked();
+        }
+        const Chunk chunk = chunks.get(number / step);
+        const training::Autocast autocast(spec.compute, spec.device);
+        const std::span<SequenceScore> found =
+            std::span(scores.sequences)
+                .subspan(static_cast<std::size_t>(number * chunk_size), chunk.examples.size());
+        for (const MlmBatch& part : chunk.batch.parts)
+            score_part(network, part, chunk, tokenizer, found, spec.tokens ? &scores.tokens : nullptr);
+        if (progress) {
+            progress->update(std::min(total, (number + 1) * chunk_size));
+        }
+    }
+    if (step > 1) {
+        gather(scores.sequences, *spec.ranks);
+    }
+    if (progress) {
+        progress->finish();
+    }
+    network->train(was_training);
+    return scores;
+}
+
+}  // namespace bigbird::pretraining

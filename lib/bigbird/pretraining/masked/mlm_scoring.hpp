@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// How well a pretrained network fills in masked tokens of sequence that it has not seen.
+#pragma once
+
+#include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/corpus/tokens/example_stream.hpp"
+#include "bigbird/model/bigbird.hpp"
+#include "bigbird/pretraining/masked/token_scores.hpp"
+#include "bigbird/training/device/autocast.hpp"
+#include "bigbird/training/ranks/ranks.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace bigbird::pretraining {
+
+struct SequenceScore {
+    double nats = 0;                                  ///< sum of -ln p over the chosen tokens
+    std::int64_t chosen = 0, correct = 0, bases = 0;  ///< bases: spelt by the chosen tokens
+    int next_sentence = -1;                           ///< as in corpus::Example
+    bool next_sentence_correct = false;
+    double next_sentence_nats = 0;
+};
+
+/// Figures of masked tokens come from the sequences that are whole stretches of a document (next_sentence 0,
+/// or no NSP), so that each window counts once; those of NSP from all.
+struct MlmScores {
+    std::vector<SequenceScore> sequences;
+    std::vector<TokenScore> tokens;  ///< where asked for: of the sequences that are whole stretches
+
+    std::int64_t chosen() const;
+    std::int64_t bases() const;
+    /// Sum of -log2 p over the chosen tokens / bases that they spell.
+    double bits_per_character() const;
+    /// -ln p a chosen token, on average; its exponential is the perplexity.
+    double mlm_loss() const;
+    double accuracy() const;
+    std::int64_t nsp_sequences() const;
+    double nsp_loss() const;
+    double nsp_accuracy() const;
+    /// Intervals as bootstrap_interval() gives them over sequences, of bits_per_character, mlm_loss,
+    /// accuracy.
+    std::pair<double, double> bits_interval(std::uint64_t seed, int resamples = 1000) const;
+    std::pair<double, double> loss_interval(std::uint64_t seed) const;
+    std::pair<double, double> accuracy_interval(std::uint64_t seed) const;
+};
+
+struct ScoringSpec {
+    std::int64_t sequences = 0;      ///< the first of the source's epoch; 0: the whole epoch
+    std::int64_t max_tokens = 8192;  ///< padded, computed at once
+    at::Device device = at::kCPU;
+    training::ComputeType compute = training::ComputeType::fp32;
+    training::Ranks* ranks = nullptr;  ///< share the work and all get all scores; none: this process alone
+    bool tokens = false;               ///< keep the scores of tokens, too; this process' alone
+    bool foreground = false;           ///< shows progress on standard error and throws Stopped on a signal
+};
+
+/// Scores with the network in eval mode; afterwards it is in the mode it was in.
+MlmScores score_mlm(model::PreTrainingModel& network, const corpus::ExampleSource& source,
+                    const tokenizer::DnaTokenizer& tokenizer, const ScoringSpec& spec);
+
+}  // namespace bigbird::pretraining

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/pretraining/masked/mlm_scoring.hpp"
+
+#include "unit/pretraining/small_corpus.hpp"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+using namespace bigbird;
+using namespace bigbird::pretraining;
+using namespace bigbird::testing;
+
+namespace {
+
+SequenceScore score_of(double nats, std::int64_t bases, int next_sentence = -1) {
+    SequenceScore score;
+    score.nats = nats;
+    score.chosen = 10;
+    score.correct = 4;
+    score.bases = bases;
+    score.next_sentence = next_sentence;
+    return score;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("mlm_scoring: a network that knows nothing pays log2 of the vocabulary for each token") {
+    model::PreTrainingModel network(small_config());  // all parameters 0
+    const corpus::ExampleSource source = small_source(true, {.mask = 1, .random = 0});
+    const tokenizer::DnaTokenizer tokenizer = small_tokenizer();
+    const MlmScores scores = score_mlm(network, source, tokenizer, {});
+    DOCTEST_CHECK(static_cast<std::int64_t>(scores.sequences.size()) == source.epoch_size());
+    std::int64_t chosen = 0, bases = 0;
+    for (std::int64_t i = 0; i < source.epoch_size(); ++i) {
+        const corpus::Example example = source.get(i);
+        if (example.next_sentence == 0) {
+            chosen += static_cast<std::int64_t>(example.masked_labels.size());
+            for (const std::int32_t id : example.masked_labels) {
+                bases += static_cast<std::int64_t>(tokenizer.piece(id).size());
+            }
+        }
+    }
+    const double vocabulary = tokenizer.vocab_size();
+    DOCTEST_CHECK(scores.chosen() == chosen);
+    DOCTEST_CHECK(scores.bases() == bases);
+    DOCTEST_CHECK(scores.mlm_loss() == doctest::Approx(std::log(vocabulary)));
+    DOCTEST_CHECK(
+        scores.bits_per_character() ==
+        doctest::Approx(std::log2(vocabulary) * static_cast<double>(chosen) / static_cast<double>(bases)));
+    DOCTEST_CHECK(scores.nsp_sequences() == source.epoch_size());
+    DOCTEST_CHECK(scores.nsp_loss() == doctest::Approx(std::log(2.0)));
+    DOCTEST_CHECK(scores.nsp_accuracy() == doctest::Approx(0.5));  // always says "next", half are
+}
+
+DOCTEST_TEST_CASE(
+    "mlm_scoring: figures do not depend on the batch, nor on the mode that the network was in") {
+    model::PreTrainingModel network = small_network();
+    network->train();
+    const corpus::ExampleSource source = small_source();
+    const MlmScores one = score_mlm(network, source, small_tokenizer(), {.sequences = 20, .max_tokens = 1});
+    const MlmScores many =
+        score_mlm(network, source, small_tokenizer(), {.sequences = 20, .max_tokens = 1024});
+    DOCTEST_CHECK(network->is_training());
+    DOCTEST_REQUIRE(one.sequences.size() == 20);
+    for (std::size_t i = 0; i < 20; ++i) {
+        DOCTEST_CHECK(one.sequences[i].nats == doctest::Approx(many.sequences[i].nats).epsilon(1e-5));
+        DOCTEST_CHECK(one.sequences[i].bases == many.sequences[i].bases);
+    }
+    DOCTEST_CHECK(one.mlm_loss() > 0);
+}
+
+DOCTEST_TEST_CASE("mlm_scoring: pairs from two documents count for next-sentence prediction alone") {
+    MlmScores scores;
+    scores.sequences = {score_of(std::log(2.0) * 30, 20, 0), score_of(1e6, 20, 1),
+                        score_of(std::log(2.0) * 50, 20, 0)};
+    DOCTEST_CHECK(scores.bits_per_character() == doctest::Approx(2.0));
+    DOCTEST_CHECK(scores.accuracy() == doctest::Approx(0.4));
+    DOCTEST_CHECK(scores.chosen() == 20);
+    DOCTEST_CHECK(scores.nsp_sequences() == 3);
+    DOCTEST_CHECK(MlmScores{}.bits_per_character() == 0);
+}
+
+DOCTEST_TEST_CASE("mlm_scoring: the bootstrap interval is that of a mean of many, and repeats") {
+    MlmScores scores;
+    Rng rng(5);
+    for (int i = 0; i < 400; ++i) {
+        scores.sequences.push_back(score_of(std::log(2.0) * (200 + 20 * rng.normal()), 100));
+    }
+    const auto [low, high] = scores.bits_interval(1, 2000);
+    const double mean = scores.bits_per_character(), half = 1.96 * 0.2 / std::sqrt(400.0);
+    DOCTEST_CHECK(low == doctest::Approx(mean - half).epsilon(0.002));
+    DOCTEST_CHECK(high == doctest::Approx(mean + half).epsilon(0.002));
+    DOCTEST_CHECK(scores.bits_interval(1, 2000) == std::pair(low, high));
+    DOCTEST_CHECK(scores.bits_interval(2, 2000) != std::pair(low, high));
+}
