@@ -31,8 +31,7 @@ private:
 TORCH_MODULE(PreTrainingHeads);
 
 /// "classifier.": dropout, dense, activation (a Longformer's: tanh), dropout, out_proj on the raw first
-/// position; with
-/// classifier_head "linear" dropout and out_proj; with "bins" LayerNorm, dropout and out_proj.
+/// position; with classifier_head "linear" dropout and out_proj; with "bins" LayerNorm, dropout and out_proj.
 class ClassificationHeadImpl : public torch::nn::Module {
 public:
     explicit ClassificationHeadImpl(const BigBirdConfig& config);
@@ -42,7 +41,7 @@ public:
     bool reads_bins() const { return static_cast<bool>(norm_); }
 
 private:
-    std::string activation_;
+    std::string activation_;  // empty: tanh
     double dropout_;
     Linear dense_{nullptr}, out_proj_{nullptr};
     LayerNorm norm_{nullptr};

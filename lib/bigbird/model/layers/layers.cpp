@@ -54,7 +54,6 @@ at::Tensor activation(const std::string& name, const at::Tensor& x) {
     if (name == "gelu_new" || name == "gelu_pytorch_tanh") return gelu_tanh(x);
     if (name == "gelu") return at::gelu(x);
     if (name == "relu") return at::relu(x);
-    if (name == "tanh") return at::tanh(x);
     BIGBIRD_EXPECTS(name == "silu" || name == "swish", "unknown activation " + name);
     return at::silu(x);
 }

@@ -52,8 +52,8 @@ private:
 };
 TORCH_MODULE(Embedding);
 
-/// hidden_act by its Hugging Face name: gelu, gelu_new, gelu_pytorch_tanh, relu, silu (swish); or tanh. Where
-/// no gradient is wanted the result may take the place of x, which must then be nobody else's.
+/// hidden_act by its Hugging Face name: gelu, gelu_new, gelu_pytorch_tanh, relu, silu (swish). Where no
+/// gradient is wanted the result may take the place of x, which must then be nobody else's.
 at::Tensor activation(const std::string& name, const at::Tensor& x);
 
 }  // namespace bigbird::model
