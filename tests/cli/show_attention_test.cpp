@@ -51,3 +51,28 @@ DOCTEST_TEST_CASE("show-attention: draws every pattern by name, as SVG and PNG t
     DOCTEST_CHECK(run_program({"show-attention", "--pattern", "window", "--length", "384"}).out ==
                   "oo....\nooo...\n.ooo..\n..ooo.\n...ooo\n....oo\n");
 }
+
+DOCTEST_TEST_CASE("show-attention: draws a Longformer's window of a layer and head, and its global tokens") {
+    const TempDir folder;
+    const std::string config = (folder / "config.json").string();
+    write_file(config, R"({"model_type": "longformer", "num_hidden_layers": 2, "attention_window": [64, 256],
+                           "num_global_tokens": 1})");
+    const std::vector<std::string> narrow{"show-attention", "--config", config, "--length", "512"};
+    std::vector<std::string> wide = narrow;
+    wide.insert(wide.end(), {"--layer", "1"});
+    const ProgramResult first = run_program(narrow), second = run_program(wide);
+    DOCTEST_CHECK(first.code == 0);
+    DOCTEST_CHECK(second.code == 0);
+    DOCTEST_CHECK(first.out != second.out);
+    wide.back() = "2";
+    const ProgramResult beyond = run_program(wide);
+    DOCTEST_CHECK(beyond.code == 2);
+    DOCTEST_CHECK(beyond.err ==
+                  "bigbird-dna: error: --layer and --head begin at 0; the model has 2 layers of 12 heads\n");
+    write_file(config, R"({"model_type": "longformer", "attention_window": 255})");
+    const ProgramResult odd = run_program(narrow);
+    DOCTEST_CHECK(odd.code == 3);
+    DOCTEST_CHECK(odd.err ==
+                  "bigbird-dna: error: " + config +
+                      ": model configuration: attention_window must be even and at least 2, not 255\n");
+}

@@ -55,6 +55,23 @@ void setup_show_attention(Program& program, Runner<ShowAttentionOptions> run) {
     add_examples(command, examples);
 }
 
+namespace {
+
+/// A Longformer's window and its leading global tokens, as one pattern.
+attention::PatternSpec drawn_window(const model::BigBirdConfig& config, const ShowAttentionOptions& options) {
+    if (options.layer >= config.num_hidden_layers || options.head >= config.num_attention_heads) {
+        throw ConfigError("--layer and --head begin at 0; the model has " +
+                          std::to_string(config.num_hidden_layers) + " layers of " +
+                          std::to_string(config.num_attention_heads) + " heads");
+    }
+    attention::PatternSpec window =
+        config.longformer->window(options.layer, options.head, config.pattern.block_size);
+    window.global_tokens = static_cast<int>(config.longformer->global_tokens.value_or(0));
+    return window;
+}
+
+}  // namespace
+
 int run_show_attention(const ShowAttentionOptions& options) {
     model::BigBirdConfig config;
     if (!options.config.empty()) {
@@ -64,6 +81,8 @@ int run_show_attention(const ShowAttentionOptions& options) {
         config.pattern = attention::named_pattern(options.pattern);
     } else if (config.performer) {
         throw InputError("attention_type performer has no blocks to draw; give --pattern", options.config);
+    } else if (config.longformer) {
+        config.pattern = drawn_window(config, options);
     }
     const attention::PatternSpec& spec = config.pattern;
     constexpr std::int64_t longest = 4096;  // blocks; a picture of more serves nobody

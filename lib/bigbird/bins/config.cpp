@@ -86,6 +86,7 @@ void BinsConfig::validate() const {
                 " positions, which are no whole blocks of " + std::to_string(encoder.pattern.block_size));
     require(encoder.extra_global_tokens == 0, "num_extra_global_tokens must be 0");
     require(!encoder.performer, "attention_type performer is for models of tokens");
+    require(!encoder.longformer, "attention_type longformer is for models of tokens");
     require(positions != model::Positions::absolute, "positions are rotary or none, not absolute");
     require(head_dropout >= 0 && head_dropout < 1, "head_dropout must be at least 0 and below 1");
     encoder.validate();

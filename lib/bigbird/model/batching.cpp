@@ -30,10 +30,10 @@ EncoderInput make_input(std::span<const TokenSequence> sequences, const BigBirdC
                        at::zeros({batch, length}, at::kLong), at::zeros({batch, length}, at::kBool)};
     for (std::int64_t row = 0; row < batch; ++row) {
         const TokenSequence& sequence = sequences[static_cast<std::size_t>(row)];
-        if (std::ssize(sequence.ids) > config.max_position_embeddings) {
+        if (std::ssize(sequence.ids) > config.positions()) {
             throw InputError("a sequence of " + std::to_string(sequence.ids.size()) +
-                             " tokens is longer than the model's " +
-                             std::to_string(config.max_position_embeddings) + " positions");
+                             " tokens is longer than the model's " + std::to_string(config.positions()) +
+                             " positions");
         }
         BIGBIRD_EXPECTS(block_count(std::ssize(sequence.ids), config.pattern.block_size) == blocks,
                         "the sequences of a batch differ in their number of blocks");

@@ -22,6 +22,8 @@ struct EncoderInput {
     at::Tensor input_ids;       // (batch, length) int64
     at::Tensor token_type_ids;  // (batch, length) int64
     at::Tensor attention_mask;  // (batch, length) bool, true = real token
+    /// Of a Longformer, (batch, length) bool, true = global; undefined: the leading num_global_tokens.
+    at::Tensor global_attention_mask = {};
 };
 
 struct EncoderOutput {
@@ -99,9 +101,9 @@ private:
 TORCH_MODULE(SequenceClassifier);
 
 /// N(0, initializer_range) or, by fan-in, N(0, 1 / sqrt(inputs)) but for embeddings; biases 0, LayerNorm 1/0,
-/// [PAD]'s row 0; a convolution of embeddings passes on what stands there and a little of its neighbours. A
-/// function of the seed and the parameter's name alone, on any device. `prefix` restricts it to parameters
-/// whose name starts so.
+/// [PAD]'s row 0, and a Longformer's position of padding; a convolution of embeddings passes on what stands
+/// there and a little of its neighbours. A function of the seed and the parameter's name alone, on any
+/// device. `prefix` restricts it to parameters whose name starts so.
 void initialise(torch::nn::Module& module, const BigBirdConfig& config, std::uint64_t seed,
                 const std::string& prefix = {});
 

@@ -3,7 +3,6 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/model/layers/fused_steps.hpp"
 #include "bigbird/model/layers/onednn_linear.hpp"
 #include "bigbird/model/layers/packed_linear.hpp"
 #include "bigbird/model/layers/recompute.hpp"
@@ -33,17 +32,50 @@ at::Tensor mask_with_front(const at::Tensor& mask, const BigBirdConfig& config) 
     return at::cat({real.unsqueeze(0).expand({mask.size(0), -1}), mask}, 1);
 }
 
+/// [layer][head]
+std::vector<std::vector<attention::PatternSpec>> windows_of(const BigBirdConfig& config) {
+    std::vector<std::vector<attention::PatternSpec>> windows;
+    for (std::int64_t layer = 0; layer < config.num_hidden_layers; ++layer) {
+        windows.emplace_back();
+        for (std::int64_t head = 0; head < config.num_attention_heads; ++head) {
+            windows.back().push_back(config.longformer->window(layer, head, config.pattern.block_size));
+        }
+    }
+    return windows;
+}
+
 AttentionPlan attention_plan(const BigBirdConfig& config) {
     if (config.performer) {
         const std::int64_t head_dim = config.hidden_size / config.num_attention_heads;
         return {.layouts = {},
-                .features = std::make_shared<attention::FeatureCache>(*config.performer, head_dim)};
+                .features = std::make_shared<attention::FeatureCache>(*config.performer, head_dim),
+                .windows = {}};
+    }
+    if (config.longformer) {
+        return {.layouts = {},
+                .features = {},
+                .windows = std::make_shared<attention::WindowLayouts>(windows_of(config))};
     }
     const auto heads = static_cast<int>(config.num_attention_heads);
     attention::PatternSpec pattern = config.pattern;
     pattern.plan_tokens = static_cast<int>(config.max_position_embeddings);
     pattern.plan_heads = heads;
-    return {.layouts = std::make_shared<attention::LayoutCache>(pattern, heads), .features = {}};
+    return {
+        .layouts = std::make_shared<attention::LayoutCache>(pattern, heads), .features = {}, .windows = {}};
+}
+
+attention::GlobalTokens global_tokens(const EncoderInput& input, const BigBirdConfig& config) {
+    if (!config.longformer) return {};
+    return input.global_attention_mask.defined()
+               ? attention::find_global_tokens(input.global_attention_mask, input.attention_mask)
+               : attention::leading_global_tokens(config.longformer->global_tokens.value_or(0),
+                                                  input.attention_mask);
+}
+
+/// A Longformer's: from padding + 1 for the tokens that are no padding, `padding` for those that are.
+at::Tensor counted_positions(const at::Tensor& ids, std::int64_t padding) {
+    const at::Tensor real = ids.ne(padding).to(at::kLong);
+    return real.cumsum(1) * real + padding;
 }
 
 /// A nameless step of a dotted parameter name.
@@ -56,12 +88,14 @@ std::shared_ptr<torch::nn::Module> group(torch::nn::Module& parent, const std::s
 EmbeddingsImpl::EmbeddingsImpl(const BigBirdConfig& config)
     : dropout_(config.hidden_dropout_prob),
       word_scale_(config.rescale_embeddings ? std::sqrt(static_cast<double>(config.hidden_size)) : 1.0),
-      front_(config.front_tokens()) {
+      front_(config.front_tokens()),
+      is_longformer_(config.longformer.has_value()) {
     word_embeddings = register_module("word_embeddings",
                                       Embedding(config.vocab_size, config.hidden_size, config.pad_token_id));
     if (config.form.positions == Positions::absolute) {
         position_embeddings = register_module("position_embeddings",
-                                              Embedding(config.max_position_embeddings, config.hidden_size));
+                                              Embedding(config.max_position_embeddings, config.hidden_size,
+                                                        is_longformer_ ? config.pad_token_id : -1));
     }
     token_type_embeddings =
         register_module("token_type_embeddings", Embedding(config.type_vocab_size, config.hidden_size));
@@ -85,9 +119,20 @@ at::Tensor EmbeddingsImpl::convolved(const at::Tensor& x, const at::Tensor& mask
         .transpose(1, 2);
 }
 
+at::Tensor EmbeddingsImpl::of_longformer(const EncoderInput& input, const FusedDropout& drop,
+                                         std::optional<at::ScalarType> fused) const {
+    const at::Tensor positions = counted_positions(input.input_ids, word_embeddings->padding());
+    const at::Tensor x = word_embeddings->forward(input.input_ids) +
+                         token_type_embeddings->forward(input.token_type_ids) +
+                         position_embeddings->forward(positions);
+    const at::Tensor y = dropout(norm_->forward(x), drop.probability, drop.key, drop.site);
+    return fused ? y.to(*fused) : y;
+}
+
 at::Tensor EmbeddingsImpl::forward(const EncoderInput& input, const DropoutKey& key,
                                    std::optional<at::ScalarType> fused) const {
     const FusedDropout drop{is_training() ? dropout_ : 0, key, {Place::embeddings}};
+    if (is_longformer_) return of_longformer(input, drop, fused);
     if (fused && front_ == 0) {
         return fused_embedding_norm(
             {input.input_ids, input.token_type_ids, word_embeddings->weight, position_embeddings->weight,
@@ -129,6 +174,11 @@ EncoderLayerImpl::EncoderLayerImpl(const BigBirdConfig& config, int layer, Atten
     query_ = self->register_module("query", Linear(hidden, hidden, config.use_bias));
     key_ = self->register_module("key", Linear(hidden, hidden, config.use_bias));
     value_ = self->register_module("value", Linear(hidden, hidden, config.use_bias));
+    if (config.longformer) {
+        query_global_ = self->register_module("query_global", Linear(hidden, hidden));
+        key_global_ = self->register_module("key_global", Linear(hidden, hidden));
+        value_global_ = self->register_module("value_global", Linear(hidden, hidden));
+    }
     const auto attention_output = group(*attention, "output");
     attention_output_ = attention_output->register_module("dense", Linear(hidden, hidden));
     attention_norm_ =
@@ -161,8 +211,9 @@ at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const PassContext& pass
     };
     const auto [query, key, value] = project(x, pass);
     const std::array<at::Tensor, 3> of_heads{turned(query), turned(key), by_head(value)};
-    const at::Tensor context =
-        plan_.features ? attend_features(of_heads, pass) : attend_blocks(of_heads, pass, x.options());
+    const at::Tensor context = plan_.features  ? attend_features(of_heads, pass)
+                               : plan_.windows ? attend_windows(of_heads, x, pass)
+                                               : attend_blocks(of_heads, pass, x.options());
     return context.transpose(1, 2).reshape({batch, length, hidden});
 }
 
@@ -185,6 +236,21 @@ at::Tensor EncoderLayerImpl::attend_features(const std::array<at::Tensor, 3>& of
     return attention::feature_attention(query, key, value, pass.mask,
                                         plan_.features->get(pass.redraw, layer_, query.device()),
                                         plan_.features->kernel());
+}
+
+at::Tensor EncoderLayerImpl::attend_windows(const std::array<at::Tensor, 3>& of_heads, const at::Tensor& x,
+                                            const PassContext& pass) const {
+    const auto& [query, key, value] = of_heads;
+    const attention::GlobalTokens& tokens = pass.globals;
+    const auto layout = plan_.windows->get(pass.blocks, tokens.most(), layer_, x.device());
+    const at::Tensor local = attention::window_attention(query, key, value, tokens, *layout, pass.backend);
+    if (tokens.most() == 0) return local;
+    const auto by_head = [&](const at::Tensor& y) {
+        return y.view({y.size(0), y.size(1), heads_, -1}).transpose(1, 2);
+    };
+    const at::Tensor queries = query_global_->forward(attention::global_rows(x, tokens));
+    return attention::with_global_rows(local, by_head(queries), by_head(key_global_->forward(x)),
+                                       by_head(value_global_->forward(x)), pass.mask, tokens);
 }
 
 at::Tensor EncoderLayerImpl::expand(const at::Tensor& x, const PassContext& pass) const {
@@ -254,9 +320,9 @@ EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidd
                                         const DropoutKey& key) {
     const std::int64_t length = input.input_ids.size(1), block = config_.pattern.block_size;
     BIGBIRD_EXPECTS(length % block == 0, "the length must be a multiple of the block size");
-    if (length >= config_.max_position_embeddings + block) {
+    if (length >= config_.positions() + block) {
         throw InputError("a sequence of " + std::to_string(length) + " tokens is longer than the model's " +
-                         std::to_string(config_.max_position_embeddings) + " positions");
+                         std::to_string(config_.positions()) + " positions");
     }
     const std::int64_t front = config_.front_tokens();
     const PassContext pass{.mask = mask_with_front(input.attention_mask, config_),
@@ -266,7 +332,8 @@ EncoderOutput BigBirdModelImpl::forward(const EncoderInput& input, bool all_hidd
                            .fused = fused(),
                            .packed = is_packed(),
                            .rotary = rotary(front + length, input.input_ids.device()),
-                           .redraw = config_.performer ? config_.performer->redraw : 0};
+                           .redraw = config_.performer ? config_.performer->redraw : 0,
+                           .globals = global_tokens(input, config_)};
     const auto of_sequence = [&](const at::Tensor& y) { return front == 0 ? y : y.narrow(1, front, length); };
     EncoderOutput out;
     at::Tensor x = embeddings_->forward(input, key, pass.fused);

@@ -4,8 +4,10 @@
 
 #include "bigbird/attention/attention.hpp"
 #include "bigbird/attention/feature_attention.hpp"
+#include "bigbird/attention/window_attention.hpp"
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/model/layers/dropout.hpp"
+#include "bigbird/model/layers/fused_steps.hpp"
 #include "bigbird/model/layers/layers.hpp"
 #include "bigbird/model/layers/rotary.hpp"
 
@@ -20,8 +22,9 @@
 namespace bigbird::model {
 
 /// Word, position (where these are absolute) and token type embeddings, behind those of the extra global
-/// tokens where there are such; dropout before LayerNorm, as in transformers' BigBird and unlike its BERT. A
-/// convolution stands behind the norm.
+/// tokens where there are such; dropout before LayerNorm, as in transformers' BigBird and unlike its BERT and
+/// its Longformer, whose positions count the tokens that are no padding. A convolution stands behind the
+/// norm.
 class EmbeddingsImpl : public torch::nn::Module {
 public:
     explicit EmbeddingsImpl(const BigBirdConfig& config);
@@ -34,6 +37,8 @@ public:
         global_embeddings{nullptr};  ///< the last one empty without extra global tokens
 
 private:
+    at::Tensor of_longformer(const EncoderInput& input, const FusedDropout& drop,
+                             std::optional<at::ScalarType> fused) const;
     /// Each feature over its neighbours; what is padded counts as absent. x: (batch, length, hidden).
     at::Tensor convolved(const at::Tensor& x, const at::Tensor& mask) const;
 
@@ -42,6 +47,7 @@ private:
     double dropout_;
     double word_scale_;
     std::int64_t front_;
+    bool is_longformer_;
 };
 TORCH_MODULE(Embeddings);
 
@@ -55,12 +61,14 @@ struct PassContext {
     bool packed = false;                                 ///< queries, keys and values by packed_linear()
     RotaryTable rotary = {};                             ///< undefined without rotary positions
     std::int64_t redraw = 0;                             ///< the draw of a Performer's features
+    attention::GlobalTokens globals = {};                ///< of a Longformer
 };
 
-/// How the layers of an encoder attend: one of the two.
+/// How the layers of an encoder attend: one of the three.
 struct AttentionPlan {
     std::shared_ptr<attention::LayoutCache> layouts;    ///< by blocks
     std::shared_ptr<attention::FeatureCache> features;  ///< by random features
+    std::shared_ptr<attention::WindowLayouts> windows;  ///< by windows and global tokens of each sample
 };
 
 /// Attention and feed-forward, each followed by dropout, residual and LayerNorm; or, with the norm before,
@@ -80,13 +88,17 @@ private:
     at::Tensor attend_blocks(const std::array<at::Tensor, 3>& of_heads, const PassContext& pass,
                              const at::TensorOptions& of_factors) const;
     at::Tensor attend_features(const std::array<at::Tensor, 3>& of_heads, const PassContext& pass) const;
+    /// x: (batch, length, hidden), for the projections of global tokens.
+    at::Tensor attend_windows(const std::array<at::Tensor, 3>& of_heads, const at::Tensor& x,
+                              const PassContext& pass) const;
     at::Tensor expand(const at::Tensor& x, const PassContext& pass) const;
     at::Tensor project_and_norm(const Linear& projection, const at::Tensor& y, const at::Tensor& residual,
                                 const LayerNorm& norm, DropoutSite::Place place,
                                 const PassContext& pass) const;
 
-    Linear query_{nullptr}, key_{nullptr}, value_{nullptr}, attention_output_{nullptr},
-        intermediate_{nullptr}, gate_{nullptr}, output_{nullptr};
+    Linear query_{nullptr}, key_{nullptr}, value_{nullptr}, query_global_{nullptr}, key_global_{nullptr},
+        value_global_{nullptr}, attention_output_{nullptr}, intermediate_{nullptr}, gate_{nullptr},
+        output_{nullptr};
     LayerNorm attention_norm_{nullptr}, output_norm_{nullptr};
     AttentionPlan plan_;
     std::string activation_;
@@ -101,7 +113,7 @@ TORCH_MODULE(EncoderLayer);
 class BigBirdModelImpl : public torch::nn::Module {
 public:
     explicit BigBirdModelImpl(const BigBirdConfig& config);
-    /// Throws InputError where the length is above max_position_embeddings, ConfigError where the pattern's
+    /// Throws InputError where the length is above the model's positions, ConfigError where the pattern's
     /// random blocks cannot be drawn.
     EncoderOutput forward(const EncoderInput& input, bool all_hidden_states, const DropoutKey& key);
     /// tanh of a linear layer on the first position: (batch, length, hidden) -> (batch, hidden).

@@ -55,10 +55,18 @@ struct Prepared {
     std::int64_t length = 0;
 };
 
+constexpr const char* global_mask = "global_attention_mask";
+
+void require_mask(const at::Tensor& mask, const std::string& key) {
+    require(((mask == 0) | (mask == 1)).all().item<bool>(), "tensor '" + key + "' must hold 0 and 1 alone");
+}
+
 Prepared prepare(const TensorMap& inputs, const BigBirdConfig& config) {
     for (const auto& item : inputs) {
         const std::string& key = item.first;
-        if (key != "input_ids" && key != "attention_mask" && key != "token_type_ids") {
+        const bool is_used = key == "input_ids" || key == "attention_mask" || key == "token_type_ids" ||
+                             (key == global_mask && config.longformer);
+        if (!is_used) {
             log_warning("tensor '{}' of the input is not used", key);
         }
     }
@@ -67,22 +75,28 @@ Prepared prepare(const TensorMap& inputs, const BigBirdConfig& config) {
                      types = whole_numbers(inputs, "token_type_ids", ids, 0);
     require_below(ids, "input_ids", config.vocab_size, "pieces");
     require_below(types, "token_type_ids", config.type_vocab_size, "token types");
-    require(((mask == 0) | (mask == 1)).all().item<bool>(),
-            "tensor 'attention_mask' must hold 0 and 1 alone");
+    require_mask(mask, "attention_mask");
     const std::int64_t length = ids.size(1), block = config.pattern.block_size;
-    require(length <= config.max_position_embeddings,
-            "tensor 'input_ids' holds sequences of " + std::to_string(length) + " tokens, the model has " +
-                std::to_string(config.max_position_embeddings) + " positions");
+    require(length <= config.positions(), "tensor 'input_ids' holds sequences of " + std::to_string(length) +
+                                              " tokens, the model has " + std::to_string(config.positions()) +
+                                              " positions");
     const auto padded = [&](const at::Tensor& x, std::int64_t value) {
         return at::constant_pad_nd(x, {0, (block - length % block) % block}, value);
     };
-    return {{padded(ids, config.pad_token_id), padded(types, 0), padded(mask, 0).to(at::kBool)}, length};
+    EncoderInput input{padded(ids, config.pad_token_id), padded(types, 0), padded(mask, 0).to(at::kBool)};
+    if (config.longformer && inputs.contains(global_mask)) {
+        const at::Tensor global = whole_numbers(inputs, global_mask, ids, 0);
+        require_mask(global, global_mask);
+        input.global_attention_mask = padded(global, 0).to(at::kBool);
+    }
+    return {input, length};
 }
 
 EncoderInput rows(const EncoderInput& input, std::int64_t begin, std::int64_t count,
                   const at::Device& device) {
     const auto cut = [&](const at::Tensor& x) { return x.narrow(0, begin, count).to(device); };
-    return {cut(input.input_ids), cut(input.token_type_ids), cut(input.attention_mask)};
+    return {cut(input.input_ids), cut(input.token_type_ids), cut(input.attention_mask),
+            input.global_attention_mask.defined() ? cut(input.global_attention_mask) : at::Tensor()};
 }
 
 /// The heads' outputs from hidden (batch, length, hidden); `length` without what was padded.
@@ -136,7 +150,8 @@ TensorMap forward_tensors(const std::filesystem::path& directory, const TensorMa
                           const ForwardSpec& spec, const at::Device& device) {
     scalar_type(spec.type);
     const std::string architecture = read_architecture(directory);
-    if (architecture == "BigBirdForSequenceClassification") {
+    if (architecture == "BigBirdForSequenceClassification" ||
+        architecture == "LongformerForSequenceClassification") {
         SequenceClassifier model = load_classifier(directory, device);
         const auto logits = [&](const at::Tensor& hidden, std::int64_t, TensorMap& out) {
             out["logits"] = model->predict(hidden);
@@ -144,7 +159,7 @@ TensorMap forward_tensors(const std::filesystem::path& directory, const TensorMa
         return run(model, logits, inputs, spec, device);
     }
     const LoadedEncoder loaded = load_encoder(directory, device);
-    if (!loaded.has_predictions && architecture != "BigBirdModel") {
+    if (!loaded.has_predictions && architecture != "BigBirdModel" && architecture != "LongformerModel") {
         log_warning("{}: heads of {} are not computed, the encoder alone is", directory.string(),
                     architecture.empty() ? "an architecture without name" : architecture);
     }

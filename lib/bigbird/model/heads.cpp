@@ -7,7 +7,8 @@ namespace bigbird::model {
 
 using Place = DropoutSite::Place;
 
-PreTrainingHeadsImpl::PreTrainingHeadsImpl(const BigBirdConfig& config) : activation_(config.hidden_act) {
+PreTrainingHeadsImpl::PreTrainingHeadsImpl(const BigBirdConfig& config)
+    : activation_(config.longformer ? "gelu" : config.hidden_act) {
     const auto predictions =
         register_module("predictions", std::make_shared<torch::nn::Module>("predictions"));
     bias_ = predictions->register_parameter("bias", at::zeros({config.vocab_size}));
@@ -32,7 +33,7 @@ at::Tensor PreTrainingHeadsImpl::seq_relationship(const at::Tensor& pooled) cons
 }
 
 ClassificationHeadImpl::ClassificationHeadImpl(const BigBirdConfig& config)
-    : activation_(config.hidden_act),
+    : activation_(config.longformer ? "" : config.hidden_act),
       dropout_(config.classifier_dropout.value_or(config.hidden_dropout_prob)) {
     if (config.classifier_head == "classification") {
         dense_ = register_module("dense", Linear(config.hidden_size, config.hidden_size));
@@ -49,7 +50,8 @@ at::Tensor ClassificationHeadImpl::forward(const at::Tensor& features, const Dro
     };
     at::Tensor x = drop(norm_ ? norm_->forward(features) : features, Place::classifier_input);
     if (dense_) {
-        x = drop(activation(activation_, dense_->forward(x)), Place::classifier_middle);
+        const at::Tensor y = dense_->forward(x);
+        x = drop(activation_.empty() ? at::tanh(y) : activation(activation_, y), Place::classifier_middle);
     }
     return out_proj_->forward(x);
 }

@@ -10,7 +10,8 @@
 
 namespace bigbird::model {
 
-/// "cls.": predictions (dense, activation, LayerNorm, tied decoder) and seq_relationship.
+/// "cls.": predictions (dense, activation, LayerNorm, tied decoder) and seq_relationship. A Longformer's
+/// activation is gelu, whatever hidden_act is, as in transformers.
 class PreTrainingHeadsImpl : public torch::nn::Module {
 public:
     explicit PreTrainingHeadsImpl(const BigBirdConfig& config);
@@ -29,8 +30,8 @@ private:
 };
 TORCH_MODULE(PreTrainingHeads);
 
-/// "classifier.": dropout, dense, activation, dropout, out_proj on the raw first position; with
-/// classifier_head "linear" dropout and out_proj; with "bins" LayerNorm, dropout and out_proj.
+/// "classifier.": dropout, dense, activation (a Longformer's: tanh), dropout, out_proj on the raw first
+/// position; with classifier_head "linear" dropout and out_proj; with "bins" LayerNorm, dropout and out_proj.
 class ClassificationHeadImpl : public torch::nn::Module {
 public:
     explicit ClassificationHeadImpl(const BigBirdConfig& config);
@@ -40,7 +41,7 @@ public:
     bool reads_bins() const { return static_cast<bool>(norm_); }
 
 private:
-    std::string activation_;
+    std::string activation_;  // empty: tanh
     double dropout_;
     Linear dense_{nullptr}, out_proj_{nullptr};
     LayerNorm norm_{nullptr};

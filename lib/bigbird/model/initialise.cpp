@@ -63,7 +63,8 @@ void initialise(torch::nn::Module& module, const BigBirdConfig& config, std::uin
         }
         parameter.copy_(
             normal_matrix(parameter.sizes(), deviation_of(name, parameter, config), stream.split(name)));
-        if (name.ends_with("word_embeddings.weight")) {
+        if (name.ends_with("word_embeddings.weight") ||
+            (config.longformer && name.ends_with("position_embeddings.weight"))) {
             parameter.select(0, config.pad_token_id).zero_();
         }
     }

@@ -17,9 +17,9 @@ void write(const Model& model, const std::string& architecture, const tokenizer:
     BigBirdConfig config = model->config();
     config.extra.update(extra);
     write_json(directory / "config.json", config_to_json(config, architecture), Overwrite::allow);
-    write_safetensors(parameters_of(*model), directory / "model.safetensors");
+    write_safetensors(named_for_file(parameters_of(*model)), directory / "model.safetensors");
     if (tokenizer != nullptr) {
-        tokenizer::write_tokenizer_files(*tokenizer, model->config().max_position_embeddings, directory);
+        tokenizer::write_tokenizer_files(*tokenizer, model->config().positions(), directory);
     }
 }
 
@@ -32,8 +32,25 @@ void require_directory(const fs::path& directory) {
     }
 }
 
-/// BigBirdForMaskedLM is a BigBirdForPreTraining without it.
-const LoadRules may_lack_seq_relationship{.optional_prefix = "cls.seq_relationship", .only_prefix = {}};
+/// BigBirdForMaskedLM is a BigBirdForPreTraining without it. LongformerForMaskedLM lacks the pooler, too.
+LoadRules may_lack_seq_relationship(const BigBirdConfig& config) {
+    return {.optional_prefix = "cls.seq_relationship",
+            .only_prefix = {},
+            .also_optional = config.longformer ? "bert.pooler" : ""};
+}
+
+/// Classifiers of transformers' Longformer have no pooler, which one of its heads alone reads here.
+LoadRules of_classifier(const BigBirdConfig& config) {
+    const bool may_lack = config.longformer && config.classifier_head != "linear";
+    return {.optional_prefix = may_lack ? "bert.pooler" : "", .only_prefix = {}};
+}
+
+/// A Longformer's classifier attends globally from the token that it reads, unless its configuration says
+/// otherwise.
+BigBirdConfig with_global_cls(BigBirdConfig config) {
+    if (config.longformer && !config.longformer->global_tokens) config.longformer->global_tokens = 1;
+    return config;
+}
 
 }  // namespace
 
@@ -66,7 +83,7 @@ tokenizer::DnaTokenizer read_tokenizer(const fs::path& directory, const BigBirdC
 
 void fill_from_pretrained(PreTrainingModelImpl& model, const fs::path& directory) {
     const fs::path file = directory / "model.safetensors";
-    if (!fill_parameters(model, read_weights(directory), may_lack_seq_relationship, file)) {
+    if (!fill_parameters(model, read_weights(directory), may_lack_seq_relationship(model.config()), file)) {
         log_warning("{}: has no cls.seq_relationship; it is left as initialised", file.string());
     }
 }
@@ -74,6 +91,7 @@ void fill_from_pretrained(PreTrainingModelImpl& model, const fs::path& directory
 PreTrainingModel load_pretraining_model(const fs::path& directory, const at::Device& device) {
     PreTrainingModel model(read_config(directory));
     initialise(*model, model->config(), 0, "cls.seq_relationship");
+    initialise(*model, model->config(), 0, "bert.pooler");
     fill_from_pretrained(*model, directory);
     model->to(device);
     model->eval();
@@ -86,9 +104,9 @@ LoadedEncoder load_encoder(const fs::path& directory, const at::Device& device) 
     LoadedEncoder loaded{.model = PreTrainingModel(read_config(directory)),
                          .has_predictions = tensors.contains("cls.predictions.transform.dense.weight")};
     if (loaded.has_predictions) {
-        loaded.has_pooler = true;
-        loaded.has_seq_relationship =
-            fill_parameters(*loaded.model, std::move(tensors), may_lack_seq_relationship, file);
+        loaded.has_pooler = tensors.contains("bert.pooler.weight");
+        loaded.has_seq_relationship = fill_parameters(
+            *loaded.model, std::move(tensors), may_lack_seq_relationship(loaded.model->config()), file);
     } else {
         loaded.has_pooler = fill_parameters(*loaded.model, std::move(tensors),
                                             {.optional_prefix = "bert.pooler", .only_prefix = "bert."}, file);
@@ -106,7 +124,7 @@ SequenceClassifier load_classifier(const fs::path& directory, const at::Device& 
             directory / "config.json");
     }
     SequenceClassifier model(config);
-    fill_parameters(*model, read_weights(directory), {}, directory / "model.safetensors");
+    fill_parameters(*model, read_weights(directory), of_classifier(config), directory / "model.safetensors");
     model->to(device);
     model->eval();
     return model;
@@ -115,9 +133,11 @@ SequenceClassifier load_classifier(const fs::path& directory, const at::Device& 
 SequenceClassifier classifier_from_pretrained(const fs::path& directory, BigBirdConfig config,
                                               std::uint64_t seed, const at::Device& device) {
     require_directory(directory);
-    SequenceClassifier model(config);
+    SequenceClassifier model(with_global_cls(config));
     initialise(*model, config, seed, "classifier.");
-    fill_parameters(*model, read_weights(directory), {.optional_prefix = {}, .only_prefix = "bert."},
+    if (config.longformer) initialise(*model, config, seed, "bert.pooler");
+    fill_parameters(*model, read_weights(directory),
+                    {.optional_prefix = config.longformer ? "bert.pooler" : "", .only_prefix = "bert."},
                     directory / "model.safetensors");
     model->to(device);
     model->eval();
@@ -125,7 +145,7 @@ SequenceClassifier classifier_from_pretrained(const fs::path& directory, BigBird
 }
 
 SequenceClassifier untrained_classifier(BigBirdConfig config, std::uint64_t seed, const at::Device& device) {
-    SequenceClassifier model(config);
+    SequenceClassifier model(with_global_cls(config));
     initialise(*model, config, seed);
     model->to(device);
     model->eval();

@@ -38,9 +38,14 @@ at::Tensor SequenceClassifierImpl::predict(const at::Tensor& hidden, const Dropo
 
 std::vector<at::Tensor> SequenceClassifierImpl::trained_parameters() const {
     std::vector<at::Tensor> trained;
+    const auto& longformer = config().longformer;
+    const bool has_globals = longformer && longformer->global_tokens.value_or(0) > 0;
     for (const auto& item : named_parameters()) {
         const bool of_pooler = item.key().starts_with("bert.pooler");
-        if (!of_pooler || parts_->classifier->reads_pooler()) trained.push_back(item.value());
+        const bool of_globals = item.key().find("_global.") != std::string::npos;
+        if ((!of_pooler || parts_->classifier->reads_pooler()) && (!of_globals || has_globals)) {
+            trained.push_back(item.value());
+        }
     }
     return trained;
 }

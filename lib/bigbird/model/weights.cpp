@@ -6,6 +6,7 @@
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/model/files/weight_names.hpp"
 
 #include <algorithm>
 #include <array>
@@ -26,15 +27,24 @@ std::string shape_text(const at::Tensor& tensor) {
     return text.str();
 }
 
+bool is_longformer(const TensorMap& tensors) {
+    return std::ranges::any_of(tensors, [](const auto& item) { return is_longformer_name(item.first); });
+}
+
+template <typename Rename>
+TensorMap renamed(TensorMap tensors, const Rename& name) {
+    TensorMap result;
+    for (auto& [key, tensor] : tensors) {
+        result.emplace(name(key), std::move(tensor));
+    }
+    return result;
+}
+
 void add_prefix_of_bare_model(TensorMap& tensors) {
     if (!tensors.contains("embeddings.word_embeddings.weight")) {
         return;
     }
-    TensorMap renamed;
-    for (auto& [key, tensor] : tensors) {
-        renamed.emplace("bert." + key, std::move(tensor));
-    }
-    tensors = std::move(renamed);
+    tensors = renamed(std::move(tensors), [](const std::string& key) { return "bert." + key; });
 }
 
 /// transformers ties the decoder to the word embeddings and writes it only in some versions.
@@ -87,6 +97,10 @@ std::string fill_one(const std::string& key, at::Tensor& parameter, const at::Te
     }
     parameter.copy_(tensor);
     return {};
+}
+
+bool begins_with(const std::string& key, const std::string& prefix) {
+    return !prefix.empty() && key.starts_with(prefix);
 }
 
 /// Everything that is wrong in one sentence.
@@ -142,7 +156,7 @@ TensorMap read_weights(const fs::path& directory) {
     for (const std::string& part : weight_files(directory)) {
         tensors.merge(read_safetensors(directory / part));
     }
-    return tensors;
+    return is_longformer(tensors) ? renamed(std::move(tensors), name_of_longformer) : tensors;
 }
 
 std::string weights_checksum(const fs::path& directory) {
@@ -167,27 +181,31 @@ bool fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRul
     }
     bool complete = true;
     std::vector<std::string> problems;
-    for (auto& item : module.named_parameters()) {
+    auto parameters = module.named_parameters();
+    const bool longformer =
+        std::ranges::any_of(parameters.keys(), [](const auto& key) { return is_longformer_name(key); });
+    const auto shown = [&](const std::string& key) { return longformer ? longformer_name(key) : key; };
+    for (auto& item : parameters) {
         const std::string& key = item.key();
         if (!key.starts_with(rules.only_prefix)) {
             continue;
         }
         const auto found = tensors.find(key);
         if (found != tensors.end()) {
-            std::string problem = fill_one(key, item.value(), found->second, where);
+            std::string problem = fill_one(shown(key), item.value(), found->second, where);
             if (!problem.empty()) {
                 problems.push_back(std::move(problem));
             }
             tensors.erase(found);
-        } else if (rules.optional_prefix.empty() || !key.starts_with(rules.optional_prefix)) {
-            problems.push_back("tensor '" + key + "' is missing");
-        } else {
+        } else if (begins_with(key, rules.optional_prefix)) {
             complete = false;
+        } else if (!begins_with(key, rules.also_optional)) {
+            problems.push_back("tensor '" + shown(key) + "' is missing");
         }
     }
     if (rules.only_prefix.empty()) {
         for (const auto& item : tensors) {
-            problems.push_back("tensor '" + item.first + "' has no place in this model");
+            problems.push_back("tensor '" + shown(item.first) + "' has no place in this model");
         }
     }
     refuse(problems, where);
@@ -209,6 +227,10 @@ TensorMap parameters_of(const torch::nn::Module& module) {
         tensors.emplace(item.key(), item.value().detach());
     }
     return tensors;
+}
+
+TensorMap named_for_file(TensorMap parameters) {
+    return is_longformer(parameters) ? renamed(std::move(parameters), longformer_name) : parameters;
 }
 
 }  // namespace bigbird::model

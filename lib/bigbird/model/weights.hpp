@@ -12,7 +12,7 @@
 namespace bigbird::model {
 
 /// All tensors of a model directory: model.safetensors, or the parts that model.safetensors.index.json names.
-/// Throws InputError.
+/// Those of a Longformer get the names of BigBird's (weight_names.hpp). Throws InputError.
 TensorMap read_weights(const std::filesystem::path& directory);
 
 /// SHA-256 of model.safetensors; of a model in parts, that of the lines "SHA-256 part" in order of name.
@@ -21,8 +21,9 @@ std::string weights_checksum(const std::filesystem::path& directory);
 
 /// What a network may do without, or leave lying, when it is filled.
 struct LoadRules {
-    std::string optional_prefix;  ///< parameters that may be missing; they stay as they are
-    std::string only_prefix;      ///< fill these parameters alone, and ignore other tensors
+    std::string optional_prefix;     ///< parameters that may be missing; they stay as they are
+    std::string only_prefix;         ///< fill these parameters alone, and ignore other tensors
+    std::string also_optional = {};  ///< like optional_prefix, but counts as there
 };
 
 /// Fills the module's parameters, whatever their type and device. Accepts what Hugging Face files hold
@@ -39,5 +40,7 @@ void copy_parameters(torch::nn::Module& to, const torch::nn::Module& from);
 
 /// The module's parameters, detached, where they are.
 TensorMap parameters_of(const torch::nn::Module& module);
+/// The same under the names that transformers gives them.
+TensorMap named_for_file(TensorMap parameters);
 
 }  // namespace bigbird::model

@@ -25,7 +25,8 @@ Json shape_of(const model::BigBirdConfig& config) {
             {"norm", word_of(model::norm_choices, form.norm)},
             {"position_embedding_type", word_of(model::position_choices, form.positions)},
             {"feed_forward", word_of(model::feed_forward_choices, form.feed_forward)},
-            {"embedding_convolution", form.embedding_convolution}};
+            {"embedding_convolution", form.embedding_convolution},
+            {"model_type", config.longformer ? "longformer" : "big_bird"}};
 }
 
 }  // namespace
@@ -43,6 +44,15 @@ model::BigBirdConfig configuration_from(const model::BigBirdConfig& model, model
             fmt::format("--config: max_position_embeddings is {}, but the model has learnt {} positions; "
                         "none are left out",
                         given.max_position_embeddings, model.max_position_embeddings));
+    }
+    if (given.longformer && given.max_position_embeddings != model.max_position_embeddings) {
+        throw ConfigError(fmt::format(
+            "--config: max_position_embeddings is {}, but the Longformer of --model has learnt {} "
+            "positions, which cannot be repeated",
+            given.max_position_embeddings, model.max_position_embeddings));
+    }
+    if (given.longformer && !given.longformer->global_tokens) {
+        given.longformer->global_tokens = model.longformer->global_tokens.value_or(1);
     }
     given.pattern.random_seed = model.pattern.random_seed;
     given.pad_token_id = model.pad_token_id;

@@ -35,12 +35,15 @@ Json pretraining_option(const model::BigBirdConfig& config, const std::string& n
 corpus::ExampleSpec examples_of(const model::BigBirdConfig& config, const MlmEvaluationSpec& spec) {
     corpus::ExampleSpec examples{.masking = spec.masking, .seed = spec.seed};
     const Json length = pretraining_option(config, "--sequence-length");
-    const auto positions = static_cast<std::int32_t>(config.max_position_embeddings);
+    const auto positions = static_cast<std::int32_t>(config.positions());
     examples.sequence_length = spec.sequence_length > 0     ? spec.sequence_length
                                : length.is_number_integer() ? length.get<std::int32_t>()
                                                             : positions;
     const std::int32_t block = config.pattern.block_size;
-    if ((examples.sequence_length + block - 1) / block * block > positions) {
+    // What fills a Longformer's last block has no position.
+    const std::int32_t filled =
+        config.longformer ? examples.sequence_length : (examples.sequence_length + block - 1) / block * block;
+    if (filled > positions) {
         throw ConfigError("--sequence-length " + std::to_string(examples.sequence_length) +
                           " is longer than the " + std::to_string(positions) + " positions of the model");
     }

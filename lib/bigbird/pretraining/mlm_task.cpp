@@ -78,14 +78,19 @@ at::Tensor loss_of(const model::PreTrainingLoss& out, const MlmBatch& part, cons
     return loss;
 }
 
-/// The parameters that take part in the loss: without NSP its head and the pooler do not.
+/// The parameters that take part in the loss: without NSP its head and the pooler do not, without global
+/// tokens their projections.
 std::vector<at::Tensor> used_parameters(const model::PreTrainingModel& network, bool nsp) {
+    const auto& longformer = network->config().longformer;
+    const bool global = longformer && longformer->global_tokens.value_or(0) > 0;
     std::vector<at::Tensor> parameters;
     std::set<const void*> seen;
     for (const auto& item : network->named_parameters()) {
         const bool pairs_only =
             item.key().starts_with("bert.pooler") || item.key().starts_with("cls.seq_relationship");
-        if ((nsp || !pairs_only) && seen.insert(item.value().unsafeGetTensorImpl()).second) {
+        const bool global_only = item.key().find("_global.") != std::string::npos;
+        if ((nsp || !pairs_only) && (global || !global_only) &&
+            seen.insert(item.value().unsafeGetTensorImpl()).second) {
             parameters.push_back(item.value());
         }
     }

@@ -154,9 +154,10 @@ void PretrainRun::validate() const {
     examples.validate();
     loop.learning_rate.validate();
     loop.optimizer.validate();
-    if (padded_length(*this) > config.max_position_embeddings) {
+    const std::int64_t needed = config.longformer ? examples.sequence_length : padded_length(*this);
+    if (needed > config.positions()) {
         throw ConfigError("--sequence-length " + std::to_string(examples.sequence_length) +
-                          " is longer than the " + std::to_string(config.max_position_embeddings) +
+                          " is longer than the " + std::to_string(config.positions()) +
                           " positions of the network");
     }
     const std::int64_t ranks = task.ranks ? task.ranks->size() : 1;

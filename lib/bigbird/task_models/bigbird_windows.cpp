@@ -128,7 +128,7 @@ model::EncoderInput gather_input(std::span<const model::TokenSequence> sequences
 }
 
 std::int64_t max_tokens(const model::BigBirdConfig& config) {
-    return config.max_position_embeddings / config.pattern.block_size * config.pattern.block_size;
+    return config.positions() / config.pattern.block_size * config.pattern.block_size;
 }
 
 std::shared_ptr<WindowNetwork> bigbird_windows(model::SequenceClassifier network,

@@ -138,3 +138,29 @@ DOCTEST_TEST_CASE("forward_tensors: what is wrong with an input is said") {
         forward_tensors(test_data("model/pretraining"), {{"input_ids", ids}}, {"fp8", {}}, at::kCPU),
         bigbird::ConfigError);
 }
+
+DOCTEST_TEST_CASE("forward_tensors: a Longformer's global tokens are a mask's, and none without one") {
+    const auto folder = test_data("longformer/masked-lm");
+    const TensorMap expected =
+        read_safetensors(test_data("longformer/masked-lm/cases/none_global.safetensors"));
+    TensorMap inputs = inputs_of(expected);
+    const TensorMap none = forward_tensors(folder, inputs, {"fp64", {}}, at::kCPU);
+    DOCTEST_CHECK(difference(none.at("prediction_logits"), expected.at("prediction_logits")) < 1e-10);
+    inputs["global_attention_mask"] = at::zeros_like(inputs["input_ids"]).to(at::kBool);
+    DOCTEST_CHECK(at::equal(forward_tensors(folder, inputs, {"fp64", {}}, at::kCPU).at("prediction_logits"),
+                            none.at("prediction_logits")));
+    inputs["global_attention_mask"][0][3] = true;
+    DOCTEST_CHECK(difference(forward_tensors(folder, inputs, {"fp64", {}}, at::kCPU).at("prediction_logits"),
+                             none.at("prediction_logits")) > 1e-3);
+    const auto refused = [&](const at::Tensor& mask) {
+        inputs["global_attention_mask"] = mask;
+        return message_of<InputError>([&] { forward_tensors(folder, inputs, {}, at::kCPU); });
+    };
+    DOCTEST_CHECK(refused(at::full_like(inputs["input_ids"], 2)) ==
+                  "tensor 'global_attention_mask' must hold 0 and 1 alone");
+    DOCTEST_CHECK(refused(at::zeros({2, 3}, at::kLong)) ==
+                  "tensor 'global_attention_mask' differs in shape from input_ids");
+    TensorMap longer{{"input_ids", at::full({1, 149}, 7, at::kLong)}};
+    DOCTEST_CHECK(message_of<InputError>([&] { forward_tensors(folder, longer, {}, at::kCPU); }) ==
+                  "tensor 'input_ids' holds sequences of 149 tokens, the model has 148 positions");
+}

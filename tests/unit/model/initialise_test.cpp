@@ -78,3 +78,18 @@ DOCTEST_TEST_CASE("initialise: by fan-in matrices follow their inputs, embedding
     DOCTEST_CHECK(identical(taps.select(2, 1), at::ones({128, 1})));
     DOCTEST_CHECK(taps.select(2, 0).std().item<double>() == doctest::Approx(0.3).epsilon(0.2));
 }
+
+DOCTEST_TEST_CASE("initialise: a Longformer's position of padding is zero, its global projections are not") {
+    BigBirdConfig config = small_config();
+    config.pad_token_id = 3;
+    config.longformer = LongformerForm{.windows = {8, 8}, .dilations = {{1, 1}, {1, 1}}, .global_tokens = 1};
+    PreTrainingModel model(config);
+    initialise(*model, config, 5);
+    const TensorMap parameters = parameters_of(*model);
+    const auto sum = [](const at::Tensor& x) { return x.abs().sum().item<double>(); };
+    DOCTEST_CHECK(sum(parameters.at("bert.embeddings.position_embeddings.weight")[3]) == 0);
+    DOCTEST_CHECK(sum(parameters.at("bert.embeddings.position_embeddings.weight")[2]) > 0);
+    const at::Tensor global = parameters.at("bert.encoder.layer.1.attention.self.query_global.weight");
+    DOCTEST_CHECK(sum(global) > 0);
+    DOCTEST_CHECK(!identical(global, parameters.at("bert.encoder.layer.1.attention.self.query.weight")));
+}

@@ -148,6 +148,23 @@ DOCTEST_TEST_CASE("initial_model: learnt positions become more by repeating them
     DOCTEST_CHECK(at::equal(after.narrow(0, 256, 144), before.narrow(0, 0, 144)));
 }
 
+DOCTEST_TEST_CASE("initial_model: a Longformer goes on with its positions, and its [CLS] is global") {
+    model::BigBirdConfig model = testing::small_config();
+    model.longformer =
+        model::LongformerForm{.windows = {16, 16}, .dilations = {{1, 1}, {1, 1}}, .global_tokens = {}};
+    model::BigBirdConfig given = model;
+    given.longformer->windows = {32, 64};
+    DOCTEST_CHECK(configuration_from(model, given).longformer->windows == std::vector<int>{32, 64});
+    DOCTEST_CHECK(configuration_from(model, given).longformer->global_tokens == 1);
+    given.longformer->global_tokens = 0;
+    DOCTEST_CHECK(configuration_from(model, given).longformer->global_tokens == 0);
+    given.max_position_embeddings = 512;
+    DOCTEST_CHECK(refusal(model, given).find("has learnt 256 positions, which cannot be repeated") !=
+                  std::string::npos);
+    DOCTEST_CHECK(refusal(model, testing::small_config()) ==
+                  "--config: model_type is \"big_bird\", but the weights of --model are for \"longformer\"");
+}
+
 DOCTEST_TEST_CASE("initial_model: another tokenizer is refused") {
     const TempDir folder;
     const std::filesystem::path model = model_in(folder, rotary_config());

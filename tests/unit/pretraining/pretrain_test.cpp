@@ -85,6 +85,16 @@ DOCTEST_TEST_CASE("pretrain: the same of a Performer that draws its features ane
     DOCTEST_CHECK(config["performer"]["redraw"] == 3);  // that of step 7
 }
 
+DOCTEST_TEST_CASE("pretrain: the same of a Longformer, dilated in a head") {
+    PretrainRun spec = small_pretraining(7);
+    spec.config.longformer =
+        model::LongformerForm{.windows = {16, 32}, .dilations = {{1, 1}, {1, 3}}, .global_tokens = 1};
+    const Json config = check_pieces(spec);
+    DOCTEST_CHECK(config["attention_window"] == Json({16, 32}));
+    DOCTEST_CHECK(config["num_global_tokens"] == 1);
+    DOCTEST_CHECK(config["model_type"] == "bigbird_dna");
+}
+
 DOCTEST_TEST_CASE("pretrain: the same with Muon") {
     PretrainRun spec = small_pretraining(7);
     spec.loop.optimizer.kind = OptimizerKind::muon;

@@ -20,6 +20,36 @@ ElementMask mask_of(const PatternSpec& spec, int row, int column) {
     return mask;
 }
 
+/// The furthest block that a window reaches.
+int reach_of(const PatternSpec& spec, int blocks) {
+    const std::int64_t tokens = std::int64_t{spec.window_tokens} * spec.dilation;
+    return static_cast<int>(std::min<std::int64_t>(blocks, (tokens + spec.block_size - 1) / spec.block_size));
+}
+
+constexpr std::int32_t not_attended = -2;
+
+/// What a mask is: its place in `masks`, where it is added; -1 where all is attended, or not_attended.
+std::int32_t place_of(ElementMask mask, std::vector<ElementMask>& masks) {
+    const auto attended = std::ranges::count(mask, std::uint8_t{1});
+    if (attended == 0) return not_attended;
+    if (attended == static_cast<std::ptrdiff_t>(mask.size())) return -1;
+    const auto found = std::ranges::find(masks, mask);
+    const auto place = static_cast<std::int32_t>(found - masks.begin());
+    if (found == masks.end()) masks.push_back(std::move(mask));
+    return place;
+}
+
+void append(BlockLayout& layout, int column, std::int32_t place) {
+    if (place == not_attended) return;
+    layout.columns.push_back(column);
+    layout.multiplicity.push_back(1);
+    layout.mask.push_back(place);
+}
+
+void end_row(BlockLayout& layout) {
+    layout.row_offsets.push_back(static_cast<std::int32_t>(layout.columns.size()));
+}
+
 }  // namespace
 
 bool token_attends(const PatternSpec& spec, std::int64_t i, std::int64_t j) {
@@ -31,34 +61,38 @@ bool token_attends(const PatternSpec& spec, std::int64_t i, std::int64_t j) {
 }
 
 BlockLayout token_layout(const PatternSpec& spec, int blocks) {
-    const std::int64_t reach_tokens = std::int64_t{spec.window_tokens} * spec.dilation;
-    const auto reach = static_cast<int>(
-        std::min<std::int64_t>(blocks, (reach_tokens + spec.block_size - 1) / spec.block_size));
+    const int reach = reach_of(spec, blocks);
     const int with_globals = (spec.global_tokens + spec.block_size - 1) / spec.block_size;
     BlockLayout layout;
     for (int row = 0; row < blocks; ++row) {
         for (int column = 0; column < blocks; ++column) {
-            if (std::abs(row - column) > reach && row >= with_globals && column >= with_globals) {
-                continue;
+            if (std::abs(row - column) <= reach || row < with_globals || column < with_globals) {
+                append(layout, column, place_of(mask_of(spec, row, column), layout.masks));
             }
-            const ElementMask mask = mask_of(spec, row, column);
-            const auto attended = std::ranges::count(mask, std::uint8_t{1});
-            if (attended == 0) {
-                continue;
-            }
-            std::int32_t place = -1;
-            if (attended != static_cast<std::ptrdiff_t>(mask.size())) {
-                const auto found = std::ranges::find(layout.masks, mask);
-                place = static_cast<std::int32_t>(found - layout.masks.begin());
-                if (found == layout.masks.end()) {
-                    layout.masks.push_back(mask);
-                }
-            }
-            layout.columns.push_back(column);
-            layout.multiplicity.push_back(1);
-            layout.mask.push_back(place);
         }
-        layout.row_offsets.push_back(static_cast<std::int32_t>(layout.columns.size()));
+        end_row(layout);
+    }
+    return layout;
+}
+
+BlockLayout windows_behind_front(const PatternSpec& spec, int front, int blocks) {
+    PatternSpec window = spec;
+    window.global_tokens = 0;
+    const int reach = reach_of(spec, blocks);
+    BlockLayout layout;
+    std::vector<std::int32_t> places;  // by distance, from -reach
+    for (int column = 0; column <= 2 * reach; ++column) {
+        places.push_back(place_of(mask_of(window, reach, column), layout.masks));
+    }
+    for (int row = -front; row < blocks; ++row) {
+        for (int column = 0; column < front; ++column) {
+            append(layout, column, -1);
+        }
+        for (int column = std::max(0, row - reach); row >= 0 && column <= std::min(blocks - 1, row + reach);
+             ++column) {
+            append(layout, front + column, places[static_cast<std::size_t>(column - row + reach)]);
+        }
+        end_row(layout);
     }
     return layout;
 }

@@ -13,4 +13,8 @@ bool token_attends(const PatternSpec& spec, std::int64_t i, std::int64_t j);
 /// once.
 BlockLayout token_layout(const PatternSpec& spec, int blocks);
 
+/// The window of `spec` (whose global_tokens do not count) over `blocks` blocks behind `front` blocks of
+/// global tokens that are copied there: every row attends those whole, rows of the front nothing else.
+BlockLayout windows_behind_front(const PatternSpec& spec, int front, int blocks);
+
 }  // namespace bigbird::attention

@@ -3,11 +3,11 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/model/files/config_keys.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <initializer_list>
 #include <string_view>
 #include <utility>
 
@@ -33,81 +33,14 @@ constexpr std::array<std::string_view, 6> activations{"gelu", "gelu_new", "gelu_
 // Our special pieces (tokenizer.hpp), which transformers wants to know.
 constexpr int cls_id = 2, sep_id = 3, mask_id = 4;
 
-/// Reads keys of one config.json; every error names the key and the file.
-class Keys {
-public:
-    /// `prefix` stands before keys in messages.
-    Keys(const Json& json, const std::filesystem::path& where, std::string prefix = {})
-        : json_(json), where_(where), prefix_(std::move(prefix)) {
-        if (!json.is_object()) {
-            throw InputError("is not a model's configuration: a JSON object is expected", where);
-        }
-    }
-    bool has(const char* key) const { return json_.contains(key) && !json_.at(key).is_null(); }
-    const Json& at(const char* key) const { return json_.at(key); }
-
-    template <typename Integer>
-    void integer(const char* key, Integer& value) const {
-        if (!has(key)) {
-            return;
-        }
-        const Json& given = json_.at(key);
-        const bool fits = given.is_number_unsigned() ? std::in_range<Integer>(given.get<std::uint64_t>())
-                                                     : given.is_number_integer() &&
-                                                           std::in_range<Integer>(given.get<std::int64_t>());
-        require(fits, key, "a whole number");
-        value = given.get<Integer>();
-    }
-    void real(const char* key, double& value) const {
-        if (has(key)) {
-            require(json_.at(key).is_number(), key, "a number");
-            value = json_.at(key).get<double>();
-        }
-    }
-    void flag(const char* key, bool& value) const {
-        if (has(key)) {
-            require(json_.at(key).is_boolean(), key, "true or false");
-            value = json_.at(key).get<bool>();
-        }
-    }
-    void text(const char* key, std::string& value) const {
-        if (has(key)) {
-            require(json_.at(key).is_string(), key, "a string");
-            value = json_.at(key).get<std::string>();
-        }
-    }
-    void require(bool condition, const char* key, const std::string& expected) const {
-        if (!condition) {
-            throw InputError(
-                "key '" + prefix_ + key + "' must be " + expected + ", not " + json_.at(key).dump(), where_);
-        }
-    }
-    /// The keys of the object that `key` holds, of which none may be another than `known`.
-    Keys inside(const char* key, std::initializer_list<std::string_view> known) const {
-        require(json_.at(key).is_object(), key, "an object");
-        const std::string prefix = prefix_ + key + '.';
-        for (const auto& item : json_.at(key).items()) {
-            if (std::ranges::find(known, item.key()) == known.end()) {
-                throw InputError("key '" + prefix + item.key() + "' is unknown", where_);
-            }
-        }
-        return {json_.at(key), where_, prefix};
-    }
-
-private:
-    const Json& json_;
-    const std::filesystem::path& where_;
-    std::string prefix_;
-};
-
 void refuse_other_models(const Keys& keys, const std::filesystem::path& where) {
     std::string type = "big_bird";
     bool decoder = false;
     keys.text("model_type", type);
     keys.flag("is_decoder", decoder);
-    if (type != "big_bird" && type != "bigbird_dna") {
+    if (type != "big_bird" && type != "bigbird_dna" && type != "longformer") {
         throw InputError("is the configuration of a '" + type +
-                             "' model; only 'big_bird' and 'bigbird_dna' models can be used",
+                             "' model; only 'big_bird', 'longformer' and 'bigbird_dna' models can be used",
                          where);
     }
     if (decoder) throw InputError("is the configuration of a decoder; only encoders can be used", where);
@@ -185,19 +118,28 @@ Json performer_json(const attention::FeatureSpec& spec) {
             {"redraw", spec.redraw}};
 }
 
-/// block_sparse, original_full or performer.
+/// block_sparse, original_full, performer or longformer, which model_type longformer means.
 void read_attention_type(const Keys& keys, BigBirdConfig& config) {
-    std::string type = "block_sparse";
+    std::string model = "big_bird", type = "block_sparse";
+    keys.text("model_type", model);
+    const bool is_longformer = model == "longformer";
+    if (is_longformer) type = "longformer";
     keys.text("attention_type", type);
-    keys.require(type == "block_sparse" || type == "original_full" || type == "performer", "attention_type",
-                 "block_sparse, original_full or performer");
+    keys.require(type == "longformer" || (!is_longformer && (type == "block_sparse" ||
+                                                             type == "original_full" || type == "performer")),
+                 "attention_type",
+                 is_longformer ? "longformer" : "block_sparse, original_full, performer or longformer");
     config.pattern.full = type == "original_full";
     keys.require(type == "performer" || !keys.has("performer"), "performer",
                  "absent unless attention_type is performer");
     if (type == "performer") read_performer(keys, config.performer.emplace());
+    if (type == "longformer") {
+        config.longformer = read_longformer(keys, config.num_hidden_layers, config.num_attention_heads);
+    }
 }
 
 std::string_view attention_type(const BigBirdConfig& config) {
+    if (config.longformer) return "longformer";
     if (config.performer) return "performer";
     return config.pattern.full ? "original_full" : "block_sparse";
 }
@@ -249,10 +191,40 @@ void read_pattern(const Keys& keys, BigBirdConfig& config) {
     keys.integer("num_global_tokens", pattern.global_tokens);
 }
 
+void write_blocks(const attention::PatternSpec& pattern, Json& json) {
+    json["num_random_blocks"] = pattern.random_blocks;
+    json["num_global_blocks"] = pattern.global_blocks;
+    json["num_window_blocks"] = pattern.window_blocks;
+    json["global_blocks_placement"] = pattern.globals == GlobalPlacement::ends ? "ends" : "first";
+    json["random_blocks_source"] =
+        std::ranges::find(random_sources, pattern.random_source, &NamedSource::source)->name;
+    json["random_blocks_version"] = attention::uniform_version;
+    json["random_blocks_seed"] = pattern.random_seed;
+}
+
+void write_windows(const attention::PatternSpec& pattern, Json& json) {
+    json["attention_pattern"] = "longformer";
+    json["attention_window_tokens"] = pattern.window_tokens;
+    json["attention_dilation"] = pattern.dilation;
+    json["num_global_tokens"] = pattern.global_tokens;
+}
+
+/// What LongformerConfig means where a key is missing.
+void expect_longformer(BigBirdConfig& config) {
+    config.vocab_size = 30'522;
+    config.max_position_embeddings = 512;
+    config.hidden_act = "gelu";
+    config.pad_token_id = 1;
+}
+
 void read_labels(const Keys& keys, BigBirdConfig& config) {
-    if (keys.has("architectures") &&
-        keys.at("architectures") == Json::array({"BigBirdForSequenceClassification"})) {
-        config.num_labels = 2;  // what transformers means where it writes none
+    const bool is_classifier =
+        keys.has("architectures") &&
+        (keys.at("architectures") == Json::array({"BigBirdForSequenceClassification"}) ||
+         keys.at("architectures") == Json::array({"LongformerForSequenceClassification"}));
+    if (is_classifier) config.num_labels = 2;  // what transformers means where it writes none
+    if (is_classifier && config.longformer && !config.longformer->global_tokens) {
+        config.longformer->global_tokens = 1;
     }
     if (keys.has("id2label")) {
         keys.require(keys.at("id2label").is_object(), "id2label", "an object");
@@ -277,6 +249,13 @@ void require_probability(double value, const std::string& key) {
     require(value >= 0 && value < 1, key + " must be at least 0 and below 1, not " + std::to_string(value));
 }
 
+/// The architecture that transformers has for what BigBird's of this name is.
+std::string of_longformer(const std::string& architecture) {
+    if (architecture == "BigBirdForPreTraining") return "LongformerForMaskedLM";
+    constexpr std::string_view theirs = "BigBird";
+    return "Longformer" + architecture.substr(architecture.starts_with(theirs) ? theirs.size() : 0);
+}
+
 void require_rotary(const EncoderForm& form, std::int64_t head_size) {
     const RotaryForm& rotary = form.rotary;
     require(form.positions == Positions::rotary || rotary == RotaryForm{},
@@ -290,6 +269,20 @@ void require_rotary(const EncoderForm& form, std::int64_t head_size) {
             "the factor of rope_scaling must be at least 1, not " + std::to_string(rotary.factor));
     require(rotary.scaling != RopeScaling::ntk || head_size > 2,
             "rope_scaling ntk needs heads of more than 2 features");
+}
+
+void require_longformer(const BigBirdConfig& config) {
+    if (!config.longformer) return;
+    config.longformer->validate(config.num_hidden_layers, config.num_attention_heads,
+                                config.max_position_embeddings);
+    require(config.form.is_big_bird() && config.use_bias && !config.rescale_embeddings,
+            "a Longformer has transformers' form: norm post, absolute positions, a plain feed-forward, no "
+            "embedding_convolution, use_bias and no rescale_embeddings");
+    require(!config.performer && !config.pattern.full && config.extra_global_tokens == 0 &&
+                config.pattern.kind == PatternKind::bigbird,
+            "attention_type longformer has neither an attention_pattern nor num_extra_global_tokens");
+    require(config.pad_token_id + 1 < config.max_position_embeddings,
+            "max_position_embeddings must be at least pad_token_id + 2, as positions begin behind it");
 }
 
 }  // namespace
@@ -330,11 +323,12 @@ void BigBirdConfig::validate() const {
                 std::to_string(form.embedding_convolution));
     require(extra.is_object(), "bigbird_dna must be an object");
     pattern.validate();
-    require(pattern.block_size <= max_position_embeddings,
+    require(longformer || pattern.block_size <= max_position_embeddings,
             "block_size " + std::to_string(pattern.block_size) + " is above max_position_embeddings " +
                 std::to_string(max_position_embeddings));
     require(extra_global_tokens >= 0, "num_extra_global_tokens must not be negative");
     if (performer) performer->validate();
+    require_longformer(*this);
     require(!performer || (!pattern.full && pattern.kind == PatternKind::bigbird && extra_global_tokens == 0),
             "attention_type performer has neither an attention_pattern nor num_extra_global_tokens");
     const int filled = blocks_filled(extra_global_tokens, pattern.block_size);
@@ -344,6 +338,10 @@ void BigBirdConfig::validate() const {
             "num_extra_global_tokens " + std::to_string(extra_global_tokens) +
                 " needs attention_pattern bigbird, global_blocks_placement first and num_global_blocks " +
                 std::to_string(filled) + ", the blocks that the tokens fill");
+}
+
+std::int64_t BigBirdConfig::positions() const {
+    return longformer ? max_position_embeddings - pad_token_id - 1 : max_position_embeddings;
 }
 
 std::int64_t BigBirdConfig::front_tokens() const {
@@ -396,6 +394,7 @@ BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& wh
     BigBirdConfig config;
     config.vocab_size = 50'358;  // what transformers means where the key is missing
     config.attention_probs_dropout_prob = 0.1;
+    if (keys.has("model_type") && keys.at("model_type") == "longformer") expect_longformer(config);
     keys.integer("vocab_size", config.vocab_size);
     keys.integer("hidden_size", config.hidden_size);
     keys.integer("num_hidden_layers", config.num_hidden_layers);
@@ -413,7 +412,11 @@ BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& wh
     keys.flag("rescale_embeddings", config.rescale_embeddings);
     read_form(keys, where, config.form);
     read_attention_type(keys, config);
-    read_pattern(keys, config);
+    if (config.longformer) {
+        keys.integer("block_size", config.pattern.block_size);
+    } else {
+        read_pattern(keys, config);
+    }
     read_labels(keys, config);
     if (keys.has("bigbird_dna")) {
         config.extra = keys.at("bigbird_dna");
@@ -427,12 +430,15 @@ BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& wh
 }
 
 Json config_to_json(const BigBirdConfig& config, const std::string& architecture) {
-    const bool is_own = !config.form.is_big_bird() || config.performer;
+    const bool is_own = !config.form.is_big_bird() || config.performer ||
+                        (config.longformer && config.longformer->is_dilated());
     const bool classifier =
         architecture == "BigBirdForSequenceClassification" || architecture == "BigBirdForBins";
     Json json = {
-        {"architectures", {architecture}},
-        {"model_type", is_own ? "bigbird_dna" : "big_bird"},
+        {"architectures", {config.longformer ? of_longformer(architecture) : architecture}},
+        {"model_type", is_own              ? "bigbird_dna"
+                       : config.longformer ? "longformer"
+                                           : "big_bird"},
         {"vocab_size", config.vocab_size},
         {"hidden_size", config.hidden_size},
         {"num_hidden_layers", config.num_hidden_layers},
@@ -458,23 +464,15 @@ Json config_to_json(const BigBirdConfig& config, const std::string& architecture
         {"sep_token_id", sep_id},
         {"mask_token_id", mask_id},
         {"attention_type", attention_type(config)},
-        {"block_size", config.pattern.block_size},
-        {"num_random_blocks", config.pattern.random_blocks},
-        {"num_global_blocks", config.pattern.global_blocks},
-        {"num_window_blocks", config.pattern.window_blocks},
-        {"global_blocks_placement", config.pattern.globals == GlobalPlacement::ends ? "ends" : "first"},
-        {"random_blocks_source",
-         std::ranges::find(random_sources, config.pattern.random_source, &NamedSource::source)->name},
-        {"random_blocks_version", attention::uniform_version},
-        {"random_blocks_seed", config.pattern.random_seed}};
+        {"block_size", config.pattern.block_size}};
+    if (config.longformer) {
+        write_longformer(*config.longformer, json);
+    } else {
+        write_blocks(config.pattern, json);
+    }
     if (is_own) write_form(config.form, json);
     if (config.performer) json["performer"] = performer_json(*config.performer);
-    if (config.pattern.kind == PatternKind::longformer) {
-        json["attention_pattern"] = "longformer";
-        json["attention_window_tokens"] = config.pattern.window_tokens;
-        json["attention_dilation"] = config.pattern.dilation;
-        json["num_global_tokens"] = config.pattern.global_tokens;
-    }
+    if (config.pattern.kind == PatternKind::longformer) write_windows(config.pattern, json);
     if (config.extra_global_tokens > 0) {
         json["num_extra_global_tokens"] = config.extra_global_tokens;
     }

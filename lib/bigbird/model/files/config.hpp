@@ -5,6 +5,7 @@
 #include "bigbird/attention/pattern/pattern.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/model/files/form.hpp"
+#include "bigbird/model/files/longformer.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -15,10 +16,10 @@
 namespace bigbird::model {
 
 /// The keys and defaults of a Hugging Face `big_bird` config.json, with our additions (random_blocks_source,
-/// random_blocks_seed, …). Where the form is not BERT's, or attention is a Performer's, the model_type is
-/// `bigbird_dna`, and the keys norm, position_embedding_type, feed_forward, initialization and
-/// embedding_convolution say it, and of rotary positions rope_theta and rope_scaling, {"rope_type": "linear"
-/// or "ntk", "factor": 2.0}.
+/// random_blocks_seed, …), or of a `longformer`'s (longformer.hpp). Where the form is not BERT's, or
+/// attention is a Performer's, the model_type is `bigbird_dna`, and the keys norm, position_embedding_type,
+/// feed_forward, initialization and embedding_convolution say it, and of rotary positions rope_theta and
+/// rope_scaling, {"rope_type": "linear" or "ntk", "factor": 2.0}.
 struct BigBirdConfig {
     std::int64_t vocab_size = 32'000;
     std::int64_t hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12,
@@ -37,6 +38,10 @@ struct BigBirdConfig {
     /// attention_type "performer": attention by random features. Of `pattern` the block size alone counts
     /// then, to whose multiples sequences are padded.
     std::optional<attention::FeatureSpec> performer;
+    /// model_type "longformer", or attention_type "longformer" in a bigbird_dna: windows and global tokens.
+    /// Of `pattern` the block size alone counts then. Positions count the tokens that are no [PAD], from
+    /// pad_token_id + 1.
+    std::optional<LongformerForm> longformer;
     /// BigBird-ETC: so many learned tokens stand in front of every sequence, attend all and are attended by
     /// all; they fill whole blocks (pattern.globals first, pattern.global_blocks of them) whose rest is
     /// masked, and are in no input and no output. 0: none.
@@ -48,6 +53,9 @@ struct BigBirdConfig {
     /// through load and save.
     Json extra = Json::object();
 
+    /// The longest sequence: max_position_embeddings, of which a Longformer's first pad_token_id + 1 are
+    /// none.
+    std::int64_t positions() const;
     /// Length of what stands in front of a sequence inside the network: whole blocks.
     std::int64_t front_tokens() const;
     /// Throws ConfigError naming the key.
@@ -65,8 +73,9 @@ BigBirdConfig preset(const std::string& name);
 /// `uniform` where there are num_extra_global_tokens, which transformers does not know.
 /// `where` names the file in errors (InputError). Keys that mean nothing here are ignored.
 BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& where);
-/// What transformers reads too. `architecture`: "BigBirdForPreTraining" or
-/// "BigBirdForSequenceClassification" or "BigBirdForBins".
+/// What transformers reads too, but a dilated Longformer, which it lacks: a `bigbird_dna`. `architecture`:
+/// "BigBirdForPreTraining" or "BigBirdForSequenceClassification" or "BigBirdForBins"; a Longformer's are
+/// called "LongformerForMaskedLM" and so on.
 Json config_to_json(const BigBirdConfig& config, const std::string& architecture);
 
 }  // namespace bigbird::model

@@ -85,8 +85,28 @@ Json describe_performer(const attention::FeatureSpec& spec) {
             {"redraw", spec.redraw}};
 }
 
+/// A number where all are equal, else all.
+template <typename Number>
+Json brief(const std::vector<Number>& numbers) {
+    const bool equal =
+        std::ranges::all_of(numbers, [&](const Number& number) { return number == numbers.front(); });
+    return equal ? Json(numbers.front()) : Json(numbers);
+}
+
+Json describe_longformer(const BigBirdConfig& config) {
+    const LongformerForm& form = *config.longformer;
+    Json json{{"type", "longformer (windows and global tokens)"},
+              {"block_size", config.pattern.block_size},
+              {"attention_window", brief(form.windows)}};
+    if (form.is_dilated()) json["attention_dilation"] = form.dilations;
+    json["global_tokens"] =
+        form.global_tokens ? Json(*form.global_tokens) : Json("0 unless a global_attention_mask is given");
+    return json;
+}
+
 Json describe_attention(const BigBirdConfig& config) {
     if (config.performer) return describe_performer(*config.performer);
+    if (config.longformer) return describe_longformer(config);
     const attention::PatternSpec& pattern = config.pattern;
     if (pattern.full) {
         return {{"type", "full"}};
@@ -148,7 +168,7 @@ Json describe_model(const fs::path& directory) {
         {"heads", config.num_attention_heads},
         {"intermediate_size", config.intermediate_size},
         {"activation", config.hidden_act},
-        {"positions", config.max_position_embeddings},
+        {"positions", config.positions()},
         {"vocab_size", config.vocab_size}};
     if (config.num_labels > 0) {
         json["labels"] = config.num_labels;

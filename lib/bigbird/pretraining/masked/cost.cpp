@@ -16,7 +16,8 @@ bool is_gated(const model::BigBirdConfig& config) {
 std::int64_t parameter_count(const model::BigBirdConfig& config) {
     const std::int64_t hidden = config.hidden_size, wide = config.intermediate_size;
     const std::int64_t norm = 2 * hidden, square = hidden * hidden + hidden;
-    const std::int64_t query_key_value = 3 * (hidden * hidden + (config.use_bias ? hidden : 0));
+    const std::int64_t query_key_value =
+        (config.longformer ? 6 : 3) * (hidden * hidden + (config.use_bias ? hidden : 0));
     const std::int64_t into_wide = (is_gated(config) ? 2 : 1) * (hidden * wide + wide);
     const std::int64_t layer = query_key_value + square + norm +           // attention
                                into_wide + wide * hidden + hidden + norm;  // feed-forward
@@ -30,7 +31,26 @@ std::int64_t parameter_count(const model::BigBirdConfig& config) {
     return embeddings + config.num_hidden_layers * layer + square + heads;  // square: the pooler
 }
 
+namespace {
+
+/// By whole blocks, over all layers and heads; the rows of the global tokens themselves attend all.
+double longformer_keys(const model::LongformerForm& form, std::int64_t block, std::int64_t blocks) {
+    const std::int64_t globals = form.global_tokens.value_or(0), front = (globals + block - 1) / block;
+    double pairs = 0, rows = 0;
+    for (std::size_t layer = 0; layer < form.windows.size(); ++layer) {
+        for (const std::int64_t dilation : form.dilations[layer]) {
+            const std::int64_t reach = (form.windows[layer] / 2 * dilation + block - 1) / block;
+            pairs += static_cast<double>(front + std::min(blocks, 2 * reach + 1));
+            ++rows;
+        }
+    }
+    return pairs / rows * static_cast<double>(block) + static_cast<double>(globals);
+}
+
+}  // namespace
+
 double attended_keys(const model::BigBirdConfig& config, std::int64_t blocks) {
+    if (config.longformer) return longformer_keys(*config.longformer, config.pattern.block_size, blocks);
     // Two products for the features of a query and a key, two for their sums and the result.
     if (config.performer) return 2 * static_cast<double>(config.performer->features);
     const attention::PatternSpec& pattern = config.pattern;
@@ -51,7 +71,8 @@ double forward_operations(const model::BigBirdConfig& config, std::int64_t block
     const std::int64_t block = config.pattern.block_size, front = config.front_tokens();
     const double computed =
         static_cast<double>(tokens) * (1 + static_cast<double>(front) / static_cast<double>(blocks * block));
-    const double token = 8 * hidden * hidden + (is_gated(config) ? 6 : 4) * hidden * wide +
+    const double projections = config.longformer ? 12 : 8;  // two more: keys and values of global tokens
+    const double token = projections * hidden * hidden + (is_gated(config) ? 6 : 4) * hidden * wide +
                          4 * hidden * attended_keys(config, blocks + front / block);
     const double prediction = 2 * hidden * hidden + 2 * hidden * static_cast<double>(config.vocab_size);
     return static_cast<double>(config.num_hidden_layers) * token * computed +
@@ -72,12 +93,13 @@ constexpr double copies_of_logits = 4 * 4.0;  // logits, their slope and two on 
 /// Bytes that a layer keeps of a token: its input, query, key, value, the context, what the two norms take
 /// (8 hidden), the feed-forward's inner values before and after the activation (2 wide). With bfloat16 the
 /// residual stream stays float32, and each product keeps a copy of its own. A Performer keeps the features of
-/// query and key, and query, key, value, their scaled copies and the sums, float32.
+/// query and key, and query, key, value, their scaled copies and the sums, float32; a Longformer the keys and
+/// values that its global tokens see.
 double layer_bytes(const model::BigBirdConfig& config, const MemoryLoad& load, std::int64_t length) {
     const auto hidden = static_cast<double>(config.hidden_size);
     const auto wide = static_cast<double>(config.intermediate_size) * (is_gated(config) ? 2 : 1);
-    const bool full =
-        !config.performer && config.pattern.is_full(static_cast<int>(length / config.pattern.block_size));
+    const bool full = !config.performer && !config.longformer &&
+                      config.pattern.is_full(static_cast<int>(length / config.pattern.block_size));
     const double probabilities = full && config.attention_probs_dropout_prob > 0
                                      ? 3.0 * static_cast<double>(config.num_attention_heads * length)
                                      : 0;
@@ -86,8 +108,10 @@ double layer_bytes(const model::BigBirdConfig& config, const MemoryLoad& load, s
             ? 4 * (2.0 * static_cast<double>(config.num_attention_heads * config.performer->features) +
                    6 * hidden)
             : 0;
-    return features + (load.bf16 ? 30 * hidden + 4 * wide + 2 * probabilities
-                                 : 4 * (8 * hidden + 2 * wide + probabilities));
+    const double globals = config.longformer ? (load.bf16 ? 4 : 8) * hidden : 0;
+    return features + globals +
+           (load.bf16 ? 30 * hidden + 4 * wide + 2 * probabilities
+                      : 4 * (8 * hidden + 2 * wide + probabilities));
 }
 
 }  // namespace

@@ -66,3 +66,24 @@ DOCTEST_TEST_CASE("token_pattern: masks do not grow with the length, nor does a 
     DOCTEST_CHECK(small.masks.size() == large.masks.size());
     DOCTEST_CHECK(large.columns.size() < 5 * small.columns.size());
 }
+
+DOCTEST_TEST_CASE("token_pattern: windows behind blocks of global tokens") {
+    for (const auto& [front, blocks, window, dilation] :
+         {std::tuple(0, 6, 5, 1), std::tuple(1, 6, 3, 3), std::tuple(2, 5, 40, 1), std::tuple(3, 1, 2, 1)}) {
+        const int block = 4;
+        const BlockLayout layout =
+            windows_behind_front(longformer(block, window, dilation, 7), front, blocks);
+        DOCTEST_CHECK(layout.rows() == front + blocks);
+        std::set<std::pair<int, int>> wanted;
+        for (int i = 0; i < block * (front + blocks); ++i) {
+            for (int j = 0; j < block * (front + blocks); ++j) {
+                const int distance = std::abs(i - j);
+                const bool near = distance <= window * dilation && distance % dilation == 0;
+                if (j < front * block || (i >= front * block && near)) wanted.emplace(i, j);
+            }
+        }
+        DOCTEST_CHECK(pairs_of(layout, block) == wanted);
+    }
+    DOCTEST_CHECK(windows_behind_front(longformer(4, 9, 2, 0), 1, 200).masks ==
+                  windows_behind_front(longformer(4, 9, 2, 0), 1, 50).masks);
+}

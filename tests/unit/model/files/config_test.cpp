@@ -213,16 +213,16 @@ DOCTEST_TEST_CASE("config: every error names the key and the file") {
                   "m/config.json: key 'hidden_dropout_prob' must be a number, not true");
     DOCTEST_CHECK(message({{"use_bias", 1}}) == "m/config.json: key 'use_bias' must be true or false, not 1");
     DOCTEST_CHECK(message({{"attention_type", "sparse"}}) ==
-                  "m/config.json: key 'attention_type' must be block_sparse, original_full or performer, not "
-                  "\"sparse\"");
+                  "m/config.json: key 'attention_type' must be block_sparse, original_full, performer or "
+                  "longformer, not \"sparse\"");
     DOCTEST_CHECK(
         message({{"random_blocks_source", "dice"}}) ==
         "m/config.json: key 'random_blocks_source' must be uniform, hf, seeded or google, not \"dice\"");
     DOCTEST_CHECK(message({{"random_blocks_version", 2}}) ==
                   "m/config.json: key 'random_blocks_version' must be 1, not 2");
     DOCTEST_CHECK(message({{"model_type", "bert"}}) ==
-                  "m/config.json: is the configuration of a 'bert' model; only 'big_bird' and 'bigbird_dna' "
-                  "models can be used");
+                  "m/config.json: is the configuration of a 'bert' model; only 'big_bird', 'longformer' and "
+                  "'bigbird_dna' models can be used");
     DOCTEST_CHECK(message({{"is_decoder", true}}) ==
                   "m/config.json: is the configuration of a decoder; only encoders can be used");
     DOCTEST_CHECK(

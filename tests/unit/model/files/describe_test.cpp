@@ -43,6 +43,18 @@ DOCTEST_TEST_CASE("describe: a Performer") {
                                             {"redraw", 2}});
 }
 
+DOCTEST_TEST_CASE("describe: a Longformer") {
+    const Json json = describe(test_data("longformer/masked-lm"));
+    DOCTEST_CHECK(json["architecture"] == "LongformerForMaskedLM");
+    DOCTEST_CHECK(json["positions"] == 148);
+    DOCTEST_CHECK(json["attention"] == Json{{"type", "longformer (windows and global tokens)"},
+                                            {"block_size", 64},
+                                            {"attention_window", {8, 16, 32}},
+                                            {"global_tokens", "0 unless a global_attention_mask is given"}});
+    DOCTEST_CHECK(describe(test_data("longformer/classifier"))["attention"]["global_tokens"] == 1);
+    DOCTEST_CHECK(describe(test_data("longformer/bare"))["attention"]["attention_window"] == 24);
+}
+
 DOCTEST_TEST_CASE("describe: a baseline of finetune-*") {
     const TempDir folder;
     write_file(folder / "config.json",

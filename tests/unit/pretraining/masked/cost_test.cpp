@@ -3,6 +3,7 @@
 
 #include "support/testing.hpp"
 
+#include "bigbird/attention/pattern/token_pattern.hpp"
 #include "bigbird/model/bigbird.hpp"
 
 #include <algorithm>
@@ -94,4 +95,26 @@ DOCTEST_TEST_CASE("cost: memory grows with what is computed at once, and falls b
     other = load;
     other.on_cpu = false;
     DOCTEST_CHECK(memory_needed(config, other).program == 0);
+}
+
+DOCTEST_TEST_CASE("cost: a Longformer's keys and parameters") {
+    model::BigBirdConfig config = model::preset("tiny");
+    config.longformer =
+        model::LongformerForm{.windows = {128, 256}, .dilations = {{1, 1}, {1, 2}}, .global_tokens = 1};
+    model::PreTrainingModel network(config);
+    std::int64_t parameters = 0;
+    for (const at::Tensor& parameter : network->parameters()) {
+        parameters += parameter.numel();
+    }
+    DOCTEST_CHECK(parameter_count(config) == parameters);
+    double pairs = 0;
+    for (const auto& [layer, head] : {std::pair(0, 0), std::pair(0, 1), std::pair(1, 0), std::pair(1, 1)}) {
+        const attention::BlockLayout layout =
+            attention::windows_behind_front(config.longformer->window(layer, head, 64), 1, 64);
+        pairs += static_cast<double>(layout.columns.size()) - 1;  // of the row in front
+    }
+    DOCTEST_CHECK(attended_keys(config, 64) == doctest::Approx(pairs / 4 / 64 * 64 + 1).epsilon(0.03));
+    DOCTEST_CHECK(attended_keys(config, 1024) == attended_keys(config, 64));
+    const MemoryLoad once{.sequences = 1, .length = 1024}, twice{.sequences = 1, .length = 2048};
+    DOCTEST_CHECK(memory_needed(config, twice).activations < 2.01 * memory_needed(config, once).activations);
 }

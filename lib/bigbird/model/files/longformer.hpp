@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Longformer's config.json says beyond a BERT's.
+#pragma once
+
+#include "bigbird/attention/pattern/pattern.hpp"
+#include "bigbird/core/formats/json_file.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace bigbird::model {
+
+class Keys;
+
+/// Longformer (Beltagy, Peters and Cohan 2020, "Longformer: The Long-Document Transformer"), as in
+/// transformers: windows a layer; global tokens with query, key and value projections of their own. Dilation
+/// is the paper's, which transformers lacks.
+struct LongformerForm {
+    /// attention_window, a number or a list: tokens a layer, half on each side, even.
+    std::vector<int> windows;
+    /// attention_dilation, a number, a list of layers or a list of lists of heads: [layer][head], at least 1.
+    /// Of a dilated window every dilation-th token is attended, as many as without dilation.
+    std::vector<std::vector<int>> dilations;
+    /// num_global_tokens: so many leading tokens are global where no mask says which. None: whoever makes or
+    /// runs the model decides. 0 in transformers, 1 for its classifiers.
+    std::optional<std::int64_t> global_tokens;
+
+    bool is_dilated() const;
+    /// The window of a head, in blocks of `block_size`.
+    attention::PatternSpec window(std::int64_t layer, std::int64_t head, int block_size) const;
+    /// Throws ConfigError naming the key.
+    void validate(std::int64_t layers, std::int64_t heads, std::int64_t positions) const;
+    bool operator==(const LongformerForm&) const = default;
+};
+
+/// One number for all layers and heads is repeated. Throws InputError naming the key.
+LongformerForm read_longformer(const Keys& keys, std::int64_t layers, std::int64_t heads);
+void write_longformer(const LongformerForm& form, Json& json);
+
+}  // namespace bigbird::model

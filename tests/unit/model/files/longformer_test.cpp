@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/model/files/longformer.hpp"
+
+#include "support/testing.hpp"
+
+#include "bigbird/model/files/config.hpp"
+
+using namespace bigbird;
+using namespace bigbird::model;
+using bigbird::testing::message_of;
+
+namespace {
+
+/// Of two layers of three heads.
+Json small(const Json& changes = Json::object()) {
+    Json json{{"model_type", "longformer"},
+              {"num_hidden_layers", 2},
+              {"hidden_size", 24},
+              {"num_attention_heads", 3},
+              {"attention_window", 8}};
+    json.update(changes);
+    return json;
+}
+
+LongformerForm form_of(const Json& changes) {
+    return *config_from_json(small(changes), "config.json").longformer;
+}
+
+std::string refusal(const Json& changes) {
+    return message_of<InputError>([&] { form_of(changes); });
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("longformer: transformers' keys, and what it means where they are missing") {
+    const BigBirdConfig config = config_from_json({{"model_type", "longformer"}}, "config.json");
+    DOCTEST_REQUIRE(config.longformer.has_value());
+    DOCTEST_CHECK(config.longformer->windows == std::vector<int>(12, 512));
+    DOCTEST_CHECK(config.longformer->dilations == std::vector<std::vector<int>>(12, std::vector<int>(12, 1)));
+    DOCTEST_CHECK(!config.longformer->global_tokens);
+    DOCTEST_CHECK(config.vocab_size == 30'522);
+    DOCTEST_CHECK(config.pad_token_id == 1);
+    DOCTEST_CHECK(config.hidden_act == "gelu");
+    DOCTEST_CHECK(config.max_position_embeddings == 512);
+    DOCTEST_CHECK(config.positions() == 510);
+    DOCTEST_CHECK(config.pattern.block_size == 64);
+    Json classifier{{"model_type", "longformer"}, {"architectures", {"LongformerForSequenceClassification"}}};
+    DOCTEST_CHECK(config_from_json(classifier, "c").longformer->global_tokens == 1);
+    DOCTEST_CHECK(config_from_json(classifier, "c").num_labels == 2);
+    classifier["num_global_tokens"] = 0;
+    DOCTEST_CHECK(config_from_json(classifier, "c").longformer->global_tokens == 0);
+    DOCTEST_CHECK(config_from_json({{"max_position_embeddings", 77}}, "c").positions() == 77);
+}
+
+DOCTEST_TEST_CASE("longformer: windows a layer, dilation a layer or a head") {
+    DOCTEST_CHECK(form_of({{"attention_window", {4, 16}}}).windows == std::vector<int>{4, 16});
+    DOCTEST_CHECK(!form_of({}).is_dilated());
+    using Lists = std::vector<std::vector<int>>;
+    DOCTEST_CHECK(form_of({{"attention_dilation", 3}}).dilations == Lists{{3, 3, 3}, {3, 3, 3}});
+    DOCTEST_CHECK(form_of({{"attention_dilation", {1, 2}}}).dilations == Lists{{1, 1, 1}, {2, 2, 2}});
+    const LongformerForm mixed = form_of(
+        {{"attention_dilation", Json::array({2, Json::array({1, 2, 5})})}, {"attention_window", {4, 16}}});
+    DOCTEST_CHECK(mixed.dilations == Lists{{2, 2, 2}, {1, 2, 5}});
+    DOCTEST_CHECK(mixed.is_dilated());
+    const attention::PatternSpec window = mixed.window(1, 2, 32);
+    DOCTEST_CHECK((window.kind == attention::PatternKind::longformer));
+    DOCTEST_CHECK(window.block_size == 32);
+    DOCTEST_CHECK(window.window_tokens == 8);
+    DOCTEST_CHECK(window.dilation == 5);
+}
+
+DOCTEST_TEST_CASE("longformer: what config.json says is written again") {
+    for (const Json& changes :
+         {Json::object(), Json{{"attention_window", {4, 16}}, {"num_global_tokens", 3}, {"block_size", 16}},
+          Json{{"attention_dilation", Json::array({1, Json::array({1, 2, 5})})}}}) {
+        const BigBirdConfig config = config_from_json(small(changes), "config.json");
+        const Json json = config_to_json(config, "BigBirdForPreTraining");
+        const BigBirdConfig again = config_from_json(json, "config.json");
+        DOCTEST_CHECK(again.longformer == config.longformer);
+        DOCTEST_CHECK(again.pattern == config.pattern);
+        DOCTEST_CHECK(again.pad_token_id == 1);
+        DOCTEST_CHECK(config_to_json(again, "BigBirdForPreTraining") == json);
+        DOCTEST_CHECK(json["architectures"] == Json({"LongformerForMaskedLM"}));
+        DOCTEST_CHECK(json["model_type"] ==
+                      (changes.contains("attention_dilation") ? "bigbird_dna" : "longformer"));
+        DOCTEST_CHECK(json["attention_type"] == "longformer");
+        DOCTEST_CHECK(!json.contains("num_random_blocks"));
+    }
+    DOCTEST_CHECK(
+        config_to_json(config_from_json(small(), "c"), "BigBirdForSequenceClassification")["architectures"] ==
+        Json({"LongformerForSequenceClassification"}));
+}
+
+DOCTEST_TEST_CASE("longformer: windows that cannot be") {
+    const std::string start = "config.json: model configuration: ";
+    DOCTEST_CHECK(refusal({{"attention_window", 7}}) ==
+                  start + "attention_window must be even and at least 2, not 7");
+    DOCTEST_CHECK(refusal({{"attention_window", {8, 0}}}) ==
+                  start + "attention_window must be even and at least 2, not 0");
+    DOCTEST_CHECK(refusal({{"attention_window", 514}}) ==
+                  start + "attention_window 514 is larger than max_position_embeddings 512");
+    DOCTEST_CHECK(refusal({{"attention_window", {8, 8, 8}}}) ==
+                  start + "attention_window lists 3 numbers, the model has 2 layers");
+    DOCTEST_CHECK(
+        refusal({{"attention_window", "wide"}}) ==
+        "config.json: key 'attention_window' must be a whole number or a list of them, one a layer, "
+        "not \"wide\"");
+    DOCTEST_CHECK(refusal({{"attention_window", 1e9}}).find("key 'attention_window' must be") !=
+                  std::string::npos);
+    DOCTEST_CHECK(refusal({{"attention_dilation", 0}}) ==
+                  start + "attention_dilation must be between 1 and max_position_embeddings, not 0");
+    DOCTEST_CHECK(refusal({{"attention_dilation", Json::array({1, Json::array({1, 2})})}}) ==
+                  start + "a layer of attention_dilation lists 2 numbers, the model has 3 heads");
+    DOCTEST_CHECK(
+        refusal({{"attention_dilation", {{1, "x"}, {1, 1}}}}).find("must be a whole number, a list") !=
+        std::string::npos);
+    DOCTEST_CHECK(refusal({{"num_global_tokens", -1}}) ==
+                  start + "num_global_tokens must be between 0 and max_position_embeddings, not -1");
+}
+
+DOCTEST_TEST_CASE("longformer: forms that transformers' Longformer has not") {
+    DOCTEST_CHECK(refusal({{"norm", "pre"}}).find("a Longformer has transformers' form") !=
+                  std::string::npos);
+    DOCTEST_CHECK(refusal({{"use_bias", false}}).find("a Longformer has transformers' form") !=
+                  std::string::npos);
+    DOCTEST_CHECK(refusal({{"attention_type", "block_sparse"}}) ==
+                  "config.json: key 'attention_type' must be longformer, not \"block_sparse\"");
+    DOCTEST_CHECK(
+        refusal({{"max_position_embeddings", 8}, {"pad_token_id", 7}}).find("at least pad_token_id + 2") !=
+        std::string::npos);
+}
