@@ -80,15 +80,18 @@ PreTrainingModel load_pretraining_model(const fs::path& directory, const at::Dev
     return model;
 }
 
-LoadedEncoder load_encoder(const fs::path& directory, const at::Device& device) {
+LoadedEncoder load_encoder(const fs::path& directory, const at::Device& device, HeadsNeeded needed) {
     TensorMap tensors = read_weights(directory);
     const fs::path file = directory / "model.safetensors";
-    LoadedEncoder loaded{.model = PreTrainingModel(read_config(directory)),
-                         .has_predictions = tensors.contains("cls.predictions.transform.dense.weight")};
+    const std::string named = needed == HeadsNeeded::named ? read_architecture(directory) : std::string();
+    const bool both = named == "BigBirdForPreTraining", masked = named == "BigBirdForMaskedLM";
+    LoadedEncoder loaded{
+        .model = PreTrainingModel(read_config(directory)),
+        .has_predictions = both || masked || tensors.contains("cls.predictions.transform.dense.weight")};
     if (loaded.has_predictions) {
         loaded.has_pooler = true;
-        loaded.has_seq_relationship =
-            fill_parameters(*loaded.model, std::move(tensors), may_lack_seq_relationship, file);
+        loaded.has_seq_relationship = fill_parameters(*loaded.model, std::move(tensors),
+                                                      both ? LoadRules{} : may_lack_seq_relationship, file);
     } else {
         loaded.has_pooler = fill_parameters(*loaded.model, std::move(tensors),
                                             {.optional_prefix = "bert.pooler", .only_prefix = "bert."}, file);
@@ -110,6 +113,14 @@ SequenceClassifier load_classifier(const fs::path& directory, const at::Device& 
     model->to(device);
     model->eval();
     return model;
+}
+
+void load_head(torch::nn::Module& head, const std::string& prefix, const fs::path& directory,
+               const at::Device& device) {
+    fill_parameters(head, read_weights(directory), {.optional_prefix = {}, .only_prefix = prefix},
+                    directory / "model.safetensors");
+    head.to(device);
+    head.eval();
 }
 
 SequenceClassifier classifier_from_pretrained(const fs::path& directory, BigBirdConfig config,
@@ -139,8 +150,9 @@ void write_model(const PreTrainingModel& model, const tokenizer::DnaTokenizer* t
 
 void write_model(const SequenceClassifier& model, const tokenizer::DnaTokenizer* tokenizer,
                  const fs::path& directory, const Json& extra) {
-    const bool bins = model->config().classifier_head == "bins";
-    write(model, bins ? "BigBirdForBins" : "BigBirdForSequenceClassification", tokenizer, directory, extra);
+    const std::string& head = model->config().classifier_head;
+    const char* const of_rows = head == "bins" ? "BigBirdForBins" : "BigBirdForSequenceClassification";
+    write(model, head == "tokens" ? "BigBirdForTokenClassification" : of_rows, tokenizer, directory, extra);
 }
 
 }  // namespace bigbird::model

@@ -250,10 +250,12 @@ void read_pattern(const Keys& keys, BigBirdConfig& config) {
 }
 
 void read_labels(const Keys& keys, BigBirdConfig& config) {
-    if (keys.has("architectures") &&
-        keys.at("architectures") == Json::array({"BigBirdForSequenceClassification"})) {
+    const Json architectures = keys.has("architectures") ? keys.at("architectures") : Json();
+    const bool of_tokens = architectures == Json::array({"BigBirdForTokenClassification"});
+    if (of_tokens || architectures == Json::array({"BigBirdForSequenceClassification"})) {
         config.num_labels = 2;  // what transformers means where it writes none
     }
+    if (of_tokens) config.classifier_head = "tokens";
     if (keys.has("id2label")) {
         keys.require(keys.at("id2label").is_object(), "id2label", "an object");
         config.num_labels = static_cast<std::int64_t>(keys.at("id2label").size());
@@ -321,8 +323,9 @@ void BigBirdConfig::validate() const {
     require(initializer_range >= 0, "initializer_range must not be negative");
     require(pad_token_id >= 0 && pad_token_id < vocab_size, "pad_token_id must lie within the vocabulary");
     require(num_labels >= 0, "num_labels must not be negative");
-    require(classifier_head == "classification" || classifier_head == "linear" || classifier_head == "bins",
-            "classifier_head must be classification, linear or bins, not '" + classifier_head + "'");
+    require(classifier_head == "classification" || classifier_head == "linear" || classifier_head == "bins" ||
+                classifier_head == "tokens",
+            "classifier_head must be classification, linear, bins or tokens, not '" + classifier_head + "'");
     require_rotary(form, hidden_size / num_attention_heads);
     require(form.embedding_convolution == 0 ||
                 (form.embedding_convolution % 2 == 1 && form.embedding_convolution < 64),
@@ -428,8 +431,9 @@ BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& wh
 
 Json config_to_json(const BigBirdConfig& config, const std::string& architecture) {
     const bool is_own = !config.form.is_big_bird() || config.performer;
+    const bool of_tokens = architecture == "BigBirdForTokenClassification";
     const bool classifier =
-        architecture == "BigBirdForSequenceClassification" || architecture == "BigBirdForBins";
+        of_tokens || architecture == "BigBirdForSequenceClassification" || architecture == "BigBirdForBins";
     Json json = {
         {"architectures", {architecture}},
         {"model_type", is_own ? "bigbird_dna" : "big_bird"},
@@ -480,7 +484,7 @@ Json config_to_json(const BigBirdConfig& config, const std::string& architecture
     }
     if (classifier) {
         json["num_labels"] = config.num_labels;
-        json["problem_type"] = "multi_label_classification";
+        json["problem_type"] = of_tokens ? "single_label_classification" : "multi_label_classification";
         json["classifier_head"] = config.classifier_head;
     }
     json["bigbird_dna"] = config.extra;

@@ -42,7 +42,8 @@ struct BigBirdConfig {
     /// masked, and are in no input and no output. 0: none.
     std::int64_t extra_global_tokens = 0;
     std::int64_t num_labels = 0;  ///< task models only
-    /// Or "linear", the paper's single layer on [CLS], or "bins", norm and layer on the features of bins.
+    /// Or "linear", the paper's single layer on [CLS], "bins", norm and layer on the features of bins, or
+    /// "tokens", a layer on every token: BigBirdForTokenClassification.
     std::string classifier_head = "classification";
     /// What the network does not need: task, window, provenance …; under "bigbird_dna" in config.json, kept
     /// through load and save.
@@ -65,8 +66,8 @@ BigBirdConfig preset(const std::string& name);
 /// `uniform` where there are num_extra_global_tokens, which transformers does not know.
 /// `where` names the file in errors (InputError). Keys that mean nothing here are ignored.
 BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& where);
-/// What transformers reads too. `architecture`: "BigBirdForPreTraining" or
-/// "BigBirdForSequenceClassification" or "BigBirdForBins".
+/// What transformers reads too. `architecture`: "BigBirdForPreTraining",
+/// "BigBirdForSequenceClassification", "BigBirdForTokenClassification" or "BigBirdForBins".
 Json config_to_json(const BigBirdConfig& config, const std::string& architecture);
 
 }  // namespace bigbird::model
