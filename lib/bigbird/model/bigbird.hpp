@@ -76,9 +76,8 @@ private:
 };
 TORCH_MODULE(PreTrainingModel);
 
-/// BigBirdForSequenceClassification's form and keys (`--head linear`: one layer, `classifier.out_proj`, on
-/// the tanh pooler's output; `--head bins`: `classifier.LayerNorm` and `classifier.out_proj`); or, with the
-/// head "tokens", BigBirdForTokenClassification's (`classifier.weight`, `classifier.bias`).
+/// BigBirdForSequenceClassification's form and keys (`--head linear`: `out_proj` on the tanh pooler's output;
+/// `--head bins`: `LayerNorm`, `out_proj`), or BigBirdForTokenClassification's with the head "tokens".
 class SequenceClassifierImpl : public torch::nn::Module {
 public:
     explicit SequenceClassifierImpl(const BigBirdConfig& config);

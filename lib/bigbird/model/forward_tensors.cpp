@@ -6,6 +6,7 @@
 #include "bigbird/model/device/arithmetic.hpp"
 #include "bigbird/model/heads/question_answering.hpp"
 #include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/weights.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -209,13 +210,36 @@ std::int64_t separator_of(const fs::path& directory) {
     return found->get<std::int64_t>();
 }
 
+/// Fills parameters whose names begin with `prefix`.
+void load_head(torch::nn::Module& head, const std::string& prefix, const fs::path& directory,
+               const at::Device& device, at::ScalarType type) {
+    fill_parameters(head, read_weights(directory), {.optional_prefix = {}, .only_prefix = prefix},
+                    directory / "model.safetensors");
+    head.to(device, arithmetic_type(type, device));
+    head.eval();
+}
+
+/// Of BigBirdForPreTraining and BigBirdForMaskedLM with the heads that they name; of others as it is there.
+LoadedEncoder load_with_heads(const fs::path& directory, const std::string& architecture,
+                              const at::Device& device) {
+    const bool both = architecture == "BigBirdForPreTraining", masked = architecture == "BigBirdForMaskedLM";
+    if (!both && !masked) return load_encoder(directory, device);
+    LoadedEncoder loaded{
+        .model = PreTrainingModel(read_config(directory)), .has_pooler = true, .has_predictions = true};
+    const LoadRules rules{.optional_prefix = both ? "" : "cls.seq_relationship", .only_prefix = {}};
+    loaded.has_seq_relationship =
+        fill_parameters(*loaded.model, read_weights(directory), rules, directory / "model.safetensors");
+    loaded.model->to(device);
+    loaded.model->eval();
+    return loaded;
+}
+
 TensorMap forward_question_answering(const fs::path& directory, const TensorMap& inputs,
                                      const ForwardSpec& spec, const at::Device& device) {
     PreTrainingModel model = load_encoder(directory, device).model;
     torch::nn::Module own;
     QuestionAnsweringHead head = own.register_module("qa_classifier", QuestionAnsweringHead(model->config()));
-    load_head(own, "qa_classifier.", directory, device);
-    own.to(arithmetic_type(scalar_type(spec.type), device));
+    load_head(own, "qa_classifier.", directory, device, scalar_type(spec.type));
     const auto answers = [&](const HeadInput& input, TensorMap& out) {
         const at::Tensor logits =
             without_question(head->forward(input.hidden.narrow(1, 0, input.length)), input.question);
@@ -234,8 +258,7 @@ TensorMap forward_multiple_choice(const fs::path& directory, const TensorMap& in
     PreTrainingModel model = loaded.model;
     torch::nn::Module own;
     Linear head = own.register_module("classifier", Linear(model->config().hidden_size, 1));
-    load_head(own, "classifier.", directory, device);
-    own.to(arithmetic_type(scalar_type(spec.type), device));
+    load_head(own, "classifier.", directory, device, scalar_type(spec.type));
     const auto choices = [&](const HeadInput& input, TensorMap& out) {
         out["logits"] = head->forward(model->pool(input.hidden));
     };
@@ -258,7 +281,7 @@ TensorMap forward_tensors(const fs::path& directory, const TensorMap& inputs, co
     if (architecture == "BigBirdForMultipleChoice") {
         return forward_multiple_choice(directory, inputs, spec, device);
     }
-    const LoadedEncoder loaded = load_encoder(directory, device, HeadsNeeded::named);
+    const LoadedEncoder loaded = load_with_heads(directory, architecture, device);
     if (!loaded.has_predictions && architecture != "BigBirdModel") {
         log_warning("{}: heads of {} are not computed, the encoder alone is", directory.string(),
                     architecture.empty() ? "an architecture without name" : architecture);

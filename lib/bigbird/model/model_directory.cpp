@@ -80,18 +80,15 @@ PreTrainingModel load_pretraining_model(const fs::path& directory, const at::Dev
     return model;
 }
 
-LoadedEncoder load_encoder(const fs::path& directory, const at::Device& device, HeadsNeeded needed) {
+LoadedEncoder load_encoder(const fs::path& directory, const at::Device& device) {
     TensorMap tensors = read_weights(directory);
     const fs::path file = directory / "model.safetensors";
-    const std::string named = needed == HeadsNeeded::named ? read_architecture(directory) : std::string();
-    const bool both = named == "BigBirdForPreTraining", masked = named == "BigBirdForMaskedLM";
-    LoadedEncoder loaded{
-        .model = PreTrainingModel(read_config(directory)),
-        .has_predictions = both || masked || tensors.contains("cls.predictions.transform.dense.weight")};
+    LoadedEncoder loaded{.model = PreTrainingModel(read_config(directory)),
+                         .has_predictions = tensors.contains("cls.predictions.transform.dense.weight")};
     if (loaded.has_predictions) {
         loaded.has_pooler = true;
-        loaded.has_seq_relationship = fill_parameters(*loaded.model, std::move(tensors),
-                                                      both ? LoadRules{} : may_lack_seq_relationship, file);
+        loaded.has_seq_relationship =
+            fill_parameters(*loaded.model, std::move(tensors), may_lack_seq_relationship, file);
     } else {
         loaded.has_pooler = fill_parameters(*loaded.model, std::move(tensors),
                                             {.optional_prefix = "bert.pooler", .only_prefix = "bert."}, file);
@@ -113,14 +110,6 @@ SequenceClassifier load_classifier(const fs::path& directory, const at::Device& 
     model->to(device);
     model->eval();
     return model;
-}
-
-void load_head(torch::nn::Module& head, const std::string& prefix, const fs::path& directory,
-               const at::Device& device) {
-    fill_parameters(head, read_weights(directory), {.optional_prefix = {}, .only_prefix = prefix},
-                    directory / "model.safetensors");
-    head.to(device);
-    head.eval();
 }
 
 SequenceClassifier classifier_from_pretrained(const fs::path& directory, BigBirdConfig config,

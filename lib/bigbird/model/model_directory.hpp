@@ -30,11 +30,7 @@ struct LoadedEncoder {
     PreTrainingModel model{nullptr};  ///< what the file lacks is zero
     bool has_pooler = false, has_predictions = false, has_seq_relationship = false;
 };
-/// Which heads of BigBirdForPreTraining and BigBirdForMaskedLM must be there: none, or those of the
-/// architecture that config.json names.
-enum class HeadsNeeded : std::uint8_t { none, named };
-LoadedEncoder load_encoder(const std::filesystem::path& directory, const at::Device& device,
-                           HeadsNeeded needed = HeadsNeeded::none);
+LoadedEncoder load_encoder(const std::filesystem::path& directory, const at::Device& device);
 SequenceClassifier load_classifier(const std::filesystem::path& directory, const at::Device& device);
 
 /// Starts a classifier from a pretrained model's `bert.` weights; the head is initialised from `seed`.
@@ -43,11 +39,6 @@ SequenceClassifier classifier_from_pretrained(const std::filesystem::path& direc
                                               std::uint64_t seed, const at::Device& device);
 /// The same network with all weights initialised from `seed`.
 SequenceClassifier untrained_classifier(BigBirdConfig config, std::uint64_t seed, const at::Device& device);
-
-/// Fills `head`, a module whose parameters have the names of the directory's tensors that begin with
-/// `prefix`. Throws InputError naming every one that is missing or of another shape.
-void load_head(torch::nn::Module& head, const std::string& prefix, const std::filesystem::path& directory,
-               const at::Device& device);
 
 /// Writes config.json, model.safetensors and the tokenizer's files (where there is one) into an existing
 /// folder (a PendingOutput's).

@@ -42,8 +42,7 @@ struct BigBirdConfig {
     /// masked, and are in no input and no output. 0: none.
     std::int64_t extra_global_tokens = 0;
     std::int64_t num_labels = 0;  ///< task models only
-    /// Or "linear", the paper's single layer on [CLS], "bins", norm and layer on the features of bins, or
-    /// "tokens", a layer on every token: BigBirdForTokenClassification.
+    /// Or "linear" (the paper's layer on [CLS]), "bins" (norm and layer on bins), "tokens" (layer on each).
     std::string classifier_head = "classification";
     /// What the network does not need: task, window, provenance …; under "bigbird_dna" in config.json, kept
     /// through load and save.
