@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Against what Hugging Face transformers computes (scripts/checks/make_parity_fixtures.py): activations of
-// every layer, logits and gradients.
+// Against what Hugging Face transformers computes (scripts/checks/make_parity_fixtures.py,
+// make_modernbert_fixtures.py): activations of every layer, logits and gradients.
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
 
@@ -152,5 +152,20 @@ DOCTEST_TEST_CASE("transformers: classifier without query bias, with rescaled em
         check_classifier(name, at::kDouble, Backend::blocked, fp64_tolerance);
         check_classifier(name, at::kDouble, Backend::reference, fp64_tolerance);
         check_classifier(name, at::kFloat, Backend::automatic, fp32_tolerance);
+    }
+}
+
+DOCTEST_TEST_CASE("transformers: ModernBERT's norms before, rotary positions and gated feed-forward") {
+    const TensorMap expected =
+        read_safetensors(test_data("model/modernbert/cases/full_100_padded.safetensors"));
+    const LoadedEncoder loaded = load_encoder(test_data("model/modernbert"), at::kCPU);
+    PreTrainingModel model = loaded.model;
+    for (const at::ScalarType type : {at::kDouble, at::kFloat}) {
+        model->to(type);
+        const EncoderInput input = input_of(expected, model->config());
+        // Queries and keys are turned in fp32 there, in fp64, too.
+        const double tolerance = type == at::kDouble ? 1e-6 : fp32_tolerance;
+        check_without_gradients(*model, input, expected, tolerance);
+        check_hidden_states(model->encode(input, true), expected, tolerance);
     }
 }
