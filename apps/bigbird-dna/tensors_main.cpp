@@ -3,9 +3,11 @@
 #include "commands/embed.hpp"
 #include "commands/evaluate_mlm.hpp"
 #include "commands/finetune.hpp"
+#include "commands/finetune_tokens.hpp"
 #include "commands/forward.hpp"
 #include "commands/info_program.hpp"
 #include "commands/predict.hpp"
+#include "commands/predict_tokens.hpp"
 #include "commands/predict_variants.hpp"
 #include "commands/pretrain.hpp"
 #include "support/program.hpp"
@@ -20,6 +22,8 @@ int main(int argc, char** argv) {
     setup_predict(program, Task::promoter, run_predict);
     setup_finetune(program, Task::chromatin, run_finetune);
     setup_predict(program, Task::chromatin, run_predict);
+    setup_finetune_tokens(program, run_finetune_tokens);
+    setup_predict_tokens(program, run_predict_tokens);
     setup_predict_variants(program, run_predict_variants);
     setup_embed(program, run_embed);
     setup_forward(program, run_forward);

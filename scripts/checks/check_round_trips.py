@@ -6,7 +6,8 @@ Models go from transformers to bigbird-dna and back, in every form that either w
   theirs in ours   a model of transformers (safetensors in one file, in parts, and pytorch_model.bin through scripts/convert-checkpoint): hidden states of
                    every layer and all logits of `forward` equal transformers' fp64 to 1e-10 in fp64 and, in fp32, 1e-5 or twice what
                    transformers' fp32 is off (of the largest number, where that is above 1), on full, sparse and padded inputs;
-                   pretraining and sequence-classification models; the converted weights are the original's, byte for byte
+                   every architecture of transformers' BigBird but the decoder; of pretraining and sequence-classification models the converted weights are the
+                   original's, byte for byte
   ours in theirs   a model that `pretrain` wrote opens without missing or unexpected keys and computes the same; saved again by transformers, its
                    weights are the same bytes and `forward` gives the same bytes
   --gena           a model of GENA-LM's bigbird-base-t2t configuration with random weights (460 MB) is opened and computed
@@ -52,32 +53,51 @@ class Checks:
             return load_file(target)
 
 
-def inputs_of(config, length, padded):
+def inputs_of(config, length, padded, kind=""):
+    """(2, length), of BigBirdForMultipleChoice (2, 3, length); BigBirdForQuestionAnswering makes its own token types where the length is even, and is told
+    the questions' lengths where it is a multiple of 3."""
     generator = torch.Generator().manual_seed(length)
-    ids = torch.randint(5, config.vocab_size, (2, length), generator=generator)
+    shape = (2, 3, length) if kind == "BigBirdForMultipleChoice" else (2, length)
+    ids = torch.randint(5, config.vocab_size, shape, generator=generator)
     mask = torch.ones_like(ids)
-    mask[1, length - padded:] = 0
+    mask[1, ..., length - padded:] = 0
     types = torch.zeros_like(ids)
-    types[:, length // 2:] = 1
-    return {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+    types[..., length // 2:] = 1
+    inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+    if kind == "BigBirdForQuestionAnswering" and length % 2 == 0:
+        del inputs["token_type_ids"]
+    if kind == "BigBirdForQuestionAnswering" and length % 3 == 0:
+        inputs["question_lengths"] = torch.tensor([[length // 3], [1 + length // 2]])
+    return inputs
+
+
+def kind_of(folder):
+    return json.loads((folder / "config.json").read_text())["architectures"][0]
 
 
 def theirs(folder, inputs, dtype):
     """A new object each time: once it has seen a short input, transformers' BigBird attends fully for ever."""
-    name = json.loads((folder / "config.json").read_text())["architectures"][0]
+    name = kind_of(folder)
     model = getattr(transformers, name).from_pretrained(folder).to(dtype).eval()
     with torch.no_grad():
         output = model(**inputs, output_hidden_states=True)
-    length = inputs["input_ids"].shape[1]
+    length = inputs["input_ids"].shape[-1]
     found = {f"hidden_states.{layer}": hidden[:, :length] for layer, hidden in enumerate(output.hidden_states)}
-    found.update({key: output[key] for key in ("prediction_logits", "seq_relationship_logits", "logits", "pooler_output") if key in output})
-    if name == "BigBirdForMaskedLM":
-        found["prediction_logits"] = found.pop("logits")
-    if name == "BigBirdForTokenClassification":  # a head that ours passes over, and gives the pooler instead
-        del found["logits"]
-        with torch.no_grad():
-            found["pooler_output"] = model.bert.activation(model.bert.pooler(output.hidden_states[-1][:, 0]))
+    found.update({key: output[key] for key in ("prediction_logits", "seq_relationship_logits", "logits", "start_logits", "end_logits", "pooler_output")
+                  if key in output})
+    if name == "BigBirdForMaskedLM":  # ours has both names
+        found["prediction_logits"] = found["logits"]
     return found
+
+
+def gap(found, exact, real):
+    """The largest difference at real tokens. Tokens of a question, of which 1e6 is taken off, must have that in both."""
+    if exact.dim() == 3 and exact.shape[:2] == real.shape or exact.shape == real.shape:
+        found, exact = found[real], exact[real]
+    taken_off = exact < -5e5
+    if not torch.equal(taken_off, found < -5e5):
+        return float("inf")
+    return (found - exact)[~taken_off].abs().max().item() if (~taken_off).any() else 0.0
 
 
 def compare(checks, what, folder, computed_from, lengths=None):
@@ -85,15 +105,14 @@ def compare(checks, what, folder, computed_from, lengths=None):
     config = transformers.BigBirdConfig.from_pretrained(computed_from)
     boundary = (5 + 2 * config.num_random_blocks) * config.block_size
     for length, padded in lengths or ((config.block_size + 3, 5), (boundary, 0), (boundary + 1, 0), (boundary + 5 * config.block_size, 20)):
-        inputs = inputs_of(config, length, padded)
+        inputs = inputs_of(config, length, padded, kind_of(computed_from))
         # Padded rows of full attention hold what nobody reads.
-        real = inputs["attention_mask"].bool()
+        real = inputs["attention_mask"].bool().view(-1, length)
         exact = theirs(computed_from, inputs, torch.float64)
-        scale = max(1, max(tensor.abs().max().item() for tensor in exact.values()))
+        scale = max(1, max(tensor[tensor > -5e5].abs().max().item() for tensor in exact.values()))
 
         def error(found):
-            gaps = [(found[key] - exact[key])[real] if exact[key].dim() == 3 else found[key] - exact[key] for key in exact]
-            return max(gap.abs().max().item() for gap in gaps) / scale
+            return max(gap(found[key], exact[key], real) for key in exact) / scale
 
         own = error(theirs(computed_from, inputs, torch.float32))
         for name, allowed in (("fp64", 1e-10), ("fp32", max(1e-5, 2 * own))):
@@ -126,6 +145,10 @@ def random_model(kind, **changes):
 
 
 def from_theirs(checks, folder):
+    for kind, changes in (("BigBirdForMaskedLM", {}), ("BigBirdForTokenClassification", {"num_labels": 5}),
+                          ("BigBirdForQuestionAnswering", {"sep_token_id": 9}), ("BigBirdForMultipleChoice", {})):
+        random_model(kind, **changes).save_pretrained(folder / kind)
+        compare(checks, f"{kind} of transformers in ours", folder / kind, folder / kind)
     for kind, changes in (("BigBirdForPreTraining", {}), ("BigBirdForSequenceClassification", {"num_labels": 7, "use_bias": False, "rescale_embeddings": True,
                                                                                               "pad_token_id": 3, "hidden_act": "gelu"})):
         model = random_model(kind, **changes)
@@ -174,14 +197,16 @@ def draw_configuration(draw):
                 max_position_embeddings=block * (5 + 2 * blocks + draw.randint(2, 20)), attention_type=draw.choice(["block_sparse"] * 5 + ["original_full"]),
                 hidden_act=draw.choice(["gelu", "gelu_new", "gelu_pytorch_tanh", "relu", "silu", "swish"]), use_bias=draw.random() < 0.7,
                 rescale_embeddings=draw.random() < 0.3, pad_token_id=draw.randint(0, 4), type_vocab_size=draw.randint(2, 4),
-                layer_norm_eps=draw.choice([1e-12, 1e-5]), initializer_range=draw.choice([0.02, 0.2]), num_labels=draw.randint(2, 9))
+                layer_norm_eps=draw.choice([1e-12, 1e-5]), initializer_range=draw.choice([0.02, 0.2]), num_labels=draw.randint(2, 9),
+                sep_token_id=draw.randint(5, 19))
 
 
 def from_random(checks, folder, count, seed):
     draw = random.Random(seed)
     for number in range(count):
         config = draw_configuration(draw)
-        kind = draw.choice(["BigBirdForPreTraining", "BigBirdForMaskedLM", "BigBirdForSequenceClassification", "BigBirdModel", "BigBirdForTokenClassification"])
+        kind = draw.choice(["BigBirdForPreTraining", "BigBirdForMaskedLM", "BigBirdForSequenceClassification", "BigBirdModel", "BigBirdForTokenClassification",
+                            "BigBirdForQuestionAnswering", "BigBirdForMultipleChoice"])
         model = random_model(kind, **config)
         model.save_pretrained(folder / f"random-{number}")
         longest, boundary = config["max_position_embeddings"], (5 + 2 * config["num_random_blocks"]) * config["block_size"]

@@ -10,11 +10,14 @@
 #include "commands/encode.hpp"
 #include "commands/evaluate.hpp"
 #include "commands/evaluate_mlm.hpp"
+#include "commands/evaluate_tokens.hpp"
 #include "commands/finetune.hpp"
+#include "commands/finetune_tokens.hpp"
 #include "commands/forward.hpp"
 #include "commands/help.hpp"
 #include "commands/info.hpp"
 #include "commands/predict.hpp"
+#include "commands/predict_tokens.hpp"
 #include "commands/predict_variants.hpp"
 #include "commands/pretrain.hpp"
 #include "commands/show_attention.hpp"
@@ -40,6 +43,9 @@ void add_commands(Program& program, const HandOver& tensors) {
     setup_finetune(program, Task::chromatin, tensors);
     setup_predict(program, Task::chromatin, tensors);
     setup_evaluate(program, Task::chromatin, run_evaluate);
+    setup_finetune_tokens(program, tensors);
+    setup_predict_tokens(program, tensors);
+    setup_evaluate_tokens(program, run_evaluate_tokens);
     setup_predict_variants(program, tensors);
     setup_embed(program, tensors);
     setup_forward(program, tensors);

@@ -27,11 +27,13 @@ void setup_forward(Program& program, Runner<ForwardOptions> run) {
     command.footer(
         "Input: a safetensors file with input_ids (batch, length) and, where wanted, attention_mask (1: "
         "real) and\n"
-        "token_type_ids. Output: hidden_states.0 (embeddings) to hidden_states.N, and prediction_logits "
-        "with\n"
-        "seq_relationship_logits, logits of a task model, or pooler_output of a bare BigBirdModel. As in\n"
-        "transformers, the tensor's whole length decides between full and sparse attention. No tokenizer is\n"
-        "needed.");
+        "token_type_ids. A BigBirdForMultipleChoice takes (batch, choices, length), a\n"
+        "BigBirdForQuestionAnswering question_lengths (batch, 1), too.\n"
+        "Output: hidden_states.0 (embeddings) to hidden_states.N, and what the model's head computes, by\n"
+        "transformers' names: logits; prediction_logits and seq_relationship_logits; start_logits and\n"
+        "end_logits; or pooler_output of a bare BigBirdModel. A BigBirdForMaskedLM's logits come as\n"
+        "prediction_logits, too. As in transformers, the tensor's whole length decides between full and\n"
+        "sparse attention. No tokenizer is needed.");
     add_model_option(command, options->model);
     command.add_option("--input", options->input, "Token ids in a safetensors file")
         ->required()

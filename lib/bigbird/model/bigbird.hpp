@@ -78,16 +78,16 @@ private:
 };
 TORCH_MODULE(PreTrainingModel);
 
-/// BigBirdForSequenceClassification's form and keys (`--head linear`: one layer, `classifier.out_proj`, on
-/// the tanh pooler's output; `--head bins`: `classifier.LayerNorm` and `classifier.out_proj`).
+/// BigBirdForSequenceClassification's form and keys (`--head linear`: `out_proj` on the tanh pooler's output;
+/// `--head bins`: `LayerNorm`, `out_proj`), or BigBirdForTokenClassification's with the head "tokens".
 class SequenceClassifierImpl : public torch::nn::Module {
 public:
     explicit SequenceClassifierImpl(const BigBirdConfig& config);
     at::Tensor forward(const EncoderInput& input, const DropoutKey& key = {});  // (batch, labels) logits
     EncoderOutput encode(const EncoderInput& input, bool all_hidden_states = false,
                          const DropoutKey& key = {});
-    /// The head alone, on encode()'s hidden: (batch, length, hidden) -> (batch, labels); the head of bins on
-    /// their features: (batch, bins, hidden) -> (batch, bins, labels).
+    /// The head alone, on encode()'s hidden: (batch, length, hidden) -> (batch, labels); the heads of bins
+    /// and of tokens on the features of each: (batch, count, hidden) -> (batch, count, labels).
     at::Tensor predict(const at::Tensor& hidden, const DropoutKey& key = {});
     /// The parameters that predict(encode()) depends on.
     std::vector<at::Tensor> trained_parameters() const;

@@ -4,11 +4,15 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/model/device/arithmetic.hpp"
+#include "bigbird/model/heads/question_answering.hpp"
 #include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/weights.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace bigbird::model {
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -25,21 +29,31 @@ void require(bool condition, const std::string& message) {
     }
 }
 
-/// One input as int64, checked against `like` where that is defined.
-at::Tensor whole_numbers(const TensorMap& inputs, const std::string& key, const at::Tensor& like,
-                         std::int64_t filler) {
+/// What an architecture asks of its input besides.
+struct InputForm {
+    bool choices = false;                                  ///< tensors are (batch, choices, length)
+    std::optional<std::int64_t> separator = std::nullopt;  ///< a question reaches up to it
+};
+
+/// One input as int64, (batch, choices, length) where `choices` is asked for.
+at::Tensor whole_numbers(const TensorMap& inputs, const std::string& key, bool choices) {
     const auto found = inputs.find(key);
-    if (found == inputs.end()) {
-        require(like.defined(), "tensor '" + key + "' is missing from the input");
-        return at::full_like(like, filler);
-    }
+    require(found != inputs.end(), "tensor '" + key + "' is missing from the input");
     const at::Tensor& tensor = found->second;
     require(!tensor.is_floating_point(), "tensor '" + key + "' must hold whole numbers (I64, I32 or BOOL)");
-    require(tensor.dim() == 2 && tensor.numel() > 0,
-            "tensor '" + key + "' must have the shape (batch, length)");
-    require(!like.defined() || tensor.sizes() == like.sizes(),
-            "tensor '" + key + "' differs in shape from input_ids");
+    require(tensor.dim() == (choices ? 3 : 2) && tensor.numel() > 0,
+            "tensor '" + key + "' must have the shape " +
+                (choices ? "(batch, choices, length)" : "(batch, length)"));
     return tensor.to(at::kLong);
+}
+
+/// The same, of the shape of `like`; `otherwise` where it is not given.
+at::Tensor whole_numbers(const TensorMap& inputs, const std::string& key, const at::Tensor& like,
+                         const at::Tensor& otherwise) {
+    if (!inputs.contains(key)) return otherwise;
+    at::Tensor tensor = whole_numbers(inputs, key, like.dim() == 3);
+    require(tensor.sizes() == like.sizes(), "tensor '" + key + "' differs in shape from input_ids");
+    return tensor;
 }
 
 void require_below(const at::Tensor& tensor, const std::string& key, std::int64_t limit,
@@ -50,29 +64,53 @@ void require_below(const at::Tensor& tensor, const std::string& key, std::int64_
                                           ", the model has " + std::to_string(limit) + " " + what);
 }
 
-struct Prepared {
-    EncoderInput input;
-    std::int64_t length = 0;
-};
-
 constexpr const char* global_mask = "global_attention_mask";
 
 void require_mask(const at::Tensor& mask, const std::string& key) {
     require(((mask == 0) | (mask == 1)).all().item<bool>(), "tensor '" + key + "' must hold 0 and 1 alone");
 }
 
-Prepared prepare(const TensorMap& inputs, const BigBirdConfig& config) {
+void warn_of_unused(const TensorMap& inputs, const BigBirdConfig& config, const InputForm& form) {
     for (const auto& item : inputs) {
         const std::string& key = item.first;
         const bool is_used = key == "input_ids" || key == "attention_mask" || key == "token_type_ids" ||
+                             (key == "question_lengths" && form.separator) ||
                              (key == global_mask && config.longformer);
         if (!is_used) {
             log_warning("tensor '{}' of the input is not used", key);
         }
     }
-    const at::Tensor ids = whole_numbers(inputs, "input_ids", {}, 0),
-                     mask = whole_numbers(inputs, "attention_mask", ids, 1),
-                     types = whole_numbers(inputs, "token_type_ids", ids, 0);
+}
+
+/// 1 for each token of its row's question. (batch, length)
+at::Tensor question_of(const TensorMap& inputs, const at::Tensor& ids, std::int64_t separator) {
+    if (!inputs.contains("question_lengths")) {
+        return question_mask(question_lengths(ids, separator), ids.size(1));
+    }
+    const at::Tensor lengths = whole_numbers(inputs, "question_lengths", false);
+    require(lengths.size(0) == ids.size(0) && lengths.size(1) == 1,
+            "tensor 'question_lengths' must have the shape (batch, 1)");
+    return question_mask(lengths, ids.size(1));
+}
+
+struct Prepared {
+    EncoderInput input;
+    at::Tensor question;  ///< of question_of(); undefined where there is none
+    std::int64_t length = 0, choices = 1;
+};
+
+Prepared prepare(const TensorMap& inputs, const BigBirdConfig& config, const InputForm& form) {
+    warn_of_unused(inputs, config, form);
+    at::Tensor ids = whole_numbers(inputs, "input_ids", form.choices),
+               mask = whole_numbers(inputs, "attention_mask", ids, at::ones_like(ids)), question;
+    if (form.separator) question = question_of(inputs, ids, *form.separator);
+    at::Tensor types =
+        whole_numbers(inputs, "token_type_ids", ids, form.separator ? 1 - question : at::zeros_like(ids));
+    const std::int64_t choices = form.choices ? ids.size(1) : 1;
+    if (form.choices) {
+        for (at::Tensor* tensor : {&ids, &mask, &types})
+            *tensor = tensor->flatten(0, 1);
+    }
     require_below(ids, "input_ids", config.vocab_size, "pieces");
     require_below(types, "token_type_ids", config.type_vocab_size, "token types");
     require_mask(mask, "attention_mask");
@@ -85,11 +123,11 @@ Prepared prepare(const TensorMap& inputs, const BigBirdConfig& config) {
     };
     EncoderInput input{padded(ids, config.pad_token_id), padded(types, 0), padded(mask, 0).to(at::kBool)};
     if (config.longformer && inputs.contains(global_mask)) {
-        const at::Tensor global = whole_numbers(inputs, global_mask, ids, 0);
+        const at::Tensor global = whole_numbers(inputs, global_mask, ids, at::zeros_like(ids));
         require_mask(global, global_mask);
         input.global_attention_mask = padded(global, 0).to(at::kBool);
     }
-    return {input, length};
+    return {input, question, length, choices};
 }
 
 EncoderInput rows(const EncoderInput& input, std::int64_t begin, std::int64_t count,
@@ -99,28 +137,37 @@ EncoderInput rows(const EncoderInput& input, std::int64_t begin, std::int64_t co
             input.global_attention_mask.defined() ? cut(input.global_attention_mask) : at::Tensor()};
 }
 
-/// The heads' outputs from hidden (batch, length, hidden); `length` without what was padded.
-void add_heads(const LoadedEncoder& loaded, const at::Tensor& hidden, std::int64_t length, TensorMap& out) {
+/// What heads see of some rows.
+struct HeadInput {
+    at::Tensor hidden;    ///< (rows, padded length, hidden) of the last layer
+    at::Tensor question;  ///< (rows, length), or undefined
+    std::int64_t length;  ///< without what was padded
+};
+
+/// The outputs of a pretraining model or of a bare encoder. `masked`: transformers' BigBirdForMaskedLM, which
+/// calls them logits.
+void add_heads(const LoadedEncoder& loaded, bool masked, const HeadInput& input, TensorMap& out) {
     PreTrainingModel model = loaded.model;
     if (!loaded.has_predictions) {
-        if (loaded.has_pooler) out["pooler_output"] = model->pool(hidden);
+        if (loaded.has_pooler) out["pooler_output"] = model->pool(input.hidden);
         return;
     }
-    const PreTrainingOutput predicted = model->predict(hidden);
-    out["prediction_logits"] = predicted.prediction_logits.narrow(1, 0, length);
+    const PreTrainingOutput predicted = model->predict(input.hidden);
+    out["prediction_logits"] = predicted.prediction_logits.narrow(1, 0, input.length);
+    if (masked) out["logits"] = out["prediction_logits"];
     if (loaded.has_seq_relationship) out["seq_relationship_logits"] = predicted.seq_relationship_logits;
 }
 
-/// A few thousand tokens at a time, so that memory does not grow with the batch. `heads(hidden, length, out)`
+/// A few thousand tokens at a time, so that memory does not grow with the batch. `heads(head_input, out)`
 /// adds to the hidden states.
 template <typename Model, typename Heads>
-TensorMap run(Model model, const Heads& heads, const TensorMap& inputs, const ForwardSpec& spec,
-              const at::Device& device) {
+TensorMap run(Model model, const Heads& heads, const InputForm& form, const TensorMap& inputs,
+              const ForwardSpec& spec, const at::Device& device) {
     const at::NoGradGuard no_gradient;
     const at::ScalarType type = scalar_type(spec.type);
     model->to(arithmetic_type(type, device));
     model->set_attention_backend(spec.backend);
-    const Prepared prepared = prepare(inputs, model->config());
+    const Prepared prepared = prepare(inputs, model->config(), form);
     const std::int64_t batch = prepared.input.input_ids.size(0),
                        at_once = std::max<std::int64_t>(1, 8192 / prepared.input.input_ids.size(1));
     std::map<std::string, std::vector<at::Tensor>> parts;
@@ -132,7 +179,12 @@ TensorMap run(Model model, const Heads& heads, const TensorMap& inputs, const Fo
             out["hidden_states." + std::to_string(layer)] =
                 encoded.hidden_states[layer].narrow(1, 0, prepared.length);
         }
-        heads(encoded.hidden, prepared.length, out);
+        heads(HeadInput{.hidden = encoded.hidden,
+                        .question = prepared.question.defined()
+                                        ? prepared.question.narrow(0, begin, encoded.hidden.size(0))
+                                        : at::Tensor(),
+                        .length = prepared.length},
+              out);
         for (const auto& [key, tensor] : out) {
             parts[key].push_back(tensor.to(at::kCPU, type));
         }
@@ -141,32 +193,115 @@ TensorMap run(Model model, const Heads& heads, const TensorMap& inputs, const Fo
     for (const auto& [key, tensors] : parts) {
         whole[key] = at::cat(tensors, 0);
     }
+    if (form.choices) whole["logits"] = whole["logits"].view({-1, prepared.choices});
     return whole;
+}
+
+/// BigBirdForSequenceClassification and BigBirdForTokenClassification.
+TensorMap forward_classifier(const fs::path& directory, const TensorMap& inputs, const ForwardSpec& spec,
+                             const at::Device& device) {
+    SequenceClassifier model = load_classifier(directory, device);
+    const bool of_tokens = model->config().classifier_head == "tokens";
+    const auto logits = [&](const HeadInput& input, TensorMap& out) {
+        const at::Tensor hidden = of_tokens ? input.hidden.narrow(1, 0, input.length) : input.hidden;
+        out["logits"] = model->predict(hidden);
+    };
+    return run(model, logits, {}, inputs, spec, device);
+}
+
+/// transformers means 66 where config.json says nothing.
+std::int64_t separator_of(const fs::path& directory) {
+    const Json json = read_json(directory / "config.json");
+    const auto found = json.find("sep_token_id");
+    if (found == json.end()) return 66;
+    if (!found->is_number_integer()) {
+        throw InputError("key 'sep_token_id' must be a whole number, not " + found->dump(),
+                         directory / "config.json");
+    }
+    return found->get<std::int64_t>();
+}
+
+/// Fills parameters whose names begin with `prefix`.
+void load_head(torch::nn::Module& head, const std::string& prefix, const fs::path& directory,
+               const at::Device& device, at::ScalarType type) {
+    fill_parameters(head, read_weights(directory), {.optional_prefix = {}, .only_prefix = prefix},
+                    directory / "model.safetensors");
+    head.to(device, arithmetic_type(type, device));
+    head.eval();
+}
+
+/// Of BigBirdForPreTraining and BigBirdForMaskedLM with the heads that they name; of others as it is there.
+LoadedEncoder load_with_heads(const fs::path& directory, const std::string& architecture,
+                              const at::Device& device) {
+    const bool both = architecture == "BigBirdForPreTraining", masked = architecture == "BigBirdForMaskedLM";
+    if (!both && !masked) return load_encoder(directory, device);
+    LoadedEncoder loaded{
+        .model = PreTrainingModel(read_config(directory)), .has_pooler = true, .has_predictions = true};
+    const LoadRules rules{.optional_prefix = both ? "" : "cls.seq_relationship", .only_prefix = {}};
+    loaded.has_seq_relationship =
+        fill_parameters(*loaded.model, read_weights(directory), rules, directory / "model.safetensors");
+    loaded.model->to(device);
+    loaded.model->eval();
+    return loaded;
+}
+
+TensorMap forward_question_answering(const fs::path& directory, const TensorMap& inputs,
+                                     const ForwardSpec& spec, const at::Device& device) {
+    PreTrainingModel model = load_encoder(directory, device).model;
+    torch::nn::Module own;
+    QuestionAnsweringHead head = own.register_module("qa_classifier", QuestionAnsweringHead(model->config()));
+    load_head(own, "qa_classifier.", directory, device, scalar_type(spec.type));
+    const auto answers = [&](const HeadInput& input, TensorMap& out) {
+        const at::Tensor logits =
+            without_question(head->forward(input.hidden.narrow(1, 0, input.length)), input.question);
+        out["start_logits"] = logits.select(2, 0);
+        out["end_logits"] = logits.select(2, 1);
+    };
+    return run(model, answers, {.separator = separator_of(directory)}, inputs, spec, device);
+}
+
+TensorMap forward_multiple_choice(const fs::path& directory, const TensorMap& inputs, const ForwardSpec& spec,
+                                  const at::Device& device) {
+    const LoadedEncoder loaded = load_encoder(directory, device);
+    if (!loaded.has_pooler) {
+        throw InputError("tensor 'bert.pooler.weight' is missing", directory / "model.safetensors");
+    }
+    PreTrainingModel model = loaded.model;
+    torch::nn::Module own;
+    Linear head = own.register_module("classifier", Linear(model->config().hidden_size, 1));
+    load_head(own, "classifier.", directory, device, scalar_type(spec.type));
+    const auto choices = [&](const HeadInput& input, TensorMap& out) {
+        out["logits"] = head->forward(model->pool(input.hidden));
+    };
+    return run(model, choices, {.choices = true}, inputs, spec, device);
 }
 
 }  // namespace
 
-TensorMap forward_tensors(const std::filesystem::path& directory, const TensorMap& inputs,
-                          const ForwardSpec& spec, const at::Device& device) {
+TensorMap forward_tensors(const fs::path& directory, const TensorMap& inputs, const ForwardSpec& spec,
+                          const at::Device& device) {
     scalar_type(spec.type);
     const std::string architecture = read_architecture(directory);
     if (architecture == "BigBirdForSequenceClassification" ||
-        architecture == "LongformerForSequenceClassification") {
-        SequenceClassifier model = load_classifier(directory, device);
-        const auto logits = [&](const at::Tensor& hidden, std::int64_t, TensorMap& out) {
-            out["logits"] = model->predict(hidden);
-        };
-        return run(model, logits, inputs, spec, device);
+        architecture == "LongformerForSequenceClassification" ||
+        architecture == "BigBirdForTokenClassification") {
+        return forward_classifier(directory, inputs, spec, device);
     }
-    const LoadedEncoder loaded = load_encoder(directory, device);
+    if (architecture == "BigBirdForQuestionAnswering") {
+        return forward_question_answering(directory, inputs, spec, device);
+    }
+    if (architecture == "BigBirdForMultipleChoice") {
+        return forward_multiple_choice(directory, inputs, spec, device);
+    }
+    const LoadedEncoder loaded = load_with_heads(directory, architecture, device);
     if (!loaded.has_predictions && architecture != "BigBirdModel" && architecture != "LongformerModel") {
         log_warning("{}: heads of {} are not computed, the encoder alone is", directory.string(),
                     architecture.empty() ? "an architecture without name" : architecture);
     }
-    const auto heads = [&](const at::Tensor& hidden, std::int64_t length, TensorMap& out) {
-        add_heads(loaded, hidden, length, out);
+    const auto heads = [&](const HeadInput& input, TensorMap& out) {
+        add_heads(loaded, architecture.ends_with("ForMaskedLM"), input, out);
     };
-    return run(loaded.model, heads, inputs, spec, device);
+    return run(loaded.model, heads, {}, inputs, spec, device);
 }
 
 }  // namespace bigbird::model

@@ -18,13 +18,23 @@ struct ForwardSpec {
 /// inputs: input_ids, and where wanted attention_mask (1 = real; default 1), token_type_ids (default 0) and,
 /// for a Longformer, global_attention_mask (1 = global; default: the leading num_global_tokens), (batch,
 /// length), any whole or bool type. Outputs, on the CPU: hidden_states.0 (embeddings) ..
-/// hidden_states.N (batch, length, hidden); from a BigBirdForPreTraining prediction_logits (batch, length,
-/// vocab) and seq_relationship_logits (batch, 2), which a BigBirdForMaskedLM lacks, from a
-/// BigBirdForSequenceClassification logits (batch, labels), from a BigBirdModel pooler_output (batch,
-/// hidden); the same from transformers' Longformer models. Of other models the encoder alone is computed,
-/// with a warning. The tensor's whole length decides between full and sparse attention, as in transformers,
-/// and is padded to whole blocks inside. Throws InputError where a tensor is missing, misshapen or holds an
-/// id beyond the vocabulary; ConfigError for an unknown type.
+/// hidden_states.N (batch, length, hidden), and what the architecture of config.json adds:
+///   BigBirdForPreTraining             prediction_logits (batch, length, vocab), seq_relationship_logits
+///                                     (batch, 2)
+///   BigBirdForMaskedLM                logits (batch, length, vocab), and the same as prediction_logits
+///   BigBirdForSequenceClassification  logits (batch, labels)
+///   BigBirdForTokenClassification     logits (batch, length, labels)
+///   BigBirdForQuestionAnswering       start_logits, end_logits (batch, length). The question reaches up to
+///                                     the first sep_token_id, or has question_lengths (batch, 1) tokens;
+///                                     token_type_ids are by default 0 in it and 1 behind it
+///   BigBirdForMultipleChoice          logits (batch, choices); inputs are (batch, choices, length), and
+///                                     hidden states (batch * choices, length, hidden)
+///   BigBirdModel                      pooler_output (batch, hidden), where there is a pooler
+///   LongformerForMaskedLM, …ForSequenceClassification, LongformerModel: as BigBird's
+/// Of other models the encoder alone is computed, with a warning. The tensor's whole length decides between
+/// full and sparse attention, as in transformers, and is padded to whole blocks inside. Throws InputError
+/// where a tensor of the input or of the model is missing or misshapen, or an id is beyond the vocabulary;
+/// ConfigError for an unknown type.
 TensorMap forward_tensors(const std::filesystem::path& directory, const TensorMap& inputs,
                           const ForwardSpec& spec, const at::Device& device);
 

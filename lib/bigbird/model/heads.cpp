@@ -33,15 +33,22 @@ at::Tensor PreTrainingHeadsImpl::seq_relationship(const at::Tensor& pooled) cons
 }
 
 ClassificationHeadImpl::ClassificationHeadImpl(const BigBirdConfig& config)
-    : activation_(config.longformer ? "" : config.hidden_act),
+    : kind_(config.classifier_head),
+      activation_(config.longformer ? "" : config.hidden_act),
       dropout_(config.classifier_dropout.value_or(config.hidden_dropout_prob)) {
-    if (config.classifier_head == "classification") {
+    if (kind_ == "classification") {
         dense_ = register_module("dense", Linear(config.hidden_size, config.hidden_size));
     }
-    if (config.classifier_head == "bins") {
+    if (kind_ == "bins") {
         norm_ = register_module("LayerNorm", LayerNorm(config.hidden_size, config.layer_norm_eps));
     }
-    out_proj_ = register_module("out_proj", Linear(config.hidden_size, config.num_labels));
+    if (kind_ == "tokens") {
+        out_proj_ = Linear(config.hidden_size, config.num_labels);
+        register_parameter("weight", out_proj_->weight);
+        register_parameter("bias", out_proj_->bias);
+    } else {
+        out_proj_ = register_module("out_proj", Linear(config.hidden_size, config.num_labels));
+    }
 }
 
 at::Tensor ClassificationHeadImpl::forward(const at::Tensor& features, const DropoutKey& key) const {

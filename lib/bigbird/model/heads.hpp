@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands on the encoder: masked-token and next-sentence prediction, sequence classification.
+// What stands on the encoder: masked-token and next-sentence prediction, classification of sequences, bins
+// and tokens.
 #pragma once
 
 #include "bigbird/model/bigbird.hpp"
@@ -31,17 +32,18 @@ private:
 TORCH_MODULE(PreTrainingHeads);
 
 /// "classifier.": dropout, dense, activation (a Longformer's: tanh), dropout, out_proj on the raw first
-/// position; with classifier_head "linear" dropout and out_proj; with "bins" LayerNorm, dropout and out_proj.
+/// position; with classifier_head "linear" dropout and out_proj; with "bins" LayerNorm, dropout and out_proj;
+/// with "tokens" dropout and a layer without a name of its own ("classifier.weight"), as transformers has it.
 class ClassificationHeadImpl : public torch::nn::Module {
 public:
     explicit ClassificationHeadImpl(const BigBirdConfig& config);
     at::Tensor forward(const at::Tensor& features,
                        const DropoutKey& key) const;  // (batch, …, hidden) -> (batch, …, labels)
-    bool reads_pooler() const { return !dense_ && !norm_; }
-    bool reads_bins() const { return static_cast<bool>(norm_); }
+    bool reads_pooler() const { return kind_ == "linear"; }
+    bool reads_every_row() const { return kind_ == "bins" || kind_ == "tokens"; }
 
 private:
-    std::string activation_;  // empty: tanh
+    std::string kind_, activation_;  // an empty activation: tanh
     double dropout_;
     Linear dense_{nullptr}, out_proj_{nullptr};
     LayerNorm norm_{nullptr};

@@ -159,8 +159,9 @@ void write_model(const PreTrainingModel& model, const tokenizer::DnaTokenizer* t
 
 void write_model(const SequenceClassifier& model, const tokenizer::DnaTokenizer* tokenizer,
                  const fs::path& directory, const Json& extra) {
-    const bool bins = model->config().classifier_head == "bins";
-    write(model, bins ? "BigBirdForBins" : "BigBirdForSequenceClassification", tokenizer, directory, extra);
+    const std::string& head = model->config().classifier_head;
+    const char* const of_rows = head == "bins" ? "BigBirdForBins" : "BigBirdForSequenceClassification";
+    write(model, head == "tokens" ? "BigBirdForTokenClassification" : of_rows, tokenizer, directory, extra);
 }
 
 }  // namespace bigbird::model

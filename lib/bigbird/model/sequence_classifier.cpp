@@ -32,7 +32,7 @@ EncoderOutput SequenceClassifierImpl::encode(const EncoderInput& input, bool all
 
 at::Tensor SequenceClassifierImpl::predict(const at::Tensor& hidden, const DropoutKey& key) {
     const ClassificationHead& head = parts_->classifier;
-    if (head->reads_bins()) return head->forward(hidden, key);
+    if (head->reads_every_row()) return head->forward(hidden, key);
     return head->forward(head->reads_pooler() ? parts_->bert->pool(hidden) : hidden.select(1, 0), key);
 }
 

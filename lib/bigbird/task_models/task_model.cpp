@@ -35,6 +35,7 @@ examples::Task parse_task(const std::string& text, const fs::path& where) {
     for (const examples::Task task : {examples::Task::promoter, examples::Task::chromatin}) {
         if (text == to_string(task)) return task;
     }
+    if (text == "tokens") throw InputError("is a model of tokens: use predict-tokens", where);
     throw InputError("is a model for the task '" + text + "', which this version does not know", where);
 }
 

@@ -83,14 +83,73 @@ DOCTEST_TEST_CASE(
 
     const TensorMap masked =
         found("BigBirdForMaskedLM", "", [&](const auto& key) { return !is_of(key, "cls.seq"); });
-    DOCTEST_CHECK(masked.size() == 5);
+    DOCTEST_CHECK(masked.size() == 6);
     DOCTEST_CHECK(at::equal(masked.at("prediction_logits"), whole.at("prediction_logits")));
+    DOCTEST_CHECK(at::equal(masked.at("logits"), whole.at("prediction_logits")));
 
-    const TensorMap other = found("BigBirdForQuestionAnswering", "", [&](const auto& key) {
+    const TensorMap other = found("BigBirdForSomethingElse", "", [&](const auto& key) {
         return is_of(key, "bert.") && !is_of(key, "bert.pooler");
     });
     DOCTEST_CHECK(other.size() == 4);
     DOCTEST_CHECK(at::equal(other.at("hidden_states.3"), whole.at("hidden_states.3")));
+}
+
+DOCTEST_TEST_CASE("forward_tensors: a head that the model lacks is an error that names its tensors") {
+    const TensorMap inputs{{"input_ids", at::full({1, 20}, 7, at::kLong)}};
+    const TensorMap weights = read_safetensors(test_data("model/pretraining/model.safetensors"));
+    const TempDir folder;
+    const auto missing = [&](const std::string& architecture, const auto& keeps) {
+        TensorMap kept;
+        for (const auto& [key, tensor] : weights) {
+            if (keeps(key)) kept.emplace(key, tensor);
+        }
+        bigbird::Json config = bigbird::read_json(test_data("model/pretraining/config.json"));
+        config["architectures"] = {architecture};
+        std::ofstream(folder.path() / "config.json") << config;
+        write_safetensors(kept, folder.path() / "model.safetensors");
+        std::string message =
+            message_of<InputError>([&] { forward_tensors(folder.path(), inputs, {}, at::kCPU); });
+        const std::string file = (folder.path() / "model.safetensors").string() + ": ";
+        DOCTEST_CHECK(message.starts_with(file));
+        return message.substr(std::min(message.size(), file.size()));
+    };
+    const auto encoder = [](const std::string& key) { return key.starts_with("bert."); };
+    const auto no_pooler = [](const std::string& key) {
+        return key.starts_with("bert.") && !key.starts_with("bert.pooler");
+    };
+    const auto no_next = [](const std::string& key) { return !key.starts_with("cls.seq"); };
+    DOCTEST_CHECK(missing("BigBirdForPreTraining", no_next) ==
+                  "tensor 'cls.seq_relationship.weight' is missing; tensor 'cls.seq_relationship.bias' is "
+                  "missing");
+    DOCTEST_CHECK(missing("BigBirdForMaskedLM", encoder) ==
+                  "tensor 'cls.predictions.bias' is missing; tensor "
+                  "'cls.predictions.transform.dense.weight' is missing; tensor "
+                  "'cls.predictions.transform.dense.bias' is missing; tensor "
+                  "'cls.predictions.transform.LayerNorm.weight' is missing; tensor "
+                  "'cls.predictions.transform.LayerNorm.bias' is missing");
+    DOCTEST_CHECK(missing("BigBirdForTokenClassification", encoder) ==
+                  "tensor 'classifier.weight' is missing; tensor 'classifier.bias' is missing");
+    DOCTEST_CHECK(missing("BigBirdForMultipleChoice", encoder) ==
+                  "tensor 'classifier.weight' is missing; tensor 'classifier.bias' is missing");
+    DOCTEST_CHECK(missing("BigBirdForMultipleChoice", no_pooler) == "tensor 'bert.pooler.weight' is missing");
+    DOCTEST_CHECK(missing("BigBirdForQuestionAnswering", encoder)
+                      .starts_with("tensor 'qa_classifier.intermediate.dense.weight' is missing; "));
+}
+
+DOCTEST_TEST_CASE("forward_tensors: questions and choices have shapes of their own") {
+    const at::Tensor ids = at::full({2, 10}, 9, at::kLong);
+    const auto refused = [](const char* model, const TensorMap& inputs) {
+        return message_of<InputError>(
+            [&] { forward_tensors(test_data("model/heads") / model, inputs, {}, at::kCPU); });
+    };
+    DOCTEST_CHECK(refused("multiple_choice", {{"input_ids", ids}}) ==
+                  "tensor 'input_ids' must have the shape (batch, choices, length)");
+    DOCTEST_CHECK(
+        refused("multiple_choice", {{"input_ids", ids.unsqueeze(1)}, {"attention_mask", ids.fill_(1)}}) ==
+        "tensor 'attention_mask' must have the shape (batch, choices, length)");
+    DOCTEST_CHECK(refused("question_answering",
+                          {{"input_ids", ids}, {"question_lengths", at::ones({2, 2}).to(at::kInt)}}) ==
+                  "tensor 'question_lengths' must have the shape (batch, 1)");
 }
 
 DOCTEST_TEST_CASE("forward_tensors: a task model gives logits; bf16 is near") {

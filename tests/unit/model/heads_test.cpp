@@ -42,6 +42,8 @@ DOCTEST_TEST_CASE("heads: parameters have Hugging Face's names, and the decoder 
     DOCTEST_CHECK(
         names_of(*ClassificationHead(config)) ==
         std::set<std::string>{"LayerNorm.weight", "LayerNorm.bias", "out_proj.weight", "out_proj.bias"});
+    config.classifier_head = "tokens";
+    DOCTEST_CHECK(names_of(*ClassificationHead(config)) == std::set<std::string>{"weight", "bias"});
 }
 
 DOCTEST_TEST_CASE("heads: the classification head has its own dropout, in training alone") {

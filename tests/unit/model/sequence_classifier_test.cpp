@@ -46,6 +46,20 @@ DOCTEST_TEST_CASE("sequence_classifier: the head of bins gives each bin the logi
     DOCTEST_CHECK(difference(logits[1][2], at::mv(weight, normed)) < 1e-5);
 }
 
+DOCTEST_TEST_CASE("sequence_classifier: the head of tokens is one layer on every token") {
+    BigBirdConfig config = small_config();
+    config.num_labels = 5;
+    config.classifier_head = "tokens";
+    SequenceClassifier model(config);
+    initialise(*model, config, 1);
+    model->eval();
+    const at::Tensor features = random_tensor({2, 3, config.hidden_size}, 4, at::kFloat);
+    const at::Tensor weight = model->named_parameters()["classifier.weight"];
+    DOCTEST_CHECK(difference(model->predict(features), at::matmul(features, weight.t())) < 1e-5);
+    model->to(at::kDouble);  // the parameters that are trained are those that are used
+    DOCTEST_CHECK((model->predict(features.to(at::kDouble)).scalar_type() == at::kDouble));
+}
+
 DOCTEST_TEST_CASE("sequence_classifier: needs labels") {
     DOCTEST_CHECK(message_of<bigbird::ConfigError>([] { SequenceClassifier model(small_config()); }) ==
                   "model configuration: num_labels must be at least 1 for a classifier");

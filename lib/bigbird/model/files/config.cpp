@@ -218,14 +218,15 @@ void expect_longformer(BigBirdConfig& config) {
 }
 
 void read_labels(const Keys& keys, BigBirdConfig& config) {
-    const bool is_classifier =
-        keys.has("architectures") &&
-        (keys.at("architectures") == Json::array({"BigBirdForSequenceClassification"}) ||
-         keys.at("architectures") == Json::array({"LongformerForSequenceClassification"}));
-    if (is_classifier) config.num_labels = 2;  // what transformers means where it writes none
-    if (is_classifier && config.longformer && !config.longformer->global_tokens) {
+    const Json architectures = keys.has("architectures") ? keys.at("architectures") : Json();
+    const bool of_tokens = architectures == Json::array({"BigBirdForTokenClassification"});
+    const bool of_sequences = architectures == Json::array({"BigBirdForSequenceClassification"}) ||
+                              architectures == Json::array({"LongformerForSequenceClassification"});
+    if (of_tokens || of_sequences) config.num_labels = 2;  // what transformers means where it writes none
+    if (of_sequences && config.longformer && !config.longformer->global_tokens) {
         config.longformer->global_tokens = 1;
     }
+    if (of_tokens) config.classifier_head = "tokens";
     if (keys.has("id2label")) {
         keys.require(keys.at("id2label").is_object(), "id2label", "an object");
         config.num_labels = static_cast<std::int64_t>(keys.at("id2label").size());
@@ -314,8 +315,9 @@ void BigBirdConfig::validate() const {
     require(initializer_range >= 0, "initializer_range must not be negative");
     require(pad_token_id >= 0 && pad_token_id < vocab_size, "pad_token_id must lie within the vocabulary");
     require(num_labels >= 0, "num_labels must not be negative");
-    require(classifier_head == "classification" || classifier_head == "linear" || classifier_head == "bins",
-            "classifier_head must be classification, linear or bins, not '" + classifier_head + "'");
+    require(classifier_head == "classification" || classifier_head == "linear" || classifier_head == "bins" ||
+                classifier_head == "tokens",
+            "classifier_head must be classification, linear, bins or tokens, not '" + classifier_head + "'");
     require_rotary(form, hidden_size / num_attention_heads);
     require(form.embedding_convolution == 0 ||
                 (form.embedding_convolution % 2 == 1 && form.embedding_convolution < 64),
@@ -432,8 +434,9 @@ BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& wh
 Json config_to_json(const BigBirdConfig& config, const std::string& architecture) {
     const bool is_own = !config.form.is_big_bird() || config.performer ||
                         (config.longformer && config.longformer->is_dilated());
+    const bool of_tokens = architecture == "BigBirdForTokenClassification";
     const bool classifier =
-        architecture == "BigBirdForSequenceClassification" || architecture == "BigBirdForBins";
+        of_tokens || architecture == "BigBirdForSequenceClassification" || architecture == "BigBirdForBins";
     Json json = {
         {"architectures", {config.longformer ? of_longformer(architecture) : architecture}},
         {"model_type", is_own              ? "bigbird_dna"
@@ -478,7 +481,7 @@ Json config_to_json(const BigBirdConfig& config, const std::string& architecture
     }
     if (classifier) {
         json["num_labels"] = config.num_labels;
-        json["problem_type"] = "multi_label_classification";
+        json["problem_type"] = of_tokens ? "single_label_classification" : "multi_label_classification";
         json["classifier_head"] = config.classifier_head;
     }
     json["bigbird_dna"] = config.extra;

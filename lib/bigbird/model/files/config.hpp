@@ -47,7 +47,7 @@ struct BigBirdConfig {
     /// masked, and are in no input and no output. 0: none.
     std::int64_t extra_global_tokens = 0;
     std::int64_t num_labels = 0;  ///< task models only
-    /// Or "linear", the paper's single layer on [CLS], or "bins", norm and layer on the features of bins.
+    /// Or "linear" (the paper's layer on [CLS]), "bins" (norm and layer on bins), "tokens" (layer on each).
     std::string classifier_head = "classification";
     /// What the network does not need: task, window, provenance …; under "bigbird_dna" in config.json, kept
     /// through load and save.
@@ -74,8 +74,8 @@ BigBirdConfig preset(const std::string& name);
 /// `where` names the file in errors (InputError). Keys that mean nothing here are ignored.
 BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& where);
 /// What transformers reads too, but a dilated Longformer, which it lacks: a `bigbird_dna`. `architecture`:
-/// "BigBirdForPreTraining" or "BigBirdForSequenceClassification" or "BigBirdForBins"; a Longformer's are
-/// called "LongformerForMaskedLM" and so on.
+/// "BigBirdForPreTraining", "BigBirdForSequenceClassification", "BigBirdForTokenClassification" or
+/// "BigBirdForBins"; a Longformer's are called "LongformerForMaskedLM" and so on.
 Json config_to_json(const BigBirdConfig& config, const std::string& architecture);
 
 }  // namespace bigbird::model

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/evaluate_tokens.hpp"
+
+#include "options/option_groups.hpp"
+#include "support/help_notes.hpp"
+
+#include "bigbird/core/log.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace bigbird::cli {
+
+namespace {
+
+constexpr Examples examples{
+    {{"Figures of held-out bases, as a table",
+      "bigbird-dna evaluate-tokens --scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz "
+      "--reference ../test_data/genome/22.fa.gz --output bases.tsv"},
+     {"The same as JSON on standard output",
+      "bigbird-dna evaluate-tokens --scores bases.tsv.gz --labels ../test_data/tokens/labels.bed.gz "
+      "--reference ../test_data/genome/22.fa.gz --output -"}}};
+
+}  // namespace
+
+void setup_evaluate_tokens(Program& program, Runner<EvaluateTokensOptions> run) {
+    auto options = std::make_shared<EvaluateTokensOptions>();
+    evaluation::BaseEvaluationRequest& request = options->request;
+    CLI::App& command = program.add(
+        "evaluate-tokens", "Bases",
+        "How well scores tell the bases of each label: AUROC, AUPRC, and F1 of the most probable label",
+        options, std::move(run));
+    command.add_option("--scores", request.scores, "Score table of predict-tokens, - for standard input")
+        ->required()
+        ->type_name("FILE");
+    command.add_option("--labels", request.labels, "BED whose column 4 names the label of its bases")
+        ->required()
+        ->type_name("BED");
+    add_reference_option(command, request.references);
+    command.add_option("--none-label", request.none_label, "Label of the bases of no row")->type_name("NAME");
+    command
+        .add_option("--output", options->outputs,
+                    "Report: TSV where the name ends in .tsv, else JSON; - for standard output. Several are "
+                    "written at once")
+        ->required()
+        ->type_name("PATH")
+        ->group("Output");
+    command.add_flag("--force", options->force, "Replace an output that exists")->group("Output");
+    add_examples(command, examples);
+}
+
+int run_evaluate_tokens(const EvaluateTokensOptions& options) {
+    const Overwrite overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
+    for (const std::filesystem::path& output : options.outputs) {
+        if (output != "-") prepare_output(output, overwrite);
+    }
+    const evaluation::BaseEvaluation evaluation = evaluation::evaluate_bases(options.request);
+    for (const std::string& line : evaluation::to_lines(evaluation))
+        log_info("{}", line);
+    for (const std::filesystem::path& output : options.outputs)
+        evaluation::write_evaluation(evaluation, output, overwrite);
+    return 0;
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/finetune_tokens.hpp"
+
+#include "options/option_groups.hpp"
+#include "options/training_options.hpp"
+#include "support/help_notes.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bigbird::cli {
+
+using task_models::FinetuneTokensSpec;
+
+namespace {
+
+constexpr Choices<bool, 2> strands{{{false, "none"}, {true, "reverse-complement"}}};
+
+constexpr Examples examples{
+    {{"Repeats and bound bases, labelled base by base",
+      "bigbird-dna finetune-tokens --labels ../test_data/tokens/labels.bed.gz --reference "
+      "../test_data/genome/22.fa.gz --model pretrained --validation 22:20000001-21000000 --test "
+      "22:21000001-22000000 --steps 300 --output tokens-run"},
+     {"One megabase alone, each label with the same weight in all",
+      "bigbird-dna finetune-tokens --labels ../test_data/tokens/labels.bed.gz --reference "
+      "../test_data/genome/22.fa.gz --model pretrained --include 22:17000001-18000000 --label-weights "
+      "balanced --steps 50 --output tokens-small"}}};
+
+void add_label_options(CLI::App& command, FinetuneTokensSpec& spec) {
+    command
+        .add_option("--labels", spec.labels,
+                    "BED whose column 4 names the label of its bases, such as exon, donor, acceptor; rows of "
+                    "different labels may not overlap")
+        ->required()
+        ->type_name("BED");
+    add_reference_option(command, spec.references);
+    command.add_option("--none-label", spec.none_label, "Label of the bases of no row")->type_name("NAME");
+    command
+        .add_option("--include", spec.include,
+                    "Contigs, regions (22:17000001-18000000) and BED files to learn from; default: each "
+                    "contig of --labels from its first to its last labelled base")
+        ->type_name("REGION");
+    command
+        .add_option("--model", spec.pretrained,
+                    "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder "
+                    "(Hugging Face big_bird with a tokenizer.model or tokenizer.json)")
+        ->required()
+        ->type_name("DIR");
+}
+
+void add_window_options(CLI::App& command, FinetuneTokensSpec& spec) {
+    const char* group = "Windows";
+    command
+        .add_option("--window", spec.window,
+                    "Bases that are read at once; 0: as many as --model's positions hold")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("BP")
+        ->group(group);
+    command
+        .add_option("--margin", spec.margin,
+                    "Bases at each end of a window that are context alone in prediction; -1: an eighth")
+        ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1} << 24))
+        ->type_name("BP")
+        ->group(group);
+    add_choice_option(command, "--label-weights", spec.label_weights, task_models::label_weight_choices,
+                      "What a base counts in the loss: 1, or so much that all labels count the same, at most "
+                      "100")
+        ->group(group);
+    add_choice_option(command, "--strand-augmentation", spec.both_strands, strands,
+                      "reverse-complement: each window on a strand drawn at random")
+        ->group(group);
+}
+
+void add_network_options(CLI::App& command, FinetuneTokensSpec& spec) {
+    const char* group = "Network";
+    command
+        .add_flag("--random-weights", spec.random_weights,
+                  "Take the shape and the tokenizer of --model alone, and draw its weights anew: tells what "
+                  "pretraining brings")
+        ->group(group);
+    command.add_option("--dropout", spec.dropout, "Instead of the pretrained model's")
+        ->check(CLI::Range(0.0, 0.99))
+        ->type_name("RATE")
+        ->group(group);
+    add_choice_option(command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"},
+                      "What the encoder computes in; auto: bf16 on a GPU, fp32 on a CPU")
+        ->group(group);
+    add_attention_option(command, spec.attention)->group(group);
+}
+
+void add_evaluation_options(CLI::App& command, FinetuneTokensSpec& spec) {
+    const char* group = "Validation";
+    command
+        .add_option("--evaluate-every", spec.evaluate_every,
+                    "Steps between evaluations on --validation; -1: ten a run, 0: at the end alone. The best "
+                    "model is kept")
+        ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1} << 40))
+        ->type_name("N")
+        ->group(group);
+    command
+        .add_option("--patience", spec.patience,
+                    "Stop after this many evaluations without a better one; 0: never")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N")
+        ->group(group);
+}
+
+void add_resource_options(CLI::App& command, FinetuneTokensSpec& spec) {
+    add_device_option(command, spec.device);
+    add_threads_option(command, spec.threads);
+    command
+        .add_option("--processes", spec.processes,
+                    "Train with this many processes on this machine, one a GPU or sharing the CPU's threads; "
+                    "the result does not depend on it beyond rounding")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    add_batch_tokens_option(command, spec.batch_tokens);
+}
+
+/// What --help shows.
+const std::vector<std::string> common_options{
+    "--labels", "--reference", "--model",      "--include",  "--validation",    "--test",
+    "--output", "--resume",    "--force",      "--steps",    "--epochs",        "--batch-size",
+    "--seed",   "--max-hours", "--none-label", "--patience", "--learning-rate", "--label-weights",
+    "--device", "--threads",   "--processes",  "--options"};
+
+}  // namespace
+
+void setup_finetune_tokens(Program& program, Runner<FinetuneTokensSpec> run) {
+    auto spec = std::make_shared<FinetuneTokensSpec>();
+    auto held_out = std::make_shared<HoldOutOptions>();
+    CLI::App& command = program.add<FinetuneTokensSpec>(
+        "finetune-tokens", "Bases",
+        "Fine-tune a pretrained model to give each base a label, from the rows of a BED file.\n"
+        "A token learns the share of each label among its bases; a base has its token's probabilities.",
+        spec, std::move(run));
+    add_label_options(command, *spec);
+    add_hold_out_options(command, *held_out, "bases of these are not learned from");
+    command.parse_complete_callback([spec, held_out] {
+        spec->validation = held_out->validation;
+        spec->test = held_out->test;
+    });
+    add_seed_option(command, spec->seed);
+    add_run_options(command, spec->output, spec->run);
+    add_optimization_options(command, spec->batch_size, spec->learning_rate, spec->optimizer,
+                             "Steps; 0: as many as --epochs are",
+                             "Steps of the linear warm-up; -1: a tenth of all, at most 10000");
+    command.add_option("--epochs", spec->epochs, "Passes over the bases to learn from, where --steps is 0")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N")
+        ->group("Optimization");
+    add_window_options(command, *spec);
+    add_network_options(command, *spec);
+    add_evaluation_options(command, *spec);
+    add_resource_options(command, *spec);
+    add_examples(command, examples);
+    show_first(command, common_options);
+}
+
+}  // namespace bigbird::cli

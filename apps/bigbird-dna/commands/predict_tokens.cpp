@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/predict_tokens.hpp"
+
+#include "options/scoring_options.hpp"
+#include "support/help_notes.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace bigbird::cli {
+
+using task_models::PredictTokensSpec;
+
+namespace {
+
+constexpr Examples examples{
+    {{"Probabilities of each label, a row for each run of equal bases",
+      "bigbird-dna predict-tokens --model tokens-run --reference ../test_data/genome/22.fa.gz --regions "
+      "test.bed --output bases.tsv.gz"},
+     {"A bigWig for each label, the mean of both strands",
+      "bigbird-dna predict-tokens --model tokens-run --reference ../test_data/genome/22.fa.gz --regions "
+      "test.bed --reverse-complement average --output 'tracks/{label}.bw'"}}};
+
+}  // namespace
+
+void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
+    auto spec = std::make_shared<PredictTokensSpec>();
+    CLI::App& command = program.add<PredictTokensSpec>(
+        "predict-tokens", "Bases",
+        "Give each base of BED rows the probabilities of its labels: rows for runs of bases with equal "
+        "scores, in order",
+        spec, std::move(run));
+    add_model_option(command, spec->model);
+    add_reference_option(command, spec->references);
+    command.add_option("--regions", spec->regions, "BED to be scored, or '-' for standard input")
+        ->required()
+        ->type_name("BED");
+    add_choice_option(command, "--reverse-complement", spec->strands, task_models::strand_choices,
+                      "Read windows as they come (none), the mean of both strands, or their reverse "
+                      "complement alone");
+    command.add_flag("--skip-invalid", spec->skip_invalid,
+                     "Mark rows that do not lie on the reference and go on, instead of ending");
+    command.add_flag("--each-base", spec->each_base, "A row a base")->group("Output");
+    add_labels_option(command, spec->labels);
+    command
+        .add_option(
+            "--track-labels", spec->track_labels,
+            "Labels that .bedgraph and .bw outputs are made of, chosen as --labels; default: the same")
+        ->type_name("SELECTION")
+        ->group("Output");
+    add_min_score_option(command, spec->outputs.min_score);
+    add_score_outputs(command, spec->outputs);
+    add_compute_options(command, *spec);
+    add_examples(command, examples);
+}
+
+}  // namespace bigbird::cli

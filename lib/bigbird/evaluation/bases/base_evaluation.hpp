@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scores of predict-tokens held against the intervals that say the labels: every figure counts bases.
+#pragma once
+
+#include "bigbird/core/files.hpp"
+#include "bigbird/rows/score_table.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bigbird::evaluation {
+
+struct BaseEvaluationRequest {
+    std::filesystem::path scores;  ///< table of predict-tokens, or "-"
+    std::filesystem::path labels;  ///< BED, column 4
+    std::vector<std::filesystem::path> references;
+    std::string none_label = "none";
+};
+
+struct LabelFigures {
+    std::string label;
+    std::int64_t bases = 0, called = 0;
+    std::optional<double> auroc, auprc, precision, recall, f1;
+};
+
+struct BaseEvaluation {
+    std::int64_t bases = 0;            ///< that have scores
+    std::int64_t not_scored = 0;       ///< N, and what no token spells
+    std::vector<LabelFigures> labels;  ///< in the table's order
+    /// Share of bases whose most probable label is theirs, and that of calling all the label that most have.
+    std::optional<double> accuracy, majority;
+    std::optional<double> mean_auroc, mean_auprc, mean_f1;  ///< over labels but that of bases of no row
+    rows::Provenance provenance;                            ///< of the table
+};
+
+/// Bases that several rows score count once for each. Throws InputError with file and line: a label that the
+/// table has no column for, rows that do not lie on the reference, what BaseLabels::read refuses; ConfigError
+/// where no column is none_label.
+BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request);
+
+/// A line for people: the means, then one a label.
+std::vector<std::string> to_lines(const BaseEvaluation& evaluation);
+/// TSV where the name ends in .tsv, else JSON; "-": JSON on standard output. Throws ConfigError, WriteError.
+void write_evaluation(const BaseEvaluation& evaluation, const std::filesystem::path& output,
+                      Overwrite overwrite);
+
+}  // namespace bigbird::evaluation

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A label a base, from the rows of a BED file whose column 4 names it: exon, intron, donor, repeat …
+#pragma once
+
+#include "bigbird/genome/reference/reference_genome.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::examples {
+
+/// [begin, end) of a contig, every base of it with the label `label`.
+struct LabelledSpan {
+    std::int64_t begin = 0, end = 0;
+    std::int32_t label = 0;
+    bool operator==(const LabelledSpan&) const = default;
+};
+
+/// Immutable; const calls are thread-safe. Labels belong to bases, not to strands: column 6 is not looked at.
+class BaseLabels {
+public:
+    /// `none` names the bases of no row, and is label 0; the other labels follow by name in byte order. A
+    /// row may name `none` itself. Throws InputError with file and line: a row without column 4, on a contig
+    /// that the reference lacks or past its end, rows of different labels that overlap, no label but `none`.
+    static BaseLabels read(const genome::ReferenceGenome& reference, const std::filesystem::path& bed,
+                           const std::string& none);
+
+    const std::vector<std::string>& names() const { return names_; }
+    /// Line of the file that first has the label; 0 where none has it.
+    std::int64_t first_line(std::size_t label) const { return first_lines_[label]; }
+    /// Of a contig, sorted; spans of one label that touch or overlap are one. Bases between them have label
+    /// 0.
+    std::span<const LabelledSpan> spans(std::string_view contig) const;
+    /// From the first to the last labelled base of each contig that has any.
+    std::vector<genome::Interval> extents() const;
+    /// The label of each base of `where`, which may lie beyond the contig.
+    std::vector<std::int32_t> labels(const genome::Interval& where) const;
+    /// How many bases of `where` have each label.
+    std::vector<std::int64_t> counts(const genome::Interval& where) const;
+
+private:
+    std::vector<std::string> names_;
+    std::vector<std::int64_t> first_lines_;
+    std::map<std::string, std::vector<LabelledSpan>, std::less<>> contigs_;
+};
+
+}  // namespace bigbird::examples

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/tokens/token_labeller.hpp"
+
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/version.hpp"
+#include "bigbird/model/batching.hpp"
+#include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/weights.hpp"
+#include "bigbird/task_models/bigbird_windows.hpp"
+#include "bigbird/training/find_model.hpp"
+
+namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* section = "task_model";  // as task_model.cpp
+constexpr int format_version = 1;
+
+std::vector<genome::Contig> contigs_from(const Json& json) {
+    std::vector<genome::Contig> contigs;
+    for (const Json& contig : json)
+        contigs.push_back({contig.at("name").get<std::string>(), contig.at("length").get<std::int64_t>()});
+    return contigs;
+}
+
+TokensInfo info_from(const Json& json) {
+    TokensInfo info{.window = json.at("window").get<std::int64_t>(),
+                    .margin = json.at("margin").get<std::int64_t>(),
+                    .contigs = contigs_from(json.at("contigs")),
+                    .training = json.value("training", Json::object())};
+    return info;
+}
+
+}  // namespace
+
+Json to_json(const TokensInfo& info) {
+    Json contigs = Json::array();
+    for (const genome::Contig& contig : info.contigs)
+        contigs.push_back({{"name", contig.name}, {"length", contig.length}});
+    return {{"format", format_version}, {"version", std::string(version())},
+            {"task", "tokens"},         {"window", info.window},
+            {"margin", info.margin},    {"contigs", std::move(contigs)},
+            {"training", info.training}};
+}
+
+TokensInfo read_tokens_info(const fs::path& directory) {
+    const fs::path where = directory / "config.json";
+    const Json json = model::read_config(directory).extra.value(section, Json());
+    if (!json.is_object() || json.value("task", "") != "tokens") {
+        throw InputError("is no model of tokens: finetune-tokens makes one", where);
+    }
+    try {
+        if (json.at("format").get<int>() > format_version) {
+            throw InputError(
+                "was written by a newer bigbird-dna (" + json.at("version").get<std::string>() + ")", where);
+        }
+        TokensInfo info = info_from(json);
+        if (info.margin < 0 || info.core() < 1) throw InputError("has a window without bases", where);
+        return info;
+    } catch (const Json::exception&) {
+        throw InputError("says nothing complete of its windows under bigbird_dna.task_model", where);
+    }
+}
+
+std::vector<TokenSpan> token_spans(const EncodedWindow& window, const tokenizer::DnaTokenizer& tokenizer) {
+    std::vector<TokenSpan> spans;
+    std::int64_t begin = window.first_base;
+    for (const std::int32_t id : window.ids) {
+        spans.push_back({begin, begin + tokenizer.piece_length(id)});
+        begin = spans.back().end;
+    }
+    return spans;
+}
+
+at::Tensor label_counts(const EncodedWindow& window, const tokenizer::DnaTokenizer& tokenizer,
+                        std::span<const std::int32_t> labels, std::int64_t label_count, std::int64_t length) {
+    BIGBIRD_EXPECTS(length >= std::ssize(window.ids), "room for every id");
+    at::Tensor counts = at::zeros({length, label_count});
+    float* values = counts.mutable_data_ptr<float>();
+    for (const TokenSpan& span : token_spans(window, tokenizer)) {
+        for (std::int64_t base = span.begin; base < span.end; ++base) {
+            const std::int32_t label = labels[static_cast<std::size_t>(base)];
+            if (label >= 0) values[label] += 1;
+        }
+        values += label_count;
+    }
+    return counts;
+}
+
+TokenLabeller::TokenLabeller(model::SequenceClassifier network, tokenizer::DnaTokenizer tokenizer,
+                             const Computing& computing)
+    : network_(std::move(network)),
+      tokenizer_(std::move(tokenizer)),
+      computing_(computing),
+      device_(output_bias().device()) {
+    network_->set_attention_backend(computing.attention);
+}
+
+EncodedWindow TokenLabeller::encode(std::string_view dna) const {
+    EncodedWindow window = encode_window(dna, tokenizer_, max_tokens(network_->config()));
+    if (window.all_n()) window.ids = {tokenizer_.special_ids().cls, tokenizer_.special_ids().sep};
+    return window;
+}
+
+std::vector<std::vector<std::size_t>> TokenLabeller::group(std::span<const EncodedWindow> windows,
+                                                           std::int64_t batch_tokens) const {
+    std::vector<std::int64_t> lengths;
+    for (const EncodedWindow& window : windows)
+        lengths.push_back(std::ssize(window.ids));
+    return model::group_by_blocks(lengths, network_->config().pattern.block_size, batch_tokens,
+                                  model::GroupSizes::few);
+}
+
+at::Tensor TokenLabeller::logits(std::span<const EncodedWindow> windows, std::span<const std::size_t> group,
+                                 const model::DropoutKey& key) {
+    std::vector<model::TokenSequence> sequences;
+    model::DropoutKey own{.seed = key.seed, .step = key.step};
+    for (const std::size_t index : group) {
+        sequences.push_back({windows[index].ids, {}});
+        if (!key.samples.empty()) own.samples.push_back(key.samples[index]);
+    }
+    const model::EncoderInput input = model::make_input(sequences, network_->config(), device_);
+    at::Tensor hidden;
+    {
+        const training::Autocast autocast(computing_.type, device_);
+        hidden = network_->encode(input, false, own).hidden;
+    }
+    return network_->predict(hidden.to(at::kFloat), own);
+}
+
+LoadedLabeller load_labeller(const fs::path& path, const at::Device& device, const Computing& computing) {
+    const fs::path directory = training::find_model(path);
+    LoadedLabeller loaded{.info = read_tokens_info(directory),
+                          .labels = rows::LabelTable::read(directory / "labels.tsv"),
+                          .sha256 = model::weights_checksum(directory)};
+    model::SequenceClassifier network = model::load_classifier(directory, device);
+    const auto outputs = static_cast<std::size_t>(network->config().num_labels);
+    if (loaded.labels.size() != outputs) {
+        throw InputError("has " + std::to_string(loaded.labels.size()) + " labels, but the network gives " +
+                             std::to_string(outputs) + "; restore the file that belongs to it",
+                         directory / "labels.tsv");
+    }
+    tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(directory, network->config());
+    loaded.labeller = std::make_unique<TokenLabeller>(std::move(network), std::move(tokenizer), computing);
+    return loaded;
+}
+
+}  // namespace bigbird::task_models

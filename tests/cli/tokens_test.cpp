@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// finetune-tokens, predict-tokens and evaluate-tokens, on real sequence and repeats.
+#include "cli/run_program.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+#include "task_models/tiny_task.hpp"
+
+#include "bigbird/core/formats/json_file.hpp"
+
+using namespace bigbird;
+using namespace bigbird::testing;
+
+namespace {
+
+class Fixture {
+public:
+    Fixture() { write_tiny_pretrained(folder_ / "pretrained", 1); }
+    std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
+    ProgramResult finetune(const std::string& run, const std::vector<std::string>& more = {},
+                           const std::string& labels = test_data("tokens/labels.bed.gz").string()) const {
+        std::vector<std::string> words{"finetune-tokens",
+                                       "--labels",
+                                       labels,
+                                       "--reference",
+                                       reference(),
+                                       "--model",
+                                       *this / "pretrained",
+                                       "--output",
+                                       *this / run,
+                                       "--include",
+                                       "22:17000001-17040000",
+                                       "--validation",
+                                       "22:17030001-17040000",
+                                       "--window",
+                                       "400",
+                                       "--batch-size",
+                                       "4",
+                                       "--steps",
+                                       "4",
+                                       "--device",
+                                       "cpu",
+                                       "--threads",
+                                       "2"};
+        words.insert(words.end(), more.begin(), more.end());
+        return run_program(words);
+    }
+    ProgramResult predict(const std::string& output, const std::vector<std::string>& more = {}) const {
+        std::vector<std::string> words{
+            "predict-tokens",      "--model",  *this / "run",  "--reference", reference(), "--regions",
+            *this / "regions.bed", "--output", *this / output, "--device",    "cpu"};
+        words.insert(words.end(), more.begin(), more.end());
+        return run_program(words);
+    }
+    ProgramResult evaluate(const std::string& labels, const std::string& output) const {
+        return run_program({"evaluate-tokens", "--scores", *this / "scores.tsv", "--labels", labels,
+                            "--reference", reference(), "--output", output});
+    }
+    static std::string reference() { return test_data("genome/22.fa.gz").string(); }
+    std::string weights(const std::string& run) const {
+        return read_file(folder_ / run / "model" / "model.safetensors");
+    }
+
+private:
+    TempDir folder_;
+};
+
+std::string error(const std::string& text) {
+    return "bigbird-dna: error: " + text + "\n";
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("tokens: trained, predicted and evaluated by the program") {
+    const Fixture fixture;
+    const ProgramResult trained = fixture.finetune("run");
+    DOCTEST_INFO(trained.err);
+    DOCTEST_REQUIRE(trained.code == 0);
+    write_file(fixture / "regions.bed", "chr22\t17030000\t17031000\tx\n");
+    DOCTEST_REQUIRE(fixture.predict("scores.tsv").code == 0);
+    DOCTEST_REQUIRE(fixture.predict("{label}.bw").code == 0);
+    DOCTEST_CHECK(std::filesystem::exists(fixture / "002_repeat.bw"));
+    const std::string table = read_file(fixture / "scores.tsv");
+    DOCTEST_CHECK(table.find("\tn_fraction\tnone\tbound\trepeat\n") != std::string::npos);
+    const ProgramResult again = fixture.predict("scores.tsv");
+    DOCTEST_CHECK(again.code == 2);
+    const ProgramResult evaluated = fixture.evaluate(test_data("tokens/labels.bed.gz").string(), "-");
+    DOCTEST_INFO(evaluated.err);
+    DOCTEST_REQUIRE(evaluated.code == 0);
+    const Json report = Json::parse(evaluated.out);
+    DOCTEST_CHECK(report["bases"] == 1000);
+    DOCTEST_CHECK(report["labels"].size() == 3);
+
+    const std::string other = fixture / "other.bed";
+    write_file(other, "22\t17030000\t17030010\trepeat\n22\t17030100\t17030110\texon\n");
+    const ProgramResult unknown = fixture.evaluate(other, fixture / "report.json");
+    DOCTEST_CHECK(unknown.code == 3);
+    DOCTEST_CHECK(
+        unknown.err.ends_with(error(other + ":2: label 'exon' is none of the labels that " +
+                                    (fixture / "scores.tsv") + " has scores of: none, bound, repeat")));
+    const ProgramResult no_label = fixture.predict("x.tsv", {"--labels", "exon"});
+    DOCTEST_CHECK(no_label.code == 2);
+    DOCTEST_CHECK(no_label.err.find("exon") != std::string::npos);
+    const ProgramResult as_chromatin =
+        run_program({"predict-chromatin", "--model", fixture / "run", "--reference", Fixture::reference(),
+                     "--regions", fixture / "regions.bed", "--output", fixture / "y.tsv", "--device", "cpu"});
+    DOCTEST_CHECK(as_chromatin.code == 3);
+    DOCTEST_CHECK(as_chromatin.err.ends_with(": is a model of tokens: use predict-tokens\n"));
+}
+
+DOCTEST_TEST_CASE("tokens: a run that was stopped goes on exactly; two processes train as one") {
+    const Fixture fixture;
+    DOCTEST_REQUIRE(fixture.finetune("run").code == 0);
+    DOCTEST_CHECK(fixture.finetune("cut", {"--max-hours", "1e-9"}).code == 75);
+    DOCTEST_CHECK(fixture.finetune("cut").code == 0);
+    DOCTEST_CHECK(fixture.weights("cut") == fixture.weights("run"));
+    const ProgramResult changed = fixture.finetune("cut", {"--margin", "10"});
+    DOCTEST_CHECK(changed.code == 2);
+    DOCTEST_CHECK(changed.err.find("--margin") != std::string::npos);
+    const ProgramResult two = fixture.finetune("two", {"--processes", "2"});
+    DOCTEST_INFO(two.err);
+    DOCTEST_REQUIRE(two.code == 0);
+    const auto last_loss = [&](const char* run) {
+        const std::string lines = read_file(std::filesystem::path(fixture / run) / "metrics.jsonl");
+        const std::size_t at = lines.rfind("\"eval_loss\":");
+        return std::stod(lines.substr(at + 12));
+    };
+    DOCTEST_CHECK(last_loss("two") == doctest::Approx(last_loss("run")).epsilon(1e-4));
+}
+
+DOCTEST_TEST_CASE("tokens: labels that cannot be used are code 3 and one sentence") {
+    const Fixture fixture;
+    const std::string bed = fixture / "labels.bed";
+    const auto refusal = [&](const std::string& text) {
+        write_file(bed, text);
+        const ProgramResult result = fixture.finetune("bad", {}, bed);
+        DOCTEST_CHECK(result.code == 3);
+        return result.err;
+    };
+    DOCTEST_CHECK(
+        refusal("22\t17000000\t17000100\texon\n22\t17000050\t17000200\tintron\n")
+            .ends_with(error(bed + ":2: 'intron' at 22:17000050-17000200 overlaps 'exon' of line 1: a "
+                                   "base has one label")));
+    DOCTEST_CHECK(
+        refusal("22\t17000000\t17000100\n")
+            .ends_with(error(bed + ":1: has no label in column 4: a row is contig, start, end, label")));
+    DOCTEST_CHECK(refusal("22\t21999990\t22000001\texon\n")
+                      .ends_with(error(bed + ":1: end 22000001 lies past the end of contig '22', which has "
+                                             "22000000 bases")));
+    DOCTEST_CHECK(
+        refusal("chrZ\t10\t20\texon\n").ends_with(error(bed + ":1: contig 'chrZ' is not in the reference")));
+    DOCTEST_CHECK(!std::filesystem::exists(fixture / "bad"));
+    const ProgramResult no_margin = fixture.finetune("bad", {"--margin", "200"});
+    DOCTEST_CHECK(no_margin.code == 2);
+    DOCTEST_CHECK(no_margin.err.ends_with(error("--margin 200 leaves nothing of a window of 400 bases")));
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/evaluation/bases/base_evaluation.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/json_file.hpp"
+
+using namespace bigbird;
+using namespace bigbird::testing;
+using namespace bigbird::evaluation;
+
+namespace {
+
+const std::string header = "##task=tokens\n#chrom\tstart\tend\tname\tscore\tstrand\tstatus\tn_fraction\t";
+
+struct Scene {
+    TempDir folder;
+    BaseEvaluationRequest request;
+    Scene() {
+        write_file(folder / "genome.fa", ">1\n" + std::string(100, 'A') + "\n");
+        request = {.scores = folder / "scores.tsv",
+                   .labels = folder / "labels.bed",
+                   .references = {folder / "genome.fa"},
+                   .none_label = "none"};
+        labels("1\t20\t40\texon\n1\t60\t70\tdonor\n");
+        // Bases 0-10 NA, 10-30 exon (ten wrong), 30-60 none (ten wrong), 60-100 donor (thirty wrong).
+        scores("none\tdonor\texon",
+               "1\t0\t10\t.\t.\t.\tall_n\t1\tNA\tNA\tNA\n1\t10\t30\t.\t.\t.\tok\t0\t0.2\t0.1\t0.7\n"
+               "1\t30\t60\t.\t.\t.\tok\t0\t0.8\t0.1\t0.1\n1\t60\t100\t.\t.\t.\tok\t0\t0.3\t0.5\t0.2\n");
+    }
+    void labels(const std::string& text) const { write_file(folder / "labels.bed", text); }
+    void scores(const std::string& columns, const std::string& text) const {
+        write_file(folder / "scores.tsv", header + columns + "\n" + text);
+    }
+};
+
+}  // namespace
+
+DOCTEST_TEST_CASE("base_evaluation: every figure counts bases") {
+    const Scene scene;
+    const BaseEvaluation found = evaluate_bases(scene.request);
+    DOCTEST_CHECK(found.bases == 90);
+    DOCTEST_CHECK(found.not_scored == 10);
+    DOCTEST_REQUIRE(found.labels.size() == 3);
+    const LabelFigures &none = found.labels[0], &donor = found.labels[1], &exon = found.labels[2];
+    DOCTEST_CHECK(none.bases == 60);
+    DOCTEST_CHECK(donor.bases == 10);
+    DOCTEST_CHECK(donor.called == 40);
+    DOCTEST_CHECK(*donor.precision == doctest::Approx(0.25));
+    DOCTEST_CHECK(*donor.recall == doctest::Approx(1.0));
+    DOCTEST_CHECK(exon.bases == 20);
+    DOCTEST_CHECK(*exon.f1 == doctest::Approx(0.5));
+    // Exon: ten of its bases before all but ten others, ten behind all others but twenty.
+    DOCTEST_CHECK(*exon.auroc == doctest::Approx((10 * (60 + 5) + 10 * 10.0) / (20 * 70)));
+    DOCTEST_CHECK(*found.accuracy == doctest::Approx((10 + 20 + 10) / 90.0));
+    DOCTEST_CHECK(*found.majority == doctest::Approx(60 / 90.0));
+    DOCTEST_CHECK(*found.mean_f1 == doctest::Approx((*exon.f1 + *donor.f1) / 2));
+}
+
+DOCTEST_TEST_CASE("base_evaluation: reports as JSON and as a table") {
+    const Scene scene;
+    const BaseEvaluation found = evaluate_bases(scene.request);
+    write_evaluation(found, scene.folder / "report.json", Overwrite::refuse);
+    write_evaluation(found, scene.folder / "report.tsv", Overwrite::refuse);
+    const Json json = read_json(scene.folder / "report.json");
+    DOCTEST_CHECK(json["bases"] == 90);
+    DOCTEST_CHECK(json["labels"][2]["label"] == "exon");
+    DOCTEST_CHECK(json["scores"]["task"] == "tokens");
+    DOCTEST_CHECK(read_file(scene.folder / "report.tsv").find("\ndonor\t10\t40\t") != std::string::npos);
+    DOCTEST_CHECK(to_lines(found)[0].starts_with("90 bases, 10 without scores; accuracy 0.444444 "));
+}
+
+DOCTEST_TEST_CASE("base_evaluation: labels without scores and rows off the reference are named") {
+    const Scene scene;
+    const auto refusal = [&] { return message_of<InputError>([&] { evaluate_bases(scene.request); }); };
+    scene.labels("1\t20\t40\texon\n1\t60\t70\tacceptor\n");
+    DOCTEST_CHECK(refusal() == (scene.folder / "labels.bed").string() +
+                                   ":2: label 'acceptor' is none of the labels that " +
+                                   (scene.folder / "scores.tsv").string() +
+                                   " has scores of: none, donor, exon");
+    scene.labels("1\t20\t40\texon\n");
+    scene.scores("none\texon", "1\t90\t101\t.\t.\t.\tok\t0\t0.5\t0.5\n");
+    DOCTEST_CHECK(refusal() ==
+                  (scene.folder / "scores.tsv").string() + ":3: 1:90-101 does not lie on the reference");
+    scene.scores("none\texon", "1\t90\t91\t.\t.\t.\tall_n\t1\tNA\tNA\n");
+    DOCTEST_CHECK(refusal() == (scene.folder / "scores.tsv").string() + ": holds no base with scores");
+    BaseEvaluationRequest other = scene.request;
+    other.none_label = "rest";
+    DOCTEST_CHECK(message_of<ConfigError>([&] { evaluate_bases(other); }) ==
+                  "--none-label 'rest' is none of the labels that " + (scene.folder / "scores.tsv").string() +
+                      " has scores of: none, exon");
+}
