@@ -62,6 +62,7 @@ constexpr std::array<Shape, 5> shapes{{{"tiny", 2, 128, 4, 64, {4, 5, 10}},
                                        {"base", 12, 768, 12, 4096, {4, 5, 5}},
                                        {"large", 24, 1024, 16, 4096, {4, 5, 5}}}};
 constexpr std::array<std::int64_t, 3> widths{21, 5, 5};  // CTCF's motif has 19 places, REST's 21
+constexpr std::int64_t most_motif_filters = 48;
 
 }  // namespace
 
@@ -78,6 +79,9 @@ void BinsConfig::validate() const {
     require(bin % position_bases() == 0, "a bin of " + std::to_string(bin) +
                                              " bases is no whole number of positions of " +
                                              std::to_string(position_bases()));
+    require(motif_filters >= 0 && motif_filters <= stages.front().channels,
+            "motif_filters must be between 0 and the " + std::to_string(stages.front().channels) +
+                " channels of the first stage, not " + std::to_string(motif_filters));
     require(stages.back().channels == encoder.hidden_size,
             "the last stage has " + std::to_string(stages.back().channels) + " channels, the encoder " +
                 std::to_string(encoder.hidden_size) + " hidden features");
@@ -102,6 +106,7 @@ BinsConfig preset(const std::string& name) {
         if (shape.name != name) continue;
         BinsConfig config;
         config.both_strands = true;
+        config.motif_filters = most_motif_filters;
         config.mixing = shape.mixing;
         config.encoder.num_hidden_layers = shape.layers;
         config.encoder.hidden_size = shape.hidden;
@@ -128,6 +133,7 @@ Json to_json(const BinsConfig& config) {
             {"margin_bins", config.margin_bins},
             {"stages", stages},
             {"both_strands", config.both_strands},
+            {"motif_filters", config.motif_filters},
             {"mixing", word_of(mixings, config.mixing)},
             {"norm", word_of(model::norm_choices, config.norm)},
             {"positions", word_of(model::position_choices, config.positions)},
@@ -149,6 +155,7 @@ BinsConfig config_from_json(const Json& json, const std::filesystem::path& where
                                      .pool = stage.at("pool").get<std::int64_t>()});
         }
         config.both_strands = json.value("both_strands", false);  // models from before it was known
+        config.motif_filters = json.value("motif_filters", std::int64_t{0});  // likewise
         config.mixing = parse_choice(mixings, "mixing", json.value("mixing", "attention"));
         config.norm = parse_choice(model::norm_choices, "norm", json.at("norm").get<std::string>());
         config.positions =

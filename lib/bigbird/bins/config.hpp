@@ -33,6 +33,8 @@ struct BinsConfig {
     /// Each filter of the first stage also reads the other strand, so a motif is learnt once and found on
     /// either.
     bool both_strands = false;
+    /// The first so many filters of the first stage also reach the head: own_motifs.hpp.
+    std::int64_t motif_filters = 0;
     Mixing mixing = Mixing::attention;
     model::Norm norm = model::Norm::pre;
     model::Positions positions = model::Positions::rotary;  ///< or none

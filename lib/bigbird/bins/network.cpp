@@ -51,6 +51,12 @@ BinsNetworkImpl::BinsNetworkImpl(const BinsConfig& config, std::int64_t labels)
             "norm", model::LayerNorm(config_.encoder.hidden_size, config_.encoder.layer_norm_eps));
     }
     output_ = head->register_module("output", model::Linear(config_.encoder.hidden_size, labels));
+    if (config_.motif_filters > 0) {
+        const auto motifs = head->register_module("motifs", std::make_shared<torch::nn::Module>("motifs"));
+        own_motifs_ = {
+            .mean = motifs->register_parameter("mean", at::zeros({config_.motif_filters})),
+            .weight = motifs->register_parameter("weight", at::zeros({labels, config_.motif_filters}))};
+    }
 }
 
 at::Tensor BinsNetworkImpl::forward(const at::Tensor& bases, const model::DropoutKey& key) {
@@ -69,18 +75,25 @@ at::Tensor BinsNetworkImpl::features(const at::Tensor& bases, const model::Dropo
                     .key = key,
                     .backend = backend_,
                     .blocks = static_cast<int>(positions / config_.encoder.pattern.block_size)};
-    at::Tensor x = stem_->forward(bases);  // (batch, positions, hidden)
+    auto [x, sites] = stem_->forward(bases);  // x: (batch, positions, hidden)
     for (const EncoderLayer& layer : layers_)
         x = layer->forward(x, pass);
     if (norm_) x = norm_->forward(x);
     const std::int64_t bins = config_.window_bins;
-    return x.to(at::kFloat).view({batch, bins, positions / bins, x.size(2)}).mean(2);
+    const at::Tensor means = x.to(at::kFloat).view({batch, bins, positions / bins, x.size(2)}).mean(2);
+    return sites.defined() ? at::cat({means, sites.to(at::kFloat)}, 2) : means;
 }
 
 at::Tensor BinsNetworkImpl::predict(const at::Tensor& features, const model::DropoutKey& key) {
     constexpr model::DropoutSite site{model::DropoutSite::Place::classifier_input};
-    return output_->forward(is_training() ? model::dropout(features, config_.head_dropout, key, site)
-                                          : features);
+    const std::int64_t hidden = config_.encoder.hidden_size;
+    const at::Tensor means = features.narrow(2, 0, hidden);
+    const at::Tensor logits =
+        output_->forward(is_training() ? model::dropout(means, config_.head_dropout, key, site) : means);
+    if (!own_motifs_.weight.defined()) return logits;
+    const at::Tensor sites = features.narrow(2, hidden, config_.motif_filters) - own_motifs_.mean;
+    const at::Tensor& weight = own_motifs_.weight;
+    return logits + at::linear(sites, weight * weight.ne(0));
 }
 
 void initialise(BinsNetworkImpl& network, std::uint64_t seed) {
@@ -90,6 +103,10 @@ void initialise(BinsNetworkImpl& network, std::uint64_t seed) {
     for (auto& item : network.named_parameters()) {
         const std::string& name = item.key();
         at::Tensor& parameter = item.value();
+        if (name == "head.motifs.weight") {
+            parameter.zero_();
+            continue;
+        }
         if (parameter.dim() == 1) {
             parameter.fill_(name.ends_with("norm.weight") ? 1.0
                             : name.ends_with("sharpness") ? first_sharpness

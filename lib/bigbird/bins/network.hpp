@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bigbird/bins/encoder_layer.hpp"
+#include "bigbird/bins/own_motifs.hpp"
 #include "bigbird/bins/stem.hpp"
 
 #include <torch/nn/module.h>
@@ -21,7 +22,8 @@ public:
     /// bases: (batch, window_bases) uint8 codes (base_channels) on the network's device. Returns (batch,
     /// window_bins, labels) logits. Dropout in training mode, by `key`.
     at::Tensor forward(const at::Tensor& bases, const model::DropoutKey& key = {});
-    /// forward() in two: (batch, window_bins, hidden) float32, the means over each bin's positions …
+    /// forward() in two: (batch, window_bins, hidden + motif_filters) float32, the means over each bin's
+    /// positions and its best sites (own_motifs.hpp) …
     at::Tensor features(const at::Tensor& bases, const model::DropoutKey& key = {});
     /// … and their logits.
     at::Tensor predict(const at::Tensor& features, const model::DropoutKey& key = {});
@@ -32,6 +34,8 @@ public:
     at::Tensor output_bias() const { return output_->bias; }
     /// (channels, 4, width) of the first convolution.
     at::Tensor first_filters() const { return stem_->first_filters(); }
+    /// The parameters head.motifs.mean and head.motifs.weight; undefined without motif_filters.
+    OwnMotifs own_motifs() const { return own_motifs_; }
     void set_attention_backend(attention::Backend backend) { backend_ = backend; }
 
 private:
@@ -42,14 +46,15 @@ private:
     std::vector<EncoderLayer> layers_;
     model::LayerNorm norm_{nullptr};  // none where layers end with theirs
     model::Linear output_{nullptr};
+    OwnMotifs own_motifs_;
     model::RotaryTable rotary_;  // made on first use
 };
 TORCH_MODULE(BinsNetwork);
 
 /// Weights uniform within 1 / sqrt(inputs), a tenth of that for the last layer; norms 1 and 0, biases 0,
-/// sharpness 2. With rotary positions half of the heads begin with attention to near positions: biases of
-/// queries and keys are equal there, so that a score falls with the distance (from 0 by the sum of 1 - cos of
-/// its angles). A function of the seed and the parameter's name alone.
+/// sharpness 2, no label has a motif of its own. With rotary positions half of the heads begin with attention
+/// to near positions: biases of queries and keys are equal there, so that a score falls with the distance
+/// (from 0 by the sum of 1 - cos of its angles). A function of the seed and the parameter's name alone.
 void initialise(BinsNetworkImpl& network, std::uint64_t seed);
 
 /// Codes of normalised sequence as base_channels() takes them: A 0, C 1, G 2, T 3, N 4; (length) uint8.

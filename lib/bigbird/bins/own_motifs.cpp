@@ -45,8 +45,9 @@ struct Tells {
 };
 
 Tells tells_of(const at::Tensor& sites, const LabelledSequence& bins) {
-    const at::Tensor truth =
-        at::tensor(at::ArrayRef<std::uint8_t>(bins.truth), at::kByte).view({bins.bins(), bins.labels}).to(at::kDouble);
+    const at::Tensor truth = at::tensor(at::ArrayRef<std::uint8_t>(bins.truth), at::kByte)
+                                 .view({bins.bins(), bins.labels})
+                                 .to(at::kDouble);
     const at::Tensor ones = truth.sum(0).unsqueeze(1), zeros = static_cast<double>(bins.bins()) - ones;
     const at::Tensor sums = at::matmul(truth.t(), ranks_of(sites));  // of the ranks of a label's bins
     const at::Tensor aurocs = (sums - ones * (ones + 1) / 2) / (ones * zeros).clamp_min(1);
@@ -63,7 +64,8 @@ OwnMotifs choose_own_motifs(const at::Tensor& filters, const LabelledSequence& b
     const auto [sorted, order] = tells.aurocs.sort(1, true);
     const at::Tensor lead = sorted.select(1, 0) - sorted.select(1, std::min(rival, filters.size(0) - 1));
     const at::Tensor leads = lead >= (least_errors * tells.errors).clamp_min(least_lead);  // (labels)
-    const at::Tensor is_own = at::zeros_like(sorted).scatter(1, order.narrow(1, 0, 1), 1.0) * leads.unsqueeze(1);
+    const at::Tensor is_own =
+        at::zeros_like(sorted).scatter(1, order.narrow(1, 0, 1), 1.0) * leads.unsqueeze(1);
     const at::Tensor deviation = sites.std(0).clamp_min(1e-6);
     return {.mean = sites.mean(0), .weight = (first_weight * is_own / deviation).to(at::kFloat)};
 }

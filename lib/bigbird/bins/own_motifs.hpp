@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A label's own motif: the filter of the first convolution whose best site in a bin tells the label better than
-// others do. Its value goes to the head beside the encoder's features, with one weight a label, so that a motif
-// which says nearly all (CTCF's) is not lost among features that all labels share.
+// A label's own motif: the filter of the first convolution whose best site in a bin tells the label better
+// than others do. Its value goes to the head beside the encoder's features, with one weight a label, so that
+// a motif which says nearly all (CTCF's) is not lost among features that all labels share.
 #pragma once
 
 #include "bigbird/bins/motifs.hpp"
@@ -10,15 +10,15 @@
 
 namespace bigbird::bins {
 
-/// logits += (sites - mean) weight^T. Where a weight is 0 the filter is not the label's own, and it stays 0.
+/// logits += (sites - mean) weight^T. Where a weight is 0 the filter is not the label's own, and it stays so.
 struct OwnMotifs {
     at::Tensor mean;    // (filters) of the best sites
     at::Tensor weight;  // (labels, filters)
 };
 
-/// Chosen on `bins`: of a label with 15 bins or more, the filter of largest AUROC, where that is above the sixth
-/// largest by 0.05 and by two standard errors. Its weight is 0.5 over the deviation of its sites. filters: (filters, 4, width) float32 on
-/// the CPU; both strands count.
+/// Chosen on `bins`: of a label with 15 bins or more, the filter of largest AUROC, where that is above the
+/// sixth largest by 0.05 and by two standard errors. Its weight is 0.5 over the deviation of its sites.
+/// filters: (filters, 4, width) float32 on the CPU; both strands count.
 OwnMotifs choose_own_motifs(const at::Tensor& filters, const LabelledSequence& bins);
 
 }  // namespace bigbird::bins

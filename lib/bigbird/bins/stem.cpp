@@ -23,7 +23,8 @@ at::Tensor base_channels(const at::Tensor& bases) {
     return bases.unsqueeze(2).eq(codes).to(at::kFloat);
 }
 
-StemImpl::StemImpl(const BinsConfig& config) : both_strands_(config.both_strands) {
+StemImpl::StemImpl(const BinsConfig& config)
+    : both_strands_(config.both_strands), bin_(config.bin), motif_filters_(config.motif_filters) {
     std::int64_t before = letters;
     for (std::size_t i = 0; i < config.stages.size(); ++i) {
         const Stage& stage = config.stages[i];
@@ -44,23 +45,31 @@ StemImpl::StemImpl(const BinsConfig& config) : both_strands_(config.both_strands
     }
 }
 
-at::Tensor StemImpl::first(const at::Tensor& bases) const {
+at::Tensor StemImpl::best_sites(const at::Tensor& found) const {
+    if (motif_filters_ == 0) return {};
+    const std::int64_t channels = stages_.front().weight.size(0);
+    return found.reshape({found.size(0), found.size(1) / bin_, -1, channels})
+        .narrow(3, 0, motif_filters_)
+        .amax(2);
+}
+
+StemOutput StemImpl::first(const at::Tensor& bases) const {
     const Layers& stage = stages_.front();
     const at::Tensor x = base_channels(bases);
     if (!both_strands_) {
-        return softmax_pool(convolution(x, stage.weight, stage.bias), stage.sharpness, stage.pool,
-                            BeforePool::gelu);
+        const at::Tensor found = convolution(x, stage.weight, stage.bias);
+        return {softmax_pool(found, stage.sharpness, stage.pool, BeforePool::gelu), best_sites(found)};
     }
     // Turned round in bases and letters, a filter finds on this strand what it finds on the other.
     const at::Tensor weight = at::cat({stage.weight, stage.weight.flip({1, 2})});
     const at::Tensor both = convolution(x, weight, at::cat({stage.bias, stage.bias}));
     // (batch, length, strands x channels): the two strands of a base as two places.
-    return softmax_pool(both.reshape({x.size(0), 2 * x.size(1), stage.weight.size(0)}), stage.sharpness,
-                        2 * stage.pool, BeforePool::gelu);
+    const at::Tensor places = both.reshape({x.size(0), 2 * x.size(1), stage.weight.size(0)});
+    return {softmax_pool(places, stage.sharpness, 2 * stage.pool, BeforePool::gelu), best_sites(both)};
 }
 
-at::Tensor StemImpl::forward(const at::Tensor& bases) const {
-    at::Tensor x = first(bases);
+StemOutput StemImpl::forward(const at::Tensor& bases) const {
+    auto [x, sites] = first(bases);
     for (std::size_t i = 1; i < stages_.size(); ++i) {
         const Layers& stage = stages_[i];
         const at::Tensor normed = stage.norm->forward(x);
@@ -68,7 +77,7 @@ at::Tensor StemImpl::forward(const at::Tensor& bases) const {
         if (x.size(2) == normed.size(2)) x = normed + x;
         x = softmax_pool(x, stage.sharpness, stage.pool, BeforePool::nothing);
     }
-    return x;
+    return {x, sites};
 }
 
 }  // namespace bigbird::bins

@@ -23,6 +23,7 @@ public:
     std::vector<at::Tensor> trained_parameters() const override { return network_->parameters(); }
     at::Tensor output_bias() const override { return network_->output_bias(); }
     at::Tensor first_filters() const override { return network_->first_filters(); }
+    bins::OwnMotifs own_motifs() const override { return network_->own_motifs(); }
     std::int64_t labels() const override { return network_->labels(); }
     std::int64_t hidden_size() const override { return network_->config().encoder.hidden_size; }
     at::Device device() const override { return network_->output_bias().device(); }

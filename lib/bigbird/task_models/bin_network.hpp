@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bigbird/bins/grid.hpp"
+#include "bigbird/bins/own_motifs.hpp"
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/task_models/windows/window_encoder.hpp"
 
@@ -33,8 +34,10 @@ public:
     virtual at::Tensor output_bias() const = 0;
     /// (channels, 4, width) of a first convolution over bases; undefined where there is none.
     virtual at::Tensor first_filters() const { return {}; }
+    /// Parameters of the first filters' way to the head; undefined where there is none.
+    virtual bins::OwnMotifs own_motifs() const { return {}; }
     virtual std::int64_t labels() const = 0;
-    /// Of features().
+    /// The encoder's part of features(), which comes first.
     virtual std::int64_t hidden_size() const = 0;
     virtual at::Device device() const = 0;
 
@@ -46,8 +49,9 @@ public:
     /// Networks of equal keys encode every window alike.
     virtual std::string encoding_key() const = 0;
 
-    /// (windows, window_bins, hidden) float32: what the head sees of each bin; in the module's present mode,
-    /// with gradients where they are on. `key` holds a sample a window (used in training mode alone).
+    /// (windows, window_bins, hidden_size or more) float32: what the head sees of each bin; in the module's
+    /// present mode, with gradients where they are on. `key` holds a sample a window (used in training mode
+    /// alone).
     virtual at::Tensor features(std::span<const EncodedWindow> windows,
                                 const model::DropoutKey& key = {}) const = 0;
     /// Their logits, (windows, window_bins, labels) float32.

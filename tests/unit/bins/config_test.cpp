@@ -39,12 +39,14 @@ DOCTEST_TEST_CASE("bins config: presets are valid, and what is written is read")
     other.mixing = Mixing::convolution;
     other.norm = model::Norm::post;
     other.both_strands = true;
+    other.motif_filters = 3;
     other.positions = model::Positions::none;
     other.feed_forward = model::FeedForward::gated;
     other.encoder.pattern = attention::named_pattern("global+sliding");
     other.encoder.pattern.block_size = 2;
     const BinsConfig read = config_from_json(to_json(other), "x.json");
     DOCTEST_CHECK(read.both_strands);
+    DOCTEST_CHECK(read.motif_filters == 3);
     DOCTEST_CHECK(to_json(read) == to_json(other));
     DOCTEST_CHECK(read.encoder.pattern == other.encoder.pattern);
 }
@@ -57,10 +59,13 @@ DOCTEST_TEST_CASE("bins config: what does not fit is named") {
     refuses([](BinsConfig& c) { c.encoder.pattern.block_size = 3; }, "which are no whole blocks of 3");
     refuses([](BinsConfig& c) { c.encoder.num_attention_heads = 16; }, "an even number of features a head");
     refuses([](BinsConfig& c) { c.positions = model::Positions::absolute; }, "rotary or none, not absolute");
+    refuses([](BinsConfig& c) { c.motif_filters = 13; }, "between 0 and the 12 channels of the first stage");
     refuses([](BinsConfig& c) { c.head_dropout = 1; }, "head_dropout must be at least 0 and below 1");
     Json json = to_json(preset("tiny"));
     json.erase("both_strands");
+    json.erase("motif_filters");
     DOCTEST_CHECK(!config_from_json(json, "x.json").both_strands);  // older files lack it
+    DOCTEST_CHECK(config_from_json(json, "x.json").motif_filters == 0);
     json["norm"] = "middle";
     DOCTEST_CHECK(message_of<InputError>([&] { config_from_json(json, "x.json"); }) ==
                   "x.json: norm is pre or post, not 'middle'");

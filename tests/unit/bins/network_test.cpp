@@ -70,6 +70,30 @@ DOCTEST_TEST_CASE("bins network: dropout follows from the key, training and eval
     DOCTEST_CHECK(difference(run(1), network->forward(bases).detach()) == 0);
 }
 
+DOCTEST_TEST_CASE("bins network: a label's own motif is added to its logit, and no other becomes its own") {
+    BinsConfig config = small_bins();
+    const at::Tensor bases = codes_of(some_dna(160)).unsqueeze(0);
+    BinsNetwork plain = network_of(config);
+    config.motif_filters = 4;
+    BinsNetwork network = network_of(config);
+    DOCTEST_CHECK(at::equal(network->forward(bases), plain->forward(bases)));  // none yet
+    const OwnMotifs own = network->own_motifs();
+    {
+        const at::NoGradGuard no_gradients;
+        own.weight[1][2] = 3;
+        own.mean[2] = 0.5;
+    }
+    const at::Tensor features = network->features(bases);
+    DOCTEST_CHECK(features.size(2) == 16 + 4);
+    const at::Tensor logits = network->predict(features), before = plain->forward(bases);
+    const at::Tensor more = 3 * (features.select(2, 18) - 0.5);
+    DOCTEST_CHECK(difference(logits.select(2, 1), before.select(2, 1) + more) < 1e-5);
+    DOCTEST_CHECK(at::equal(logits.select(2, 0), before.select(2, 0)));
+    logits.sum().backward();
+    DOCTEST_CHECK(own.weight.grad().count_nonzero().item<int>() == 1);
+    DOCTEST_CHECK(own.mean.grad()[2].item<double>() == doctest::Approx(-3 * 8));
+}
+
 DOCTEST_TEST_CASE("bins network: names of weights, and what initialise draws") {
     BinsNetwork one = network_of(small_bins()), two = network_of(small_bins());
     auto parameters = one->named_parameters();

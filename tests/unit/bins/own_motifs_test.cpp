@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::array<int, 9> site{2, 0, 3, 3, 0, 2, 1, 1, 3};  // GATTAGCCT
 
-/// 600 random bins of 50 bases. Label 0 means the site, on either strand; label 1 nothing; label 2 the site, but
-/// in too few bins.
+/// 600 random bins of 50 bases. Label 0 means the site, on either strand; label 1 nothing; label 2 the site,
+/// but in too few bins.
 LabelledSequence some_bins() {
     LabelledSequence bins{.length = 50, .labels = 3};
     Rng rng = Rng(8).split("bins");
@@ -68,7 +68,8 @@ double best_site(const at::Tensor& filter, std::span<const std::uint8_t> codes) 
 
 }  // namespace
 
-DOCTEST_TEST_CASE("own motifs: the filter that tells a label is its own; labels of nothing or few bins have none") {
+DOCTEST_TEST_CASE(
+    "own motifs: the filter that tells a label is its own; labels of nothing or few bins have none") {
     const OwnMotifs own = choose_own_motifs(some_filters(), some_bins());
     DOCTEST_CHECK(own.weight.sizes() == at::IntArrayRef{3, 8});
     DOCTEST_CHECK(own.weight.count_nonzero().item<int>() == 1);
@@ -82,7 +83,8 @@ DOCTEST_TEST_CASE("own motifs: mean and weight are of the best sites, base by ba
     const OwnMotifs own = choose_own_motifs(filters, bins);
     std::vector<double> sites;
     for (std::int64_t bin = 0; bin < bins.bins(); ++bin)
-        sites.push_back(best_site(filters[2], std::span(bins.codes).subspan(static_cast<std::size_t>(bin) * 50, 50)));
+        sites.push_back(
+            best_site(filters[2], std::span(bins.codes).subspan(static_cast<std::size_t>(bin) * 50, 50)));
     const at::Tensor all = at::tensor(sites);
     DOCTEST_CHECK(own.mean[2].item<double>() == doctest::Approx(all.mean().item<double>()));
     DOCTEST_CHECK(own.weight[0][2].item<double>() == doctest::Approx(0.5 / all.std().item<double>()));

@@ -33,6 +33,7 @@ at::Tensor reverse_complement(const at::Tensor& bases) {
 DOCTEST_TEST_CASE("stem: with both strands the first stage finds on one what it finds on the other") {
     BinsConfig config = bigbird::testing::small_bins();
     config.stages = {{16, 7, 10}};
+    config.motif_filters = 5;
     for (const bool both : {true, false}) {
         config.both_strands = both;
         BinsNetwork network(config, 1);
@@ -42,9 +43,12 @@ DOCTEST_TEST_CASE("stem: with both strands the first stage finds on one what it 
         auto weights = network->named_parameters();
         for (auto& item : stem->named_parameters())
             item.value().copy_(weights["stem." + item.key()]);
-        const at::Tensor bases = some_bases(config), y = stem->forward(bases);
-        const double apart = difference(stem->forward(reverse_complement(bases)).flip(1), y);
+        const at::Tensor bases = some_bases(config), y = stem->forward(bases).positions;
+        const double apart = difference(stem->forward(reverse_complement(bases)).positions.flip(1), y);
         DOCTEST_CHECK((apart < 1e-6) == both);
+        const at::Tensor sites = stem->forward(bases).sites;  // (2, 8 bins, 5)
+        const double turned = difference(stem->forward(reverse_complement(bases)).sites.flip(1), sites);
+        DOCTEST_CHECK((turned < 1e-6) == both);
         if (!both) continue;
         const auto found = [&](const at::Tensor& read) {
             return at::conv1d(base_channels(read).transpose(1, 2), weights["stem.0.convolution.weight"],
@@ -53,6 +57,7 @@ DOCTEST_TEST_CASE("stem: with both strands the first stage finds on one what it 
         };
         const at::Tensor places =
             at::stack({found(bases), found(reverse_complement(bases)).flip(1)}, 2).reshape({2, -1, 16});
+        DOCTEST_CHECK(difference(sites, places.view({2, 8, 40, 16}).amax(2).narrow(2, 0, 5)) < 1e-6);
         DOCTEST_CHECK(difference(y, softmax_pool_reference(places, weights["stem.0.pool.sharpness"], 20,
                                                            BeforePool::gelu)) < 2e-6);
     }
@@ -79,7 +84,7 @@ DOCTEST_TEST_CASE("stem: is its definition, stage by stage") {
     Stem stem(config);
     for (auto& item : stem->named_parameters())
         item.value().copy_(weights["stem." + item.key()]);
-    const at::Tensor y = stem->forward(bases);
+    const at::Tensor y = stem->forward(bases).positions;
     DOCTEST_CHECK(y.sizes() == at::IntArrayRef{2, 16, 16});
     DOCTEST_CHECK(difference(y, x) < 2e-6);
 }

@@ -27,7 +27,7 @@ at::Tensor features_of(const BinNetwork& network, std::span<const std::string> w
     std::vector<EncodedWindow> encoded;
     for (const std::string& window : windows)
         encoded.push_back(network.encode(window));
-    return network.features(encoded).to(at::kCPU);
+    return network.features(encoded).narrow(2, 0, network.hidden_size()).to(at::kCPU).contiguous();
 }
 
 class BinEmbedder : public RowEmbedder {

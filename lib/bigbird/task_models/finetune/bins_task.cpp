@@ -119,13 +119,23 @@ void BinsTask::start_with_motifs() {
     if (!filters.defined()) return;
     const bins::MotifSearch search{.width = std::max(filters.size(2), bins::least_motif_width),
                                    .most = std::min(of_bins_.motifs, filters.size(0))};
-    const std::vector<bins::Motif> motifs =
-        bins::find_motifs(training_.labelled_sequence(), search, threads_);
+    const bins::LabelledSequence bins = training_.labelled_sequence();
+    const std::vector<bins::Motif> motifs = bins::find_motifs(bins, search, threads_);
     const at::NoGradGuard no_gradients;
     at::Tensor planted = filters.cpu();
     bins::plant_motifs(planted, motifs, norm);
     filters.copy_(planted);
-    if (ranks_->rank() == 0) log_info("{} filters begin as motifs of the training bins", motifs.size());
+    std::int64_t own = 0;
+    if (const bins::OwnMotifs head = network_->own_motifs(); head.weight.defined()) {
+        const bins::OwnMotifs chosen = choose_own_motifs(planted.narrow(0, 0, head.mean.size(0)), bins);
+        head.mean.copy_(chosen.mean);
+        head.weight.copy_(chosen.weight);
+        own = chosen.weight.count_nonzero().item<std::int64_t>();
+    }
+    if (ranks_->rank() == 0) {
+        log_info("{} filters begin as motifs of the training bins; {} labels have one of their own",
+                 motifs.size(), own);
+    }
 }
 
 BinWindow BinsTask::window_of(std::int64_t sample) const {

@@ -156,6 +156,7 @@ bins::BinsConfig bins_config(const BinsSpec& spec, std::optional<double> dropout
         config.margin_bins = spec.window_bins / margin_share;
     }
     if (spec.margin_bins >= 0) config.margin_bins = spec.margin_bins;
+    config.motif_filters = std::min({config.motif_filters, spec.motifs, config.stages.front().channels});
     if (dropout) config.encoder.hidden_dropout_prob = config.head_dropout = *dropout;
     config.validate();
     return config;

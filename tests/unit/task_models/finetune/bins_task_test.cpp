@@ -24,6 +24,7 @@ struct Scene {
     BinsTask task(const ClassifierSpec& spec, const BinsSpec& of_bins = {}) const {
         bins::BinsConfig config = small_bins();
         config.encoder.hidden_dropout_prob = config.head_dropout = 0.1;
+        config.motif_filters = 12;
         bins::BinsNetwork network(config, 2);
         bins::initialise(*network, 7);
         return {base_bins(network, {}), *bins, small_bins_info(config), spec, of_bins};
@@ -53,6 +54,12 @@ DOCTEST_TEST_CASE("bins task: the first filters begin as motifs of the bins of t
         return parameters["network.stem.0.convolution.weight"].detach().clone();  // (12, 4, 7)
     };
     const at::Tensor random = filters(0), planted = filters(1);
+    BinsTask task = scene.task(spec_of(16), {.motifs = 1});
+    const auto parameters = task.module().named_parameters();
+    DOCTEST_CHECK(at::equal(parameters["network.head.motifs.weight"].ne(0),
+                            at::tensor({1, 0}, at::kBool).unsqueeze(1) * at::arange(12).eq(0)));
+    DOCTEST_CHECK(
+        at::equal(parameters["average.head.motifs.weight"], parameters["network.head.motifs.weight"]));
     DOCTEST_CHECK(at::equal(planted.slice(0, 1), random.slice(0, 1)));
     // The middle of GATTACA, which is what label 0 means, on either strand.
     const at::Tensor best = planted[0].argmax(0);
