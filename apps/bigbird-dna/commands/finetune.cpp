@@ -225,8 +225,8 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
     command
         .add_option("--motifs", bins.motifs,
                     "Of bigbird-bins: filters of the first convolution that begin as motifs which are found "
-                    "in the bins of train, "
-                    "at most; 0: all begin at random")
+                    "in the bins of train, at most; the one that tells a label best also goes straight to "
+                    "its score; 0: all begin at random")
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 24))
         ->type_name("N")
         ->group(group);
