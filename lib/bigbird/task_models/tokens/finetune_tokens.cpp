@@ -55,8 +55,8 @@ Data load_data(const FinetuneTokensSpec& spec, int threads) {
 /// What is trained, decided before anything is built.
 struct Plan {
     fs::path pretrained;
-    model::BigBirdConfig config;
-    TokensInfo info;
+    model::BigBirdConfig config{};
+    TokensInfo info{};
 };
 
 Plan plan_of(const FinetuneTokensSpec& spec, const Data& data) {

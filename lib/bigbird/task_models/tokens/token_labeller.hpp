@@ -74,10 +74,10 @@ private:
 
 /// A model as prediction needs it, in evaluation mode.
 struct LoadedLabeller {
-    std::unique_ptr<TokenLabeller> labeller;
-    TokensInfo info;
-    rows::LabelTable labels;  ///< the first one is that of bases of no row
-    std::string sha256;       ///< of its weights
+    std::unique_ptr<TokenLabeller> labeller{};
+    TokensInfo info{};
+    rows::LabelTable labels{};  ///< the first one is that of bases of no row
+    std::string sha256;         ///< of its weights
 };
 /// What finetune-tokens wrote (training::find_model). Throws InputError.
 LoadedLabeller load_labeller(const std::filesystem::path& path, const at::Device& device,
