@@ -100,7 +100,8 @@ std::vector<std::size_t> calls_of(const Runs& runs, std::size_t columns) {
 
 LabelFigures figures_of(const Runs& runs, const std::vector<std::size_t>& calls, std::size_t column,
                         const std::vector<std::string>& columns) {
-    LabelFigures figures{.label = columns[column]};
+    LabelFigures figures;
+    figures.label = columns[column];
     std::vector<WeightedRow> rows;
     Confusion confusion;
     for (std::size_t run = 0; run < runs.truth.size(); ++run) {
@@ -192,7 +193,9 @@ BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
                 column_of);
     }
     if (runs.truth.empty()) throw InputError("holds no base with scores", request.scores);
-    BaseEvaluation evaluation{.not_scored = runs.not_scored, .provenance = reader.provenance()};
+    BaseEvaluation evaluation;
+    evaluation.not_scored = runs.not_scored;
+    evaluation.provenance = reader.provenance();
     const std::vector<std::size_t> calls = calls_of(runs, columns.size());
     double right = 0;
     std::int64_t most = 0;

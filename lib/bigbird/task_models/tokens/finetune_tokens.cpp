@@ -17,6 +17,7 @@
 #include "bigbird/training/ranks/rank_device.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace bigbird::task_models {
 namespace fs = std::filesystem;
@@ -61,7 +62,8 @@ struct Plan {
 
 Plan plan_of(const FinetuneTokensSpec& spec, const Data& data) {
     constexpr std::int64_t samples = 64, sample_bases = 4096;
-    Plan plan{.pretrained = training::find_model(spec.pretrained)};
+    Plan plan;
+    plan.pretrained = training::find_model(spec.pretrained);
     plan.config =
         classifier_config(spec, plan.pretrained, static_cast<std::int64_t>(data.labels->names().size()));
     if (data.splits.train.bases() == 0) {

@@ -68,14 +68,16 @@ LabelWindows::LabelWindows(const genome::ReferenceGenome& reference, const examp
 }
 
 std::vector<std::string> LabelWindows::samples(std::int64_t count, std::int64_t length) const {
-    std::vector<std::string> all;
+    std::vector<std::string> all, shorter;
     const std::int64_t distance = std::max(length, bases_ / count);
     for (const genome::Interval& stretch : stretches_) {
         for (std::int64_t begin = stretch.begin; begin < stretch.end; begin += distance) {
-            all.push_back(reference_.fetch({stretch.contig, begin, std::min(begin + length, stretch.end)}));
+            const std::int64_t end = std::min(begin + length, stretch.end);
+            (end - begin < length / 2 ? shorter : all)
+                .push_back(reference_.fetch({stretch.contig, begin, end}));
         }
     }
-    return all;
+    return all.empty() ? shorter : all;
 }
 
 LabelWindow LabelWindows::draw(Rng rng, std::int64_t size, bool both_strands) const {

@@ -33,7 +33,8 @@ public:
     /// How many of them have each label.
     const std::vector<std::int64_t>& counts() const { return counts_; }
 
-    /// At most `count` stretches of at most `length` bases, evenly spaced.
+    /// About `count` stretches of at most `length` bases, evenly spaced; those of less than half the length
+    /// only where there are no others.
     std::vector<std::string> samples(std::int64_t count, std::int64_t length) const;
     /// A window of at most `size` bases about a base drawn at random, at a random place of the window, on a
     /// random strand where `both_strands`. All its bases count. Needs bases() > 0.

@@ -21,10 +21,10 @@ namespace bigbird::task_models {
 
 /// What config.json says of it under bigbird_dna.task_model.
 struct TokensInfo {
-    std::int64_t window = 0;              ///< bases that are read at once
-    std::int64_t margin = 0;              ///< of them, at each end, context alone in prediction
-    std::vector<genome::Contig> contigs;  ///< of the genome it was trained on, at most the 100 longest
-    Json training = Json::object();       ///< options and checksums of the run, for the record
+    std::int64_t window = 0;                   ///< bases that are read at once
+    std::int64_t margin = 0;                   ///< of them, at each end, context alone in prediction
+    std::vector<genome::Contig> contigs = {};  ///< of the genome it was trained on, at most the 100 longest
+    Json training = Json::object();            ///< options and checksums of the run, for the record
     std::int64_t core() const { return window - 2 * margin; }
 };
 Json to_json(const TokensInfo& info);

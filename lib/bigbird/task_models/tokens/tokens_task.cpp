@@ -244,7 +244,8 @@ Json TokensTask::evaluate() {
         labels = whole_labels;
     }
     const at::Tensor chosen = all.gather(1, labels.unsqueeze(1)).to(at::kDouble).clamp_min(1e-30);
-    Json figures{{"eval_loss", -chosen.log().mean().item<double>()}};
+    Json figures = Json::object();
+    figures["eval_loss"] = -chosen.log().mean().item<double>();
     figures.update(label_figures(all, labels));
     return figures;
 }
