@@ -26,8 +26,9 @@ void setup_forward(Program& program, Runner<ForwardOptions> run) {
         options, std::move(run));
     command.footer(
         "Input: a safetensors file with input_ids (batch, length) and, where wanted, attention_mask (1: "
-        "real) and\n"
-        "token_type_ids. Output: hidden_states.0 (embeddings) to hidden_states.N, and prediction_logits "
+        "real),\n"
+        "token_type_ids and, for a Longformer, global_attention_mask (1: global).\n"
+        "Output: hidden_states.0 (embeddings) to hidden_states.N, and prediction_logits "
         "with\n"
         "seq_relationship_logits, logits of a task model, or pooler_output of a bare BigBirdModel. As in\n"
         "transformers, the tensor's whole length decides between full and sparse attention. No tokenizer is\n"
