@@ -134,7 +134,7 @@ void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* bas
     command
         .add_option("--model", spec.pretrained,
                     "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder "
-                    "(Hugging Face big_bird with a tokenizer.model or tokenizer.json)")
+                    "(Hugging Face big_bird or longformer with a tokenizer.model or tokenizer.json)")
         ->type_name("DIR");
     command
         .add_option("--architecture", spec.architecture,

@@ -26,9 +26,10 @@ void setup_forward(Program& program, Runner<ForwardOptions> run) {
         options, std::move(run));
     command.footer(
         "Input: a safetensors file with input_ids (batch, length) and, where wanted, attention_mask (1: "
-        "real) and\n"
-        "token_type_ids. A BigBirdForMultipleChoice takes (batch, choices, length), a\n"
-        "BigBirdForQuestionAnswering question_lengths (batch, 1), too.\n"
+        "real),\n"
+        "token_type_ids and, for a Longformer, global_attention_mask (1: global). A\n"
+        "BigBirdForMultipleChoice takes (batch, choices, length), a BigBirdForQuestionAnswering\n"
+        "question_lengths (batch, 1), too.\n"
         "Output: hidden_states.0 (embeddings) to hidden_states.N, and what the model's head computes, by\n"
         "transformers' names: logits; prediction_logits and seq_relationship_logits; start_logits and\n"
         "end_logits; or pooler_output of a bare BigBirdModel. A BigBirdForMaskedLM's logits come as\n"
