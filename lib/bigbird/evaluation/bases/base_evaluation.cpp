@@ -98,9 +98,9 @@ std::vector<std::size_t> calls_of(const Runs& runs, std::size_t columns) {
     return calls;
 }
 
-LabelFigures figures_of(const Runs& runs, const std::vector<std::size_t>& calls, std::size_t column,
-                        const std::vector<std::string>& columns) {
-    LabelFigures figures;
+BaseFigures figures_of(const Runs& runs, const std::vector<std::size_t>& calls, std::size_t column,
+                       const std::vector<std::string>& columns) {
+    BaseFigures figures;
     figures.label = columns[column];
     std::vector<WeightedRow> rows;
     Confusion confusion;
@@ -122,7 +122,7 @@ LabelFigures figures_of(const Runs& runs, const std::vector<std::size_t>& calls,
 
 void summarise_into(BaseEvaluation& evaluation, const std::string& none) {
     std::vector<std::optional<double>> auroc, auprc, f1;
-    for (const LabelFigures& figures : evaluation.labels) {
+    for (const BaseFigures& figures : evaluation.labels) {
         if (figures.label == none || figures.bases == 0) continue;
         auroc.push_back(figures.auroc);
         auprc.push_back(figures.auprc);
@@ -144,7 +144,7 @@ std::string text_of(const std::optional<double>& value) {
 std::string tsv_of(const BaseEvaluation& evaluation) {
     std::string text = rows::provenance_lines(evaluation.provenance);
     text += "#label\tbases\tcalled\tauroc\tauprc\tprecision\trecall\tf1\n";
-    for (const LabelFigures& label : evaluation.labels) {
+    for (const BaseFigures& label : evaluation.labels) {
         text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", label.label, label.bases, label.called,
                             text_of(label.auroc), text_of(label.auprc), text_of(label.precision),
                             text_of(label.recall), text_of(label.f1));
@@ -162,7 +162,7 @@ Json json_of(const BaseEvaluation& evaluation) {
               {"mean_f1", json_of(evaluation.mean_f1)},
               {"labels", Json::array()},
               {"scores", Json::object()}};
-    for (const LabelFigures& label : evaluation.labels) {
+    for (const BaseFigures& label : evaluation.labels) {
         json["labels"].push_back({{"label", label.label},
                                   {"bases", label.bases},
                                   {"called", label.called},
@@ -220,7 +220,7 @@ std::vector<std::string> to_lines(const BaseEvaluation& evaluation) {
         "AUPRC {}, F1 {}",
         evaluation.bases, evaluation.not_scored, text_of(evaluation.accuracy), text_of(evaluation.majority),
         text_of(evaluation.mean_auroc), text_of(evaluation.mean_auprc), text_of(evaluation.mean_f1))};
-    for (const LabelFigures& label : evaluation.labels) {
+    for (const BaseFigures& label : evaluation.labels) {
         lines.push_back(fmt::format("label {}: {} bases, AUROC {}, AUPRC {}, F1 {}", label.label, label.bases,
                                     text_of(label.auroc), text_of(label.auprc), text_of(label.f1)));
     }

@@ -20,16 +20,16 @@ struct BaseEvaluationRequest {
     std::string none_label = "none";
 };
 
-struct LabelFigures {
+struct BaseFigures {
     std::string label;
     std::int64_t bases = 0, called = 0;
     std::optional<double> auroc{}, auprc{}, precision{}, recall{}, f1{};
 };
 
 struct BaseEvaluation {
-    std::int64_t bases = 0;              ///< that have scores
-    std::int64_t not_scored = 0;         ///< N, and what no token spells
-    std::vector<LabelFigures> labels{};  ///< in the table's order
+    std::int64_t bases = 0;             ///< that have scores
+    std::int64_t not_scored = 0;        ///< N, and what no token spells
+    std::vector<BaseFigures> labels{};  ///< in the table's order
     /// Share of bases whose most probable label is theirs, and that of calling all the label that most have.
     std::optional<double> accuracy{}, majority{};
     std::optional<double> mean_auroc{}, mean_auprc{}, mean_f1{};  ///< over labels but that of bases of no row

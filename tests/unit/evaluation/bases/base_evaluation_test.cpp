@@ -44,7 +44,7 @@ DOCTEST_TEST_CASE("base_evaluation: every figure counts bases") {
     DOCTEST_CHECK(found.bases == 90);
     DOCTEST_CHECK(found.not_scored == 10);
     DOCTEST_REQUIRE(found.labels.size() == 3);
-    const LabelFigures &none = found.labels[0], &donor = found.labels[1], &exon = found.labels[2];
+    const BaseFigures &none = found.labels[0], &donor = found.labels[1], &exon = found.labels[2];
     DOCTEST_CHECK(none.bases == 60);
     DOCTEST_CHECK(donor.bases == 10);
     DOCTEST_CHECK(donor.called == 40);
