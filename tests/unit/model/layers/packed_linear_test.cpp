@@ -8,6 +8,7 @@
 #include "bigbird/attention/cuda/host/kernel_library.hpp"
 
 #include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/function.h>
 
 #include <algorithm>
 #include <set>
