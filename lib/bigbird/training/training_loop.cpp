@@ -9,6 +9,7 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/device/device.hpp"
+#include "bigbird/model/weights.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
 #include "bigbird/training/device/measured_device.hpp"
 #include "bigbird/training/device/memory.hpp"
@@ -508,7 +509,7 @@ void Loop::write_final_model() {
 
 void TrainingTask::read_model(const fs::path& directory) {
     const fs::path file = directory / "model.safetensors";
-    const model::TensorMap tensors = model::read_safetensors(file);
+    const model::TensorMap tensors = model::read_weights(directory);
     const at::NoGradGuard no_gradients;
     std::set<const void*> filled;
     std::vector<std::pair<std::string, at::Tensor>> missing;

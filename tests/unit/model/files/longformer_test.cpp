@@ -54,7 +54,7 @@ DOCTEST_TEST_CASE("longformer: transformers' keys, and what it means where they 
 
 DOCTEST_TEST_CASE("longformer: windows a layer, dilation a layer or a head") {
     DOCTEST_CHECK(form_of({{"attention_window", {4, 16}}}).windows == std::vector<int>{4, 16});
-    DOCTEST_CHECK(!form_of({}).is_dilated());
+    DOCTEST_CHECK(!form_of(Json::object()).is_dilated());
     using Lists = std::vector<std::vector<int>>;
     DOCTEST_CHECK(form_of({{"attention_dilation", 3}}).dilations == Lists{{3, 3, 3}, {3, 3, 3}});
     DOCTEST_CHECK(form_of({{"attention_dilation", {1, 2}}}).dilations == Lists{{1, 1, 1}, {2, 2, 2}});

@@ -57,7 +57,7 @@ DOCTEST_TEST_CASE("bins task: the first filters begin as motifs of the bins of t
     BinsTask task = scene.task(spec_of(16), {.motifs = 1});
     const auto parameters = task.module().named_parameters();
     DOCTEST_CHECK(at::equal(parameters["network.head.motifs.weight"].ne(0),
-                            at::tensor({1, 0}, at::kBool).unsqueeze(1) * at::arange(12).eq(0)));
+                            at::tensor({1, 0}).eq(1).unsqueeze(1) * at::arange(12).eq(0)));
     DOCTEST_CHECK(
         at::equal(parameters["average.head.motifs.weight"], parameters["network.head.motifs.weight"]));
     DOCTEST_CHECK(at::equal(planted.slice(0, 1), random.slice(0, 1)));
