@@ -175,7 +175,7 @@ DOCTEST_TEST_CASE("finetune: options that do not belong together") {
     DOCTEST_REQUIRE(embed.code == 0);
     const ProgramResult onward = fixture.finetune("run", {"--model", fixture / "ridge"});
     DOCTEST_CHECK(onward.code == 3);
-    DOCTEST_CHECK(contains(onward.err, "only 'big_bird' and 'bigbird_dna' models can be used"));
+    DOCTEST_CHECK(contains(onward.err, "only 'big_bird', 'longformer' and 'bigbird_dna' models can be used"));
 }
 
 DOCTEST_TEST_CASE(
