@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/finetune.hpp"
 
+#include "options/finetune_options.hpp"
 #include "options/option_groups.hpp"
 #include "options/training_options.hpp"
 #include "support/help_notes.hpp"
@@ -19,8 +20,6 @@ using task_models::FinetuneSpec;
 
 namespace {
 
-constexpr Choices<bool, 2> strands{{{false, "none"}, {true, "reverse-complement"}}};
-
 void add_network_options(CLI::App& command, FinetuneSpec& spec) {
     const char* group = "Network";
     const bool has_bins = spec.task == examples::Task::chromatin;
@@ -32,23 +31,12 @@ void add_network_options(CLI::App& command, FinetuneSpec& spec) {
                     "paper's)") +
             (has_bins ? "; bins: a layer for each bin of a window at once" : ""))
         ->group(group);
-    command
-        .add_flag("--random-weights", spec.random_weights,
-                  "Take the shape and the tokenizer of --model alone, and draw its weights anew: tells what "
-                  "pretraining brings")
-        ->group(group);
+    add_random_weights_option(command, spec, group);
     add_choice_option(command, "--pooling", spec.pooling, {"cls", "mean", "centre"},
                       "What the head sees: [CLS], the mean over all tokens, or over those of the 200 bases "
                       "about the bin's middle or the TSS (the last two unknown to transformers)")
         ->group(group);
-    command.add_option("--dropout", spec.dropout, "Instead of the pretrained model's")
-        ->check(CLI::Range(0.0, 0.99))
-        ->type_name("RATE")
-        ->group(group);
-    add_choice_option(command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"},
-                      "What the encoder computes in; auto: bf16 on a GPU, fp32 on a CPU")
-        ->group(group);
-    add_attention_option(command, spec.attention)->group(group);
+    add_encoder_options(command, spec, group);
 }
 
 void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
@@ -71,7 +59,7 @@ void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
                       "uniform: each window once an epoch; balanced: windows with a label and without one "
                       "equally often")
         ->group(group);
-    add_choice_option(command, "--strand-augmentation", spec.both_strands, strands,
+    add_choice_option(command, "--strand-augmentation", spec.both_strands, strand_augmentations,
                       "reverse-complement: each window on a strand drawn anew in each epoch")
         ->group(group);
 }
@@ -102,24 +90,6 @@ void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
         .add_option("--most-windows", spec.linear.most_windows,
                     "That gkm-svm learns from; each takes up to 0.5 MB of memory")
         ->check(CLI::PositiveNumber)
-        ->type_name("N")
-        ->group(group);
-}
-
-void add_evaluation_options(CLI::App& command, FinetuneSpec& spec) {
-    const char* group = "Validation";
-    command
-        .add_option(
-            "--evaluate-every", spec.evaluate_every,
-            "Steps between evaluations on the rows of validation; -1: ten a run, 0: at the end alone. "
-            "The best model is kept")
-        ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1} << 40))
-        ->type_name("N")
-        ->group(group);
-    command
-        .add_option("--patience", spec.patience,
-                    "Stop after this many evaluations without a better one; 0: never")
-        ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->group(group);
 }
@@ -161,16 +131,8 @@ void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* bas
     add_network_options(command, spec);
     add_balance_options(command, spec);
     add_linear_options(command, spec);
-    add_evaluation_options(command, spec);
-    add_device_option(command, spec.device);
-    add_threads_option(command, spec.threads);
-    command
-        .add_option("--processes", spec.processes,
-                    "Train with this many processes on this machine, one a GPU or sharing the CPU's threads; "
-                    "the result does not depend on it beyond rounding")
-        ->check(CLI::PositiveNumber)
-        ->type_name("N");
-    add_batch_tokens_option(command, spec.batch_tokens);
+    add_validation_options(command, spec, "the rows of validation");
+    add_place_options(command, spec);
 }
 
 /// Of bigbird-bins, where nothing else is given: chosen on test_data's validation bins (lib/benchmarks.md).

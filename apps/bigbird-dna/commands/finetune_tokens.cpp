@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/finetune_tokens.hpp"
 
+#include "options/finetune_options.hpp"
 #include "options/option_groups.hpp"
 #include "options/training_options.hpp"
 #include "support/help_notes.hpp"
@@ -15,8 +16,6 @@ namespace bigbird::cli {
 using task_models::FinetuneTokensSpec;
 
 namespace {
-
-constexpr Choices<bool, 2> strands{{{false, "none"}, {true, "reverse-complement"}}};
 
 constexpr Examples examples{
     {{"Repeats and bound bases, labelled base by base",
@@ -45,7 +44,7 @@ void add_label_options(CLI::App& command, FinetuneTokensSpec& spec) {
     command
         .add_option("--model", spec.pretrained,
                     "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder "
-                    "(Hugging Face big_bird with a tokenizer.model or tokenizer.json)")
+                    "(Hugging Face big_bird or longformer with a tokenizer.model or tokenizer.json)")
         ->required()
         ->type_name("DIR");
 }
@@ -68,55 +67,9 @@ void add_window_options(CLI::App& command, FinetuneTokensSpec& spec) {
                       "What a base counts in the loss: 1, or so much that all labels count the same, at most "
                       "100")
         ->group(group);
-    add_choice_option(command, "--strand-augmentation", spec.both_strands, strands,
+    add_choice_option(command, "--strand-augmentation", spec.both_strands, strand_augmentations,
                       "reverse-complement: each window on a strand drawn at random")
         ->group(group);
-}
-
-void add_network_options(CLI::App& command, FinetuneTokensSpec& spec) {
-    const char* group = "Network";
-    command
-        .add_flag("--random-weights", spec.random_weights,
-                  "Take the shape and the tokenizer of --model alone, and draw its weights anew: tells what "
-                  "pretraining brings")
-        ->group(group);
-    command.add_option("--dropout", spec.dropout, "Instead of the pretrained model's")
-        ->check(CLI::Range(0.0, 0.99))
-        ->type_name("RATE")
-        ->group(group);
-    add_choice_option(command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"},
-                      "What the encoder computes in; auto: bf16 on a GPU, fp32 on a CPU")
-        ->group(group);
-    add_attention_option(command, spec.attention)->group(group);
-}
-
-void add_evaluation_options(CLI::App& command, FinetuneTokensSpec& spec) {
-    const char* group = "Validation";
-    command
-        .add_option("--evaluate-every", spec.evaluate_every,
-                    "Steps between evaluations on --validation; -1: ten a run, 0: at the end alone. The best "
-                    "model is kept")
-        ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1} << 40))
-        ->type_name("N")
-        ->group(group);
-    command
-        .add_option("--patience", spec.patience,
-                    "Stop after this many evaluations without a better one; 0: never")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N")
-        ->group(group);
-}
-
-void add_resource_options(CLI::App& command, FinetuneTokensSpec& spec) {
-    add_device_option(command, spec.device);
-    add_threads_option(command, spec.threads);
-    command
-        .add_option("--processes", spec.processes,
-                    "Train with this many processes on this machine, one a GPU or sharing the CPU's threads; "
-                    "the result does not depend on it beyond rounding")
-        ->check(CLI::PositiveNumber)
-        ->type_name("N");
-    add_batch_tokens_option(command, spec.batch_tokens);
 }
 
 /// What --help shows.
@@ -152,9 +105,10 @@ void setup_finetune_tokens(Program& program, Runner<FinetuneTokensSpec> run) {
         ->type_name("N")
         ->group("Optimization");
     add_window_options(command, *spec);
-    add_network_options(command, *spec);
-    add_evaluation_options(command, *spec);
-    add_resource_options(command, *spec);
+    add_random_weights_option(command, *spec, "Network");
+    add_encoder_options(command, *spec, "Network");
+    add_validation_options(command, *spec, "--validation");
+    add_place_options(command, *spec);
     add_examples(command, examples);
     show_first(command, common_options);
 }

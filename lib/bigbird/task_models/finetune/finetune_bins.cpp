@@ -76,25 +76,16 @@ Plan plan_of(const FinetuneSpec& spec, const examples::LabelledBins& bins) {
 }
 
 Json fixed_options(const FinetuneSpec& spec, const Plan& plan, const training::LoopSpec& loop) {
-    Json options = {{"--examples", examples_checksum(spec)},
-                    {"--architecture", spec.architecture},
-                    {"--steps", loop.learning_rate.total_steps},
-                    {"--batch-size", spec.batch_size},
-                    {"--learning-rate", loop.learning_rate.peak},
-                    {"--warmup-steps", loop.learning_rate.warmup_steps},
-                    {"--schedule", to_string(loop.learning_rate.decay)},
-                    {"--betas", {loop.optimizer.beta1, loop.optimizer.beta2}},
-                    {"--epsilon", loop.optimizer.epsilon},
-                    {"--weight-decay", loop.optimizer.weight_decay},
-                    {"--clip-norm", loop.optimizer.clip_norm},
-                    {"--positive-weight", positive_weight_json(spec)},
-                    {"--shift", spec.bins.shift},
-                    {"--strand-augmentation", strand_augmentation(spec)},
-                    {"--average-weights", spec.bins.averaging},
-                    {"--evaluate-every", loop.evaluate_every},
-                    {"--patience", spec.patience},
-                    {"--dtype", spec.dtype},
-                    {"--seed", spec.seed}};
+    Json options = {{"--examples", examples_checksum(spec)}, {"--architecture", spec.architecture}};
+    options.update(optimization_options(spec, loop));
+    options.update(Json{{"--positive-weight", positive_weight_json(spec)},
+                        {"--shift", spec.bins.shift},
+                        {"--strand-augmentation", strand_augmentation(spec)},
+                        {"--average-weights", spec.bins.averaging},
+                        {"--evaluate-every", loop.evaluate_every},
+                        {"--patience", spec.patience},
+                        {"--dtype", spec.dtype},
+                        {"--seed", spec.seed}});
     if (spec.is_bigbird()) {
         options.update(starting_options(spec, plan.pretrained));
         options["--window-bins"] = plan.grid.window_bins;

@@ -32,6 +32,18 @@ training::LoopSpec finetune_loop(const FinetuneSpec& spec, const training::Learn
     return loop;
 }
 
+Json optimization_options(const FinetuneSpec& spec, const training::LoopSpec& loop) {
+    return {{"--steps", loop.learning_rate.total_steps},
+            {"--batch-size", spec.batch_size},
+            {"--learning-rate", loop.learning_rate.peak},
+            {"--warmup-steps", loop.learning_rate.warmup_steps},
+            {"--schedule", to_string(loop.learning_rate.decay)},
+            {"--betas", {loop.optimizer.beta1, loop.optimizer.beta2}},
+            {"--epsilon", loop.optimizer.epsilon},
+            {"--weight-decay", loop.optimizer.weight_decay},
+            {"--clip-norm", loop.optimizer.clip_norm}};
+}
+
 std::string examples_checksum(const FinetuneSpec& spec) {
     return "sha256:" + sha256_of_file(spec.examples / "manifest.json");
 }

@@ -14,7 +14,9 @@ namespace bigbird::task_models {
 training::LoopSpec finetune_loop(const FinetuneSpec& spec, const training::LearningRateSpec& rate,
                                  const std::optional<std::string>& metric);
 
-/// Of a run's fixed options: "sha256:…" of the examples' manifest, which holds the checksums of all files.
+/// Of a run's fixed options: --steps, --batch-size, the rate and the optimizer.
+Json optimization_options(const FinetuneSpec& spec, const training::LoopSpec& loop);
+/// Likewise: "sha256:…" of the examples' manifest, which holds the checksums of all files.
 std::string examples_checksum(const FinetuneSpec& spec);
 /// --positive-weight, as runs record it.
 Json positive_weight_json(const FinetuneSpec& spec);

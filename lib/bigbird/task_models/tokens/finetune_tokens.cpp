@@ -96,21 +96,13 @@ Json fixed_options(const FinetuneTokensSpec& spec, const Data& data, const Plan&
                     {"--include", spec.include},
                     {"--window", plan.info.window},
                     {"--margin", plan.info.margin},
-                    {"--label-weights", word_of(label_weight_choices, spec.label_weights)},
-                    {"--steps", loop.learning_rate.total_steps},
-                    {"--batch-size", spec.batch_size},
-                    {"--learning-rate", loop.learning_rate.peak},
-                    {"--warmup-steps", loop.learning_rate.warmup_steps},
-                    {"--schedule", to_string(loop.learning_rate.decay)},
-                    {"--betas", {loop.optimizer.beta1, loop.optimizer.beta2}},
-                    {"--epsilon", loop.optimizer.epsilon},
-                    {"--weight-decay", loop.optimizer.weight_decay},
-                    {"--clip-norm", loop.optimizer.clip_norm},
-                    {"--strand-augmentation", strand_augmentation(spec)},
-                    {"--evaluate-every", loop.evaluate_every},
-                    {"--patience", spec.patience},
-                    {"--dtype", spec.dtype},
-                    {"--seed", spec.seed}};
+                    {"--label-weights", word_of(label_weight_choices, spec.label_weights)}};
+    options.update(optimization_options(spec, loop));
+    options.update(Json{{"--strand-augmentation", strand_augmentation(spec)},
+                        {"--evaluate-every", loop.evaluate_every},
+                        {"--patience", spec.patience},
+                        {"--dtype", spec.dtype},
+                        {"--seed", spec.seed}});
     const Json held_out = data.held_out.describe();
     options["--validation"] = held_out.at("validation");
     options["--test"] = held_out.at("test");

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/finetune_options.hpp"
+
+#include "options/option_groups.hpp"
+
+namespace bigbird::cli {
+
+using task_models::FinetuneSpec;
+
+void add_random_weights_option(CLI::App& command, FinetuneSpec& spec, const std::string& group) {
+    command
+        .add_flag("--random-weights", spec.random_weights,
+                  "Take the shape and the tokenizer of --model alone, and draw its weights anew: tells what "
+                  "pretraining brings")
+        ->group(group);
+}
+
+void add_encoder_options(CLI::App& command, FinetuneSpec& spec, const std::string& group) {
+    command.add_option("--dropout", spec.dropout, "Instead of the pretrained model's")
+        ->check(CLI::Range(0.0, 0.99))
+        ->type_name("RATE")
+        ->group(group);
+    add_choice_option(command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"},
+                      "What the encoder computes in; auto: bf16 on a GPU, fp32 on a CPU")
+        ->group(group);
+    add_attention_option(command, spec.attention)->group(group);
+}
+
+void add_validation_options(CLI::App& command, FinetuneSpec& spec, const std::string& held_out) {
+    const char* group = "Validation";
+    command
+        .add_option("--evaluate-every", spec.evaluate_every,
+                    "Steps between evaluations on " + held_out +
+                        "; -1: ten a run, 0: at the end alone. The best model is kept")
+        ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1} << 40))
+        ->type_name("N")
+        ->group(group);
+    command
+        .add_option("--patience", spec.patience,
+                    "Stop after this many evaluations without a better one; 0: never")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N")
+        ->group(group);
+}
+
+void add_place_options(CLI::App& command, FinetuneSpec& spec) {
+    add_device_option(command, spec.device);
+    add_threads_option(command, spec.threads);
+    command
+        .add_option("--processes", spec.processes,
+                    "Train with this many processes on this machine, one a GPU or sharing the CPU's threads; "
+                    "the result does not depend on it beyond rounding")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    add_batch_tokens_option(command, spec.batch_tokens);
+}
+
+}  // namespace bigbird::cli

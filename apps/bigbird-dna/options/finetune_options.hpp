@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that every finetune-* has.
+#pragma once
+
+#include "bigbird/core/choice.hpp"
+#include "bigbird/task_models/specs/finetune_spec.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace bigbird::cli {
+
+inline constexpr Choices<bool, 2> strand_augmentations{{{false, "none"}, {true, "reverse-complement"}}};
+
+/// --random-weights, in `group`.
+void add_random_weights_option(CLI::App& command, task_models::FinetuneSpec& spec, const std::string& group);
+/// --dropout, --dtype, --attention, in `group`.
+void add_encoder_options(CLI::App& command, task_models::FinetuneSpec& spec, const std::string& group);
+/// --evaluate-every, --patience. `held_out`: what validation looks at.
+void add_validation_options(CLI::App& command, task_models::FinetuneSpec& spec, const std::string& held_out);
+/// --device, --threads, --processes, --batch-tokens.
+void add_place_options(CLI::App& command, task_models::FinetuneSpec& spec);
+
+}  // namespace bigbird::cli
