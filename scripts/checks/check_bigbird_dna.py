@@ -12,7 +12,6 @@ Prints a line a check. Exit code 0 where all is well. Needs torch, transformers 
 import argparse
 import itertools
 import json
-import os
 import random
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from pathlib import Path
 
 import torch
 import transformers
-from check_round_trips import ROOT, Checks, inputs_of, same_bytes, weights
+from check_round_trips import ROOT, begin, inputs_of, same_bytes, weights
 
 sys.path.insert(0, str(ROOT / "docs" / "transformers"))
 from modeling_bigbird_dna import BigBirdDnaConfig, BigBirdDnaForMaskedLM, BigBirdDnaForPreTraining, BigBirdDnaModel  # noqa: E402
@@ -176,11 +175,7 @@ def main():
     parser.add_argument("--random", type=int, default=0, metavar="N")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-    print(f"transformers {transformers.__version__}, torch {torch.__version__}")
-    checks = Checks(options.program)
+    checks = begin(options.program)
     for model in options.models:
         compare(checks, str(model), model)
     with tempfile.TemporaryDirectory() as name:

@@ -12,7 +12,6 @@ its classes lack, as unexpected. Prints a line a check. Exit code 0 where all is
 """
 import argparse
 import json
-import os
 import random
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from pathlib import Path
 
 import torch
 import transformers
-from check_round_trips import ROOT, Checks, same_bytes
+from check_round_trips import ROOT, begin, same_bytes
 
 DATA = ROOT / "test_data"
 OWN_SOFTMAX = torch.nn.functional.softmax
@@ -172,11 +171,7 @@ def main():
     parser.add_argument("--random", type=int, default=12, metavar="N")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-    print(f"transformers {transformers.__version__}, torch {torch.__version__}")
-    checks = Checks(options.program)
+    checks = begin(options.program)
     with tempfile.TemporaryDirectory() as name:
         from_random(checks, Path(name), options.random, options.seed)
         from_ours(checks, Path(name))

@@ -231,6 +231,15 @@ def gena(checks, folder):
     checks.say(f"GENA-LM's bigbird-base-t2t, {count:,} random weights, 900 tokens", max(gap, logits) < 1e-4, f"hidden {gap:.1e}, logits {logits:.1e}")
 
 
+def begin(program):
+    """Checks of `program`, with transformers offline and quiet; says which versions are compared with."""
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    print(f"transformers {transformers.__version__}, torch {torch.__version__}")
+    return Checks(program)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default=ROOT / "build" / "bin" / "bigbird-dna")
@@ -238,11 +247,7 @@ def main():
     parser.add_argument("--random", type=int, default=0, metavar="N")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-    print(f"transformers {transformers.__version__}, torch {torch.__version__}")
-    checks = Checks(options.program)
+    checks = begin(options.program)
     with tempfile.TemporaryDirectory() as folder:
         if options.random:
             from_random(checks, Path(folder), options.random, options.seed)
