@@ -13,7 +13,7 @@ namespace bigbird::bins {
 namespace {
 
 constexpr std::int64_t fewest_bins = 15, bins_at_once = 256, rival = 5;
-constexpr double least_lead = 0.05, least_errors = 2, first_weight = 0.5;
+constexpr double least_lead = 0.05, least_errors = 2, first_weight = 1;
 
 /// (bins, filters): the largest value of each filter in a bin, on either strand.
 at::Tensor best_sites(const at::Tensor& filters, const LabelledSequence& bins) {

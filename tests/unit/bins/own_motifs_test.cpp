@@ -87,7 +87,7 @@ DOCTEST_TEST_CASE("own motifs: mean and weight are of the best sites, base by ba
             best_site(filters[2], std::span(bins.codes).subspan(static_cast<std::size_t>(bin) * 50, 50)));
     const at::Tensor all = at::tensor(sites);
     DOCTEST_CHECK(own.mean[2].item<double>() == doctest::Approx(all.mean().item<double>()));
-    DOCTEST_CHECK(own.weight[0][2].item<double>() == doctest::Approx(0.5 / all.std().item<double>()));
+    DOCTEST_CHECK(own.weight[0][2].item<double>() == doctest::Approx(1 / all.std().item<double>()));
 }
 
 DOCTEST_TEST_CASE("own motifs: where several filters tell a label alike, none is its own") {
