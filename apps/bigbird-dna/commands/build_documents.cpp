@@ -9,6 +9,7 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/corpus/documents/document_forecast.hpp"
 #include "bigbird/corpus/documents/document_writer.hpp"
+#include "bigbird/corpus/merge/merge_documents.hpp"
 
 #include <cstdio>
 
@@ -62,6 +63,7 @@ void setup_build_documents(Program& program, Runner<BuildDocumentsOptions> run) 
                                                   "be a .fai or chrom.sizes file itself");
     command.add_flag("--json", options->json, "--dry-run's answer as JSON")->needs(dry_run);
     command.get_option("--output")->required(false);
+    add_shard_option(command, options->shard, "documents");
     add_threads_option(command, options->threads);
     add_examples(command, examples);
 }
@@ -89,6 +91,9 @@ int run_build_documents(const BuildDocumentsOptions& options) {
     if (options.output.output.empty()) {
         throw ConfigError("--output is needed, or --dry-run");
     }
+    if (options.shard && options.output.output == "-") {
+        throw ConfigError("--shard writes a file; --output - cannot be merged");
+    }
     const int threads = resolve_threads(options.threads);
     const auto form =
         options.format == "bed" ? corpus::DocumentForm::coordinates : corpus::DocumentForm::text;
@@ -96,20 +101,34 @@ int run_build_documents(const BuildDocumentsOptions& options) {
         prepare_output(options.manifest, options.output.overwrite());
     }
     const auto genome = genome::open_references(options.references);
-    const corpus::BuildSpec spec = options.documents.on(*genome, options.seed);
+    corpus::BuildSpec spec = options.documents.on(*genome, options.seed);
+    spec.shard = options.shard;
     corpus::DocumentWriter writer(options.output.output, form, spec, options.output.overwrite(), threads);
 
     Progress progress("documents", "Mbp", megabases(*genome) * spec.documents.passes);
     const auto text = form == corpus::DocumentForm::text ? corpus::BuildText::yes : corpus::BuildText::no;
+    std::vector<PartSegment> segments;
+    const auto write = [&](corpus::PlacedDocument&& document) {
+        if (segments.empty() || segments.back().number != document.segment) {
+            segments.push_back({document.segment, 0});
+        }
+        ++segments.back().records;
+        writer.write(document);
+    };
     const corpus::BuildCounts counts = corpus::build_documents(
-        *genome, spec, text, threads, [&](corpus::PlacedDocument&& document) { writer.write(document); },
-        [&](std::int64_t bases) { progress.update(bases / megabase); });
+        *genome, spec, text, threads, write, [&](std::int64_t bases) { progress.update(bases / megabase); });
     writer.commit();
-    if (!options.manifest.empty()) {
+    if (options.shard || !options.manifest.empty()) {
         const corpus::DocumentInputs inputs{options.references, options.documents.include,
                                             options.documents.exclude};
-        write_json(options.manifest, corpus::document_manifest(form, spec, counts, inputs),
-                   options.output.overwrite());
+        const Json manifest = corpus::document_manifest(form, spec, counts, inputs);
+        if (options.shard) {
+            write_part_record(corpus::documents_record(manifest, *options.shard, std::move(segments)),
+                              {options.output.output});
+        }
+        if (!options.manifest.empty()) {
+            write_json(options.manifest, manifest, options.output.overwrite());
+        }
     }
     log_info("{}; {}", counts.describe(spec), Progress::duration(progress.end()));
     return 0;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct BuildDocumentsOptions {
     std::string format = "text";
     OutputOptions output;
     std::filesystem::path manifest;
+    std::optional<Shard> shard;
     bool dry_run = false, json = false;
     std::uint64_t seed = 0;
     int threads = 0;

@@ -16,6 +16,7 @@
 #include "commands/forward.hpp"
 #include "commands/help.hpp"
 #include "commands/info.hpp"
+#include "commands/merge.hpp"
 #include "commands/predict.hpp"
 #include "commands/predict_tokens.hpp"
 #include "commands/predict_variants.hpp"
@@ -48,6 +49,7 @@ void add_commands(Program& program, const HandOver& tensors) {
     setup_evaluate_tokens(program, run_evaluate_tokens);
     setup_predict_variants(program, tensors);
     setup_embed(program, tensors);
+    setup_merge(program, run_merge);
     setup_forward(program, tensors);
     setup_show_attention(program, run_show_attention);
     setup_info(program, run_info);

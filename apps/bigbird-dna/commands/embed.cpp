@@ -49,6 +49,7 @@ void setup_embed(Program& program, Runner<EmbedSpec> run) {
     command.add_flag("--skip-invalid", spec->skip_invalid,
                      "Mark rows that do not lie on the reference and go on, instead of ending");
     add_score_outputs(command, spec->outputs);
+    add_shard_option(command, spec->outputs.shard, "rows");
     add_compute_options(command, *spec);
     add_examples(command, examples);
 }

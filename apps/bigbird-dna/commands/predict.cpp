@@ -128,6 +128,7 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
         ->group("Tiles");
     add_min_score_option(command, spec.outputs.min_score);
     add_score_outputs(command, spec.outputs);
+    add_shard_option(command, spec.outputs.shard, "rows or tiles");
     add_compute_options(command, spec);
 }
 

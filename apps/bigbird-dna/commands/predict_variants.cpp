@@ -65,6 +65,7 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
                      "allele …) instead of marking it");
     add_min_score_option(command, spec->outputs.min_score);
     add_score_outputs(command, spec->outputs);
+    add_shard_option(command, spec->outputs.shard, "rows");
     add_compute_options(command, *spec);
     add_examples(command, examples);
 }

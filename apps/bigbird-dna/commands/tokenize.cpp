@@ -3,9 +3,11 @@
 
 #include "support/help_notes.hpp"
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
+#include "bigbird/corpus/merge/merge_tokens.hpp"
 #include "bigbird/corpus/tokens/tokenize.hpp"
 
 #include <spdlog/fmt/fmt.h>
@@ -47,6 +49,7 @@ void setup_tokenize(Program& program, Runner<TokenizeOptions> run) {
         ->check(CLI::PositiveNumber)
         ->type_name("N")
         ->group("Output");
+    add_shard_option(command, options->shard, "documents");
     add_threads_option(command, options->threads);
     add_examples(command, examples);
 }
@@ -54,6 +57,9 @@ void setup_tokenize(Program& program, Runner<TokenizeOptions> run) {
 int run_tokenize(const TokenizeOptions& options) {
     const int threads = resolve_threads(options.threads);
     require_readable(options.documents);
+    if (options.shard && options.documents == "-") {
+        throw ConfigError("--shard needs --documents as a file: a part is told by its checksum");
+    }
     const auto tokenizer = options.input.open();
     corpus::TokenShardWriter writer(options.output.output, tokenizer, options.output.overwrite(),
                                     options.shard_tokens);
@@ -61,11 +67,17 @@ int run_tokenize(const TokenizeOptions& options) {
     corpus::DocumentReader documents(options.documents, genome.get());
     corpus::InputChecksums inputs(options.documents, options.references);
     Progress progress("tokenize", "MB", documents.total_bytes() / megabyte);
-    corpus::tokenize_documents(documents, tokenizer, threads, writer, [&](const corpus::TokenCounts& counts) {
+    const auto show = [&](const corpus::TokenCounts& counts) {
         progress.update(documents.bytes_read() / megabyte,
                         fmt::format("{} M tokens", counts.tokens / megabyte));
-    });
+    };
+    std::vector<PartSegment> segments =
+        corpus::tokenize_documents(documents, tokenizer, threads, writer, show, options.shard);
     writer.commit(inputs.get(), threads);
+    if (options.shard) {
+        corpus::write_tokens_record(options.output.output, *options.shard, options.shard_tokens,
+                                    std::move(segments));
+    }
     const corpus::TokenCounts& counts = writer.counts();
     const double seconds = progress.end();
     const auto bases = static_cast<double>(counts.bases);

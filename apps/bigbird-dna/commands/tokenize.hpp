@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 namespace bigbird::cli {
@@ -19,6 +20,7 @@ struct TokenizeOptions {
     std::vector<std::filesystem::path> references;
     OutputOptions output;
     std::int64_t shard_tokens = corpus::TokenShardWriter::default_shard_tokens;
+    std::optional<Shard> shard;
     int threads = 0;
 };
 

@@ -98,6 +98,15 @@ void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens) {
         ->group("Resources");
 }
 
+void add_shard_option(CLI::App& command, std::optional<Shard>& shard, const std::string& what) {
+    command
+        .add_option_function<std::string>(
+            "--shard", [&shard](const std::string& text) { shard = parse_shard(text); },
+            "Only part I of N of the " + what + ", for jobs on many machines; merge puts the parts together")
+        ->type_name("I/N")
+        ->group("Output");
+}
+
 CLI::Option* add_choice_option(CLI::App& command, const std::string& name, std::string& value,
                                const std::vector<std::string>& words, const std::string& what) {
     return command.add_option(name, value, what)

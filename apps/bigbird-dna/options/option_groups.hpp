@@ -4,11 +4,13 @@
 
 #include "bigbird/core/choice.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/core/parts/shard.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +42,9 @@ CLI::Option* add_model_option(CLI::App& command, std::filesystem::path& model);
 
 /// --threads, 0 = all available.
 void add_threads_option(CLI::App& command, int& threads);
+
+/// --shard I/N: one part of the work, for merge; `what` says what is shared.
+void add_shard_option(CLI::App& command, std::optional<Shard>& shard, const std::string& what);
 
 /// --seed.
 void add_seed_option(CLI::App& command, std::uint64_t& seed);

@@ -32,8 +32,16 @@ EncoderOutput SequenceClassifierImpl::encode(const EncoderInput& input, bool all
 
 at::Tensor SequenceClassifierImpl::predict(const at::Tensor& hidden, const DropoutKey& key) {
     const ClassificationHead& head = parts_->classifier;
-    if (head->reads_every_row()) return head->forward(hidden, key);
-    return head->forward(head->reads_pooler() ? parts_->bert->pool(hidden) : hidden.select(1, 0), key);
+    const auto logits_of = [&](const at::Tensor& rows) {
+        if (head->reads_every_row()) return head->forward(rows, key);
+        return head->forward(head->reads_pooler() ? parts_->bert->pool(rows) : rows.select(1, 0), key);
+    };
+    if (is_training() || !hidden.is_cpu() || hidden.size(0) == 1) return logits_of(hidden);
+    // A product of few rows rounds by how many there are; a row's logits do not depend on its neighbours.
+    std::vector<at::Tensor> logits;
+    for (const at::Tensor& row : hidden.split(1))
+        logits.push_back(logits_of(row));
+    return at::cat(logits);
 }
 
 std::vector<at::Tensor> SequenceClassifierImpl::trained_parameters() const {

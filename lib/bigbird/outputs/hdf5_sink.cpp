@@ -103,6 +103,7 @@ public:
         }
         if (++held_ == chunk_rows_) flush();
     }
+    std::int64_t records() const override { return written_ + held_; }
 
     void commit() override {
         flush();

@@ -49,6 +49,8 @@ public:
     /// One field a head column, one value a column; no values for a row that was not scored. Throws
     /// WriteError.
     virtual void write(std::span<const rows::Field> head, std::span<const float> values) = 0;
+    /// Lines or rows written so far; 0 of a track, which has none before it is put in place.
+    virtual std::int64_t records() const = 0;
     /// Puts the whole output in place; without it nothing appears. Throws WriteError.
     virtual void commit() = 0;
 };

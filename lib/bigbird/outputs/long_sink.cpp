@@ -30,8 +30,10 @@ public:
                     columns_[i].label + '\t';
             rows::append_number(line_, values[i]);
             output_.write(line_ += '\n');
+            ++lines_;
         }
     }
+    std::int64_t records() const override { return lines_; }
     void commit() override { output_.commit(); }
 
 private:
@@ -39,6 +41,7 @@ private:
     std::vector<Column> columns_;
     float min_score_;
     std::string prefix_, line_;
+    std::int64_t lines_ = 0;
 };
 
 }  // namespace

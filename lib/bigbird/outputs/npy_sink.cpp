@@ -52,6 +52,7 @@ public:
         rows_.write(line_);
         ++count_;
     }
+    std::int64_t records() const override { return count_; }
     void commit() override {
         out_.seekp(0);
         out_ << npy_header(type, count_, columns_);

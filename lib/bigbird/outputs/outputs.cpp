@@ -2,9 +2,11 @@
 #include "bigbird/outputs/outputs.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/outputs/hdf5_sink.hpp"
 #include "bigbird/outputs/long_sink.hpp"
 #include "bigbird/outputs/npy_sink.hpp"
+#include "bigbird/outputs/score_run.hpp"
 #include "bigbird/outputs/table_sink.hpp"
 
 #include <algorithm>
@@ -16,9 +18,44 @@ namespace fs = std::filesystem;
 
 namespace {
 
-enum class Kind : std::uint8_t { table, long_table, npy, hdf5, bedgraph, bigwig };
-
 constexpr std::string_view place_of_label = "{label}";
+
+bool is_track(Kind kind) {
+    return kind == Kind::bedgraph || kind == Kind::bigwig;
+}
+
+fs::path with_label(const fs::path& path, const std::string& id) {
+    std::string name = path.string();
+    const std::size_t place = name.find(place_of_label);
+    return place == std::string::npos ? path : fs::path(name.replace(place, place_of_label.size(), id));
+}
+
+void check_part(const OutputSpec& spec) {
+    for (const fs::path& path : spec.paths) {
+        if (path == "-") throw ConfigError("--shard writes a file; --output - cannot be merged");
+    }
+    for (const auto& [role, path] : spec.inputs) {
+        std::error_code error;
+        if (!fs::is_regular_file(path, error)) {
+            throw ConfigError("--shard needs --" + role +
+                              " as a file, whose rows are counted first: a pipe has none to count");
+        }
+    }
+}
+
+std::vector<std::pair<std::string, std::string>> checksums_of(const OutputSpec& spec) {
+    std::vector<std::pair<std::string, std::string>> checksums;
+    for (const auto& [role, path] : spec.inputs)
+        checksums.emplace_back(role, sha256_of_file(path));
+    return checksums;
+}
+
+Layout layout_of_part(Layout layout, const OutputSpec& spec) {
+    if (spec.shard) layout.provenance.emplace_back("shard", bigbird::to_string(*spec.shard));
+    return layout;
+}
+
+}  // namespace
 
 std::optional<Kind> kind_of(const fs::path& path) {
     std::string name = path.filename().string();
@@ -49,19 +86,13 @@ std::optional<Kind> kind_of(const fs::path& path) {
     return std::nullopt;
 }
 
-bool is_track(Kind kind) {
-    return kind == Kind::bedgraph || kind == Kind::bigwig;
+std::string to_string(Kind kind) {
+    constexpr const char* names[] = {"table", "long table", "npy", "hdf5", "bedgraph", "bigwig"};
+    return names[static_cast<std::size_t>(kind)];
 }
-
-fs::path with_label(const fs::path& path, const std::string& id) {
-    std::string name = path.string();
-    const std::size_t place = name.find(place_of_label);
-    return place == std::string::npos ? path : fs::path(name.replace(place, place_of_label.size(), id));
-}
-
-}  // namespace
 
 void prepare_outputs(const OutputSpec& spec) {
+    if (spec.shard) check_part(spec);
     std::set<fs::path> seen;
     for (const fs::path& path : spec.paths) {
         const auto kind = kind_of(path);
@@ -91,21 +122,25 @@ void prepare_outputs(const OutputSpec& spec) {
 }
 
 Outputs::Outputs(const OutputSpec& spec, const Layout& layout, std::span<const std::size_t> track_columns,
-                 std::span<const genome::Contig> contigs, int threads) {
+                 std::span<const genome::Contig> contigs, int threads)
+    : spec_(spec), layout_(layout), contigs_(contigs.begin(), contigs.end()) {
+    const Layout part = layout_of_part(layout, spec);
     for (const fs::path& path : spec.paths) {
-        switch (*kind_of(path)) {
+        const Kind kind = *kind_of(path);
+        switch (kind) {
             case Kind::table:
-                sinks_.push_back(table_sink(path, spec.overwrite, layout, threads));
+                add(table_sink(path, spec.overwrite, part, threads), kind, path);
                 break;
             case Kind::long_table:
-                sinks_.push_back(long_sink(path, spec.overwrite, layout,
-                                           static_cast<float>(spec.min_score.value_or(0)), threads));
+                add(long_sink(path, spec.overwrite, part, static_cast<float>(spec.min_score.value_or(0)),
+                              threads),
+                    kind, path);
                 break;
             case Kind::npy:
-                sinks_.push_back(npy_sink(path, spec.overwrite, layout));
+                add(npy_sink(path, spec.overwrite, part), kind, path);
                 break;
             case Kind::hdf5:
-                sinks_.push_back(hdf5_sink(path, spec.overwrite, layout));
+                add(hdf5_sink(path, spec.overwrite, part), kind, path);
                 break;
             case Kind::bedgraph:
             case Kind::bigwig: {
@@ -116,11 +151,12 @@ Outputs::Outputs(const OutputSpec& spec, const Layout& layout, std::span<const s
                         std::to_string(track_columns.size()) +
                         " are chosen: choose one with --track-labels, or put {label} into the name");
                 }
-                const TrackFormat format =
-                    *kind_of(path) == Kind::bigwig ? TrackFormat::bigwig : TrackFormat::bedgraph;
+                const TrackFormat format = kind == Kind::bigwig ? TrackFormat::bigwig : TrackFormat::bedgraph;
                 for (const std::size_t column : track_columns) {
-                    sinks_.push_back(track_sink(with_label(path, layout.columns[column].id), spec.overwrite,
-                                                format, contigs, column, spec.overlap));
+                    const fs::path track = with_label(path, layout.columns[column].id);
+                    add(track_sink(track, spec.overwrite, format, contigs, column, spec.overlap), kind,
+                        track);
+                    outputs_.back().record.run["column"] = layout.columns[column].name;
                 }
                 break;
             }
@@ -128,14 +164,52 @@ Outputs::Outputs(const OutputSpec& spec, const Layout& layout, std::span<const s
     }
 }
 
+void Outputs::add(std::unique_ptr<Sink> sink, Kind kind, const fs::path& path) {
+    Output& output = outputs_.emplace_back();
+    output.sink = std::move(sink);
+    output.files = kind == Kind::npy ? npy_files(path) : std::vector<fs::path>{path};
+    output.record.kind = to_string(kind);
+    output.record.run = Json::object();
+}
+
 void Outputs::write(std::span<const rows::Field> head, std::span<const float> values) {
-    for (const auto& sink : sinks_)
-        sink->write(head, values);
+    for (const Output& output : outputs_)
+        output.sink->write(head, values);
+}
+
+void Outputs::begin_segment(std::int64_t segment) {
+    if (!spec_.shard || segment == segment_) return;
+    end_segment();
+    segment_ = segment;
+    for (Output& output : outputs_)
+        output.record.segments.push_back({segment, 0});
+}
+
+void Outputs::end_segment() {
+    for (Output& output : outputs_) {
+        const std::int64_t records = output.sink->records();
+        if (segment_ >= 0) output.record.segments.back().records = records - output.before;
+        output.before = records;
+    }
 }
 
 void Outputs::commit() {
-    for (const auto& sink : sinks_)
-        sink->commit();
+    end_segment();
+    for (const Output& output : outputs_) {
+        std::error_code ignored;
+        if (spec_.shard) fs::remove(part_record_path(output.files.front()), ignored);
+        output.sink->commit();
+    }
+    if (!spec_.shard) return;
+    ScoreRun run{.layout = layout_, .inputs = checksums_of(spec_), .min_score = spec_.min_score};
+    for (Output& output : outputs_) {
+        const bool track = is_track(*kind_of(output.files.front()));
+        run.contigs = track ? contigs_ : std::vector<genome::Contig>();
+        run.overlap = spec_.overlap;
+        output.record.shard = *spec_.shard;
+        output.record.run.update(to_json(run));
+        write_part_record(std::move(output.record), output.files);
+    }
 }
 
 }  // namespace bigbird::outputs

@@ -10,16 +10,20 @@
 #pragma once
 
 #include "bigbird/core/files.hpp"
+#include "bigbird/core/parts/part_record.hpp"
+#include "bigbird/core/parts/shard.hpp"
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/outputs/layout.hpp"
 #include "bigbird/outputs/track_sink.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bigbird::outputs {
@@ -30,10 +34,19 @@ struct OutputSpec {
     std::optional<double> min_score{};  ///< of .long.tsv, which needs it
     Overlap overlap = Overlap::mean;    ///< of tracks
     bool tracks = true;                 ///< false: rows are no places of the genome
+    std::optional<Shard> shard{};       ///< a record stands beside each output then, for merge
+    /// Role and path of the files that rows come from: parts of other rows are told by them.
+    std::vector<std::pair<std::string, std::filesystem::path>> inputs{};
 };
 
+/// What an output's ending says; "-" is a table.
+enum class Kind : std::uint8_t { table, long_table, npy, hdf5, bedgraph, bigwig };
+std::optional<Kind> kind_of(const std::filesystem::path& path);
+std::string to_string(Kind kind);
+
 /// Call it before the work starts. Throws ConfigError: an ending that is none of the above, a name given
-/// twice, .long.tsv without min_score, a track where there are none, an output that exists or cannot be made.
+/// twice, .long.tsv without min_score, a track where there are none, an output that exists or cannot be made,
+/// a part of rows that come through a pipe or go to standard output.
 void prepare_outputs(const OutputSpec& spec);
 
 /// All outputs of one run, each with all rows. Not thread-safe.
@@ -45,11 +58,27 @@ public:
             std::span<const genome::Contig> contigs, int threads);
 
     void write(std::span<const rows::Field> head, std::span<const float> values);
-    /// Puts all in place. Throws WriteError.
+    /// What follows is of this segment of the work (core/parts/segment_counter.hpp); without a shard it does
+    /// nothing.
+    void begin_segment(std::int64_t segment);
+    /// Puts all in place, with the record of each beside it where this is a part. Throws WriteError.
     void commit();
 
 private:
-    std::vector<std::unique_ptr<Sink>> sinks_;
+    struct Output {
+        std::unique_ptr<Sink> sink;
+        std::vector<std::filesystem::path> files;
+        PartRecord record{};      ///< of a part
+        std::int64_t before = 0;  ///< records in front of the segment
+    };
+    void add(std::unique_ptr<Sink> sink, Kind kind, const std::filesystem::path& path);
+    void end_segment();
+
+    const OutputSpec spec_;
+    const Layout layout_;
+    std::vector<genome::Contig> contigs_;
+    std::vector<Output> outputs_;
+    std::int64_t segment_ = -1;
 };
 
 }  // namespace bigbird::outputs

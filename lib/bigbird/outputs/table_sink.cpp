@@ -33,13 +33,16 @@ public:
         }
         line_.back() = '\n';
         output_.write(line_);
+        ++lines_;
     }
+    std::int64_t records() const override { return lines_; }
     void commit() override { output_.commit(); }
 
 private:
     genome::TextOutput output_;
     std::size_t head_, columns_;
     std::string line_;
+    std::int64_t lines_ = 0;
 };
 
 }  // namespace

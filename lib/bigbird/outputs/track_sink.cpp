@@ -32,6 +32,7 @@ public:
         segments_.push_back({static_cast<std::uint32_t>(*contig), static_cast<std::uint32_t>(begin),
                              static_cast<std::uint32_t>(end), values[column_]});
     }
+    std::int64_t records() const override { return 0; }
 
 protected:
     std::vector<genome::Contig> contigs_;

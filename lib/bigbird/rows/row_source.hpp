@@ -18,6 +18,7 @@ struct RegionRow {
     bool reverse = false;      ///< the sequence is to be reverse-complemented
     std::int64_t line = 0;     ///< of the BED file, or the example's number
     bool last_of_line = true;  ///< no tile of the same line follows
+    std::int64_t segment = 0;  ///< of a work in parts (core/parts)
     std::string sequence{};    ///< the window's, normalised, strand applied; empty where the row is invalid
 };
 

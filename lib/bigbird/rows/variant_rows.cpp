@@ -169,10 +169,10 @@ void VariantRows::settle(const VariantRow& row) {
     }
 }
 
-void VariantRows::report() const {
+void VariantRows::report(bool part) const {
     const std::string path = state_->reader.path().string();
     const auto missing = state_->not_scored.find(RowStatus::no_contig);
-    if (state_->rows > 0 && missing != state_->not_scored.end() && missing->second == state_->rows) {
+    if (!part && state_->rows > 0 && missing != state_->not_scored.end() && missing->second == state_->rows) {
         throw InputError("none of its contigs is in the reference; give a reference of the same assembly",
                          state_->reader.path());
     }
@@ -181,6 +181,14 @@ void VariantRows::report() const {
                     to_string(status));
     }
     if (state_->rows == 0) log_warning("{}: holds no variants; the output holds none either", path);
+}
+
+std::int64_t count_variant_rows(const std::filesystem::path& variants) {
+    genome::VariantReader reader(variants);
+    std::int64_t rows = 0;
+    while (const std::optional<genome::Variant> variant = reader.next())
+        rows += std::max<std::int64_t>(1, std::ssize(variant->alts));
+    return rows;
 }
 
 }  // namespace bigbird::rows

@@ -27,8 +27,9 @@ struct VariantRow {
     /// TSSs it is that of the nearest TSS whose window holds REF, on its strand, and the TSS keeps its place
     /// in both.
     std::string ref_sequence, alt_sequence;
-    std::int64_t offset = 0;  ///< of the alleles in both, without TSSs
-    std::string tss = ".";    ///< the TSS's name
+    std::int64_t offset = 0;   ///< of the alleles in both, without TSSs
+    std::string tss = ".";     ///< the TSS's name
+    std::int64_t segment = 0;  ///< of a work in parts (core/parts)
 };
 
 /// Reads rows one by one: as many for a record as it has alternative alleles, at least one. With `strict` a
@@ -47,12 +48,15 @@ public:
     /// Counts a row for report(); throws InputError where it has no scores and `strict` was asked for.
     void settle(const VariantRow& row);
     /// Says once on standard error how many rows have no scores, by reason. Throws InputError where no
-    /// contig of any row is in the reference.
-    void report() const;
+    /// contig of any row is in the reference; of a part of the rows that is said alone.
+    void report(bool part = false) const;
 
 private:
     struct State;
     std::unique_ptr<State> state_;
 };
+
+/// How many rows there are. Reads the file once.
+std::int64_t count_variant_rows(const std::filesystem::path& variants);
 
 }  // namespace bigbird::rows

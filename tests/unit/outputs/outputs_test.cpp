@@ -63,3 +63,15 @@ DOCTEST_TEST_CASE("outputs: all formats at once, tracks a label each") {
     DOCTEST_CHECK(read_file(folder / "000_K562_CTCF.bedGraph") == "1\t0\t200\t0.5\n");
     DOCTEST_CHECK(read_file(folder / "002_A_B.bedGraph") == "1\t0\t200\t0.25\n");
 }
+
+DOCTEST_TEST_CASE("outputs: a part is a file, of rows in a file") {
+    OutputSpec spec{.paths = {"-"}, .shard = Shard{1, 2}};
+    DOCTEST_CHECK(message_of<ConfigError>([&] {
+                      outputs::prepare_outputs(spec);
+                  }).find("--output - cannot be merged") != std::string::npos);
+    spec.paths = {"a.tsv"};
+    spec.inputs = {{"regions", "-"}};
+    DOCTEST_CHECK(message_of<ConfigError>([&] {
+                      outputs::prepare_outputs(spec);
+                  }).find("--shard needs --regions as a file") == 0);
+}

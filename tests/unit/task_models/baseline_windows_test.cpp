@@ -107,3 +107,28 @@ DOCTEST_TEST_CASE("scoring/baseline_windows: descriptions that do not fit") {
     DOCTEST_CHECK(with("architecture", "kmer-ridge").find("model.safetensors") != std::string::npos);
     DOCTEST_CHECK(with("network", Json::object()).find("description is damaged") != std::string::npos);
 }
+
+DOCTEST_TEST_CASE("scoring/baseline_windows: a window's logits do not depend on what else is scored") {
+    for (const char* architecture : {"cnnprom", "deepromoter", "deepsea", "gkm-svm", "kmer-ridge"}) {
+        DOCTEST_CAPTURE(architecture);
+        const TaskInfo info = info_of(architecture, {-150, 150});
+        const bool linear = std::string(architecture).find('-') != std::string::npos;
+        const auto network = linear ? task_models::linear_network(info, random_tensor({3, 320}, 1),
+                                                                  random_tensor({3}, 2), at::kCPU)
+                                    : task_models::new_base_network(info, 3, 1, at::kCPU);
+        std::vector<task_models::EncodedWindow> windows;
+        for (std::uint64_t seed = 0; seed < 21; ++seed)
+            windows.push_back(network->encode(random_dna(300, seed), false));
+        std::int64_t said = 0;
+        const at::Tensor all =
+            task_models::batched_logits(*network, windows, 1 << 20, [&](std::int64_t some) { said += some; });
+        DOCTEST_CHECK(said == 21);
+        using Stretch = std::pair<std::size_t, std::size_t>;
+        for (const auto& [begin, count] : {Stretch(0, 1), Stretch(3, 5), Stretch(4, 17)}) {
+            const at::Tensor some =
+                task_models::batched_logits(*network, std::span(windows).subspan(begin, count), 1 << 20);
+            DOCTEST_CHECK(at::equal(some, all.slice(0, static_cast<std::int64_t>(begin),
+                                                    static_cast<std::int64_t>(begin + count))));
+        }
+    }
+}

@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/parts/segment_counter.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>
@@ -22,14 +23,21 @@ using Stretch = std::pair<std::int64_t, std::int64_t>;
 // Consecutive documents of a pass over a contig.
 struct Chunk {
     genome::Interval where;
+    std::int64_t segment = 0;  // of a work in parts
     std::vector<DocumentPlan> documents;
 };
 
 // Contig by contig, pass by pass.
 class ChunkSource {
 public:
-    ChunkSource(std::span<const genome::Contig> contigs, const DocumentSpec& spec)
-        : contigs_(contigs), spec_(spec) {}
+    ChunkSource(std::span<const genome::Contig> contigs, const DocumentSpec& spec,
+                const std::optional<Shard>& shard)
+        : contigs_(contigs), spec_(spec) {
+        std::int64_t bases = 0;
+        for (const genome::Contig& contig : contigs)
+            bases += contig.length * spec.passes;
+        if (shard) segments_.emplace(bases, *shard);
+    }
 
     std::optional<Chunk> next() {
         for (; contig_ < contigs_.size(); pass_ = 0, ++contig_) {
@@ -46,20 +54,39 @@ public:
     }
 
 private:
+    // The part's documents that follow one another, of one segment.
     std::optional<Chunk> cut() {
         Chunk chunk;
         while (chunk.where.size() < bases_a_chunk) {
-            std::optional<DocumentPlan> document = planner_->next();
-            if (!document) {
+            std::optional<PlannedDocument> document = next_of_part();
+            if (!document) break;
+            if (chunk.documents.empty()) {
+                chunk.where = {contigs_[contig_].name, document->plan.sentences.front().first, 0};
+                chunk.segment = document->segment;
+            } else if (document->segment != chunk.segment) {
+                ahead_ = std::move(document);
                 break;
             }
-            if (chunk.documents.empty()) {
-                chunk.where = {contigs_[contig_].name, document->sentences.front().first, 0};
-            }
-            chunk.where.end = document->sentences.back().second;
-            chunk.documents.push_back(std::move(*document));
+            chunk.where.end = document->plan.sentences.back().second;
+            chunk.documents.push_back(std::move(document->plan));
         }
         return chunk.documents.empty() ? std::nullopt : std::optional(std::move(chunk));
+    }
+
+    struct PlannedDocument {
+        std::int64_t segment = 0;
+        DocumentPlan plan;
+    };
+
+    std::optional<PlannedDocument> next_of_part() {
+        if (ahead_) return std::exchange(ahead_, std::nullopt);
+        while (std::optional<DocumentPlan> plan = planner_->next()) {
+            if (!segments_) return PlannedDocument{0, std::move(*plan)};
+            const std::int64_t bases = plan->sentences.back().second - plan->sentences.front().first;
+            const std::int64_t segment = segments_->next(false, bases);
+            if (segments_->is_mine(segment)) return PlannedDocument{segment, std::move(*plan)};
+        }
+        return std::nullopt;
     }
 
     std::span<const genome::Contig> contigs_;
@@ -67,6 +94,8 @@ private:
     std::size_t contig_ = 0;
     int pass_ = 0;
     std::optional<DocumentPlanner> planner_;
+    std::optional<SegmentCounter> segments_;
+    std::optional<PlannedDocument> ahead_;  // drawn, but of another segment
 };
 
 // The sequence that a chunk reads.
@@ -116,18 +145,18 @@ std::string text_of(const ChunkBases& bases, const std::vector<Stretch>& sentenc
     return text;
 }
 
-void hand_in(const ChunkBases& bases, std::vector<Stretch>&& sentences, const BuildSpec& spec, BuildText text,
-             Built& built) {
+void hand_in(const ChunkBases& bases, std::int64_t segment, std::vector<Stretch>&& sentences,
+             const BuildSpec& spec, BuildText text, Built& built) {
     if (sentences.empty()) {
         return;
     }
-    PlacedDocument forward{bases.where.contig, false, std::move(sentences), {}};
+    PlacedDocument forward{bases.where.contig, false, std::move(sentences), {}, segment};
     if (text == BuildText::yes) {
         forward.text = text_of(bases, forward.sentences, false);
     }
     built.documents.push_back(std::move(forward));
     if (spec.add_reverse_complement) {
-        PlacedDocument reverse{bases.where.contig, true, built.documents.back().sentences, {}};
+        PlacedDocument reverse{bases.where.contig, true, built.documents.back().sentences, {}, segment};
         std::reverse(reverse.sentences.begin(), reverse.sentences.end());
         if (text == BuildText::yes) {
             reverse.text = text_of(bases, reverse.sentences, true);
@@ -153,10 +182,10 @@ Built build(const genome::ReferenceGenome& genome, const Chunk& chunk, const Bui
             built.dropped.outside_include += verdict == Verdict::outside_include ? 1 : 0;
             built.dropped.inside_exclude += verdict == Verdict::inside_exclude ? 1 : 0;
             built.dropped.too_much_n += verdict == Verdict::too_much_n ? 1 : 0;
-            hand_in(bases, std::move(kept), spec, text, built);
+            hand_in(bases, chunk.segment, std::move(kept), spec, text, built);
             kept.clear();
         }
-        hand_in(bases, std::move(kept), spec, text, built);
+        hand_in(bases, chunk.segment, std::move(kept), spec, text, built);
     }
     return built;
 }
@@ -266,11 +295,11 @@ BuildCounts build_documents(const genome::ReferenceGenome& genome, const BuildSp
             progress(reach);
         }
     };
-    ChunkSource chunks(genome.contigs(), spec.documents);
+    ChunkSource chunks(genome.contigs(), spec.documents, spec.shard);
     ordered_stream<Chunk, Built>(
         threads, [&] { return chunks.next(); },
         [&](Chunk&& chunk) { return build(genome, chunk, spec, text); }, hand_out);
-    if (counts.documents == 0) {
+    if (counts.documents == 0 && !spec.shard) {
         fail_empty(counts, spec);
     }
     return counts;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/core/parts/shard.hpp"
 #include "bigbird/corpus/documents/document_plan.hpp"
 #include "bigbird/corpus/documents/document_reader.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
@@ -27,6 +28,7 @@ struct BuildSpec {
     bool add_reverse_complement = false;           ///< each document once more, read from the other strand
     std::optional<genome::IntervalSet> include{};  ///< contigs spelt as in the reference, as in `exclude`
     genome::IntervalSet exclude{};
+    std::optional<Shard> shard{};  ///< the documents of this part alone (core/parts/segment_counter.hpp)
     /// Throws ConfigError naming the option that is out of range.
     void validate() const;
     /// The parameters that change the result, by their options' names; of the sets their bases.
@@ -39,6 +41,7 @@ struct PlacedDocument {
     /// Stretches of the contig in the order in which the document reads them: falling where reverse.
     std::vector<std::pair<std::int64_t, std::int64_t>> sentences;
     std::string text;  ///< the sentences, each with a newline behind it; empty where no text was asked for
+    std::int64_t segment = 0;  ///< of a work in parts
 
     std::int64_t bases() const;
     Document document() const;
@@ -58,7 +61,7 @@ enum class BuildText : bool { no, yes };
 /// thread: contig by contig, pass by pass, each document followed by its reverse complement. The documents
 /// and their order do not depend on `threads`. Holds a few megabases a thread, however long the contigs are.
 /// `progress` is told, on the calling thread, how many of passes x bases have been gone through. Throws
-/// InputError where nothing is left, and says why.
+/// InputError where nothing is left, and says why; a part may be empty.
 BuildCounts build_documents(const genome::ReferenceGenome& genome, const BuildSpec& spec, BuildText text,
                             int threads, const std::function<void(PlacedDocument&&)>& consume,
                             const std::function<void(std::int64_t)>& progress = {});

@@ -31,7 +31,25 @@ struct EncodedBatch {
     std::vector<EncodedSentence> sentences;
 };
 
-std::optional<std::vector<Document>> next_batch(DocumentReader& documents) {
+/// The documents of a part, or all.
+class DocumentShare {
+public:
+    DocumentShare(DocumentReader& documents, const std::optional<Shard>& shard)
+        : documents_(documents), shard_(shard.value_or(Shard{})) {}
+    std::optional<Document> next() {
+        while (std::optional<Document> document = documents_.next()) {
+            if (number_++ % shard_.count == shard_.number - 1) return document;
+        }
+        return std::nullopt;
+    }
+
+private:
+    DocumentReader& documents_;
+    Shard shard_;
+    std::int64_t number_ = 0;
+};
+
+std::optional<std::vector<Document>> next_batch(DocumentShare& documents) {
     std::vector<Document> batch;
     std::size_t bases = 0;
     while (bases < bases_a_batch) {
@@ -63,9 +81,14 @@ EncodedBatch encode(const std::vector<Document>& batch, const tokenizer::DnaToke
 
 }  // namespace
 
-void tokenize_documents(DocumentReader& documents, const tokenizer::DnaTokenizer& tokenizer, int threads,
-                        TokenShardWriter& writer, const std::function<void(const TokenCounts&)>& progress) {
-    const std::function produce = [&] { return next_batch(documents); };
+std::vector<PartSegment> tokenize_documents(DocumentReader& documents,
+                                            const tokenizer::DnaTokenizer& tokenizer, int threads,
+                                            TokenShardWriter& writer,
+                                            const std::function<void(const TokenCounts&)>& progress,
+                                            const std::optional<Shard>& shard) {
+    DocumentShare share(documents, shard);
+    std::vector<PartSegment> segments;
+    const std::function produce = [&] { return next_batch(share); };
     const std::function make = [&](std::vector<Document>&& batch) { return encode(batch, tokenizer); };
     const std::function consume = [&](EncodedBatch&& batch) {
         stop_if_asked();
@@ -74,12 +97,18 @@ void tokenize_documents(DocumentReader& documents, const tokenizer::DnaTokenizer
             writer.add_sentence(std::span(batch.ids).subspan(begin, sentence.end - begin), sentence.bases);
             begin = sentence.end;
             if (sentence.last) {
+                const std::int64_t before = writer.counts().documents;
                 writer.end_document();
+                if (shard) {
+                    const std::int64_t number = shard->number - 1 + std::ssize(segments) * shard->count;
+                    segments.push_back({number, writer.counts().documents - before});
+                }
             }
         }
         progress(writer.counts());
     };
     ordered_stream<std::vector<Document>, EncodedBatch>(threads, produce, make, consume);
+    return segments;
 }
 
 void tokenize_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,

@@ -2,6 +2,7 @@
 // From documents to token shards.
 #pragma once
 
+#include "bigbird/core/parts/part_record.hpp"
 #include "bigbird/corpus/documents/document_builder.hpp"
 #include "bigbird/corpus/documents/document_reader.hpp"
 #include "bigbird/corpus/tokens/shard_writer.hpp"
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <future>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -17,9 +19,13 @@ namespace bigbird::corpus {
 
 /// Encodes each sentence by itself on up to `threads` threads and hands it to `writer` in order; the result
 /// does not depend on their number. Holds a few megabases a thread. `progress` is called between batches, on
-/// the calling thread. Throws what the reader and the writer throw, and Stopped.
-void tokenize_documents(DocumentReader& documents, const tokenizer::DnaTokenizer& tokenizer, int threads,
-                        TokenShardWriter& writer, const std::function<void(const TokenCounts&)>& progress);
+/// the calling thread. Of a part, document d goes to the part d % N + 1 of N, a segment by itself; the
+/// segments of `shard` are returned, none without. Throws what the reader and the writer throw, and Stopped.
+std::vector<PartSegment> tokenize_documents(DocumentReader& documents,
+                                            const tokenizer::DnaTokenizer& tokenizer, int threads,
+                                            TokenShardWriter& writer,
+                                            const std::function<void(const TokenCounts&)>& progress,
+                                            const std::optional<Shard>& shard = {});
 
 /// The same of the documents that build_documents makes, without a file between.
 void tokenize_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,

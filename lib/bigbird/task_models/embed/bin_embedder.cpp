@@ -39,6 +39,9 @@ public:
                   [this](std::span<const std::string> windows) { return features_of(*network_, windows); }) {}
     std::int64_t hidden_size() const override { return network_->hidden_size(); }
     std::string layer() const override { return "last"; }
+    bool together(const rows::RegionRow& before, const rows::RegionRow& row) const override {
+        return begin_in_one_window(network_->grid(), before.window, row.window);
+    }
     void embed(std::span<rows::RegionRow> rows, outputs::Outputs& outputs, EmbedReport& report) override {
         std::vector<GridRow> places;
         for (const rows::RegionRow& row : rows) {
@@ -53,6 +56,7 @@ public:
             const auto sum = std::span(sums).subspan(i * width, width);
             std::ranges::transform(sum, vector.begin(), [](double x) { return static_cast<float>(x); });
             const std::span<const float> values = vector;
+            outputs.begin_segment(rows[i].segment);
             outputs.write(rows::fields_of(rows[i].head), values.first(places[i].wanted ? width : 0));
             ++report.rows;
             report.embedded += places[i].wanted ? 1 : 0;

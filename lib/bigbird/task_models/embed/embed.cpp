@@ -10,6 +10,7 @@
 #include "bigbird/model/weights.hpp"
 #include "bigbird/task_models/base_bins.hpp"
 #include "bigbird/task_models/embed/row_embedder.hpp"
+#include "bigbird/task_models/predict/shard_rows.hpp"
 #include "bigbird/task_models/task_model.hpp"
 #include "bigbird/training/find_model.hpp"
 
@@ -83,6 +84,13 @@ outputs::Layout layout_of(const EmbedSpec& spec, const std::string& layer, std::
     return layout;
 }
 
+outputs::OutputSpec output_spec(const EmbedSpec& spec) {
+    outputs::OutputSpec outputs = spec.outputs;
+    if (spec.sequences.empty()) outputs.inputs = {{"regions", spec.regions}};
+    if (!spec.sequences.empty()) outputs.inputs = {{"sequences", spec.sequences}};
+    return outputs;
+}
+
 EmbedReport embed_rows(rows::RowSource& source, RowEmbedder& embedder, outputs::Outputs& outputs,
                        int threads) {
     EmbedReport report;
@@ -110,7 +118,7 @@ EmbedReport embed_rows(rows::RowSource& source, RowEmbedder& embedder, outputs::
 EmbedReport embed(const EmbedSpec& spec) {
     spec.validate();
     const auto start = std::chrono::steady_clock::now();
-    outputs::prepare_outputs(spec.outputs);
+    outputs::prepare_outputs(output_spec(spec));
     const int threads = resolve_threads(spec.threads);
     const bool by_regions = spec.sequences.empty();
     if (by_regions) require_readable(spec.regions);
@@ -123,9 +131,15 @@ EmbedReport embed(const EmbedSpec& spec) {
     const std::unique_ptr<RowEmbedder> embedder =
         reads_bases(directory) ? bin_embedder(spec, directory, *genome, device, computing)
                                : token_embedder(spec, directory, device, computing, threads);
-    const std::unique_ptr<rows::RowSource> source = source_of(spec, *genome);
+    std::unique_ptr<rows::RowSource> source = source_of(spec, *genome);
+    if (spec.outputs.shard) {
+        source = shard_rows(std::move(source), *spec.outputs.shard,
+                            [&embedder](const rows::RegionRow& before, const rows::RegionRow& row) {
+                                return embedder->together(before, row);
+                            });
+    }
     outputs::Outputs outputs(
-        spec.outputs,
+        output_spec(spec),
         layout_of(spec, embedder->layer(), embedder->hidden_size(), model::weights_checksum(directory)), {},
         {}, threads);
     EmbedReport report = embed_rows(*source, *embedder, outputs, threads);

@@ -22,6 +22,8 @@ public:
     virtual std::int64_t hidden_size() const = 0;
     /// What outputs call the layer that is read: "0", the embeddings, "1" …, or "last".
     virtual std::string layer() const = 0;
+    /// Whether a row is computed with the one before it, which a work in parts does not part then.
+    virtual bool together(const rows::RegionRow&, const rows::RegionRow&) const { return false; }
     /// Writes what rows that were filled get, in order, and counts them.
     virtual void embed(std::span<rows::RegionRow> rows, outputs::Outputs& outputs, EmbedReport& report) = 0;
 };

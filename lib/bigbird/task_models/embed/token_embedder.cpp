@@ -125,6 +125,7 @@ public:
 
 private:
     void write_empty(const rows::RegionRow& row, outputs::Outputs& outputs) const {
+        outputs.begin_segment(row.segment);
         if (spec_.pooling == EmbedPooling::token) {
             outputs.write(token_fields(rows::fields_of(row.head), 0, 0, 0, "."), {});
         } else {
@@ -133,6 +134,7 @@ private:
     }
     void write(const rows::RegionRow& row, const EncodedWindow& window, const at::Tensor& vectors,
                outputs::Outputs& outputs) const {
+        outputs.begin_segment(row.segment);
         const rows::RegionFields fields = rows::fields_of(row.head);
         const auto hidden = static_cast<std::size_t>(vectors.size(1));
         const float* values = vectors.const_data_ptr<float>();

@@ -85,6 +85,9 @@ public:
         placed->truncated.assign(rows.size(), false);
         return placed;
     }
+    bool together(const rows::RegionRow& before, const rows::RegionRow& row) const override {
+        return begin_in_one_window(models_.front().bins->grid(), before.window, row.window);
+    }
     std::vector<float> score(const PreparedRows& prepared,
                              const std::function<void(double)>& after_batch) override {
         const auto& rows = dynamic_cast<const PlacedRows&>(prepared).rows;

@@ -14,6 +14,13 @@ constexpr std::size_t windows_kept = 4;
 
 }  // namespace
 
+bool begin_in_one_window(const bins::Grid& grid, const genome::Interval& a, const genome::Interval& b) {
+    const auto window = [&](const genome::Interval& where) {
+        return grid.window_of(std::max<std::int64_t>(0, where.begin) / grid.bin);
+    };
+    return a.contig == b.contig && window(a) == window(b);
+}
+
 GridRows::GridRows(const bins::Grid& grid, const SequenceOf& sequence_of, std::size_t at_once, Values values)
     : grid_(grid), sequence_of_(sequence_of), at_once_(at_once), values_(std::move(values)) {}
 

@@ -27,6 +27,9 @@ struct GridRow {
     bool wanted = false;
 };
 
+/// Whether two rows begin in the core of one window.
+bool begin_in_one_window(const bins::Grid& grid, const genome::Interval& a, const genome::Interval& b);
+
 /// Reads windows of one model, and keeps the last ones for rows that come.
 class GridRows {
 public:

@@ -14,6 +14,8 @@ namespace bigbird::task_models {
 
 namespace {
 
+constexpr std::int64_t tokens_together = 16;
+
 using Ids = std::vector<std::int32_t>;
 
 /// Tokens that two encodings have in common at both ends.
@@ -86,6 +88,27 @@ std::vector<MaskedScorer::Query> MaskedScorer::queries_of(std::string_view ref, 
     return {query_of(ref_ids, common, left, right, special), query_of(alt_ids, common, left, right, special)};
 }
 
+at::Tensor MaskedScorer::log_p_of(const at::Tensor& hidden, std::vector<std::int64_t> positions,
+                                  std::vector<std::int64_t> originals) {
+    const auto masked = std::ssize(positions);
+    // Products round by how many rows they have; in groups of one size, the last filled up, what a token gets
+    // does not depend on how many others are masked.
+    const std::int64_t size = device_.is_cpu() ? tokens_together : masked;
+    const auto filled = static_cast<std::size_t>((masked + size - 1) / size * size);
+    positions.resize(filled, positions.back());
+    originals.resize(filled, originals.back());
+    const at::Tensor places = model::copy_to_device(at::tensor(positions, at::kLong), device_),
+                     labels = model::copy_to_device(at::tensor(originals, at::kLong), device_);
+    std::vector<at::Tensor> log_p;
+    for (std::int64_t i = 0; i < masked; i += size) {
+        const at::Tensor logits = network_->predict(hidden, places.narrow(0, i, size)).prediction_logits;
+        log_p.push_back(logits.to(at::kFloat)
+                            .log_softmax(1)
+                            .gather(1, labels.narrow(0, i, size).unsqueeze(1)));  // (size, 1)
+    }
+    return at::cat(log_p).narrow(0, 0, masked).to(at::kCPU, at::kDouble).contiguous();
+}
+
 std::vector<double> MaskedScorer::log_likelihoods(std::span<const Query> queries) {
     const at::NoGradGuard no_gradients;
     std::vector<model::TokenSequence> inputs;
@@ -109,16 +132,7 @@ std::vector<double> MaskedScorer::log_likelihoods(std::span<const Query> queries
         }
         if (positions.empty()) continue;
         const training::Autocast autocast(compute_, device_);
-        const at::Tensor logits =  // (masked, vocab)
-            network_->forward(input, model::copy_to_device(at::tensor(positions, at::kLong), device_))
-                .prediction_logits;
-        const at::Tensor labels =
-            model::copy_to_device(at::tensor(originals, at::kLong), device_);  // (masked)
-        const at::Tensor log_p = logits.to(at::kFloat)
-                                     .log_softmax(1)
-                                     .gather(1, labels.unsqueeze(1))
-                                     .to(at::kCPU, at::kDouble)
-                                     .contiguous();
+        const at::Tensor log_p = log_p_of(network_->encode(input).hidden, positions, originals);
         const double* next = log_p.const_data_ptr<double>();
         for (const std::size_t index : group) {
             const auto count = static_cast<std::ptrdiff_t>(queries[index].originals.size());

@@ -49,6 +49,9 @@ public:
 
 private:
     std::vector<double> log_likelihoods(std::span<const Query> queries);
+    /// (masked) float64 on the CPU: ln p of the originals at positions of hidden (batch, length, hidden).
+    at::Tensor log_p_of(const at::Tensor& hidden, std::vector<std::int64_t> positions,
+                        std::vector<std::int64_t> originals);
 
     model::PreTrainingModel network_;
     tokenizer::DnaTokenizer tokenizer_;

@@ -14,6 +14,7 @@
 #include "bigbird/rows/region_rows.hpp"
 #include "bigbird/task_models/predict/bins_scorer.hpp"
 #include "bigbird/task_models/predict/example_source.hpp"
+#include "bigbird/task_models/predict/shard_rows.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -65,6 +66,14 @@ std::vector<std::size_t> places_of(const std::vector<std::size_t>& wanted,
     return places;
 }
 
+outputs::OutputSpec output_spec(const PredictSpec& spec) {
+    outputs::OutputSpec outputs = spec.outputs;
+    // The two strands of a promoter scan lie on top of each other.
+    outputs.overlap = spec.task == examples::Task::promoter ? outputs::Overlap::max : outputs::Overlap::mean;
+    if (spec.examples.empty()) outputs.inputs = {{"regions", spec.regions}};
+    return outputs;
+}
+
 /// Puts the chosen scores of rows, or of regions out of their tiles, into the outputs.
 class RowWriter {
 public:
@@ -78,6 +87,7 @@ public:
 
     /// `scores`: one a label of the model, or none.
     void write(const rows::RegionRow& row, std::span<const float> scores) {
+        outputs_.begin_segment(row.segment);
         if (pool_ == Pool::none) {
             choose(scores);
             outputs_.write(rows::fields_of(row.head), values_);
@@ -88,13 +98,6 @@ public:
     void commit() { outputs_.commit(); }
 
 private:
-    static outputs::OutputSpec output_spec(const PredictSpec& spec) {
-        outputs::OutputSpec outputs = spec.outputs;
-        // The two strands of a promoter scan lie on top of each other.
-        outputs.overlap =
-            spec.task == examples::Task::promoter ? outputs::Overlap::max : outputs::Overlap::mean;
-        return outputs;
-    }
     std::vector<std::size_t> track_columns(const PredictSpec& spec, const RowScorer& scorer) const {
         return places_of(spec.track_labels.empty() ? chosen_ : scorer.labels().select(spec.track_labels),
                          chosen_);
@@ -274,7 +277,7 @@ PredictReport score_rows(rows::RowSource& source, RowScorer& scorer, RowWriter& 
 PredictReport predict(const PredictSpec& spec) {
     spec.validate();
     const auto start = std::chrono::steady_clock::now();
-    outputs::prepare_outputs(spec.outputs);
+    outputs::prepare_outputs(output_spec(spec));
     const int threads = resolve_threads(spec.threads);
     std::unique_ptr<genome::ReferenceGenome> reference;
     std::optional<examples::ExampleSet> examples;
@@ -301,6 +304,14 @@ PredictReport predict(const PredictSpec& spec) {
         if (const auto warning = other_build(scorer->info(), *reference)) log_warning("{}", *warning);
         source =
             std::make_unique<rows::RegionReader>(spec.regions, *reference, region_options(spec, *scorer));
+    }
+    if (spec.outputs.shard) {
+        // Rows of one window are computed together; of a line's tiles one row is made.
+        const bool by_lines = spec.tile > 0 && spec.pool != Pool::none;
+        source = shard_rows(std::move(source), *spec.outputs.shard,
+                            [&scorer, by_lines](const rows::RegionRow& before, const rows::RegionRow& row) {
+                                return by_lines ? before.line == row.line : scorer->together(before, row);
+                            });
     }
     const std::vector<genome::Contig> contigs =
         examples ? contigs_of(*examples)

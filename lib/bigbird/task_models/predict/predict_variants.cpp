@@ -5,6 +5,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/parts/segment_counter.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/device/device.hpp"
@@ -237,12 +238,42 @@ std::vector<rows::Field> fields_of(const rows::VariantRow& row, bool with_tss) {
     return fields;
 }
 
+outputs::OutputSpec output_spec(const VariantSpec& spec) {
+    outputs::OutputSpec outputs = spec.outputs;
+    outputs.inputs = {{"variants", spec.variants}};
+    if (!spec.tss.empty()) outputs.inputs.emplace_back("tss", spec.tss);
+    return outputs;
+}
+
+/// The rows of a part, or all. The alleles of a record stay together.
+class VariantShare {
+public:
+    VariantShare(const VariantSpec& spec, rows::VariantRows& source) : source_(source) {
+        if (const auto& shard = spec.outputs.shard)
+            segments_.emplace(rows::count_variant_rows(spec.variants), *shard);
+    }
+    std::optional<rows::VariantRow> next() {
+        while (std::optional<rows::VariantRow> row = source_.next()) {
+            if (!segments_) return row;
+            row->segment = segments_->next(row->record == record_);
+            record_ = row->record;
+            if (segments_->is_mine(row->segment)) return row;
+        }
+        return std::nullopt;
+    }
+
+private:
+    rows::VariantRows& source_;
+    std::optional<SegmentCounter> segments_;
+    std::int64_t record_ = -1;
+};
+
 }  // namespace
 
 VariantReport predict_variants(const VariantSpec& spec) {
     spec.validate();
     const auto start = std::chrono::steady_clock::now();
-    outputs::prepare_outputs(spec.outputs);
+    outputs::prepare_outputs(output_spec(spec));
     const int threads = resolve_threads(spec.threads);
     require_readable(spec.variants);
     const std::unique_ptr<genome::ReferenceGenome> reference = genome::open_references(spec.references);
@@ -251,7 +282,8 @@ VariantReport predict_variants(const VariantSpec& spec) {
     std::optional<rows::TssIndex> tss;
     if (const auto bounds = scorer->about_tss()) tss.emplace(spec.tss, *reference, *bounds);
     rows::VariantRows source(spec.variants, *reference, scorer->window(), spec.strict, tss ? &*tss : nullptr);
-    outputs::Outputs outputs(spec.outputs, layout_of(*scorer, spec), {}, reference->contigs(), threads);
+    VariantShare share(spec, source);
+    outputs::Outputs outputs(output_spec(spec), layout_of(*scorer, spec), {}, reference->contigs(), threads);
     VariantReport report;
     Progress progress("Scoring", "variants", 0);
     std::vector<rows::VariantRow> rows;
@@ -260,7 +292,7 @@ VariantReport predict_variants(const VariantSpec& spec) {
         stop_if_asked();
         rows.clear();
         while (rows.size() < rows_a_chunk) {
-            std::optional<rows::VariantRow> row = source.next();
+            std::optional<rows::VariantRow> row = share.next();
             more = row.has_value();
             if (!more) break;
             rows.push_back(std::move(*row));
@@ -271,6 +303,7 @@ VariantReport predict_variants(const VariantSpec& spec) {
             source.settle(row);
         const std::vector<std::vector<float>> values = scorer->score(rows, threads);
         for (std::size_t i = 0; i < rows.size(); ++i) {
+            outputs.begin_segment(rows[i].segment);
             outputs.write(fields_of(rows[i], tss.has_value()), values[i]);
             ++report.rows;
             report.scored += values[i].empty() ? 0 : 1;
@@ -278,7 +311,7 @@ VariantReport predict_variants(const VariantSpec& spec) {
         progress.update(report.rows);
     }
     progress.finish();
-    source.report();
+    source.report(spec.outputs.shard.has_value());
     outputs.commit();
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;

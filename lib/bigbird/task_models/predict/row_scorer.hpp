@@ -34,6 +34,8 @@ public:
     virtual std::int64_t rows_a_chunk() const = 0;
     /// Rows that were filled; takes their sequences. Thread-safe beside score().
     virtual std::unique_ptr<PreparedRows> prepare(std::span<rows::RegionRow> rows, int threads) const = 0;
+    /// Whether a row is computed with the one before it, which a work in parts does not part then.
+    virtual bool together(const rows::RegionRow&, const rows::RegionRow&) const { return false; }
     /// Probabilities, (rows, labels) row by row, NaN where a row is not scored. `after_batch` is told the
     /// part that is done, 0 to 1. One thread at a time.
     virtual std::vector<float> score(const PreparedRows& rows,

@@ -4,6 +4,8 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/model/device/device.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace bigbird::task_models {
@@ -17,7 +19,9 @@ at::Tensor batched_logits(WindowNetwork& network, std::span<const EncodedWindow>
     const auto finish = [&](const std::vector<std::size_t>& group, model::HostCopy& some) {
         const std::vector<std::int64_t> places(group.begin(), group.end());
         logits.index_copy_(0, at::tensor(places, at::kLong), some.get());
-        if (after_batch) after_batch(std::ssize(group));
+        // A group may name its last window several times.
+        const auto last = std::ranges::find(group, group.back());
+        if (after_batch) after_batch(std::distance(group.begin(), last) + 1);
     };
     // One group's logits are waited for when the device has the next one to compute.
     std::optional<model::HostCopy> before;

@@ -38,7 +38,8 @@ public:
     /// Networks of equal keys encode every window alike.
     virtual std::string encoding_key() const = 0;
     /// Indices of windows that may go through the network together, at most `batch_tokens` ids a group (at
-    /// least one window). How windows are grouped changes no window's logits.
+    /// least one window). How windows are grouped changes no window's logits. A group may name its last
+    /// window several times, which fills it up.
     virtual std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,
                                                         std::int64_t batch_tokens,
                                                         model::GroupSizes sizes) const = 0;

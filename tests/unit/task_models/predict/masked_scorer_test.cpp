@@ -117,3 +117,17 @@ DOCTEST_TEST_CASE("scoring/masked_scorer: long sequences keep what lies about th
     DOCTEST_CHECK(fixture.scorer().queries_of(pair.ref, pair.ref).empty());
     DOCTEST_CHECK(fixture.scorer().queries_of("NNNN", "NNAN").empty());
 }
+
+DOCTEST_TEST_CASE("scoring/masked_scorer: a pair's scores do not depend on what else is scored") {
+    const Fixture fixture;
+    std::vector<AllelePair> pairs;
+    for (std::uint64_t seed = 0; seed < 12; ++seed)
+        pairs.push_back(pair_of(300, seed, "C", seed % 3 == 0 ? "T" : std::string(seed + 1, 'G')));
+    MaskedScorer scorer = fixture.scorer();
+    const auto together = scorer.score(pairs, 1);
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+        const auto alone = scorer.score(std::vector{pairs[i]}, 1)[0];
+        DOCTEST_CHECK(alone->ref == together[i]->ref);
+        DOCTEST_CHECK(alone->alt == together[i]->alt);
+    }
+}

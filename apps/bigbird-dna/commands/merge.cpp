@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/merge.hpp"
+
+#include "support/help_notes.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/core/parts/part_set.hpp"
+#include "bigbird/corpus/merge/merge_documents.hpp"
+#include "bigbird/corpus/merge/merge_tokens.hpp"
+#include "bigbird/outputs/merge/merge_scores.hpp"
+
+namespace bigbird::cli {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr Examples examples{
+    {{"One table out of the parts that --shard 1/2 and --shard 2/2 wrote",
+      "bigbird-dna merge part-1.tsv.gz part-2.tsv.gz --output scores.tsv.gz"},
+     {"One folder of tokens out of many, in any order",
+      "bigbird-dna merge corpus-part-* --output corpus"}}};
+
+/// Without the records, which PART* names, too.
+std::vector<fs::path> without_records(std::vector<fs::path> paths) {
+    std::erase_if(paths, [](const fs::path& path) { return path.string().ends_with(".part.json"); });
+    if (paths.empty()) throw ConfigError("no part is given, but records of parts alone");
+    return paths;
+}
+
+void merge(const MergeOptions& options, const std::vector<fs::path>& paths, int threads) {
+    const Overwrite overwrite = options.output.overwrite();
+    const std::string kind = read_part_record(paths.front()).kind;
+    if (kind != "documents" && !options.manifest.empty()) {
+        throw ConfigError("--manifest is of documents; the parts hold a " + kind);
+    }
+    if (kind == "tokens") {
+        const std::vector<Part> parts = corpus::open_token_parts(paths, threads);
+        return corpus::merge_tokens(parts, options.output.output, overwrite, threads);
+    }
+    const std::vector<Part> parts = open_parts(paths, threads);
+    if (kind != "documents") return outputs::merge_scores(parts, options.output.output, overwrite, threads);
+    corpus::merge_documents(parts, options.output.output, overwrite, threads);
+    if (!options.manifest.empty()) write_json(options.manifest, corpus::merged_manifest(parts), overwrite);
+}
+
+}  // namespace
+
+void setup_merge(Program& program, Runner<MergeOptions> run) {
+    auto options = std::make_shared<MergeOptions>();
+    CLI::App& command = program.add<MergeOptions>(
+        "merge", "Tools",
+        "Put the parts together that commands with --shard wrote: byte for byte what one run writes.", options,
+        std::move(run));
+    command
+        .add_option("PART", options->parts,
+                    "All parts of one work, in any order: the files or folders that --output named, each with "
+                    "its .part.json beside it")
+        ->required()
+        ->type_name("FILE");
+    add_output_options(command, options->output, "The whole, in the parts' format");
+    command
+        .add_option("--manifest", options->manifest,
+                    "Of parts of build-documents: also write what was made from what, as its --manifest")
+        ->type_name("JSON")
+        ->group("Output");
+    add_threads_option(command, options->threads);
+    add_examples(command, examples);
+}
+
+int run_merge(const MergeOptions& options) {
+    prepare_output(options.output.output, options.output.overwrite());
+    if (!options.manifest.empty()) prepare_output(options.manifest, options.output.overwrite());
+    const std::vector<fs::path> paths = without_records(options.parts);
+    merge(options, paths, resolve_threads(options.threads));
+    log_info("{}: {} parts together", options.output.output.string(), paths.size());
+    return 0;
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/parts/part_record.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
+
+namespace bigbird {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* format = "bigbird-dna part";
+constexpr int format_version = 1;
+
+Json to_json(const PartRecord& record) {
+    Json json{{"format", format},
+              {"format_version", format_version},
+              {"kind", record.kind},
+              {"shard", to_string(record.shard)},
+              {"run", record.run}};
+    if (!record.counts.is_null()) json["counts"] = record.counts;
+    Json& segments = json["segments"] = Json::array();
+    for (const PartSegment& segment : record.segments)
+        segments.push_back({segment.number, segment.records});
+    Json& files = json["files"] = Json::array();
+    for (const PartFile& file : record.files)
+        files.push_back({{"name", file.name}, {"bytes", file.bytes}, {"sha256", file.sha256}});
+    return json;
+}
+
+PartRecord from_json(const Json& json) {
+    PartRecord record{.kind = json.at("kind"),
+                      .shard = parse_shard(json.at("shard").get<std::string>()),
+                      .run = json.at("run")};
+    record.counts = json.value("counts", Json());
+    for (const Json& segment : json.at("segments"))
+        record.segments.push_back({segment.at(0), segment.at(1)});
+    for (const Json& file : json.at("files"))
+        record.files.push_back({file.at("name"), file.at("bytes"), file.at("sha256")});
+    return record;
+}
+
+bool is_a_name(const std::string& name) {
+    return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
+}
+
+}  // namespace
+
+fs::path checked_file(const fs::path& file) {
+    return fs::is_directory(file) ? file / "manifest.json" : file;
+}
+
+fs::path part_record_path(const fs::path& output) {
+    fs::path path = output;
+    return path += ".part.json";
+}
+
+void write_part_record(PartRecord record, const std::vector<fs::path>& files) {
+    for (const fs::path& file : files) {
+        const fs::path checked = checked_file(file);
+        record.files.push_back({file.filename().string(), fs::file_size(checked), sha256_of_file(checked)});
+    }
+    write_json(part_record_path(files.front()), to_json(record), Overwrite::allow);
+}
+
+PartRecord read_part_record(const fs::path& output) {
+    const fs::path path = part_record_path(output);
+    if (!fs::exists(path)) {
+        throw InputError("there is no " + path.filename().string() +
+                             " beside it, which --shard writes last: is the part still being written?",
+                         output);
+    }
+    const Json json = read_json(path);
+    if (!json.is_object() || json.value("format", "") != format) {
+        throw InputError("is not what --shard writes beside a part", path);
+    }
+    if (json.value("format_version", 0) != format_version) {
+        throw InputError("is of another version; use the bigbird-dna that wrote it", path);
+    }
+    try {
+        PartRecord record = from_json(json);
+        for (const PartFile& file : record.files) {
+            if (!is_a_name(file.name)) throw InputError("names a file outside its folder", path);
+        }
+        if (record.files.empty()) throw InputError("names no file", path);
+        return record;
+    } catch (const nlohmann::json::exception& error) {
+        throw InputError(std::string("is damaged: ") + error.what(), path);
+    } catch (const ConfigError& error) {
+        throw InputError(std::string("is damaged: ") + error.what(), path);
+    }
+}
+
+}  // namespace bigbird

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// FILE.part.json, which stands beside an output FILE that holds one part of a work (--shard), so that merge
+// can put parts together (lib/bigbird/examples/FORMAT.md, "Parts").
+#pragma once
+
+#include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/core/parts/shard.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace bigbird {
+
+/// A stretch of the work, and how many records (rows, lines, documents) of it a file holds.
+struct PartSegment {
+    std::int64_t number = 0, records = 0;
+    bool operator==(const PartSegment&) const = default;
+};
+
+/// A file of the part, or a folder, which its manifest.json stands for; in the folder of the record.
+struct PartFile {
+    std::string name;
+    std::uintmax_t bytes = 0;
+    std::string sha256;
+};
+
+struct PartRecord {
+    std::string kind;  ///< "table", "long", "npy", "hdf5", "bedgraph", "bigwig", "documents", "tokens"
+    Shard shard{};
+    Json run;                           ///< what all parts of a work have in common
+    Json counts{};                      ///< what adds up over the parts; may be empty
+    std::vector<PartSegment> segments{};  ///< ascending; some may have no records
+    std::vector<PartFile> files{};  ///< the output itself first
+};
+
+/// The file whose size and checksum a PartFile has.
+std::filesystem::path checked_file(const std::filesystem::path& file);
+
+/// FILE.part.json
+std::filesystem::path part_record_path(const std::filesystem::path& output);
+
+/// Fills in size and checksum of `files` and writes the record beside the first. Call it when they are in
+/// place. Throws WriteError.
+void write_part_record(PartRecord record, const std::vector<std::filesystem::path>& files);
+
+/// Throws InputError where there is no record beside `output` or it is none.
+PartRecord read_part_record(const std::filesystem::path& output);
+
+}  // namespace bigbird

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/parts/part_set.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/parallel.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace bigbird {
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The name of what first differs, such as "model_sha256", or nothing.
+std::string first_difference(const Json& a, const Json& b) {
+    for (const auto& [key, value] : a.items()) {
+        if (!b.contains(key)) return key;
+        const Json& other = b.at(key);
+        if (value == other) continue;
+        if (value.is_object() && other.is_object()) return first_difference(value, other);
+        if (!value.is_array() || !other.is_array()) return key;
+        for (std::size_t i = 0; i < std::max(value.size(), other.size()); ++i) {
+            if (i < value.size() && i < other.size() && value[i] == other[i]) continue;
+            const Json& entry = i < value.size() ? value[i] : other[i];
+            const bool named = entry.is_array() && !entry.empty() && entry[0].is_string();
+            return named ? entry[0].get<std::string>() : key;
+        }
+    }
+    for (const auto& [key, value] : b.items())
+        if (!a.contains(key)) return key;
+    return {};
+}
+
+void check_run(const Part& first, const Part& part) {
+    if (part.record.kind != first.record.kind) {
+        throw InputError("holds a " + part.record.kind + ", " + first.path.string() + " a " +
+                             first.record.kind + ": parts of one format make a whole",
+                         part.path);
+    }
+    if (part.record.shard.count != first.record.shard.count) {
+        throw InputError("is part " + to_string(part.record.shard) + ", " + first.path.string() + " is part " +
+                             to_string(first.record.shard) + ": of another cut",
+                         part.path);
+    }
+    if (part.record.run != first.record.run) {
+        throw InputError("is of another run than " + first.path.string() + ": " +
+                             first_difference(first.record.run, part.record.run) + " differs",
+                         part.path);
+    }
+}
+
+void check_numbers(const std::vector<Part>& parts) {
+    const std::int64_t count = parts.front().record.shard.count;
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+        if (parts[i].record.shard == parts[i - 1].record.shard) {
+            throw InputError("is part " + to_string(parts[i].record.shard) + ", and so is " +
+                                 parts[i - 1].path.string(),
+                             parts[i].path);
+        }
+    }
+    std::string missing;
+    for (std::int64_t number = 1; number <= count; ++number) {
+        const bool there = std::ranges::any_of(
+            parts, [&](const Part& part) { return part.record.shard.number == number; });
+        if (!there) missing += (missing.empty() ? "" : ", ") + to_string(Shard{number, count});
+    }
+    if (!missing.empty()) throw InputError("parts are missing: " + missing);
+}
+
+void check_files(const Part& part) {
+    for (const PartFile& file : part.record.files) {
+        stop_if_asked();
+        const fs::path path = checked_file(part.path.parent_path() / file.name);
+        std::error_code error;
+        const std::uintmax_t bytes = fs::file_size(path, error);
+        if (error) throw InputError("no such file", path);
+        if (bytes != file.bytes) {
+            throw InputError("has " + std::to_string(bytes) + " bytes, " + std::to_string(file.bytes) +
+                                 " when it was written: truncated or changed",
+                             path);
+        }
+        if (sha256_of_file(path, stop_if_asked) != file.sha256) {
+            throw InputError("is not what was written: its checksum differs", path);
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<Part> open_parts(std::span<const fs::path> paths, int threads) {
+    std::vector<Part> parts;
+    for (const fs::path& path : paths) {
+        if (!fs::exists(path)) throw InputError("no such file", path);
+        parts.push_back({path, read_part_record(path)});
+    }
+    for (const Part& part : parts)
+        check_run(parts.front(), part);
+    std::ranges::stable_sort(parts, {}, [](const Part& part) { return part.record.shard.number; });
+    check_numbers(parts);
+    parallel_for(std::ssize(parts), threads,
+                 [&](std::int64_t i) { check_files(parts[static_cast<std::size_t>(i)]); });
+    return parts;
+}
+
+std::vector<Piece> order_of(std::span<const Part> parts) {
+    std::vector<std::pair<std::int64_t, Piece>> all;
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+        for (const PartSegment& segment : parts[part].record.segments)
+            all.push_back({segment.number, {part, segment.records}});
+    }
+    std::ranges::sort(all, {}, [](const auto& entry) { return entry.first; });
+    std::vector<Piece> order;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto& [number, piece] = all[i];
+        if (i > 0 && number == all[i - 1].first) {
+            throw InputError("has segment " + std::to_string(number) + " of the work, as another part has",
+                             part_record_path(parts[piece.part].path));
+        }
+        order.push_back(piece);
+    }
+    return order;
+}
+
+}  // namespace bigbird

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a work is cut into parts. The items, in their order, make segments of about equal numbers of items,
+// some 128 a part, and part I of N takes the segments I - 1, I - 1 + N, I - 1 + 2 N, … So what costs more or
+// less in one region is shared by all parts, and a part still reads stretches rather than single items.
+#pragma once
+
+#include "bigbird/core/parts/shard.hpp"
+
+#include <cstdint>
+
+namespace bigbird {
+
+/// Numbers the segments of items that come one after another: 0, 1, 2 … Not thread-safe.
+class SegmentCounter {
+public:
+    static constexpr std::int64_t segments_a_part = 128;
+
+    /// `total`: of items, or of what they weigh; about is enough, as long as all parts say the same.
+    SegmentCounter(std::int64_t total, const Shard& shard);
+
+    /// The segment of the next item, which weighs `weight`. With `as_before` it stays in the segment of the
+    /// item before it.
+    std::int64_t next(bool as_before = false, std::int64_t weight = 1);
+    /// Whether this part takes the segment.
+    bool is_mine(std::int64_t segment) const { return segment % shard_.count == shard_.number - 1; }
+
+private:
+    Shard shard_;
+    double segments_by_weight_;
+    std::int64_t passed_ = 0;
+    std::int64_t slot_ = -1;  ///< of the segment's first item, by weight
+    std::int64_t segment_ = -1;
+};
+
+}  // namespace bigbird

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/parts/shard.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/parse_number.hpp"
+
+namespace bigbird {
+
+Shard parse_shard(std::string_view text) {
+    constexpr std::int64_t most = 100'000;
+    const std::size_t slash = text.find('/');
+    const auto number = parse_number<std::int64_t>(text.substr(0, slash));
+    const auto count = slash == std::string_view::npos ? std::nullopt
+                                                       : parse_number<std::int64_t>(text.substr(slash + 1));
+    const std::string given = "--shard " + std::string(text);
+    if (!number || !count) throw ConfigError(given + ": must be I/N, such as 2/4: the second of four parts");
+    if (*count < 1 || *count > most) {
+        throw ConfigError(given + ": the number of parts must lie between 1 and " + std::to_string(most));
+    }
+    if (*number < 1 || *number > *count) {
+        throw ConfigError(given + ": there are parts 1 to " + std::to_string(*count));
+    }
+    return {*number, *count};
+}
+
+std::string to_string(const Shard& shard) {
+    return std::to_string(shard.number) + "/" + std::to_string(shard.count);
+}
+
+}  // namespace bigbird

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of documents (build-documents --shard) put together.
+#pragma once
+
+#include "bigbird/core/files.hpp"
+#include "bigbird/core/parts/part_set.hpp"
+#include "bigbird/corpus/documents/document_builder.hpp"
+#include "bigbird/corpus/documents/document_writer.hpp"
+
+#include <filesystem>
+#include <span>
+
+namespace bigbird::corpus {
+
+/// The record of a part: `manifest` is document_manifest()'s.
+PartRecord documents_record(const Json& manifest, const Shard& shard, std::vector<PartSegment> segments);
+
+/// The manifest of the whole.
+Json merged_manifest(std::span<const Part> parts);
+
+/// Writes byte for byte what one run writes. Throws InputError where a part holds fewer documents than its
+/// record says, WriteError.
+void merge_documents(std::span<const Part> parts, const std::filesystem::path& output, Overwrite overwrite,
+                     int threads);
+
+}  // namespace bigbird::corpus

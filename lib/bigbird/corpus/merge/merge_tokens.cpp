@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/corpus/merge/merge_tokens.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/corpus/tokens/shard_writer.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bigbird::corpus {
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What a manifest says of all parts alike.
+Json run_of(const Json& manifest, std::int64_t shard_tokens) {
+    Json run;
+    for (const char* key : {"format_version", "made_by", "vocabulary_sha256", "inputs"})
+        run[key] = manifest.at(key);
+    run["shard_tokens"] = shard_tokens;
+    return run;
+}
+
+/// The documents of a part, one after another.
+class PartDocuments {
+public:
+    explicit PartDocuments(const Part& part) : shards_(part.path) {}
+
+    const TokenShards& shards() const { return shards_; }
+    /// Hands the next document to `writer`. All bases of the part are said of its first sentence: no file
+    /// has those of one.
+    void take(TokenShardWriter& writer) {
+        const auto documents = shards_.document_ends();
+        if (document_ >= documents.size()) {
+            throw InputError("holds fewer documents than its record says", shards_.directory());
+        }
+        const auto sentences = shards_.sentence_ends();
+        for (const std::int64_t end = documents[document_++]; sentence_ < end; ++sentence_) {
+            const IndexRange tokens{token_, sentences[static_cast<std::size_t>(sentence_)]};
+            ids_.clear();
+            shards_.append_ids(tokens, ids_);
+            writer.add_sentence(ids_, sentence_ == 0 ? shards_.counts().bases : 0);
+            token_ = tokens.end;
+        }
+        writer.end_document();
+    }
+
+private:
+    TokenShards shards_;
+    std::size_t document_ = 0;
+    std::int64_t sentence_ = 0, token_ = 0;
+    std::vector<std::int32_t> ids_;
+};
+
+}  // namespace
+
+void write_tokens_record(const fs::path& directory, const Shard& shard, std::int64_t shard_tokens,
+                         std::vector<PartSegment> segments) {
+    write_part_record({.kind = "tokens",
+                       .shard = shard,
+                       .run = run_of(TokenShards(directory).manifest(), shard_tokens),
+                       .segments = std::move(segments)},
+                      {directory});
+}
+
+std::vector<Part> open_token_parts(std::span<const fs::path> paths, int threads) {
+    std::vector<Part> parts = open_parts(paths, threads);
+    for (const Part& part : parts)
+        TokenShards(part.path).verify(threads);
+    return parts;
+}
+
+void merge_tokens(std::span<const Part> parts, const fs::path& output, Overwrite overwrite, int threads) {
+    std::vector<PartDocuments> documents;
+    for (const Part& part : parts)
+        documents.emplace_back(part);
+    const Json& run = parts.front().record.run;
+    TokenShardWriter writer(output, documents.front().shards().tokenizer(), overwrite,
+                            run.at("shard_tokens").get<std::int64_t>());
+    for (const Piece& piece : order_of(parts)) {
+        stop_if_asked();
+        for (std::int64_t i = 0; i < piece.records; ++i)
+            documents[piece.part].take(writer);
+    }
+    writer.commit(run.at("inputs"), threads);
+}
+
+}  // namespace bigbird::corpus

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/genome/text/text_input.hpp"
+#include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/outputs/merge/mergers.hpp"
+
+#include <memory>
+#include <string>
+
+namespace bigbird::outputs {
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The lines up to the one that names the columns, but for the one that says which part this is.
+std::string read_head(genome::TextInput& input) {
+    std::string head, line;
+    while (input.next(line) && line.starts_with('#')) {
+        if (!line.starts_with("##shard=")) head += line + '\n';
+        if (!line.starts_with("##")) return head;
+    }
+    throw InputError("holds no line that names its columns", input.path());
+}
+
+}  // namespace
+
+void merge_lines(const Merge& merge, std::span<const fs::path> inputs, const fs::path& output) {
+    std::vector<std::unique_ptr<genome::TextInput>> parts;
+    std::string head;
+    for (const fs::path& input : inputs) {
+        parts.push_back(std::make_unique<genome::TextInput>(input));
+        const std::string own = read_head(*parts.back());
+        if (parts.size() == 1) head = own;
+        if (own != head) throw InputError("has another head than " + inputs.front().string(), input);
+    }
+    genome::TextOutput out(output, merge.overwrite, merge.threads);
+    out.write(head);
+    std::string line;
+    for (const Piece& piece : merge.order) {
+        stop_if_asked();
+        genome::TextInput& part = *parts[piece.part];
+        for (std::int64_t i = 0; i < piece.records; ++i) {
+            if (!part.next(line)) throw InputError("holds fewer lines than its record says", part.path());
+            out.write(line += '\n');
+        }
+    }
+    out.commit();
+}
+
+}  // namespace bigbird::outputs

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/npy_header.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/outputs/merge/mergers.hpp"
+#include "bigbird/outputs/npy_sink.hpp"
+
+#include <fstream>
+#include <memory>
+#include <string>
+
+namespace bigbird::outputs {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view type = "<f4";
+
+void copy(std::istream& from, std::ostream& to, std::int64_t bytes, const fs::path& name) {
+    constexpr std::int64_t most = std::int64_t{1} << 20;
+    std::string buffer;
+    for (std::int64_t left = bytes; left > 0; left -= std::ssize(buffer)) {
+        buffer.resize(static_cast<std::size_t>(std::min(left, most)));
+        if (!from.read(buffer.data(), std::ssize(buffer))) {
+            throw InputError("holds fewer rows than its record says", name);
+        }
+        to.write(buffer.data(), std::ssize(buffer));
+    }
+}
+
+void merge_matrices(const Merge& merge, std::ostream& out) {
+    const auto columns = static_cast<std::int64_t>(merge.run.layout.columns.size());
+    const std::int64_t header_bytes = std::ssize(npy_header(type, 0, 0));
+    std::vector<std::unique_ptr<std::ifstream>> parts;
+    for (const Part& part : merge.parts) {
+        parts.push_back(std::make_unique<std::ifstream>(part.path, std::ios::binary));
+        parts.back()->seekg(header_bytes);
+    }
+    std::int64_t rows = 0;
+    for (const Piece& piece : merge.order)
+        rows += piece.records;
+    out << npy_header(type, rows, static_cast<std::size_t>(columns));
+    for (const Piece& piece : merge.order) {
+        stop_if_asked();
+        copy(*parts[piece.part], out, piece.records * columns * static_cast<std::int64_t>(sizeof(float)),
+             merge.parts[piece.part].path);
+    }
+}
+
+}  // namespace
+
+void merge_npy(const Merge& merge) {
+    const std::vector<fs::path> outputs = npy_files(merge.output);
+    std::vector<fs::path> rows;
+    for (const Part& part : merge.parts)
+        rows.push_back(npy_files(part.path)[1]);
+    write_atomically(outputs[2], merge.overwrite, [&](std::ostream& out) {
+        out << std::ifstream(npy_files(merge.parts.front().path)[2], std::ios::binary).rdbuf();
+    });
+    merge_lines(merge, rows, outputs[1]);
+    write_atomically(outputs[0], merge.overwrite, [&](std::ostream& out) { merge_matrices(merge, out); });
+}
+
+}  // namespace bigbird::outputs

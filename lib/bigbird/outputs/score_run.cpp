@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/outputs/score_run.hpp"
+
+#include "bigbird/core/error.hpp"
+
+namespace bigbird::outputs {
+
+namespace {
+
+Json pairs(const std::vector<std::pair<std::string, std::string>>& values) {
+    Json json = Json::array();
+    for (const auto& [key, value] : values)
+        json.push_back({key, value});
+    return json;
+}
+
+std::vector<std::pair<std::string, std::string>> pairs_of(const Json& json) {
+    std::vector<std::pair<std::string, std::string>> values;
+    for (const Json& entry : json)
+        values.emplace_back(entry.at(0), entry.at(1));
+    return values;
+}
+
+Layout layout_of(const Json& json) {
+    Layout layout;
+    for (const Json& column : json.at("head"))
+        layout.head.push_back({column.at(0), static_cast<FieldKind>(column.at(1).get<int>())});
+    for (const Json& column : json.at("columns")) {
+        layout.columns.push_back(
+            {column.at(0), column.at(1), column.at(2), column.at(3), column.at(4)});
+    }
+    layout.provenance = pairs_of(json.at("provenance"));
+    return layout;
+}
+
+}  // namespace
+
+Json to_json(const ScoreRun& run) {
+    Json json{{"provenance", pairs(run.layout.provenance)}, {"inputs", pairs(run.inputs)}};
+    Json& head = json["head"] = Json::array();
+    for (const HeadColumn& column : run.layout.head)
+        head.push_back({column.name, static_cast<int>(column.kind)});
+    Json& columns = json["columns"] = Json::array();
+    for (const Column& column : run.layout.columns)
+        columns.push_back({column.name, column.index, column.group, column.label, column.id});
+    if (run.min_score) json["min_score"] = *run.min_score;
+    if (!run.contigs.empty()) {
+        Json& contigs = json["contigs"] = Json::array();
+        for (const genome::Contig& contig : run.contigs)
+            contigs.push_back({contig.name, contig.length});
+        json["overlap"] = run.overlap == Overlap::max ? "max" : "mean";
+    }
+    return json;
+}
+
+ScoreRun score_run_from_json(const Json& json, const std::filesystem::path& where) {
+    try {
+        ScoreRun run{.layout = layout_of(json), .inputs = pairs_of(json.at("inputs"))};
+        if (json.contains("min_score")) run.min_score = json.at("min_score").get<double>();
+        if (json.contains("contigs")) {
+            for (const Json& contig : json.at("contigs"))
+                run.contigs.push_back({contig.at(0), contig.at(1)});
+            run.overlap = json.at("overlap") == "max" ? Overlap::max : Overlap::mean;
+        }
+        return run;
+    } catch (const nlohmann::json::exception& error) {
+        throw InputError(std::string("is damaged: ") + error.what(), where);
+    }
+}
+
+}  // namespace bigbird::outputs

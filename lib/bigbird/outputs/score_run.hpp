@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all parts of a file of scores have in common, as their records (core/parts) hold it.
+#pragma once
+
+#include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/genome/reference/interval.hpp"
+#include "bigbird/outputs/layout.hpp"
+#include "bigbird/outputs/track_sink.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bigbird::outputs {
+
+struct ScoreRun {
+    Layout layout;
+    std::vector<std::pair<std::string, std::string>> inputs{};  ///< role and SHA-256 of files of rows
+    std::optional<double> min_score{};                          ///< of a long table
+    std::vector<genome::Contig> contigs{};                      ///< of a track
+    Overlap overlap = Overlap::mean;                            ///< of a track
+};
+
+Json to_json(const ScoreRun& run);
+/// Throws InputError naming `where`.
+ScoreRun score_run_from_json(const Json& json, const std::filesystem::path& where);
+
+}  // namespace bigbird::outputs

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// --shard and merge as programs: what one run writes, whatever the command and the format.
+#include "cli/run_program.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+#include "task_models/tiny_task.hpp"
+
+#include <filesystem>
+
+using namespace bigbird::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+class Fixture {
+public:
+    Fixture() {
+        write_file(folder_ / "genome.fa", ">c\n" + random_dna(6000, 1) + "\n>d\n" + random_dna(3000, 2) + "\n");
+        bigbird::task_models::TaskInfo info;
+        info.window = {-100, 100};
+        write_tiny_task_model(folder_ / "model", info, 2, 1);
+        std::string bed = "c\t0\t6000\tall\n", vcf = "##fileformat=VCFv4.2\n##contig=<ID=c>\n"
+                                                   "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
+        for (int i = 0; i < 40; ++i) {
+            bed += "d\t" + std::to_string(50 * i) + "\t" + std::to_string(50 * i + 50) + "\trow" +
+                   std::to_string(i) + "\n";
+            vcf += "c\t" + std::to_string(100 * i + 200) + "\t.\tN\tA,C\t.\t.\t.\n";
+        }
+        write_file(folder_ / "rows.bed", bed);
+        write_file(folder_ / "variants.vcf", vcf);
+    }
+    fs::path operator/(const std::string& name) const { return folder_ / name; }
+
+    ProgramResult run(std::vector<std::string> words, const std::string& output,
+                      const std::string& shard = {}) const {
+        words.insert(words.end(), {"--output", folder_ / output, "--threads", "1", "--quiet"});
+        if (!shard.empty()) words.insert(words.end(), {"--shard", shard});
+        return run_program(words);
+    }
+    ProgramResult merge(const std::vector<std::string>& parts, const std::string& output) const {
+        std::vector<std::string> words{"merge"};
+        for (const std::string& part : parts)
+            words.push_back(folder_ / part);
+        words.insert(words.end(), {"--output", folder_ / output, "--quiet"});
+        return run_program(words);
+    }
+    std::vector<std::string> predict(const std::vector<std::string>& more = {}) const {
+        std::vector<std::string> words{"predict-chromatin", "--model", folder_ / "model", "--reference",
+                                       folder_ / "genome.fa", "--regions", folder_ / "rows.bed"};
+        words.insert(words.end(), more.begin(), more.end());
+        return words;
+    }
+    /// Whether three parts of what a command writes make what it writes at once.
+    bool merges(const std::vector<std::string>& words, const std::string& ending) const {
+        DOCTEST_REQUIRE(run(words, "whole" + ending).code == 0);
+        std::vector<std::string> parts;
+        for (const char* number : {"3", "1", "2"}) {
+            parts.push_back("part" + std::string(number) + ending);
+            DOCTEST_REQUIRE(run(words, parts.back(), std::string(number) + "/3").code == 0);
+            DOCTEST_REQUIRE(fs::exists(folder_ / (parts.back() + ".part.json")));
+        }
+        const ProgramResult result = merge(parts, "merged" + ending);
+        DOCTEST_CAPTURE(result.err);
+        DOCTEST_REQUIRE(result.code == 0);
+        return same(folder_ / ("whole" + ending), folder_ / ("merged" + ending));
+    }
+
+private:
+    static bool same(const fs::path& a, const fs::path& b) {
+        if (!fs::is_directory(a)) return read_file(a) == read_file(b);
+        for (const auto& entry : fs::directory_iterator(a))
+            if (read_file(entry.path()) != read_file(b / entry.path().filename())) return false;
+        return true;
+    }
+
+    TempDir folder_;
+};
+
+}  // namespace
+
+DOCTEST_TEST_CASE("merge: rows and tiles of predict-chromatin, in every format") {
+    const Fixture fixture;
+    for (const char* ending : {".tsv", ".tsv.gz", ".npy", ".h5"}) {
+        DOCTEST_CAPTURE(ending);
+        DOCTEST_CHECK(fixture.merges(fixture.predict({"--tile", "60"}), ending));
+    }
+    DOCTEST_CHECK(fixture.merges(fixture.predict({"--min-score", "0.5"}), ".long.tsv"));
+    DOCTEST_CHECK(fixture.merges(fixture.predict({"--tile", "50", "--pool", "mean"}), ".pooled.tsv"));
+    for (const char* ending : {".bedgraph", ".bw"})
+        DOCTEST_CHECK(fixture.merges(fixture.predict({"--tile", "60", "--track-labels", "1"}), ending));
+}
+
+DOCTEST_TEST_CASE("merge: predict-variants, embed, build-documents and tokenize") {
+    const Fixture fixture;
+    DOCTEST_CHECK(fixture.merges({"predict-variants", "--model", fixture / "model", "--reference",
+                                  fixture / "genome.fa", "--variants", fixture / "variants.vcf"},
+                                 ".v.tsv.gz"));
+    DOCTEST_CHECK(fixture.merges({"embed", "--model", fixture / "model", "--reference", fixture / "genome.fa",
+                                  "--regions", fixture / "rows.bed", "--window", "100", "--pooling", "token"},
+                                 ".e.h5"));
+    DOCTEST_CHECK(fixture.merges({"embed", "--model", fixture / "model", "--reference", fixture / "genome.fa",
+                                  "--regions", fixture / "rows.bed", "--window", "100"},
+                                 ".e.npy"));
+    const std::vector<std::string> build{"build-documents",    "--reference", fixture / "genome.fa", "--passes",
+                                         "3",                  "--sentences", "2:4",                 "--sentence-length",
+                                         "40:80"};
+    DOCTEST_CHECK(fixture.merges(build, ".txt.gz"));
+    DOCTEST_CHECK(fixture.merges({"tokenize", "--documents", fixture / "whole.txt.gz", "--tokenizer",
+                                  test_data("tokenizer/small.model")},
+                                 ".tokens"));
+    std::vector<std::string> bed = build;
+    bed.insert(bed.end(), {"--format", "bed"});
+    DOCTEST_CHECK(fixture.merges(bed, ".bed"));
+}
+
+DOCTEST_TEST_CASE("merge: what is no part, or no whole, ends with a sentence") {
+    const Fixture fixture;
+    const auto refused = [&](const ProgramResult& result, int code, const std::string& words) {
+        DOCTEST_CAPTURE(result.err);
+        DOCTEST_CHECK(result.code == code);
+        DOCTEST_CHECK(result.err.find(words) != std::string::npos);
+    };
+    for (const char* shard : {"0/4", "5/4", "1/0", "x"})
+        refused(fixture.run(fixture.predict(), "a.tsv", shard), 2, std::string("--shard ") + shard);
+    DOCTEST_CHECK(!fs::exists(fixture / "a.tsv"));
+    DOCTEST_REQUIRE(fixture.run(fixture.predict(), "a.tsv", "1/2").code == 0);
+    DOCTEST_REQUIRE(fixture.run(fixture.predict({"--reverse-complement", "average"}), "b.tsv", "2/2").code == 0);
+    DOCTEST_REQUIRE(fixture.run(fixture.predict(), "whole.tsv").code == 0);
+    refused(fixture.merge({"a.tsv"}, "m.tsv"), 3, "parts are missing: 2/2");
+    refused(fixture.merge({"a.tsv", "b.tsv"}, "m.tsv"), 3, "reverse_complement differs");
+    refused(fixture.merge({"a.tsv", "whole.tsv"}, "m.tsv"), 3, "whole.tsv: there is no whole.tsv.part.json");
+    refused(fixture.merge({"a.tsv.part.json"}, "m.tsv"), 2, "no part is given");
+    DOCTEST_REQUIRE(fixture.run(fixture.predict(), "c.tsv", "2/2").code == 0);
+    refused(fixture.merge({"a.tsv", "c.tsv"}, "m.h5"), 2, "the parts are of the format table");
+    // Records that a pattern names, too, are passed over.
+    DOCTEST_CHECK(fixture.merge({"a.tsv", "a.tsv.part.json", "c.tsv"}, "m.tsv").code == 0);
+    DOCTEST_CHECK(read_file(fixture / "m.tsv") == read_file(fixture / "whole.tsv"));
+    fs::resize_file(fixture / "c.tsv", fs::file_size(fixture / "c.tsv") / 2);
+    refused(fixture.merge({"a.tsv", "c.tsv"}, "n.tsv"), 3, "truncated or changed");
+    DOCTEST_CHECK(!fs::exists(fixture / "n.tsv"));
+}

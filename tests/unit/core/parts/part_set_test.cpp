@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/parts/part_set.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
+#include <algorithm>
+
+using namespace bigbird;
+using namespace bigbird::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Three parts of a table; `change` may spoil the records before they are written.
+struct Three {
+    TempDir folder;
+    std::vector<fs::path> paths;
+
+    void write(const std::function<void(std::size_t, PartRecord&)>& change = {}) {
+        paths.clear();
+        for (std::size_t i = 0; i < 3; ++i) {
+            const fs::path path = folder / ("part" + std::to_string(i + 1) + ".tsv");
+            write_file(path, "part " + std::to_string(i));
+            const auto number = static_cast<std::int64_t>(i);
+            PartRecord record{.kind = "table",
+                              .shard = {number + 1, 3},
+                              .run = {{"provenance", Json::array({{"task", "promoter"}, {"model_sha256", "ab"}})}},
+                              .segments = {{number, 2}, {number + 3, 1}}};
+            if (change) change(i, record);
+            write_part_record(record, {path});
+            paths.push_back(path);
+        }
+    }
+    std::string refusal() const {
+        return message_of<InputError>([&] { open_parts(paths, 2); });
+    }
+};
+
+}  // namespace
+
+DOCTEST_TEST_CASE("part set: parts in any order, and the order of their records") {
+    Three three;
+    three.write();
+    std::ranges::reverse(three.paths);
+    const std::vector<Part> parts = open_parts(three.paths, 1);
+    DOCTEST_CHECK(parts[0].record.shard.number == 1);
+    DOCTEST_CHECK(parts[2].record.shard.number == 3);
+    DOCTEST_CHECK(order_of(parts) == std::vector<Piece>{{0, 2}, {1, 2}, {2, 2}, {0, 1}, {1, 1}, {2, 1}});
+}
+
+DOCTEST_TEST_CASE("part set: a missing, doubled or foreign part is named") {
+    Three three;
+    three.write();
+    three.paths.erase(three.paths.begin() + 1);
+    DOCTEST_CHECK(three.refusal() == "parts are missing: 2/3");
+    three.write([](std::size_t i, PartRecord& record) {
+        if (i == 1) record.shard.number = 1;
+    });
+    DOCTEST_CHECK(three.refusal().find("part2.tsv: is part 1/3, and so is ") != std::string::npos);
+    three.write([](std::size_t i, PartRecord& record) {
+        if (i == 2) record.shard = {3, 4};
+    });
+    DOCTEST_CHECK(three.refusal().find("of another cut") != std::string::npos);
+    three.write([](std::size_t i, PartRecord& record) {
+        if (i == 2) record.run["provenance"][1][1] = "cd";
+    });
+    DOCTEST_CHECK(three.refusal().find("part3.tsv: is of another run than ") != std::string::npos);
+    DOCTEST_CHECK(three.refusal().find("model_sha256 differs") != std::string::npos);
+    three.write([](std::size_t i, PartRecord& record) {
+        if (i == 2) record.kind = "npy";
+    });
+    DOCTEST_CHECK(three.refusal().find("parts of one format") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("part set: truncated, changed, lost and unfinished files are named") {
+    Three three;
+    three.write();
+    write_file(three.paths[1], "part");
+    DOCTEST_CHECK(three.refusal().find("part2.tsv: has 4 bytes, 6 when it was written") != std::string::npos);
+    write_file(three.paths[1], "part 2");
+    DOCTEST_CHECK(three.refusal().find("part2.tsv: is not what was written") != std::string::npos);
+    fs::remove(three.paths[1]);
+    DOCTEST_CHECK(three.refusal().find("part2.tsv: no such file") != std::string::npos);
+    three.write();
+    fs::remove(part_record_path(three.paths[0]));
+    DOCTEST_CHECK(three.refusal().find("is the part still being written?") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("part set: two parts with one segment are refused") {
+    Three three;
+    three.write([](std::size_t i, PartRecord& record) {
+        if (i == 1) record.segments[0].number = 0;
+    });
+    const std::vector<Part> parts = open_parts(three.paths, 1);
+    DOCTEST_CHECK(message_of<InputError>([&] { order_of(parts); }).find("has segment 0") != std::string::npos);
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/corpus/merge/merge_tokens.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/corpus/tokens/shard_writer.hpp"
+#include "bigbird/corpus/tokens/tokenize.hpp"
+
+#include <fstream>
+
+using namespace bigbird;
+using namespace bigbird::corpus;
+using namespace bigbird::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t shard_tokens = 60;  // several files
+
+/// Documents of differing lengths, an N among them.
+fs::path write_documents(const TempDir& folder) {
+    std::ofstream out(folder / "documents.txt");
+    for (int document = 0; document < 23; ++document) {
+        if (document > 0) out << '\n';
+        for (int sentence = 0; sentence <= document % 4; ++sentence)
+            out << "ACGTTGCANACG" << std::string(static_cast<std::size_t>(document * 3 + sentence), 'T') << "\n";
+    }
+    return folder / "documents.txt";
+}
+
+void tokenize(const fs::path& documents, const fs::path& output, std::optional<Shard> shard) {
+    const auto tokenizer = tokenizer::DnaTokenizer::load(test_data("tokenizer/small.model"));
+    DocumentReader reader(documents);
+    TokenShardWriter writer(output, tokenizer, Overwrite::refuse, shard_tokens);
+    auto segments =
+        tokenize_documents(reader, tokenizer, 2, writer, [](const TokenCounts&) {}, shard);
+    writer.commit(Json::array(), 1);
+    if (shard) write_tokens_record(output, *shard, shard_tokens, std::move(segments));
+}
+
+std::vector<fs::path> tokenize_parts(const TempDir& folder, std::int64_t count) {
+    const fs::path documents = write_documents(folder);
+    std::vector<fs::path> paths;
+    for (std::int64_t number = count; number >= 1; --number) {
+        paths.push_back(folder / ("part" + std::to_string(number)));
+        tokenize(documents, paths.back(), Shard{number, count});
+    }
+    return paths;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("merge tokens: every file has the bytes of one run") {
+    for (const std::int64_t count : {1, 2, 5}) {
+        const TempDir folder;
+        const auto paths = tokenize_parts(folder, count);
+        tokenize(folder / "documents.txt", folder / "whole", std::nullopt);
+        merge_tokens(open_token_parts(paths, 1), folder / "merged", Overwrite::refuse, 1);
+        std::size_t files = 0;
+        for (const auto& entry : fs::directory_iterator(folder / "whole")) {
+            DOCTEST_CAPTURE(entry.path().filename().string());
+            DOCTEST_CHECK(read_file(entry.path()) == read_file(folder / "merged" / entry.path().filename()));
+            ++files;
+        }
+        DOCTEST_CHECK(files > 6);  // more than one shard
+    }
+}
+
+DOCTEST_TEST_CASE("merge tokens: a damaged part is named") {
+    const TempDir folder;
+    const auto paths = tokenize_parts(folder, 2);
+    std::string bytes = read_file(paths[0] / "tokens-00000.bin");
+    bytes[130] = static_cast<char>(bytes[130] ^ 1);
+    write_file(paths[0] / "tokens-00000.bin", bytes);
+    DOCTEST_CHECK(message_of<InputError>([&] { open_token_parts(paths, 1); }).find("part2") !=
+                  std::string::npos);
+}
+
+DOCTEST_TEST_CASE("merge tokens: parts of other documents are foreign") {
+    const TempDir folder;
+    auto paths = tokenize_parts(folder, 2);
+    const auto tokenizer = tokenizer::DnaTokenizer::load(test_data("tokenizer/small.model"));
+    fs::remove_all(paths[0]);
+    TokenShardWriter writer(paths[0], tokenizer, Overwrite::refuse, shard_tokens);
+    writer.add_sentence(tokenizer.encode("ACGT"), 4);
+    writer.end_document();
+    writer.commit({{{"role", "documents"}, {"sha256", "other"}}}, 1);
+    write_tokens_record(paths[0], {2, 2}, shard_tokens, {{1, 1}});
+    DOCTEST_CHECK(message_of<InputError>([&] { open_token_parts(paths, 1); }).find("inputs differs") !=
+                  std::string::npos);
+}
