@@ -15,11 +15,13 @@ namespace {
 class Fixture {
 public:
     Fixture() {
-        write_file(folder_ / "genome.fa", ">c\n" + random_dna(6000, 1) + "\n>d\n" + random_dna(3000, 2) + "\n");
+        write_file(folder_ / "genome.fa",
+                   ">c\n" + random_dna(6000, 1) + "\n>d\n" + random_dna(3000, 2) + "\n");
         bigbird::task_models::TaskInfo info;
         info.window = {-100, 100};
         write_tiny_task_model(folder_ / "model", info, 2, 1);
-        std::string bed = "c\t0\t6000\tall\n", vcf = "##fileformat=VCFv4.2\n##contig=<ID=c>\n"
+        std::string bed = "c\t0\t6000\tall\n", vcf =
+                                                   "##fileformat=VCFv4.2\n##contig=<ID=c>\n"
                                                    "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n";
         for (int i = 0; i < 40; ++i) {
             bed += "d\t" + std::to_string(50 * i) + "\t" + std::to_string(50 * i + 50) + "\trow" +
@@ -45,7 +47,7 @@ public:
         return run_program(words);
     }
     std::vector<std::string> predict(const std::vector<std::string>& more = {}) const {
-        std::vector<std::string> words{"predict-chromatin", "--model", folder_ / "model", "--reference",
+        std::vector<std::string> words{"predict-chromatin",   "--model",   folder_ / "model",   "--reference",
                                        folder_ / "genome.fa", "--regions", folder_ / "rows.bed"};
         words.insert(words.end(), more.begin(), more.end());
         return words;
@@ -101,9 +103,9 @@ DOCTEST_TEST_CASE("merge: predict-variants, embed, build-documents and tokenize"
     DOCTEST_CHECK(fixture.merges({"embed", "--model", fixture / "model", "--reference", fixture / "genome.fa",
                                   "--regions", fixture / "rows.bed", "--window", "100"},
                                  ".e.npy"));
-    const std::vector<std::string> build{"build-documents",    "--reference", fixture / "genome.fa", "--passes",
-                                         "3",                  "--sentences", "2:4",                 "--sentence-length",
-                                         "40:80"};
+    const std::vector<std::string> build{
+        "build-documents", "--reference", fixture / "genome.fa", "--passes", "3",
+        "--sentences",     "2:4",         "--sentence-length",   "40:80"};
     DOCTEST_CHECK(fixture.merges(build, ".txt.gz"));
     DOCTEST_CHECK(fixture.merges({"tokenize", "--documents", fixture / "whole.txt.gz", "--tokenizer",
                                   test_data("tokenizer/small.model")},
@@ -124,7 +126,8 @@ DOCTEST_TEST_CASE("merge: what is no part, or no whole, ends with a sentence") {
         refused(fixture.run(fixture.predict(), "a.tsv", shard), 2, std::string("--shard ") + shard);
     DOCTEST_CHECK(!fs::exists(fixture / "a.tsv"));
     DOCTEST_REQUIRE(fixture.run(fixture.predict(), "a.tsv", "1/2").code == 0);
-    DOCTEST_REQUIRE(fixture.run(fixture.predict({"--reverse-complement", "average"}), "b.tsv", "2/2").code == 0);
+    DOCTEST_REQUIRE(fixture.run(fixture.predict({"--reverse-complement", "average"}), "b.tsv", "2/2").code ==
+                    0);
     DOCTEST_REQUIRE(fixture.run(fixture.predict(), "whole.tsv").code == 0);
     refused(fixture.merge({"a.tsv"}, "m.tsv"), 3, "parts are missing: 2/2");
     refused(fixture.merge({"a.tsv", "b.tsv"}, "m.tsv"), 3, "reverse_complement differs");

@@ -39,20 +39,6 @@ void add_input_options(CLI::App& command, evaluation::EvaluationRequest& request
         ->type_name("train|validation|test");
 }
 
-void add_interval_options(CLI::App& command, evaluation::EvaluationOptions& options) {
-    const char* group = "Intervals";
-    command.add_option("--resamples", options.resamples, "Bootstrap samples for 95 % intervals; 0: none")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N")
-        ->group(group);
-    command
-        .add_option("--block-size", options.block_size,
-                    "Bases of genome that are resampled as one, since neighbouring rows are not independent")
-        ->check(CLI::PositiveNumber)
-        ->type_name("BP")
-        ->group(group);
-}
-
 void add_report_options(CLI::App& command, EvaluateOptions& options) {
     command
         .add_option(
@@ -140,6 +126,20 @@ constexpr TaskCommand task_commands[] = {
         "comparison.html"}}}}};
 
 }  // namespace
+
+void add_interval_options(CLI::App& command, evaluation::EvaluationOptions& options) {
+    const char* group = "Intervals";
+    command.add_option("--resamples", options.resamples, "Bootstrap samples for 95 % intervals; 0: none")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N")
+        ->group(group);
+    command
+        .add_option("--block-size", options.block_size,
+                    "Bases of genome that are resampled as one, since neighbouring rows are not independent")
+        ->check(CLI::PositiveNumber)
+        ->type_name("BP")
+        ->group(group);
+}
 
 void setup_evaluate(Program& program, examples::Task task, Runner<EvaluateOptions> run) {
     const TaskCommand& by_task = *std::ranges::find(task_commands, task, &TaskCommand::task);

@@ -18,6 +18,9 @@ struct EvaluateOptions {
     bool force = false;
 };
 
+/// --resamples and --block-size, of 95 % intervals.
+void add_interval_options(CLI::App& command, evaluation::EvaluationOptions& options);
+
 void setup_evaluate(Program& program, examples::Task task, Runner<EvaluateOptions> run);
 /// Evaluates, says the summary and writes the reports.
 int run_evaluate(const EvaluateOptions& options);

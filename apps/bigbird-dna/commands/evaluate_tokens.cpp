@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/evaluate_tokens.hpp"
 
+#include "commands/evaluate.hpp"
 #include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
 
 #include <memory>
 #include <utility>
@@ -46,6 +48,9 @@ void setup_evaluate_tokens(Program& program, Runner<EvaluateTokensOptions> run) 
         ->type_name("PATH")
         ->group("Output");
     command.add_flag("--force", options->force, "Replace an output that exists")->group("Output");
+    add_interval_options(command, request.options);
+    add_seed_option(command, request.options.seed);
+    add_threads_option(command, request.options.threads);
     add_examples(command, examples);
 }
 
@@ -54,7 +59,9 @@ int run_evaluate_tokens(const EvaluateTokensOptions& options) {
     for (const std::filesystem::path& output : options.outputs) {
         if (output != "-") prepare_output(output, overwrite);
     }
-    const evaluation::BaseEvaluation evaluation = evaluation::evaluate_bases(options.request);
+    evaluation::BaseEvaluationRequest request = options.request;
+    request.options.threads = resolve_threads(request.options.threads);
+    const evaluation::BaseEvaluation evaluation = evaluation::evaluate_bases(request);
     for (const std::string& line : evaluation::to_lines(evaluation))
         log_info("{}", line);
     for (const std::filesystem::path& output : options.outputs)

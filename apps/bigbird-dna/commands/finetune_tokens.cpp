@@ -21,7 +21,8 @@ constexpr Examples examples{
     {{"Repeats and bound bases, labelled base by base",
       "bigbird-dna finetune-tokens --labels ../test_data/tokens/labels.bed.gz --reference "
       "../test_data/genome/22.fa.gz --model pretrained --validation 22:20000001-21000000 --test "
-      "22:21000001-22000000 --steps 300 --output tokens-run"},
+      "22:21000001-22000000 --steps 400 --schedule cosine --strand-augmentation reverse-complement --output "
+      "tokens-run"},
      {"One megabase alone, each label with the same weight in all",
       "bigbird-dna finetune-tokens --labels ../test_data/tokens/labels.bed.gz --reference "
       "../test_data/genome/22.fa.gz --model pretrained --include 22:17000001-18000000 --label-weights "
@@ -100,6 +101,9 @@ void setup_finetune_tokens(Program& program, Runner<FinetuneTokensSpec> run) {
     add_optimization_options(command, spec->batch_size, spec->learning_rate, spec->optimizer,
                              "Steps; 0: as many as --epochs are",
                              "Steps of the linear warm-up; -1: a tenth of all, at most 10000");
+    command.get_option("--learning-rate")
+        ->description("Peak of the learning rate; default: 0.128 over the hidden size, 1e-3 of tiny's 128")
+        ->default_str("");
     command.add_option("--epochs", spec->epochs, "Passes over the bases to learn from, where --steps is 0")
         ->check(CLI::PositiveNumber)
         ->type_name("N")

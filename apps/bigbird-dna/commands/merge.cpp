@@ -20,8 +20,7 @@ namespace {
 constexpr Examples examples{
     {{"One table out of the parts that --shard 1/2 and --shard 2/2 wrote",
       "bigbird-dna merge part-1.tsv.gz part-2.tsv.gz --output scores.tsv.gz"},
-     {"One folder of tokens out of many, in any order",
-      "bigbird-dna merge corpus-part-* --output corpus"}}};
+     {"One folder of tokens out of many, in any order", "bigbird-dna merge corpus-part-* --output corpus"}}};
 
 /// Without the records, which PART* names, too.
 std::vector<fs::path> without_records(std::vector<fs::path> paths) {
@@ -52,12 +51,13 @@ void setup_merge(Program& program, Runner<MergeOptions> run) {
     auto options = std::make_shared<MergeOptions>();
     CLI::App& command = program.add<MergeOptions>(
         "merge", "Tools",
-        "Put the parts together that commands with --shard wrote: byte for byte what one run writes.", options,
-        std::move(run));
+        "Put the parts together that commands with --shard wrote: byte for byte what one run writes.",
+        options, std::move(run));
     command
-        .add_option("PART", options->parts,
-                    "All parts of one work, in any order: the files or folders that --output named, each with "
-                    "its .part.json beside it")
+        .add_option(
+            "PART", options->parts,
+            "All parts of one work, in any order: the files or folders that --output named, each with "
+            "its .part.json beside it")
         ->required()
         ->type_name("FILE");
     add_output_options(command, options->output, "The whole, in the parts' format");

@@ -18,22 +18,6 @@ namespace {
 
 using Values = std::vector<std::optional<double>>;
 
-Figure figure_of(const std::optional<double>& value, const Values& resampled) {
-    Figure figure{value, std::nullopt, std::nullopt};
-    std::vector<double> defined;
-    for (const auto& one : resampled) {
-        if (one) {
-            defined.push_back(*one);
-        }
-    }
-    if (value && !defined.empty() && 2 * defined.size() >= resampled.size()) {
-        const ConfidenceInterval interval = bias_corrected_interval(*value, defined);
-        figure.low = interval.low;
-        figure.high = interval.high;
-    }
-    return figure;
-}
-
 /// Figures by resample, then by what they are of.
 using Resampled = std::vector<Values>;
 
@@ -199,11 +183,7 @@ private:
         Progress progress("intervals", "resamples", count);
         const std::function<Values(std::int64_t)> make = [&](std::int64_t index) {
             stop_if_asked();
-            Rng rng = stream.split(static_cast<std::uint64_t>(index));
-            std::vector<std::uint32_t> times(scored_.block_count, 0);
-            for (std::uint32_t i = 0; i < scored_.block_count; ++i) {
-                ++times[static_cast<std::size_t>(rng.between(0, std::int64_t{scored_.block_count} - 1))];
-            }
+            const std::vector<std::uint32_t> times = draw_blocks(stream, index, scored_.block_count);
             return figures(&times);
         };
         ordered_pipeline<Values>(count, options_.threads, make, [&](Values&& values) {
@@ -221,6 +201,30 @@ private:
 };
 
 }  // namespace
+
+Figure figure_of(const std::optional<double>& value, const std::vector<std::optional<double>>& resampled) {
+    Figure figure{value, std::nullopt, std::nullopt};
+    std::vector<double> defined;
+    for (const auto& one : resampled) {
+        if (one) {
+            defined.push_back(*one);
+        }
+    }
+    if (value && !defined.empty() && 2 * defined.size() >= resampled.size()) {
+        const ConfidenceInterval interval = bias_corrected_interval(*value, defined);
+        figure.low = interval.low;
+        figure.high = interval.high;
+    }
+    return figure;
+}
+
+std::vector<std::uint32_t> draw_blocks(const Rng& stream, std::int64_t index, std::size_t blocks) {
+    Rng rng = stream.split(static_cast<std::uint64_t>(index));
+    std::vector<std::uint32_t> times(blocks, 0);
+    for (std::size_t i = 0; i < blocks; ++i)
+        ++times[static_cast<std::size_t>(rng.between(0, static_cast<std::int64_t>(blocks) - 1))];
+    return times;
+}
 
 void EvaluationOptions::validate() const {
     const auto require = [](bool fine, const char* what) {

@@ -3,6 +3,7 @@
 // negatives, so whole blocks of genome are resampled, not rows; intervals from rows would be far too narrow.
 #pragma once
 
+#include "bigbird/core/rng.hpp"
 #include "bigbird/evaluation/curve.hpp"
 #include "bigbird/evaluation/metrics.hpp"
 #include "bigbird/evaluation/score_join.hpp"
@@ -32,6 +33,11 @@ struct EvaluationOptions {
 struct Figure {
     std::optional<double> value, low, high;
 };
+
+/// The value with the interval that its resamples give.
+Figure figure_of(const std::optional<double>& value, const std::vector<std::optional<double>>& resampled);
+/// How often each of `blocks` blocks is drawn in resample `index`.
+std::vector<std::uint32_t> draw_blocks(const Rng& stream, std::int64_t index, std::size_t blocks);
 
 struct LabelFigures {
     std::size_t label = 0;

@@ -26,8 +26,7 @@ Layout layout_of(const Json& json) {
     for (const Json& column : json.at("head"))
         layout.head.push_back({column.at(0), static_cast<FieldKind>(column.at(1).get<int>())});
     for (const Json& column : json.at("columns")) {
-        layout.columns.push_back(
-            {column.at(0), column.at(1), column.at(2), column.at(3), column.at(4)});
+        layout.columns.push_back({column.at(0), column.at(1), column.at(2), column.at(3), column.at(4)});
     }
     layout.provenance = pairs_of(json.at("provenance"));
     return layout;

@@ -27,6 +27,7 @@ DOCTEST_TEST_CASE("score run: what is written is read") {
 }
 
 DOCTEST_TEST_CASE("score run: what lacks a key is refused by file") {
-    DOCTEST_CHECK(message_of<InputError>([] { outputs::score_run_from_json(Json::object(), "p.json"); })
-                      .find("p.json: is damaged") == 0);
+    DOCTEST_CHECK(message_of<InputError>([] {
+                      outputs::score_run_from_json(Json::object(), "p.json");
+                  }).find("p.json: is damaged") == 0);
 }

@@ -29,10 +29,10 @@ struct PartFile {
 struct PartRecord {
     std::string kind;  ///< "table", "long", "npy", "hdf5", "bedgraph", "bigwig", "documents", "tokens"
     Shard shard{};
-    Json run;                           ///< what all parts of a work have in common
-    Json counts{};                      ///< what adds up over the parts; may be empty
+    Json run;                             ///< what all parts of a work have in common
+    Json counts{};                        ///< what adds up over the parts; may be empty
     std::vector<PartSegment> segments{};  ///< ascending; some may have no records
-    std::vector<PartFile> files{};  ///< the output itself first
+    std::vector<PartFile> files{};        ///< the output itself first
 };
 
 /// The file whose size and checksum a PartFile has.

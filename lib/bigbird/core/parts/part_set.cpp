@@ -42,8 +42,8 @@ void check_run(const Part& first, const Part& part) {
                          part.path);
     }
     if (part.record.shard.count != first.record.shard.count) {
-        throw InputError("is part " + to_string(part.record.shard) + ", " + first.path.string() + " is part " +
-                             to_string(first.record.shard) + ": of another cut",
+        throw InputError("is part " + to_string(part.record.shard) + ", " + first.path.string() +
+                             " is part " + to_string(first.record.shard) + ": of another cut",
                          part.path);
     }
     if (part.record.run != first.record.run) {
@@ -57,15 +57,15 @@ void check_numbers(const std::vector<Part>& parts) {
     const std::int64_t count = parts.front().record.shard.count;
     for (std::size_t i = 1; i < parts.size(); ++i) {
         if (parts[i].record.shard == parts[i - 1].record.shard) {
-            throw InputError("is part " + to_string(parts[i].record.shard) + ", and so is " +
-                                 parts[i - 1].path.string(),
-                             parts[i].path);
+            throw InputError(
+                "is part " + to_string(parts[i].record.shard) + ", and so is " + parts[i - 1].path.string(),
+                parts[i].path);
         }
     }
     std::string missing;
     for (std::int64_t number = 1; number <= count; ++number) {
-        const bool there = std::ranges::any_of(
-            parts, [&](const Part& part) { return part.record.shard.number == number; });
+        const bool there =
+            std::ranges::any_of(parts, [&](const Part& part) { return part.record.shard.number == number; });
         if (!there) missing += (missing.empty() ? "" : ", ") + to_string(Shard{number, count});
     }
     if (!missing.empty()) throw InputError("parts are missing: " + missing);

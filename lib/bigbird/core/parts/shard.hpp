@@ -13,7 +13,8 @@ struct Shard {
     bool operator==(const Shard&) const = default;
 };
 
-/// "2/4". Throws ConfigError naming --shard where it is no such text, or the number lies outside 1 to the count.
+/// "2/4". Throws ConfigError naming --shard where it is no such text, or the number lies outside 1 to the
+/// count.
 Shard parse_shard(std::string_view text);
 std::string to_string(const Shard& shard);
 

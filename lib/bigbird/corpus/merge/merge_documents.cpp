@@ -22,7 +22,8 @@ constexpr std::array<const char*, 4> counted{"documents", "sentences", "bases", 
 /// The documents of a file, as they stand there.
 class DocumentLines {
 public:
-    DocumentLines(const std::filesystem::path& path, bool coordinates) : input_(path), coordinates_(coordinates) {
+    DocumentLines(const std::filesystem::path& path, bool coordinates)
+        : input_(path), coordinates_(coordinates) {
         more_ = input_.next(line_);
         while (coordinates_ && more_ && line_.starts_with('#')) {
             head_ += line_ + '\n';
@@ -62,7 +63,8 @@ private:
     }
     std::string renumbered(std::int64_t number) const {
         const std::size_t place = place_of_number(line_);
-        return line_.substr(0, place) + std::to_string(number) + line_.substr(place + number_of(line_).size());
+        return line_.substr(0, place) + std::to_string(number) +
+               line_.substr(place + number_of(line_).size());
     }
 
     genome::TextInput input_;

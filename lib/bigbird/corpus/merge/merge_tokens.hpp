@@ -12,8 +12,8 @@
 namespace bigbird::corpus {
 
 /// Writes the record of a part beside its folder. Throws WriteError.
-void write_tokens_record(const std::filesystem::path& directory, const Shard& shard, std::int64_t shard_tokens,
-                         std::vector<PartSegment> segments);
+void write_tokens_record(const std::filesystem::path& directory, const Shard& shard,
+                         std::int64_t shard_tokens, std::vector<PartSegment> segments);
 
 /// Opens parts as open_parts does, and compares all files of their folders with their manifests.
 std::vector<Part> open_token_parts(std::span<const std::filesystem::path> paths, int threads);

@@ -3,7 +3,9 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
 #include "bigbird/evaluation/bases/weighted_ranking.hpp"
 #include "bigbird/evaluation/metrics.hpp"
 #include "bigbird/examples/base_labels.hpp"
@@ -13,17 +15,38 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <utility>
 
 namespace bigbird::evaluation {
 namespace fs = std::filesystem;
 
 namespace {
 
+using Values = std::vector<std::optional<double>>;
+
+/// Numbers the blocks of genome that are met.
+class Blocks {
+public:
+    explicit Blocks(std::int64_t size) : size_(size) {}
+    std::uint32_t of(const genome::Interval& where) {
+        return numbers_
+            .try_emplace({where.contig, where.begin / size_}, static_cast<std::uint32_t>(numbers_.size()))
+            .first->second;
+    }
+    std::size_t count() const { return numbers_.size(); }
+
+private:
+    std::int64_t size_;
+    std::map<std::pair<std::string, std::int64_t>, std::uint32_t> numbers_;
+};
+
 /// Bases of equal scores and one label.
 struct Runs {
     std::vector<float> scores;  ///< (runs, columns)
     std::vector<std::size_t> truth;
     std::vector<std::int64_t> bases;
+    std::vector<std::uint32_t> block;  ///< of genome, where the run's row begins
     std::int64_t not_scored = 0;
 };
 
@@ -73,17 +96,19 @@ std::vector<std::size_t> columns_of(const examples::BaseLabels& labels,
 }
 
 void add_row(Runs& runs, const genome::Interval& where, const std::vector<float>& values,
-             const examples::BaseLabels& labels, const std::vector<std::size_t>& columns) {
+             const examples::BaseLabels& labels, const std::vector<std::size_t>& columns, Blocks& blocks) {
     if (values.empty() || std::ranges::any_of(values, [](float x) { return std::isnan(x); })) {
         runs.not_scored += where.size();
         return;
     }
     const std::vector<std::int64_t> counts = labels.counts(where);
+    const std::uint32_t block = blocks.of(where);
     for (std::size_t label = 0; label < counts.size(); ++label) {
         if (counts[label] == 0) continue;
         runs.scores.insert(runs.scores.end(), values.begin(), values.end());
         runs.truth.push_back(columns[label]);
         runs.bases.push_back(counts[label]);
+        runs.block.push_back(block);
     }
 }
 
@@ -98,39 +123,112 @@ std::vector<std::size_t> calls_of(const Runs& runs, std::size_t columns) {
     return calls;
 }
 
-BaseFigures figures_of(const Runs& runs, const std::vector<std::size_t>& calls, std::size_t column,
-                       const std::vector<std::string>& columns) {
-    BaseFigures figures;
-    figures.label = columns[column];
-    std::vector<WeightedRow> rows;
-    Confusion confusion;
-    for (std::size_t run = 0; run < runs.truth.size(); ++run) {
-        const bool is = runs.truth[run] == column, called = calls[run] == column;
-        rows.push_back({runs.scores[run * columns.size() + column], is, runs.bases[run]});
-        confusion.count(is, called, runs.bases[run]);
-    }
-    figures.bases = confusion.true_positives + confusion.false_negatives;
-    figures.called = confusion.true_positives + confusion.false_positives;
-    const RankingFigures ranking = weighted_ranking(rows);
-    figures.auroc = ranking.auroc;
-    figures.auprc = ranking.auprc;
-    figures.precision = confusion.precision();
-    figures.recall = confusion.recall();
-    figures.f1 = confusion.f1();
-    return figures;
-}
+/// One label, ready to be weighed by blocks.
+class LabelFiguresOf {
+public:
+    static constexpr std::size_t count = 5;
 
-void summarise_into(BaseEvaluation& evaluation, const std::string& none) {
-    std::vector<std::optional<double>> auroc, auprc, f1;
-    for (const BaseFigures& figures : evaluation.labels) {
-        if (figures.label == none || figures.bases == 0) continue;
-        auroc.push_back(figures.auroc);
-        auprc.push_back(figures.auprc);
-        f1.push_back(figures.f1);
+    LabelFiguresOf(const Runs& runs, const std::vector<std::size_t>& calls, std::size_t column,
+                   std::size_t columns, std::size_t blocks)
+        : confusion_(blocks), ranking_(rows_of(runs, column, columns)) {
+        for (std::size_t run = 0; run < runs.truth.size(); ++run) {
+            confusion_[runs.block[run]].count(runs.truth[run] == column, calls[run] == column,
+                                              runs.bases[run]);
+        }
     }
-    evaluation.mean_auroc = summarise(auroc).mean;
-    evaluation.mean_auprc = summarise(auprc).mean;
-    evaluation.mean_f1 = summarise(f1).mean;
+    Confusion confusion(std::span<const std::uint32_t> weights) const {
+        Confusion sum;
+        for (std::size_t block = 0; block < confusion_.size(); ++block) {
+            const std::int64_t weight = weights.empty() ? 1 : weights[block];
+            sum.true_positives += weight * confusion_[block].true_positives;
+            sum.false_positives += weight * confusion_[block].false_positives;
+            sum.false_negatives += weight * confusion_[block].false_negatives;
+            sum.true_negatives += weight * confusion_[block].true_negatives;
+        }
+        return sum;
+    }
+    /// AUROC, AUPRC, precision, recall, F1; no weights: each block once.
+    void append(std::span<const std::uint32_t> weights, Values& values) const {
+        const RankingFigures ranking = weights.empty() ? ranking_.figures() : ranking_.figures(weights);
+        const Confusion counts = confusion(weights);
+        values.insert(values.end(),
+                      {ranking.auroc, ranking.auprc, counts.precision(), counts.recall(), counts.f1()});
+    }
+
+private:
+    static std::vector<WeightedRow> rows_of(const Runs& runs, std::size_t column, std::size_t columns) {
+        std::vector<WeightedRow> rows;
+        for (std::size_t run = 0; run < runs.truth.size(); ++run) {
+            rows.push_back({runs.scores[run * columns + column], runs.truth[run] == column, runs.bases[run],
+                            runs.block[run]});
+        }
+        return rows;
+    }
+
+    std::vector<Confusion> confusion_;  ///< by block
+    WeightedRanking ranking_;
+};
+
+/// All figures in one row: five a label, then accuracy and the means of AUROC, AUPRC and F1.
+class AllFigures {
+public:
+    AllFigures(const Runs& runs, const std::vector<std::size_t>& calls,
+               const std::vector<std::string>& columns, const std::string& none, std::size_t blocks) {
+        for (std::size_t column = 0; column < columns.size(); ++column) {
+            labels_.emplace_back(runs, calls, column, columns.size(), blocks);
+            const Confusion counts = labels_.back().confusion({});
+            if (columns[column] != none && counts.true_positives + counts.false_negatives > 0) {
+                summarised_.push_back(column);
+            }
+        }
+    }
+    const LabelFiguresOf& label(std::size_t column) const { return labels_[column]; }
+
+    Values figures(std::span<const std::uint32_t> weights) const {
+        Values values;
+        double right = 0, all = 0;
+        for (const LabelFiguresOf& label : labels_) {
+            label.append(weights, values);
+            const Confusion counts = label.confusion(weights);
+            right += static_cast<double>(counts.true_positives);
+            all += static_cast<double>(counts.true_positives + counts.false_negatives);
+        }
+        const auto mean = [&](std::size_t which) {
+            Values some;
+            for (const std::size_t column : summarised_)
+                some.push_back(values[column * LabelFiguresOf::count + which]);
+            return summarise(some).mean;
+        };
+        const Values means{mean(0), mean(1), mean(4)};
+        values.push_back(all > 0 ? std::optional(right / all) : std::nullopt);
+        values.insert(values.end(), means.begin(), means.end());
+        return values;
+    }
+
+private:
+    std::vector<LabelFiguresOf> labels_;
+    std::vector<std::size_t> summarised_;
+};
+
+/// Values with the intervals of resampled blocks.
+std::vector<Figure> with_intervals(const AllFigures& all, std::size_t blocks,
+                                   const EvaluationOptions& options) {
+    const Values whole = all.figures({});
+    const std::int64_t count = blocks > 1 ? options.resamples : 0;
+    std::vector<Values> resampled(static_cast<std::size_t>(count));
+    const Rng stream = Rng(options.seed).split("bases");
+    parallel_for(count, options.threads, [&](std::int64_t index) {
+        stop_if_asked();
+        resampled[static_cast<std::size_t>(index)] = all.figures(draw_blocks(stream, index, blocks));
+    });
+    std::vector<Figure> figures;
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        Values of_one;
+        for (const Values& values : resampled)
+            of_one.push_back(values[i]);
+        figures.push_back(figure_of(whole[i], of_one));
+    }
+    return figures;
 }
 
 Json json_of(const std::optional<double>& value) {
@@ -141,40 +239,70 @@ std::string text_of(const std::optional<double>& value) {
     return value ? fmt::format("{:.6g}", *value) : "NA";
 }
 
+/// value, low, high
+std::string cells(const Figure& figure) {
+    return text_of(figure.value) + '\t' + text_of(figure.low) + '\t' + text_of(figure.high);
+}
+
 std::string tsv_of(const BaseEvaluation& evaluation) {
     std::string text = rows::provenance_lines(evaluation.provenance);
-    text += "#label\tbases\tcalled\tauroc\tauprc\tprecision\trecall\tf1\n";
+    const std::pair<const char*, const Figure*> all[] = {{"accuracy", &evaluation.accuracy},
+                                                         {"auroc_mean", &evaluation.mean_auroc},
+                                                         {"auprc_mean", &evaluation.mean_auprc},
+                                                         {"f1_mean", &evaluation.mean_f1}};
+    text += fmt::format("##all bases={}\tblocks={}\tmajority_accuracy={}", evaluation.bases,
+                        evaluation.blocks, text_of(evaluation.majority));
+    for (const auto& [name, figure] : all) {
+        text += fmt::format("\t{}={},{},{}", name, text_of(figure->value), text_of(figure->low),
+                            text_of(figure->high));
+    }
+    text += "\n#label\tbases\tcalled";
+    for (const char* name : {"auroc", "auprc", "precision", "recall", "f1"})
+        text += fmt::format("\t{0}\t{0}_low\t{0}_high", name);
+    text += '\n';
     for (const BaseFigures& label : evaluation.labels) {
-        text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", label.label, label.bases, label.called,
-                            text_of(label.auroc), text_of(label.auprc), text_of(label.precision),
-                            text_of(label.recall), text_of(label.f1));
+        text += fmt::format("{}\t{}\t{}", label.label, label.bases, label.called);
+        for (const Figure* figure : {&label.auroc, &label.auprc, &label.precision, &label.recall, &label.f1})
+            text += '\t' + cells(*figure);
+        text += '\n';
     }
     return text;
 }
 
+void put(Json& object, const std::string& key, const Figure& figure) {
+    object[key] = json_of(figure.value);
+    object[key + "_interval"] = figure.low && figure.high ? Json{*figure.low, *figure.high} : Json();
+}
+
 Json json_of(const BaseEvaluation& evaluation) {
-    Json json{{"bases", evaluation.bases},
-              {"not_scored", evaluation.not_scored},
-              {"accuracy", json_of(evaluation.accuracy)},
-              {"majority_accuracy", json_of(evaluation.majority)},
-              {"mean_auroc", json_of(evaluation.mean_auroc)},
-              {"mean_auprc", json_of(evaluation.mean_auprc)},
-              {"mean_f1", json_of(evaluation.mean_f1)},
-              {"labels", Json::array()},
-              {"scores", Json::object()}};
+    Json json{
+        {"bases", evaluation.bases}, {"blocks", evaluation.blocks}, {"not_scored", evaluation.not_scored}};
+    put(json, "accuracy", evaluation.accuracy);
+    json["majority_accuracy"] = json_of(evaluation.majority);
+    put(json, "mean_auroc", evaluation.mean_auroc);
+    put(json, "mean_auprc", evaluation.mean_auprc);
+    put(json, "mean_f1", evaluation.mean_f1);
+    json["labels"] = Json::array();
     for (const BaseFigures& label : evaluation.labels) {
-        json["labels"].push_back({{"label", label.label},
-                                  {"bases", label.bases},
-                                  {"called", label.called},
-                                  {"auroc", json_of(label.auroc)},
-                                  {"auprc", json_of(label.auprc)},
-                                  {"precision", json_of(label.precision)},
-                                  {"recall", json_of(label.recall)},
-                                  {"f1", json_of(label.f1)}});
+        Json& of_label = json["labels"].emplace_back(
+            Json{{"label", label.label}, {"bases", label.bases}, {"called", label.called}});
+        put(of_label, "auroc", label.auroc);
+        put(of_label, "auprc", label.auprc);
+        put(of_label, "precision", label.precision);
+        put(of_label, "recall", label.recall);
+        put(of_label, "f1", label.f1);
     }
+    json["scores"] = Json::object();
     for (const auto& [key, value] : evaluation.provenance)
         json["scores"][key] = value;
     return json;
+}
+
+/// "0.917 [0.901, 0.930]"
+std::string for_people(const Figure& figure) {
+    if (!figure.value) return "NA";
+    return figure.low ? fmt::format("{:.3f} [{:.3f}, {:.3f}]", *figure.value, *figure.low, *figure.high)
+                      : fmt::format("{:.3f}", *figure.value);
 }
 
 }  // namespace
@@ -186,43 +314,55 @@ BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
     const std::vector<std::string>& columns = reader.columns();
     const std::vector<std::size_t> column_of = columns_of(labels, columns, request);
     Runs runs;
+    Blocks blocks(request.options.block_size);
     rows::ScoreRow row;
     std::vector<float> values;
     while (reader.next(row, values)) {
         add_row(runs, place_of(row, *reference, request.scores, reader.line_number()), values, labels,
-                column_of);
+                column_of, blocks);
     }
     if (runs.truth.empty()) throw InputError("holds no base with scores", request.scores);
+    const AllFigures all(runs, calls_of(runs, columns.size()), columns, request.none_label, blocks.count());
+    const std::vector<Figure> figures = with_intervals(all, blocks.count(), request.options);
     BaseEvaluation evaluation;
+    evaluation.blocks = static_cast<std::int64_t>(blocks.count());
     evaluation.not_scored = runs.not_scored;
     evaluation.provenance = reader.provenance();
-    const std::vector<std::size_t> calls = calls_of(runs, columns.size());
-    double right = 0;
     std::int64_t most = 0;
-    for (std::size_t run = 0; run < runs.truth.size(); ++run) {
-        evaluation.bases += runs.bases[run];
-        right += calls[run] == runs.truth[run] ? static_cast<double>(runs.bases[run]) : 0.0;
-    }
     for (std::size_t column = 0; column < columns.size(); ++column) {
-        evaluation.labels.push_back(figures_of(runs, calls, column, columns));
+        const Confusion counts = all.label(column).confusion({});
+        const Figure* of = &figures[column * LabelFiguresOf::count];
+        evaluation.labels.push_back({.label = columns[column],
+                                     .bases = counts.true_positives + counts.false_negatives,
+                                     .called = counts.true_positives + counts.false_positives,
+                                     .auroc = of[0],
+                                     .auprc = of[1],
+                                     .precision = of[2],
+                                     .recall = of[3],
+                                     .f1 = of[4]});
+        evaluation.bases += evaluation.labels.back().bases;
         most = std::max(most, evaluation.labels.back().bases);
     }
-    const auto all = static_cast<double>(evaluation.bases);
-    evaluation.accuracy = right / all;
-    evaluation.majority = static_cast<double>(most) / all;
-    summarise_into(evaluation, request.none_label);
+    const Figure* of_all = &figures[columns.size() * LabelFiguresOf::count];
+    evaluation.accuracy = of_all[0];
+    evaluation.mean_auroc = of_all[1];
+    evaluation.mean_auprc = of_all[2];
+    evaluation.mean_f1 = of_all[3];
+    evaluation.majority = static_cast<double>(most) / static_cast<double>(evaluation.bases);
     return evaluation;
 }
 
 std::vector<std::string> to_lines(const BaseEvaluation& evaluation) {
     std::vector<std::string> lines{fmt::format(
-        "{} bases, {} without scores; accuracy {} ({} by calling all the same); means: AUROC {}, "
+        "{} bases, {} without scores, {} blocks; accuracy {} ({:.3f} by calling all the same); means: AUROC "
+        "{}, "
         "AUPRC {}, F1 {}",
-        evaluation.bases, evaluation.not_scored, text_of(evaluation.accuracy), text_of(evaluation.majority),
-        text_of(evaluation.mean_auroc), text_of(evaluation.mean_auprc), text_of(evaluation.mean_f1))};
+        evaluation.bases, evaluation.not_scored, evaluation.blocks, for_people(evaluation.accuracy),
+        evaluation.majority.value_or(0), for_people(evaluation.mean_auroc), for_people(evaluation.mean_auprc),
+        for_people(evaluation.mean_f1))};
     for (const BaseFigures& label : evaluation.labels) {
         lines.push_back(fmt::format("label {}: {} bases, AUROC {}, AUPRC {}, F1 {}", label.label, label.bases,
-                                    text_of(label.auroc), text_of(label.auprc), text_of(label.f1)));
+                                    for_people(label.auroc), for_people(label.auprc), for_people(label.f1)));
     }
     return lines;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bigbird/core/files.hpp"
+#include "bigbird/evaluation/evaluation.hpp"
 #include "bigbird/rows/score_table.hpp"
 
 #include <cstdint>
@@ -18,22 +19,25 @@ struct BaseEvaluationRequest {
     std::filesystem::path labels;  ///< BED, column 4
     std::vector<std::filesystem::path> references;
     std::string none_label = "none";
+    EvaluationOptions options{};  ///< resamples, block_size, seed and threads
 };
 
 struct BaseFigures {
     std::string label;
     std::int64_t bases = 0, called = 0;
-    std::optional<double> auroc{}, auprc{}, precision{}, recall{}, f1{};
+    Figure auroc{}, auprc{}, precision{}, recall{}, f1{};
 };
 
 struct BaseEvaluation {
     std::int64_t bases = 0;             ///< that have scores
+    std::int64_t blocks = 0;            ///< of genome that hold them
     std::int64_t not_scored = 0;        ///< N, and what no token spells
     std::vector<BaseFigures> labels{};  ///< in the table's order
     /// Share of bases whose most probable label is theirs, and that of calling all the label that most have.
-    std::optional<double> accuracy{}, majority{};
-    std::optional<double> mean_auroc{}, mean_auprc{}, mean_f1{};  ///< over labels but that of bases of no row
-    rows::Provenance provenance;                                  ///< of the table
+    Figure accuracy{};
+    std::optional<double> majority{};
+    Figure mean_auroc{}, mean_auprc{}, mean_f1{};  ///< over labels but that of bases of no row
+    rows::Provenance provenance;                   ///< of the table
 };
 
 /// Bases that several rows score count once for each. Throws InputError with file and line: a label that the

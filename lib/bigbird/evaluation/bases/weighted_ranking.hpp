@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace bigbird::evaluation {
 
@@ -13,6 +14,7 @@ struct WeightedRow {
     float score = 0;  ///< not NaN
     bool positive = false;
     std::int64_t times = 0;
+    std::uint32_t block = 0;  ///< of genome, which is resampled as one
 };
 
 struct RankingFigures {
@@ -20,7 +22,20 @@ struct RankingFigures {
     std::optional<double> auprc;  ///< undefined without a positive
 };
 
-/// Sorts the rows. O(n log n).
-RankingFigures weighted_ranking(std::span<WeightedRow> rows);
+/// Immutable once made; figures() is thread-safe.
+class WeightedRanking {
+public:
+    /// Sorts the rows. O(n log n).
+    explicit WeightedRanking(std::vector<WeightedRow> rows);
+    RankingFigures figures() const;
+    /// With the rows of block b counted weights[b] times. O(n).
+    RankingFigures figures(std::span<const std::uint32_t> weights) const;
+
+private:
+    template <typename Times>
+    RankingFigures weighted(const Times& times) const;
+
+    std::vector<WeightedRow> rows_;  ///< by falling score
+};
 
 }  // namespace bigbird::evaluation

@@ -72,9 +72,11 @@ private:
         const hsize_t start[2] = {static_cast<hsize_t>(next_), 0},
                       count[2] = {static_cast<hsize_t>(rows), static_cast<hsize_t>(columns)};
         const int rank = dataset == 0 ? 2 : 1;
-        const Id space(H5Dget_space(datasets_[dataset]), H5Sclose), memory(H5Screate_simple(rank, count, nullptr), H5Sclose);
+        const Id space(H5Dget_space(datasets_[dataset]), H5Sclose),
+            memory(H5Screate_simple(rank, count, nullptr), H5Sclose);
         hsize_t size[2] = {0, 0};
-        require(H5Sget_simple_extent_ndims(space) == rank && H5Sget_simple_extent_dims(space, size, nullptr) == rank);
+        require(H5Sget_simple_extent_ndims(space) == rank &&
+                H5Sget_simple_extent_dims(space, size, nullptr) == rank);
         require(start[0] + count[0] <= size[0] && (rank == 1 || size[1] == count[1]));
         require(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr) >= 0 &&
                 H5Dread(datasets_[dataset], type, memory, space, H5P_DEFAULT, to) >= 0);

@@ -86,9 +86,10 @@ void require_apart(const Merge& merge, std::vector<Segment>& segments) {
     for (std::size_t i = 1; i < segments.size(); ++i) {
         const Segment &before = segments[i - 1], &here = segments[i];
         if (before.contig != here.contig || before.end <= here.begin) continue;
-        throw InputError("rows of two parts overlap at " + merge.run.contigs[here.contig].name + ":" +
-                         std::to_string(here.begin + 1) +
-                         "; their mean cannot be told from parts of a track: write such rows as .tsv, .npy or .h5");
+        throw InputError(
+            "rows of two parts overlap at " + merge.run.contigs[here.contig].name + ":" +
+            std::to_string(here.begin + 1) +
+            "; their mean cannot be told from parts of a track: write such rows as .tsv, .npy or .h5");
     }
 }
 

@@ -41,7 +41,7 @@ private:
 }  // namespace
 
 std::unique_ptr<rows::RowSource> shard_rows(std::unique_ptr<rows::RowSource> all, const Shard& shard,
-                                      AsBefore as_before) {
+                                            AsBefore as_before) {
     return std::make_unique<ShardRows>(std::move(all), shard, std::move(as_before));
 }
 

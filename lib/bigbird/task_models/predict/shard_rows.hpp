@@ -14,6 +14,7 @@ using AsBefore = std::function<bool(const rows::RegionRow& before, const rows::R
 
 /// The rows of `all` that a part takes (core/parts/segment_counter.hpp), with their segments. Needs a source
 /// that knows its total.
-std::unique_ptr<rows::RowSource> shard_rows(std::unique_ptr<rows::RowSource> all, const Shard& shard, AsBefore as_before);
+std::unique_ptr<rows::RowSource> shard_rows(std::unique_ptr<rows::RowSource> all, const Shard& shard,
+                                            AsBefore as_before);
 
 }  // namespace bigbird::task_models

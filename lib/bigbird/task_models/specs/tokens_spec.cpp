@@ -8,6 +8,7 @@ namespace bigbird::task_models {
 namespace {
 
 constexpr std::int64_t margin_share = 8;
+constexpr double peak_by_width = 0.128;
 
 }  // namespace
 
@@ -25,6 +26,10 @@ std::int64_t FinetuneTokensSpec::window_bases(std::int64_t fitting) const {
                           ": the model's positions hold the tokens of " + std::to_string(fitting) + " bases");
     }
     return window > 0 ? window : fitting;
+}
+
+double FinetuneTokensSpec::peak_of(std::int64_t hidden_size) const {
+    return learning_rate.peak > 0 ? learning_rate.peak : peak_by_width / static_cast<double>(hidden_size);
 }
 
 std::int64_t FinetuneTokensSpec::margin_bases(std::int64_t window_bases) const {

@@ -21,10 +21,12 @@ inline constexpr Choices<LabelWeights, 2> label_weight_choices{
     {{LabelWeights::uniform, "uniform"}, {LabelWeights::balanced, "balanced"}}};
 
 /// finetune-tokens. Of FinetuneSpec it uses neither examples nor what belongs to windows, baselines and bins.
+/// A learning_rate.peak of 0 stands for peak_of().
 struct FinetuneTokensSpec : FinetuneSpec {
     FinetuneTokensSpec() {
         head = "tokens";
         batch_size = 8;
+        learning_rate.peak = 0;
     }
 
     std::filesystem::path labels;  ///< BED, column 4
@@ -42,6 +44,9 @@ struct FinetuneTokensSpec : FinetuneSpec {
     void validate() const;
     /// `window`, or `fitting` where it is 0. Throws ConfigError where it is above `fitting`.
     std::int64_t window_bases(std::int64_t fitting) const;
+    /// The peak of the learning rate: as given, else 0.128 over the hidden size, which is 1e-3 of tiny's 128
+    /// and 1.7e-4 of base's 768.
+    double peak_of(std::int64_t hidden_size) const;
     /// Of a window. Throws ConfigError where the margins leave no base between them.
     std::int64_t margin_bases(std::int64_t window_bases) const;
 };

@@ -147,9 +147,10 @@ training::LoopResult finetune_tokens(const FinetuneTokensSpec& spec, const train
     const int threads = place.share_of(resolve_threads(spec.threads));
     const Data data = load_data(spec, threads);
     Plan plan = plan_of(spec, data);
-    training::LoopSpec loop =
-        finetune_loop(spec, spec.rate_over(data.splits.train.bases(), spec.batch_size * plan.info.window),
-                      metric_of(data.splits.validation, place.is_first()));
+    training::LearningRateSpec rate =
+        spec.rate_over(data.splits.train.bases(), spec.batch_size * plan.info.window);
+    rate.peak = spec.peak_of(plan.config.hidden_size);
+    training::LoopSpec loop = finetune_loop(spec, rate, metric_of(data.splits.validation, place.is_first()));
     loop.fixed_options = fixed_options(spec, data, plan, loop);
     plan.info.training = loop.fixed_options;
     if (const auto finished = training::finished_run(spec.output, loop)) return *finished;

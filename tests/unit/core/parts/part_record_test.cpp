@@ -51,7 +51,8 @@ DOCTEST_TEST_CASE("part record: of a folder its manifest is checked") {
 
 DOCTEST_TEST_CASE("part record: what is no record is refused") {
     const TempDir folder;
-    DOCTEST_CHECK(refusal(folder / "a.tsv").find("there is no a.tsv.part.json beside it") != std::string::npos);
+    DOCTEST_CHECK(refusal(folder / "a.tsv").find("there is no a.tsv.part.json beside it") !=
+                  std::string::npos);
     write_file(folder / "a.tsv.part.json", "{\"format\": \"other\"}");
     DOCTEST_CHECK(refusal(folder / "a.tsv").find("is not what --shard writes") != std::string::npos);
     write_file(folder / "a.tsv.part.json", "{\"format\": \"bigbird-dna part\", \"format_version\": 9}");

@@ -25,10 +25,11 @@ struct Three {
             const fs::path path = folder / ("part" + std::to_string(i + 1) + ".tsv");
             write_file(path, "part " + std::to_string(i));
             const auto number = static_cast<std::int64_t>(i);
-            PartRecord record{.kind = "table",
-                              .shard = {number + 1, 3},
-                              .run = {{"provenance", Json::array({{"task", "promoter"}, {"model_sha256", "ab"}})}},
-                              .segments = {{number, 2}, {number + 3, 1}}};
+            PartRecord record{
+                .kind = "table",
+                .shard = {number + 1, 3},
+                .run = {{"provenance", Json::array({{"task", "promoter"}, {"model_sha256", "ab"}})}},
+                .segments = {{number, 2}, {number + 3, 1}}};
             if (change) change(i, record);
             write_part_record(record, {path});
             paths.push_back(path);
@@ -95,5 +96,6 @@ DOCTEST_TEST_CASE("part set: two parts with one segment are refused") {
         if (i == 1) record.segments[0].number = 0;
     });
     const std::vector<Part> parts = open_parts(three.paths, 1);
-    DOCTEST_CHECK(message_of<InputError>([&] { order_of(parts); }).find("has segment 0") != std::string::npos);
+    DOCTEST_CHECK(message_of<InputError>([&] { order_of(parts); }).find("has segment 0") !=
+                  std::string::npos);
 }

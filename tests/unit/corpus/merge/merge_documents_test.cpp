@@ -55,7 +55,8 @@ std::vector<Part> build_parts(const TempDir& folder, DocumentForm form, std::int
 
 }  // namespace
 
-DOCTEST_TEST_CASE("merge documents: text and coordinates have the bytes of one run, and so has the manifest") {
+DOCTEST_TEST_CASE(
+    "merge documents: text and coordinates have the bytes of one run, and so has the manifest") {
     for (const DocumentForm form : {DocumentForm::text, DocumentForm::coordinates}) {
         for (const std::int64_t count : {1, 2, 5, 1000}) {
             DOCTEST_CAPTURE(count);

@@ -25,7 +25,8 @@ fs::path write_documents(const TempDir& folder) {
     for (int document = 0; document < 23; ++document) {
         if (document > 0) out << '\n';
         for (int sentence = 0; sentence <= document % 4; ++sentence)
-            out << "ACGTTGCANACG" << std::string(static_cast<std::size_t>(document * 3 + sentence), 'T') << "\n";
+            out << "ACGTTGCANACG" << std::string(static_cast<std::size_t>(document * 3 + sentence), 'T')
+                << "\n";
     }
     return folder / "documents.txt";
 }
@@ -34,8 +35,8 @@ void tokenize(const fs::path& documents, const fs::path& output, std::optional<S
     const auto tokenizer = tokenizer::DnaTokenizer::load(test_data("tokenizer/small.model"));
     DocumentReader reader(documents);
     TokenShardWriter writer(output, tokenizer, Overwrite::refuse, shard_tokens);
-    auto segments =
-        tokenize_documents(reader, tokenizer, 2, writer, [](const TokenCounts&) {}, shard);
+    auto segments = tokenize_documents(
+        reader, tokenizer, 2, writer, [](const TokenCounts&) {}, shard);
     writer.commit(Json::array(), 1);
     if (shard) write_tokens_record(output, *shard, shard_tokens, std::move(segments));
 }

@@ -48,15 +48,15 @@ DOCTEST_TEST_CASE("base_evaluation: every figure counts bases") {
     DOCTEST_CHECK(none.bases == 60);
     DOCTEST_CHECK(donor.bases == 10);
     DOCTEST_CHECK(donor.called == 40);
-    DOCTEST_CHECK(*donor.precision == doctest::Approx(0.25));
-    DOCTEST_CHECK(*donor.recall == doctest::Approx(1.0));
+    DOCTEST_CHECK(*donor.precision.value == doctest::Approx(0.25));
+    DOCTEST_CHECK(*donor.recall.value == doctest::Approx(1.0));
     DOCTEST_CHECK(exon.bases == 20);
-    DOCTEST_CHECK(*exon.f1 == doctest::Approx(0.5));
+    DOCTEST_CHECK(*exon.f1.value == doctest::Approx(0.5));
     // Exon: ten of its bases before all but ten others, ten behind all others but twenty.
-    DOCTEST_CHECK(*exon.auroc == doctest::Approx((10 * (60 + 5) + 10 * 10.0) / (20 * 70)));
-    DOCTEST_CHECK(*found.accuracy == doctest::Approx((10 + 20 + 10) / 90.0));
+    DOCTEST_CHECK(*exon.auroc.value == doctest::Approx((10 * (60 + 5) + 10 * 10.0) / (20 * 70)));
+    DOCTEST_CHECK(*found.accuracy.value == doctest::Approx((10 + 20 + 10) / 90.0));
     DOCTEST_CHECK(*found.majority == doctest::Approx(60 / 90.0));
-    DOCTEST_CHECK(*found.mean_f1 == doctest::Approx((*exon.f1 + *donor.f1) / 2));
+    DOCTEST_CHECK(*found.mean_f1.value == doctest::Approx((*exon.f1.value + *donor.f1.value) / 2));
 }
 
 DOCTEST_TEST_CASE("base_evaluation: reports as JSON and as a table") {
@@ -69,7 +69,7 @@ DOCTEST_TEST_CASE("base_evaluation: reports as JSON and as a table") {
     DOCTEST_CHECK(json["labels"][2]["label"] == "exon");
     DOCTEST_CHECK(json["scores"]["task"] == "tokens");
     DOCTEST_CHECK(read_file(scene.folder / "report.tsv").find("\ndonor\t10\t40\t") != std::string::npos);
-    DOCTEST_CHECK(to_lines(found)[0].starts_with("90 bases, 10 without scores; accuracy 0.444444 "));
+    DOCTEST_CHECK(to_lines(found)[0].starts_with("90 bases, 10 without scores, 1 blocks; accuracy 0.444 ("));
 }
 
 DOCTEST_TEST_CASE("base_evaluation: labels without scores and rows off the reference are named") {
@@ -91,4 +91,30 @@ DOCTEST_TEST_CASE("base_evaluation: labels without scores and rows off the refer
     DOCTEST_CHECK(message_of<ConfigError>([&] { evaluate_bases(other); }) ==
                   "--none-label 'rest' is none of the labels that " + (scene.folder / "scores.tsv").string() +
                       " has scores of: none, exon");
+}
+
+DOCTEST_TEST_CASE("base_evaluation: intervals come from blocks of genome, and are wide where these differ") {
+    Scene scene;
+    scene.labels("1\t20\t40\texon\n1\t60\t70\texon\n");
+    scene.scores("none\texon",
+                 "1\t0\t25\t.\t.\t.\tok\t0\t0.7\t0.3\n1\t25\t50\t.\t.\t.\tok\t0\t0.2\t0.8\n"
+                 "1\t50\t75\t.\t.\t.\tok\t0\t0.6\t0.4\n1\t75\t100\t.\t.\t.\tok\t0\t0.9\t0.1\n");
+    const BaseEvaluation one = evaluate_bases(scene.request);
+    DOCTEST_CHECK(one.blocks == 1);
+    DOCTEST_CHECK(!one.accuracy.low);
+    scene.request.options.block_size = 25;
+    const BaseEvaluation four = evaluate_bases(scene.request);
+    DOCTEST_CHECK(four.blocks == 4);
+    DOCTEST_CHECK(four.accuracy.value == one.accuracy.value);
+    DOCTEST_REQUIRE(four.accuracy.low);
+    DOCTEST_CHECK(*four.accuracy.low < *four.accuracy.value - 0.05);
+    DOCTEST_CHECK(*four.accuracy.high > *four.accuracy.value + 0.05);
+    // Blocks are right in 20, 15, 15 and 25 of their 25 bases.
+    DOCTEST_CHECK(*four.accuracy.value == doctest::Approx(0.75));
+    DOCTEST_CHECK(*four.accuracy.low >= 0.6);
+    DOCTEST_CHECK(*four.accuracy.high <= 1.0);
+    scene.request.options.threads = 2;
+    DOCTEST_CHECK(*evaluate_bases(scene.request).mean_auprc.low == *four.mean_auprc.low);
+    scene.request.options.resamples = 0;
+    DOCTEST_CHECK(!evaluate_bases(scene.request).accuracy.low);
 }

@@ -24,6 +24,7 @@ DOCTEST_TEST_CASE("merge scores: an output that exists stays") {
     const TempDir folder;
     const std::vector<Part> parts = open_parts(write_parts(folder, ".tsv", 10, 2), 1);
     write_file(folder / "m.tsv", "mine");
-    DOCTEST_CHECK_THROWS_AS(outputs::merge_scores(parts, folder / "m.tsv", Overwrite::refuse, 1), ConfigError);
+    DOCTEST_CHECK_THROWS_AS(outputs::merge_scores(parts, folder / "m.tsv", Overwrite::refuse, 1),
+                            ConfigError);
     DOCTEST_CHECK(read_file(folder / "m.tsv") == "mine");
 }

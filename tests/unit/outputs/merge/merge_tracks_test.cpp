@@ -28,8 +28,7 @@ DOCTEST_TEST_CASE("merge tracks: the largest of rows that overlap can be merged,
     DOCTEST_CHECK(merges(".bedgraph", 1200, 1, outputs::Overlap::mean, overlapping));
     const TempDir folder;
     const auto paths = write_parts(folder, ".bw", 1200, 2, outputs::Overlap::mean, overlapping);
-    const std::string message = message_of<InputError>([&] {
-        outputs::merge_scores(open_parts(paths, 1), folder / "m.bw", Overwrite::refuse, 1);
-    });
+    const std::string message = message_of<InputError>(
+        [&] { outputs::merge_scores(open_parts(paths, 1), folder / "m.bw", Overwrite::refuse, 1); });
     DOCTEST_CHECK(message.find("rows of two parts overlap at 2:") != std::string::npos);
 }

@@ -44,7 +44,8 @@ inline void write_scores(const std::filesystem::path& path, std::int64_t rows, s
                             .n_fraction = scored ? 0.125 : 1};
         const std::vector<float> values{static_cast<float>(i) / 1024, static_cast<float>(i % 10) / 10};
         outputs.begin_segment(segment);
-        outputs.write(rows::fields_of(row), scored ? std::span<const float>(values) : std::span<const float>());
+        outputs.write(rows::fields_of(row),
+                      scored ? std::span<const float>(values) : std::span<const float>());
     }
     outputs.commit();
 }

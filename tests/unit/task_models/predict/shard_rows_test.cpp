@@ -62,7 +62,8 @@ DOCTEST_TEST_CASE("shard rows: rows that are computed together are in one part")
         const auto part = part_of(1000, {number, 4}, tens);
         DOCTEST_CHECK(part.size() == 250);
         for (std::size_t i = 0; i < part.size(); ++i)
-            if (part[i].line != part[i - i % 10].line + static_cast<std::int64_t>(i % 10)) DOCTEST_FAIL("parted");
+            if (part[i].line != part[i - i % 10].line + static_cast<std::int64_t>(i % 10))
+                DOCTEST_FAIL("parted");
     }
 }
 

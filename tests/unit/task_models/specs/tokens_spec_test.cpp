@@ -35,3 +35,11 @@ DOCTEST_TEST_CASE("tokens_spec: what does not go together is refused") {
     spec.none_label = "other";
     spec.validate();
 }
+
+DOCTEST_TEST_CASE("tokens_spec: the learning rate follows the network's width, or is what was given") {
+    FinetuneTokensSpec spec;
+    DOCTEST_CHECK(spec.peak_of(128) == doctest::Approx(1e-3));
+    DOCTEST_CHECK(spec.peak_of(768) == doctest::Approx(0.128 / 768));
+    spec.learning_rate.peak = 5e-5;
+    DOCTEST_CHECK(spec.peak_of(128) == 5e-5);
+}
