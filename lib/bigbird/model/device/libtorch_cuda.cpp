@@ -49,9 +49,16 @@ int cuda_of_libtorch() {
     return version;
 }
 
+/// A package of the program may hold LibTorch's CPU half alone (docs/install.md).
+constexpr const char* no_cuda_part =
+    "there is no libtorch_cuda.so beside libtorch_cpu.so: install the package torch 2.11 with CUDA and, "
+    "where "
+    "it is not found then, name its folder in BIGBIRD_TORCH";
+
 std::string open_error() {
     if (::dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL) == nullptr) {
-        return ::dlerror();
+        const std::string error = ::dlerror();
+        return fs::exists(libtorch_folder() / "libtorch_cuda.so") ? error : no_cuda_part;
     }
     if (!at::globalContext().hasCUDA() || at::detail::getCUDAHooks().deviceCount() == 0) {
         return "it sees no GPU, though the driver does";

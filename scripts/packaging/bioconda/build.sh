@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Builds the conda package; conda-build sets the variables. UNTRIED.
+set -euo pipefail
+
+cmake -S . -B build -G Ninja ${CMAKE_ARGS:-} \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$PREFIX" -DCMAKE_PREFIX_PATH="$PREFIX" \
+    -DBIGBIRD_LIBTORCH="$PREFIX" -DBIGBIRD_DEVELOPER=OFF -DBIGBIRD_CUDA=OFF
+cmake --build build --parallel "${CPU_COUNT:-2}" --target bigbird-dna
+cmake --install build --component runtime
+
+share=$PREFIX/share/bigbird-dna
+mkdir -p "$share/models/chromatin-22" "$share/example"
+install -m 644 test_data/models/chromatin-22/* "$share/models/chromatin-22/"
+install -m 644 test_data/models/example.bed test_data/genome/22.fa.gz "$share/example/"

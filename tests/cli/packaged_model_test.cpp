@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The small model that the packages carry (scripts/data/make-model) gives the scores that its maker stored.
+#include "cli/run_program.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+using namespace bigbird::testing;
+
+namespace {
+
+using Table = std::vector<std::vector<std::string>>;
+
+constexpr std::size_t first_score = 8, labels = 109, regions = 9;
+
+/// The header and the rows of a table of scores, without its lines of provenance.
+Table read_table(const std::filesystem::path& path) {
+    Table table;
+    std::ifstream in(path);
+    for (std::string line; std::getline(in, line);) {
+        if (line.starts_with("##")) {
+            continue;
+        }
+        std::istringstream fields(line);
+        table.emplace_back();
+        for (std::string field; std::getline(fields, field, '\t');) {
+            table.back().push_back(field);
+        }
+    }
+    return table;
+}
+
+Table expected_scores() {
+    return read_table(test_data("models/chromatin-22.scores.tsv"));
+}
+
+ProgramResult score(const std::string& output, const std::string& strand) {
+    return run_program({"predict-chromatin", "--model", test_data("models/chromatin-22").string(),
+                        "--reference", test_data("genome/22.fa.gz").string(), "--regions",
+                        test_data("models/example.bed").string(), "--reverse-complement", strand, "--device",
+                        "cpu", "--output", output});
+}
+
+double largest_difference(const Table& scores, const Table& expected) {
+    double largest = 0;
+    for (std::size_t row = 1; row < expected.size(); ++row) {
+        for (std::size_t i = first_score; i < expected[row].size(); ++i) {
+            largest =
+                std::max(largest, std::abs(std::stod(scores.at(row).at(i)) - std::stod(expected[row][i])));
+        }
+    }
+    return largest;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("chromatin-22: scores a BED file as stored") {
+    const TempDir folder;
+    const std::string output = (folder / "scores.tsv").string();
+    const ProgramResult result = score(output, "average");
+    DOCTEST_REQUIRE_MESSAGE(result.code == 0, result.err);
+
+    const Table scores = read_table(output), expected = expected_scores();
+    DOCTEST_REQUIRE(expected.size() == 1 + regions);
+    DOCTEST_REQUIRE(expected.front().size() == first_score + labels);
+    DOCTEST_REQUIRE(scores.size() == expected.size());
+    DOCTEST_CHECK(scores.front() == expected.front());
+    DOCTEST_CHECK(largest_difference(scores, expected) < 1e-4);
+}
+
+DOCTEST_TEST_CASE("chromatin-22: the strands count") {
+    const TempDir folder;
+    const std::string output = (folder / "scores.tsv").string();
+    DOCTEST_REQUIRE(score(output, "none").code == 0);
+    DOCTEST_CHECK(largest_difference(read_table(output), expected_scores()) > 1e-3);
+}
+
+DOCTEST_TEST_CASE("chromatin-22: its card names the weights that lie beside it") {
+    const std::string card = read_file(test_data("models/chromatin-22/README.md"));
+    DOCTEST_CHECK(card.starts_with("---\nlicense: apache-2.0\n"));
+    const TempDir folder;
+    const std::string output = (folder / "scores.tsv").string();
+    DOCTEST_REQUIRE(score(output, "none").code == 0);
+    const std::string table = read_file(output), key = "##model_sha256=";
+    const std::size_t at = table.find(key);
+    DOCTEST_REQUIRE(at != std::string::npos);
+    DOCTEST_CHECK(card.find(table.substr(at + key.size(), 64)) != std::string::npos);
+}
