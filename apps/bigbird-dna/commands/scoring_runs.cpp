@@ -4,14 +4,25 @@
 #include "commands/predict.hpp"
 #include "commands/predict_variants.hpp"
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/task_models/embed/embed.hpp"
 #include "bigbird/task_models/predict/predict.hpp"
 #include "bigbird/task_models/predict/predict_variants.hpp"
 
+#include <cstdio>
+
 namespace bigbird::cli {
 
 int run_predict(const task_models::PredictSpec& spec) {
+    if (spec.dry_run) {
+        const task_models::PredictForecast forecast = task_models::forecast_predict(spec);
+        const std::string text =
+            spec.json ? task_models::to_json(forecast).dump(2) + "\n" : task_models::describe(forecast);
+        std::fwrite(text.data(), 1, text.size(), stdout);
+        return 0;
+    }
+    if (spec.outputs.paths.empty()) throw ConfigError("--output is needed, or --dry-run");
     const task_models::PredictReport report = task_models::predict(spec);
     log_info("{} of {} rows scored in {:.1f} s", report.scored, report.rows, report.seconds);
     if (report.truncated > 0) {

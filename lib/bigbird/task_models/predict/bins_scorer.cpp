@@ -88,6 +88,11 @@ public:
     bool together(const rows::RegionRow& before, const rows::RegionRow& row) const override {
         return begin_in_one_window(models_.front().bins->grid(), before.window, row.window);
     }
+    std::int64_t new_windows(const rows::RegionRow* before, const rows::RegionRow& row) const override {
+        if (!rows::is_scored(row.head.status)) return 0;
+        return count_new_windows(models_.front().bins->grid(), before != nullptr ? &before->window : nullptr,
+                                 row.window);
+    }
     std::vector<float> score(const PreparedRows& prepared,
                              const std::function<void(double)>& after_batch) override {
         const auto& rows = dynamic_cast<const PlacedRows&>(prepared).rows;

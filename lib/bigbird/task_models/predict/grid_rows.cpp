@@ -21,6 +21,21 @@ bool begin_in_one_window(const bins::Grid& grid, const genome::Interval& a, cons
     return a.contig == b.contig && window(a) == window(b);
 }
 
+std::int64_t count_new_windows(const bins::Grid& grid, const genome::Interval* before,
+                               const genome::Interval& where) {
+    const auto window_at = [&](std::int64_t base) {
+        return grid.window_of(std::max<std::int64_t>(0, base) / grid.bin);
+    };
+    const auto last_of = [&](const genome::Interval& of) {
+        return window_at(std::max(of.begin, of.end - 1));
+    };
+    std::int64_t first = window_at(where.begin);
+    if (before != nullptr && before->contig == where.contig && window_at(before->begin) <= first) {
+        first = std::max(first, last_of(*before) + 1);
+    }
+    return std::max<std::int64_t>(0, last_of(where) - first + 1);
+}
+
 GridRows::GridRows(const bins::Grid& grid, const SequenceOf& sequence_of, std::size_t at_once, Values values)
     : grid_(grid), sequence_of_(sequence_of), at_once_(at_once), values_(std::move(values)) {}
 

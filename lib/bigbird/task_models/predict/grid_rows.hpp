@@ -30,6 +30,10 @@ struct GridRow {
 /// Whether two rows begin in the core of one window.
 bool begin_in_one_window(const bins::Grid& grid, const genome::Interval& a, const genome::Interval& b);
 
+/// How many windows hold bins of `where` but none of `before` (may be null), which lies in front of it.
+std::int64_t count_new_windows(const bins::Grid& grid, const genome::Interval* before,
+                               const genome::Interval& where);
+
 /// Reads windows of one model, and keeps the last ones for rows that come.
 class GridRows {
 public:

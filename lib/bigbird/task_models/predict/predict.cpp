@@ -272,6 +272,68 @@ PredictReport score_rows(rows::RowSource& source, RowScorer& scorer, RowWriter& 
     return report;
 }
 
+/// Everything that rows are scored with.
+class PredictWork {
+public:
+    explicit PredictWork(const PredictSpec& spec) : spec_(spec) {
+        if (spec.examples.empty()) {
+            require_readable(spec.regions);
+            reference_ = genome::open_references(spec.references);
+        } else {
+            examples_ = examples::ExampleSet::load(spec.examples);
+        }
+        scorer_ = load_scorer(spec, [this](const genome::Interval& where) {
+            return reference_ ? reference_->fetch(where)
+                              : bins_->sequence(where.contig, where.begin, where.end);
+        });
+        open_source();
+        if (spec.outputs.shard) take_part(*spec.outputs.shard);
+        if (examples_) {
+            contigs_ = contigs_of(*examples_);
+        } else {
+            contigs_.assign(reference_->contigs().begin(), reference_->contigs().end());
+        }
+    }
+    rows::RowSource& source() { return *source_; }
+    RowScorer& scorer() { return *scorer_; }
+    /// Whether the tiles of a line make one row.
+    bool pools() const { return spec_.tile > 0 && spec_.pool != Pool::none; }
+    RowWriter writer(const PredictSpec& spec, int threads) const {
+        return {spec, *scorer_, provenance_of(spec, *scorer_, reference_.get()), contigs_, threads};
+    }
+
+private:
+    void open_source() {
+        if (examples_) {
+            const bool by_bins = scorer_->models().front().bins != nullptr;
+            if (by_bins) bins_ = examples::LabelledBins::load(spec_.examples);
+            const rows::WindowBounds window =
+                by_bins ? scorer_->region_options(rows::Anchor::centre).bounds : scorer_->info().window;
+            check_examples(*examples_, spec_, window);
+            source_ = example_source(*examples_, spec_.split, window);
+        } else {
+            if (const auto warning = other_build(scorer_->info(), *reference_)) log_warning("{}", *warning);
+            source_ = std::make_unique<rows::RegionReader>(spec_.regions, *reference_,
+                                                           region_options(spec_, *scorer_));
+        }
+    }
+    void take_part(const Shard& shard) {
+        // Rows of one window are computed together; of a line's tiles one row is made.
+        source_ = shard_rows(std::move(source_), shard,
+                             [this](const rows::RegionRow& before, const rows::RegionRow& row) {
+                                 return pools() ? before.line == row.line : scorer_->together(before, row);
+                             });
+    }
+
+    const PredictSpec& spec_;
+    std::unique_ptr<genome::ReferenceGenome> reference_;
+    std::optional<examples::ExampleSet> examples_;
+    std::optional<examples::LabelledBins> bins_;  ///< where models of bins score examples
+    std::unique_ptr<RowScorer> scorer_;
+    std::unique_ptr<rows::RowSource> source_;
+    std::vector<genome::Contig> contigs_;
+};
+
 }  // namespace
 
 PredictReport predict(const PredictSpec& spec) {
@@ -279,49 +341,37 @@ PredictReport predict(const PredictSpec& spec) {
     const auto start = std::chrono::steady_clock::now();
     outputs::prepare_outputs(output_spec(spec));
     const int threads = resolve_threads(spec.threads);
-    std::unique_ptr<genome::ReferenceGenome> reference;
-    std::optional<examples::ExampleSet> examples;
-    if (spec.examples.empty()) {
-        require_readable(spec.regions);
-        reference = genome::open_references(spec.references);
-    } else {
-        examples = examples::ExampleSet::load(spec.examples);
-    }
-    std::optional<examples::LabelledBins> bins;  // where models of bins score examples
-    const SequenceOf sequence_of = [&](const genome::Interval& where) {
-        return reference ? reference->fetch(where) : bins->sequence(where.contig, where.begin, where.end);
-    };
-    const std::unique_ptr<RowScorer> scorer = load_scorer(spec, sequence_of);
-    const bool by_bins = scorer->models().front().bins != nullptr;
-    std::unique_ptr<rows::RowSource> source;
-    if (examples) {
-        if (by_bins) bins = examples::LabelledBins::load(spec.examples);
-        const rows::WindowBounds window =
-            by_bins ? scorer->region_options(rows::Anchor::centre).bounds : scorer->info().window;
-        check_examples(*examples, spec, window);
-        source = example_source(*examples, spec.split, window);
-    } else {
-        if (const auto warning = other_build(scorer->info(), *reference)) log_warning("{}", *warning);
-        source =
-            std::make_unique<rows::RegionReader>(spec.regions, *reference, region_options(spec, *scorer));
-    }
-    if (spec.outputs.shard) {
-        // Rows of one window are computed together; of a line's tiles one row is made.
-        const bool by_lines = spec.tile > 0 && spec.pool != Pool::none;
-        source = shard_rows(std::move(source), *spec.outputs.shard,
-                            [&scorer, by_lines](const rows::RegionRow& before, const rows::RegionRow& row) {
-                                return by_lines ? before.line == row.line : scorer->together(before, row);
-                            });
-    }
-    const std::vector<genome::Contig> contigs =
-        examples ? contigs_of(*examples)
-                 : std::vector<genome::Contig>(reference->contigs().begin(), reference->contigs().end());
-    RowWriter writer(spec, *scorer, provenance_of(spec, *scorer, reference.get()), contigs, threads);
-    PredictReport report = score_rows(*source, *scorer, writer, threads);
+    PredictWork work(spec);
+    RowWriter writer = work.writer(spec, threads);
+    PredictReport report = score_rows(work.source(), work.scorer(), writer, threads);
     writer.commit();
-    source->report();
+    work.source().report();
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
+}
+
+PredictForecast forecast_predict(const PredictSpec& spec) {
+    spec.validate();
+    const int threads = resolve_threads(spec.threads);
+    PredictWork work(spec);
+    std::vector<std::string> endings{".tsv", ".tsv.gz", ".npy", ".h5"};
+    if (spec.outputs.min_score) endings.emplace_back(".long.tsv.gz");
+    // A region's tiles make one row; tried rows are not whole regions, and each stands for a row there.
+    PredictSpec trial = spec;
+    trial.outputs.shard.reset();
+    trial.pool = Pool::none;
+    trial.outputs.overwrite = Overwrite::allow;
+    const OpenOutput open = [&](const fs::path& path) {
+        trial.outputs.paths = {path};
+        auto writer = std::make_shared<RowWriter>(work.writer(trial, 1));
+        return [writer](const rows::RegionRow* row, std::span<const float> scores) {
+            if (row == nullptr) return writer->commit();
+            writer->write(*row, scores);
+        };
+    };
+    const auto models = std::ssize(work.scorer().models());
+    const std::int64_t passes = models * (spec.strands == Strands::average ? 2 : 1);
+    return forecast_rows(work.source(), work.scorer(), passes, work.pools(), endings, open, threads);
 }
 
 }  // namespace bigbird::task_models

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/task_models/predict/predict_forecast.hpp"
 #include "bigbird/task_models/specs/predict_spec.hpp"
 
 #include <cstdint>
@@ -17,5 +18,9 @@ struct PredictReport {
 /// last), a chromatin row's about its middle. Outputs appear when all rows are written. Throws InputError,
 /// ConfigError, DeviceError, WriteError, Stopped.
 PredictReport predict(const PredictSpec& spec);
+
+/// What predict() would take, told from all rows and some of their scores; writes none of the outputs. Throws
+/// as predict() does.
+PredictForecast forecast_predict(const PredictSpec& spec);
 
 }  // namespace bigbird::task_models

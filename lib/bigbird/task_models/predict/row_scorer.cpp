@@ -42,6 +42,9 @@ public:
         prepared->truncated = prepared->encoded.truncated;
         return prepared;
     }
+    std::int64_t new_windows(const rows::RegionRow*, const rows::RegionRow& row) const override {
+        return rows::is_scored(row.head.status) ? 1 : 0;
+    }
     std::vector<float> score(const PreparedRows& rows,
                              const std::function<void(double)>& after_batch) override {
         return predictor_.score(dynamic_cast<const EncodedRows&>(rows).encoded, after_batch);

@@ -36,6 +36,8 @@ public:
     virtual std::unique_ptr<PreparedRows> prepare(std::span<rows::RegionRow> rows, int threads) const = 0;
     /// Whether a row is computed with the one before it, which a work in parts does not part then.
     virtual bool together(const rows::RegionRow&, const rows::RegionRow&) const { return false; }
+    /// How many windows a row reads that `before` (may be null), the row in front of it, did not.
+    virtual std::int64_t new_windows(const rows::RegionRow* before, const rows::RegionRow& row) const = 0;
     /// Probabilities, (rows, labels) row by row, NaN where a row is not scored. `after_batch` is told the
     /// part that is done, 0 to 1. One thread at a time.
     virtual std::vector<float> score(const PreparedRows& rows,

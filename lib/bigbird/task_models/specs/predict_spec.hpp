@@ -54,6 +54,7 @@ struct PredictSpec : ComputeSpec {
     std::string labels;           ///< LabelTable::select; "": all
     std::string track_labels;     ///< of tracks, among `labels`; "": the same
     Strands strands = Strands::none;
+    bool dry_run = false, json = false;  ///< say what it would take, in lines or as JSON
 
     /// Throws ConfigError where fields do not go together; files are not looked at.
     void validate() const;

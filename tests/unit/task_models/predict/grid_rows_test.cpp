@@ -72,3 +72,19 @@ DOCTEST_TEST_CASE("grid rows: says what part is done") {
     rows.add(wanted, 1, all, [&](double part) { parts.push_back(part); });
     DOCTEST_CHECK(parts == std::vector{0.5, 1.0});
 }
+
+DOCTEST_TEST_CASE("grid rows: windows that a row adds to those of the row in front of it") {
+    const bins::Grid grid{.bin = 100, .window_bins = 12, .margin_bins = 1};  // cores of ten bins
+    const genome::Interval first{"c", 0, 200}, same{"c", 800, 1000}, next{"c", 900, 1100},
+        far{"c", 3000, 5100}, other{"d", 3000, 3001};
+    using task_models::begin_in_one_window, task_models::count_new_windows;
+    DOCTEST_CHECK(count_new_windows(grid, nullptr, first) == 1);
+    DOCTEST_CHECK(count_new_windows(grid, &first, same) == 0);
+    DOCTEST_CHECK(count_new_windows(grid, &same, next) == 1);
+    DOCTEST_CHECK(count_new_windows(grid, &next, far) == 3);
+    DOCTEST_CHECK(count_new_windows(grid, &far, other) == 1);
+    DOCTEST_CHECK(count_new_windows(grid, &far, first) == 1);  // not in order
+    DOCTEST_CHECK(begin_in_one_window(grid, first, next));
+    DOCTEST_CHECK(!begin_in_one_window(grid, next, far));
+    DOCTEST_CHECK(!begin_in_one_window(grid, far, other));
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/predict/predict_forecast.hpp"
+
+#include "bigbird/core/files.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/rows/row.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t runs = 64, rows_a_run = 64;
+constexpr double seconds_of_trial = 3;
+
+/// Rows that follow one another, as the scorer gets them.
+using Run = std::vector<rows::RegionRow>;
+
+/// Counts all rows and keeps some runs of them, evenly spread.
+struct Survey {
+    std::int64_t rows = 0, rows_out = 0, windows = 0;
+    std::vector<Run> tried;
+};
+
+Survey survey(rows::RowSource& source, const RowScorer& scorer, bool by_lines) {
+    Survey found;
+    const std::int64_t stride = std::max<std::int64_t>(rows_a_run, source.total() / runs);
+    std::optional<rows::RegionRow> before;
+    while (std::optional<rows::RegionRow> row = source.next()) {
+        if (found.rows % 4096 == 0) stop_if_asked();
+        const std::int64_t place = found.rows % stride;
+        if (place == 0) found.tried.emplace_back();
+        if (place < rows_a_run) found.tried.back().push_back(*row);
+        ++found.rows;
+        found.rows_out += by_lines && !row->last_of_line ? 0 : 1;
+        found.windows += scorer.new_windows(before ? &*before : nullptr, *row);
+        before = std::move(row);
+    }
+    return found;
+}
+
+struct Scored {
+    Run rows;
+    std::vector<float> scores;
+};
+
+/// What the runs took, and their scores.
+struct Trial {
+    std::int64_t rows = 0, with_sequence = 0, windows = 0;
+    double seconds = 0;
+    std::vector<Scored> scored;
+};
+
+struct Timed {
+    std::vector<float> scores;
+    double seconds = 0;
+};
+
+Timed score_run(const Run& run, RowScorer& scorer, int threads) {
+    Run copy = run;  // prepare() takes the sequences
+    const auto begin = std::chrono::steady_clock::now();
+    Timed timed{.scores = scorer.score(*scorer.prepare(copy, threads), {})};
+    timed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return timed;
+}
+
+bool has_sequence(const rows::RegionRow& row) {
+    return rows::is_scored(row.head.status);
+}
+
+Trial try_runs(std::vector<Run> tried, const rows::RowSource& source, RowScorer& scorer, int threads) {
+    Trial trial;
+    Trial cold;  // the first run, which pays for what is made once
+    for (Run& run : tried) {
+        stop_if_asked();
+        parallel_for(std::ssize(run), threads,
+                     [&](std::int64_t i) { source.fill(run[static_cast<std::size_t>(i)]); });
+        trial.rows += std::ssize(run);
+        trial.with_sequence += std::ranges::count_if(run, has_sequence);
+        if (trial.seconds > seconds_of_trial) continue;
+        Scored& scored = trial.scored.emplace_back();
+        scored.rows = run;
+        if (std::ranges::none_of(run, has_sequence)) continue;
+        Timed timed = score_run(run, scorer, threads);
+        scored.scores = std::move(timed.scores);
+        Trial& counted = cold.windows == 0 ? cold : trial;
+        counted.seconds += timed.seconds;
+        for (std::size_t i = 0; i < run.size(); ++i)
+            counted.windows += scorer.new_windows(i > 0 ? &run[i - 1] : nullptr, run[i]);
+    }
+    if (trial.windows == 0) {
+        trial.windows = cold.windows;
+        trial.seconds = cold.seconds;
+    }
+    return trial;
+}
+
+/// A folder that is removed with all it holds.
+class TrialFolder {
+public:
+    TrialFolder() : path_(fs::temp_directory_path() / ("bigbird-dna-dry-run-" + std::to_string(::getpid()))) {
+        fs::create_directory(path_);
+    }
+    TrialFolder(const TrialFolder&) = delete;
+    TrialFolder& operator=(const TrialFolder&) = delete;
+    ~TrialFolder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    /// Of all that it holds; takes it away.
+    std::int64_t take_bytes() const {
+        std::uintmax_t bytes = 0;
+        for (const auto& entry : fs::directory_iterator(path_))
+            bytes += entry.file_size();
+        for (const auto& entry : fs::directory_iterator(path_))
+            fs::remove(entry.path());
+        return static_cast<std::int64_t>(bytes);
+    }
+    const fs::path& path() const { return path_; }
+
+private:
+    fs::path path_;
+};
+
+/// Writes the first `count` of the scored runs.
+std::int64_t bytes_of(const TrialFolder& folder, const std::string& ending, const OpenOutput& open,
+                      const Trial& trial, std::size_t labels, std::size_t count) {
+    const auto write = open(folder.path() / ("dry-run" + ending));
+    for (std::size_t i = 0; i < count; ++i) {
+        const Scored& scored = trial.scored[i];
+        for (std::size_t row = 0; row < scored.rows.size(); ++row) {
+            write(&scored.rows[row],
+                  has_sequence(scored.rows[row]) ? std::span(scored.scores).subspan(row * labels, labels) : std::span<const float>());
+        }
+    }
+    write(nullptr, {});
+    return folder.take_bytes();
+}
+
+std::int64_t most_memory() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss * 1024;
+}
+
+}  // namespace
+
+PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::int64_t passes_a_window,
+                              bool by_lines, const std::vector<std::string>& endings, const OpenOutput& open,
+                              int threads) {
+    Survey found = survey(source, scorer, by_lines);
+    const Trial trial = try_runs(std::move(found.tried), source, scorer, threads);
+    PredictForecast forecast;
+    forecast.rows = found.rows;
+    forecast.rows_out = found.rows_out;
+    forecast.tried_rows = trial.rows;
+    forecast.tried_windows = trial.windows;
+    if (trial.rows > 0) {
+        forecast.share_with_sequence =
+            static_cast<double>(trial.with_sequence) / static_cast<double>(trial.rows);
+    }
+    forecast.windows = static_cast<std::int64_t>(static_cast<double>(found.windows) * forecast.share_with_sequence);
+    forecast.passes = forecast.windows * passes_a_window;
+    if (trial.windows > 0) {
+        forecast.seconds =
+            trial.seconds / static_cast<double>(trial.windows) * static_cast<double>(forecast.windows);
+    }
+    forecast.memory = most_memory();
+    std::int64_t written = 0;
+    for (const Scored& scored : trial.scored)
+        written += std::ssize(scored.rows);
+    const TrialFolder folder;
+    for (const std::string& ending : endings) {
+        if (written == 0) break;
+        const std::size_t labels = scorer.labels().size();
+        const std::int64_t empty = bytes_of(folder, ending, open, trial, labels, 0);
+        const std::int64_t some = bytes_of(folder, ending, open, trial, labels, trial.scored.size());
+        forecast.bytes.emplace_back(
+            ending, empty + static_cast<std::int64_t>(static_cast<double>(some - empty) /
+                                                      static_cast<double>(written) *
+                                                      static_cast<double>(forecast.rows_out)));
+    }
+    return forecast;
+}
+
+std::string describe(const PredictForecast& forecast) {
+    std::string text;
+    const auto say = [&](const std::string& name, const std::string& value) {
+        text += fmt::format("{:<18}{}\n", name, value);
+    };
+    say("rows", std::to_string(forecast.rows));
+    say("windows", fmt::format("{} ({:.0f} % of {} rows tried hold sequence)", forecast.windows,
+                               100 * forecast.share_with_sequence, forecast.tried_rows));
+    say("passes", std::to_string(forecast.passes));
+    say("seconds", fmt::format("{:.1f} ({}; measured on {} windows)", forecast.seconds,
+                               Progress::duration(forecast.seconds), forecast.tried_windows));
+    say("memory", fmt::format("{:.0f} MB, whatever the number of rows; a track takes 16 bytes a row more",
+                              static_cast<double>(forecast.memory) / 1e6));
+    for (const auto& [ending, bytes] : forecast.bytes)
+        say("bytes " + ending, fmt::format("{} ({:.1f} MB)", bytes, static_cast<double>(bytes) / 1e6));
+    return text;
+}
+
+Json to_json(const PredictForecast& forecast) {
+    Json json{{"rows", forecast.rows},
+              {"rows_out", forecast.rows_out},
+              {"windows", forecast.windows},
+              {"passes", forecast.passes},
+              {"share_with_sequence", forecast.share_with_sequence},
+              {"seconds", forecast.seconds},
+              {"memory_bytes", forecast.memory},
+              {"tried_rows", forecast.tried_rows},
+              {"tried_windows", forecast.tried_windows},
+              {"bytes", Json::object()}};
+    for (const auto& [ending, bytes] : forecast.bytes)
+        json["bytes"][ending] = bytes;
+    return json;
+}
+
+}  // namespace bigbird::task_models
