@@ -142,3 +142,20 @@ DOCTEST_TEST_CASE("merge: what is no part, or no whole, ends with a sentence") {
     refused(fixture.merge({"a.tsv", "c.tsv"}, "n.tsv"), 3, "truncated or changed");
     DOCTEST_CHECK(!fs::exists(fixture / "n.tsv"));
 }
+
+DOCTEST_TEST_CASE("merge: a disk that is full ends with code 74 and leaves nothing behind") {
+    const Fixture fixture;
+    for (const char* ending : {".tsv", ".tsv.gz", ".npy", ".h5", ".bw"}) {
+        DOCTEST_CAPTURE(ending);
+        const std::string name(ending);
+        const auto words = fixture.predict({"--tile", "10", "--track-labels", "1"});
+        DOCTEST_REQUIRE(fixture.run(words, "p" + name, "1/1").code == 0);
+        fs::create_directory(fixture / ("full" + name));
+        // 2,000 bytes are less than any of them has.
+        const ProgramResult result = run_program(
+            {"merge", fixture / ("p" + name), "--output", fixture / ("full" + name + "/m" + name), "--quiet"},
+            {}, {.largest_file = 2000});
+        DOCTEST_CHECK(result.code == 74);
+        DOCTEST_CHECK(fs::is_empty(fixture / ("full" + name)));
+    }
+}

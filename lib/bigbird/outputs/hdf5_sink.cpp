@@ -2,9 +2,8 @@
 #include "bigbird/outputs/hdf5_sink.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/outputs/hdf5_handle.hpp"
 #include "bigbird/rows/text_fields.hpp"
-
-#include <hdf5.h>
 
 #include <algorithm>
 #include <limits>
@@ -16,23 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// An identifier of the HDF5 library and how it is closed.
-class Handle {
-public:
-    Handle(hid_t id, herr_t (*closer)(hid_t)) : id_(id), close_(closer) {}
-    Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-    Handle& operator=(Handle&&) = delete;
-    ~Handle() {
-        if (id_ >= 0) close_(id_);
-    }
-    operator hid_t() const { return id_; }
-    /// False where closing, which may write, failed.
-    bool close() { return id_ < 0 || close_(std::exchange(id_, -1)) >= 0; }
-
-private:
-    hid_t id_;
-    herr_t (*close_)(hid_t);
-};
+using Handle = Hdf5Handle;
 
 constexpr std::int64_t chunk_bytes = 1 << 20;
 constexpr std::int64_t most_rows_a_chunk = 4096;
@@ -120,7 +103,7 @@ private:
         if (!fine) throw WriteError(pending_.target().string() + ": writing HDF5 failed: is the disk full?");
     }
     static hid_t create_file(const fs::path& path) {
-        H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // errors are ours to tell
+        start_hdf5();
         return H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     }
     static hid_t make_string_type() {

@@ -40,10 +40,12 @@ struct TextOutput::State {
     std::unique_ptr<std::FILE, CloseFile> file;
     detail::BgzfHandle compressed;
 
-    [[noreturn]] void fail() const {
+    /// `reason`: what the system said, where it is known; threads that compress keep theirs to themselves.
+    [[noreturn]] void fail(const std::string& reason) const {
         throw WriteError((name == "-" ? std::string("standard output") : name.string()) +
-                         ": writing failed: " + std::strerror(errno));
+                         ": writing failed: " + reason);
     }
+    [[noreturn]] void fail() const { fail(compressed ? "is the disk full?" : std::strerror(errno)); }
 
     void open(int threads) {
         if (name == "-") {
@@ -91,10 +93,11 @@ void TextOutput::write(std::string_view text) {
 }
 
 void TextOutput::commit() {
-    const bool whole = state_->compressed ? bgzf_close(state_->compressed.release()) == 0
-                                          : std::fflush(state_->plain()) == 0 &&
-                                                (!state_->file || std::fclose(state_->file.release()) == 0);
-    if (!whole) state_->fail();
+    const bool packed = state_->compressed != nullptr;
+    const bool whole = packed ? bgzf_close(state_->compressed.release()) == 0
+                              : std::fflush(state_->plain()) == 0 &&
+                                    (!state_->file || std::fclose(state_->file.release()) == 0);
+    if (!whole) state_->fail(packed ? "is the disk full?" : std::strerror(errno));
     if (state_->pending) {
         state_->pending->commit();
     }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/outputs/hdf5_handle.hpp"
 #include "bigbird/outputs/hdf5_sink.hpp"
 #include "bigbird/outputs/merge/mergers.hpp"
-
-#include <hdf5.h>
 
 #include <algorithm>
 #include <memory>
@@ -17,22 +16,7 @@ namespace {
 
 constexpr std::int64_t rows_at_once = 4096;
 
-struct Closer {
-    herr_t (*close)(hid_t);
-    void operator()(const hid_t* id) const {
-        if (*id >= 0) close(*id);
-        delete id;
-    }
-};
-/// An identifier of the HDF5 library that closes itself.
-class Id {
-public:
-    Id(hid_t id, herr_t (*close)(hid_t)) : id_(new hid_t(id), Closer{close}) {}
-    operator hid_t() const { return *id_; }
-
-private:
-    std::unique_ptr<const hid_t, Closer> id_;
-};
+using Id = Hdf5Handle;
 
 /// The rows of one part, from the first on.
 class PartRows {
@@ -134,7 +118,7 @@ private:
 }  // namespace
 
 void merge_hdf5(const Merge& merge) {
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // errors are ours to tell
+    start_hdf5();
     std::vector<PartRows> parts;
     for (const Part& part : merge.parts)
         parts.emplace_back(part.path, merge.run.layout);

@@ -25,7 +25,8 @@ std::string read_head(genome::TextInput& input) {
 
 }  // namespace
 
-void merge_lines(const Merge& merge, std::span<const fs::path> inputs, const fs::path& output) {
+void merge_lines(const Merge& merge, std::span<const fs::path> inputs, const fs::path& output,
+                 const std::function<void()>& before_commit) {
     std::vector<std::unique_ptr<genome::TextInput>> parts;
     std::string head;
     for (const fs::path& input : inputs) {
@@ -45,6 +46,7 @@ void merge_lines(const Merge& merge, std::span<const fs::path> inputs, const fs:
             out.write(line += '\n');
         }
     }
+    if (before_commit) before_commit();
     out.commit();
 }
 

@@ -47,6 +47,13 @@ void merge_matrices(const Merge& merge, std::ostream& out) {
     }
 }
 
+void write_file(const PendingOutput& pending, const std::function<void(std::ostream&)>& body) {
+    std::ofstream out(pending.path(), std::ios::binary);
+    body(out);
+    out.close();
+    if (!out) throw WriteError(pending.target().string() + ": writing failed: is the disk full?");
+}
+
 }  // namespace
 
 void merge_npy(const Merge& merge) {
@@ -54,11 +61,15 @@ void merge_npy(const Merge& merge) {
     std::vector<fs::path> rows;
     for (const Part& part : merge.parts)
         rows.push_back(npy_files(part.path)[1]);
-    write_atomically(outputs[2], merge.overwrite, [&](std::ostream& out) {
+    PendingOutput matrix(outputs[0], merge.overwrite), labels(outputs[2], merge.overwrite);
+    write_file(labels, [&](std::ostream& out) {
         out << std::ifstream(npy_files(merge.parts.front().path)[2], std::ios::binary).rdbuf();
     });
-    merge_lines(merge, rows, outputs[1]);
-    write_atomically(outputs[0], merge.overwrite, [&](std::ostream& out) { merge_matrices(merge, out); });
+    write_file(matrix, [&](std::ostream& out) { merge_matrices(merge, out); });
+    merge_lines(merge, rows, outputs[1], [&] {
+        labels.commit();
+        matrix.commit();
+    });
 }
 
 }  // namespace bigbird::outputs

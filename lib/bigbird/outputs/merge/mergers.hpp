@@ -8,6 +8,7 @@
 #include "bigbird/outputs/score_run.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -23,9 +24,10 @@ struct Merge {
     int threads = 1;
 };
 
-/// Tables and long tables. `inputs`: a file a part.
+/// Tables and long tables. `inputs`: a file a part. `before_commit` is called when all is written, before the
+/// output appears.
 void merge_lines(const Merge& merge, std::span<const std::filesystem::path> inputs,
-                 const std::filesystem::path& output);
+                 const std::filesystem::path& output, const std::function<void()>& before_commit = {});
 void merge_npy(const Merge& merge);
 void merge_hdf5(const Merge& merge);
 void merge_tracks(const Merge& merge, Kind kind);

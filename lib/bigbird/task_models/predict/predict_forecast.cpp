@@ -139,8 +139,9 @@ std::int64_t bytes_of(const TrialFolder& folder, const std::string& ending, cons
     for (std::size_t i = 0; i < count; ++i) {
         const Scored& scored = trial.scored[i];
         for (std::size_t row = 0; row < scored.rows.size(); ++row) {
-            write(&scored.rows[row],
-                  has_sequence(scored.rows[row]) ? std::span(scored.scores).subspan(row * labels, labels) : std::span<const float>());
+            write(&scored.rows[row], has_sequence(scored.rows[row])
+                                         ? std::span(scored.scores).subspan(row * labels, labels)
+                                         : std::span<const float>());
         }
     }
     write(nullptr, {});
@@ -169,7 +170,8 @@ PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::i
         forecast.share_with_sequence =
             static_cast<double>(trial.with_sequence) / static_cast<double>(trial.rows);
     }
-    forecast.windows = static_cast<std::int64_t>(static_cast<double>(found.windows) * forecast.share_with_sequence);
+    forecast.windows =
+        static_cast<std::int64_t>(static_cast<double>(found.windows) * forecast.share_with_sequence);
     forecast.passes = forecast.windows * passes_a_window;
     if (trial.windows > 0) {
         forecast.seconds =

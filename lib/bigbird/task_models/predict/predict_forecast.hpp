@@ -16,18 +16,16 @@
 namespace bigbird::task_models {
 
 struct PredictForecast {
-    std::int64_t rows = 0;            ///< to be read
-    std::int64_t rows_out = 0;        ///< lines of a table
-    std::int64_t windows = 0;         ///< that rows with sequence read, about; neighbours share them
-    std::int64_t passes = 0;          ///< of a network over a window: models and strands
-    double share_with_sequence = 1;   ///< of the rows that were tried; the others are N
-    double seconds = 0;               ///< of scoring, at the rate that was measured
-    std::int64_t memory = 0;          ///< bytes, the most that this process held while it measured
+    std::int64_t rows = 0;           ///< to be read
+    std::int64_t rows_out = 0;       ///< lines of a table
+    std::int64_t windows = 0;        ///< that rows with sequence read, about; neighbours share them
+    std::int64_t passes = 0;         ///< of a network over a window: models and strands
+    double share_with_sequence = 1;  ///< of the rows that were tried; the others are N
+    double seconds = 0;              ///< of scoring, at the rate that was measured
+    std::int64_t memory = 0;         ///< bytes, the most that this process held while it measured
     std::int64_t tried_rows = 0, tried_windows = 0;
     std::vector<std::pair<std::string, std::int64_t>> bytes{};  ///< of an output with such an ending
 };
-
-
 
 /// Opens an output of that name; the function that it returns writes a row, or, without one, ends it.
 using OpenOutput = std::function<std::function<void(const rows::RegionRow*, std::span<const float>)>(
