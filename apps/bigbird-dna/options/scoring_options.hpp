@@ -14,7 +14,7 @@
 
 namespace bigbird::cli {
 
-/// --output, several times, and --force.
+/// --output, several times, --precision and --force.
 void add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs);
 
 /// --min-score, of .long.tsv outputs.

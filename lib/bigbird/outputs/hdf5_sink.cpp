@@ -2,6 +2,7 @@
 #include "bigbird/outputs/hdf5_sink.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/half.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
@@ -59,16 +60,18 @@ public:
         : pending_(path, overwrite),
           head_(layout.head),
           columns_(layout.columns.size()),
+          precision_(layout.precision),
           chunk_rows_(std::clamp<std::int64_t>(
               chunk_bytes / std::max<std::int64_t>(1, 4 * static_cast<std::int64_t>(columns_)), 1,
               most_rows_a_chunk)),
           file_(create_file(pending_.path()), H5Fclose),
-          string_type_(make_string_type(), H5Tclose) {
+          string_type_(make_string_type(), H5Tclose),
+          half_type_(make_half_type(), H5Tclose) {
         require(file_ >= 0);
         write_provenance(layout.provenance);
         write_labels(layout.columns);
         const Handle group = create_group("rows");
-        scores_.emplace(create_growing(file_, "scores", H5T_IEEE_F32LE, true), H5Dclose);
+        scores_.emplace(create_growing(file_, "scores", score_type(), true), H5Dclose);
         for (const HeadColumn& column : head_) {
             fields_.emplace_back(column.kind);
             rows_.emplace_back(create_growing(group, column.name.c_str(), stored_type(column.kind), false),
@@ -93,7 +96,7 @@ public:
         bool fine = scores_->close();
         for (Handle& dataset : rows_)
             fine = dataset.close() && fine;
-        fine = string_type_.close() && fine;
+        fine = string_type_.close() && half_type_.close() && fine;
         require(file_.close() && fine);
         pending_.commit();
     }
@@ -111,6 +114,17 @@ private:
         H5Tset_size(type, H5T_VARIABLE);
         H5Tset_cset(type, H5T_CSET_UTF8);
         return type;
+    }
+    /// As numpy's float16.
+    static hid_t make_half_type() {
+        const hid_t type = H5Tcopy(H5T_IEEE_F32LE);
+        H5Tset_fields(type, 15, 10, 5, 0, 10);
+        H5Tset_size(type, 2);
+        H5Tset_ebias(type, 15);
+        return type;
+    }
+    hid_t score_type() const {
+        return precision_ == Precision::float16 ? static_cast<hid_t>(half_type_) : H5T_IEEE_F32LE;
     }
     hid_t stored_type(FieldKind kind) const {
         if (kind == FieldKind::integer) return H5T_STD_I64LE;
@@ -208,7 +222,13 @@ private:
     }
     void flush() {
         if (held_ == 0) return;
-        if (columns_ > 0) append(*scores_, H5T_NATIVE_FLOAT, 2, values_.data());
+        if (columns_ > 0 && precision_ == Precision::float16) {
+            halves_.resize(values_.size());
+            std::ranges::transform(values_, halves_.begin(), half_of);
+            append(*scores_, half_type_, 2, halves_.data());
+        } else if (columns_ > 0) {
+            append(*scores_, H5T_NATIVE_FLOAT, 2, values_.data());
+        }
         for (std::size_t i = 0; i < fields_.size(); ++i) {
             append_fields(i);
             fields_[i].clear();
@@ -221,12 +241,14 @@ private:
     PendingOutput pending_;
     std::vector<HeadColumn> head_;
     std::size_t columns_;
+    Precision precision_;
     std::int64_t chunk_rows_;
-    Handle file_, string_type_;
+    Handle file_, string_type_, half_type_;
     std::optional<Handle> scores_;
     std::vector<Handle> rows_;
     std::vector<HeldFields> fields_;  ///< by head column
     std::vector<float> values_;       ///< (rows held, columns)
+    std::vector<std::uint16_t> halves_;
     std::int64_t held_ = 0, written_ = 0;
 };
 

@@ -9,7 +9,7 @@
 
 namespace bigbird::outputs {
 
-/// One HDF5 file: `scores` float32 (rows, columns), NaN where nothing was scored; `rows/FIELD`, one dataset a
+/// One HDF5 file: `scores` float32, or float16, (rows, columns), NaN where nothing was scored; `rows/FIELD`, one dataset a
 /// head column (UTF-8 strings, int64 with -1 or float64 with NaN where a field is no number); `labels/index`,
 /// `group`, `name`, `id` and `column`; the provenance as attributes of the file. Rows are written in chunks:
 /// memory does not grow. The same rows give the same bytes.

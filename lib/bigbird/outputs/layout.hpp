@@ -2,6 +2,7 @@
 // What the files of scores hold, whatever their format.
 #pragma once
 
+#include "bigbird/core/choice.hpp"
 #include "bigbird/rows/label_table.hpp"
 #include "bigbird/rows/row.hpp"
 #include "bigbird/rows/score_table.hpp"
@@ -22,6 +23,12 @@ struct HeadColumn {
     FieldKind kind = FieldKind::text;
 };
 
+/// Of the scores in formats of binary numbers.
+enum class Precision : std::uint8_t { float32, float16 };
+/// The values of --precision.
+inline constexpr Choices<Precision, 2> precision_choices{
+    {{Precision::float32, "float32"}, {Precision::float16, "float16"}}};
+
 /// A column of numbers.
 struct Column {
     std::string name;                ///< in a table's header; no two are alike
@@ -34,6 +41,7 @@ struct Layout {
     std::vector<HeadColumn> head;
     std::vector<Column> columns;
     rows::Provenance provenance;
+    Precision precision = Precision::float32;  ///< of .npy and HDF5
 };
 
 /// chrom start end name score strand status n_fraction, as rows::fields_of gives them.

@@ -3,10 +3,13 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/npy_header.hpp"
+#include "bigbird/core/half.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/outputs/table_sink.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <fstream>
 #include <limits>
 #include <string_view>
@@ -18,18 +21,17 @@ static_assert(std::endian::native == std::endian::little, "numbers are written a
 
 namespace {
 
-constexpr std::string_view type = "<f4";
-
 class NpySink : public Sink {
 public:
     NpySink(const fs::path& path, Overwrite overwrite, const Layout& layout)
         : columns_(layout.columns.size()),
+          precision_(layout.precision),
           missing_(columns_, std::numeric_limits<float>::quiet_NaN()),
           matrix_(path, overwrite),
           rows_(npy_files(path)[1], overwrite),
           labels_(npy_files(path)[2], overwrite),
           out_(matrix_.path(), std::ios::binary) {
-        out_ << npy_header(type, 0, columns_);
+        out_ << npy_header(npy_type(precision_), 0, columns_);
         std::string head = rows::provenance_lines(layout.provenance) + "#";
         for (const HeadColumn& column : layout.head)
             head += column.name + '\t';
@@ -44,7 +46,13 @@ public:
     }
     void write(std::span<const rows::Field> head, std::span<const float> values) override {
         const std::span<const float> row = values.empty() ? std::span<const float>(missing_) : values;
-        out_.write(reinterpret_cast<const char*>(row.data()), static_cast<std::streamsize>(row.size_bytes()));
+        if (precision_ == Precision::float16) {
+            halves_.resize(row.size());
+            std::ranges::transform(row, halves_.begin(), half_of);
+            put(std::as_bytes(std::span<const std::uint16_t>(halves_)));
+        } else {
+            put(std::as_bytes(row));
+        }
         if (!out_) throw WriteError(matrix_.target().string() + ": writing failed: is the disk full?");
         line_.clear();
         append_fields(line_, head);
@@ -55,7 +63,7 @@ public:
     std::int64_t records() const override { return count_; }
     void commit() override {
         out_.seekp(0);
-        out_ << npy_header(type, count_, columns_);
+        out_ << npy_header(npy_type(precision_), count_, columns_);
         out_.close();
         if (!out_) throw WriteError(matrix_.target().string() + ": writing failed: is the disk full?");
         rows_.commit();
@@ -64,7 +72,13 @@ public:
     }
 
 private:
+    void put(std::span<const std::byte> bytes) {
+        out_.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    }
+
     std::size_t columns_;
+    Precision precision_;
+    std::vector<std::uint16_t> halves_;
     std::vector<float> missing_;
     PendingOutput matrix_;
     genome::TextOutput rows_, labels_;
@@ -77,6 +91,10 @@ private:
 
 std::unique_ptr<Sink> npy_sink(const fs::path& path, Overwrite overwrite, const Layout& layout) {
     return std::make_unique<NpySink>(path, overwrite, layout);
+}
+
+std::string_view npy_type(Precision precision) {
+    return precision == Precision::float16 ? "<f2" : "<f4";
 }
 
 std::vector<fs::path> npy_files(const fs::path& path) {

@@ -51,6 +51,7 @@ std::vector<std::pair<std::string, std::string>> checksums_of(const OutputSpec& 
 }
 
 Layout layout_of_part(Layout layout, const OutputSpec& spec) {
+    layout.precision = spec.precision;
     if (spec.shard) layout.provenance.emplace_back("shard", bigbird::to_string(*spec.shard));
     return layout;
 }
@@ -202,6 +203,7 @@ void Outputs::commit() {
     }
     if (!spec_.shard) return;
     ScoreRun run{.layout = layout_, .inputs = checksums_of(spec_), .min_score = spec_.min_score};
+    run.layout.precision = spec_.precision;
     for (Output& output : outputs_) {
         const bool track = is_track(*kind_of(output.files.front()));
         run.contigs = track ? contigs_ : std::vector<genome::Contig>();

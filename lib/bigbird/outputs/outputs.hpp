@@ -34,6 +34,7 @@ struct OutputSpec {
     std::optional<double> min_score{};  ///< of .long.tsv, which needs it
     Overlap overlap = Overlap::mean;    ///< of tracks
     bool tracks = true;                 ///< false: rows are no places of the genome
+    Precision precision = Precision::float32;  ///< of .npy and HDF5
     std::optional<Shard> shard{};       ///< a record stands beside each output then, for merge
     /// Role and path of the files that rows come from: parts of other rows are told by them.
     std::vector<std::pair<std::string, std::filesystem::path>> inputs{};

@@ -29,13 +29,16 @@ Layout layout_of(const Json& json) {
         layout.columns.push_back({column.at(0), column.at(1), column.at(2), column.at(3), column.at(4)});
     }
     layout.provenance = pairs_of(json.at("provenance"));
+    layout.precision = json.at("precision") == "float16" ? Precision::float16 : Precision::float32;
     return layout;
 }
 
 }  // namespace
 
 Json to_json(const ScoreRun& run) {
-    Json json{{"provenance", pairs(run.layout.provenance)}, {"inputs", pairs(run.inputs)}};
+    Json json{{"provenance", pairs(run.layout.provenance)},
+              {"inputs", pairs(run.inputs)},
+              {"precision", word_of(precision_choices, run.layout.precision)}};
     Json& head = json["head"] = Json::array();
     for (const HeadColumn& column : run.layout.head)
         head.push_back({column.name, static_cast<int>(column.kind)});

@@ -14,8 +14,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view type = "<f4";
-
 void copy(std::istream& from, std::ostream& to, std::int64_t bytes, const fs::path& name) {
     constexpr std::int64_t most = std::int64_t{1} << 20;
     std::string buffer;
@@ -30,7 +28,10 @@ void copy(std::istream& from, std::ostream& to, std::int64_t bytes, const fs::pa
 
 void merge_matrices(const Merge& merge, std::ostream& out) {
     const auto columns = static_cast<std::int64_t>(merge.run.layout.columns.size());
+    const Precision precision = merge.run.layout.precision;
+    const std::string_view type = npy_type(precision);
     const std::int64_t header_bytes = std::ssize(npy_header(type, 0, 0));
+    const std::int64_t number_bytes = precision == Precision::float16 ? 2 : 4;
     std::vector<std::unique_ptr<std::ifstream>> parts;
     for (const Part& part : merge.parts) {
         parts.push_back(std::make_unique<std::ifstream>(part.path, std::ios::binary));
@@ -42,7 +43,7 @@ void merge_matrices(const Merge& merge, std::ostream& out) {
     out << npy_header(type, rows, static_cast<std::size_t>(columns));
     for (const Piece& piece : merge.order) {
         stop_if_asked();
-        copy(*parts[piece.part], out, piece.records * columns * static_cast<std::int64_t>(sizeof(float)),
+        copy(*parts[piece.part], out, piece.records * columns * number_bytes,
              merge.parts[piece.part].path);
     }
 }
