@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a job costs: windows, seconds, parts, memory and minutes.
+
+  costs.py --kind chromatin --input rows.bed [--tile BP] [--scan BP] [--passes N] [--rate R] [--parts N | --part-minutes M --most N] --output plan.json
+
+counts the rows of a BED or the alleles of a VCF, and writes how many parts a prediction is cut into. Only Python's standard library.
+The rates are those of the demo's models and one thread of an Intel Xeon with AVX-512; `rates` in the configuration replaces them.
+"""
+import argparse
+import gzip
+import json
+import math
+from pathlib import Path
+
+# Windows (alleles of variants) a second of one thread, on one strand, by one model.
+RATES = {"promoter": 30, "chromatin": 1000, "tracks": 2000, "variants": 9, "embeddings": 60}
+# Memory of a prediction: the program and LibTorch, what a thread computes in, and a model's weights as they are read and packed.
+PROGRAM_MB, THREAD_MB, WEIGHTS_TIMES = 600, 700, 3
+VARIANTS_MB = 3000  # both alleles' windows of many variants at once
+# Memory of pretraining, by `pretrain --dry-run` for sequences of 4,096 tokens, and a third more.
+PRETRAINING_MB = {"tiny": 2000, "tiny-modern": 2000, "small": 3000, "genomics": 8000, "base": 8000, "base-etc": 8000, "large": 20000}
+BCF_BYTES = 40  # of a row, compressed; a BCF is not read
+
+
+def windows_of(kind, file, tile=0, scan=0):
+    """How many windows a file of regions or variants is, on one strand."""
+    if str(file).endswith(".bcf"):
+        return max(1, Path(file).stat().st_size // BCF_BYTES)
+    rows = (line.split(b"\t", 5) for line in lines_of(file))
+    if kind == "variants":
+        return sum(row[4].count(b",") + 1 for row in rows)
+    if scan:
+        return sum(2 * math.ceil(length(row) / scan) for row in rows)
+    return sum(math.ceil(length(row) / tile) if tile else 1 for row in rows)
+
+
+def length(row):
+    return int(row[2]) - int(row[1])
+
+
+def lines_of(file):
+    """The rows, plain or gzip, without headers and empty lines."""
+    with open(file, "rb") as start:
+        packed = start.read(2) == b"\x1f\x8b"
+    with (gzip.open if packed else open)(file, "rb") as lines:
+        for line in lines:
+            if line.strip() and not line.startswith((b"#", b"track", b"browser")):
+                yield line
+
+
+def parts_of(windows, seconds, part_minutes, most):
+    """Parts of about part_minutes each; never more than windows."""
+    return max(1, min(most, windows, math.ceil(seconds / (60 * part_minutes))))
+
+
+def plan(kind, windows, passes, rate, parts, part_minutes, most):
+    seconds = windows * passes / (rate or RATES[kind])
+    count = min(parts, max(windows, 1)) if parts else parts_of(windows, seconds, part_minutes, most)
+    return {"windows": windows, "passes": passes, "seconds": round(seconds, 1), "parts": count}
+
+
+def part_minutes(seconds, parts, attempt):
+    """A limit of time, three times what is expected and ten minutes, for each attempt more."""
+    return math.ceil((10 + 3 * seconds / parts / 60) * attempt)
+
+
+def prediction_mb(kind, threads, weights, attempt):
+    """Memory of one part; `weights` are the bytes of its models."""
+    extra = VARIANTS_MB if kind == "variants" else 0
+    return math.ceil((PROGRAM_MB + THREAD_MB * threads + extra + WEIGHTS_TIMES * weights / 1e6) * attempt)
+
+
+def pretraining_mb(config, attempt):
+    return PRETRAINING_MB.get(config, PRETRAINING_MB["base"]) * attempt
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kind", choices=RATES, required=True)
+    parser.add_argument("--input", nargs="+", required=True)
+    parser.add_argument("--output", required=True)
+    for name in ("tile", "scan", "parts"):
+        parser.add_argument(f"--{name}", type=int, default=0)
+    parser.add_argument("--passes", type=int, default=1)
+    parser.add_argument("--rate", type=float, default=0)
+    parser.add_argument("--part-minutes", type=float, default=60)
+    parser.add_argument("--most", type=int, default=1000)
+    chosen = parser.parse_args()
+    windows = sum(windows_of(chosen.kind, file, chosen.tile, chosen.scan) for file in chosen.input)
+    answer = plan(chosen.kind, windows, chosen.passes, chosen.rate, chosen.parts, chosen.part_minutes, chosen.most)
+    Path(chosen.output).write_text(json.dumps(answer) + "\n")
+    print(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main()
