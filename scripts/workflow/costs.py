@@ -1,13 +1,8 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a job costs: windows, seconds, parts, memory and minutes.
 
-  costs.py --kind chromatin --input rows.bed [--tile BP] [--scan BP] [--passes N] [--rate R] [--parts N | --part-minutes M --most N] --output plan.json
-
-counts the rows of a BED or the alleles of a VCF, and writes how many parts a prediction is cut into. Only Python's standard library.
 The rates are those of the demo's models and one thread of an Intel Xeon with AVX-512; `rates` in the configuration replaces them.
 """
-import argparse
 import gzip
 import json
 import math
@@ -54,10 +49,17 @@ def parts_of(windows, seconds, part_minutes, most):
     return max(1, min(most, windows, math.ceil(seconds / (60 * part_minutes))))
 
 
-def plan(kind, windows, passes, rate, parts, part_minutes, most):
-    seconds = windows * passes / (rate or RATES[kind])
+def plan(windows, passes, rate, parts, part_minutes, most):
+    """What a prediction takes at `rate` windows a second, and its parts: as many as are asked for or, with 0, by the time."""
+    seconds = windows * passes / rate
     count = min(parts, max(windows, 1)) if parts else parts_of(windows, seconds, part_minutes, most)
     return {"windows": windows, "passes": passes, "seconds": round(seconds, 1), "parts": count}
+
+
+def write_plan(output, files, kind, tile, scan, **size):
+    """Counts the rows of BED or the alleles of VCF files, and writes the plan as JSON."""
+    windows = sum(windows_of(kind, file, tile, scan) for file in files)
+    Path(output).write_text(json.dumps(plan(windows, **size)) + "\n")
 
 
 def part_minutes(seconds, parts, attempt):
@@ -73,25 +75,3 @@ def prediction_mb(kind, threads, weights, attempt):
 
 def pretraining_mb(config, attempt):
     return PRETRAINING_MB.get(config, PRETRAINING_MB["base"]) * attempt
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kind", choices=RATES, required=True)
-    parser.add_argument("--input", nargs="+", required=True)
-    parser.add_argument("--output", required=True)
-    for name in ("tile", "scan", "parts"):
-        parser.add_argument(f"--{name}", type=int, default=0)
-    parser.add_argument("--passes", type=int, default=1)
-    parser.add_argument("--rate", type=float, default=0)
-    parser.add_argument("--part-minutes", type=float, default=60)
-    parser.add_argument("--most", type=int, default=1000)
-    chosen = parser.parse_args()
-    windows = sum(windows_of(chosen.kind, file, chosen.tile, chosen.scan) for file in chosen.input)
-    answer = plan(chosen.kind, windows, chosen.passes, chosen.rate, chosen.parts, chosen.part_minutes, chosen.most)
-    Path(chosen.output).write_text(json.dumps(answer) + "\n")
-    print(json.dumps(answer))
-
-
-if __name__ == "__main__":
-    main()

@@ -19,7 +19,7 @@ def set_aside(outputs, parts):
             rename(output, Path(f"{output}.damaged"))
             found.append(str(output))
     for record in Path(parts).glob("**/*.part.json"):
-        if changed(Path(str(record)[: -len(".part.json")]), part_sum(record), record):
+        if any(changed(path, total, record) for path, total in part_files(record)):
             shutil.rmtree(record.parent)
             found.append(str(record.parent))
     return found
@@ -37,18 +37,19 @@ def recorded(sums):
     return [(sums.parent / line[66:], line[:64]) for line in lines]
 
 
-def part_sum(record):
+def part_files(record):
+    """File and sum of all that one record of a part speaks of."""
     try:
-        return json.loads(record.read_text()).get("sha256")
-    except ValueError:
-        return None
+        return [(record.parent / file["name"], file["sha256"]) for file in json.loads(record.read_text())["files"]]
+    except (ValueError, KeyError):
+        return [(record, None)]  # a record that cannot be read is damaged itself
 
 
 def changed(path, total, record):
     """Is a file gone, or younger than its record and not of that sum?"""
     if not path.exists():
         return True
-    return path.stat().st_mtime_ns > record.stat().st_mtime_ns and sha256(path) != total
+    return total is None or (path.stat().st_mtime_ns > record.stat().st_mtime_ns and sha256(path) != total)
 
 
 def sha256(path):

@@ -155,3 +155,8 @@ def completed(wanted, config):
     models = wanted["model"] if isinstance(wanted["model"], list) else [wanted["model"]]
     return {"input": None, "examples": None, "parts": config["parts"], "format": FORMATS[kind], "reference": config.get("reference"),
             **wanted, "command": command, "options": options, "models": models}
+
+
+def wanted(table):
+    """The predictions that the configuration asks for; the others serve evaluations."""
+    return [name for name in table if not name.endswith("/held_out")]

@@ -8,12 +8,19 @@ rule baseline:
         "{task}/baselines/{baseline}/run/model/config.json",
         "{task}/baselines/{baseline}/run/model/model.safetensors",
         "{task}/baselines/{baseline}/run/model/labels.tsv",
-    wildcard_constraints:
-        baseline="cnnprom|deepromoter|deepsea|gkm-svm|kmer-ridge",
     log:
         "logs/baseline-{task}-{baseline}.log",
     benchmark:
         "benchmarks/baseline-{task}-{baseline}.tsv"
+    wildcard_constraints:
+        baseline="cnnprom|deepromoter|deepsea|gkm-svm|kmer-ridge",
+    conda:
+        ENVIRONMENT
+    container:
+        CONTAINER
+    threads: THREADS
+    resources:
+        gpu=GPU,
     params:
         program=PROGRAM,
         options=lambda wildcards: " ".join(
@@ -25,14 +32,8 @@ rule baseline:
             }.items()
         ),
         run=run_of,
-    threads: THREADS
-    resources:
-        gpu=GPU,
-    container:
-        CONTAINER
-    conda:
-        ENVIRONMENT
     shell:
-        resumable("{input.examples}/manifest.json")
+        commands.resumable("{input.examples}/manifest.json")
         + "{params.program} finetune-{wildcards.task} --examples {input.examples} {params.options} "
-        + DEVICE + " --threads {threads} --resume auto --output {params.run} > {log} 2>&1"
+        + DEVICE
+        + " --threads {threads} --resume auto --output {params.run} > {log} 2>&1"

@@ -24,7 +24,8 @@ def neighbour(name):
     return loaded
 
 
-settings, costs, damage = neighbour("settings"), neighbour("costs"), neighbour("damage")
+settings, costs = neighbour("settings"), neighbour("costs")
+commands, damage = neighbour("commands"), neighbour("damage")
 
 try:
     config = settings.checked(config, WORKFLOW, REPOSITORY)
@@ -79,7 +80,9 @@ def as_option(name, value):
         shlex.quote(str(item).replace("{repository}", REPOSITORY))
         for item in listed(value)
     ]
-    return f"--{name}={words[0]}" if len(words) == 1 else " ".join([f"--{name}", *words])
+    return (
+        f"--{name}={words[0]}" if len(words) == 1 else " ".join([f"--{name}", *words])
+    )
 
 
 def options(command, **more):
@@ -96,9 +99,13 @@ def reference_files(entries):
 
 def reference_words(entries):
     return " ".join(
-        shlex.quote("".join(entry.partition("=")[:2]) + place(entry.split("=", 1)[1]))
-        if "=" in entry
-        else shlex.quote(place(entry))
+        (
+            shlex.quote(
+                "".join(entry.partition("=")[:2]) + place(entry.split("=", 1)[1])
+            )
+            if "=" in entry
+            else shlex.quote(place(entry))
+        )
         for entry in listed(entries)
     )
 
@@ -118,7 +125,7 @@ def program():
     """A container and a conda environment have the program on their PATH; else it is the clone's own."""
     word = config.get("program")
     if word:
-        return place(word) if "/" in word or "{" in word else word
+        return place(word) if os.sep in word else word
     return "bigbird-dna" if DEPLOYED else f"{REPOSITORY}/build/bin/bigbird-dna"
 
 
@@ -137,37 +144,27 @@ TASKS = [task for task in ("promoter", "chromatin") if task in config]
 PRETRAINING = bool(REFERENCE and config["test"] and "pretrained" not in config)
 PREDICTIONS = settings.predictions(config)
 # Those that the configuration asks for; the others serve evaluations.
-WANTED = [name for name in PREDICTIONS if not name.endswith("/held_out")]
+WANTED = settings.wanted(PREDICTIONS)
 
 
 def weights(model):
     """The file of weights that a model of the configuration stands for: pretrained, a task, TASK/BASELINE, or a path."""
-    if model == "pretrained" and "pretrained" not in config:
-        return "pretrained/model/model.safetensors"
     if model == "pretrained":
+        if "pretrained" not in config:
+            return "pretrained/model/model.safetensors"
         model = config["pretrained"]
-    elif model in TASKS:
-        return f"{model}/run/model/model.safetensors"
-    elif model.partition("/")[0] in TASKS and "/" in model:
-        task, _, baseline = model.partition("/")
-        return f"{task}/baselines/{baseline}/run/model/model.safetensors"
+    task, *baseline = Path(model).parts
+    if task in TASKS and not baseline:
+        return f"{task}/run/model/model.safetensors"
+    if task in TASKS and baseline[0] in (config[task].get("baselines") or {}):
+        return f"{task}/baselines/{baseline[0]}/run/model/model.safetensors"
     inside = ("model/model.safetensors", "model.safetensors")
-    found = [f"{place(model)}/{name}" for name in inside if os.path.exists(f"{place(model)}/{name}")]
+    found = [
+        f"{place(model)}/{name}"
+        for name in inside
+        if os.path.exists(f"{place(model)}/{name}")
+    ]
     return found[0] if found else f"{place(model)}/model.safetensors"
-
-
-def resumable(inputs):
-    """Keeps a stopped job's run folder, to go on from its checkpoints, where inputs and options are still the same."""
-    return (
-        'key=$(cat ' + inputs + ' | sha256sum; echo "{params.options}");'
-        ' [ "$(cat {params.run}.key 2> /dev/null)" = "$key" ] || rm -rf {params.run};'
-        ' mkdir -p $(dirname {params.run}); echo "$key" > {params.run}.key; '
-    )
-
-
-def run_of(wildcards, output):
-    """The run folder of a training rule, whose outputs lie in its model/."""
-    return os.path.dirname(os.path.dirname(output[0]))
 
 
 def final_file(name):
@@ -178,12 +175,16 @@ def final_file(name):
 
 def names_of(*kinds):
     """Regular expression of the predictions of some kinds, for a rule's wildcard."""
-    names = [re.escape(name) for name in PREDICTIONS if PREDICTIONS[name]["kind"] in kinds]
+    names = [
+        re.escape(name) for name in PREDICTIONS if PREDICTIONS[name]["kind"] in kinds
+    ]
     return "|".join(names) or "(?!)"
 
 
 # What was changed behind Snakemake's back is made again. A job's own processes need not look, and what only looks changes nothing.
-ONLY_LOOKS = re.compile(r"-[a-zA-Z]*n[a-zA-Z]*|--(dry-?run|lint|report|summary|detailed-summary|dag|rulegraph|filegraph|unlock|list.*)(=.*)?")
+ONLY_LOOKS = re.compile(
+    r"-[a-zA-Z]*n[a-zA-Z]*|--(dry-?run|lint|report|summary|detailed-summary|dag|rulegraph|filegraph|unlock|list.*)(=.*)?"
+)
 
 if workflow.is_main_process and not any(map(ONLY_LOOKS.fullmatch, sys.argv[1:])):
     for path in damage.set_aside(

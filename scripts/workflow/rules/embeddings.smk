@@ -1,12 +1,6 @@
 # Vectors of BED rows; of .npy, the rows' fields and the names of the columns stand beside it.
 
 
-def side_files(wildcards, output):
-    name = os.path.basename(str(output.scores)).removesuffix("." + wildcards.format)
-    beside = [f"{name}.rows.tsv", f"{name}.labels.tsv"] if wildcards.format == "npy" else []
-    return " ".join([os.path.basename(output.scores), *beside])
-
-
 use rule predict_part as embeddings_part with:
     wildcard_constraints:
         name=names_of("embeddings"),
@@ -17,5 +11,7 @@ use rule gather as gather_embeddings with:
         name=names_of("embeddings"),
     params:
         program=PROGRAM,
-        stem=lambda wildcards, output: str(output.scores).removesuffix("." + wildcards.format),
+        stem=lambda wildcards, output: str(output.scores).removesuffix(
+            f".{wildcards.format}"
+        ),
         records=side_files,

@@ -8,14 +8,14 @@ rule held_out_regions:
         all="held_out/all.bed",
     log:
         "logs/held-out-regions.log",
+    conda:
+        ENVIRONMENT
+    container:
+        CONTAINER
+    threads: 1
     params:
         test="\n".join(config["test"]),
         validation="\n".join(config["validation"]),
-    threads: 1
-    container:
-        CONTAINER
-    conda:
-        ENVIRONMENT
     shell:
         # contig:first-last counts from 1, both ends included
         r"bed() {{ tr -d , | sed -nE 's/^(.+):([0-9]+)-([0-9]+)$/\1 \2 \3/p; t; s/^.+$/& 1 1000000000/p' |"
@@ -34,15 +34,15 @@ rule build_documents:
         "logs/build-documents.log",
     benchmark:
         "benchmarks/build-documents.tsv"
-    params:
-        program=PROGRAM,
-        reference=reference_words(config.get("reference")),
-        options=options("build-documents"),
-    threads: THREADS
-    container:
-        CONTAINER
     conda:
         ENVIRONMENT
+    container:
+        CONTAINER
+    threads: THREADS
+    params:
+        program=PROGRAM,
+        reference=lambda wildcards: reference_words(config.get("reference")),
+        options=options("build-documents"),
     shell:
         "{params.program} build-documents --reference {params.reference} --exclude {input.held_out} {params.options}"
         " --threads {threads} --output {output} > {log} 2>&1"
@@ -58,15 +58,15 @@ rule build_held_out_documents:
         "logs/build-held-out-documents.log",
     benchmark:
         "benchmarks/build-held-out-documents.tsv"
-    params:
-        program=PROGRAM,
-        reference=reference_words(config.get("reference")),
-        options=options("build-held-out-documents"),
-    threads: THREADS
-    container:
-        CONTAINER
     conda:
         ENVIRONMENT
+    container:
+        CONTAINER
+    threads: THREADS
+    params:
+        program=PROGRAM,
+        reference=lambda wildcards: reference_words(config.get("reference")),
+        options=options("build-held-out-documents"),
     shell:
         "{params.program} build-documents --reference {params.reference} --include {input.held_out} {params.options}"
         " --threads {threads} --output {output} > {log} 2>&1"
@@ -82,14 +82,14 @@ rule train_tokenizer:
         "logs/train-tokenizer.log",
     benchmark:
         "benchmarks/train-tokenizer.tsv"
+    conda:
+        ENVIRONMENT
+    container:
+        CONTAINER
+    threads: THREADS
     params:
         program=PROGRAM,
         options=options("train-tokenizer"),
-    threads: THREADS
-    container:
-        CONTAINER
-    conda:
-        ENVIRONMENT
     shell:
         "{params.program} train-tokenizer --documents {input} {params.options}"
         " --threads {threads} --output {output.model} > {log} 2>&1"
@@ -101,14 +101,12 @@ TASKS_OF_SRUN = NODES * config["tasks_per_node"]
 PROCESSES = (config["options"].get("pretrain") or {}).get("processes", 1)
 
 
-def launcher(wildcards, threads):
-    """srun before the command where pretraining runs on several nodes or by several tasks."""
-    if TASKS_OF_SRUN == 1:
-        return ""
-    return (
-        f"{config['srun']} --nodes={NODES} --ntasks={TASKS_OF_SRUN}"
-        f" --ntasks-per-node={config['tasks_per_node']} --cpus-per-task={threads} "
-    )
+# The Slurm executor runs a rule with `mpi` in the allocation itself, not in a step of one task.
+SRUN = (
+    {"mpi": "srun", "nodes": NODES, "tasks": TASKS_OF_SRUN, "tasks_per_gpu": 0}
+    if TASKS_OF_SRUN > 1
+    else {}
+)
 
 
 # Checkpoints in the run folder outlive a failed or killed job: the next one goes on from the newest.
@@ -124,30 +122,28 @@ rule pretrain:
         "logs/pretrain.log",
     benchmark:
         "benchmarks/pretrain.tsv"
+    conda:
+        ENVIRONMENT
+    container:
+        CONTAINER
+    threads: THREADS
+    resources:
+        **SRUN,
+        gpu=GPU * max(TASKS_OF_SRUN, PROCESSES),
+        mem_mb=lambda wildcards, attempt: costs.pretraining_mb(
+            (config["options"].get("pretrain") or {}).get("config", "base"), attempt
+        ),
     params:
         program=PROGRAM,
         options=options("pretrain"),
         run=run_of,
         launcher=launcher,
-    threads: THREADS
-    resources:
-        gpu=GPU * max(TASKS_OF_SRUN, PROCESSES),
-        mem_mb=lambda wildcards, attempt: costs.pretraining_mb(
-            (config["options"].get("pretrain") or {}).get("config", "base"), attempt
-        ),
-        # The Slurm executor runs a rule with `mpi` in the allocation itself, not in a step of one task.
-        **(
-            {"mpi": "srun", "nodes": NODES, "tasks": TASKS_OF_SRUN, "tasks_per_gpu": 0}
-            if TASKS_OF_SRUN > 1
-            else {}
-        ),
-    container:
-        CONTAINER
-    conda:
-        ENVIRONMENT
     shell:
-        resumable("{input}") + "{params.launcher}{params.program} pretrain --documents {input.documents} --tokenizer {input.tokenizer}"
-        " {params.options} " + DEVICE + " --threads {threads} --resume auto --output {params.run} > {log} 2>&1"
+        commands.resumable("{input}")
+        + "{params.launcher}{params.program} pretrain --documents {input.documents} --tokenizer {input.tokenizer}"
+        " {params.options} "
+        + DEVICE
+        + " --threads {threads} --resume auto --output {params.run} > {log} 2>&1"
 
 
 rule evaluate_mlm:
@@ -161,17 +157,19 @@ rule evaluate_mlm:
         "logs/evaluate-mlm.log",
     benchmark:
         "benchmarks/evaluate-mlm.tsv"
+    conda:
+        ENVIRONMENT
+    container:
+        CONTAINER
+    threads: THREADS
+    resources:
+        gpu=GPU,
     params:
         program=PROGRAM,
         model=lambda wildcards, input: folder_of(input.model),
         options=options("evaluate-mlm"),
-    threads: THREADS
-    resources:
-        gpu=GPU,
-    container:
-        CONTAINER
-    conda:
-        ENVIRONMENT
     shell:
         "{params.program} evaluate-mlm --model {params.model} --documents {input.documents}"
-        " --baseline-documents {input.training} {params.options} " + DEVICE + " --threads {threads} --output {output} > {log} 2>&1"
+        " --baseline-documents {input.training} {params.options} "
+        + DEVICE
+        + " --threads {threads} --output {output} > {log} 2>&1"

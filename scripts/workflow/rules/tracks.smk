@@ -10,12 +10,12 @@ use rule gather as gather_tracks with:
     output:
         scores=directory("{name}"),
         sums="{name}.sha256",
-    wildcard_constraints:
-        name=names_of("tracks"),
     log:
         "logs/gather/{name}.log",
     benchmark:
         "benchmarks/gather/{name}.tsv"
+    wildcard_constraints:
+        name=names_of("tracks"),
     params:
         program=PROGRAM,
         stem=lambda wildcards, output: f"{output.scores}/",
