@@ -16,7 +16,7 @@ exec > {log} 2>&1
 whole() {{
     for file in $1/*; do
         case $file in *.part.json) continue ;; esac
-        cat $1/*.part.json | grep -q $(sha256sum < $file | cut -c 1-64) || return 1
+        grep -q $(sha256sum < $file | cut -c 1-64) $1/*.part.json || return 1
     done
 }}
 discard() {{

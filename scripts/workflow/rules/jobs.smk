@@ -97,18 +97,15 @@ def size_of_rows(wildcards):
     }
 
 
-def plan_of(name):
-    with checkpoints.plan_prediction.get(name=name).output[0].open() as file:
-        return json.load(file)
-
-
 def all_parts(wildcards):
-    count = plan_of(wildcards.name)["parts"]
+    plan = checkpoints.plan_prediction.get(name=wildcards.name).output[0]
+    with plan.open() as file:
+        count = json.load(file)["parts"]
     return [f"parts/{wildcards.name}/{part}-of-{count}" for part in range(1, count + 1)]
 
 
-def minutes(wildcards, attempt):
-    plan = plan_of(wildcards.name)
+def minutes(wildcards, input, attempt):
+    plan = json.loads(Path(input.plan).read_text())
     return costs.part_minutes(plan["seconds"], plan["parts"], attempt)
 
 

@@ -44,6 +44,7 @@ rule predict_part:
         ),
         rows=rows_file,
         examples=folder_of_examples,
+        plan=ancient("parts/{name}/plan.json"),
     output:
         temp(directory("parts/{name}/{part}-of-{parts}")),
     log:
