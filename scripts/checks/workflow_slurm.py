@@ -30,8 +30,16 @@ NEEDED = ("slurmctld", "slurmd", "srun", "sbatch", "squeue", "scontrol")
 class Workflow:
     def __init__(self, program, snakemake, folder, environment):
         self.program, self.snakemake, self.folder = program, snakemake, folder
-        self.environment = {**os.environ, **environment}
+        self.environment = {**os.environ, **environment, "PATH": f"{self.own_srun(environment)}:{os.environ['PATH']}"}
         self.node = os.uname().nodename.split(".")[0]
+
+    def own_srun(self, environment):
+        """A folder with an srun that finds this Slurm: the executor clears SLURM_CONF in its jobs, and a real one has its file in /etc."""
+        place = self.folder / "bin"
+        place.mkdir(exist_ok=True)
+        (place / "srun").write_text(f'#!/bin/sh\nSLURM_CONF={environment["SLURM_CONF"]} exec {shutil.which("srun")} "$@"\n')
+        (place / "srun").chmod(0o755)
+        return place
 
     def command(self, target, *more, folder="workflow", **config):
         settings = [f"{key}={value}" for key, value in {"program": self.program, "threads": 1, **config}.items()]
