@@ -73,14 +73,15 @@ class Workflow:
 
 
 def shard_process(workflow, snakemake):
-    """A process of the program that makes a part, once there is one."""
+    """A process of the program that makes a part of this check, once there is one."""
     while snakemake.poll() is None:
         for place in Path("/proc").glob("[0-9]*"):
             try:
                 words = (place / "cmdline").read_bytes().split(b"\0")
+                ours = os.readlink(place / "cwd") == str(workflow.folder / "workflow")
             except OSError:
                 continue
-            if words[0] == str(workflow.program).encode() and b"--shard" in words:
+            if ours and words[0] == str(workflow.program).encode() and b"--shard" in words:
                 return int(place.name)
         time.sleep(0.01)
     sys.exit(f"scattered: no job of a part was seen:\n{(workflow.folder / 'scattered.log').read_text()[-4000:]}")

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a job costs: windows, seconds, parts, memory and minutes.
 
-The rates are those of the demo's models and one thread of an Intel Xeon with AVX-512; `rates` in the configuration replaces them.
+Rates and memory are of the demo's models on an Intel Xeon with AVX-512; `rates` in the configuration replaces the rates.
 """
 import gzip
 import json
 import math
 from pathlib import Path
 
-# Windows (alleles of variants) a second of one thread, on one strand, by one model.
-RATES = {"promoter": 30, "chromatin": 1000, "tracks": 2000, "variants": 9, "embeddings": 60}
-# Memory of a prediction: the program and LibTorch, what a thread computes in, and a model's weights as they are read and packed.
-PROGRAM_MB, THREAD_MB, WEIGHTS_TIMES = 600, 700, 3
-VARIANTS_MB = 3000  # both alleles' windows of many variants at once
-# Memory of pretraining, by `pretrain --dry-run` for sequences of 4,096 tokens, and a third more.
+# Windows (alleles of variants) a second of processor time, on one strand, by one model: three quarters of what was measured. Promoters and
+# embeddings have windows of 1,500 bases there.
+RATES = {"promoter": 100, "chromatin": 1500, "tracks": 1800, "variants": 20, "embeddings": 100}
+# Memory of a prediction: measured were 190 to 430 MB with one thread, of variants 3,300. A model's weights are read and packed.
+PROGRAM_MB, THREAD_MB, WEIGHTS_TIMES = 600, 300, 3
+VARIANTS_MB = 3500  # both alleles' windows of many variants at once
+# Memory of training. `pretrain --dry-run` says 0.3 GB for tiny, 0.7 for small and 5.1 for base, one sequence of 4,096 tokens at a time; large is a guess.
 PRETRAINING_MB = {"tiny": 2000, "tiny-modern": 2000, "small": 3000, "genomics": 8000, "base": 8000, "base-etc": 8000, "large": 20000}
 BCF_BYTES = 40  # of a row, compressed; a BCF is not read
 

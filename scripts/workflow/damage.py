@@ -18,8 +18,8 @@ def set_aside(outputs, parts):
         if output.exists() and any(changed(path, total, sums) for path, total in recorded(sums)):
             rename(output, Path(f"{output}.damaged"))
             found.append(str(output))
-    for record in Path(parts).glob("**/*.part.json"):
-        if any(changed(path, total, record) for path, total in part_files(record)):
+    for record in list(Path(parts).glob("**/*.part.json")):
+        if record.exists() and any(changed(path, total, record) for path, total in part_files(record)):
             shutil.rmtree(record.parent)
             found.append(str(record.parent))
     return found
