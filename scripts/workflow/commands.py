@@ -20,10 +20,10 @@ whole() {{
     done
 }}
 discard() {{
-    for part in {input}; do whole $part || {{ echo "removing $part" && rm -rf $part; }}; done
+    for part in {params.parts}; do whole $part || {{ echo "removing $part" && rm -rf $part; }}; done
     exit 3
 }}
-set -- {input}
+set -- {params.parts}
 mkdir -p $(dirname {params.stem}x)
 for path in "$1"/part*; do
     file=${{path##*/}} result={params.stem}${{path##*/part}}

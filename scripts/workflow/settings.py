@@ -35,7 +35,27 @@ def checked(config, workflow, repository):
             config.setdefault(key, rule["default"])
     config["options"] = {name: value or {} for name, value in config["options"].items()}
     check_options(config, Path(repository) / "docs/commands.md")
+    for task in tasks(config):
+        for key in ("reference", "test"):
+            if not config.get(key):
+                raise ConfigurationError(f"configuration: {task} needs the key '{key}'")
     return config
+
+
+def tasks(config):
+    return [task for task in ("promoter", "chromatin") if task in config]
+
+
+def needs_pretrained(config, task):
+    return config["options"].get(f"finetune-{task}", {}).get("architecture", "bigbird") == "bigbird"
+
+
+def pretrains(config):
+    """Is a model pretrained here: by wish, for a task, or for a prediction? Without a model that is given, and with data to train on."""
+    if "pretrained" in config or not (config.get("reference") and config["test"]):
+        return False
+    asked = any("pretrained" in wanted["models"] for wanted in predictions(config).values())
+    return asked or "pretrain" in config["options"] or any(needs_pretrained(config, task) for task in tasks(config))
 
 
 # ------------------------------------------------------------------------------------------------------- messages
@@ -129,9 +149,8 @@ def command_of(wanted):
 def predictions(config):
     """Every prediction by the stem of its output: those of the tasks, the baselines and the configuration."""
     table = {}
-    for task in ("promoter", "chromatin"):
-        if task in config:
-            table.update(task_predictions(config, task))
+    for task in tasks(config):
+        table.update(task_predictions(config, task))
     for name, wanted in config["predictions"].items():
         table[f"predictions/{name}"] = completed(wanted, config)
     return table
@@ -142,16 +161,14 @@ def task_predictions(config, task):
     table = {f"{task}/held_out": completed(held_out, config)}
     for name in config[task].get("baselines") or {}:
         table[f"{task}/baselines/{name}/held_out"] = completed({**held_out, "model": f"{task}/{name}"}, config)
-    if config.get("reference"):
-        regions = config[task].get("regions")
-        table[f"{task}/scores"] = completed({"kind": task, "model": task, "input": regions}, config)
-    return table
+    regions = {"kind": task, "model": task, "input": config[task].get("regions")}
+    return {**table, f"{task}/scores": completed(regions, config)}
 
 
 def completed(wanted, config):
     kind, command = wanted["kind"], command_of(wanted)
     tiles = {"tile": 200} if kind == "tracks" and command == "predict-chromatin" else {}
-    options = {**tiles, **(config["options"].get(command) or {}), **(wanted.get("options") or {})}
+    options = {**tiles, **config["options"].get(command, {}), **(wanted.get("options") or {})}
     models = wanted["model"] if isinstance(wanted["model"], list) else [wanted["model"]]
     return {"input": None, "examples": None, "parts": config["parts"], "format": FORMATS[kind], "reference": config.get("reference"),
             **wanted, "command": command, "options": options, "models": models}

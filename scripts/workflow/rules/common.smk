@@ -85,28 +85,23 @@ def as_option(name, value):
     )
 
 
-def options(command, **more):
-    """The configuration's options of a command, and more, as they stand on a command line."""
+def options(command):
+    """The configuration's options of a command, as they stand on a command line."""
     chosen = {"seed": config["seed"]} if command in SEEDED else {}
-    chosen.update(config["options"].get(command) or {}, **more)
+    chosen.update(config["options"].get(command, {}))
     return " ".join(filter(None, (as_option(*item) for item in chosen.items())))
 
 
 def reference_files(entries):
     """The FASTA files of a reference, whose entries may be NAME=FASTA."""
-    return [place(entry.split("=", 1)[-1]) for entry in listed(entries)]
+    return [place(entry.rpartition("=")[2]) for entry in listed(entries)]
 
 
 def reference_words(entries):
+    """A reference as it stands behind --reference."""
+    words = (entry.rpartition("=") for entry in listed(entries))
     return " ".join(
-        (
-            shlex.quote(
-                "".join(entry.partition("=")[:2]) + place(entry.split("=", 1)[1])
-            )
-            if "=" in entry
-            else shlex.quote(place(entry))
-        )
-        for entry in listed(entries)
+        shlex.quote(f"{name}{sign}{place(path)}") for name, sign, path in words
     )
 
 
@@ -140,8 +135,8 @@ REFERENCE = reference_files(config.get("reference"))
 HOLD_OUTS = " ".join(
     as_option(name, config[name]) for name in ("validation", "test") if config[name]
 )
-TASKS = [task for task in ("promoter", "chromatin") if task in config]
-PRETRAINING = bool(REFERENCE and config["test"] and "pretrained" not in config)
+TASKS = settings.tasks(config)
+PRETRAINING = settings.pretrains(config)
 PREDICTIONS = settings.predictions(config)
 # Those that the configuration asks for; the others serve evaluations.
 WANTED = settings.wanted(PREDICTIONS)

@@ -11,6 +11,7 @@ use rule gather as gather_embeddings with:
         name=names_of("embeddings"),
     params:
         program=PROGRAM,
+        parts=glob_of_parts,
         stem=lambda wildcards, output: str(output.scores).removesuffix(
             f".{wildcards.format}"
         ),

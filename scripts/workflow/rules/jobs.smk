@@ -24,10 +24,11 @@ def launcher(wildcards, threads):
 
 def pretrained_for(wildcards):
     """The pretrained model's weights; none for an architecture that starts from nothing, such as bigbird-bins."""
-    chosen = (config["options"].get(f"finetune-{wildcards.task}") or {}).get(
-        "architecture", "bigbird"
+    return (
+        weights("pretrained")
+        if settings.needs_pretrained(config, wildcards.task)
+        else []
     )
-    return weights("pretrained") if chosen == "bigbird" else []
 
 
 def baselines_of(task):
@@ -147,3 +148,9 @@ def side_files(wildcards, output):
         [f"{name}.rows.tsv", f"{name}.labels.tsv"] if wildcards.format == "npy" else []
     )
     return " ".join([os.path.basename(output.scores), *beside])
+
+
+def glob_of_parts(wildcards, input):
+    """All parts of a prediction in few words: there may be a thousand."""
+    folder, name = os.path.split(str(input[0]))
+    return f"{folder}/*-of-{name.rpartition('-')[2]}"

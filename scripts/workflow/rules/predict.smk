@@ -91,6 +91,7 @@ rule gather:
     threads: 1
     params:
         program=PROGRAM,
+        parts=glob_of_parts,
         stem=lambda wildcards, output: str(output.scores).removesuffix(
             f".{wildcards.format}"
         ),

@@ -98,7 +98,7 @@ rule train_tokenizer:
 NODES = config["nodes"]
 # Processes of pretraining over all nodes. One node needs no srun: `options: {pretrain: {processes: N}}` does there.
 TASKS_OF_SRUN = NODES * config["tasks_per_node"]
-PROCESSES = (config["options"].get("pretrain") or {}).get("processes", 1)
+PROCESSES = config["options"].get("pretrain", {}).get("processes", 1)
 
 
 # The Slurm executor runs a rule with `mpi` in the allocation itself, not in a step of one task.
@@ -131,7 +131,7 @@ rule pretrain:
         **SRUN,
         gpu=GPU * max(TASKS_OF_SRUN, PROCESSES),
         mem_mb=lambda wildcards, attempt: costs.pretraining_mb(
-            (config["options"].get("pretrain") or {}).get("config", "base"), attempt
+            config["options"].get("pretrain", {}).get("config", "base"), attempt
         ),
     params:
         program=PROGRAM,

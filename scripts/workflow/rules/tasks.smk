@@ -77,7 +77,7 @@ rule finetune:
     resources:
         gpu=GPU,
         mem_mb=lambda wildcards, attempt: costs.pretraining_mb(
-            (config["options"].get("pretrain") or {}).get("config", "base"), attempt
+            config["options"].get("pretrain", {}).get("config", "base"), attempt
         ),
     params:
         program=PROGRAM,

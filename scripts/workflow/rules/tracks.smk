@@ -18,5 +18,6 @@ use rule gather as gather_tracks with:
         name=names_of("tracks"),
     params:
         program=PROGRAM,
+        parts=glob_of_parts,
         stem=lambda wildcards, output: f"{output.scores}/",
         records=lambda wildcards, output: f"{os.path.basename(output.scores)}/*",
