@@ -57,6 +57,12 @@ def plan(windows, passes, rate, parts, part_minutes, most):
     return {"windows": windows, "passes": passes, "seconds": round(seconds, 1), "parts": count}
 
 
+def training_minutes(options, attempt):
+    """A limit of time for training: half an hour beyond --max-hours, which ends it with a checkpoint; else a day, for each attempt more."""
+    hours = options.get("max-hours", 0)
+    return math.ceil(hours * 60) + 30 if hours else 24 * 60 * attempt
+
+
 def write_plan(output, files, kind, tile, scan, **size):
     """Counts the rows of BED or the alleles of VCF files, and writes the plan as JSON."""
     windows = sum(windows_of(kind, file, tile, scan) for file in files)

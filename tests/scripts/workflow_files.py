@@ -45,6 +45,8 @@ def check_parts():
     equal("as many as are asked for", parts(3000, parts=4), 4)
     equal("never more than rows", parts(3, parts=4), 3)
     equal("no rows", parts(0, parts=4), 1)
+    equal("a training that stops itself", costs.training_minutes({"max-hours": 1.5}, 2), 120)
+    equal("a training that does not, again", costs.training_minutes({}, 2), 2880)
 
 
 def write_record(path):

@@ -117,10 +117,13 @@ DEPLOYED = bool(deployment and deployment.deployment_method)
 
 
 def program():
-    """A container and a conda environment have the program on their PATH; else it is the clone's own."""
+    """A container and a conda environment have the program on their PATH; else it is the clone's own.
+
+    The configuration may name a path, or a whole command such as `apptainer exec image.sif bigbird-dna`.
+    """
     word = config.get("program")
     if word:
-        return place(word) if os.sep in word else word
+        return place(word) if os.sep in word and " " not in word else word
     return "bigbird-dna" if DEPLOYED else f"{REPOSITORY}/build/bin/bigbird-dna"
 
 

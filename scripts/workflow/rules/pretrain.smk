@@ -133,6 +133,9 @@ rule pretrain:
         mem_mb=lambda wildcards, attempt: costs.pretraining_mb(
             config["options"].get("pretrain", {}).get("config", "base"), attempt
         ),
+        runtime=lambda wildcards, attempt: costs.training_minutes(
+            config["options"].get("pretrain", {}), attempt
+        ),
     params:
         program=PROGRAM,
         options=options("pretrain"),

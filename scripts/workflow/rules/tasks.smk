@@ -79,6 +79,9 @@ rule finetune:
         mem_mb=lambda wildcards, attempt: costs.pretraining_mb(
             config["options"].get("pretrain", {}).get("config", "base"), attempt
         ),
+        runtime=lambda wildcards, attempt: costs.training_minutes(
+            config["options"].get(f"finetune-{wildcards.task}", {}), attempt
+        ),
     params:
         program=PROGRAM,
         options=lambda wildcards: options(f"finetune-{wildcards.task}"),
