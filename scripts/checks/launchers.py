@@ -198,6 +198,11 @@ def two_nodes():
             subprocess.run(["ip", "netns", "del", name], stderr=subprocess.DEVNULL, check=False)
 
 
+def memory_mb():
+    """Memory that the node says it has, without which Slurm takes no job that asks for any."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+
+
 @contextlib.contextmanager
 def slurm(folder):
     """A Slurm of one node, this machine, for as long as it is needed; without munge."""
@@ -225,7 +230,7 @@ SlurmdSpoolDir={place}/spool
 StateSaveLocation={place}/state
 SlurmctldLogFile={place}/slurmctld.log
 SlurmdLogFile={place}/slurmd.log
-NodeName={host} NodeAddr=127.0.0.1 CPUs={os.cpu_count()} State=UNKNOWN
+NodeName={host} NodeAddr=127.0.0.1 CPUs={os.cpu_count()} RealMemory={memory_mb()} State=UNKNOWN
 PartitionName=all Nodes={host} Default=YES State=UP
 """)
     (place / "spool").mkdir()
