@@ -86,6 +86,8 @@ DOCTEST_TEST_CASE("merge: rows and tiles of predict-chromatin, in every format")
         DOCTEST_CAPTURE(ending);
         DOCTEST_CHECK(fixture.merges(fixture.predict({"--tile", "60"}), ending));
     }
+    for (const char* ending : {".half.npy", ".half.h5"})
+        DOCTEST_CHECK(fixture.merges(fixture.predict({"--tile", "60", "--precision", "float16"}), ending));
     DOCTEST_CHECK(fixture.merges(fixture.predict({"--min-score", "0.5"}), ".long.tsv"));
     DOCTEST_CHECK(fixture.merges(fixture.predict({"--tile", "50", "--pool", "mean"}), ".pooled.tsv"));
     for (const char* ending : {".bedgraph", ".bw"})

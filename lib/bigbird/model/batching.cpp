@@ -14,6 +14,8 @@ namespace bigbird::model {
 
 namespace {
 
+constexpr std::int64_t tokens_together = 512;
+
 std::int64_t block_count(std::int64_t length, int block_size) {
     return std::max<std::int64_t>(1, (length + block_size - 1) / block_size);
 }
@@ -57,7 +59,18 @@ std::vector<std::vector<std::size_t>> cut_into_groups(std::span<const std::size_
         groups.emplace_back(members.begin(), members.begin() + static_cast<std::ptrdiff_t>(size));
         members = members.subspan(size);
     }
+    if (sizes == GroupSizes::equal && !groups.empty()) groups.back().resize(most, groups.back().back());
     return groups;
+}
+
+std::size_t members_a_group(std::int64_t tokens_each, std::int64_t max_tokens, GroupSizes sizes) {
+    const std::int64_t tokens =
+        sizes == GroupSizes::equal ? std::min(max_tokens, tokens_together) : max_tokens;
+    return static_cast<std::size_t>(std::max<std::int64_t>(1, tokens / tokens_each));
+}
+
+GroupSizes sizes_for_scores(const at::Device& device) {
+    return device.is_cpu() ? GroupSizes::equal : GroupSizes::few;
 }
 
 std::vector<std::vector<std::size_t>> group_by_blocks(std::span<const TokenSequence> sequences,
@@ -78,8 +91,7 @@ std::vector<std::vector<std::size_t>> group_by_blocks(std::span<const std::int64
     }
     std::vector<std::vector<std::size_t>> groups;
     for (const auto& [blocks, members] : by_blocks) {
-        const auto most =
-            static_cast<std::size_t>(std::max<std::int64_t>(1, max_tokens / (blocks * block_size)));
+        const std::size_t most = members_a_group(blocks * block_size, max_tokens, sizes);
         std::ranges::move(cut_into_groups(members, most, sizes), std::back_inserter(groups));
     }
     return groups;

@@ -2,7 +2,7 @@
 #include "bigbird/outputs/hdf5_sink.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/half.hpp"
+#include "bigbird/core/formats/half.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
 #include "bigbird/rows/text_fields.hpp"
 

@@ -9,10 +9,10 @@
 
 namespace bigbird::outputs {
 
-/// One HDF5 file: `scores` float32, or float16, (rows, columns), NaN where nothing was scored; `rows/FIELD`, one dataset a
-/// head column (UTF-8 strings, int64 with -1 or float64 with NaN where a field is no number); `labels/index`,
-/// `group`, `name`, `id` and `column`; the provenance as attributes of the file. Rows are written in chunks:
-/// memory does not grow. The same rows give the same bytes.
+/// One HDF5 file: `scores` float32, or float16, (rows, columns), NaN where nothing was scored; `rows/FIELD`,
+/// one dataset a head column (UTF-8 strings, int64 with -1 or float64 with NaN where a field is no number);
+/// `labels/index`, `group`, `name`, `id` and `column`; the provenance as attributes of the file. Rows are
+/// written in chunks: memory does not grow. The same rows give the same bytes.
 std::unique_ptr<Sink> hdf5_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout);
 
 }  // namespace bigbird::outputs

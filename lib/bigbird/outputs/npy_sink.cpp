@@ -2,8 +2,8 @@
 #include "bigbird/outputs/npy_sink.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/half.hpp"
 #include "bigbird/core/formats/npy_header.hpp"
-#include "bigbird/core/half.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/outputs/table_sink.hpp"
 

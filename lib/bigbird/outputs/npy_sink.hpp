@@ -11,8 +11,9 @@
 
 namespace bigbird::outputs {
 
-/// X.npy: float32 (or float16, as layout.precision says) of shape (rows, columns), NaN where nothing was scored; X.rows.tsv: the rows' fields;
-/// X.labels.tsv: `column index group name id`. Side tables come first, so that X.npy is never without them.
+/// X.npy: float32 (or float16, as layout.precision says) of shape (rows, columns), NaN where nothing was
+/// scored; X.rows.tsv: the rows' fields; X.labels.tsv: `column index group name id`. Side tables come first,
+/// so that X.npy is never without them.
 std::unique_ptr<Sink> npy_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout);
 
 /// What numpy calls the numbers: "<f4" or "<f2".

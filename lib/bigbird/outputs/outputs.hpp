@@ -31,11 +31,11 @@ namespace bigbird::outputs {
 struct OutputSpec {
     std::vector<std::filesystem::path> paths{};
     Overwrite overwrite = Overwrite::refuse;
-    std::optional<double> min_score{};  ///< of .long.tsv, which needs it
-    Overlap overlap = Overlap::mean;    ///< of tracks
-    bool tracks = true;                 ///< false: rows are no places of the genome
+    std::optional<double> min_score{};         ///< of .long.tsv, which needs it
+    Overlap overlap = Overlap::mean;           ///< of tracks
+    bool tracks = true;                        ///< false: rows are no places of the genome
     Precision precision = Precision::float32;  ///< of .npy and HDF5
-    std::optional<Shard> shard{};       ///< a record stands beside each output then, for merge
+    std::optional<Shard> shard{};              ///< a record stands beside each output then, for merge
     /// Role and path of the files that rows come from: parts of other rows are told by them.
     std::vector<std::pair<std::string, std::filesystem::path>> inputs{};
 };

@@ -19,16 +19,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Of networks whose last layers are wide: one window at a time would read all their weights for it.
 constexpr std::size_t rows_together = 16;
-
-/// Products round by how many rows they have; in groups of one size, the last filled up by its last member, a
-/// row's scores do not depend on how many rows there are.
-std::vector<std::vector<std::size_t>> groups_of_one_size(std::span<const std::size_t> members,
-                                                         std::size_t size) {
-    auto groups = model::cut_into_groups(members, size, model::GroupSizes::any);
-    if (!groups.empty()) groups.back().resize(size, groups.back().back());
-    return groups;
-}
 
 /// What reads bases: one id a base, [CLS] and [SEP] none.
 class BaseReader : public WindowNetwork {
@@ -53,9 +45,9 @@ public:
             static_cast<std::size_t>(std::max<std::int64_t>(1, batch_tokens / info_.window.size()));
         std::vector<std::size_t> all(windows.size());
         std::iota(all.begin(), all.end(), std::size_t{0});
-        const bool alike = sizes == model::GroupSizes::few && device_.is_cpu();
-        return alike ? groups_of_one_size(all, std::bit_floor(std::min(most, rows_together)))
-                     : model::cut_into_groups(all, most, sizes);
+        const bool equal = sizes == model::GroupSizes::equal;
+        return model::cut_into_groups(all, equal ? std::bit_floor(std::min(most, rows_together)) : most,
+                                      sizes);
     }
     void write(const fs::path& directory) const override {
         Json config = {{"architectures", {baselines::title_of(info_.architecture)}},

@@ -33,8 +33,8 @@ public:
                                                 model::GroupSizes sizes) const override {
         std::vector<std::size_t> all(windows.size());
         std::iota(all.begin(), all.end(), std::size_t{0});
-        const std::int64_t most = batch_tokens / network_->window_positions();
-        return model::cut_into_groups(all, static_cast<std::size_t>(std::max<std::int64_t>(1, most)), sizes);
+        return model::cut_into_groups(
+            all, model::members_a_group(network_->window_positions(), batch_tokens, sizes), sizes);
     }
     at::Tensor logits(std::span<const EncodedWindow> windows, std::span<const std::size_t> group,
                       const model::DropoutKey& key) override {

@@ -8,6 +8,7 @@
 #include <hdf5.h>
 
 #include <cmath>
+#include <cstring>
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -79,5 +80,31 @@ DOCTEST_TEST_CASE("hdf5_sink: no rows is a valid file") {
     const hid_t scores = H5Dopen2(file, "scores", H5P_DEFAULT);
     DOCTEST_CHECK(shape(scores) == std::vector<hsize_t>{0, 2});
     H5Dclose(scores);
+    H5Fclose(file);
+}
+
+DOCTEST_TEST_CASE("hdf5_sink: float16 is what the library makes of the same numbers") {
+    const TempDir folder;
+    outputs::Layout layout = small_layout();
+    layout.precision = outputs::Precision::float16;
+    const auto sink = outputs::hdf5_sink(folder / "s.h5", Overwrite::refuse, layout);
+    const std::vector<float> values{0.1F, 0.33333F};
+    sink->write(rows::fields_of({.where = {"1", 0, 200}}), values);
+    sink->commit();
+    const hid_t file = H5Fopen((folder / "s.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t dataset = H5Dopen2(file, "scores", H5P_DEFAULT), type = H5Dget_type(dataset);
+    DOCTEST_CHECK(H5Tget_size(type) == 2);
+    std::vector<float> read(2);
+    DOCTEST_REQUIRE(H5Dread(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, read.data()) >= 0);
+    // numpy.float16([0.1, 0.33333])
+    DOCTEST_CHECK(read[0] == 0.0999755859375F);
+    DOCTEST_CHECK(read[1] == 0.333251953125F);
+    std::vector<float> converted = values;
+    DOCTEST_REQUIRE(H5Tconvert(H5T_NATIVE_FLOAT, type, 2, converted.data(), nullptr, H5P_DEFAULT) >= 0);
+    std::vector<std::uint16_t> raw(2);
+    DOCTEST_REQUIRE(H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw.data()) >= 0);
+    DOCTEST_CHECK(std::memcmp(raw.data(), converted.data(), 4) == 0);
+    H5Tclose(type);
+    H5Dclose(dataset);
     H5Fclose(file);
 }

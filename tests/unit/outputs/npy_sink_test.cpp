@@ -40,3 +40,17 @@ DOCTEST_TEST_CASE("npy_sink: nothing is left without commit") {
     }
     DOCTEST_CHECK(std::filesystem::is_empty(folder.path()));
 }
+
+DOCTEST_TEST_CASE("npy_sink: float16 has half the bytes, and the nearest numbers") {
+    const TempDir folder;
+    outputs::Layout layout = small_layout();
+    layout.precision = outputs::Precision::float16;
+    const auto sink = outputs::npy_sink(folder / "s.npy", Overwrite::refuse, layout);
+    write_rows(*sink, 4);
+    sink->commit();
+    const std::string bytes = read_file(folder / "s.npy");
+    DOCTEST_CHECK(bytes.find("'descr': '<f2'") != std::string::npos);
+    DOCTEST_CHECK(bytes.size() == 128 + 4 * 2 * 2);
+    DOCTEST_CHECK(bytes.substr(128 + 4, 4) == std::string("\x00\x14\x00\x34", 4));     // 1/1024 and 0.25
+    DOCTEST_CHECK((static_cast<unsigned char>(bytes[128 + 8 + 1]) & 0x7eU) == 0x7eU);  // NaN
+}

@@ -12,10 +12,10 @@ using outputs::ScoreRun;
 
 DOCTEST_TEST_CASE("score run: what is written is read") {
     ScoreRun run{.layout = small_layout(),
-                       .inputs = {{"regions", "ab"}},
-                       .min_score = 0.25,
-                       .contigs = {{"1", 1000}, {"MT", 16}},
-                       .overlap = outputs::Overlap::max};
+                 .inputs = {{"regions", "ab"}},
+                 .min_score = 0.25,
+                 .contigs = {{"1", 1000}, {"MT", 16}},
+                 .overlap = outputs::Overlap::max};
     run.layout.precision = outputs::Precision::float16;
     const ScoreRun again = outputs::score_run_from_json(Json::parse(to_json(run).dump()), "x");
     DOCTEST_CHECK(to_json(again) == to_json(run));

@@ -43,8 +43,7 @@ void merge_matrices(const Merge& merge, std::ostream& out) {
     out << npy_header(type, rows, static_cast<std::size_t>(columns));
     for (const Piece& piece : merge.order) {
         stop_if_asked();
-        copy(*parts[piece.part], out, piece.records * columns * number_bytes,
-             merge.parts[piece.part].path);
+        copy(*parts[piece.part], out, piece.records * columns * number_bytes, merge.parts[piece.part].path);
     }
 }
 

@@ -42,8 +42,9 @@ std::vector<at::Tensor> vectors_of(Encoder& encoder, std::span<const model::Toke
                                    EmbedPooling pooling, std::int64_t layer, std::int64_t batch_tokens) {
     const at::NoGradGuard no_gradients;
     std::vector<at::Tensor> vectors(sequences.size());
-    for (const auto& group : model::group_by_blocks(sequences, encoder.config().pattern.block_size,
-                                                    batch_tokens, model::GroupSizes::few)) {
+    for (const auto& group :
+         model::group_by_blocks(sequences, encoder.config().pattern.block_size, batch_tokens,
+                                model::sizes_for_scores(encoder.device()))) {
         stop_if_asked();
         const at::Tensor hidden =  // (batch, length, hidden)
             encoder.hidden(gather_input(sequences, group, encoder.config(), encoder.device()), layer)

@@ -116,8 +116,8 @@ std::vector<double> MaskedScorer::log_likelihoods(std::span<const Query> queries
         inputs.push_back(query.input);
     std::vector<double> sums(queries.size(), 0);
     const model::BigBirdConfig& config = network_->config();
-    for (const auto& group :
-         model::group_by_blocks(inputs, config.pattern.block_size, batch_tokens_, model::GroupSizes::few)) {
+    for (const auto& group : model::group_by_blocks(inputs, config.pattern.block_size, batch_tokens_,
+                                                    model::sizes_for_scores(device_))) {
         stop_if_asked();
         const model::EncoderInput input = gather_input(inputs, group, config, device_);
         const std::int64_t length = input.input_ids.size(1);

@@ -15,7 +15,7 @@ at::Tensor batched_logits(WindowNetwork& network, std::span<const EncodedWindow>
     const at::NoGradGuard no_gradients;
     network.module().eval();
     at::Tensor logits = at::empty({static_cast<std::int64_t>(windows.size()), network.labels()});
-    const auto groups = network.group(windows, batch_tokens, model::GroupSizes::few);
+    const auto groups = network.group(windows, batch_tokens, model::sizes_for_scores(network.device()));
     const auto finish = [&](const std::vector<std::size_t>& group, model::HostCopy& some) {
         const std::vector<std::int64_t> places(group.begin(), group.end());
         logits.index_copy_(0, at::tensor(places, at::kLong), some.get());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/core/half.hpp"
+#include "bigbird/core/formats/half.hpp"
 
 #include "support/testing.hpp"
 
@@ -13,7 +13,8 @@ namespace {
 
 double value_of(std::uint16_t half) {
     const int exponent = half >> 10 & 31, fraction = half & 1023;
-    const double size = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+    const double size =
+        exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
     return (half & 0x8000) != 0 ? -size : size;
 }
 
@@ -31,7 +32,8 @@ DOCTEST_TEST_CASE("half: what lies between two goes to the nearer, a tie to the 
     for (std::uint16_t half = 0; half < 0x7bff; ++half) {
         const double low = value_of(half), high = value_of(static_cast<std::uint16_t>(half + 1));
         const auto middle = static_cast<float>((low + high) / 2);
-        const auto even = static_cast<std::uint16_t>(half + half % 2), next = static_cast<std::uint16_t>(half + 1);
+        const auto even = static_cast<std::uint16_t>(half + half % 2),
+                   next = static_cast<std::uint16_t>(half + 1);
         const float infinite = std::numeric_limits<float>::infinity();
         if (half_of(middle) != even || half_of(std::nextafterf(middle, 0)) != half ||
             half_of(std::nextafterf(middle, infinite)) != next ||
