@@ -11,9 +11,8 @@ from pathlib import Path
 # Windows (alleles of variants) a second of processor time, on one strand, by one model: three quarters of what was measured. Promoters and
 # embeddings have windows of 1,500 bases there.
 RATES = {"promoter": 100, "chromatin": 1500, "tracks": 1800, "variants": 20, "embeddings": 100}
-# Memory of a prediction: measured were 190 to 430 MB with one thread, of variants 3,300. A model's weights are read and packed.
+# Memory of a prediction: measured were 170 to 430 MB with one thread. A model's weights are read and packed.
 PROGRAM_MB, THREAD_MB, WEIGHTS_TIMES = 600, 300, 3
-VARIANTS_MB = 3500  # both alleles' windows of many variants at once
 # Memory of training. `pretrain --dry-run` says 0.3 GB for tiny, 0.7 for small and 5.1 for base, one sequence of 4,096 tokens at a time; large is a guess.
 PRETRAINING_MB = {"tiny": 2000, "tiny-modern": 2000, "small": 3000, "genomics": 8000, "base": 8000, "base-etc": 8000, "large": 20000}
 BCF_BYTES = 40  # of a row, compressed; a BCF is not read
@@ -74,10 +73,9 @@ def part_minutes(seconds, parts, attempt):
     return math.ceil((10 + 3 * seconds / parts / 60) * attempt)
 
 
-def prediction_mb(kind, threads, weights, attempt):
+def prediction_mb(threads, weights, attempt):
     """Memory of one part; `weights` are the bytes of its models."""
-    extra = VARIANTS_MB if kind == "variants" else 0
-    return math.ceil((PROGRAM_MB + THREAD_MB * threads + extra + WEIGHTS_TIMES * weights / 1e6) * attempt)
+    return math.ceil((PROGRAM_MB + THREAD_MB * threads + WEIGHTS_TIMES * weights / 1e6) * attempt)
 
 
 def pretraining_mb(config, attempt):

@@ -112,9 +112,7 @@ def minutes(wildcards, input, attempt):
 
 def memory(wildcards, input, threads, attempt):
     sizes = [os.path.getsize(file) for file in input.models if os.path.exists(file)]
-    return costs.prediction_mb(
-        PREDICTIONS[wildcards.name]["kind"], threads, sum(sizes), attempt
-    )
+    return costs.prediction_mb(threads, sum(sizes), attempt)
 
 
 def part_words(wildcards, input, output):
