@@ -12,6 +12,8 @@
 #include "bigbird/corpus/merge/merge_tokens.hpp"
 #include "bigbird/outputs/merge/merge_scores.hpp"
 
+#include <sys/resource.h>
+
 namespace bigbird::cli {
 namespace fs = std::filesystem;
 
@@ -21,6 +23,14 @@ constexpr Examples examples{
     {{"One table out of the parts that --shard 1/2 and --shard 2/2 wrote",
       "bigbird-dna merge part-1.tsv.gz part-2.tsv.gz --output scores.tsv.gz"},
      {"One folder of tokens out of many, in any order", "bigbird-dna merge corpus-part-* --output corpus"}}};
+
+/// All parts are open at once; the usual limit of 1,024 files is lower than what the system allows.
+void allow_many_files() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 /// Without the records, which PART* names, too.
 std::vector<fs::path> without_records(std::vector<fs::path> paths) {
@@ -73,6 +83,7 @@ void setup_merge(Program& program, Runner<MergeOptions> run) {
 int run_merge(const MergeOptions& options) {
     prepare_output(options.output.output, options.output.overwrite());
     if (!options.manifest.empty()) prepare_output(options.manifest, options.output.overwrite());
+    allow_many_files();
     const std::vector<fs::path> paths = without_records(options.parts);
     merge(options, paths, resolve_threads(options.threads));
     log_info("{}: {} parts together", options.output.output.string(), paths.size());

@@ -47,7 +47,8 @@ void add_promoter_options(CLI::App& command, PredictSpec& spec) {
 std::vector<std::string> common_options(examples::Task task) {
     std::vector<std::string> options{"--model",  "--reference", "--regions", "--reverse-complement",
                                      "--pool",   "--output",    "--force",   "--skip-invalid",
-                                     "--device", "--threads",   "--options"};
+                                     "--shard",  "--dry-run",   "--device",  "--threads",
+                                     "--options"};
     const bool chromatin = task == examples::Task::chromatin;
     const std::vector<std::string> own =
         chromatin ? std::vector<std::string>{"--labels", "--tile", "--track-labels"}
