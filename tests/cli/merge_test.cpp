@@ -135,14 +135,36 @@ DOCTEST_TEST_CASE("merge: what is no part, or no whole, ends with a sentence") {
     refused(fixture.merge({"a.tsv", "b.tsv"}, "m.tsv"), 3, "reverse_complement differs");
     refused(fixture.merge({"a.tsv", "whole.tsv"}, "m.tsv"), 3, "whole.tsv: there is no whole.tsv.part.json");
     refused(fixture.merge({"a.tsv.part.json"}, "m.tsv"), 2, "no part is given");
+    refused(fixture.merge({"none.tsv"}, "m.tsv"), 3, "none.tsv: no such file");
+    DOCTEST_REQUIRE(fixture.run(fixture.predict({"--anchor", "summit"}), "s.tsv", "2/2").code == 0);
+    refused(fixture.merge({"a.tsv", "s.tsv"}, "m.tsv"), 3, "anchor differs");
     DOCTEST_REQUIRE(fixture.run(fixture.predict(), "c.tsv", "2/2").code == 0);
     refused(fixture.merge({"a.tsv", "c.tsv"}, "m.h5"), 2, "the parts are of the format table");
     // Records that a pattern names, too, are passed over.
     DOCTEST_CHECK(fixture.merge({"a.tsv", "a.tsv.part.json", "c.tsv"}, "m.tsv").code == 0);
     DOCTEST_CHECK(read_file(fixture / "m.tsv") == read_file(fixture / "whole.tsv"));
+    // A whole in the place of a part is no part any more.
+    DOCTEST_REQUIRE(fixture.run(fixture.predict(), "w.tsv", "1/1").code == 0);
+    std::vector<std::string> again = fixture.predict({"--force"});
+    DOCTEST_REQUIRE(fixture.run(again, "w.tsv").code == 0);
+    DOCTEST_CHECK(!fs::exists(fixture / "w.tsv.part.json"));
     fs::resize_file(fixture / "c.tsv", fs::file_size(fixture / "c.tsv") / 2);
     refused(fixture.merge({"a.tsv", "c.tsv"}, "n.tsv"), 3, "truncated or changed");
     DOCTEST_CHECK(!fs::exists(fixture / "n.tsv"));
+}
+
+DOCTEST_TEST_CASE("merge: a part without a document says so, and a slash behind a folder changes nothing") {
+    const Fixture fixture;
+    write_file(fixture / "two.txt", "ACGTACGT\n\nTTTTCCCC\n");
+    const std::vector<std::string> words{"tokenize", "--documents", fixture / "two.txt", "--tokenizer",
+                                         test_data("tokenizer/small.model")};
+    const ProgramResult third = fixture.run(words, "k3", "3/3");
+    DOCTEST_CHECK(third.code == 3);
+    DOCTEST_CHECK(third.err.find("has no document for part 3/3: give fewer parts") != std::string::npos);
+    DOCTEST_REQUIRE(fixture.run(words, "k1/", "1/2").code == 0);
+    DOCTEST_REQUIRE(fixture.run(words, "k2", "2/2").code == 0);
+    DOCTEST_CHECK(fs::exists(fixture / "k1.part.json"));
+    DOCTEST_CHECK(fixture.merge({"k2/", "k1"}, "all").code == 0);
 }
 
 DOCTEST_TEST_CASE("merge: a disk that is full ends with code 74 and leaves nothing behind") {

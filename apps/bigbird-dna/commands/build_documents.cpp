@@ -117,6 +117,7 @@ int run_build_documents(const BuildDocumentsOptions& options) {
     };
     const corpus::BuildCounts counts = corpus::build_documents(
         *genome, spec, text, threads, write, [&](std::int64_t bases) { progress.update(bases / megabase); });
+    remove_part_record(options.output.output);
     writer.commit();
     if (options.shard || !options.manifest.empty()) {
         const corpus::DocumentInputs inputs{options.references, options.documents.include,

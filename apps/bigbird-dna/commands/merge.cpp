@@ -86,6 +86,7 @@ int run_merge(const MergeOptions& options) {
     allow_many_files();
     const std::vector<fs::path> paths = without_records(options.parts);
     merge(options, paths, resolve_threads(options.threads));
+    remove_part_record(options.output.output);
     log_info("{}: {} parts together", options.output.output.string(), paths.size());
     return 0;
 }

@@ -131,10 +131,10 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
     add_score_outputs(command, spec.outputs);
     add_shard_option(command, spec.outputs.shard, "rows or tiles");
     command.get_option("--output")->required(false);
-    CLI::Option* const dry_run = command.add_flag(
-        "--dry-run", spec.dry_run,
-        "Only say on standard output what it takes: windows, passes, seconds, memory and the bytes "
-        "of each format, measured on some of the rows");
+    CLI::Option* const dry_run = command.add_flag("--dry-run", spec.dry_run,
+                                                  "Only say on standard output what it takes: windows, "
+                                                  "passes, seconds, memory and the bytes of tables, "
+                                                  ".npy and .h5, measured on some of the rows");
     command.add_flag("--json", spec.json, "--dry-run's answer as JSON")->needs(dry_run);
     add_compute_options(command, spec);
 }

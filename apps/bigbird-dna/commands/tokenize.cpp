@@ -73,6 +73,11 @@ int run_tokenize(const TokenizeOptions& options) {
     };
     std::vector<PartSegment> segments =
         corpus::tokenize_documents(documents, tokenizer, threads, writer, show, options.shard);
+    if (options.shard && writer.counts().documents == 0) {
+        throw InputError("has no document for part " + to_string(*options.shard) + ": give fewer parts",
+                         options.documents);
+    }
+    remove_part_record(options.output.output);
     writer.commit(inputs.get(), threads);
     if (options.shard) {
         corpus::write_tokens_record(options.output.output, *options.shard, options.shard_tokens,

@@ -35,10 +35,10 @@ void check_part(const OutputSpec& spec) {
         if (path == "-") throw ConfigError("--shard writes a file; --output - cannot be merged");
     }
     for (const auto& [role, path] : spec.inputs) {
+        require_readable(path);
         std::error_code error;
         if (!fs::is_regular_file(path, error)) {
-            throw ConfigError("--shard needs --" + role +
-                              " as a file, whose rows are counted first: a pipe has none to count");
+            throw ConfigError("--shard needs --" + role + " as a file: a pipe can be read once alone");
         }
     }
 }
@@ -197,8 +197,7 @@ void Outputs::end_segment() {
 void Outputs::commit() {
     end_segment();
     for (const Output& output : outputs_) {
-        std::error_code ignored;
-        if (spec_.shard) fs::remove(part_record_path(output.files.front()), ignored);
+        remove_part_record(output.files.front());
         output.sink->commit();
     }
     if (!spec_.shard) return;
@@ -210,6 +209,8 @@ void Outputs::commit() {
         run.overlap = spec_.overlap;
         output.record.shard = *spec_.shard;
         output.record.run.update(to_json(run));
+        for (const auto& [name, value] : spec_.options)
+            output.record.run[name] = value;
         write_part_record(std::move(output.record), output.files);
     }
 }

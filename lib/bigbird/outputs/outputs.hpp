@@ -38,6 +38,8 @@ struct OutputSpec {
     std::optional<Shard> shard{};              ///< a record stands beside each output then, for merge
     /// Role and path of the files that rows come from: parts of other rows are told by them.
     std::vector<std::pair<std::string, std::filesystem::path>> inputs{};
+    /// Further names and values that parts of one work have in common.
+    std::vector<std::pair<std::string, std::string>> options{};
 };
 
 /// What an output's ending says; "-" is a table.

@@ -70,7 +70,7 @@ DOCTEST_TEST_CASE("outputs: a part is a file, of rows in a file") {
                       outputs::prepare_outputs(spec);
                   }).find("--output - cannot be merged") != std::string::npos);
     spec.paths = {"a.tsv"};
-    spec.inputs = {{"regions", "-"}};
+    spec.inputs = {{"regions", "-"}};  // standard input
     DOCTEST_CHECK(message_of<ConfigError>([&] {
                       outputs::prepare_outputs(spec);
                   }).find("--shard needs --regions as a file") == 0);

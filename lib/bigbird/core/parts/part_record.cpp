@@ -4,6 +4,8 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 
+#include <algorithm>
+
 namespace bigbird {
 namespace fs = std::filesystem;
 
@@ -44,6 +46,22 @@ bool is_a_name(const std::string& name) {
     return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
 }
 
+void check(const PartRecord& record, const fs::path& output, const fs::path& path) {
+    for (const PartFile& file : record.files)
+        if (!is_a_name(file.name)) throw InputError("names a file outside its folder", path);
+    if (record.files.empty()) throw InputError("names no file", path);
+    if (record.files.front().name != output.filename()) {
+        throw InputError("is of " + record.files.front().name + ": the part was renamed", path);
+    }
+    const bool counts =
+        std::ranges::all_of(record.segments, [](const PartSegment& s) { return s.records >= 0; });
+    if (!record.run.is_object() || !counts) throw InputError("is damaged", path);
+}
+
+fs::path without_slash(const fs::path& path) {
+    return path.has_filename() ? path : path.parent_path();
+}
+
 }  // namespace
 
 fs::path checked_file(const fs::path& file) {
@@ -51,19 +69,26 @@ fs::path checked_file(const fs::path& file) {
 }
 
 fs::path part_record_path(const fs::path& output) {
-    fs::path path = output;
+    fs::path path = without_slash(output);
     return path += ".part.json";
+}
+
+void remove_part_record(const fs::path& output) {
+    std::error_code ignored;
+    fs::remove(part_record_path(output), ignored);
 }
 
 void write_part_record(PartRecord record, const std::vector<fs::path>& files) {
     for (const fs::path& file : files) {
         const fs::path checked = checked_file(file);
-        record.files.push_back({file.filename().string(), fs::file_size(checked), sha256_of_file(checked)});
+        record.files.push_back(
+            {without_slash(file).filename().string(), fs::file_size(checked), sha256_of_file(checked)});
     }
     write_json(part_record_path(files.front()), to_json(record), Overwrite::allow);
 }
 
 PartRecord read_part_record(const fs::path& output) {
+    if (!fs::exists(output)) throw InputError("no such file", output);
     const fs::path path = part_record_path(output);
     if (!fs::exists(path)) {
         throw InputError("there is no " + path.filename().string() +
@@ -71,18 +96,15 @@ PartRecord read_part_record(const fs::path& output) {
                          output);
     }
     const Json json = read_json(path);
-    if (!json.is_object() || json.value("format", "") != format) {
+    if (!json.is_object() || json.value("format", Json()) != format) {
         throw InputError("is not what --shard writes beside a part", path);
     }
-    if (json.value("format_version", 0) != format_version) {
+    if (json.value("format_version", Json()) != format_version) {
         throw InputError("is of another version; use the bigbird-dna that wrote it", path);
     }
     try {
         PartRecord record = from_json(json);
-        for (const PartFile& file : record.files) {
-            if (!is_a_name(file.name)) throw InputError("names a file outside its folder", path);
-        }
-        if (record.files.empty()) throw InputError("names no file", path);
+        check(record, without_slash(output), path);
         return record;
     } catch (const nlohmann::json::exception& error) {
         throw InputError(std::string("is damaged: ") + error.what(), path);

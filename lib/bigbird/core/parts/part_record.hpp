@@ -38,14 +38,17 @@ struct PartRecord {
 /// The file whose size and checksum a PartFile has.
 std::filesystem::path checked_file(const std::filesystem::path& file);
 
-/// FILE.part.json
+/// FILE.part.json; a slash behind FILE, as shells put it behind folders, is passed over.
 std::filesystem::path part_record_path(const std::filesystem::path& output);
 
+/// Takes away the record of what is to be written anew, or whole.
+void remove_part_record(const std::filesystem::path& output);
+
 /// Fills in size and checksum of `files` and writes the record beside the first. Call it when they are in
-/// place. Throws WriteError.
+/// place; a record that is there is replaced. Throws WriteError, InputError where a file cannot be read.
 void write_part_record(PartRecord record, const std::vector<std::filesystem::path>& files);
 
-/// Throws InputError where there is no record beside `output` or it is none.
+/// Throws InputError where there is no such output, no record beside it, or it is none of that output.
 PartRecord read_part_record(const std::filesystem::path& output);
 
 }  // namespace bigbird

@@ -15,6 +15,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::int64_t most_named = 10;
+
 /// The name of what first differs, such as "model_sha256", or nothing.
 std::string first_difference(const Json& a, const Json& b) {
     for (const auto& [key, value] : a.items()) {
@@ -63,18 +65,23 @@ void check_numbers(const std::vector<Part>& parts) {
         }
     }
     std::string missing;
+    std::int64_t lacking = 0;
+    std::size_t next = 0;
     for (std::int64_t number = 1; number <= count; ++number) {
-        const bool there =
-            std::ranges::any_of(parts, [&](const Part& part) { return part.record.shard.number == number; });
-        if (!there) missing += (missing.empty() ? "" : ", ") + to_string(Shard{number, count});
+        if (next < parts.size() && parts[next].record.shard.number == number) {
+            ++next;
+        } else if (++lacking <= most_named) {
+            missing += (missing.empty() ? "" : ", ") + to_string(Shard{number, count});
+        }
     }
-    if (!missing.empty()) throw InputError("parts are missing: " + missing);
+    if (lacking > most_named) missing += " and " + std::to_string(lacking - most_named) + " more";
+    if (lacking > 0) throw InputError("parts are missing: " + missing);
 }
 
 void check_files(const Part& part) {
     for (const PartFile& file : part.record.files) {
         stop_if_asked();
-        const fs::path path = checked_file(part.path.parent_path() / file.name);
+        const fs::path path = checked_file(part_record_path(part.path).parent_path() / file.name);
         std::error_code error;
         const std::uintmax_t bytes = fs::file_size(path, error);
         if (error) throw InputError("no such file", path);
@@ -94,7 +101,6 @@ void check_files(const Part& part) {
 std::vector<Part> open_parts(std::span<const fs::path> paths, int threads) {
     std::vector<Part> parts;
     for (const fs::path& path : paths) {
-        if (!fs::exists(path)) throw InputError("no such file", path);
         parts.push_back({path, read_part_record(path)});
     }
     for (const Part& part : parts)

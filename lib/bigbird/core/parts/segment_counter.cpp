@@ -6,17 +6,14 @@
 namespace bigbird {
 
 SegmentCounter::SegmentCounter(std::int64_t total, const Shard& shard)
-    : shard_(shard),
-      segments_by_weight_(static_cast<double>(shard.count * segments_a_part) /
-                          static_cast<double>(std::max<std::int64_t>(1, total))) {}
+    : shard_(shard), size_(std::max<std::int64_t>(1, total / (shard.count * segments_a_part))) {}
 
 std::int64_t SegmentCounter::next(bool as_before, std::int64_t weight) {
-    const auto slot = static_cast<std::int64_t>(static_cast<double>(passed_) * segments_by_weight_);
-    passed_ += weight;
-    if (segment_ < 0 || (!as_before && slot != slot_)) {
-        slot_ = slot;
+    if (!as_before && in_segment_ >= size_) {
         ++segment_;
+        in_segment_ = 0;
     }
+    in_segment_ += weight;
     return segment_;
 }
 

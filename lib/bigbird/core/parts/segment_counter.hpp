@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a work is cut into parts. The items, in their order, make segments of about equal numbers of items,
-// some 128 a part, and part I of N takes the segments I - 1, I - 1 + N, I - 1 + 2 N, … So what costs more or
+// How a work is cut into parts. The items, in their order, make segments of one size, some 128 a part or
+// more, and part I of N takes the segments I - 1, I - 1 + N, I - 1 + 2 N, … So what costs more or
 // less in one region is shared by all parts, and a part still reads stretches rather than single items.
 #pragma once
 
@@ -26,10 +26,9 @@ public:
 
 private:
     Shard shard_;
-    double segments_by_weight_;
-    std::int64_t passed_ = 0;
-    std::int64_t slot_ = -1;  ///< of the segment's first item, by weight
-    std::int64_t segment_ = -1;
+    std::int64_t size_;  ///< that ends a segment
+    std::int64_t in_segment_ = 0;
+    std::int64_t segment_ = 0;
 };
 
 }  // namespace bigbird

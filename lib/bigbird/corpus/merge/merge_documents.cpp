@@ -6,6 +6,7 @@
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>

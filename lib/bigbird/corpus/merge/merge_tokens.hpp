@@ -15,7 +15,8 @@ namespace bigbird::corpus {
 void write_tokens_record(const std::filesystem::path& directory, const Shard& shard,
                          std::int64_t shard_tokens, std::vector<PartSegment> segments);
 
-/// Opens parts as open_parts does, and compares all files of their folders with their manifests.
+/// Opens parts as open_parts does, and compares all files of their folders with their manifests. Throws
+/// InputError naming what differs.
 std::vector<Part> open_token_parts(std::span<const std::filesystem::path> paths, int threads);
 
 /// Writes byte for byte the folder that one run writes. Throws InputError where a part holds fewer documents

@@ -26,7 +26,7 @@ std::string read_head(genome::TextInput& input) {
 }  // namespace
 
 void merge_lines(const Merge& merge, std::span<const fs::path> inputs, const fs::path& output,
-                 const std::function<void()>& before_commit) {
+                 const std::function<void()>& after_commit) {
     std::vector<std::unique_ptr<genome::TextInput>> parts;
     std::string head;
     for (const fs::path& input : inputs) {
@@ -46,8 +46,8 @@ void merge_lines(const Merge& merge, std::span<const fs::path> inputs, const fs:
             out.write(line += '\n');
         }
     }
-    if (before_commit) before_commit();
     out.commit();
+    if (after_commit) after_commit();
 }
 
 }  // namespace bigbird::outputs

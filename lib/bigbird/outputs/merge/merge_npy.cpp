@@ -5,6 +5,7 @@
 #include "bigbird/outputs/merge/mergers.hpp"
 #include "bigbird/outputs/npy_sink.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -58,6 +59,8 @@ void write_file(const PendingOutput& pending, const std::function<void(std::ostr
 
 void merge_npy(const Merge& merge) {
     const std::vector<fs::path> outputs = npy_files(merge.output);
+    for (const fs::path& output : outputs)
+        prepare_output(output, merge.overwrite);
     std::vector<fs::path> rows;
     for (const Part& part : merge.parts)
         rows.push_back(npy_files(part.path)[1]);

@@ -53,6 +53,7 @@ void read_bigwig(const fs::path& path, const std::vector<genome::Contig>& contig
     std::string name = path.string(), mode = "r";
     const std::unique_ptr<bigWigFile_t, CloseBigWig> file(bwOpen(name.c_str(), nullptr, mode.c_str()));
     if (!file) throw InputError("is no bigWig", path);
+    if (file->hdr->nBasesCovered == 0) return;  // there is no index of intervals to read
     for (std::uint32_t contig = 0; contig < contigs.size(); ++contig) {
         const std::unique_ptr<bwOverlappingIntervals_t, FreeIntervals> found(bwGetOverlappingIntervals(
             file.get(), contigs[contig].name.c_str(), 0, static_cast<std::uint32_t>(contigs[contig].length)));

@@ -24,10 +24,9 @@ struct Merge {
     int threads = 1;
 };
 
-/// Tables and long tables. `inputs`: a file a part. `before_commit` is called when all is written, before the
-/// output appears.
+/// Tables and long tables. `inputs`: a file a part. `after_commit` is called when the output is in place.
 void merge_lines(const Merge& merge, std::span<const std::filesystem::path> inputs,
-                 const std::filesystem::path& output, const std::function<void()>& before_commit = {});
+                 const std::filesystem::path& output, const std::function<void()>& after_commit = {});
 void merge_npy(const Merge& merge);
 void merge_hdf5(const Merge& merge);
 void merge_tracks(const Merge& merge, Kind kind);

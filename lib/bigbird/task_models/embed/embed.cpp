@@ -88,6 +88,8 @@ outputs::OutputSpec output_spec(const EmbedSpec& spec) {
     outputs::OutputSpec outputs = spec.outputs;
     if (spec.sequences.empty()) outputs.inputs = {{"regions", spec.regions}};
     if (!spec.sequences.empty()) outputs.inputs = {{"sequences", spec.sequences}};
+    outputs.options = {
+        {"dtype", spec.dtype}, {"attention", spec.attention}, {"strand", spec.use_strand ? "yes" : "no"}};
     return outputs;
 }
 

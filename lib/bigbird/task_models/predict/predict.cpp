@@ -71,6 +71,9 @@ outputs::OutputSpec output_spec(const PredictSpec& spec) {
     // The two strands of a promoter scan lie on top of each other.
     outputs.overlap = spec.task == examples::Task::promoter ? outputs::Overlap::max : outputs::Overlap::mean;
     if (spec.examples.empty()) outputs.inputs = {{"regions", spec.regions}};
+    outputs.options = {{"anchor", std::string(word_of(anchor_choices, spec.anchor))},
+                       {"dtype", spec.dtype},
+                       {"attention", spec.attention}};
     return outputs;
 }
 
@@ -352,6 +355,10 @@ PredictReport predict(const PredictSpec& spec) {
 
 PredictForecast forecast_predict(const PredictSpec& spec) {
     spec.validate();
+    if (spec.examples.empty()) {
+        require_readable(spec.regions);
+        if (!fs::is_regular_file(spec.regions)) throw ConfigError("--dry-run needs --regions as a file");
+    }
     const int threads = resolve_threads(spec.threads);
     PredictWork work(spec);
     std::vector<std::string> endings{".tsv", ".tsv.gz", ".npy", ".h5"};

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/task_models/predict/predict_forecast.hpp"
 
-#include "bigbird/core/files.hpp"
+#include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/rows/row.hpp"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
@@ -83,11 +83,11 @@ Trial try_runs(std::vector<Run> tried, const rows::RowSource& source, RowScorer&
     Trial cold;  // the first run, which pays for what is made once
     for (Run& run : tried) {
         stop_if_asked();
+        if (trial.seconds > seconds_of_trial) break;
         parallel_for(std::ssize(run), threads,
                      [&](std::int64_t i) { source.fill(run[static_cast<std::size_t>(i)]); });
         trial.rows += std::ssize(run);
         trial.with_sequence += std::ranges::count_if(run, has_sequence);
-        if (trial.seconds > seconds_of_trial) continue;
         Scored& scored = trial.scored.emplace_back();
         scored.rows = run;
         if (std::ranges::none_of(run, has_sequence)) continue;
@@ -108,8 +108,14 @@ Trial try_runs(std::vector<Run> tried, const rows::RowSource& source, RowScorer&
 /// A folder that is removed with all it holds.
 class TrialFolder {
 public:
-    TrialFolder() : path_(fs::temp_directory_path() / ("bigbird-dna-dry-run-" + std::to_string(::getpid()))) {
-        fs::create_directory(path_);
+    TrialFolder() {
+        std::error_code error;
+        const fs::path parent = fs::temp_directory_path(error);
+        std::string name = (parent / "bigbird-dna-dry-run-XXXXXX").string();
+        if (error || ::mkdtemp(name.data()) == nullptr) {
+            throw WriteError(parent.string() + ": a folder for the trial cannot be made there; set TMPDIR");
+        }
+        path_ = name;
     }
     TrialFolder(const TrialFolder&) = delete;
     TrialFolder& operator=(const TrialFolder&) = delete;

@@ -31,8 +31,10 @@ struct PredictForecast {
 using OpenOutput = std::function<std::function<void(const rows::RegionRow*, std::span<const float>)>(
     const std::filesystem::path&)>;
 
-/// Goes through all rows, scores some that are spread over them, and writes these in every format into a
-/// temporary folder. `passes_a_window`: models times strands.
+/// Goes through all rows, scores some that are spread over them, and writes these in the formats of `endings`
+/// into a folder of $TMPDIR that is then removed. `source` must know its total. `passes_a_window`: models
+/// times strands. `by_lines`: the tiles of a line make one row. Throws Stopped, WriteError and what the
+/// source does.
 PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::int64_t passes_a_window,
                               bool by_lines, const std::vector<std::string>& endings, const OpenOutput& open,
                               int threads);

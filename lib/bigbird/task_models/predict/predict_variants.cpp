@@ -242,6 +242,7 @@ outputs::OutputSpec output_spec(const VariantSpec& spec) {
     outputs::OutputSpec outputs = spec.outputs;
     outputs.inputs = {{"variants", spec.variants}};
     if (!spec.tss.empty()) outputs.inputs.emplace_back("tss", spec.tss);
+    outputs.options = {{"dtype", spec.dtype}, {"attention", spec.attention}};
     return outputs;
 }
 

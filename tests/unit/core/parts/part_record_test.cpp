@@ -47,10 +47,16 @@ DOCTEST_TEST_CASE("part record: of a folder its manifest is checked") {
     write_part_record({.kind = "tokens", .run = Json::object()}, {folder / "corpus"});
     DOCTEST_CHECK(read_part_record(folder / "corpus").files[0].bytes == 3);
     DOCTEST_CHECK(read_part_record(folder / "corpus").files[0].name == "corpus");
+    DOCTEST_CHECK(read_part_record(folder / "corpus/").files[0].bytes == 3);
+    DOCTEST_CHECK(part_record_path(folder / "corpus/") == folder / "corpus.part.json");
+    remove_part_record(folder / "corpus/");
+    DOCTEST_CHECK(!std::filesystem::exists(folder / "corpus.part.json"));
 }
 
 DOCTEST_TEST_CASE("part record: what is no record is refused") {
     const TempDir folder;
+    DOCTEST_CHECK(refusal(folder / "a.tsv").find("no such file") != std::string::npos);
+    write_file(folder / "a.tsv", "x");
     DOCTEST_CHECK(refusal(folder / "a.tsv").find("there is no a.tsv.part.json beside it") !=
                   std::string::npos);
     write_file(folder / "a.tsv.part.json", "{\"format\": \"other\"}");
@@ -67,6 +73,16 @@ DOCTEST_TEST_CASE("part record: what is no record is refused") {
                head + rest +
                    "\"shard\": \"1/4\", \"files\": [{\"name\": \"../b\", \"bytes\": 1, \"sha256\": \"\"}]}");
     DOCTEST_CHECK(refusal(folder / "a.tsv").find("outside its folder") != std::string::npos);
+    const std::string other = "\"files\": [{\"name\": \"b.tsv\", \"bytes\": 1, \"sha256\": \"\"}]}";
+    write_file(folder / "a.tsv.part.json", head + rest + "\"shard\": \"1/4\", " + other);
+    DOCTEST_CHECK(refusal(folder / "a.tsv").find("is of b.tsv: the part was renamed") != std::string::npos);
+    write_file(folder / "a.tsv.part.json", "{\"format\": \"bigbird-dna part\", \"format_version\": \"1\"}");
+    DOCTEST_CHECK(refusal(folder / "a.tsv").find("is of another version") != std::string::npos);
+    const std::string own =
+        "\"shard\": \"1/4\", \"files\": [{\"name\": \"a.tsv\", \"bytes\": 1, \"sha256\": \"\"}]}";
+    write_file(folder / "a.tsv.part.json",
+               head + "\"kind\": \"table\", \"run\": {}, \"segments\": [[0, -1]], " + own);
+    DOCTEST_CHECK(refusal(folder / "a.tsv").find("is damaged") != std::string::npos);
     write_file(folder / "a.tsv.part.json", head + rest + "\"shard\": \"1/4\", \"files\": []}");
     DOCTEST_CHECK(refusal(folder / "a.tsv").find("names no file") != std::string::npos);
 }
