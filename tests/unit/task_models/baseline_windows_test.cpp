@@ -27,6 +27,18 @@ TaskInfo info_of(const std::string& architecture, const rows::WindowBounds& wind
     return info;
 }
 
+bool is_linear(const std::string& architecture) {
+    return architecture.find('-') != std::string::npos;
+}
+
+/// A baseline of three labels over windows of 300 bases, with weights drawn at random.
+std::shared_ptr<task_models::WindowNetwork> some_network(const std::string& architecture) {
+    const TaskInfo info = info_of(architecture, {-150, 150});
+    return is_linear(architecture) ? task_models::linear_network(info, random_tensor({3, 320}, 1),
+                                                                 random_tensor({3}, 2), at::kCPU)
+                                   : task_models::new_base_network(info, 3, 1, at::kCPU);
+}
+
 std::vector<task_models::EncodedWindow> encoded(const task_models::WindowNetwork& network,
                                                 bool reverse = false) {
     std::vector<task_models::EncodedWindow> windows;
@@ -41,11 +53,7 @@ DOCTEST_TEST_CASE(
     "scoring/baseline_windows: every baseline is written and read back, and predicts the same") {
     for (const char* architecture : {"cnnprom", "deepromoter", "deepsea", "gkm-svm", "kmer-ridge"}) {
         DOCTEST_CAPTURE(architecture);
-        const TaskInfo info = info_of(architecture, {-150, 150});
-        const bool linear = std::string(architecture).find('-') != std::string::npos;
-        const auto network = linear ? task_models::linear_network(info, random_tensor({3, 320}, 1),
-                                                                  random_tensor({3}, 2), at::kCPU)
-                                    : task_models::new_base_network(info, 3, 1, at::kCPU);
+        const auto network = some_network(architecture);
         const TempDir folder;
         std::filesystem::create_directories(folder / "model");
         const rows::LabelTable labels({{"TF", "a", -1}, {"TF", "b", -1}, {"TF", "c", -1}});
@@ -59,7 +67,8 @@ DOCTEST_TEST_CASE(
         DOCTEST_CHECK(difference(task_models::batched_logits(*loaded.network, windows, 300), expected) <
                       1e-5);
         DOCTEST_CHECK(difference(task_models::batched_logits(*network, encoded(*network, true), 1 << 20),
-                                 expected) < (linear ? 1e-5 : 1e9));  // k-mers are counted on both strands
+                                 expected) <
+                      (is_linear(architecture) ? 1e-5 : 1e9));  // k-mers are counted on both strands
     }
 }
 
@@ -111,11 +120,7 @@ DOCTEST_TEST_CASE("scoring/baseline_windows: descriptions that do not fit") {
 DOCTEST_TEST_CASE("scoring/baseline_windows: a window's logits do not depend on what else is scored") {
     for (const char* architecture : {"cnnprom", "deepromoter", "deepsea", "gkm-svm", "kmer-ridge"}) {
         DOCTEST_CAPTURE(architecture);
-        const TaskInfo info = info_of(architecture, {-150, 150});
-        const bool linear = std::string(architecture).find('-') != std::string::npos;
-        const auto network = linear ? task_models::linear_network(info, random_tensor({3, 320}, 1),
-                                                                  random_tensor({3}, 2), at::kCPU)
-                                    : task_models::new_base_network(info, 3, 1, at::kCPU);
+        const auto network = some_network(architecture);
         std::vector<task_models::EncodedWindow> windows;
         for (std::uint64_t seed = 0; seed < 21; ++seed)
             windows.push_back(network->encode(random_dna(300, seed), false));
