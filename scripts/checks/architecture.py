@@ -12,7 +12,8 @@ RULES = tomllib.loads((Path(__file__).parent / "architecture.toml").read_text())
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b")
 SWITCHED_OFF = re.compile(r"doctest::(skip|may_fail|should_fail)|DISABLED_")
-TOP_LEVEL = {"apps", "docs", "lib", "scripts", "test_data", "tests", "CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff"}
+TOP_LEVEL = {"apps", "docs", "lib", "scripts", "test_data", "tests", "CMakeLists.txt", "CMakePresets.json"}
+TOP_LEVEL |= {"README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "SECURITY.md"}
 SOURCES = {".cpp", ".hpp", ".cu", ".cuh"}
 findings = []
 

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// A .mat file of DeepSEA's form, MATLAB 5 or 7.3, through matio.
+#include "bigbird/examples/build/deepsea_mat.hpp"
+
+#include "fuzz/fuzz_target.hpp"
+
+#include <algorithm>
+
+using namespace bigbird;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const auto file = fuzz::scratch().write("x.mat", fuzz::text_of(data, size));
+    return fuzz::expect_answer([&] {
+        examples::DeepseaMat mat(file);
+        static_cast<void>(mat.read(0, std::min<std::int64_t>(mat.rows(), 8)));
+        static_cast<void>(mat.read(mat.rows() - 1, 1));
+    });
+}
