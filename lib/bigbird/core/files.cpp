@@ -3,33 +3,113 @@
 
 #include "bigbird/core/error.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace bigbird {
 namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::string_view mark = ".tmp.", old_ending = ".old";
+constexpr int most_names = 100;  // tried for a temporary, where others hold the first ones
+
 std::string system_reason() {
     return std::strerror(errno);
 }
 
-void sync_one(const fs::path& path) {
+[[noreturn]] void throw_not_synced(const fs::path& name, int reason) {
+    throw WriteError(name.string() + ": cannot be synced to disk: " + std::strerror(reason));
+}
+
+void sync_one(const fs::path& path, const fs::path& name) {
     const int handle = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (handle < 0) {
-        throw WriteError(path.string() + ": cannot be synced to disk: " + system_reason());
+        throw_not_synced(name, errno);
     }
     const int result = ::fsync(handle);
-    const std::string reason = result == 0 ? "" : system_reason();
+    const int reason = errno;
     ::close(handle);
     if (result != 0) {
-        throw WriteError(path.string() + ": cannot be synced to disk: " + reason);
+        throw_not_synced(name, reason);
     }
+}
+
+struct CloseFolder {
+    void operator()(DIR* folder) const noexcept { ::closedir(folder); }
+};
+
+/// Adds what lies in a folder, where its name is asked for; false, with errno, where the folder cannot be
+/// read. std::filesystem's iterators end the program where memory runs out.
+template <typename IsWanted>
+bool list(const fs::path& folder, std::vector<fs::path>& entries, const IsWanted& is_wanted) {
+    const std::unique_ptr<DIR, CloseFolder> open(::opendir(folder.c_str()));
+    errno = open ? 0 : errno;
+    while (const dirent* entry = open ? ::readdir(open.get()) : nullptr) {
+        const std::string_view name = entry->d_name;
+        if (name != "." && name != ".." && is_wanted(name)) entries.push_back(folder / name);
+        errno = 0;
+    }
+    return errno == 0;
+}
+
+constexpr auto any_name = [](std::string_view) { return true; };
+
+/// Errors call the file or folder `name`, which it is to get.
+void sync_all(const fs::path& path, const fs::path& name) {
+    std::error_code error;
+    if (fs::is_directory(fs::symlink_status(path, error))) {
+        std::vector<fs::path> entries;
+        if (!list(path, entries, any_name)) {
+            throw_not_synced(name, errno);
+        }
+        for (const fs::path& entry : entries) {
+            sync_all(entry, name / entry.filename());
+        }
+    }
+    sync_one(path, name);
+}
+
+/// A file, or a folder with what it holds, without taking memory of our own.
+void remove_at(int parent, const char* name) noexcept {
+    if (::unlinkat(parent, name, 0) == 0 || errno == ENOENT) {
+        return;
+    }
+    const int handle = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (handle < 0) {
+        return;
+    }
+    DIR* folder = ::fdopendir(handle);
+    folder = folder != nullptr ? folder : ::fdopendir(handle);  // it takes memory, which may come back
+    if (folder == nullptr) {
+        ::close(handle);
+        return;
+    }
+    for (int pass = 0; pass < 3; ++pass) {  // what is removed may make some file systems skip entries
+        while (const dirent* entry = ::readdir(folder)) {
+            const std::string_view inside = entry->d_name;
+            if (inside != "." && inside != "..") remove_at(handle, entry->d_name);
+        }
+        if (::unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno != ENOTEMPTY) break;
+        ::rewinddir(folder);
+    }
+    ::closedir(folder);
 }
 
 fs::path parent_of(const fs::path& target) {
@@ -41,92 +121,342 @@ fs::path without_trailing_slash(fs::path path) {
     return path;
 }
 
+/// Whether there is anything of this name, a link that points nowhere included.
+bool is_there(const fs::path& path) {
+    std::error_code error;
+    return fs::symlink_status(path, error).type() != fs::file_type::not_found;
+}
+
+bool same_file(int handle, const fs::path& path) {
+    struct ::stat opened {
+    }, named{};
+    return ::fstat(handle, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+/// What new files and folders may not have; umask() itself could only be read by changing it.
+::mode_t process_umask() {
+    std::ifstream in("/proc/self/status");
+    for (std::string word; in >> word;) {
+        if (word == "Umask:" && in >> word) {
+            return static_cast<::mode_t>(std::strtoul(word.c_str(), nullptr, 8));
+        }
+    }
+    const ::mode_t mask = ::umask(077);
+    ::umask(mask);
+    return mask;
+}
+
+fs::path temporary_name(const fs::path& target, int attempt) {
+    std::string name = "." + target.filename().string();
+    name += std::string(mark) + std::to_string(::getpid());
+    return parent_of(target) / (attempt == 0 ? name : name + "." + std::to_string(attempt));
+}
+
+/// .NAME.tmp.PID, also with a number or .old behind it; `begin`: .NAME.tmp.
+bool is_temporary(std::string_view name, std::string_view begin) {
+    if (!name.starts_with(begin)) {
+        return false;
+    }
+    std::string_view rest = name.substr(begin.size());
+    if (rest.ends_with(old_ending)) {
+        rest.remove_suffix(old_ending.size());
+    }
+    return !rest.empty() && rest.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+/// A temporary that no process holds, locked until this ends.
+class Leftover {
+public:
+    explicit Leftover(fs::path path) : path_(std::move(path)) {
+        struct ::stat status {};
+        if (::lstat(path_.c_str(), &status) != 0 || status.st_uid != ::geteuid()) return;
+        const bool folder = S_ISDIR(status.st_mode);
+        if (!folder && !S_ISREG(status.st_mode)) return;
+        // Locks of network file systems need a file that is open for writing.
+        const int access = folder ? O_RDONLY | O_DIRECTORY : O_RDWR;
+        handle_ = ::open(path_.c_str(), access | O_NOFOLLOW | O_CLOEXEC);
+        dead_ = handle_ >= 0 && ::flock(handle_, LOCK_EX | LOCK_NB) == 0 && same_file(handle_, path_);
+    }
+    ~Leftover() {
+        if (handle_ >= 0) ::close(handle_);
+    }
+    Leftover(const Leftover&) = delete;
+    Leftover& operator=(const Leftover&) = delete;
+
+    bool is_dead() const { return dead_; }
+    bool is_also(const fs::path& path) const { return same_file(handle_, path); }
+
+private:
+    fs::path path_;
+    int handle_ = -1;
+    bool dead_ = false;
+};
+
+/// Ends what a killed run of the same output had begun.
+void clean_up(const fs::path& path, const fs::path& target, const fs::path& leader) {
+    const Leftover leftover(path);
+    std::error_code ignored;
+    if (!leftover.is_dead()) {
+        return;
+    }
+    if (path.extension() == old_ending && !is_there(target)) {  // killed between two renames
+        fs::rename(path, target, ignored);
+        return;
+    }
+    if (!leader.empty() && leftover.is_also(target) && !is_there(leader)) {
+        fs::remove(target, ignored);
+    }
+    remove_quietly(path);
+}
+
+void remove_leftovers(const fs::path& target, const fs::path& leader) {
+    const std::string begin = "." + target.filename().string() + std::string(mark);
+    std::vector<fs::path> leftovers;  // few, where the folder may hold a hundred thousand outputs
+    list(parent_of(target), leftovers, [&](std::string_view name) { return is_temporary(name, begin); });
+    for (const fs::path& path : leftovers) {
+        clean_up(path, target, leader);
+    }
+}
+
+/// A disk or a system that gave out, or a place that does not allow it.
+[[noreturn]] void throw_refused(const std::string& message, int reason) {
+    constexpr std::array gave_out{ENOSPC, EDQUOT, EIO, ENOMEM, EMFILE, ENFILE, EINTR, ESTALE};
+    if (std::find(gave_out.begin(), gave_out.end(), reason) != gave_out.end()) {
+        throw WriteError(message);
+    }
+    throw ConfigError(message);
+}
+
+[[noreturn]] void throw_appeared(const fs::path& target) {
+    throw ConfigError(
+        target.string() +
+        ": appeared while this was being written; give another --output, or --force to replace it");
+}
+
+/// Whether the system or the file system does not know the flags of renameat2() or hard links.
+bool is_unknown(int reason) {
+    return reason == EINVAL || reason == ENOSYS || reason == EOPNOTSUPP || reason == EPERM ||
+           reason == EMLINK;
+}
+
+int rename_flags(const fs::path& from, const fs::path& to, unsigned flags) {
+    return ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags);
+}
+
 }  // namespace
 
-void prepare_output(const fs::path& target, Overwrite overwrite) {
-    std::error_code error;
-    if (overwrite == Overwrite::refuse && fs::exists(target, error)) {
+void remove_quietly(const fs::path& path) noexcept {
+    remove_at(AT_FDCWD, path.c_str());
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+    std::vector<fs::path> entries;
+    list(folder, entries, any_name);
+    return entries;
+}
+
+void throw_cannot_be_made(const fs::path& target, int reason) {
+    throw_refused(target.string() + ": this output cannot be made: " + std::strerror(reason), reason);
+}
+
+void prepare_output(const fs::path& target, Overwrite overwrite, const fs::path& leader) {
+    const fs::path output = without_trailing_slash(target), parent = parent_of(output);
+    remove_leftovers(output, leader);
+    if (overwrite == Overwrite::refuse && is_there(output)) {
         throw ConfigError(target.string() +
                           ": exists already; give another --output, or --force to replace it");
     }
-    const fs::path parent = parent_of(target);
+    std::error_code error;
     fs::create_directories(parent, error);
     if (error) {
-        throw ConfigError(parent.string() + ": this output folder cannot be made: " + error.message());
+        throw_refused(parent.string() + ": this output folder cannot be made: " + error.message(),
+                      error.value());
     }
     if (::access(parent.c_str(), W_OK | X_OK) != 0) {
         throw ConfigError(parent.string() + ": this output folder cannot be written to: " + system_reason());
     }
 }
 
-PendingOutput::PendingOutput(fs::path target, Overwrite overwrite, bool directory)
-    : target_(without_trailing_slash(std::move(target))), overwrite_(overwrite) {
-    prepare_output(target_, overwrite);
-    temporary_ =
-        parent_of(target_) / ("." + target_.filename().string() + ".tmp." + std::to_string(::getpid()));
-    std::error_code ignored;
-    fs::remove_all(temporary_, ignored);
-    if (directory && !fs::create_directory(temporary_, ignored)) {
-        throw ConfigError(target_.string() + ": this output folder cannot be made: " + ignored.message());
+PendingOutput::PendingOutput(fs::path target, Overwrite overwrite, Kind kind, fs::path leader)
+    : target_(without_trailing_slash(std::move(target))), leader_(std::move(leader)), overwrite_(overwrite) {
+    prepare_output(target_, overwrite, leader_);
+    for (int attempt = 0; attempt < most_names; ++attempt) {
+        temporary_ = temporary_name(target_, attempt);
+        old_ = temporary_;
+        old_ += old_ending;
+        if (make(kind)) {
+            return;
+        }
     }
+    throw_cannot_be_made(target_, EEXIST);
+}
+
+/// False where the name is taken, or where another run took the new file for a leftover.
+bool PendingOutput::make(Kind kind) {
+    if (kind == Kind::folder) {
+        if (::mkdir(temporary_.c_str(), 0700) == 0) {
+            lock_ = ::open(temporary_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        } else if (errno == EEXIST) {
+            return false;
+        } else {
+            throw_cannot_be_made(target_, errno);
+        }
+    } else {
+        lock_ = ::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    }
+    if (lock_ < 0) {
+        const int reason = errno;
+        if (kind == Kind::folder) ::rmdir(temporary_.c_str());
+        if (reason == EEXIST || reason == ENOENT) {
+            return false;
+        }
+        throw_cannot_be_made(target_, reason);
+    }
+    const bool taken = ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (taken || !same_file(lock_, temporary_)) {
+        ::close(std::exchange(lock_, -1));
+        return false;
+    }
+    return true;
 }
 
 PendingOutput::~PendingOutput() {
-    if (!committed_) {
-        std::error_code ignored;
-        fs::remove_all(temporary_, ignored);
+    if (placed_ == Placed::no) {
+        remove_quietly(temporary_);
+    }
+    if (lock_ >= 0) ::close(lock_);
+}
+
+void PendingOutput::write(const std::function<void(std::ostream&)>& body) const {
+    std::ofstream out(temporary_, std::ios::binary);
+    if (!out) {
+        throw_cannot_be_made(target_, errno);
+    }
+    errno = 0;
+    body(out);
+    out.close();
+    if (!out) {
+        throw WriteError(target_.string() + ": writing failed: " +
+                         (errno != 0 ? system_reason() : std::string("is the disk full?")));
     }
 }
 
-void PendingOutput::commit() {
-    sync_to_disk(temporary_);
+/// All bytes to the disk, with the permissions that the target is to have.
+void PendingOutput::seal() const {
+    struct ::stat status {};
+    if (::fstat(lock_, &status) != 0 ||
+        ::fchmod(lock_, (S_ISDIR(status.st_mode) ? 0777U : 0666U) & ~process_umask()) != 0) {
+        throw WriteError(target_.string() + ": its permissions cannot be set: " + system_reason());
+    }
+    sync_all(temporary_, target_);
+}
+
+/// Every way leaves something to go back to, as far as the file system can.
+void PendingOutput::place() {
+    const auto done = [this](Placed how, int result) {
+        if (result == 0) placed_ = how;
+        return result == 0;
+    };
+    const auto failed = [this](int reason) {
+        throw WriteError(target_.string() + ": cannot be put in place: " + std::strerror(reason));
+    };
+    if (!leader_.empty() && !is_there(target_)) {
+        if (done(Placed::linked, ::link(temporary_.c_str(), target_.c_str()))) return;
+        if (errno != EEXIST && !is_unknown(errno)) failed(errno);
+    }
+    if (done(Placed::fresh, rename_flags(temporary_, target_, RENAME_NOREPLACE))) return;
+    if (errno == EEXIST) {
+        if (overwrite_ == Overwrite::refuse) throw_appeared(target_);
+        if (done(Placed::swapped, rename_flags(temporary_, target_, RENAME_EXCHANGE))) return;
+    }
+    if (!is_unknown(errno)) failed(errno);
+    if (!is_there(target_)) {
+        if (!done(Placed::fresh, ::rename(temporary_.c_str(), target_.c_str()))) failed(errno);
+        return;
+    }
+    if (overwrite_ == Overwrite::refuse) throw_appeared(target_);
     std::error_code error;
-    fs::path replaced;
-    if (fs::is_directory(target_, error)) {  // rename() replaces files, and only empty folders
-        if (overwrite_ == Overwrite::refuse) {
-            throw ConfigError(
-                target_.string() +
-                ": appeared while this was being written; give another --output, or --force to replace it");
+    const bool folders = fs::is_directory(fs::symlink_status(temporary_, error)) ||
+                         fs::is_directory(fs::symlink_status(target_, error));
+    if (!folders) {
+        if (!done(Placed::over, ::rename(temporary_.c_str(), target_.c_str()))) failed(errno);
+        return;
+    }
+    if (::rename(target_.c_str(), old_.c_str()) != 0) failed(errno);
+    if (done(Placed::moved, ::rename(temporary_.c_str(), target_.c_str()))) return;
+    const int reason = errno;
+    ::rename(old_.c_str(), target_.c_str());
+    failed(reason);
+}
+
+void PendingOutput::take_back() noexcept {
+    switch (std::exchange(placed_, Placed::no)) {
+        case Placed::fresh:
+            ::rename(target_.c_str(), temporary_.c_str());
+            break;
+        case Placed::linked:
+            ::unlink(target_.c_str());
+            break;
+        case Placed::swapped:
+            rename_flags(temporary_, target_, RENAME_EXCHANGE);
+            break;
+        case Placed::moved:
+            ::rename(target_.c_str(), temporary_.c_str());
+            ::rename(old_.c_str(), target_.c_str());
+            break;
+        case Placed::over:
+        case Placed::no:
+            break;
+    }
+}
+
+/// Removes what the output replaced.
+void PendingOutput::finish() noexcept {
+    if (placed_ == Placed::linked || placed_ == Placed::swapped) {
+        remove_quietly(temporary_);
+    } else if (placed_ == Placed::moved) {
+        remove_quietly(old_);
+    }
+    ::close(std::exchange(lock_, -1));
+}
+
+void PendingOutput::commit() {
+    PendingOutput* const self = this;
+    commit_together({&self, 1});
+}
+
+void commit_together(std::span<PendingOutput* const> outputs) {
+    for (PendingOutput* output : outputs) {
+        output->seal();
+    }
+    try {
+        std::set<fs::path> folders;
+        for (PendingOutput* output : outputs) {
+            output->place();
+            folders.insert(parent_of(output->target()));
         }
-        replaced = temporary_;
-        replaced += ".old";
-        fs::rename(target_, replaced, error);
+        for (const fs::path& folder : folders) {
+            sync_one(folder, folder);
+        }
+    } catch (...) {
+        std::for_each(outputs.rbegin(), outputs.rend(), [](PendingOutput* output) { output->take_back(); });
+        throw;
     }
-    fs::rename(temporary_, target_, error);
-    if (error) {
-        throw WriteError(target_.string() + ": cannot be put in place: " + error.message());
+    for (PendingOutput* output : outputs) {
+        output->finish();
     }
-    committed_ = true;
-    if (!replaced.empty()) {
-        fs::remove_all(replaced, error);
-    }
-    sync_one(parent_of(target_));
 }
 
 void write_atomically(const fs::path& target, Overwrite overwrite,
                       const std::function<void(std::ostream&)>& body) {
     PendingOutput pending(target, overwrite);
-    {
-        std::ofstream out(pending.path(), std::ios::binary);
-        if (!out) {
-            throw ConfigError(target.string() + ": this output cannot be made: " + system_reason());
-        }
-        body(out);
-        out.flush();
-        if (!out) {
-            throw WriteError(target.string() + ": writing failed: " + system_reason());
-        }
-    }
+    pending.write(body);
     pending.commit();
 }
 
 void sync_to_disk(const fs::path& path) {
-    if (fs::is_directory(path)) {
-        for (const auto& entry : fs::recursive_directory_iterator(path)) {
-            sync_one(entry.path());
-        }
-    }
-    sync_one(path);
+    sync_all(path, path);
 }
 
 void require_readable(const fs::path& path) {

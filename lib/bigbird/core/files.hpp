@@ -1,48 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs that appear under their final name only when whole: written beside the target, synced, renamed.
+//
+// A temporary is .NAME.tmp.PID in the target's folder. It is made new (O_EXCL, so that no link planted there
+// is followed), for its owner alone, and locked (flock) as long as its process lives: what nobody has locked
+// is left over from a run that was killed, and the next run of the same output removes it. Process numbers
+// decide nothing, so that their reuse and other hosts of a network file system do no harm. Where a file
+// system knows no locks, leftovers stay.
 #pragma once
 
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <span>
+#include <vector>
 
 namespace bigbird {
 
 /// What to do where an output exists already.
 enum class Overwrite : bool { refuse, allow };
 
-/// Throws ConfigError naming --force where `target` exists and may not be replaced, or where its folder
-/// cannot be made or written. Makes the parent folder. Call it before the work starts, so that hours of work
-/// never end in a refusal.
-void prepare_output(const std::filesystem::path& target, Overwrite overwrite);
+/// Removes what killed runs of this output left, makes the parent folder, and throws ConfigError naming
+/// --force where `target` exists and may not be replaced, or where its folder cannot be made or written. A
+/// link counts as existing whatever it points to. Call it before the work starts, so that hours of work never
+/// end in a refusal. `leader`: as of PendingOutput.
+void prepare_output(const std::filesystem::path& target, Overwrite overwrite,
+                    const std::filesystem::path& leader = {});
+
+/// Throws for a file or folder of an output that cannot be made for this errno: WriteError where the disk or
+/// the system gave out, ConfigError where the place does not allow it.
+[[noreturn]] void throw_cannot_be_made(const std::filesystem::path& target, int reason);
 
 /// A file or folder under construction. Until commit() it lies at path() (same parent folder as the target,
 /// hidden name); the destructor removes what was not committed, also when an exception or a signal (Stopped)
-/// passes. Not thread-safe.
+/// passes. Holds one file descriptor. Not thread-safe.
 class PendingOutput {
 public:
-    /// `target` is checked as by prepare_output. With `directory` an empty folder is made, else only the name
-    /// is reserved.
-    PendingOutput(std::filesystem::path target, Overwrite overwrite, bool directory = false);
+    enum class Kind : bool { file, folder };
+
+    /// `target` is checked as by prepare_output; an empty file or folder is made. `leader`: the target of an
+    /// output that this one belongs to and that commit_together() puts in place after it; where a killed run
+    /// left this one without the leader, it is removed. Throws ConfigError, WriteError.
+    PendingOutput(std::filesystem::path target, Overwrite overwrite, Kind kind = Kind::file,
+                  std::filesystem::path leader = {});
     ~PendingOutput();
     PendingOutput(const PendingOutput&) = delete;
     PendingOutput& operator=(const PendingOutput&) = delete;
 
     const std::filesystem::path& path() const { return temporary_; }
     const std::filesystem::path& target() const { return target_; }
-    /// Syncs to disk and renames; replaces what is there if that was allowed. Throws WriteError.
+    /// Writes the file through `body`. Throws WriteError.
+    void write(const std::function<void(std::ostream&)>& body) const;
+    /// Syncs to disk and renames; replaces what is there if that was allowed, a link itself rather than what
+    /// it points to. Throws WriteError; then, what was there before is there still.
     void commit();
 
 private:
-    std::filesystem::path target_, temporary_;
+    friend void commit_together(std::span<PendingOutput* const> outputs);
+    enum class Placed : char { no, fresh, linked, swapped, moved, over };
+
+    bool make(Kind kind);
+    void seal() const;
+    void place();
+    void take_back() noexcept;
+    void finish() noexcept;
+
+    std::filesystem::path target_, temporary_, leader_;
+    std::filesystem::path old_;  ///< where what is replaced lies meanwhile
     Overwrite overwrite_;
-    bool committed_ = false;
+    int lock_ = -1;  ///< descriptor of the temporary
+    Placed placed_ = Placed::no;
 };
+
+/// As commit() of each, the last of them last, but all or none: all are on the disk before the first gets its
+/// name, and where one cannot be put in place, those before it are taken back. Throws as commit().
+void commit_together(std::span<PendingOutput* const> outputs);
 
 /// Writes a whole text or binary file through `body`, atomically. Throws ConfigError or WriteError; on
 /// failure the target is unchanged.
 void write_atomically(const std::filesystem::path& target, Overwrite overwrite,
                       const std::function<void(std::ostream&)>& body);
+
+/// Removes a file, or a folder with all it holds, for destructors: what fails is passed over, want of memory
+/// included.
+void remove_quietly(const std::filesystem::path& path) noexcept;
+
+/// The paths of what lies in a folder, in no order; none where it cannot be read. std::filesystem's iterators
+/// end the program where memory runs out.
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
 /// Flushes a file, or all files of a folder and the folder itself, to disk. Throws WriteError.
 void sync_to_disk(const std::filesystem::path& path);

@@ -3,6 +3,8 @@
 
 #include "bigbird/core/error.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
 
@@ -11,26 +13,73 @@ namespace bigbird {
 namespace {
 
 std::atomic<int> received{0};
-static_assert(std::atomic<int>::is_always_lock_free);
+std::atomic<bool> ends_at_once{false};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+constexpr int signal_base = 128;
 
 extern "C" void on_signal(int signal) {
+    if (ends_at_once.load()) {
+        ::_exit(signal_base + signal);
+    }
     received.store(signal);
     struct sigaction again {};
     again.sa_handler = SIG_DFL;
     ::sigaction(signal, &again, nullptr);
 }
 
+/// Handlers run on memory of their own. oneDNN's matrix products let the stack pointer point into their
+/// workspace, on the heap (its issue 4845, up to 3.11): a handler that ran there would write over the heap.
+void use_signal_stack() {
+    alignas(64) static char memory[64 * 1024];  // what the processor saves there is up to 11 KiB, with AMX
+    stack_t stack{};
+    stack.ss_sp = memory;
+    stack.ss_size = sizeof memory;
+    ::sigaltstack(&stack, nullptr);
+}
+
+void mask_signals(int how) noexcept {
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    ::sigaddset(&signals, SIGINT);
+    ::sigaddset(&signals, SIGTERM);
+    ::pthread_sigmask(how, &signals, nullptr);
+}
+
 }  // namespace
 
 void install_signal_handlers() {
+    use_signal_stack();
     struct sigaction action {};
     action.sa_handler = on_signal;
+    action.sa_flags = SA_ONSTACK;
     ::sigemptyset(&action.sa_mask);
     ::sigaction(SIGINT, &action, nullptr);
     ::sigaction(SIGTERM, &action, nullptr);
     struct sigaction ignore {};
     ignore.sa_handler = SIG_IGN;
     ::sigaction(SIGPIPE, &ignore, nullptr);
+    release_signals();
+}
+
+void hold_signals() {
+    mask_signals(SIG_BLOCK);
+    stop_if_asked();
+}
+
+void release_signals() noexcept {
+    mask_signals(SIG_UNBLOCK);
+}
+
+EndAtSignal::EndAtSignal() {
+    ends_at_once.store(true);
+    if (stop_signal() != 0) {
+        ends_at_once.store(false);
+        stop_if_asked();
+    }
+}
+
+EndAtSignal::~EndAtSignal() {
+    ends_at_once.store(false);
 }
 
 int stop_signal() noexcept {

@@ -67,9 +67,10 @@ BitMatrix::BitMatrix(const std::filesystem::path& path, std::int64_t rows, std::
     : file_(path), row_bytes_((columns + 7) / 8) {
     // The header is a fixed function of the shape, so reading is comparing.
     const std::string header = npy_header(type, rows, row_bytes_);
-    const std::size_t size = header.size() + static_cast<std::size_t>(rows) * row_bytes_;
-    const bool same =
-        file_.bytes().size() == size && std::memcmp(file_.bytes().data(), header.data(), header.size()) == 0;
+    std::size_t size = 0;
+    const bool same = !__builtin_mul_overflow(static_cast<std::size_t>(rows), row_bytes_, &size) &&
+                      !__builtin_add_overflow(size, header.size(), &size) && file_.bytes().size() == size &&
+                      std::memcmp(file_.bytes().data(), header.data(), header.size()) == 0;
     if (!same) {
         throw InputError("is not the label matrix of " + std::to_string(rows) + " rows and " +
                              std::to_string(columns) +

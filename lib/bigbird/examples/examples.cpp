@@ -6,6 +6,7 @@
 #include "bigbird/examples/bit_matrix.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/two_bit.hpp"
+#include "bigbird/genome/reference/longest_contig.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/genome/regions/bed.hpp"
 #include "bigbird/genome/text/text_input.hpp"
@@ -84,7 +85,7 @@ private:
                         std::to_string(expected) + " are");
         }
         const auto begin = rows::parse_integer(fields[1]), end = rows::parse_integer(fields[2]);
-        if (!begin || !end || *begin < 0 || *end < *begin) {
+        if (!begin || !end || *begin < 0 || *end < *begin || *end > genome::longest_contig) {
             throw fault("has no usable coordinates");
         }
         rows_.contig.push_back(contig_number(fields[0]));
@@ -117,10 +118,10 @@ Json read_manifest(const fs::path& directory) {
             directory);
     }
     Json manifest = read_json(path);
-    if (!manifest.is_object() || manifest.value("format", "") != format_name) {
+    if (!manifest.is_object() || manifest.value("format", Json()) != format_name) {
         throw InputError("does not describe examples of bigbird-dna", path);
     }
-    if (manifest.value("format_version", 0) != format_version) {
+    if (manifest.value("format_version", Json()) != format_version) {
         throw InputError("is of another version of the format; make the examples again", path);
     }
     return manifest;
@@ -141,6 +142,14 @@ struct ExampleSet::State {
 };
 
 namespace {
+
+rows::WindowBounds bounds_of(const std::string& text, const fs::path& manifest) {
+    try {
+        return rows::parse_window_bounds(text);
+    } catch (const ConfigError& error) {
+        throw InputError(error.what(), manifest);
+    }
+}
 
 std::vector<std::int64_t> records_of(const fs::path& path, const TwoBitReader& store, const Rows& rows,
                                      Task task) {
@@ -177,7 +186,7 @@ ExampleSet ExampleSet::load(const fs::path& directory) {
         throw InputError("names no task that is known: '" + task_name + "'", directory / manifest_name);
     }
     const Task task = task_name == to_string(Task::promoter) ? Task::promoter : Task::chromatin;
-    const rows::WindowBounds bounds = rows::parse_window_bounds(field("window"));
+    const rows::WindowBounds bounds = bounds_of(field("window"), directory / manifest_name);
     rows::LabelTable labels = rows::LabelTable::read(directory / labels_name);
     Rows rows = RowsReader(directory / rows_name, task).read();
     BitMatrix matrix(directory / matrix_name, static_cast<std::int64_t>(rows.begin.size()), labels.size());

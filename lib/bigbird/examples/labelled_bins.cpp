@@ -4,6 +4,7 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/examples/example_format.hpp"
+#include "bigbird/genome/reference/longest_contig.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
@@ -22,7 +23,8 @@ BinStretch stretch_of(const std::vector<std::string_view>& fields, std::int64_t 
         throw ConfigError("has " + std::to_string(fields.size()) + " columns where 4 are");
     }
     const auto begin = rows::parse_integer(fields[1]), end = rows::parse_integer(fields[2]);
-    if (!begin || !end || *begin < 0 || *begin % bin != 0 || *end <= *begin || *end % bin != 0) {
+    if (!begin || !end || *begin < 0 || *begin % bin != 0 || *end <= *begin || *end % bin != 0 ||
+        *end > genome::longest_contig) {
         throw ConfigError("has coordinates that are no whole bins of " + std::to_string(bin) + " bases");
     }
     return {.contig = std::string(fields[0]),

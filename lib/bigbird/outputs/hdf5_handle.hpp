@@ -3,14 +3,21 @@
 
 #include <hdf5.h>
 
+#include <cstdlib>
 #include <utility>
 
 namespace bigbird::outputs {
 
 /// Call it before anything else of the HDF5 library. Errors are ours to tell; and the library closes nothing
-/// at the end of the program, where a file that could not be written would end it by a signal.
+/// at the end of the program, where a file that could not be written would end it by a signal. What is
+/// written is locked as a pending output is (core/files.hpp), and a second lock, which this variable would
+/// insist on, would be refused.
 inline void start_hdf5() {
-    static const herr_t once = H5dont_atexit();
+    static const herr_t once = [] {
+        constexpr const char* locking = "HDF5_USE_FILE_LOCKING";
+        if (std::getenv(locking) != nullptr) ::setenv(locking, "FALSE", 1);
+        return H5dont_atexit();
+    }();
     static_cast<void>(once);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }

@@ -91,23 +91,26 @@ public:
     }
     std::int64_t records() const override { return written_ + held_; }
 
-    void commit() override {
+    void finish(std::vector<PendingOutput*>& pending) override {
         flush();
         bool fine = scores_->close();
         for (Handle& dataset : rows_)
             fine = dataset.close() && fine;
         fine = string_type_.close() && half_type_.close() && fine;
         require(file_.close() && fine);
-        pending_.commit();
+        pending.push_back(&pending_);
     }
 
 private:
     void require(bool fine) const {
         if (!fine) throw WriteError(pending_.target().string() + ": writing HDF5 failed: is the disk full?");
     }
+    /// The library's own lock would meet that of the pending output.
     static hid_t create_file(const fs::path& path) {
         start_hdf5();
-        return H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+        H5Pset_file_locking(access, false, true);
+        return H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
     }
     static hid_t make_string_type() {
         const hid_t type = H5Tcopy(H5T_C_S1);

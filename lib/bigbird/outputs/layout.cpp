@@ -22,4 +22,10 @@ std::vector<Column> label_columns(const rows::LabelTable& labels, std::span<cons
     return columns;
 }
 
+void Sink::commit() {
+    std::vector<PendingOutput*> pending;
+    finish(pending);
+    commit_together(pending);
+}
+
 }  // namespace bigbird::outputs

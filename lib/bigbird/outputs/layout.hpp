@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bigbird/core/choice.hpp"
+#include "bigbird/core/files.hpp"
 #include "bigbird/rows/label_table.hpp"
 #include "bigbird/rows/row.hpp"
 #include "bigbird/rows/score_table.hpp"
@@ -59,8 +60,11 @@ public:
     virtual void write(std::span<const rows::Field> head, std::span<const float> values) = 0;
     /// Lines or rows written so far; 0 of a track, which has none before it is put in place.
     virtual std::int64_t records() const = 0;
-    /// Puts the whole output in place; without it nothing appears. Throws WriteError.
-    virtual void commit() = 0;
+    /// Ends the output's files and adds them to `pending`, in the order of commit_together(); without that
+    /// nothing appears. Throws WriteError.
+    virtual void finish(std::vector<PendingOutput*>& pending) = 0;
+    /// Puts the whole output in place. Throws WriteError.
+    void commit();
 };
 
 }  // namespace bigbird::outputs

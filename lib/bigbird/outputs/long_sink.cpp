@@ -34,7 +34,9 @@ public:
         }
     }
     std::int64_t records() const override { return lines_; }
-    void commit() override { output_.commit(); }
+    void finish(std::vector<PendingOutput*>& pending) override {
+        if (PendingOutput* const file = output_.finish()) pending.push_back(file);
+    }
 
 private:
     genome::TextOutput output_;

@@ -28,8 +28,8 @@ public:
           precision_(layout.precision),
           missing_(columns_, std::numeric_limits<float>::quiet_NaN()),
           matrix_(path, overwrite),
-          rows_(npy_files(path)[1], overwrite),
-          labels_(npy_files(path)[2], overwrite),
+          rows_(npy_files(path)[1], overwrite, 1, path),
+          labels_(npy_files(path)[2], overwrite, 1, path),
           out_(matrix_.path(), std::ios::binary) {
         out_ << npy_header(npy_type(precision_), 0, columns_);
         std::string head = rows::provenance_lines(layout.provenance) + "#";
@@ -61,14 +61,12 @@ public:
         ++count_;
     }
     std::int64_t records() const override { return count_; }
-    void commit() override {
+    void finish(std::vector<PendingOutput*>& pending) override {
         out_.seekp(0);
         out_ << npy_header(npy_type(precision_), count_, columns_);
         out_.close();
         if (!out_) throw WriteError(matrix_.target().string() + ": writing failed: is the disk full?");
-        rows_.commit();
-        labels_.commit();
-        matrix_.commit();
+        pending.insert(pending.end(), {rows_.finish(), labels_.finish(), &matrix_});
     }
 
 private:

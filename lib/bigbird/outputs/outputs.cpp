@@ -115,7 +115,7 @@ void prepare_outputs(const OutputSpec& spec) {
         if (path == "-") continue;
         if (*kind == Kind::npy) {
             for (const fs::path& part : npy_files(path))
-                prepare_output(part, spec.overwrite);
+                prepare_output(part, spec.overwrite, part == path ? fs::path() : path);
         } else if (path.string().find(place_of_label) == std::string::npos) {
             prepare_output(path, spec.overwrite);
         }
@@ -196,11 +196,25 @@ void Outputs::end_segment() {
 
 void Outputs::commit() {
     end_segment();
-    for (const Output& output : outputs_) {
-        remove_part_record(output.files.front());
-        output.sink->commit();
+    std::vector<PendingOutput*> pending;
+    for (const Output& output : outputs_)
+        output.sink->finish(pending);
+    if (!spec_.shard) {
+        commit_together(pending);
+        for (const Output& output : outputs_)
+            remove_part_record(output.files.front());
+        return;
     }
-    if (!spec_.shard) return;
+    const auto records = part_records(pending);
+    std::vector<PendingOutput*> all;
+    for (const auto& record : records)
+        all.push_back(record.get());
+    all.insert(all.end(), pending.begin(), pending.end());
+    commit_together(all);
+}
+
+std::vector<std::unique_ptr<PendingOutput>> Outputs::part_records(std::span<PendingOutput* const> pending) {
+    std::vector<std::unique_ptr<PendingOutput>> records;
     ScoreRun run{.layout = layout_, .inputs = checksums_of(spec_), .min_score = spec_.min_score};
     run.layout.precision = spec_.precision;
     for (Output& output : outputs_) {
@@ -211,8 +225,12 @@ void Outputs::commit() {
         output.record.run.update(to_json(run));
         for (const auto& [name, value] : spec_.options)
             output.record.run[name] = value;
-        write_part_record(std::move(output.record), output.files);
+        std::vector<PendingOutput*> files;
+        for (const fs::path& file : output.files)
+            files.push_back(*std::ranges::find(pending, file, [](const auto* p) { return p->target(); }));
+        records.push_back(pending_part_record(std::move(output.record), files));
     }
+    return records;
 }
 
 }  // namespace bigbird::outputs

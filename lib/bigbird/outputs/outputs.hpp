@@ -64,7 +64,7 @@ public:
     /// What follows is of this segment of the work (core/parts/segment_counter.hpp); without a shard it does
     /// nothing.
     void begin_segment(std::int64_t segment);
-    /// Puts all in place, with the record of each beside it where this is a part. Throws WriteError.
+    /// Puts all in place or none, with the record of each beside it where this is a part. Throws WriteError.
     void commit();
 
 private:
@@ -76,6 +76,7 @@ private:
     };
     void add(std::unique_ptr<Sink> sink, Kind kind, const std::filesystem::path& path);
     void end_segment();
+    std::vector<std::unique_ptr<PendingOutput>> part_records(std::span<PendingOutput* const> pending);
 
     const OutputSpec spec_;
     const Layout layout_;

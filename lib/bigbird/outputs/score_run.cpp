@@ -3,6 +3,8 @@
 
 #include "bigbird/core/error.hpp"
 
+#include <algorithm>
+
 namespace bigbird::outputs {
 
 namespace {
@@ -58,6 +60,10 @@ Json to_json(const ScoreRun& run) {
 ScoreRun score_run_from_json(const Json& json, const std::filesystem::path& where) {
     try {
         ScoreRun run{.layout = layout_of(json), .inputs = pairs_of(json.at("inputs"))};
+        if (std::ranges::any_of(run.layout.head,
+                                [](const HeadColumn& c) { return c.kind > FieldKind::real; })) {
+            throw InputError("is damaged: it names a column of an unknown kind", where);
+        }
         if (json.contains("min_score")) run.min_score = json.at("min_score").get<double>();
         if (json.contains("contigs")) {
             for (const Json& contig : json.at("contigs"))

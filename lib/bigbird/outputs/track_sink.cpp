@@ -47,7 +47,7 @@ public:
     BedGraphSink(const fs::path& path, Overwrite overwrite, std::span<const genome::Contig> contigs,
                  std::size_t column, Overlap overlap)
         : TrackSink(contigs, column, overlap), output_(path, overwrite) {}
-    void commit() override {
+    void finish(std::vector<PendingOutput*>& pending) override {
         std::string line;
         without_overlaps(segments_, overlap_, [&](const Segment& segment) {
             line = contigs_[segment.contig].name + '\t' + std::to_string(segment.begin) + '\t' +
@@ -55,7 +55,7 @@ public:
             rows::append_number(line, segment.value);
             output_.write(line += '\n');
         });
-        output_.commit();
+        if (PendingOutput* const file = output_.finish()) pending.push_back(file);
     }
 
 private:
@@ -71,7 +71,7 @@ public:
     BigWigSink(const fs::path& path, Overwrite overwrite, std::span<const genome::Contig> contigs,
                std::size_t column, Overlap overlap)
         : TrackSink(contigs, column, overlap), pending_(path, overwrite) {}
-    void commit() override {
+    void finish(std::vector<PendingOutput*>& pending) override {
         require(bwInit(1U << 17U) == 0);
         open();
         std::vector<Segment> run;  // of one contig
@@ -86,7 +86,7 @@ public:
         bwCleanup();
         std::error_code error;
         require(fs::file_size(pending_.path(), error) > 0 && !error);
-        pending_.commit();
+        pending.push_back(&pending_);
     }
 
 private:

@@ -3,7 +3,7 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/files.hpp"
+#include "bigbird/core/formats/whole_file.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/nucleotide.hpp"
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
@@ -15,8 +15,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -26,16 +24,6 @@ namespace bigbird::tokenizer {
 namespace {
 
 constexpr std::string_view letters = "ACGTN";
-
-std::string read_whole(const std::filesystem::path& path) {
-    require_readable(path);
-    std::ifstream in(path, std::ios::binary);
-    std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    if (in.bad()) {
-        throw InputError("cannot be read", path);
-    }
-    return bytes;
-}
 
 void expect_special_pieces(const SentencePieceModel& model, const std::filesystem::path& origin) {
     for (std::size_t id = 0; id < special_names.size(); ++id) {
@@ -109,7 +97,9 @@ struct DnaTokenizer::State {
                 pieces[static_cast<std::size_t>(id)] = name;
             }
         }
-        has_n[static_cast<std::size_t>(special_ids.unk)] = true;
+        if (special_ids.unk >= 0) {  // a network needs it, encoding does not
+            has_n[static_cast<std::size_t>(special_ids.unk)] = true;
+        }
     }
     State(const KmerEncoder& cut, std::string&& serialized) : bytes(std::move(serialized)), kmers(cut) {
         for (std::int32_t id = 0; id < cut.vocab_size(); ++id) {
@@ -141,7 +131,7 @@ struct DnaTokenizer::State {
 DnaTokenizer DnaTokenizer::load(const std::filesystem::path& path) {
     std::error_code error;
     if (!std::filesystem::is_directory(path, error)) {
-        return from_serialized(read_whole(path), path);
+        return from_serialized(read_whole_file(path), path);
     }
     const bool only_json = !std::filesystem::exists(path / "tokenizer.model") &&
                            std::filesystem::exists(path / "tokenizer.json");

@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/formats/file_name.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 
@@ -56,6 +57,9 @@ void check_sums(const fs::path& directory) {
         if (gap == std::string::npos) {
             throw InputError("is damaged", directory / sums_file);
         }
+        if (!is_name_within(line.substr(gap + 2))) {
+            throw InputError("names a file outside its folder", directory / sums_file);
+        }
         const fs::path file = directory / line.substr(gap + 2);
         require_readable(file);
         if (sha256_of_file(file) != line.substr(0, gap)) {
@@ -85,9 +89,8 @@ fs::path CheckpointStore::directory_of(std::int64_t step) const {
 
 std::vector<std::int64_t> CheckpointStore::steps() const {
     std::vector<std::int64_t> steps;
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(root_, error)) {
-        if (const auto step = step_of(entry.path())) {
+    for (const fs::path& entry : entries_of(root_)) {
+        if (const auto step = step_of(entry)) {
             steps.push_back(*step);
         }
     }
@@ -97,7 +100,7 @@ std::vector<std::int64_t> CheckpointStore::steps() const {
 
 fs::path CheckpointStore::write(std::int64_t step, Json state, const model::TensorMap& optimizer,
                                 const std::function<void(const fs::path&)>& write_model) {
-    PendingOutput pending(directory_of(step), Overwrite::allow, true);
+    PendingOutput pending(directory_of(step), Overwrite::allow, PendingOutput::Kind::folder);
     write_model(pending.path());
     fs::create_directory(pending.path() / "training_state");
     model::write_safetensors(optimizer, pending.path() / "training_state/optimizer.safetensors");
@@ -146,15 +149,10 @@ std::optional<Checkpoint> CheckpointStore::latest() const {
 }
 
 void CheckpointStore::drop_after(std::int64_t step) {
-    std::vector<fs::path> dropped;
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(root_, error)) {
-        if (step_of(entry.path()).value_or(step) > step || is_leftover(entry.path())) {
-            dropped.push_back(entry.path());
+    for (const fs::path& entry : entries_of(root_)) {
+        if (step_of(entry).value_or(step) > step || is_leftover(entry)) {
+            remove_quietly(entry);
         }
-    }
-    for (const fs::path& path : dropped) {
-        fs::remove_all(path, error);
     }
 }
 
@@ -164,8 +162,7 @@ void CheckpointStore::prune() {
         return step == protected_ || (keep_every_ > 0 && step % keep_every_ == 0);
     });
     for (std::size_t i = 0; i + static_cast<std::size_t>(keep_) < all.size(); ++i) {
-        std::error_code error;
-        fs::remove_all(directory_of(all[i]), error);
+        remove_quietly(directory_of(all[i]));
     }
 }
 

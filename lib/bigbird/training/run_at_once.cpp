@@ -16,8 +16,9 @@ LoopResult run_at_once(const LoopSpec& spec, const std::filesystem::path& run_di
     const Solution solution = solve();
     MetricsLog(run_directory, 0).append(solution.metrics);
     log_info("{}", solution.metrics.dump());
-    PendingOutput pending(run_directory / model_folder, Overwrite::allow, true);
+    PendingOutput pending(run_directory / model_folder, Overwrite::allow, PendingOutput::Kind::folder);
     solution.write_model(pending.path());
+    write_card(spec, {.folder = pending.path(), .step = 1, .evaluation = solution.metrics});
     pending.commit();
     return {.steps = 1, .model = run_directory / model_folder};
 }

@@ -16,7 +16,7 @@ RunLock::RunLock(const std::filesystem::path& run_directory) {
     std::error_code error;
     std::filesystem::create_directories(run_directory, error);
     const std::filesystem::path file = run_directory / "lock";
-    handle_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    handle_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (handle_ < 0) {
         throw ConfigError(run_directory.string() +
                           ": this run folder cannot be made or written to: " + std::strerror(errno));

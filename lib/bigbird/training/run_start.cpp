@@ -116,9 +116,9 @@ void remove_leftovers(const fs::path& run_directory) {
 
 /// Says which options that do not change the result are other than before.
 void report_changes(const fs::path& run_directory, const Json& now) {
-    const Json before = is_there(run_directory / configuration_file)
-                            ? read_json(run_directory / configuration_file).value("settings", Json::object())
-                            : Json::object();
+    const fs::path file = run_directory / configuration_file;
+    const Json last = is_there(file) ? read_json(file) : Json::object();
+    const Json before = last.is_object() ? last.value("settings", Json::object()) : Json::object();
     for (const auto& item : now.items()) {
         if (before.contains(item.key()) && before[item.key()] != item.value()) {
             log_info("{} is {} now, it was {}", item.key(), item.value().dump(), before[item.key()].dump());

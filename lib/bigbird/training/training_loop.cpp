@@ -9,6 +9,7 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/device/device.hpp"
+#include "bigbird/model/files/model_card.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
 #include "bigbird/training/device/measured_device.hpp"
@@ -24,6 +25,7 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <fstream>
 #include <set>
 
 namespace bigbird::training {
@@ -53,6 +55,7 @@ struct Position {
     std::optional<std::int64_t> best_step = std::nullopt;
     double best_value = 0;
     std::int64_t evaluations_since_best = 0;
+    Json evaluation = Json::object();  ///< of the best step, or the last one where none is the best
     bool complete = false;
     bool evaluation_due = false;  ///< asked to stop in the middle of the evaluation after `step`
 
@@ -62,6 +65,7 @@ struct Position {
                   {"last_loss", last_loss},
                   {"complete", complete}};
         if (evaluation_due) json["evaluation_due"] = true;
+        if (!evaluation.empty()) json["evaluation"] = evaluation;
         if (best_step) {
             json["best_step"] = *best_step;
             json["best_value"] = best_value;
@@ -77,6 +81,7 @@ struct Position {
         position.last_loss = json.value("last_loss", 0.0);
         position.complete = json.value("complete", false);
         position.evaluation_due = json.value("evaluation_due", false);
+        position.evaluation = json.value("evaluation", Json::object());
         if (json.contains("best_step")) {
             position.best_step = json["best_step"].get<std::int64_t>();
             position.best_value = json.value("best_value", 0.0);
@@ -201,8 +206,13 @@ private:
 void Loop::restore(const Checkpoint& checkpoint) {
     task_.read_model(checkpoint.directory);
     optimizer_.restore(checkpoint.optimizer);
-    position_ = Position::from_json(checkpoint.state.value("progress", Json::object()), checkpoint.step);
-    task_.restore(checkpoint.state.value("task", Json::object()));
+    try {
+        position_ = Position::from_json(checkpoint.state.value("progress", Json::object()), checkpoint.step);
+        task_.restore(checkpoint.state.value("task", Json::object()));
+    } catch (const Json::exception&) {
+        throw InputError("is damaged: it does not say how far the run was",
+                         checkpoint.directory / "training_state/state.json");
+    }
     if (fs::equivalent(checkpoint.directory.parent_path(), run_ / "checkpoints")) {
         checkpoint_at_ = position_.step;
     }
@@ -420,7 +430,9 @@ bool Loop::evaluate(std::int64_t step) {
     line["eval_seconds"] = rounded(seconds_since(start), 4);
     append(line);
     log_info("step {}: {}", step, text);
-    return spec_.selection && note_evaluation(metrics, step);
+    const bool better = spec_.selection && note_evaluation(metrics, step);
+    if (better || !position_.best_step) position_.evaluation = metrics;
+    return better;
 }
 
 bool Loop::note_evaluation(const Json& metrics, std::int64_t step) {
@@ -490,18 +502,20 @@ void Loop::write_final_model() {
     if (!ranks_.is_first()) {
         return;
     }
-    PendingOutput pending(run_ / model_folder, Overwrite::allow, true);
-    if (position_.best_step && *position_.best_step != position_.step) {
-        const fs::path best = store_.directory_of(*position_.best_step);
+    PendingOutput pending(run_ / model_folder, Overwrite::allow, PendingOutput::Kind::folder);
+    const std::int64_t step = position_.best_step.value_or(position_.step);
+    const fs::path best = store_.directory_of(step);
+    if (position_.best_step && (step != position_.step || fs::exists(best))) {
         for (const auto& entry : fs::directory_iterator(best)) {
             if (entry.is_regular_file()) {
                 fs::copy_file(entry.path(), pending.path() / entry.path().filename());
             }
         }
-        log_info("the model is that of step {}, the best", *position_.best_step);
+        if (step != position_.step) log_info("the model is that of step {}, the best", step);
     } else {
         task_.write_model(pending.path());
     }
+    write_card(spec_, {.folder = pending.path(), .step = step, .evaluation = position_.evaluation});
     pending.commit();
 }
 
@@ -536,6 +550,13 @@ void TrainingTask::read_model(const fs::path& directory) {
             throw InputError("lacks " + name, file);
         }
     }
+}
+
+void write_card(const LoopSpec& spec, const TrainedModel& model) {
+    if (!spec.card) return;
+    std::ofstream out(model.folder / model::card_file, std::ios::binary);
+    out << spec.card(model);
+    if (!out.flush()) throw WriteError((model.folder / model::card_file).string() + ": writing failed");
 }
 
 std::string out_of_memory(const LoopSpec& spec) {

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,6 +74,13 @@ struct Selection {
     std::int64_t patience = 0;  ///< stop after this many evaluations without a better one; 0: never
 };
 
+/// What a run leaves, for its model card.
+struct TrainedModel {
+    std::filesystem::path folder;  ///< with all its files but the card
+    std::int64_t step = 0;
+    Json evaluation = Json::object();  ///< of this step, as TrainingTask::evaluate() gave it; empty: none
+};
+
 struct LoopSpec {
     RunSpec run;
     LearningRateSpec learning_rate;  ///< total_steps is the run's length
@@ -87,6 +95,8 @@ struct LoopSpec {
     std::string memory_advice = "give a smaller batch";  ///< to who runs out of it
     std::shared_ptr<Ranks> ranks;                        ///< that train together; none: this process alone
     ComputeType compute = ComputeType::fp32;             ///< what `mfu` is measured against
+    /// The text of model/README.md; none: there is no such file.
+    std::function<std::string(const TrainedModel&)> card;
     /// Whether a step's losses are read while the next one computes, so that a GPU never waits for the host;
     /// a step to be left out is then noticed one later. None: on GPUs. Changes no result.
     std::optional<bool> read_late;
@@ -106,6 +116,9 @@ struct LoopResult {
 /// would refuse at once (existing run with "never", changed options, resume path missing). With spec.ranks
 /// all call it, and what the first one finds counts.
 std::optional<LoopResult> finished_run(const std::filesystem::path& run_directory, const LoopSpec& spec);
+
+/// Writes the card, if there is one, into the folder of the model. Throws WriteError.
+void write_card(const LoopSpec& spec, const TrainedModel& model);
 
 /// What to say where memory runs out.
 std::string out_of_memory(const LoopSpec& spec);

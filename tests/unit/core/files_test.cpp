@@ -11,7 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -20,6 +23,7 @@
 #include <ostream>
 #include <string>
 #include <thread>
+#include <vector>
 
 using namespace bigbird;
 namespace fs = std::filesystem;
@@ -69,12 +73,12 @@ DOCTEST_TEST_CASE("files: a pending folder replaces a full one on commit and van
     fs::create_directory(folder / "run");
     testing::write_file(folder / "run/old", "old");
     {
-        const PendingOutput dropped(folder / "run", Overwrite::allow, true);
+        const PendingOutput dropped(folder / "run", Overwrite::allow, PendingOutput::Kind::folder);
         testing::write_file(dropped.path() / "new", "new");
     }
     DOCTEST_CHECK(fs::exists(folder / "run/old"));
     {
-        PendingOutput kept(folder / "run/", Overwrite::allow, true);
+        PendingOutput kept(folder / "run/", Overwrite::allow, PendingOutput::Kind::folder);
         testing::write_file(kept.path() / "new", "new");
         kept.commit();
     }
@@ -154,7 +158,7 @@ DOCTEST_TEST_CASE("files: what is pending lies hidden beside its target, and lef
     const testing::TempDir folder;
     fs::path left;
     {
-        const PendingOutput pending(folder / "run", Overwrite::refuse, true);
+        const PendingOutput pending(folder / "run", Overwrite::refuse, PendingOutput::Kind::folder);
         left = pending.path();
         DOCTEST_CHECK(left.parent_path() == folder.path());
         DOCTEST_CHECK(left.filename().string().starts_with(".run.tmp."));
@@ -164,7 +168,7 @@ DOCTEST_TEST_CASE("files: what is pending lies hidden beside its target, and lef
     DOCTEST_CHECK(!fs::exists(left));
     fs::create_directory(left);  // as a process of the same number left it
     testing::write_file(left / "half", "half");
-    PendingOutput again(folder / "run", Overwrite::refuse, true);
+    PendingOutput again(folder / "run", Overwrite::refuse, PendingOutput::Kind::folder);
     DOCTEST_CHECK(again.path() == left);
     DOCTEST_CHECK(fs::is_empty(left));
     again.commit();
@@ -174,7 +178,7 @@ DOCTEST_TEST_CASE("files: what is pending lies hidden beside its target, and lef
 
 DOCTEST_TEST_CASE("files: a folder that appeared meanwhile is not replaced unless that was allowed") {
     const testing::TempDir folder;
-    PendingOutput pending(folder / "run", Overwrite::refuse, true);
+    PendingOutput pending(folder / "run", Overwrite::refuse, PendingOutput::Kind::folder);
     fs::create_directory(folder / "run");
     testing::write_file(folder / "run/theirs", "theirs");
     DOCTEST_CHECK(testing::message_of<ConfigError>([&] { pending.commit(); }) ==
@@ -187,7 +191,8 @@ DOCTEST_TEST_CASE("files: a folder that appeared meanwhile is not replaced unles
 DOCTEST_TEST_CASE("files: what cannot be synced or put in place is a failed write") {
     const testing::TempDir folder;
     PendingOutput pending(folder / "out", Overwrite::allow);
-    DOCTEST_CHECK_THROWS_AS(pending.commit(), WriteError);  // nothing was written
+    fs::remove(pending.path());
+    DOCTEST_CHECK_THROWS_AS(pending.commit(), WriteError);
     DOCTEST_CHECK_THROWS_AS(sync_to_disk(folder / "none"), WriteError);
     fs::create_directories(folder / "a/b");
     testing::write_file(folder / "a/b/c", "c");
@@ -226,4 +231,173 @@ DOCTEST_TEST_CASE("files: a pipe can be read") {
     DOCTEST_CHECK_NOTHROW(require_readable(folder / "pipe"));
     DOCTEST_CHECK(testing::message_of<InputError>([&] { require_readable(folder.path()); }) ==
                   folder.path().string() + ": is a folder, a file is needed");
+}
+
+DOCTEST_TEST_CASE(
+    "files: leftovers of dead runs are removed, those of living runs and of others' outputs are not") {
+    const testing::TempDir folder;
+    const std::vector<std::string> dead{".out.tmp.1", ".out.tmp.99999999", ".out.tmp.12.3"};
+    const std::vector<std::string> kept{".out.tmp.", ".out.tmp.x1", ".other.tmp.12", "out.tmp.12",
+                                        ".out.txt.tmp.12"};
+    for (const std::string& name : dead)
+        testing::write_file(folder / name, "half");
+    fs::create_directories(folder / ".out.tmp.44/deep");
+    for (const std::string& name : kept)
+        testing::write_file(folder / name, "theirs");
+    const PendingOutput living(folder / "out", Overwrite::allow);
+    testing::write_file(living.path(), "half");
+    const PendingOutput second(folder / "out", Overwrite::allow);
+    DOCTEST_CHECK(second.path() != living.path());
+    DOCTEST_CHECK(testing::read_file(living.path()) == "half");
+    for (const std::string& name : kept) {
+        DOCTEST_CAPTURE(name);
+        DOCTEST_CHECK(testing::read_file(folder / name) == "theirs");
+    }
+    DOCTEST_CHECK(entries(folder.path()) == kept.size() + 2);
+}
+
+DOCTEST_TEST_CASE("files: a run that was killed leaves what the next run of the output removes") {
+    const testing::TempDir folder;
+    const ChildResult child = run_child(
+        [&] {
+            const PendingOutput file(folder / "out", Overwrite::refuse);
+            const PendingOutput directory(folder / "run", Overwrite::refuse, PendingOutput::Kind::folder);
+            testing::write_file(directory.path() / "half", "half");
+            return ::kill(::getpid(), SIGKILL);
+        },
+        std::chrono::seconds(60));
+    DOCTEST_CHECK(child.code == 128 + SIGKILL);
+    DOCTEST_CHECK(entries(folder.path()) == 2);
+    prepare_output(folder / "out", Overwrite::refuse);
+    prepare_output(folder / "run/", Overwrite::refuse);
+    DOCTEST_CHECK(entries(folder.path()) == 0);
+}
+
+DOCTEST_TEST_CASE("files: links planted at the temporary's name or at the output's are not followed") {
+    const testing::TempDir folder, elsewhere;
+    testing::write_file(elsewhere / "victim", "theirs");
+    const std::string temporary = ".out.tmp." + std::to_string(::getpid());
+    fs::create_symlink(elsewhere / "victim", folder / temporary);
+    fs::create_symlink(elsewhere / "new", folder / (temporary + ".1"));
+    fs::create_symlink(elsewhere / "victim", folder / "out");
+    write_atomically(folder / "out", Overwrite::allow, [](std::ostream& out) { out << "ours"; });
+    DOCTEST_CHECK(testing::read_file(elsewhere / "victim") == "theirs");
+    DOCTEST_CHECK(entries(elsewhere.path()) == 1);
+    DOCTEST_CHECK(!fs::is_symlink(folder / "out"));
+    DOCTEST_CHECK(testing::read_file(folder / "out") == "ours");
+    DOCTEST_CHECK(entries(folder.path()) == 3);
+
+    fs::create_directory_symlink(elsewhere.path(), folder / "run");
+    PendingOutput run(folder / "run", Overwrite::allow, PendingOutput::Kind::folder);
+    testing::write_file(run.path() / "new", "new");
+    run.commit();
+    DOCTEST_CHECK(!fs::is_symlink(folder / "run"));
+    DOCTEST_CHECK(entries(elsewhere.path()) == 1);
+}
+
+DOCTEST_TEST_CASE("files: a link that points nowhere exists, so that it is refused without force") {
+    const testing::TempDir folder;
+    fs::create_symlink(folder / "nowhere", folder / "out");
+    DOCTEST_CHECK_THROWS_AS(prepare_output(folder / "out", Overwrite::refuse), ConfigError);
+    DOCTEST_CHECK(!fs::exists(folder / "nowhere"));
+}
+
+DOCTEST_TEST_CASE(
+    "files: what is pending is its owner's alone; in place it has the permissions of the umask") {
+    const testing::TempDir folder;
+    const ::mode_t before = ::umask(027);
+    PendingOutput file(folder / "file", Overwrite::refuse);
+    PendingOutput directory(folder / "directory", Overwrite::refuse, PendingOutput::Kind::folder);
+    DOCTEST_CHECK(fs::status(file.path()).permissions() == fs::perms{0600});
+    DOCTEST_CHECK(fs::status(directory.path()).permissions() == fs::perms{0700});
+    file.commit();
+    directory.commit();
+    ::umask(before);
+    DOCTEST_CHECK(fs::status(folder / "file").permissions() == fs::perms{0640});
+    DOCTEST_CHECK(fs::status(folder / "directory").permissions() == fs::perms{0750});
+}
+
+DOCTEST_TEST_CASE("files: outputs that belong together appear together or not at all") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "b", "old");
+    {
+        PendingOutput a(folder / "a", Overwrite::refuse), b(folder / "b", Overwrite::allow),
+            c(folder / "c", Overwrite::refuse, PendingOutput::Kind::folder),
+            d(folder / "d", Overwrite::refuse);
+        b.write([](std::ostream& out) { out << "new"; });
+        testing::write_file(folder / "d", "theirs");  // appears meanwhile
+        const std::array<PendingOutput*, 4> all{&a, &b, &c, &d};
+        DOCTEST_CHECK_THROWS_AS(commit_together(all), ConfigError);
+    }
+    DOCTEST_CHECK(testing::read_file(folder / "b") == "old");
+    DOCTEST_CHECK(testing::read_file(folder / "d") == "theirs");
+    DOCTEST_CHECK(entries(folder.path()) == 2);
+    {
+        PendingOutput a(folder / "a", Overwrite::refuse), b(folder / "b", Overwrite::allow);
+        b.write([](std::ostream& out) { out << "new"; });
+        const std::array<PendingOutput*, 2> all{&a, &b};
+        commit_together(all);
+    }
+    DOCTEST_CHECK(testing::read_file(folder / "b") == "new");
+    DOCTEST_CHECK(entries(folder.path()) == 3);
+}
+
+DOCTEST_TEST_CASE("files: what a killed run put in place of several outputs goes, unless all were in place") {
+    const testing::TempDir folder;
+    const std::string dead = ".side.tmp.99999999";
+    const auto leave = [&] {
+        testing::write_file(folder / "side", "side");
+        fs::create_hard_link(folder / "side", folder / dead);
+    };
+    leave();
+    prepare_output(folder / "side", Overwrite::refuse, folder / "main");
+    DOCTEST_CHECK(entries(folder.path()) == 0);
+    leave();
+    testing::write_file(folder / "main", "main");
+    DOCTEST_CHECK_THROWS_AS(prepare_output(folder / "side", Overwrite::refuse, folder / "main"), ConfigError);
+    DOCTEST_CHECK(testing::read_file(folder / "side") == "side");
+    DOCTEST_CHECK(!fs::exists(folder / dead));
+}
+
+DOCTEST_TEST_CASE("files: what lay aside while a killed run replaced it comes back") {
+    const testing::TempDir folder;
+    fs::create_directory(folder / ".run.tmp.99999999.old");
+    testing::write_file(folder / ".run.tmp.99999999.old/theirs", "theirs");
+    prepare_output(folder / "run", Overwrite::allow);
+    DOCTEST_CHECK(testing::read_file(folder / "run/theirs") == "theirs");
+    DOCTEST_CHECK(entries(folder.path()) == 1);
+}
+
+DOCTEST_TEST_CASE(
+    "files: a disk that gives out is a failed write, a place that does not allow it a wrong option") {
+    DOCTEST_CHECK_THROWS_AS(throw_cannot_be_made("out", ENOSPC), WriteError);
+    DOCTEST_CHECK_THROWS_AS(throw_cannot_be_made("out", EDQUOT), WriteError);
+    DOCTEST_CHECK_THROWS_AS(throw_cannot_be_made("out", EACCES), ConfigError);
+    DOCTEST_CHECK(testing::message_of<ConfigError>([] { throw_cannot_be_made("out", EACCES); }) ==
+                  "out: this output cannot be made: Permission denied");
+}
+
+DOCTEST_TEST_CASE("files: what is removed quietly is a file, a folder, a link alone, or nothing") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "file", "x");
+    fs::create_directories(folder / "deep/er");
+    testing::write_file(folder / "deep/er/file", "x");
+    fs::create_directory_symlink(folder / "deep", folder / "link");
+    remove_quietly(folder / "link");
+    DOCTEST_CHECK(fs::exists(folder / "deep/er/file"));
+    for (const char* name : {"file", "deep", "none"})
+        remove_quietly(folder / name);
+    DOCTEST_CHECK(entries(folder.path()) == 0);
+}
+
+DOCTEST_TEST_CASE("files: the entries of a folder are listed, none of what is not there") {
+    const testing::TempDir folder;
+    DOCTEST_CHECK(entries_of(folder.path()).empty());
+    DOCTEST_CHECK(entries_of(folder / "none").empty());
+    testing::write_file(folder / ".hidden", "x");
+    fs::create_directory(folder / "deep");
+    testing::write_file(folder / "deep/file", "x");
+    std::vector<fs::path> found = entries_of(folder.path());
+    std::sort(found.begin(), found.end());
+    DOCTEST_CHECK(found == std::vector<fs::path>{folder / ".hidden", folder / "deep"});
 }

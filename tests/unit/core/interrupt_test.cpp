@@ -6,6 +6,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/system/child_process.hpp"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -16,6 +17,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <vector>
 
 using namespace bigbird;
 using namespace std::chrono_literals;
@@ -34,6 +36,21 @@ std::pair<ExitCode, std::string> stop_of(int signal) {
     set_stop_signal(0);
     return {ExitCode::success, ""};
 }
+
+#ifdef __x86_64__
+/// Sends this process a signal while the stack pointer is `stack`, as it is within matrix products of oneDNN.
+void signal_on_stack(int signal, char* stack) {
+    long number = SYS_kill;
+    asm volatile(
+        "mov %%rsp, %%rbx\n\t"
+        "mov %[stack], %%rsp\n\t"
+        "syscall\n\t"
+        "mov %%rbx, %%rsp"
+        : "+a"(number)
+        : "D"(static_cast<long>(::getpid())), "S"(static_cast<long>(signal)), [stack] "r"(stack)
+        : "rbx", "rcx", "r11", "memory");
+}
+#endif
 
 }  // namespace
 
@@ -110,3 +127,73 @@ DOCTEST_TEST_CASE("interrupt: all threads see a signal") {
         20s);
     DOCTEST_CHECK(child.code == 7);
 }
+
+DOCTEST_TEST_CASE(
+    "interrupt: a signal that was held back across exec() comes in when the handlers are installed") {
+    for (const int signal : {SIGINT, SIGTERM}) {
+        const ChildResult child = run_child(
+            [=] {
+                hold_signals();
+                std::raise(signal);
+                if (stop_signal() != 0) return 8;
+                install_signal_handlers();
+                return stop_signal() == signal ? 7 : 9;
+            },
+            20s);
+        DOCTEST_CHECK(child.code == 7);
+    }
+    const ChildResult late = run_child(
+        [] {
+            install_signal_handlers();
+            std::raise(SIGTERM);
+            try {
+                hold_signals();
+            } catch (const Stopped&) {
+                return 7;
+            }
+            return 8;
+        },
+        20s);
+    DOCTEST_CHECK(late.code == 7);
+}
+
+DOCTEST_TEST_CASE(
+    "interrupt: where nothing can be interrupted, a signal ends the process with its exit code") {
+    const auto ends = [](bool inside, int signal) {
+        return run_child(
+            [=] {
+                install_signal_handlers();
+                if (inside) {
+                    const EndAtSignal end_at_signal;
+                    std::raise(signal);
+                    return 8;
+                }
+                { const EndAtSignal end_at_signal; }
+                std::raise(signal);
+                return 7;
+            },
+            20s);
+    };
+    for (const int signal : {SIGINT, SIGTERM}) {
+        DOCTEST_CHECK(ends(true, signal).code == 128 + signal);
+        DOCTEST_CHECK(ends(false, signal).code == 7);
+    }
+    set_stop_signal(SIGTERM);
+    DOCTEST_CHECK_THROWS_AS(EndAtSignal{}, Stopped);
+    set_stop_signal(0);
+}
+
+#ifdef __x86_64__
+DOCTEST_TEST_CASE("interrupt: a signal writes nothing where the stack pointer is") {
+    const ChildResult child = run_child(
+        [] {
+            install_signal_handlers();
+            std::vector<char> heap(std::size_t{1} << 17, 'x');
+            signal_on_stack(SIGTERM, heap.data() + heap.size() / 2);
+            if (stop_signal() != SIGTERM) return 9;
+            return heap == std::vector<char>(heap.size(), 'x') ? 7 : 8;
+        },
+        20s);
+    DOCTEST_CHECK(child.code == 7);
+}
+#endif

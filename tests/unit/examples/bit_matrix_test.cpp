@@ -5,6 +5,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/npy_header.hpp"
 #include "bigbird/core/rng.hpp"
 
 using namespace bigbird;
@@ -86,4 +87,11 @@ DOCTEST_TEST_CASE("bit_matrix: rows written one by one make the file that rows i
         write_npy(folder / "all.npy", all);
         DOCTEST_CHECK(testing::read_file(folder / "one.npy") == testing::read_file(folder / "all.npy"));
     }
+}
+
+DOCTEST_TEST_CASE("bit_matrix: rows whose bytes overflow are another shape") {
+    const testing::TempDir folder;
+    constexpr std::int64_t rows = std::int64_t{1} << 62;
+    testing::write_file(folder / "m.npy", npy_header("|u1", rows, 4));
+    DOCTEST_CHECK_THROWS_AS(BitMatrix(folder / "m.npy", rows, 32), InputError);
 }

@@ -144,3 +144,26 @@ DOCTEST_TEST_CASE("examples: splits are known by name") {
     }
     DOCTEST_CHECK_THROWS_AS(parse_split("valid"), ConfigError);
 }
+
+DOCTEST_TEST_CASE(
+    "examples: a manifest of other kinds of values, and coordinates of no contig, are input errors") {
+    const testing::TempDir folder;
+    const auto message = [&](const char* key, const Json& value) {
+        fs::remove_all(folder / "c");
+        write_bins(folder / "c");
+        Json manifest = read_json(folder / "c/manifest.json");
+        manifest[key] = value;
+        write_json(folder / "c/manifest.json", manifest, Overwrite::allow);
+        return testing::message_of<InputError>([&] { ExampleSet::load(folder / "c"); });
+    };
+    const std::string start = (folder / "c/manifest.json").string() + ": ";
+    DOCTEST_CHECK(message("format", 7) == start + "does not describe examples of bigbird-dna");
+    DOCTEST_CHECK(message("format_version", "1") ==
+                  start + "is of another version of the format; make the examples again");
+    DOCTEST_CHECK(message("window", "all").starts_with(start + "'all' is no window"));
+    fs::remove_all(folder / "c");
+    write_bins(folder / "c");
+    testing::write_file(folder / "c/sequences.bed", "1\t0\t9223372036854775807\ttrain\n");
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { ExampleSet::load(folder / "c"); }) ==
+                  (folder / "c/sequences.bed").string() + ":1: has no usable coordinates");
+}

@@ -93,3 +93,14 @@ DOCTEST_TEST_CASE("labelled bins: an older folder and a damaged one are refused"
                       LabelledBins::load(folder);
                   }).find("holds no labels of whole stretches of bins") != std::string::npos);
 }
+
+DOCTEST_TEST_CASE("labelled bins: a stretch that is longer than any contig is refused") {
+    const Genome genome;
+    genome.build(examples::BinChoice::any, "e");
+    write_file(genome.folder / "e/bins.bed",
+               "c\t0\t9223372036854775800\ttrain\nc\t0\t9223372036854775800\ttrain\n");
+    DOCTEST_CHECK(message_of<InputError>([&] {
+                      LabelledBins::load(genome.folder / "e");
+                  }).find("bins.bed:1: has coordinates that are no whole bins of 200 bases") !=
+                  std::string::npos);
+}

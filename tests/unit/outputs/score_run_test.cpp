@@ -33,3 +33,12 @@ DOCTEST_TEST_CASE("score run: what lacks a key is refused by file") {
                       outputs::score_run_from_json(Json::object(), "p.json");
                   }).find("p.json: is damaged") == 0);
 }
+
+DOCTEST_TEST_CASE("score run: a column of no known kind is refused") {
+    for (const int kind : {3, 255, -1}) {
+        Json json = to_json(ScoreRun{.layout = small_layout()});
+        json["head"][0][1] = kind;
+        DOCTEST_CHECK(message_of<InputError>([&] { outputs::score_run_from_json(json, "p.json"); }) ==
+                      "p.json: is damaged: it names a column of an unknown kind");
+    }
+}

@@ -262,3 +262,11 @@ DOCTEST_TEST_CASE("encode: spans tell the letters of the sequence as it was give
     DOCTEST_CHECK(tokenizer.encode("").empty());
     DOCTEST_CHECK(tokenizer.encode_with_spans("").spans.empty());
 }
+
+DOCTEST_TEST_CASE("tokenizer: a tokenizer.json without [UNK] encodes, and a network refuses it") {
+    const auto read = DnaTokenizer::from_serialized(
+        R"({"model": {"type": "BPE", "unk_token": "?", "vocab": {"?": 0, "A": 1}, "merges": []}})", "t.json");
+    DOCTEST_CHECK(read.encode("AA").size() == 2);
+    DOCTEST_CHECK(read.special_ids().unk == -1);
+    DOCTEST_CHECK_THROWS_AS(read.require_special_pieces(), InputError);
+}

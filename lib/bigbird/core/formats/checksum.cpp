@@ -44,6 +44,9 @@ private:
 std::string sha256_of_file(const std::filesystem::path& path, const std::function<void()>& between) {
     require_readable(path);
     std::ifstream in(path, std::ios::binary);
+    if (!in.is_open()) {
+        throw InputError("cannot be opened", path);
+    }
     Sha256 sum;
     std::vector<char> buffer(1 << 20);
     while (in) {

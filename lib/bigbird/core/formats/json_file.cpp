@@ -2,23 +2,28 @@
 #include "bigbird/core/formats/json_file.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/json_depth.hpp"
+#include "bigbird/core/formats/whole_file.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <string>
 
 namespace bigbird {
 
 Json read_json(const std::filesystem::path& path) {
-    require_readable(path);
-    std::ifstream in(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    const std::string text = read_whole_file(path);
+    if (nests_too_deeply(text)) {
+        throw InputError(
+            "nests lists and objects more deeply than " + std::to_string(deepest_json) + " levels", path);
+    }
     try {
         return Json::parse(text);
     } catch (const nlohmann::json::parse_error& error) {
         const std::size_t end = std::min(error.byte, text.size());
         const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
         throw InputError("is not valid JSON", path, line);
+    } catch (const nlohmann::json::out_of_range&) {
+        throw InputError("is not valid JSON: a number is too large", path);
     }
 }
 

@@ -35,6 +35,9 @@ MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
     }
     const int reason = errno;
     ::close(handle);
+    if (!ok && reason == ENOMEM) {
+        throw DeviceError(path.string() + ": cannot be read: out of memory");
+    }
     if (!ok) {
         errno = reason;
         throw failed();

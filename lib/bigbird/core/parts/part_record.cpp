@@ -3,8 +3,10 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/formats/file_name.hpp"
 
 #include <algorithm>
+#include <ostream>
 
 namespace bigbird {
 namespace fs = std::filesystem;
@@ -42,24 +44,28 @@ PartRecord from_json(const Json& json) {
     return record;
 }
 
-bool is_a_name(const std::string& name) {
-    return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos;
-}
-
 void check(const PartRecord& record, const fs::path& output, const fs::path& path) {
     for (const PartFile& file : record.files)
-        if (!is_a_name(file.name)) throw InputError("names a file outside its folder", path);
+        if (!is_file_name(file.name)) throw InputError("names a file outside its folder", path);
     if (record.files.empty()) throw InputError("names no file", path);
     if (record.files.front().name != output.filename()) {
         throw InputError("is of " + record.files.front().name + ": the part was renamed", path);
     }
-    const bool counts =
-        std::ranges::all_of(record.segments, [](const PartSegment& s) { return s.records >= 0; });
+    constexpr std::int64_t most = std::int64_t{1} << 40;  // sums and products of a few fit in 64 bits
+    const bool counts = std::ranges::all_of(
+        record.segments, [](const PartSegment& s) { return s.records >= 0 && s.records <= most; });
     if (!record.run.is_object() || !counts) throw InputError("is damaged", path);
 }
 
 fs::path without_slash(const fs::path& path) {
     return path.has_filename() ? path : path.parent_path();
+}
+
+/// `lies`: where its bytes are found now.
+void add_file(PartRecord& record, const fs::path& file, const fs::path& lies) {
+    const fs::path checked = checked_file(lies);
+    record.files.push_back(
+        {without_slash(file).filename().string(), fs::file_size(checked), sha256_of_file(checked)});
 }
 
 }  // namespace
@@ -78,12 +84,19 @@ void remove_part_record(const fs::path& output) {
     fs::remove(part_record_path(output), ignored);
 }
 
+std::unique_ptr<PendingOutput> pending_part_record(PartRecord record, std::span<PendingOutput* const> files) {
+    for (const PendingOutput* file : files)
+        add_file(record, file->target(), file->path());
+    const fs::path& output = files.front()->target();
+    auto pending = std::make_unique<PendingOutput>(part_record_path(output), Overwrite::allow,
+                                                   PendingOutput::Kind::file, output);
+    pending->write([&](std::ostream& out) { out << to_json(record).dump(2) << '\n'; });
+    return pending;
+}
+
 void write_part_record(PartRecord record, const std::vector<fs::path>& files) {
-    for (const fs::path& file : files) {
-        const fs::path checked = checked_file(file);
-        record.files.push_back(
-            {without_slash(file).filename().string(), fs::file_size(checked), sha256_of_file(checked)});
-    }
+    for (const fs::path& file : files)
+        add_file(record, file, file);
     write_json(part_record_path(files.front()), to_json(record), Overwrite::allow);
 }
 

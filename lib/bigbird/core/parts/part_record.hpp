@@ -3,11 +3,14 @@
 // can put parts together (lib/bigbird/examples/FORMAT.md, "Parts").
 #pragma once
 
+#include "bigbird/core/files.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/parts/shard.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,6 +46,11 @@ std::filesystem::path part_record_path(const std::filesystem::path& output);
 
 /// Takes away the record of what is to be written anew, or whole.
 void remove_part_record(const std::filesystem::path& output);
+
+/// Fills in size and checksum of `files`, which are whole, the output itself first, and writes the record
+/// that is to stand beside it: for commit_together(), in front of them. Throws WriteError, InputError where a
+/// file cannot be read.
+std::unique_ptr<PendingOutput> pending_part_record(PartRecord record, std::span<PendingOutput* const> files);
 
 /// Fills in size and checksum of `files` and writes the record beside the first. Call it when they are in
 /// place; a record that is there is replaced. Throws WriteError, InputError where a file cannot be read.

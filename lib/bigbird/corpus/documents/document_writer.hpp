@@ -25,6 +25,8 @@ public:
                    Overwrite overwrite, int threads);
     /// Text needs documents with text.
     void write(const PlacedDocument& document);
+    /// As of genome::TextOutput.
+    PendingOutput* finish() { return output_.finish(); }
     void commit() { output_.commit(); }
     /// What stands before the rows of coordinates.
     static std::string coordinates_header(const BuildSpec& spec);

@@ -100,15 +100,20 @@ PartRecord documents_record(const Json& manifest, const Shard& shard, std::vecto
 
 Json merged_manifest(std::span<const Part> parts) {
     Json manifest = parts.front().record.run, sums = Json::object();
-    for (const Part& part : parts)
-        add(sums, part.record.counts);
+    for (const Part& part : parts) {
+        try {
+            add(sums, part.record.counts);
+        } catch (const Json::exception&) {
+            throw InputError("is damaged: its counts are no numbers", part_record_path(part.path));
+        }
+    }
     manifest.update(sums);
     return manifest;
 }
 
 void merge_documents(std::span<const Part> parts, const std::filesystem::path& output, Overwrite overwrite,
-                     int threads) {
-    const bool coordinates = parts.front().record.run.value("form", "") == "bed";
+                     int threads, std::span<PendingOutput* const> also) {
+    const bool coordinates = parts.front().record.run.value("form", Json()) == "bed";
     std::vector<std::unique_ptr<DocumentLines>> lines;
     for (const Part& part : parts)
         lines.push_back(std::make_unique<DocumentLines>(part.path, coordinates));
@@ -124,7 +129,9 @@ void merge_documents(std::span<const Part> parts, const std::filesystem::path& o
             out.write(text);
         }
     }
-    out.commit();
+    std::vector<PendingOutput*> outputs(also.begin(), also.end());
+    if (PendingOutput* const file = out.finish()) outputs.push_back(file);
+    commit_together(outputs);
 }
 
 }  // namespace bigbird::corpus

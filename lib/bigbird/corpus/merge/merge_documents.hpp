@@ -18,9 +18,9 @@ PartRecord documents_record(const Json& manifest, const Shard& shard, std::vecto
 /// The manifest of the whole.
 Json merged_manifest(std::span<const Part> parts);
 
-/// Writes byte for byte what one run writes. Throws InputError where a part holds fewer documents than its
-/// record says, WriteError.
+/// Writes byte for byte what one run writes, and puts it in place together with `also`. Throws InputError
+/// where a part holds fewer documents than its record says, WriteError.
 void merge_documents(std::span<const Part> parts, const std::filesystem::path& output, Overwrite overwrite,
-                     int threads);
+                     int threads, std::span<PendingOutput* const> also = {});
 
 }  // namespace bigbird::corpus

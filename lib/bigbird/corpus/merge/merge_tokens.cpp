@@ -5,6 +5,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/corpus/tokens/shard_writer.hpp"
 
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,7 +27,7 @@ Json run_of(const Json& manifest, std::int64_t shard_tokens) {
 /// The documents of a part, one after another.
 class PartDocuments {
 public:
-    explicit PartDocuments(const Part& part) : shards_(part.path) {}
+    explicit PartDocuments(const Part& part) : shards_(part.path) { shards_.require_rising_ends(); }
 
     const TokenShards& shards() const { return shards_; }
     /// Hands the next document to `writer`. All bases of the part are said of its first sentence: no file
@@ -56,13 +57,14 @@ private:
 
 }  // namespace
 
-void write_tokens_record(const fs::path& directory, const Shard& shard, std::int64_t shard_tokens,
-                         std::vector<PartSegment> segments) {
-    write_part_record({.kind = "tokens",
-                       .shard = shard,
-                       .run = run_of(TokenShards(directory).manifest(), shard_tokens),
-                       .segments = std::move(segments)},
-                      {directory});
+std::unique_ptr<PendingOutput> pending_tokens_record(PendingOutput& directory, const Shard& shard,
+                                                     std::int64_t shard_tokens,
+                                                     std::vector<PartSegment> segments) {
+    return pending_part_record({.kind = "tokens",
+                                .shard = shard,
+                                .run = run_of(TokenShards(directory.path()).manifest(), shard_tokens),
+                                .segments = std::move(segments)},
+                               std::array{&directory});
 }
 
 std::vector<Part> open_token_parts(std::span<const fs::path> paths, int threads) {
@@ -77,8 +79,13 @@ void merge_tokens(std::span<const Part> parts, const fs::path& output, Overwrite
     for (const Part& part : parts)
         documents.emplace_back(part);
     const Json& run = parts.front().record.run;
+    const Json shard_tokens = run.value("shard_tokens", Json());
+    if (!shard_tokens.is_number_integer() || !run.contains("inputs")) {
+        throw InputError("is damaged: it does not say how the part was made",
+                         part_record_path(parts.front().path));
+    }
     TokenShardWriter writer(output, documents.front().shards().tokenizer(), overwrite,
-                            run.at("shard_tokens").get<std::int64_t>());
+                            shard_tokens.get<std::int64_t>());
     for (const Piece& piece : order_of(parts)) {
         stop_if_asked();
         for (std::int64_t i = 0; i < piece.records; ++i)

@@ -7,13 +7,17 @@
 #include "bigbird/corpus/tokens/token_shards.hpp"
 
 #include <filesystem>
+#include <memory>
 #include <span>
+#include <vector>
 
 namespace bigbird::corpus {
 
-/// Writes the record of a part beside its folder. Throws WriteError.
-void write_tokens_record(const std::filesystem::path& directory, const Shard& shard,
-                         std::int64_t shard_tokens, std::vector<PartSegment> segments);
+/// The record of a part, to stand beside its folder, which TokenShardWriter::finish() gave back: for
+/// commit_together(), in front of it. Throws WriteError.
+std::unique_ptr<PendingOutput> pending_tokens_record(PendingOutput& directory, const Shard& shard,
+                                                     std::int64_t shard_tokens,
+                                                     std::vector<PartSegment> segments);
 
 /// Opens parts as open_parts does, and compares all files of their folders with their manifests. Throws
 /// InputError naming what differs.

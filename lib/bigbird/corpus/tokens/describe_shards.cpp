@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/corpus/tokens/describe_shards.hpp"
 
+#include "bigbird/corpus/tokens/shard_format.hpp"
+
 #include <cmath>
 #include <cstdint>
 
@@ -31,10 +33,9 @@ Json describe(const TokenShards& shards, bool verified) {
                  {"made_by", manifest.value("made_by", Json())},
                  {"checksums", verified ? "verified" : "not compared; --verify does"}};
     std::int64_t bytes = 0;
-    for (const Json& file : manifest.value("files", Json::array())) {
-        bytes += file.value("bytes", std::int64_t{0});
-        json["files"][file.value("file", "")] =
-            std::to_string(file.value("bytes", std::int64_t{0})) + " bytes";
+    for (const shard_format::FileSum& file : shard_format::file_sums(manifest, shards.directory())) {
+        bytes += file.bytes;
+        json["files"][file.name] = std::to_string(file.bytes) + " bytes";
     }
     json["bytes"] = bytes;
     for (const Json& input : manifest.value("inputs", Json::array())) {

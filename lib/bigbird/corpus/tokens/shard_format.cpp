@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/formats/file_name.hpp"
 
 #include <charconv>
 #include <cstring>
@@ -34,6 +35,25 @@ std::string hex(std::span<const std::uint8_t> bytes) {
         text += digits[byte & 15U];
     }
     return text;
+}
+
+std::vector<FileSum> file_sums(const Json& manifest, const std::filesystem::path& directory) {
+    const InputError damaged("has a damaged list of files; run tokenize again", directory / manifest_file);
+    const Json list = manifest.is_object() ? manifest.value("files", Json()) : Json();
+    if (!list.is_array() || list.empty()) throw damaged;  // null would be read as an empty list
+    std::vector<FileSum> files;
+    try {
+        for (const Json& file : list) {
+            files.push_back({file.at("file").get<std::string>(), file.at("sha256").get<std::string>(),
+                             file.value("bytes", std::int64_t{0})});
+            if (!is_file_name(files.back().name)) {
+                throw InputError("names a file outside its folder", directory / manifest_file);
+            }
+        }
+    } catch (const Json::exception&) {
+        throw damaged;
+    }
+    return files;
 }
 
 Header parse_header(std::span<const std::byte> file, const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 // The bytes of token shards (FORMAT.md): names, header, fingerprint. For the reader and the writer.
 #pragma once
 
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <array>
@@ -13,6 +14,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace bigbird::corpus::shard_format {
 
@@ -48,6 +50,15 @@ static_assert(sizeof(Header) == 128 && std::is_trivially_copyable_v<Header>);
 /// bytes.
 std::array<std::uint8_t, 32> fingerprint(const tokenizer::DnaTokenizer& tokenizer);
 std::string hex(std::span<const std::uint8_t> bytes);
+
+/// A file of the folder, as the manifest lists it.
+struct FileSum {
+    std::string name, sha256;
+    std::int64_t bytes = 0;
+};
+/// The manifest's list of files. Throws InputError where it has none, or where it names anything but files of
+/// the folder itself.
+std::vector<FileSum> file_sums(const Json& manifest, const std::filesystem::path& directory);
 
 /// Reads the header in a file's bytes. Throws InputError: no such file of ours, another version, truncated,
 /// too long, never finished.

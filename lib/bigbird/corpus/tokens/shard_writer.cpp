@@ -34,7 +34,7 @@ public:
     ElementFile(const fs::path& path, const fs::path& target, format::Header header)
         : name_(target / path.filename()), header_(header), file_(std::fopen(path.c_str(), "wbe")) {
         if (!file_) {
-            fail();
+            throw_cannot_be_made(name_, errno);
         }
         std::setvbuf(file_.get(), nullptr, _IOFBF, buffer_bytes);
         format::Header unfinished = header_;
@@ -81,7 +81,7 @@ private:
 struct TokenShardWriter::State {
     State(const fs::path& directory, const tokenizer::DnaTokenizer& with, Overwrite overwrite,
           std::int64_t tokens)
-        : output(directory, overwrite, true),
+        : output(directory, overwrite, PendingOutput::Kind::folder),
           tokenizer(with),
           shard_tokens(tokens),
           narrow(with.vocab_size() <= format::largest_narrow_vocabulary),
@@ -183,7 +183,7 @@ const TokenCounts& TokenShardWriter::counts() const {
     return state_->counts;
 }
 
-void TokenShardWriter::commit(const Json& inputs, int threads) {
+PendingOutput& TokenShardWriter::finish(const Json& inputs, int threads) {
     State& state = *state_;
     if (state.counts.documents == 0) {
         throw InputError("the documents hold no sequence to tokenise");
@@ -210,7 +210,11 @@ void TokenShardWriter::commit(const Json& inputs, int threads) {
     manifest["inputs"] = inputs;
     manifest["files"] = state.describe_files(threads);
     write_json(state.output.path() / format::manifest_file, manifest, Overwrite::refuse);
-    state.output.commit();
+    return state.output;
+}
+
+void TokenShardWriter::commit(const Json& inputs, int threads) {
+    finish(inputs, threads).commit();
 }
 
 }  // namespace bigbird::corpus

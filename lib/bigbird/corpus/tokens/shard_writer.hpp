@@ -30,8 +30,10 @@ public:
     void end_document();
     const TokenCounts& counts() const;
 
-    /// Writes the manifest with `inputs` and all checksums, and puts the folder in place. Throws InputError
-    /// where no token came in, WriteError.
+    /// Writes the manifest with `inputs` and all checksums; the folder is then ready for commit() of what is
+    /// given back. Throws InputError where no token came in, WriteError.
+    PendingOutput& finish(const Json& inputs, int threads);
+    /// finish(), and puts the folder in place.
     void commit(const Json& inputs, int threads);
 
 private:

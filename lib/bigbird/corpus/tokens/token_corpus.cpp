@@ -94,6 +94,7 @@ TokenCorpus TokenCorpus::from_genome(const genome::ReferenceGenome& genome, cons
 }
 
 TokenCorpus TokenCorpus::from_shards(TokenShards shards) {
+    shards.require_rising_ends();
     auto state = std::make_shared<State>();
     state->shards = std::move(shards);
     return TokenCorpus(std::move(state));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/corpus/tokens/token_shards.hpp"
 
-#include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/formats/mapped_file.hpp"
@@ -172,8 +171,13 @@ std::span<const std::int64_t> TokenShards::document_ends() const {
 }
 
 void TokenShards::append_ids(const IndexRange& tokens, std::vector<std::int32_t>& out) const {
-    BIGBIRD_EXPECTS(tokens.begin >= 0 && tokens.begin <= tokens.end && tokens.end <= counts().tokens,
-                    "tokens outside the corpus");
+    if (tokens.begin < 0 || tokens.begin > tokens.end || tokens.end > counts().tokens) {
+        throw InputError(
+            "is damaged: a sentence's end does not lie between its neighbours'; see info --verify, and copy "
+            "the "
+            "folder again or run tokenize again",
+            state_->directory);
+    }
     const auto before = static_cast<std::ptrdiff_t>(out.size());
     const auto& ends = state_->shard_ends;
     auto shard =
@@ -199,13 +203,26 @@ void TokenShards::append_ids(const IndexRange& tokens, std::vector<std::int32_t>
     }
 }
 
+void TokenShards::require_rising_ends() const {
+    const auto rise = [](std::span<const std::int64_t> ends) {
+        return ends.empty() || (ends.front() > 0 && std::is_sorted(ends.begin(), ends.end()));
+    };
+    for (const MappedShard* ends : {&*state_->sentences, &*state_->documents}) {
+        if (!rise(ends->as<std::int64_t>())) {
+            throw InputError("is damaged: its ends do not rise; copy it again or run tokenize again",
+                             ends->file.path());
+        }
+    }
+}
+
 void TokenShards::verify(int threads) const {
-    const Json& files = state_->manifest.at("files");
+    require_rising_ends();
+    const std::vector<format::FileSum> files = format::file_sums(state_->manifest, state_->directory);
     parallel_for(static_cast<std::int64_t>(files.size()), threads, [&](std::int64_t i) {
         stop_if_asked();
-        const Json& file = files[static_cast<std::size_t>(i)];
-        const fs::path path = state_->directory / file.at("file").get<std::string>();
-        if (sha256_of_file(path) != file.at("sha256").get<std::string>()) {
+        const format::FileSum& file = files[static_cast<std::size_t>(i)];
+        const fs::path path = state_->directory / file.name;
+        if (sha256_of_file(path) != file.sha256) {
             throw InputError(
                 "is damaged: its checksum is not the manifest's; copy it again or run tokenize again", path);
         }

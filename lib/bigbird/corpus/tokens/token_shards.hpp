@@ -53,12 +53,17 @@ public:
     /// Rising ends (documents), in sentences.
     std::span<const std::int64_t> document_ends() const;
 
+    /// Reads all ends. Throws InputError where they do not rise, which opening does not look at: numbers of
+    /// sentences and tokens that follow from them are within the corpus only then.
+    void require_rising_ends() const;
+
     /// Appends the ids of `tokens` to `out`; all are pieces of tokenizer(). Throws InputError where the
-    /// shard holds anything else.
+    /// shard holds anything else, or where `tokens` are none of the corpus, as ends that do not rise make
+    /// them.
     void append_ids(const IndexRange& tokens, std::vector<std::int32_t>& out) const;
 
     /// Reads everything and compares it with the manifest's checksums. Throws InputError naming the first
-    /// file that differs.
+    /// file that differs, or where ends do not rise.
     void verify(int threads) const;
 
 private:

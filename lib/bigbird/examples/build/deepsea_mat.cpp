@@ -23,6 +23,9 @@ struct FreeVariable {
 };
 using Variable = std::unique_ptr<matvar_t, FreeVariable>;
 
+constexpr std::size_t most_rows = std::numeric_limits<int>::max();
+constexpr std::size_t most_columns = std::size_t{1} << 20;  // bases, and labels; DeepSEA has 1,000 and 919
+
 void stay_silent(int, char*) {}
 
 std::size_t element_bytes(matio_classes kind) {
@@ -106,19 +109,34 @@ struct DeepseaMat::State {
         }
         for (const matvar_t* variable : {sequences.get(), labels.get()}) {
             for (int d = 0; d < variable->rank; ++d) {
-                if (variable->dims[d] == 0 || variable->dims[d] > std::numeric_limits<int>::max()) {
+                const std::size_t most = d == 0 ? most_rows : most_columns;
+                if (variable->dims[d] == 0 || variable->dims[d] > most) {
                     throw InputError("holds an array without rows, or one too large to be DeepSEA's", path);
                 }
             }
         }
         if (Mat_GetVersion(file.get()) != MAT_FT_MAT73) {
             // Compressed arrays of MATLAB 5 can only be read from their beginning.
+            if (!may_hold(*sequences) || !may_hold(*labels)) {
+                throw broken_off();
+            }
             if (Mat_VarReadDataAll(file.get(), sequences.get()) != 0 ||
                 Mat_VarReadDataAll(file.get(), labels.get()) != 0) {
                 throw broken_off();
             }
             whole = true;
         }
+    }
+
+    /// Whether a file of this size can hold an array: zlib makes at most 1,032 bytes of one, and numbers may
+    /// be stored as bytes.
+    bool may_hold(const matvar_t& variable) const {
+        constexpr std::uint64_t most_of_a_byte = 8 * 1032;
+        std::uint64_t cells = 1;
+        for (int d = 0; d < variable.rank; ++d) {
+            if (__builtin_mul_overflow(cells, std::uint64_t{variable.dims[d]}, &cells)) return false;
+        }
+        return cells / most_of_a_byte <= std::filesystem::file_size(path);
     }
 
     InputError broken_off() const { return {"breaks off inside its data; fetch it again", path}; }

@@ -5,6 +5,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/reference/fasta_file.hpp"
+#include "bigbird/genome/reference/longest_contig.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
 #include <string_view>
@@ -38,7 +39,7 @@ FastaContig parse(std::string_view line, const std::filesystem::path& path, std:
         const std::string_view text = line.substr(start, line.find_first_of("\t ", start) - start);
         contig.contig.length = parse_number<std::int64_t>(text).value_or(-1);
     }
-    if (contig.contig.name.empty() || contig.contig.length < 0) {
+    if (contig.contig.name.empty() || contig.contig.length < 0 || contig.contig.length > longest_contig) {
         throw InputError("is no line of contig and length, as a .fai or chrom.sizes file has them", path,
                          number);
     }

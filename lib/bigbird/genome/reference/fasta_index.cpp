@@ -219,13 +219,17 @@ std::optional<FastaEntry> parse_fai_line(std::string_view line) {
     return sound ? std::optional(std::move(entry)) : std::nullopt;
 }
 
-/// The position behind the last base.
-std::int64_t end_of_bases(const FastaEntry& entry) {
+/// The position behind the last base; nothing where no file is that long.
+std::optional<std::int64_t> end_of_bases(const FastaEntry& entry) {
     if (entry.length == 0) {
         return entry.offset;
     }
     const std::int64_t last = entry.length - 1;
-    return entry.offset + last / entry.line_bases * entry.line_bytes + last % entry.line_bases + 1;
+    std::int64_t end = 0;
+    const bool overflows = __builtin_mul_overflow(last / entry.line_bases, entry.line_bytes, &end) ||
+                           __builtin_add_overflow(end, entry.offset, &end) ||
+                           __builtin_add_overflow(end, last % entry.line_bases + 1, &end);
+    return overflows ? std::nullopt : std::optional(end);
 }
 
 std::string read_text(const RandomBytes& text, std::int64_t begin, std::int64_t end) {
@@ -269,9 +273,9 @@ std::vector<FastaEntry> read_fai(const std::filesystem::path& index, const Rando
             throw InputError("is no line of a FASTA index: " + std::string(remedy), index,
                              lines.line_number());
         }
-        const std::int64_t end = end_of_bases(*entry);
-        const bool fits = entry->offset >= before && entry->offset - before <= longest_header &&
-                          end <= text.size() &&
+        const std::optional<std::int64_t> end = end_of_bases(*entry);
+        const bool fits = end && entry->offset >= before && entry->offset - before <= longest_header &&
+                          *end <= text.size() &&
                           is_header_between(read_text(text, before, entry->offset), entry->name);
         if (!fits) {
             throw InputError(
@@ -281,7 +285,7 @@ std::vector<FastaEntry> read_fai(const std::filesystem::path& index, const Rando
         if (!entries.empty()) {
             entries.back().end = entry->offset;
         }
-        before = end;
+        before = *end;
         entries.push_back(std::move(*entry));
     }
     const bool whole =

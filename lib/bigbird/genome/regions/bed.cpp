@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/genome/reference/longest_contig.hpp"
 
 #include <array>
 #include <string_view>
@@ -87,6 +88,9 @@ private:
         }
         if (where.begin < 0) {
             refuse("start " + std::to_string(where.begin) + " is negative: BED counts from 0");
+        }
+        if (where.end > longest_contig && where.begin <= where.end) {
+            refuse("end " + std::to_string(where.end) + " lies past the end of any contig");
         }
         if (where.begin > where.end) {
             refuse("start " + std::to_string(where.begin) + " lies behind end " + std::to_string(where.end) +

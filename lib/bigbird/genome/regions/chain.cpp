@@ -127,18 +127,27 @@ private:
             if (at.size > 0) {
                 chain.blocks.push_back(at);
             }
-            at.target += at.size;
-            at.query += at.size;
+            advance(at, at.size, at.size, chain);
             if (words.count == 1) {
                 break;
             }
-            at.target += number(words.text[1]);
-            at.query += number(words.text[2]);
+            advance(at, number(words.text[1]), number(words.text[2]), chain);
         }
         if (at.target != chain.target_end || at.query != chain.query_end) {
-            refuse("the chain's blocks do not add up to its ends");
+            refuse_blocks();
         }
     }
+
+    /// Never beyond the chain's ends, so that no sum overflows.
+    void advance(Block& at, std::int64_t target, std::int64_t query, const Chain& chain) const {
+        if (target > chain.target_end - at.target || query > chain.query_end - at.query) {
+            refuse_blocks();
+        }
+        at.target += target;
+        at.query += query;
+    }
+
+    [[noreturn]] void refuse_blocks() const { refuse("the chain's blocks do not add up to its ends"); }
 
     TextInput input_;
     std::string line_;

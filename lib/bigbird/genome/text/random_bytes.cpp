@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::int64_t plain_piece = std::int64_t{1} << 18;  // stays in the processor's cache
 constexpr std::int64_t bgzip_piece = std::int64_t{1} << 22;
+constexpr std::int64_t longest_block = 0x10000;  // bytes of a bgzip block, compressed or not
 constexpr int most_scan_threads = 4;
 constexpr int cached_bytes = 1 << 20;  // uncompressed blocks that a handle keeps, for windows that overlap
 
@@ -173,6 +174,9 @@ public:
         while (at.compressed < file_size_) {
             const std::int64_t size = block_size(at.compressed);
             last_text = static_cast<std::int64_t>(little_endian(bytes(at.compressed + size - 4, 4), 4));
+            if (last_text > longest_block) {
+                truncated();
+            }
             table.blocks.push_back(at);
             at.compressed += size;
             at.text += last_text;
@@ -227,8 +231,9 @@ private:
     std::vector<char> buffer_ = std::vector<char>(std::size_t{1} << 20);
 };
 
-/// The blocks that a .gzi names, or nothing where it does not fit the file's size. Format: the number of
-/// entries, then compressed and uncompressed offset of each block but the first, all 64-bit little-endian.
+/// The blocks that a .gzi names, or nothing where it does not fit the file's size, or names a block that is
+/// longer than blocks are. Format: the number of entries, then compressed and uncompressed offset of each
+/// block but the first, all 64-bit little-endian.
 std::optional<std::vector<Block>> read_gzi(const std::filesystem::path& index, std::int64_t compressed_size) {
     const Descriptor file(index);
     std::vector<unsigned char> bytes(static_cast<std::size_t>(file.size()));
@@ -241,8 +246,11 @@ std::optional<std::vector<Block>> read_gzi(const std::filesystem::path& index, s
     for (std::size_t i = 8; i < bytes.size(); i += 16) {
         const Block block{static_cast<std::int64_t>(little_endian(bytes.data() + i, 8)),
                           static_cast<std::int64_t>(little_endian(bytes.data() + i + 8, 8))};
-        if (block.compressed <= blocks.back().compressed || block.text < blocks.back().text ||
-            block.compressed >= compressed_size) {
+        const Block& before = blocks.back();
+        const bool rises = block.compressed > before.compressed && block.text >= before.text;
+        if (!rises || block.compressed >= compressed_size ||
+            block.compressed - before.compressed > longest_block ||
+            block.text - before.text > longest_block) {
             return std::nullopt;
         }
         blocks.push_back(block);

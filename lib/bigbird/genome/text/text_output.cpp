@@ -11,6 +11,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace bigbird::genome {
 
@@ -59,7 +60,7 @@ struct TextOutput::State {
             file.reset(std::fopen(path.c_str(), "we"));
         }
         if (!compressed && !file) {
-            throw ConfigError(name.string() + ": this output cannot be made: " + std::strerror(errno));
+            throw_cannot_be_made(name, errno);
         }
         if (compressed && threads > 1 && bgzf_mt(compressed.get(), threads, 64) != 0) {
             fail();
@@ -69,10 +70,11 @@ struct TextOutput::State {
     std::FILE* plain() const { return file ? file.get() : stdout; }
 };
 
-TextOutput::TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads)
+TextOutput::TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads,
+                       const std::filesystem::path& leader)
     : state_(new State{path, {}, {}, {}}) {
     if (!is_stream(path)) {
-        state_->pending.emplace(path, overwrite);
+        state_->pending.emplace(path, overwrite, PendingOutput::Kind::file, leader);
     }
     state_->open(threads);
 }
@@ -92,15 +94,29 @@ void TextOutput::write(std::string_view text) {
     }
 }
 
-void TextOutput::commit() {
+PendingOutput* TextOutput::finish() {
     const bool packed = state_->compressed != nullptr;
     const bool whole = packed ? bgzf_close(state_->compressed.release()) == 0
                               : std::fflush(state_->plain()) == 0 &&
                                     (!state_->file || std::fclose(state_->file.release()) == 0);
     if (!whole) state_->fail(packed ? "is the disk full?" : std::strerror(errno));
-    if (state_->pending) {
-        state_->pending->commit();
+    return state_->pending ? &*state_->pending : nullptr;
+}
+
+void TextOutput::commit() {
+    if (PendingOutput* const pending = finish()) {
+        pending->commit();
     }
+}
+
+void commit_together(std::span<const std::unique_ptr<TextOutput>> outputs) {
+    std::vector<PendingOutput*> pending;
+    for (const auto& output : outputs) {
+        if (PendingOutput* const file = output->finish()) {
+            pending.push_back(file);
+        }
+    }
+    bigbird::commit_together(pending);
 }
 
 }  // namespace bigbird::genome

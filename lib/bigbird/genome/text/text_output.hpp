@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string_view>
 
 namespace bigbird::genome {
@@ -14,10 +15,15 @@ namespace bigbird::genome {
 /// are. Not thread-safe.
 class TextOutput {
 public:
-    TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads = 1);
+    /// `leader`: as of PendingOutput.
+    TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads = 1,
+               const std::filesystem::path& leader = {});
     ~TextOutput();
 
     void write(std::string_view text);
+    /// Ends the file, which commit() or commit_together() then puts in place; null for what is no file.
+    /// Throws WriteError.
+    PendingOutput* finish();
     /// Ends the file and puts it in place. Throws WriteError. Without it the destructor leaves nothing
     /// behind.
     void commit();
@@ -26,5 +32,8 @@ private:
     struct State;
     std::unique_ptr<State> state_;
 };
+
+/// commit() of each, but all or none.
+void commit_together(std::span<const std::unique_ptr<TextOutput>> outputs);
 
 }  // namespace bigbird::genome

@@ -2,7 +2,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/genome/text/text_input.hpp"
-#include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/outputs/merge/mergers.hpp"
 
 #include <memory>
@@ -25,8 +24,8 @@ std::string read_head(genome::TextInput& input) {
 
 }  // namespace
 
-void merge_lines(const Merge& merge, std::span<const fs::path> inputs, const fs::path& output,
-                 const std::function<void()>& after_commit) {
+std::unique_ptr<genome::TextOutput> merge_lines(const Merge& merge, std::span<const fs::path> inputs,
+                                                const fs::path& output, const fs::path& leader) {
     std::vector<std::unique_ptr<genome::TextInput>> parts;
     std::string head;
     for (const fs::path& input : inputs) {
@@ -35,19 +34,18 @@ void merge_lines(const Merge& merge, std::span<const fs::path> inputs, const fs:
         if (parts.size() == 1) head = own;
         if (own != head) throw InputError("has another head than " + inputs.front().string(), input);
     }
-    genome::TextOutput out(output, merge.overwrite, merge.threads);
-    out.write(head);
+    auto out = std::make_unique<genome::TextOutput>(output, merge.overwrite, merge.threads, leader);
+    out->write(head);
     std::string line;
     for (const Piece& piece : merge.order) {
         stop_if_asked();
         genome::TextInput& part = *parts[piece.part];
         for (std::int64_t i = 0; i < piece.records; ++i) {
             if (!part.next(line)) throw InputError("holds fewer lines than its record says", part.path());
-            out.write(line += '\n');
+            out->write(line += '\n');
         }
     }
-    out.commit();
-    if (after_commit) after_commit();
+    return out;
 }
 
 }  // namespace bigbird::outputs

@@ -6,6 +6,7 @@
 #include "bigbird/outputs/npy_sink.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -48,31 +49,21 @@ void merge_matrices(const Merge& merge, std::ostream& out) {
     }
 }
 
-void write_file(const PendingOutput& pending, const std::function<void(std::ostream&)>& body) {
-    std::ofstream out(pending.path(), std::ios::binary);
-    body(out);
-    out.close();
-    if (!out) throw WriteError(pending.target().string() + ": writing failed: is the disk full?");
-}
-
 }  // namespace
 
 void merge_npy(const Merge& merge) {
     const std::vector<fs::path> outputs = npy_files(merge.output);
-    for (const fs::path& output : outputs)
-        prepare_output(output, merge.overwrite);
     std::vector<fs::path> rows;
     for (const Part& part : merge.parts)
         rows.push_back(npy_files(part.path)[1]);
-    PendingOutput matrix(outputs[0], merge.overwrite), labels(outputs[2], merge.overwrite);
-    write_file(labels, [&](std::ostream& out) {
+    const auto side = PendingOutput::Kind::file;
+    PendingOutput matrix(outputs[0], merge.overwrite), labels(outputs[2], merge.overwrite, side, outputs[0]);
+    labels.write([&](std::ostream& out) {
         out << std::ifstream(npy_files(merge.parts.front().path)[2], std::ios::binary).rdbuf();
     });
-    write_file(matrix, [&](std::ostream& out) { merge_matrices(merge, out); });
-    merge_lines(merge, rows, outputs[1], [&] {
-        labels.commit();
-        matrix.commit();
-    });
+    matrix.write([&](std::ostream& out) { merge_matrices(merge, out); });
+    const auto lines = merge_lines(merge, rows, outputs[1], outputs[0]);
+    commit_together(std::array{lines->finish(), &labels, &matrix});
 }
 
 }  // namespace bigbird::outputs

@@ -27,7 +27,7 @@ void merge_scores(std::span<const Part> parts, const fs::path& output, Overwrite
             std::vector<fs::path> inputs;
             for (const Part& part : parts)
                 inputs.push_back(part.path);
-            return merge_lines(merge, inputs, output);
+            return merge_lines(merge, inputs, output)->commit();
         }
         case Kind::npy:
             return merge_npy(merge);

@@ -4,11 +4,12 @@
 
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/parts/part_set.hpp"
+#include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/outputs/score_run.hpp"
 
 #include <filesystem>
-#include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -24,9 +25,12 @@ struct Merge {
     int threads = 1;
 };
 
-/// Tables and long tables. `inputs`: a file a part. `after_commit` is called when the output is in place.
-void merge_lines(const Merge& merge, std::span<const std::filesystem::path> inputs,
-                 const std::filesystem::path& output, const std::function<void()>& after_commit = {});
+/// Tables and long tables, written and not yet put in place. `inputs`: a file a part. `leader`: as of
+/// PendingOutput.
+std::unique_ptr<genome::TextOutput> merge_lines(const Merge& merge,
+                                                std::span<const std::filesystem::path> inputs,
+                                                const std::filesystem::path& output,
+                                                const std::filesystem::path& leader = {});
 void merge_npy(const Merge& merge);
 void merge_hdf5(const Merge& merge);
 void merge_tracks(const Merge& merge, Kind kind);

@@ -2,12 +2,12 @@
 #include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/files.hpp"
+#include "bigbird/core/formats/json_depth.hpp"
+#include "bigbird/core/formats/whole_file.hpp"
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
 #include "bigbird/tokenizer/formats/hf_normalizer.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -51,6 +51,17 @@ TextPattern pattern_of(const Document& json, const Path& file) {
         refuse(file, "has the pattern '" + expression + "'");
     }
     return *pattern;
+}
+
+/// An id, which is the number of an element in lists of all ids.
+std::int32_t id_of(const Document& json, const Path& file) {
+    constexpr std::int64_t most_ids = std::int64_t{1} << 22;
+    const std::int64_t id = json.is_number_float() ? -1 : json.get<std::int64_t>();
+    if (id < 0 || id >= most_ids) {
+        refuse(file, "has the id " + json.dump() + " where ids are whole numbers from 0 to " +
+                         std::to_string(most_ids - 1));
+    }
+    return static_cast<std::int32_t>(id);
 }
 
 using Rewrite = std::function<void(NormalizedString&)>;
@@ -146,22 +157,25 @@ BpeRules read_rules(const Document& json, const Path& file) {
             refuse(file, std::string("sets ") + name);
         }
     }
-    std::set<std::int64_t> added;
+    std::set<std::int32_t> added;
     for (const Document& token : member(json, "added_tokens")) {
         if (flag_of(token, "special")) {
-            added.insert(token.at("id").get<std::int64_t>());
+            added.insert(id_of(token.at("id"), file));
         }
     }
     BpeRules rules;
     const std::string unknown = text_of(model, "unk_token");
     rules.unknown_id = -1;
     rules.fuse_unknown = flag_of(model, "fuse_unk");
-    for (const auto& [text, id] : member(model, "vocab").items()) {
+    for (const auto& [text, json_id] : member(model, "vocab").items()) {
+        const std::int32_t id = id_of(json_id, file);
+        if (text.empty()) {
+            refuse(file, "has an empty token");
+        }
         if (text == unknown) {
-            rules.unknown_id = id.get<std::int32_t>();
-        } else if (text.size() == 1 || !added.contains(id.get<std::int64_t>())) {
-            rules.add(text,
-                      id.get<std::int32_t>());  // a special letter, GENA-LM's '-', is a letter of text, too
+            rules.unknown_id = id;
+        } else if (text.size() == 1 || !added.contains(id)) {
+            rules.add(text, id);  // a special letter, GENA-LM's '-', is a letter of text, too
         }
     }
     if (rules.unknown_id < 0) {
@@ -200,13 +214,11 @@ HfTokenizer::~HfTokenizer() = default;
 HfTokenizer::HfTokenizer(HfTokenizer&&) noexcept = default;
 
 HfTokenizer HfTokenizer::load(const std::filesystem::path& file) {
-    require_readable(file);
-    std::ifstream in(file, std::ios::binary);
-    return from_text(std::string(std::istreambuf_iterator<char>(in), {}), file);
+    return from_text(read_whole_file(file), file);
 }
 
 HfTokenizer HfTokenizer::from_text(std::string_view text, const std::filesystem::path& file) {
-    const Document json = Document::parse(text, nullptr, false);
+    const Document json = nests_too_deeply(text) ? Document() : Document::parse(text, nullptr, false);
     if (!json.is_object()) {
         throw InputError("is not a JSON file, or a damaged one", file);
     }
@@ -219,8 +231,9 @@ HfTokenizer HfTokenizer::from_text(std::string_view text, const std::filesystem:
             state->texts[id] = rules.texts[token];
         }
         for (const Document& token : member(json, "added_tokens")) {
-            state->texts.resize(std::max(state->texts.size(), token.at("id").get<std::size_t>() + 1));
-            state->special_ids[text_of(token, "content")] = token.at("id").get<std::int32_t>();
+            const std::int32_t id = id_of(token.at("id"), file);
+            state->texts.resize(std::max(state->texts.size(), static_cast<std::size_t>(id) + 1));
+            state->special_ids[text_of(token, "content")] = id;
         }
         state->texts.resize(std::max(state->texts.size(), static_cast<std::size_t>(rules.unknown_id) + 1));
         state->special_ids[text_of(member(json, "model"), "unk_token")] = rules.unknown_id;

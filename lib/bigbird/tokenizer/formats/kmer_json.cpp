@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/formats/kmer_json.hpp"
 
+#include "bigbird/core/formats/json_depth.hpp"
 #include "bigbird/tokenizer/encode/kmer_encoder.hpp"
 #include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
 
@@ -63,8 +64,8 @@ std::optional<int> kmer_length_of_json(std::string_view text) {
     }
     const std::string ours = kmer_json(*k);
     using Unordered = nlohmann::json;
-    const bool same = text == ours || Unordered::parse(text, nullptr, false) == Unordered::parse(ours);
-    return same ? k : std::nullopt;
+    const auto equals = [&] { return Unordered::parse(text, nullptr, false) == Unordered::parse(ours); };
+    return text == ours || (!nests_too_deeply(text) && equals()) ? k : std::nullopt;
 }
 
 }  // namespace bigbird::tokenizer

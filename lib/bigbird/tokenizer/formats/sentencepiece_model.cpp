@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/protobuf_wire.hpp"
 
+#include <cmath>
 #include <optional>
 
 namespace bigbird::tokenizer {
@@ -40,7 +41,10 @@ std::optional<ModelPiece> parse_piece(std::string_view message) {
             piece.kind = static_cast<PieceKind>(field->number);
         }
     }
-    return reader.damaged() || piece.text.empty() ? std::nullopt : std::optional(std::move(piece));
+    // Pieces are sorted by score, which NaN has no place in.
+    return reader.damaged() || piece.text.empty() || std::isnan(piece.score)
+               ? std::nullopt
+               : std::optional(std::move(piece));
 }
 
 bool parse_trainer_spec(SentencePieceModel& model) {

@@ -190,7 +190,7 @@ private:
 std::string train_with_sentencepiece(const TrainSpec& spec, const TrainingCorpus& corpus) {
     const std::string message = Worker(spec, corpus).wait();
     if (message.empty()) {
-        throw std::runtime_error(
+        throw DeviceError(
             "SentencePiece's trainer ended without a result, perhaps for want of memory; --engine exact "
             "takes "
             "far less");

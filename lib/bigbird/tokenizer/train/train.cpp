@@ -9,15 +9,14 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/core/system/free_memory.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
-#include "bigbird/tokenizer/tokenizer.hpp"
 #include "bigbird/tokenizer/train/exact_trainer.hpp"
 #include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
 #include "bigbird/tokenizer/train/training_corpus.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <fstream>
 #include <limits>
+#include <ostream>
 #include <utility>
 #include <vector>
 
@@ -127,14 +126,6 @@ std::string train(const TrainSpec& spec, TrainingCorpus& corpus) {
     return train_with_sentencepiece(spec, corpus);
 }
 
-void write_into(const PendingOutput& pending, const std::string& content) {
-    std::ofstream out(pending.path(), std::ios::binary);
-    out.write(content.data(), static_cast<std::streamsize>(content.size()));
-    if (!out.flush()) {
-        throw WriteError(pending.target().string() + ": writing failed");
-    }
-}
-
 std::size_t bases_that_fit(TrainEngine engine, std::int64_t memory) {
     const std::int64_t fixed = estimated_memory(engine, 0);
     const std::int64_t per_million = estimated_memory(engine, least_bases) - fixed;
@@ -196,7 +187,7 @@ TokenizerTrainer::TokenizerTrainer(const TrainSpec& spec, const std::filesystem:
     state_.reset(new State{spec,
                            target,
                            {target, overwrite},
-                           {vocab_target, overwrite},
+                           {vocab_target, overwrite, PendingOutput::Kind::file, target},
                            TrainingCorpus(spec.seed, most_bases),
                            {},
                            Rng(spec.seed).split("sentences")});
@@ -224,7 +215,7 @@ void TokenizerTrainer::add(std::string sentence) {
     }
 }
 
-TrainReport TokenizerTrainer::finish() {
+TrainReport TokenizerTrainer::finish(const Companions& companions) {
     State& state = *state_;
     TrainingCorpus& corpus = state.corpus;
     for (std::string& sentence : std::exchange(state.sentences, {})) {
@@ -251,10 +242,15 @@ TrainReport TokenizerTrainer::finish() {
     measure(tokenizer, stretches, state.spec.threads, report);
     report.vocab_size = tokenizer.vocab_size();
     report.overlaps = counting_of(state.spec);
-    write_into(state.model_file, tokenizer.serialized());
-    write_into(state.vocab_file, tokenizer.vocabulary_text());
-    state.vocab_file.commit();
-    state.model_file.commit();
+    state.model_file.write([&](std::ostream& out) { out << tokenizer.serialized(); });
+    state.vocab_file.write([&](std::ostream& out) { out << tokenizer.vocabulary_text(); });
+    std::vector<PendingOutput*> outputs{&state.vocab_file};
+    if (companions) {
+        outputs = companions(report, tokenizer);
+        outputs.push_back(&state.vocab_file);
+    }
+    outputs.push_back(&state.model_file);
+    commit_together(outputs);
     return report;
 }
 

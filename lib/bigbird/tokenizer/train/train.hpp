@@ -2,12 +2,15 @@
 #pragma once
 
 #include "bigbird/core/files.hpp"
+#include "bigbird/tokenizer/tokenizer.hpp"
 #include "bigbird/tokenizer/train/merges/pair_counting.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace bigbird::tokenizer {
 
@@ -59,9 +62,11 @@ public:
     ~TokenizerTrainer();
     const TrainSpec& spec() const;
     void add(std::string sentence);
+    /// What is to appear with the model, or not at all.
+    using Companions = std::function<std::vector<PendingOutput*>(const TrainReport&, const DnaTokenizer&)>;
     /// Once, after all sentences. Throws InputError where the corpus is empty or gives fewer pieces than
     /// asked for (it says how many); then no file appears.
-    TrainReport finish();
+    TrainReport finish(const Companions& companions = {});
 
 private:
     struct State;

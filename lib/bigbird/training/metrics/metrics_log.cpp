@@ -3,10 +3,12 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/core/formats/whole_file.hpp"
 
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <sstream>
 #include <string>
 
 namespace bigbird::training {
@@ -23,10 +25,12 @@ bool belongs(const std::string& line, std::int64_t last_step) {
 
 /// Removes the lines that do not belong, and says where the others lie.
 std::filesystem::path cut(const std::filesystem::path& file, std::int64_t last_step) {
+    std::error_code error;
+    const bool goes_on = last_step > 0 && std::filesystem::exists(file, error);
+    std::istringstream before(goes_on ? read_whole_file(file) : std::string());
     write_atomically(file, Overwrite::allow, [&](std::ostream& out) {
-        std::ifstream before(file, std::ios::binary);
         std::string line;
-        while (last_step > 0 && std::getline(before, line)) {
+        while (std::getline(before, line)) {
             if (belongs(line, last_step)) {
                 out << line << '\n';
             }

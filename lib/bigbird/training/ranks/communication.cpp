@@ -69,8 +69,9 @@ NcclFacts nccl_facts(const std::filesystem::path& plugin) {
     }
     const std::vector<std::string> missing = missing_of(libraries);
     if (!missing.empty()) {
-        facts.obstacle = plugin.string() + " needs " + listed(missing) +
-                         ", not found: scripts/setup --with-cuda installs what is missing";
+        facts.obstacle =
+            plugin.string() + " needs " + listed(missing) +
+            ", not found: scripts/setup --with-cuda of a clone, or pip's torch with CUDA, brings it";
     } else if (facts.version.empty()) {
         facts.obstacle = plugin.string() + ": libnccl.so.2 cannot be opened";
     }

@@ -2,6 +2,7 @@
 #include "bigbird/training/ranks/ranks.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
 #include "bigbird/training/device/memory.hpp"
 #include "bigbird/training/ranks/nccl_plugin.hpp"
 
@@ -91,6 +92,8 @@ Ranks::Ranks(const RankSpec& spec, const at::Device& device) : spec_(spec) {
     if (spec.size <= 1) {
         return;
     }
+    // Nothing wakes a process that waits for one that a signal ended before it came here.
+    const EndAtSignal end_at_signal;
     try {
         const auto store = open_store(spec);
         const bool gpu = device.is_cuda();

@@ -26,6 +26,13 @@ DOCTEST_TEST_CASE("json_file: a syntax error names its line") {
     DOCTEST_CHECK(message == (folder / "bad.json").string() + ":3: is not valid JSON");
 }
 
+DOCTEST_TEST_CASE("json_file: a number beyond what a double holds is an error of the file") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "bad.json", "{\"a\": 1e999}");
+    const std::string message = testing::message_of<InputError>([&] { read_json(folder / "bad.json"); });
+    DOCTEST_CHECK(message == (folder / "bad.json").string() + ": is not valid JSON: a number is too large");
+}
+
 DOCTEST_TEST_CASE("json_file: the bytes that are written") {
     const testing::TempDir folder;
     write_json(folder / "a.json", Json{{"steps", 3}, {"list", Json::array()}}, Overwrite::refuse);
@@ -61,4 +68,14 @@ DOCTEST_TEST_CASE("json_file: damage is told with the line where reading ended")
     DOCTEST_CHECK(line_of("{}\n{}") == 2);
     DOCTEST_CHECK(testing::message_of<InputError>([&] { read_json(folder / "none.json"); }) ==
                   (folder / "none.json").string() + ": no such file");
+}
+
+DOCTEST_TEST_CASE("json_file: a text of too many levels is refused") {
+    const testing::TempDir folder;
+    const std::string open(128, '['), closed(128, ']');
+    testing::write_file(folder / "a.json", open + closed);
+    DOCTEST_CHECK(read_json(folder / "a.json").is_array());
+    testing::write_file(folder / "a.json", '[' + open + closed + ']');
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { read_json(folder / "a.json"); }) ==
+                  (folder / "a.json").string() + ": nests lists and objects more deeply than 128 levels");
 }

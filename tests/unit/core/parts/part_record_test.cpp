@@ -83,6 +83,9 @@ DOCTEST_TEST_CASE("part record: what is no record is refused") {
     write_file(folder / "a.tsv.part.json",
                head + "\"kind\": \"table\", \"run\": {}, \"segments\": [[0, -1]], " + own);
     DOCTEST_CHECK(refusal(folder / "a.tsv").find("is damaged") != std::string::npos);
+    write_file(folder / "a.tsv.part.json",
+               head + "\"kind\": \"table\", \"run\": {}, \"segments\": [[0, 9223372036854775807]], " + own);
+    DOCTEST_CHECK(refusal(folder / "a.tsv").find("is damaged") != std::string::npos);
     write_file(folder / "a.tsv.part.json", head + rest + "\"shard\": \"1/4\", \"files\": []}");
     DOCTEST_CHECK(refusal(folder / "a.tsv").find("names no file") != std::string::npos);
 }

@@ -8,6 +8,7 @@
 #include "bigbird/corpus/tokens/shard_writer.hpp"
 #include "bigbird/corpus/tokens/tokenize.hpp"
 
+#include <array>
 #include <fstream>
 
 using namespace bigbird;
@@ -37,8 +38,10 @@ void tokenize(const fs::path& documents, const fs::path& output, std::optional<S
     TokenShardWriter writer(output, tokenizer, Overwrite::refuse, shard_tokens);
     auto segments = tokenize_documents(
         reader, tokenizer, 2, writer, [](const TokenCounts&) {}, shard);
-    writer.commit(Json::array(), 1);
-    if (shard) write_tokens_record(output, *shard, shard_tokens, std::move(segments));
+    PendingOutput& pending = writer.finish(Json::array(), 1);
+    if (!shard) return pending.commit();
+    const auto record = pending_tokens_record(pending, *shard, shard_tokens, std::move(segments));
+    commit_together(std::array{record.get(), &pending});
 }
 
 std::vector<fs::path> tokenize_parts(const TempDir& folder, std::int64_t count) {
@@ -87,8 +90,9 @@ DOCTEST_TEST_CASE("merge tokens: parts of other documents are foreign") {
     TokenShardWriter writer(paths[0], tokenizer, Overwrite::refuse, shard_tokens);
     writer.add_sentence(tokenizer.encode("ACGT"), 4);
     writer.end_document();
-    writer.commit({{{"role", "documents"}, {"sha256", "other"}}}, 1);
-    write_tokens_record(paths[0], {2, 2}, shard_tokens, {{1, 1}});
+    PendingOutput& pending = writer.finish({{{"role", "documents"}, {"sha256", "other"}}}, 1);
+    const auto record = pending_tokens_record(pending, {2, 2}, shard_tokens, {{1, 1}});
+    commit_together(std::array{record.get(), &pending});
     DOCTEST_CHECK(message_of<InputError>([&] { open_token_parts(paths, 1); }).find("inputs differs") !=
                   std::string::npos);
 }

@@ -216,3 +216,54 @@ DOCTEST_TEST_CASE("token_shards: a folder tells whether it is a corpus of tokens
     DOCTEST_CHECK_FALSE(is_token_corpus(temp.path()));
     DOCTEST_CHECK_FALSE(is_token_corpus(temp.path() / "none"));
 }
+
+DOCTEST_TEST_CASE("token_shards: a manifest cannot name files elsewhere, and must name files") {
+    const TempDir temp;
+    const fs::path directory = temp.path() / "corpus";
+    const auto with = [&](const Json& files) {
+        write(directory, small_corpus, 1000);
+        Json manifest = read_json(directory / "manifest.json");
+        manifest["files"] = files;
+        write_json(directory / "manifest.json", manifest, Overwrite::allow);
+        return refusal(directory);
+    };
+    for (const char* name : {"../x", "/etc/passwd", "..", ""}) {
+        DOCTEST_CHECK(with(Json::array({{{"file", name}, {"sha256", ""}}})) ==
+                      "manifest.json: names a file outside its folder");
+    }
+    const std::string damaged = "manifest.json: has a damaged list of files; run tokenize again";
+    DOCTEST_CHECK(with(Json()) == damaged);
+    DOCTEST_CHECK(with(7) == damaged);
+    DOCTEST_CHECK(with(Json::array({{{"file", 7}}})) == damaged);
+    DOCTEST_CHECK(with(Json::array({{{"file", "documents.bin"}, {"sha256", "0"}, {"bytes", "many"}}})) ==
+                  damaged);
+}
+
+DOCTEST_TEST_CASE("token_shards: ends that do not rise are damage") {
+    const TempDir temp;
+    const fs::path directory = temp.path() / "corpus";
+    write(directory, small_corpus, 1000);
+    const TokenShards shards(directory);
+    std::vector<std::int32_t> ids;
+    for (const IndexRange& tokens : {IndexRange{-1, 2}, IndexRange{3, 2}, IndexRange{0, INT64_MAX}}) {
+        DOCTEST_CHECK(testing::message_of<InputError>([&] {
+                          shards.append_ids(tokens, ids);
+                      }).find("is damaged: a sentence's end does not lie between its neighbours'") !=
+                      std::string::npos);
+    }
+}
+
+DOCTEST_TEST_CASE("token_shards: a corpus whose ends do not rise is not used") {
+    const TempDir temp;
+    const fs::path directory = temp.path() / "corpus";
+    for (const char* file : {"sentences.bin", "documents.bin"}) {
+        for (const char first : {'\x7F', '\x00', '\x80'}) {
+            write(directory, small_corpus, 1000);
+            edit(directory / file, [&](std::string& bytes) { bytes[128] = first, bytes[135] = first; });
+            const TokenShards shards(directory);
+            DOCTEST_CHECK(testing::message_of<InputError>([&] { TokenCorpus::from_shards(shards); }) ==
+                          (directory / file).string() +
+                              ": is damaged: its ends do not rise; copy it again or run tokenize again");
+        }
+    }
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/genome/reference/fasta_index.hpp"
 
+#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
@@ -73,4 +74,19 @@ DOCTEST_TEST_CASE("fasta_index: what is no FASTA is named with its line") {
     DOCTEST_CHECK(message(std::string(">a\nAC\0GT\n", 9)) ==
                   "x.fa:2: holds a byte that is no text (value 0): a FASTA file is needed");
     DOCTEST_CHECK(scan("", 1).empty());
+}
+
+DOCTEST_TEST_CASE("fasta_index: an index whose numbers overflow is refused") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "x.fa", ">a\nACGT\n");
+    const auto text = open_plain(folder / "x.fa");
+    for (const char* line :
+         {"a\t9223372036854775807\t3\t1\t9223372036854775807\n", "a\t9223372036854775807\t3\t2\t4\n",
+          "a\t4\t9223372036854775807\t4\t5\n", "a\t4611686018427387904\t3\t1\t4\n"}) {
+        DOCTEST_CAPTURE(line);
+        testing::write_file(folder / "x.fa.fai", line);
+        DOCTEST_CHECK(testing::message_of<InputError>([&] {
+                          read_fai(folder / "x.fa.fai", *text);
+                      }).find("contig 'a' does not stand where this index says") != std::string::npos);
+    }
 }

@@ -109,3 +109,14 @@ DOCTEST_TEST_CASE("bed: reading goes on behind a malformed row") {
     DOCTEST_CHECK(last->where == Interval{"1", 7, 8});
     DOCTEST_CHECK(!reader.next());
 }
+
+DOCTEST_TEST_CASE(
+    "bed: an end that no contig reaches is refused, so that sums of coordinates do not overflow") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "x.bed", "1\t5\t1099511627776\n1\t5\t9223372036854775807\n");
+    BedReader reader(folder / "x.bed");
+    DOCTEST_CHECK(reader.next()->where.end == 1099511627776);
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { reader.next(); }) ==
+                  (folder / "x.bed").string() +
+                      ":2: end 9223372036854775807 lies past the end of any contig");
+}

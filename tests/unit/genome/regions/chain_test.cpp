@@ -131,3 +131,11 @@ DOCTEST_TEST_CASE("chain: malformed files are named with their line") {
     DOCTEST_CHECK(error_of(head + "10 5 5\n\n") ==
                   ":3: a block has one field or three: a UCSC chain file is needed");
 }
+
+DOCTEST_TEST_CASE("chain: blocks beyond the chain's ends are refused before their sums overflow") {
+    const std::string head = "chain 100 a 50 + 10 40 y 60 - 5 35 1\n";
+    const std::string end = ":2: the chain's blocks do not add up to its ends: a UCSC chain file is needed";
+    DOCTEST_CHECK(error_of(head + "9223372036854775807 9223372036854775807 1\n30\n") == end);
+    DOCTEST_CHECK(error_of(head + "10 9223372036854775807 1\n30\n") == end);
+    DOCTEST_CHECK(error_of(head + "10 1 9223372036854775807\n30\n") == end);
+}

@@ -105,3 +105,31 @@ DOCTEST_TEST_CASE("random_bytes: an index is fresh while it is there and not old
     std::filesystem::last_write_time(dir / "x.gzi", now - 10s);
     DOCTEST_CHECK_FALSE(is_fresh_index(dir / "x.gzi", dir / "x"));
 }
+
+DOCTEST_TEST_CASE("random_bytes: blocks longer than bgzip's are refused, in the file and in its .gzi") {
+    const TempDir dir;
+    const std::string text = some_text();
+    write_bgzip(dir / "text.gz", text);
+    const auto number = [](std::uint64_t value) {
+        std::string bytes;
+        for (int i = 0; i < 8; ++i)
+            bytes += static_cast<char>(value >> (8 * i));
+        return bytes;
+    };
+    for (const auto& [compressed, uncompressed] :
+         {std::pair<std::uint64_t, std::uint64_t>{100, std::uint64_t{1} << 62}, {100, 65'537}}) {
+        write_file(dir / "text.gz.gzi", number(1) + number(compressed) + number(uncompressed));
+        DOCTEST_CHECK(testing::message_of<InputError>([&] {
+                          open_bgzip(dir / "text.gz");
+                      }).find("text.gz.gzi: does not fit") != std::string::npos);
+    }
+    std::filesystem::remove(dir / "text.gz.gzi");
+    std::string bytes = testing::read_file(dir / "text.gz");
+    const std::size_t first =
+        1 + static_cast<unsigned char>(bytes[16]) + 256U * static_cast<unsigned char>(bytes[17]);
+    bytes[first - 1] = '\x7F';  // the block's own length
+    write_file(dir / "text.gz", bytes);
+    DOCTEST_CHECK(testing::message_of<InputError>([&] {
+                      open_bgzip(dir / "text.gz");
+                  }).find("is truncated or corrupt") != std::string::npos);
+}

@@ -287,3 +287,22 @@ DOCTEST_TEST_CASE("hf_tokenizer: values of another kind and files cut short are 
         DOCTEST_CHECK_THROWS_AS(HfTokenizer::from_text(text, "t.json"), InputError);
     }
 }
+
+DOCTEST_TEST_CASE("hf_tokenizer: ids that cannot number tokens, and empty tokens, are refused") {
+    for (const Json& id :
+         {Json(-1), Json(4'194'304), Json(INT64_MAX), Json(UINT64_MAX), Json(1e30), Json(7.5)}) {
+        DOCTEST_CAPTURE(id.dump());
+        const std::string refusal =
+            "has the id " + id.dump() + " where ids are whole numbers from 0 to 4194303";
+        DOCTEST_CHECK(refusal_of(changed("/model/vocab/A", id)) == refusal);
+        DOCTEST_CHECK(refusal_of(changed("/added_tokens/0/id", id)) == refusal);
+    }
+    Json json = small_json();
+    json["model"]["vocab"][""] = 30;
+    DOCTEST_CHECK(refusal_of(json) == "has an empty token");
+}
+
+DOCTEST_TEST_CASE("hf_tokenizer: a text of too many levels is none") {
+    const std::string many(200'000, '[');
+    DOCTEST_CHECK_THROWS_AS(HfTokenizer::from_text("{\"model\":" + many, "t.json"), InputError);
+}

@@ -9,6 +9,7 @@
 #include "bigbird/core/rng.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -169,4 +170,13 @@ DOCTEST_TEST_CASE("tokenizer/sentencepiece_model: whatever bytes are changed, it
     }
     DOCTEST_CHECK(read > 40);
     DOCTEST_CHECK(read < 400);
+}
+
+DOCTEST_TEST_CASE("tokenizer/sentencepiece_model: a score that is no number is damage") {
+    SentencePieceModel model =
+        parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small.model");
+    model.pieces[9].score = std::numeric_limits<float>::quiet_NaN();
+    DOCTEST_CHECK_FALSE(is_model(serialize(model)));
+    model.pieces[9].score = -std::numeric_limits<float>::infinity();
+    DOCTEST_CHECK(is_model(serialize(model)));
 }

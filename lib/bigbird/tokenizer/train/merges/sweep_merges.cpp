@@ -11,7 +11,7 @@ namespace bigbird::tokenizer {
 namespace {
 
 // A sweep over a thousand symbols takes as long as following one position, by the measurements of
-// lib/benchmarks.md.
+// docs/development/measurements.md.
 constexpr std::uint64_t swept_a_position = 1000;
 
 }  // namespace

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/formats/whole_file.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+
+#include <fstream>
+#include <vector>
+
+namespace bigbird {
+
+std::string read_whole_file(const std::filesystem::path& path) {
+    require_readable(path);
+    std::ifstream in(path, std::ios::binary);
+    if (!in.is_open()) {
+        throw InputError("cannot be opened", path);
+    }
+    std::string bytes;
+    std::vector<char> buffer(1 << 16);
+    while (in) {  // read() marks the stream where it fails; iterators over it would throw
+        in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+        bytes.append(buffer.data(), static_cast<std::size_t>(in.gcount()));
+    }
+    if (in.bad()) {
+        throw InputError("reading failed", path);
+    }
+    return bytes;
+}
+
+}  // namespace bigbird

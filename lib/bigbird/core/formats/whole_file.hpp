@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace bigbird {
+
+/// The bytes of a file, or of a pipe to its end. Throws InputError where it is missing, cannot be opened or
+/// fails before its end.
+std::string read_whole_file(const std::filesystem::path& path);
+
+}  // namespace bigbird
