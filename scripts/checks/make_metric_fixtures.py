@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes test_data/metrics: scores and 0/1 labels with scikit-learn's figures for them, and bootstrap intervals.
+"""Makes test_data/metrics: scores and 0/1 labels with scikit-learn's figures for them, bootstrap intervals, and calibrations.
 
 Needs numpy, scipy and scikit-learn; the output names its version.
 
@@ -16,6 +16,8 @@ import numpy as np
 import sklearn
 from scipy import stats
 from sklearn import metrics
+from sklearn.calibration import calibration_curve
+from sklearn.linear_model import LogisticRegression
 
 
 def case(name, rng, rows, rate, grid):
@@ -41,6 +43,40 @@ def figures(name, scores, labels, threshold=0.5):
         "recall": metrics.recall_score(labels, predicted) if sum(labels) else None,
         "f1": metrics.f1_score(labels, predicted) if sum(labels) + sum(predicted) else None,
         "mcc": metrics.matthews_corrcoef(labels, predicted) if both and len(set(predicted)) == 2 else None,
+        "reliability": reliability(np.float64(scores), np.array(labels)),
+    }
+
+
+def reliability(scores, labels):
+    """Ten equal bins of [0, 1]; the expected calibration error is written out, since scikit-learn has none."""
+    share, mean = calibration_curve(labels, scores, n_bins=10) if len(set(labels)) == 2 else (None, None)
+    bins = np.searchsorted(np.arange(1, 10) / 10, scores)
+    gaps = [abs(scores[bins == b].sum() - labels[bins == b].sum()) for b in set(bins)]
+    return {
+        "mean_score": None if mean is None else mean.tolist(),
+        "positive_share": None if share is None else share.tolist(),
+        "brier": float(np.mean((scores - labels) ** 2)),
+        "calibration_error": float(sum(gaps) / len(scores)),
+    }
+
+
+def calibration(name, rng, rows, slopes, offsets, rates):
+    """Logits off by a slope, one for all labels, and an offset each, and the logistic regression that mends them."""
+    truth = np.array([rng.random(rows) < rate for rate in rates]).astype(int)
+    logits = np.float32([rng.normal(slopes * (2 * y - 1), 2 * slopes) + b for y, b in zip(truth, offsets)])
+    design = np.concatenate([np.stack([z, *np.repeat(np.eye(len(rates))[[i]].T, rows, 1)], 1) for i, z in enumerate(logits)])
+    fit = LogisticRegression(C=np.inf, fit_intercept=False, solver="newton-cholesky", tol=1e-12, max_iter=1000)
+    fit.fit(np.float64(design), truth.ravel())
+    slope, *biases = fit.coef_[0]
+    before = 1 / (1 + np.exp(-np.float64(logits.ravel())))
+    return {
+        "name": name,
+        "logits": np.round(logits.astype(float), 8).tolist(),
+        "labels": truth.tolist(),
+        "temperature": 1 / slope,
+        "biases": [float(b) for b in biases],
+        "loss_before": metrics.log_loss(truth.ravel(), before),
+        "loss_after": metrics.log_loss(truth.ravel(), fit.predict_proba(np.float64(design))[:, 1]),
     }
 
 
@@ -82,6 +118,14 @@ def main():
     with open(folder / "figures.json", "w") as out:
         intervals = [interval(rng, 0.0), interval(rng, 0.02), interval(rng, 0.2), interval(rng, 0.0, 51, clip=0.7)]
         json.dump({"made_with": f"scikit-learn {sklearn.__version__}", "cases": cases, "intervals": intervals}, out)
+        out.write("\n")
+    with open(folder / "calibration.json", "w") as out:
+        cases = [
+            calibration("one label, overconfident", rng, 300, 3.0, [0.0], [0.4]),
+            calibration("three labels, offsets of weighted training", rng, 200, 0.5, [2.0, 0.0, -1.0], [0.1, 0.3, 0.6]),
+            calibration("near", rng, 200, 1.0, [0.0, 0.1], [0.5, 0.5]),
+        ]
+        json.dump({"made_with": f"scikit-learn {sklearn.__version__}", "cases": cases}, out)
         out.write("\n")
 
 

@@ -50,8 +50,9 @@ public:
         Json thresholds = Json::array(), made_by = Json::object();
         for (std::size_t i = 0; i < scored.size(); ++i) {
             EvaluationOptions options = request_.options;
-            if (request_.task == examples::Task::promoter)
+            if (request_.task == examples::Task::promoter) {
                 options.threshold = threshold_of(request_.scores[i]);
+            }
             thresholds.push_back(options.threshold);
             made_by[request_.scores[i].name] = to_json(scored[i].provenance);
             report.files.push_back({request_.scores[i].name, evaluate(examples_, scored[i], options), {}});
@@ -93,12 +94,29 @@ private:
 
     /// Promoters' kind; of chromatin it is how many bins without a label.
     Json negatives() const {
-        return examples_.manifest().value("parameters", Json::object()).value("negatives", Json());
+        const Json parameters = examples_.manifest().value("parameters", Json());
+        return parameters.is_object() ? parameters.value("negatives", Json()) : Json();
     }
 
     double threshold_of(const ScoreFile& file) const {
         const ThresholdRule& rule = request_.threshold;
         if (rule.kind == ThresholdRule::Kind::given) return rule.value;
+        if (rule.kind != ThresholdRule::Kind::automatic) {
+            require_validation(file);
+            return best_on(validation_of(file), file, rule.kind);
+        }
+        if (file.path != "-" && !examples_.rows(examples::Split::validation).empty()) {
+            try {
+                return best_on(validation_of(file), file, ThresholdRule::Kind::best_f1);
+            } catch (const Error&) {  // not scored, or all of one kind
+            }
+        }
+        log_info("{}: threshold {}, since no rows of validation are scored on which to choose it", file.name,
+                 rule.value);
+        return rule.value;
+    }
+
+    void require_validation(const ScoreFile& file) const {
         if (file.path == "-") {
             throw ConfigError(
                 "--threshold f1 and mcc read the scores twice, which standard input cannot be; write them "
@@ -110,17 +128,21 @@ private:
                 "give a "
                 "score, or build them with --validation");
         }
-        const ScoredExamples scored =
-            join_scores(examples_, file.path, examples::Split::validation, request_.options.block_size);
-        const auto best =
-            best_threshold(scored.labels.front().scores, scored.labels.front().truths, rule.kind);
+    }
+
+    ScoredExamples validation_of(const ScoreFile& file) const {
+        return join_scores(examples_, file.path, examples::Split::validation, request_.options.block_size);
+    }
+
+    static double best_on(const ScoredExamples& scored, const ScoreFile& file, ThresholdRule::Kind kind) {
+        const auto best = best_threshold(scored.labels.front().scores, scored.labels.front().truths, kind);
         if (!best) {
             throw ConfigError(
                 "--threshold: the rows of validation are all of one kind, so none can be chosen; give a "
                 "score");
         }
         log_info("{}: threshold {:.4f}, with the best {} ({:.3f}) on {} rows of validation", file.name,
-                 best->threshold, rule.kind == ThresholdRule::Kind::best_f1 ? "F1" : "MCC", best->figure,
+                 best->threshold, kind == ThresholdRule::Kind::best_f1 ? "F1" : "MCC", best->figure,
                  scored.rows.size());
         return best->threshold;
     }
@@ -148,7 +170,8 @@ private:
                         {"block_size", options.block_size},
                         {"seed", options.seed}};
         if (request_.task == examples::Task::promoter) {
-            const char* rules[] = {"given", "best F1 on validation", "best MCC on validation"};
+            const char* rules[] = {"best F1 on validation where scored", "given", "best F1 on validation",
+                                   "best MCC on validation"};
             parameters["threshold"] = thresholds.front();
             parameters["threshold_rule"] = rules[static_cast<std::size_t>(request_.threshold.kind)];
         }

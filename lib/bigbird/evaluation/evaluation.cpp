@@ -77,6 +77,7 @@ public:
             result.at_threshold = at;
             result.curve = curve_of(scored_.labels.front().scores, scored_.labels.front().truths);
         }
+        result.reliability = reliability_of(result.labels);
         result.whole = whole;
         result.resampled = resampled;
         return result;
@@ -164,6 +165,14 @@ private:
             }
         }
         return values;
+    }
+
+    std::optional<Reliability> reliability_of(const std::vector<LabelFigures>& labels) const {
+        ReliabilityCounter counter;
+        for (std::size_t i = 0; i < labels.size(); ++i) {
+            if (labels[i].summarised) counter.add(scored_.labels[i].scores, scored_.labels[i].truths);
+        }
+        return counter.reliability();
     }
 
     Confusion confusion_of(const std::vector<std::uint32_t>* times) const {

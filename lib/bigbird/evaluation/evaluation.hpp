@@ -4,7 +4,8 @@
 #pragma once
 
 #include "bigbird/core/rng.hpp"
-#include "bigbird/evaluation/curve.hpp"
+#include "bigbird/evaluation/curves/curve.hpp"
+#include "bigbird/evaluation/curves/reliability.hpp"
 #include "bigbird/evaluation/metrics.hpp"
 #include "bigbird/evaluation/score_join.hpp"
 
@@ -68,6 +69,7 @@ struct Evaluation {
     std::vector<GroupFigures> groups;              ///< "all" first where there is more than one group
     std::optional<ThresholdFigures> at_threshold;  ///< promoters
     std::vector<CurvePoint> curve;                 ///< promoters
+    std::optional<Reliability> reliability;        ///< of all rows of all summarised labels
     /// All figures in one row: two a label (AUROC, AUPRC), four a group (mean and median of both), five at
     /// the threshold; of all rows, and of each resample.
     std::vector<std::optional<double>> whole;

@@ -126,6 +126,27 @@ std::string legend(const EvaluationReport& report) {
     return html + "</p>\n";
 }
 
+/// A point a tenth of the scores; on the diagonal they are the probabilities that they claim to be.
+std::string reliability_picture(const EvaluationReport& report) {
+    Plot plot("Reliability", "score", "share of positive rows");
+    plot.diagonal();
+    bool any = false;
+    for (std::size_t i = 0; i < report.files.size(); ++i) {
+        const auto& reliability = report.files[i].evaluation.reliability;
+        if (!reliability) continue;
+        any = true;
+        const char* colour = colours[i % colours.size()];
+        std::vector<std::pair<double, double>> points;
+        for (const ReliabilityBin& bin : reliability->bins) {
+            points.emplace_back(bin.mean_score, bin.positive_share);
+            plot.point(bin.mean_score, bin.positive_share, colour,
+                       fmt::format("{} rows, {:.4f} positive", bin.rows, bin.positive_share));
+        }
+        plot.line(points, colour);
+    }
+    return any ? plot.html() : "";
+}
+
 std::string difference_title(const EvaluationReport& report, const FileEvaluation& file) {
     return file.name + " \u2212 " + report.files.front().name;
 }
@@ -174,7 +195,7 @@ std::string promoter_html(const EvaluationReport& report) {
         roc.line(up, colours[i % colours.size()]);
         precision.line(across, colours[i % colours.size()]);
     }
-    html += roc.html() + precision.html() + "</div>\n";
+    html += roc.html() + precision.html() + reliability_picture(report) + "</div>\n";
     if (report.scan) {
         const ScanFigures& scan = *report.scan;
         html += fmt::format(
@@ -296,7 +317,7 @@ std::string chromatin_html(const EvaluationReport& report) {
             return known ? known->roc_auc : std::nullopt;
         });
     }
-    return html + "</div>\n" + labels_html(report);
+    return html + reliability_picture(report) + "</div>\n" + labels_html(report);
 }
 
 }  // namespace

@@ -32,6 +32,18 @@ std::string cells(const Figure& figure) {
     return cell(figure.value) + '\t' + cell(figure.low) + '\t' + cell(figure.high);
 }
 
+/// brier, calibration_error and the curve; null where scores are no probabilities.
+Json reliability_json(const std::optional<Reliability>& reliability) {
+    if (!reliability) return {};
+    Json bins = Json::array();
+    for (const ReliabilityBin& bin : reliability->bins) {
+        bins.push_back(
+            {{"rows", bin.rows}, {"mean_score", bin.mean_score}, {"positive_share", bin.positive_share}});
+    }
+    return {
+        {"brier", reliability->brier}, {"calibration_error", reliability->calibration_error}, {"bins", bins}};
+}
+
 Json promoter_json(const Evaluation& evaluation) {
     const ThresholdFigures& at = *evaluation.at_threshold;
     const LabelFigures& label = evaluation.labels.front();
@@ -284,6 +296,7 @@ Json to_json(const EvaluationReport& report) {
         json["groups"] = groups_json(first);
         json["labels"] = labels_json(report, first, true);
     }
+    json["reliability"] = reliability_json(first.reliability);
     if (!report.published.empty()) json["deepsea"] = published_json(report);
     if (report.scan) json["scan"] = to_json(*report.scan);
     for (std::size_t i = 1; i < report.files.size(); ++i) {
@@ -295,6 +308,7 @@ Json to_json(const EvaluationReport& report) {
             other["groups"] = groups_json(file.evaluation);
             other["labels"] = labels_json(report, file.evaluation, false);
         }
+        other["reliability"] = reliability_json(file.evaluation.reliability);
         other["difference"] = differences_json(file);
         json["others"].push_back(std::move(other));
     }
@@ -305,6 +319,12 @@ std::string to_tsv(const EvaluationReport& report) {
     std::string text;
     for (const auto& [key, value] : report.about.items()) {
         text += "##" + key + "=" + (value.is_string() ? value.get<std::string>() : value.dump()) + "\n";
+    }
+    for (const FileEvaluation& file : report.files) {
+        if (file.evaluation.reliability) {
+            text += "##reliability " + file.name + "=" +
+                    reliability_json(file.evaluation.reliability).dump() + "\n";
+        }
     }
     if (report.scan) text += "##scan=" + to_json(*report.scan).dump() + "\n";
     const bool promoter = report.files.front().evaluation.at_threshold.has_value();
@@ -326,6 +346,11 @@ std::vector<std::string> to_lines(const EvaluationReport& report) {
     }
     for (const FileEvaluation& file : report.files) {
         add_file_lines(report, file, lines);
+        if (const auto& reliability = file.evaluation.reliability) {
+            lines.push_back(fmt::format("{}calibration error {:.4f}, Brier score {:.4f}",
+                                        report.files.size() > 1 ? file.name + ": " : "",
+                                        reliability->calibration_error, reliability->brier));
+        }
     }
     for (std::size_t i = 1; i < report.files.size(); ++i) {
         const FileEvaluation& file = report.files[i];
@@ -353,14 +378,15 @@ std::vector<std::string> to_lines(const EvaluationReport& report) {
     return lines;
 }
 
-void write_report(const EvaluationReport& report, const fs::path& output, Overwrite overwrite) {
+std::unique_ptr<genome::TextOutput> write_report(const EvaluationReport& report, const fs::path& output,
+                                                 Overwrite overwrite) {
     const std::string name = output.string();
     const bool tsv = name.ends_with(".tsv") || name.ends_with(".tsv.gz");
-    genome::TextOutput out(output, overwrite);
-    out.write(tsv                       ? to_tsv(report)
-              : name.ends_with(".html") ? to_html(report)
-                                        : to_json(report).dump(2) + "\n");
-    out.commit();
+    auto out = std::make_unique<genome::TextOutput>(output, overwrite);
+    out->write(tsv                       ? to_tsv(report)
+               : name.ends_with(".html") ? to_html(report)
+                                         : to_json(report).dump(2) + "\n");
+    return out;
 }
 
 }  // namespace bigbird::evaluation

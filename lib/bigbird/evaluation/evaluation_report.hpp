@@ -5,9 +5,11 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/evaluation/evaluation.hpp"
 #include "bigbird/evaluation/scan_evaluation.hpp"
+#include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/rows/deepsea_labels.hpp"
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -53,7 +55,8 @@ std::string to_tsv(const EvaluationReport& report);
 std::vector<std::string> to_lines(const EvaluationReport& report);
 
 /// TSV where the name ends in .tsv (or .tsv.gz), a page for browsers where it ends in .html, else JSON; "-"
-/// is JSON on standard output.
-void write_report(const EvaluationReport& report, const std::filesystem::path& output, Overwrite overwrite);
+/// is JSON on standard output. Written and not yet put in place. Throws ConfigError, WriteError.
+std::unique_ptr<genome::TextOutput> write_report(const EvaluationReport& report,
+                                                 const std::filesystem::path& output, Overwrite overwrite);
 
 }  // namespace bigbird::evaluation

@@ -12,6 +12,9 @@
 namespace bigbird::evaluation {
 
 ThresholdRule parse_threshold_rule(const std::string& text) {
+    if (text == "auto") {
+        return {};
+    }
     if (text == "f1") {
         return {ThresholdRule::Kind::best_f1, 0};
     }
@@ -21,7 +24,7 @@ ThresholdRule parse_threshold_rule(const std::string& text) {
     if (const auto value = rows::parse_real(text)) {
         return {ThresholdRule::Kind::given, *value};
     }
-    throw ConfigError("--threshold is a score, f1 or mcc, not '" + text + "'");
+    throw ConfigError("--threshold is a score, auto, f1 or mcc, not '" + text + "'");
 }
 
 std::optional<ChosenThreshold> best_threshold(std::span<const float> scores,

@@ -8,13 +8,14 @@
 
 namespace bigbird::evaluation {
 
-/// How the threshold of a score is found: given, or the one with the best figure on rows of validation.
+/// How the threshold of a score is found: given, or the one with the best figure on rows of validation;
+/// `automatic`: the best F1 where rows of validation are scored, else `value`.
 struct ThresholdRule {
-    enum class Kind : std::uint8_t { given, best_f1, best_mcc };
-    Kind kind = Kind::given;
+    enum class Kind : std::uint8_t { automatic, given, best_f1, best_mcc };
+    Kind kind = Kind::automatic;
     double value = 0.5;
 };
-/// A number, "f1" or "mcc". Throws ConfigError.
+/// A number, "auto", "f1" or "mcc". Throws ConfigError.
 ThresholdRule parse_threshold_rule(const std::string& text);
 
 struct ChosenThreshold {

@@ -4,6 +4,7 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/formats/file_name.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/model/files/weight_names.hpp"
@@ -141,7 +142,7 @@ std::set<std::string> weight_files(const fs::path& directory) {
     std::set<std::string> parts;
     for (const auto& [key, part] : json.at("weight_map").items()) {
         const std::string name = part.is_string() ? part.get<std::string>() : "";
-        if (name.empty() || fs::path(name).has_parent_path()) {
+        if (!is_file_name(name)) {
             throw InputError("names no file beside it for '" + key + "'", index);
         }
         parts.insert(name);

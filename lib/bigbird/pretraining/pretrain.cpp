@@ -7,6 +7,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/model/files/model_card.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/pretraining/masked/cost.hpp"
@@ -120,6 +121,51 @@ model::PreTrainingModel make_network(const PretrainRun& spec) {
     return network;
 }
 
+/// The model's card.
+std::string card_of(const PretrainRun& spec, const corpus::ExampleSource& source,
+                    const training::TrainedModel& trained) {
+    const corpus::TokenCorpus& corpus = source.corpus();
+    model::ModelCard card;
+    card.name = std::string(spec.config.longformer ? "Longformer" : "BigBird") + " pretrained on DNA";
+    card.summary =
+        "This model predicts masked tokens of DNA. finetune-promoter, finetune-chromatin, finetune-tokens "
+        "and "
+        "embed start from it.";
+    card.tags = {"fill-mask", "bigbird"};
+    card.results = {{.task_type = "fill-mask",
+                     .task = "Masked tokens of DNA",
+                     .split = "validation",
+                     .data = "the held-out documents",
+                     .metrics = model::card_metrics(trained.evaluation)}};
+    if (card.results.front().metrics.empty()) card.results.clear();
+    card.before = {
+        {"Use",
+         "    bigbird-dna embed --model . --reference genome.fa --regions regions.bed --output "
+         "vectors.tsv\n\n"
+         "Hugging Face transformers opens the folder, too: `config.json` and `model.safetensors` are in its "
+         "form, `tokenizer.json` is the tokenizer."},
+        {"Data", model::card_table("what", "value",
+                                   {{"documents", std::to_string(corpus.documents())},
+                                    {"tokens", std::to_string(corpus.tokens())},
+                                    {"bases", std::to_string(corpus.bases())},
+                                    {"weights, model.safetensors, SHA-256",
+                                     sha256_of_file(trained.folder / "model.safetensors")}})}};
+    Json options = spec.loop.fixed_options;
+    for (auto& item : options.items()) {
+        if (item.value().is_object() && item.value().contains("sha256"))
+            item.value() = item.value()["sha256"];
+    }
+    card.after = {
+        {"Training", fmt::format("The weights are those of step {}.\n\n", trained.step) +
+                         model::card_table("option", "value", model::card_options(options))},
+        {"Limits",
+         "- The model knows the sequence that it was trained on: the organism and the assembly of the "
+         "documents.\n"
+         "- It gives no labels: fine-tune it for a task, and compare with a linear baseline on the same rows "
+         "(`--architecture kmer-ridge`)."}};
+    return model::to_text(card);
+}
+
 /// One micro-batch as it will be, forward and backward.
 double seconds_of_micro_batch(PretrainRun spec, const corpus::ExampleSource& source,
                               const tokenizer::DnaTokenizer& tokenizer) {
@@ -187,6 +233,9 @@ training::LoopResult pretrain(PretrainRun spec, const tokenizer::DnaTokenizer& t
     return training::with_memory_advice(training::out_of_memory(spec.loop), [&] {
         const model::PreTrainingModel network = make_network(spec);
         describe(network, source, spec);
+        spec.loop.card = [&](const training::TrainedModel& trained) {
+            return card_of(spec, source, trained);
+        };
         MlmTask task(network, tokenizer, source, std::move(held_out), spec.task);
         return training::run_training(task, spec.loop, run_directory);
     });

@@ -2,6 +2,7 @@
 #include "bigbird/pretraining/shared_corpus.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/training/run_lock.hpp"
 
@@ -29,16 +30,16 @@ constexpr std::chrono::minutes time_to_lock{10};
 void remove_leftovers(const fs::path& parent) {
     std::vector<fs::path> folders;
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(parent, error)) {
-        const bool old = entry.last_write_time(error) < fs::file_time_type::clock::now() - time_to_lock;
-        if (old && entry.path().filename().string().starts_with(prefix)) {
-            folders.push_back(entry.path());
+    for (const fs::path& entry : entries_of(parent)) {
+        const bool old = fs::last_write_time(entry, error) < fs::file_time_type::clock::now() - time_to_lock;
+        if (old && entry.filename().string().starts_with(prefix)) {
+            folders.push_back(entry);
         }
     }
     for (const fs::path& folder : folders) {
         try {
             const training::RunLock unused(folder);
-            fs::remove_all(folder, error);
+            remove_quietly(folder);
         } catch (const ConfigError&) {  // in use, or another user's
         }
     }
@@ -58,10 +59,7 @@ public:
         path_ = name;
         lock_.emplace(path_);
     }
-    ~TokenFolder() {
-        std::error_code error;
-        fs::remove_all(path_, error);
-    }
+    ~TokenFolder() { remove_quietly(path_); }
     TokenFolder(const TokenFolder&) = delete;
     TokenFolder& operator=(const TokenFolder&) = delete;
     fs::path tokens() const { return path_ / "tokens"; }

@@ -74,7 +74,12 @@ std::shared_ptr<WindowNetwork> load_bigbird(const fs::path& directory, const Tas
 }  // namespace
 
 std::vector<genome::Contig> contigs_of(const examples::ExampleSet& examples) {
-    return contigs_from(examples.manifest().value("contigs", Json::array()));
+    try {
+        return contigs_from(examples.manifest().value("contigs", Json::array()));
+    } catch (const Json::exception&) {
+        throw InputError(
+            "the examples' manifest.json has a damaged list of contigs; make the examples again");
+    }
 }
 
 TaskInfo task_info_of(const examples::ExampleSet& examples) {
@@ -82,8 +87,11 @@ TaskInfo task_info_of(const examples::ExampleSet& examples) {
     TaskInfo info;
     info.task = examples.task();
     info.window = examples.bounds();
-    if (info.task == examples::Task::promoter)
-        info.negatives = manifest.value("parameters", Json::object()).value("negatives", "");
+    if (info.task == examples::Task::promoter) {
+        const Json parameters = manifest.value("parameters", Json());
+        const Json negatives = parameters.is_object() ? parameters.value("negatives", Json()) : Json();
+        if (negatives.is_string()) info.negatives = negatives.get<std::string>();
+    }
     info.contigs = contigs_of(examples);
     std::stable_sort(info.contigs.begin(), info.contigs.end(),
                      [](const auto& a, const auto& b) { return a.length > b.length; });
@@ -165,6 +173,9 @@ TaskModel load_task_model(const fs::path& path, examples::Task task, const at::D
     const std::int64_t outputs =
         is_bigbird ? model::read_config(directory).num_labels : baseline_labels(directory);
     check_fit(model, directory, outputs);
+    if (const auto calibration = read_calibration(directory, model.labels.size())) {
+        model.calibration = ScoreCalibration(*calibration, device);
+    }
     if (model.info.architecture == bins_architecture) {
         model.bins = load_base_bins(directory, model.info, outputs, device, computing);
     } else if (is_bigbird && model::read_config(directory).classifier_head == "bins") {

@@ -10,6 +10,7 @@
 #include "bigbird/rows/window.hpp"
 #include "bigbird/task_models/bigbird_windows.hpp"
 #include "bigbird/task_models/bin_network.hpp"
+#include "bigbird/task_models/score_calibration.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -55,10 +56,11 @@ struct TaskModel {
     TaskInfo info;
     std::string sha256;                          ///< of model.safetensors
     std::shared_ptr<BinNetwork> bins = nullptr;  ///< of a model of bins, which `network` reads as windows
+    ScoreCalibration calibration = {};           ///< of calibration.json
 };
 
 /// Loads what finetune-* wrote (training::find_model). Throws InputError: no task model, another task than
-/// `task`, labels.tsv, weights and tokenizer that do not fit each other.
+/// `task`, labels.tsv, weights, calibration and tokenizer that do not fit each other.
 /// `computing`: of BigBird and models of bins.
 TaskModel load_task_model(const std::filesystem::path& path, examples::Task task, const at::Device& device,
                           const Computing& computing = {});

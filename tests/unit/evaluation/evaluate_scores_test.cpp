@@ -123,11 +123,26 @@ DOCTEST_TEST_CASE("evaluate_scores: a threshold is chosen on validation alone") 
     manifest["splits"] = {{"train", 0}, {"validation", 40}, {"test", 40}};
     write_json(folder / "e/manifest.json", manifest, Overwrite::allow);
     const EvaluationReport report = evaluate_scores(request);
+    DOCTEST_CHECK(report.files[0].evaluation.rows == 40);
+    request.threshold = {};
+    const EvaluationReport by_default = evaluate_scores(request);
+    DOCTEST_CHECK(by_default.files[0].evaluation.at_threshold->threshold ==
+                  report.files[0].evaluation.at_threshold->threshold);
     const auto best = best_threshold({promoters.scores.data(), 40}, {promoters.truths.data(), 40},
                                      ThresholdRule::Kind::best_f1);
     DOCTEST_CHECK(report.files[0].evaluation.at_threshold->threshold == best->threshold);
-    DOCTEST_CHECK(report.files[0].evaluation.rows == 40);
     DOCTEST_CHECK(report.about["parameters"]["threshold_rule"] == "best F1 on validation");
+}
+
+DOCTEST_TEST_CASE("evaluate_scores: the threshold is 0.5 where no rows of validation are scored") {
+    const testing::TempDir folder;
+    const testing::ScoredPromoters promoters(folder / "e", folder / "s.tsv", 10);
+    const testing::CapturedLog log;
+    const EvaluationReport report =
+        evaluate_scores(request_of(folder / "e", {{"s", folder / "s.tsv"}}, Task::promoter));
+    DOCTEST_CHECK(report.files[0].evaluation.at_threshold->threshold == 0.5);
+    DOCTEST_CHECK(log.text().find("s: threshold 0.5, since no rows of validation are scored on which") !=
+                  std::string::npos);
 }
 
 DOCTEST_TEST_CASE(

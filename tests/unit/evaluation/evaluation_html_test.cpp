@@ -42,7 +42,7 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(page.starts_with("<!doctype html>"));
     DOCTEST_CHECK(page.find("a&lt;b") != std::string::npos);
     DOCTEST_CHECK(page.find("a<b") == std::string::npos);
-    DOCTEST_CHECK(count(page, "<svg ") == 4);  // three groups and the two files
+    DOCTEST_CHECK(count(page, "<svg ") == 5);  // three groups, the two files, reliability
     DOCTEST_CHECK(
         count(page, "<td class=text>other \u2212 a&lt;b</td><td></td><td>0.000 [0.000, 0.000]</td>") == 3);
     DOCTEST_CHECK(count(page.substr(page.find("<tbody>")), "<tr>") == 4);
@@ -59,8 +59,8 @@ DOCTEST_TEST_CASE("evaluation_html: promoters have curves and name their negativ
     const testing::TempDir folder;
     const testing::ScoredPromoters promoters(folder / "e", folder / "s.tsv", 40);
     const std::string page = page_of(folder, Task::promoter, {{"s", folder / "s.tsv"}});
-    DOCTEST_CHECK(count(page, "<svg ") == 2);
-    DOCTEST_CHECK(count(page, "<polyline ") == 2);
+    DOCTEST_CHECK(count(page, "<svg ") == 3);
+    DOCTEST_CHECK(count(page, "<polyline ") == 3);
     DOCTEST_CHECK(page.find("Negatives: permuted") != std::string::npos);
     DOCTEST_CHECK(page.find("<td class=text>mcc</td>") != std::string::npos);
     const std::string two =

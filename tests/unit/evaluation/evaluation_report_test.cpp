@@ -31,7 +31,7 @@ DOCTEST_TEST_CASE(
     const testing::TempDir folder;
     const testing::ScoredBins bins(folder / "e", folder / "s.tsv", 300);
     const EvaluationReport report = evaluate_scores(request_of(folder, Task::chromatin));
-    write_report(report, folder / "r.json", Overwrite::refuse);
+    write_report(report, folder / "r.json", Overwrite::refuse)->commit();
     const Json json = read_json(folder / "r.json");
     DOCTEST_CHECK(json["format"] == "bigbird-dna evaluation");
     DOCTEST_CHECK(json["split"] == "test");
@@ -46,13 +46,19 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(json["groups"][0]["group"] == "all");
     DOCTEST_CHECK(json["groups"][0]["defined"] == 3);
     DOCTEST_CHECK(json["groups"][0]["auroc_mean"].is_number());
+    double rows = 0;
+    for (const Json& bin : json["reliability"]["bins"]) {
+        rows += bin["rows"].get<double>();
+    }
+    DOCTEST_CHECK(rows == 3 * 270);  // of the labels that are summarised
+    DOCTEST_CHECK(json["reliability"]["brier"].get<double>() > 0);
 }
 
 DOCTEST_TEST_CASE("evaluation_report: TSV has a line a label and NA where undefined") {
     const testing::TempDir folder;
     const testing::ScoredBins bins(folder / "e", folder / "s.tsv", 300);
     const EvaluationReport report = evaluate_scores(request_of(folder, Task::chromatin));
-    write_report(report, folder / "r.tsv", Overwrite::refuse);
+    write_report(report, folder / "r.tsv", Overwrite::refuse)->commit();
     std::vector<std::string> table;
     const std::string text = testing::read_file(folder / "r.tsv");
     for (const auto line : split_fields(text, '\n')) {
@@ -67,6 +73,7 @@ DOCTEST_TEST_CASE("evaluation_report: TSV has a line a label and NA where undefi
     DOCTEST_CHECK(table[3] == "2\tHM\tC\t0\t0\tNA\tNA\tNA\tNA\tNA\tNA");
     DOCTEST_CHECK(text.find("##group all\tlabels=4\tdefined=3\tauroc_mean=0.") != std::string::npos);
     DOCTEST_CHECK(text.find("##split=test\n") != std::string::npos);
+    DOCTEST_CHECK(text.find("\n##reliability s={\"brier\":0.") != std::string::npos);
 }
 
 DOCTEST_TEST_CASE("evaluation_report: promoters name their kind of negatives") {

@@ -15,7 +15,8 @@ using namespace bigbird::evaluation;
 using Kind = ThresholdRule::Kind;
 
 DOCTEST_TEST_CASE("threshold: the best of all thresholds, tried one by one") {
-    for (const Json& one : read_json(testing::test_data("metrics/figures.json"))["cases"]) {
+    const Json fixture = read_json(testing::test_data("metrics/figures.json"));
+    for (const Json& one : fixture["cases"]) {
         const auto scores = one["scores"].get<std::vector<float>>();
         const auto labels = one["labels"].get<std::vector<std::uint8_t>>();
         for (const Kind kind : {Kind::best_f1, Kind::best_mcc}) {
@@ -41,9 +42,10 @@ DOCTEST_TEST_CASE("threshold: the best of all thresholds, tried one by one") {
 
 DOCTEST_TEST_CASE("threshold: rules") {
     DOCTEST_CHECK(parse_threshold_rule("0.25").value == 0.25);
+    DOCTEST_CHECK(parse_threshold_rule("auto").kind == Kind::automatic);
     DOCTEST_CHECK(parse_threshold_rule("f1").kind == Kind::best_f1);
     DOCTEST_CHECK(parse_threshold_rule("mcc").kind == Kind::best_mcc);
     DOCTEST_CHECK(testing::message_of<ConfigError>([] { parse_threshold_rule("best"); }) ==
-                  "--threshold is a score, f1 or mcc, not 'best'");
+                  "--threshold is a score, auto, f1 or mcc, not 'best'");
     DOCTEST_CHECK_FALSE(best_threshold({}, {}, Kind::best_f1).has_value());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element by element on the CPU, vectorised for the processor at hand; LibTorch's tanh GELU takes longer than
-// the matrix product before it (lib/benchmarks.md). No LibTorch here.
+// the matrix product before it (docs/development/measurements.md). No LibTorch here.
 #pragma once
 
 #include <cstdint>

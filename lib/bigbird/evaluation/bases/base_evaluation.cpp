@@ -367,13 +367,14 @@ std::vector<std::string> to_lines(const BaseEvaluation& evaluation) {
     return lines;
 }
 
-void write_evaluation(const BaseEvaluation& evaluation, const fs::path& output, Overwrite overwrite) {
+std::unique_ptr<genome::TextOutput> write_evaluation(const BaseEvaluation& evaluation, const fs::path& output,
+                                                     Overwrite overwrite) {
     const std::string name = output.string();
     const bool table = name.ends_with(".tsv") || name.ends_with(".tsv.gz");
     const std::string text = table ? tsv_of(evaluation) : json_of(evaluation).dump(2) + "\n";
-    genome::TextOutput out(output, overwrite);
-    out.write(text);
-    out.commit();
+    auto out = std::make_unique<genome::TextOutput>(output, overwrite);
+    out->write(text);
+    return out;
 }
 
 }  // namespace bigbird::evaluation

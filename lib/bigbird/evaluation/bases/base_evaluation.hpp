@@ -4,10 +4,12 @@
 
 #include "bigbird/core/files.hpp"
 #include "bigbird/evaluation/evaluation.hpp"
+#include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/rows/score_table.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,8 +49,10 @@ BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request);
 
 /// A line for people: the means, then one a label.
 std::vector<std::string> to_lines(const BaseEvaluation& evaluation);
-/// TSV where the name ends in .tsv, else JSON; "-": JSON on standard output. Throws ConfigError, WriteError.
-void write_evaluation(const BaseEvaluation& evaluation, const std::filesystem::path& output,
-                      Overwrite overwrite);
+/// TSV where the name ends in .tsv, else JSON; "-": JSON on standard output. Written and not yet put in
+/// place. Throws ConfigError, WriteError.
+std::unique_ptr<genome::TextOutput> write_evaluation(const BaseEvaluation& evaluation,
+                                                     const std::filesystem::path& output,
+                                                     Overwrite overwrite);
 
 }  // namespace bigbird::evaluation

@@ -140,11 +140,17 @@ Json describe_attention(const BigBirdConfig& config) {
     return json;
 }
 
+/// "not named" where config.json names none.
+Json architecture_of(const Json& file) {
+    const Json names = file.value("architectures", Json());
+    return names.is_array() && !names.empty() ? names.front() : Json("not named");
+}
+
 /// A model of bins (bigbird/bins) or one of the paper's baselines (bigbird/baselines), as finetune-* writes
 /// it.
 Json describe_baseline(const fs::path& directory, const Json& file) {
     Json json = {{"kind", "model"},
-                 {"architecture", file.value("architectures", Json::array({"not named"}))[0]},
+                 {"architecture", architecture_of(file)},
                  {"labels", file.value("num_labels", Json())}};
     if (fs::exists(directory / "model.safetensors")) {
         json["weights"] = describe_weights(directory / "model.safetensors");
@@ -155,21 +161,20 @@ Json describe_baseline(const fs::path& directory, const Json& file) {
 
 Json describe_model(const fs::path& directory) {
     const Json file = read_json(directory / "config.json");
-    if (file.is_object() && file.value("model_type", "").starts_with("bigbird_dna_")) {
+    const Json type = file.is_object() ? file.value("model_type", Json()) : Json();
+    if (type.is_string() && type.get<std::string>().starts_with("bigbird_dna_")) {
         return describe_baseline(directory, file);
     }
     const BigBirdConfig config = config_from_json(file, directory / "config.json");
-    Json json = {
-        {"kind", "model"},
-        {"architecture",
-         file.value("architectures", Json::array()).empty() ? Json("not named") : file["architectures"][0]},
-        {"layers", config.num_hidden_layers},
-        {"hidden_size", config.hidden_size},
-        {"heads", config.num_attention_heads},
-        {"intermediate_size", config.intermediate_size},
-        {"activation", config.hidden_act},
-        {"positions", config.positions()},
-        {"vocab_size", config.vocab_size}};
+    Json json = {{"kind", "model"},
+                 {"architecture", architecture_of(file)},
+                 {"layers", config.num_hidden_layers},
+                 {"hidden_size", config.hidden_size},
+                 {"heads", config.num_attention_heads},
+                 {"intermediate_size", config.intermediate_size},
+                 {"activation", config.hidden_act},
+                 {"positions", config.positions()},
+                 {"vocab_size", config.vocab_size}};
     if (config.num_labels > 0) {
         json["labels"] = config.num_labels;
         json["head"] = config.classifier_head;

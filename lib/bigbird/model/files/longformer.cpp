@@ -10,7 +10,8 @@ namespace bigbird::model {
 
 namespace {
 
-constexpr std::int64_t most_layers = 1 << 16;  // whose lists fit in memory, whatever config.json asks for
+constexpr std::int64_t most =
+    1 << 12;  // layers, and heads: lists of all fit in memory, whatever config.json asks for
 constexpr int widest = 1 << 24;
 
 bool is_whole(const Json& json) {
@@ -22,7 +23,7 @@ bool is_list_of(const Json& json, bool (*is_item)(const Json&)) {
 }
 
 std::size_t count(std::int64_t layers_or_heads) {
-    return static_cast<std::size_t>(std::clamp<std::int64_t>(layers_or_heads, 0, most_layers));
+    return static_cast<std::size_t>(std::clamp<std::int64_t>(layers_or_heads, 0, most));
 }
 
 std::vector<int> read_windows(const Keys& keys, std::int64_t layers) {
@@ -51,6 +52,8 @@ std::vector<std::vector<int>> read_dilations(const Keys& keys, std::int64_t laye
                  "a whole number, a list of them, one a layer, or a list of lists, one number a head");
     if (!given.is_array()) return std::vector<std::vector<int>>(count(layers), of_layer(given));
     std::vector<std::vector<int>> dilations;
+    if (given.size() != count(layers))
+        return std::vector<std::vector<int>>(given.size());  // which validate() refuses
     for (const Json& layer : given) {
         dilations.push_back(of_layer(layer));
     }

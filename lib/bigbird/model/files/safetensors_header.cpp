@@ -2,6 +2,7 @@
 #include "bigbird/model/files/safetensors_header.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/json_depth.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 
 #include <algorithm>
@@ -143,7 +144,7 @@ SafetensorsHeader read_safetensors_header(const std::filesystem::path& path) {
     require_readable(path);
     const std::uint64_t file_size = std::filesystem::file_size(path);
     const std::string text = read_header_text(path, file_size);
-    const Json json = Json::parse(text, nullptr, false);
+    const Json json = nests_too_deeply(text) ? Json() : Json::parse(text, nullptr, false);
     if (!json.is_object()) {
         throw InputError("is not a safetensors file: its header is not a JSON object", path);
     }

@@ -73,7 +73,8 @@ std::string version_obstacle(const GpuFacts& facts) {
 std::string libraries_obstacle(const GpuFacts& facts) {
     if (!facts.missing_libraries.empty()) {
         return "LibTorch's CUDA part needs " + listed(facts.missing_libraries) +
-               ", which this machine lacks: scripts/setup --with-cuda installs what is missing";
+               ", which this machine lacks: scripts/setup --with-cuda of a clone, or pip's torch with CUDA, "
+               "brings it";
     }
     return facts.load_error.empty() ? "" : "LibTorch's CUDA part cannot be opened: " + facts.load_error;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear layers by oneDNN on a CPU, without gradients. LibTorch's at::linear takes MKL for float, which
-// leaves a fifth of an AMD processor unused (lib/benchmarks.md), and it fuses nothing behind the product.
+// leaves a fifth of an AMD processor unused (docs/development/measurements.md), and it fuses nothing behind
+// the product.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -35,7 +35,7 @@ struct MemoryLoad {
 
 /// About the bytes of a training process: on a CPU all that it has resident, on a GPU what LibTorch has
 /// allocated there. Counted, but for what a process has before it starts and what the C library keeps of
-/// freed memory; measured figures are in lib/benchmarks.md. The GPU's are not measured yet.
+/// freed memory; measured figures are in docs/performance.md. The GPU's are not measured yet.
 struct MemoryNeed {
     double program = 0;      ///< LibTorch itself
     double state = 0;        ///< weights, gradients, moments

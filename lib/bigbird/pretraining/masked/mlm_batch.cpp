@@ -75,4 +75,11 @@ GlobalBatch make_global_batch(std::span<const corpus::Example> examples, const m
     return batch;
 }
 
+at::Tensor with_whole_steps(const at::Tensor& positions) {
+    constexpr std::int64_t step = 64;
+    const std::int64_t count = positions.size(0), more = (step - count % step) % step;
+    if (count == 0 || more == 0) return positions;
+    return at::cat({positions, positions.narrow(0, count - 1, 1).expand({more})});
+}
+
 }  // namespace bigbird::pretraining

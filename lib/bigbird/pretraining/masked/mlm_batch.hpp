@@ -35,4 +35,8 @@ GlobalBatch make_global_batch(std::span<const corpus::Example> examples, const m
                               std::int64_t max_tokens, const at::Device& device,
                               std::int64_t first_sample = 0);
 
+/// Positions (masked), the last one repeated up to a multiple of 64. Prediction of them has few numbers of
+/// rows, for each of which oneDNN makes and keeps code.
+at::Tensor with_whole_steps(const at::Tensor& positions);
+
 }  // namespace bigbird::pretraining

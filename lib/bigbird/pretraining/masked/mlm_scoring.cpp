@@ -61,8 +61,9 @@ struct Outcomes {
 void score_part(model::PreTrainingModel& network, const MlmBatch& part, const Chunk& chunk,
                 const tokenizer::DnaTokenizer& tokenizer, std::span<SequenceScore> scores,
                 std::vector<TokenScore>* tokens) {
-    const model::PreTrainingOutput out = network->forward(part.input, part.positions);
-    Outcomes of_tokens(out.prediction_logits.to(at::kFloat), part.labels);
+    const model::PreTrainingOutput out = network->forward(part.input, with_whole_steps(part.positions));
+    const at::Tensor logits = out.prediction_logits.narrow(0, 0, part.labels.size(0));
+    Outcomes of_tokens(logits.to(at::kFloat), part.labels);
     std::optional<Outcomes> of_pairs;
     if (part.next_sentence.defined()) {
         of_pairs.emplace(out.seq_relationship_logits.to(at::kFloat), part.next_sentence);

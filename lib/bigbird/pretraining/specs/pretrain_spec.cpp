@@ -49,7 +49,8 @@ void require_vocabulary(const std::string& configuration, const tokenizer::DnaTo
     if (!is_file_name(configuration)) {
         return;
     }
-    const Json given = read_json(configuration).value("vocab_size", Json());
+    const Json json = read_json(configuration);
+    const Json given = json.is_object() ? json.value("vocab_size", Json()) : Json();
     if (!given.is_null() && given != tokenizer.vocab_size()) {
         throw InputError(
             fmt::format("vocab_size is {}, but the tokenizer has {} pieces; leave vocab_size out, "

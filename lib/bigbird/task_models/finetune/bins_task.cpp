@@ -173,6 +173,7 @@ at::Tensor BinsTask::loss_sum(const at::Tensor& logits, const Batch& batch) cons
 
 training::StepStats BinsTask::accumulate(std::int64_t step) {
     follow();
+    calibration_.reset();
     step_ = step;
     network_->module()->train();
     std::vector<BinWindow> all;
@@ -254,6 +255,7 @@ Json BinsTask::evaluate() {
     const at::Tensor kept = counts.flatten().nonzero().squeeze(1);
     logits = logits.view({count * bins, labels}).index_select(0, kept);
     truth = truth.view({count * bins, labels}).index_select(0, kept);
+    if (spec_.calibrates) calibration_ = fit_on_validation(logits, truth, threads_);
     const evaluation::Summary auroc = validation_auroc(logits, truth);
     const std::optional<double> auprc = mean_auprc(logits, truth);
     return {{"eval_loss", loss.item<double>() / static_cast<double>(kept.numel() * labels)},
@@ -268,6 +270,7 @@ void BinsTask::write_model(const fs::path& directory) {
     std::ofstream out(directory / "labels.tsv", std::ios::binary);
     out << bins_.label_table().to_text();
     if (!out.flush()) throw WriteError((directory / "labels.tsv").string() + ": writing failed");
+    if (calibration_) write_calibration(*calibration_, directory);
 }
 
 void BinsTask::write_training_state(const fs::path& directory) {

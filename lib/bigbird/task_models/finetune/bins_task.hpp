@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bigbird/task_models/bin_network.hpp"
+#include "bigbird/task_models/score_calibration.hpp"
 #include "bigbird/task_models/specs/finetune_spec.hpp"
 #include "bigbird/task_models/task_model.hpp"
 #include "bigbird/task_models/windows/bin_windows.hpp"
@@ -32,7 +33,7 @@ public:
     /// "eval_auroc_labels" of the averaged weights on the windows of validation; null where no bin of them
     /// counts.
     Json evaluate() override;
-    /// The averaged weights, config.json and labels.tsv.
+    /// The averaged weights, config.json, labels.tsv and, right after an evaluation, calibration.json.
     void write_model(const std::filesystem::path& directory) override;
     /// The weights that are trained.
     void write_training_state(const std::filesystem::path& directory) override;
@@ -70,8 +71,9 @@ private:
     std::shared_ptr<training::Ranks> ranks_;
     training::Ranks::GradientSum gradients_;
     BinWindows training_, validation_;
-    at::Tensor positive_weight_;               // (1) or (labels)
-    std::int64_t step_ = 0, followed_to_ = 0;  // made last; in the average
+    at::Tensor positive_weight_;                    // (1) or (labels)
+    std::int64_t step_ = 0, followed_to_ = 0;       // made last; in the average
+    std::optional<FittedCalibration> calibration_;  // of the average as it is
 };
 
 }  // namespace bigbird::task_models

@@ -66,7 +66,8 @@ ClassifierTask::ClassifierTask(std::shared_ptr<WindowNetwork> network, const exa
       training_(examples, examples.rows(examples::Split::train), *network_,
                 spec.window.value_or(examples.bounds()), spec.both_strands, threads),
       validation_(examples, examples.rows(examples::Split::validation), *network_,
-                  spec.window.value_or(examples.bounds()), false, threads) {
+                  spec.window.value_or(examples.bounds()), false, threads),
+      threads_(threads) {
     spec_.batch_tokens = batch_tokens_on(network_->device(), spec.batch_tokens, true);
     if (training_.size() == 0) {
         throw InputError(
@@ -168,6 +169,7 @@ at::Tensor ClassifierTask::loss_sum(const at::Tensor& logits, const at::Tensor& 
 }
 
 training::StepStats ClassifierTask::accumulate(std::int64_t step) {
+    calibration_.reset();
     network_->module().train();
     const std::vector<Sample> all = samples_of(step);
     // This rank's share; a window's place in the whole batch keys its dropout.
@@ -232,6 +234,7 @@ Json ClassifierTask::evaluate() {
     }
     for (at::Tensor* tensor : {&logits, &truth, &loss})
         ranks_->sum(*tensor);
+    if (spec_.calibrates) calibration_ = fit_on_validation(logits, truth, threads_);
     const evaluation::Summary auroc = validation_auroc(logits, truth);
     Json metrics = {{"eval_loss", loss.item<double>() / static_cast<double>(rows * network_->labels())}};
     metrics["eval_auroc"] = auroc.mean ? Json(*auroc.mean) : Json(nullptr);
@@ -241,6 +244,7 @@ Json ClassifierTask::evaluate() {
 
 void ClassifierTask::write_model(const std::filesystem::path& directory) {
     write_task_model(*network_, examples_.label_table(), directory);
+    if (calibration_) write_calibration(*calibration_, directory);
 }
 
 void write_task_model(const WindowNetwork& network, const rows::LabelTable& labels,

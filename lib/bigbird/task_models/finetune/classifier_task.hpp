@@ -3,6 +3,7 @@
 
 #include "bigbird/evaluation/metrics.hpp"
 #include "bigbird/examples/examples.hpp"
+#include "bigbird/task_models/score_calibration.hpp"
 #include "bigbird/task_models/specs/finetune_spec.hpp"
 #include "bigbird/task_models/windows/encoded_examples.hpp"
 #include "bigbird/task_models/windows/window_network.hpp"
@@ -47,7 +48,7 @@ public:
     /// have one where none has 10; null where none has it) and "eval_auroc_labels", how many, on the windows
     /// of validation; an empty object where there are none.
     Json evaluate() override;
-    /// WindowNetwork::write's files and labels.tsv.
+    /// WindowNetwork::write's files, labels.tsv and, right after an evaluation, calibration.json.
     void write_model(const std::filesystem::path& directory) override;
 
     const EncodedExamples& training() const { return training_; }
@@ -79,7 +80,9 @@ private:
     std::shared_ptr<training::Ranks> ranks_;
     training::Ranks::GradientSum gradients_;
     EncodedExamples training_, validation_;
-    at::Tensor positive_weight_;                      // (1) or (labels), on the device
+    at::Tensor positive_weight_;  // (1) or (labels), on the device
+    int threads_;
+    std::optional<FittedCalibration> calibration_;    // of the weights as they are
     std::vector<std::int64_t> with_label_, without_;  // windows of train, for Sampling::balanced
     struct Order {
         std::int64_t epoch = -1;

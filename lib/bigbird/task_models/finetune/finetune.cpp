@@ -14,11 +14,13 @@
 #include "bigbird/task_models/finetune/finetune_bins.hpp"
 #include "bigbird/task_models/finetune/finetune_loop.hpp"
 #include "bigbird/task_models/finetune/starting_model.hpp"
+#include "bigbird/task_models/finetune/task_card.hpp"
 #include "bigbird/task_models/finetune/train_linear.hpp"
 #include "bigbird/training/find_model.hpp"
 #include "bigbird/training/ranks/rank_device.hpp"
 #include "bigbird/training/run_at_once.hpp"
 
+#include <functional>
 #include <optional>
 
 namespace bigbird::task_models {
@@ -87,6 +89,7 @@ Json fixed_options(const FinetuneSpec& spec, const rows::WindowBounds& window, c
     Json options{{"--examples", examples_checksum(spec)},
                  {"--architecture", spec.architecture},
                  {"--window", to_string(window)}};
+    if (!spec.calibrates) options["--calibration"] = "none";
     if (spec.is_linear()) {
         options.update(linear_options(spec));
         return options;
@@ -171,13 +174,28 @@ void say_what_is_trained(const ClassifierTask& task, const FinetuneSpec& spec, c
     }
 }
 
+/// The card's text, once the model is there. `examples` must outlive it.
+std::function<std::string(const training::TrainedModel&)> card_writer(const examples::ExampleSet& examples,
+                                                                      const TaskInfo& info) {
+    return [&examples, info](const training::TrainedModel& model) {
+        CardFacts facts = facts_of(examples);
+        facts.architecture = info.architecture;
+        facts.reads = "a window of " + with_commas(info.window.size()) + " bases";
+        facts.options = info.training;
+        return model::to_text(task_card(facts, model));
+    };
+}
+
 training::LoopResult solve_linear(const FinetuneSpec& spec, TaskInfo info,
                                   const examples::ExampleSet& examples, const training::LoopSpec& loop) {
     return training::run_at_once(loop, spec.output, [&]() -> training::Solution {
         const LinearTraining trained = train_linear(info, examples, spec.linear, spec.positive_weight,
                                                     spec.seed, resolve_threads(spec.threads));
-        return {trained.metrics, [network = trained.network, &examples](const fs::path& directory) {
-                    write_task_model(*network, examples.label_table(), directory);
+        return {trained.metrics, [trained, &spec, &examples](const fs::path& directory) {
+                    write_task_model(*trained.network, examples.label_table(), directory);
+                    if (spec.calibrates && trained.calibration) {
+                        write_calibration(*trained.calibration, directory);
+                    }
                 }};
     });
 }
@@ -193,6 +211,7 @@ training::LoopResult finetune_windows(const FinetuneSpec& spec, const training::
     training::LoopSpec loop = loop_spec(spec, examples, window, pretrained, place.is_first());
     if (const auto finished = training::finished_run(spec.output, loop)) return *finished;
     const TaskInfo info = task_info(spec, examples, window, loop);
+    loop.card = card_writer(examples, info);
     const int threads = place.share_of(resolve_threads(spec.threads));
     model::set_compute_threads(threads);
     if (spec.is_linear()) return solve_linear(spec, info, examples, loop);
@@ -206,7 +225,7 @@ training::LoopResult finetune_windows(const FinetuneSpec& spec, const training::
                         examples, classifier, threads, loop.ranks);
     // Only where the head sees tokens as they come. [CLS] is nearly the same for all windows behind little
     // pretraining, and so is what a new network gives: at base rates the gradients of labels cancel there,
-    // and nothing is learnt for a hundred steps and more (lib/benchmarks.md).
+    // and nothing is learnt for a hundred steps and more (docs/development/measurements.md).
     if (spec.is_bigbird() && info.pooling != Pooling::cls) {
         task.start_at_base_rates();
     }

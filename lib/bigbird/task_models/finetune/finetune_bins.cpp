@@ -11,6 +11,7 @@
 #include "bigbird/task_models/finetune/bins_task.hpp"
 #include "bigbird/task_models/finetune/finetune_loop.hpp"
 #include "bigbird/task_models/finetune/starting_model.hpp"
+#include "bigbird/task_models/finetune/task_card.hpp"
 #include "bigbird/task_models/token_bins.hpp"
 #include "bigbird/training/find_model.hpp"
 #include "bigbird/training/ranks/rank_device.hpp"
@@ -86,6 +87,7 @@ Json fixed_options(const FinetuneSpec& spec, const Plan& plan, const training::L
                         {"--patience", spec.patience},
                         {"--dtype", spec.dtype},
                         {"--seed", spec.seed}});
+    if (!spec.calibrates) options["--calibration"] = "none";
     if (spec.is_bigbird()) {
         options.update(starting_options(spec, plan.pretrained));
         options["--window-bins"] = plan.grid.window_bins;
@@ -194,8 +196,15 @@ training::LoopResult finetune_bins(const FinetuneSpec& spec, const training::Ran
     loop.compute = computing.type;
     const std::shared_ptr<BinNetwork> network =
         new_network(spec, plan, static_cast<std::int64_t>(bins.label_table().size()), device, computing);
-    BinsTask task(network, bins, task_info(examples, spec, plan.grid, loop), spec, spec.bins, threads,
-                  loop.ranks);
+    const TaskInfo info = task_info(examples, spec, plan.grid, loop);
+    loop.card = [&](const training::TrainedModel& model) {
+        CardFacts facts = facts_of(examples);
+        facts.architecture = info.architecture;
+        facts.reads = "each bin of " + std::to_string(plan.grid.bin) + " bases";
+        facts.options = info.training;
+        return model::to_text(task_card(facts, model));
+    };
+    BinsTask task(network, bins, info, spec, spec.bins, threads, loop.ranks);
     if (place.is_first()) say_what_is_trained(task, *network, spec, loop.learning_rate.total_steps);
     return training::run_training(task, loop, spec.output);
 }

@@ -89,8 +89,12 @@ std::vector<std::int64_t> usable_rows(const TaskInfo& info, const examples::Exam
     return rows;
 }
 
-evaluation::Summary auroc_of(const Features& features, std::span<const std::int64_t> rows,
-                             const baselines::LinearScores& model) {
+struct Scored {
+    at::Tensor scores, truth;  ///< (rows, labels), float32 and 0 or 1
+};
+
+Scored score(const Features& features, std::span<const std::int64_t> rows,
+             const baselines::LinearScores& model) {
     std::vector<at::Tensor> scores, truth;
     for (std::int64_t begin = 0; begin < std::ssize(rows); begin += chunk) {
         const auto some = rows.subspan(static_cast<std::size_t>(begin),
@@ -99,7 +103,13 @@ evaluation::Summary auroc_of(const Features& features, std::span<const std::int6
         truth.push_back(features.labels(some));
     }
     if (scores.empty()) return {};
-    return validation_auroc(at::cat(scores).to(at::kFloat), at::cat(truth));
+    return {at::cat(scores).to(at::kFloat), at::cat(truth)};
+}
+
+evaluation::Summary auroc_of(const Features& features, std::span<const std::int64_t> rows,
+                             const baselines::LinearScores& model) {
+    const Scored scored = score(features, rows, model);
+    return scored.scores.defined() ? validation_auroc(scored.scores, scored.truth) : evaluation::Summary();
 }
 
 baselines::LinearScores solve_ridge(const Features& features, const LinearSpec& spec,
@@ -210,14 +220,16 @@ LinearTraining train_linear(TaskInfo& info, const examples::ExampleSet& examples
     baselines::LinearScores solved =
         is_svm ? solve_svm(features, spec, positive_weight, train, examples, seed, result.metrics)
                : solve_ridge(features, spec, train, validation, labels, result.metrics);
-    const evaluation::Summary auroc = auroc_of(features, validation, solved);
-    if (!validation.empty()) {
-        result.metrics["eval_auroc"] = auroc.mean ? Json(*auroc.mean) : Json(nullptr);
-        result.metrics["eval_auroc_labels"] = auroc.defined;
-    }
     if (!is_svm) {  // a target's estimate as a logit: the sigmoid's tangent at a half
         solved.weight = 4 * solved.weight;
         solved.bias = 4 * (solved.bias - 0.5);
+    }
+    if (!validation.empty()) {
+        const Scored scored = score(features, validation, solved);
+        const evaluation::Summary auroc = validation_auroc(scored.scores, scored.truth);
+        result.metrics["eval_auroc"] = auroc.mean ? Json(*auroc.mean) : Json(nullptr);
+        result.metrics["eval_auroc_labels"] = auroc.defined;
+        result.calibration = fit_on_validation(scored.scores, scored.truth, threads);
     }
     result.network = linear_network(info, solved.weight, solved.bias, at::kCPU);
     return result;

@@ -4,6 +4,7 @@
 
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/task_models/baseline_windows.hpp"
+#include "bigbird/task_models/score_calibration.hpp"
 #include "bigbird/task_models/specs/finetune_spec.hpp"
 
 #include <cstdint>
@@ -15,6 +16,7 @@ namespace bigbird::task_models {
 struct LinearTraining {
     std::shared_ptr<WindowNetwork> network;
     Json metrics;  ///< for metrics.jsonl: what was chosen, and on validation "eval_auroc"
+    std::optional<FittedCalibration> calibration;  ///< on the rows of validation, if any
 };
 
 /// Solves for all labels. `info` gets its description (TaskInfo::network). `positive_weight` (none: balanced)

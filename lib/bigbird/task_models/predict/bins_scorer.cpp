@@ -19,8 +19,8 @@ struct PlacedRows : PreparedRows {
 };
 
 /// (windows, window_bins, labels) on the CPU.
-at::Tensor probabilities_of(const BinNetwork& network, std::span<const std::string> windows,
-                            const BinsScoring& how) {
+at::Tensor probabilities_of(const BinNetwork& network, const ScoreCalibration& calibration,
+                            std::span<const std::string> windows, const BinsScoring& how) {
     const at::InferenceMode inference;
     std::vector<EncodedWindow> forward(windows.size()), reverse(windows.size());
     parallel_for(std::ssize(windows), how.threads, [&](std::int64_t i) {
@@ -30,9 +30,9 @@ at::Tensor probabilities_of(const BinNetwork& network, std::span<const std::stri
             reverse[at] = network.encode(genome::reverse_complement(windows[at]));
     });
     at::Tensor sum;
-    if (how.strands != Strands::only) sum = network.logits(forward).sigmoid();
+    if (how.strands != Strands::only) sum = calibration.probabilities(network.logits(forward));
     if (how.strands != Strands::none) {
-        const at::Tensor turned = network.logits(reverse).sigmoid().flip(1);
+        const at::Tensor turned = calibration.probabilities(network.logits(reverse)).flip(1);
         sum = sum.defined() ? (sum + turned) * 0.5 : turned;
     }
     return sum.to(at::kCPU);
@@ -60,10 +60,11 @@ public:
         : models_(std::move(models)), sequence_of_(std::move(sequence_of)) {
         for (const TaskModel& model : models_) {
             const std::shared_ptr<BinNetwork> network = model.bins;
-            readers_.emplace_back(network->grid(), sequence_of_, windows_at_once(*network, how.batch_tokens),
-                                  [network, how](std::span<const std::string> windows) {
-                                      return probabilities_of(*network, windows, how);
-                                  });
+            readers_.emplace_back(
+                network->grid(), sequence_of_, windows_at_once(*network, how.batch_tokens),
+                [network, calibration = model.calibration, how](std::span<const std::string> windows) {
+                    return probabilities_of(*network, calibration, windows, how);
+                });
         }
     }
 

@@ -2,6 +2,7 @@
 #include "bigbird/task_models/predict/predict_forecast.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
@@ -119,10 +120,7 @@ public:
     }
     TrialFolder(const TrialFolder&) = delete;
     TrialFolder& operator=(const TrialFolder&) = delete;
-    ~TrialFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
+    ~TrialFolder() { remove_quietly(path_); }
     /// Of all that it holds; takes it away.
     std::int64_t take_bytes() const {
         std::uintmax_t bytes = 0;

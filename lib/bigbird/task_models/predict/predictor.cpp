@@ -104,9 +104,9 @@ std::vector<double> Predictor::probabilities(const Encoded& encoded,
     };
     for (std::size_t m = 0; m < models_.size(); ++m) {
         for (const std::size_t reading : readings_of_[m]) {
-            sum += batched_logits(*models_[m].network, encoded.readings[reading], batch_tokens_, tell)
-                       .to(at::kDouble)
-                       .sigmoid();
+            const at::Tensor logits =
+                batched_logits(*models_[m].network, encoded.readings[reading], batch_tokens_, tell);
+            sum += models_[m].calibration.probabilities(logits.to(at::kDouble));
         }
     }
     const at::Tensor mean = (sum / static_cast<double>(passes)).contiguous();  // (kept, labels)

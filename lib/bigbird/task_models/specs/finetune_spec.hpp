@@ -30,6 +30,7 @@ struct ClassifierSpec {
     Sampling sampling = Sampling::uniform;
     std::optional<rows::WindowBounds> window = std::nullopt;  ///< part of the examples' windows; none: whole
     bool both_strands = false;      ///< each window on a strand drawn for (seed, epoch, row)
+    bool calibrates = true;         ///< a temperature and biases are fitted on the rows of validation
     std::int64_t batch_tokens = 0;  ///< padded ids that go through the network at once; 0: fits the device
     std::uint64_t seed = 0;
 };

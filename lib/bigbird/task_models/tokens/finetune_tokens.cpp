@@ -11,6 +11,7 @@
 #include "bigbird/task_models/bigbird_windows.hpp"
 #include "bigbird/task_models/finetune/finetune_loop.hpp"
 #include "bigbird/task_models/finetune/starting_model.hpp"
+#include "bigbird/task_models/finetune/task_card.hpp"
 #include "bigbird/task_models/token_bins.hpp"
 #include "bigbird/task_models/tokens/tokens_task.hpp"
 #include "bigbird/training/find_model.hpp"
@@ -140,6 +141,19 @@ void say_what_is_trained(const FinetuneTokensSpec& spec, const Data& data, const
     }
 }
 
+CardFacts card_facts(const Data& data, const Plan& plan) {
+    const std::int64_t validation = data.splits.validation.bases();
+    CardFacts facts{.task = "tokens",
+                    .architecture = "bigbird",
+                    .reads = "each base",
+                    .labels = data.labels->names().size(),
+                    .options = plan.info.training};
+    if (validation > 0) facts.validation = with_commas(validation) + " bases";
+    facts.data = {{"bases of train", with_commas(data.splits.train.bases())},
+                  {"bases of validation", with_commas(validation)}};
+    return facts;
+}
+
 }  // namespace
 
 training::LoopResult finetune_tokens(const FinetuneTokensSpec& spec, const training::RankSpec& place) {
@@ -153,6 +167,9 @@ training::LoopResult finetune_tokens(const FinetuneTokensSpec& spec, const train
     training::LoopSpec loop = finetune_loop(spec, rate, metric_of(data.splits.validation, place.is_first()));
     loop.fixed_options = fixed_options(spec, data, plan, loop);
     plan.info.training = loop.fixed_options;
+    loop.card = [&](const training::TrainedModel& model) {
+        return model::to_text(task_card(card_facts(data, plan), model));
+    };
     if (const auto finished = training::finished_run(spec.output, loop)) return *finished;
     model::set_compute_threads(threads);
     const at::Device device = model::open_device(training::device_of(place, spec.device));

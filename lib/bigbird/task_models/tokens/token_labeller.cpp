@@ -48,7 +48,7 @@ Json to_json(const TokensInfo& info) {
 TokensInfo read_tokens_info(const fs::path& directory) {
     const fs::path where = directory / "config.json";
     const Json json = model::read_config(directory).extra.value(section, Json());
-    if (!json.is_object() || json.value("task", "") != "tokens") {
+    if (!json.is_object() || json.value("task", Json()) != "tokens") {
         throw InputError("is no model of tokens: finetune-tokens makes one", where);
     }
     try {

@@ -62,8 +62,8 @@ DOCTEST_TEST_CASE("base_evaluation: every figure counts bases") {
 DOCTEST_TEST_CASE("base_evaluation: reports as JSON and as a table") {
     const Scene scene;
     const BaseEvaluation found = evaluate_bases(scene.request);
-    write_evaluation(found, scene.folder / "report.json", Overwrite::refuse);
-    write_evaluation(found, scene.folder / "report.tsv", Overwrite::refuse);
+    write_evaluation(found, scene.folder / "report.json", Overwrite::refuse)->commit();
+    write_evaluation(found, scene.folder / "report.tsv", Overwrite::refuse)->commit();
     const Json json = read_json(scene.folder / "report.json");
     DOCTEST_CHECK(json["bases"] == 90);
     DOCTEST_CHECK(json["labels"][2]["label"] == "exon");

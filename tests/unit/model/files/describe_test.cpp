@@ -116,3 +116,18 @@ DOCTEST_TEST_CASE("describe: other paths are refused") {
                   (folder / "none").string() + ": no such file");
     DOCTEST_CHECK_THROWS_AS(describe(folder.path()), bigbird::InputError);
 }
+
+DOCTEST_TEST_CASE("describe: a configuration of other kinds of values is described, or an input error") {
+    const TempDir folder;
+    for (const char* architectures : {"7", "[]", "{}", "null", "\"x\""}) {
+        write_file(folder / "config.json",
+                   std::string(R"({"model_type": "big_bird", "architectures": )") + architectures + "}");
+        DOCTEST_CHECK(describe(folder.path())["architecture"] == "not named");
+        write_file(
+            folder / "config.json",
+            std::string(R"({"model_type": "bigbird_dna_bins", "architectures": )") + architectures + "}");
+        DOCTEST_CHECK(describe(folder.path())["architecture"] == "not named");
+    }
+    write_file(folder / "config.json", R"({"model_type": 7})");
+    DOCTEST_CHECK_THROWS_AS(describe(folder.path()), bigbird::InputError);
+}

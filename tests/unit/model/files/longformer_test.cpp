@@ -129,3 +129,15 @@ DOCTEST_TEST_CASE("longformer: forms that transformers' Longformer has not") {
         refusal({{"max_position_embeddings", 8}, {"pad_token_id", 7}}).find("at least pad_token_id + 2") !=
         std::string::npos);
 }
+
+DOCTEST_TEST_CASE("longformer: lists of more layers and heads than memory holds are not made") {
+    const std::string start = "config.json: model configuration: ";
+    constexpr int many = 1 << 24;
+    DOCTEST_CHECK(
+        refusal({{"num_hidden_layers", many}, {"num_attention_heads", many}, {"hidden_size", many}}) ==
+        start + "attention_window lists 4096 numbers, the model has 16777216 layers");
+    const Json dilations(std::vector<int>(100'000, 1));
+    DOCTEST_CHECK(
+        refusal({{"attention_dilation", dilations}, {"num_attention_heads", many}, {"hidden_size", many}}) ==
+        start + "attention_dilation lists 100000 numbers, the model has 2 layers");
+}

@@ -79,9 +79,10 @@ DOCTEST_TEST_CASE("gpu_facts: what LibTorch lacks") {
     DOCTEST_CHECK(obstacle(facts) ==
                   "LibTorch's CUDA part cannot be opened: libcufile.so.0: cannot open shared object file");
     facts.missing_libraries = {"libcufile.so.0", "libnccl.so.2", "libnvshmem_host.so.3"};
-    DOCTEST_CHECK(obstacle(facts) ==
-                  "LibTorch's CUDA part needs libcufile.so.0, libnccl.so.2 and libnvshmem_host.so.3, which "
-                  "this machine lacks: scripts/setup --with-cuda installs what is missing");
+    DOCTEST_CHECK(
+        obstacle(facts) ==
+        "LibTorch's CUDA part needs libcufile.so.0, libnccl.so.2 and libnvshmem_host.so.3, which "
+        "this machine lacks: scripts/setup --with-cuda of a clone, or pip's torch with CUDA, brings it");
     facts.missing_libraries = {"libcufile.so.0"};
     DOCTEST_CHECK(obstacle(facts).starts_with("LibTorch's CUDA part needs libcufile.so.0, which"));
     facts.libtorch_cuda = 0;

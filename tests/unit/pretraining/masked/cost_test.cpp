@@ -77,7 +77,7 @@ DOCTEST_TEST_CASE("cost: memory grows with what is computed at once, and falls b
     config.vocab_size = 4096;
     const MemoryLoad load{.sequences = 8, .length = 1024};
     const double whole = memory_needed(config, load).total();
-    // Measured: lib/benchmarks.md.
+    // Measured: docs/performance.md.
     DOCTEST_CHECK(whole == doctest::Approx(1.055e9).epsilon(0.15));
     MemoryLoad other = load;
     other.recompute = true;

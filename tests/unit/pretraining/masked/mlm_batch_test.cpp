@@ -95,3 +95,13 @@ DOCTEST_TEST_CASE("mlm_batch: without NSP there are no pair labels") {
     const GlobalBatch batch = make_global_batch(some_examples(false), small_config(), 512, at::kCPU);
     DOCTEST_CHECK_FALSE(batch.parts.front().next_sentence.defined());
 }
+
+DOCTEST_TEST_CASE("mlm_batch: positions are filled up to whole steps by the last one") {
+    for (const std::int64_t count : {0, 1, 63, 64, 65, 200}) {
+        const at::Tensor positions = at::arange(count, at::kLong), filled = with_whole_steps(positions);
+        DOCTEST_CHECK(filled.size(0) % 64 == 0);
+        DOCTEST_CHECK(filled.size(0) < count + 64);
+        DOCTEST_CHECK(at::equal(filled.narrow(0, 0, count), positions));
+        if (count > 0) DOCTEST_CHECK(filled.max().item<std::int64_t>() == count - 1);
+    }
+}

@@ -76,6 +76,10 @@ DOCTEST_TEST_CASE("scoring/finetune: a planted motif is learnt, a random label i
     DOCTEST_CHECK(model.info.window == rows::WindowBounds{-100, 100});
     DOCTEST_CHECK(model.info.contigs.size() == 1);
     DOCTEST_CHECK(model.info.training.at("--batch-size") == 16);
+    DOCTEST_CHECK(task_models::read_calibration(fixture / "run/model", 2).has_value());
+    const std::string card = read_file(fixture / "run/model/README.md");
+    DOCTEST_CHECK(card.find("The weights are those of step " + std::to_string(best_step) + ".") !=
+                  std::string::npos);
 }
 
 DOCTEST_TEST_CASE("scoring/finetune: biases start at base rates, but at 0 where the head sees [CLS]") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/evaluation/curve.hpp"
+#include "bigbird/evaluation/curves/curve.hpp"
 
 #include <algorithm>
 #include <numeric>

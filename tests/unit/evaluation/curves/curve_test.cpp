@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/evaluation/curve.hpp"
+#include "bigbird/evaluation/curves/curve.hpp"
 
 #include "support/testing.hpp"
 
@@ -10,7 +10,8 @@ using namespace bigbird;
 using namespace bigbird::evaluation;
 
 DOCTEST_TEST_CASE("curve: the area under its points is scikit-learn's AUROC") {
-    for (const Json& one : read_json(testing::test_data("metrics/figures.json"))["cases"]) {
+    const Json fixture = read_json(testing::test_data("metrics/figures.json"));
+    for (const Json& one : fixture["cases"]) {
         const auto scores = one["scores"].get<std::vector<float>>();
         const auto labels = one["labels"].get<std::vector<std::uint8_t>>();
         const auto points = curve_of(scores, labels, scores.size());

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// README.md of a model folder in the form of Hugging Face's model cards: metadata as YAML between two lines
+// of ---, then Markdown (huggingface.co/docs/hub/model-cards).
+#pragma once
+
+#include "bigbird/core/formats/json_file.hpp"
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bigbird::model {
+
+inline constexpr const char* card_file = "README.md";
+
+struct CardMetric {
+    std::string type;  ///< as Hugging Face's hub names it: "roc_auc"
+    std::string name;  ///< as people read it: "Mean AUROC"
+    double value = 0;
+};
+
+/// Figures of one split of the data.
+struct CardResult {
+    std::string task_type, task;  ///< "multi-label-classification", "Chromatin profiles"
+    std::string split;            ///< "validation" or "test"
+    std::string data;             ///< what was scored, in a few words
+    std::vector<CardMetric> metrics;
+};
+
+struct ModelCard {
+    std::string name, summary;        ///< the summary is a sentence
+    std::vector<std::string> tags;    ///< beside "genomics" and "dna"
+    std::vector<CardResult> results;  ///< at most one of a split
+    std::string test_advice;          ///< how to add the results of test; empty: there are none to add
+    /// Titles and texts in Markdown, between the summary and the results, and behind them.
+    std::vector<std::pair<std::string, std::string>> before, after;
+};
+
+std::string to_text(const ModelCard& card);
+
+/// A Markdown table of two columns, the rows' keys and values as they are.
+std::string card_table(const std::string& left, const std::string& right,
+                       const std::vector<std::pair<std::string, std::string>>& rows);
+/// What an evaluation during training gave, as far as a card shows it: "eval_auroc" is "Mean AUROC".
+std::vector<CardMetric> card_metrics(const Json& evaluation);
+/// Rows of options by name; objects are left out.
+std::vector<std::pair<std::string, std::string>> card_options(const Json& options);
+
+/// The card with these results in place of the same split's. Throws ConfigError where the text is no card
+/// of to_text()'s.
+std::string with_result(const std::string& card, const CardResult& result);
+/// The same in a model folder's file. Throws InputError where there is none, WriteError.
+void add_to_card(const std::filesystem::path& model_folder, const CardResult& result);
+
+}  // namespace bigbird::model

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/score_calibration.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/json_file.hpp"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int format_version = 1;
+
+evaluation::Calibration calibration_from(const Json& json) {
+    evaluation::Calibration calibration{.temperature = json.at("temperature").get<double>(),
+                                        .biases = json.at("biases").get<std::vector<double>>()};
+    const bool finite =
+        std::ranges::all_of(calibration.biases, [](double bias) { return std::isfinite(bias); });
+    if (!finite || !std::isfinite(calibration.temperature) || calibration.temperature <= 0) {
+        throw ConfigError("temperature must be above 0, and every bias a number");
+    }
+    return calibration;
+}
+
+}  // namespace
+
+std::optional<FittedCalibration> fit_on_validation(const at::Tensor& logits, const at::Tensor& truth,
+                                                   int threads) {
+    const at::Tensor scores = logits.to(at::kFloat).t().contiguous();  // (labels, rows)
+    const at::Tensor ones = truth.to(at::kByte).t().contiguous();      // (labels, rows)
+    const auto count = static_cast<std::size_t>(scores.numel());
+    const auto fit = evaluation::fit_calibration({scores.const_data_ptr<float>(), count},
+                                                 {ones.const_data_ptr<std::uint8_t>(), count},
+                                                 static_cast<std::size_t>(scores.size(0)), threads);
+    if (!fit) return std::nullopt;
+    return FittedCalibration{*fit, scores.size(1)};
+}
+
+void write_calibration(const FittedCalibration& fitted, const fs::path& directory) {
+    const evaluation::CalibrationFit& fit = fitted.fit;
+    write_json(directory / calibration_file,
+               {{"format", format_version},
+                {"method", "probability = 1 / (1 + exp(-(logit / temperature + bias of the label)))"},
+                {"rows_of_validation", fitted.rows},
+                {"cross_entropy_before", fit.loss_before},
+                {"cross_entropy_after", fit.loss_after},
+                {"temperature", fit.calibration.temperature},
+                {"biases", fit.calibration.biases}},
+               Overwrite::allow);
+}
+
+std::optional<evaluation::Calibration> read_calibration(const fs::path& directory, std::size_t labels) {
+    const fs::path file = directory / calibration_file;
+    std::error_code error;
+    if (!fs::exists(file, error)) return std::nullopt;
+    const Json json = read_json(file);
+    try {
+        if (json.at("format").get<int>() > format_version) {
+            throw InputError("was written by a newer bigbird-dna", file);
+        }
+        evaluation::Calibration calibration = calibration_from(json);
+        if (calibration.biases.size() != labels) {
+            throw InputError("has " + std::to_string(calibration.biases.size()) +
+                                 " biases, but the model has " + std::to_string(labels) + " labels",
+                             file);
+        }
+        return calibration;
+    } catch (const Json::exception& damage) {
+        throw InputError("is damaged: " + std::string(damage.what()), file);
+    } catch (const ConfigError& damage) {
+        throw InputError("is damaged: " + std::string(damage.what()), file);
+    }
+}
+
+ScoreCalibration::ScoreCalibration(const evaluation::Calibration& calibration, const at::Device& device)
+    : temperature_(calibration.temperature),
+      biases_(at::tensor(calibration.biases, at::kDouble).to(device)) {}
+
+at::Tensor ScoreCalibration::probabilities(const at::Tensor& logits) const {
+    if (!biases_.defined()) return logits.sigmoid();
+    const at::Tensor biases = biases_.to(logits.options());
+    return (logits / temperature_ + biases).sigmoid();
+}
+
+}  // namespace bigbird::task_models

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/score_calibration.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/tensors.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/json_file.hpp"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+#include <fstream>
+
+using namespace bigbird;
+using namespace bigbird::testing;
+using namespace bigbird::task_models;
+
+DOCTEST_TEST_CASE(
+    "score_calibration: probabilities are the logistic function of logit / temperature + bias") {
+    const at::Tensor logits = at::tensor({-2.0, 0.0, 1.0, 3.0}, at::kDouble).view({2, 2});
+    DOCTEST_CHECK(identical(ScoreCalibration().probabilities(logits), logits.sigmoid()));
+    const ScoreCalibration calibration({.temperature = 2, .biases = {0.5, -1}}, at::kCPU);
+    const at::Tensor found = calibration.probabilities(logits);
+    const double wanted[] = {-0.5, -1.0, 1.0, 0.5};  // -2/2+0.5, 0/2-1, 1/2+0.5, 3/2-1
+    for (std::int64_t i = 0; i < 4; ++i) {
+        DOCTEST_CHECK(found.view(-1)[i].item<double>() ==
+                      doctest::Approx(1 / (1 + std::exp(-wanted[i]))).epsilon(1e-12));
+    }
+    const bool is_float = calibration.probabilities(logits.to(at::kFloat)).scalar_type() == at::kFloat;
+    DOCTEST_CHECK(is_float);
+}
+
+DOCTEST_TEST_CASE("score_calibration: the file gives back what was written") {
+    TempDir folder;
+    DOCTEST_CHECK_FALSE(read_calibration(folder.path(), 2).has_value());
+    at::Tensor logits = at::empty({50, 2}), truth = at::zeros({50, 2}, at::kByte);
+    for (std::int64_t i = 0; i < 50; ++i) {
+        logits[i][0] = static_cast<double>(i % 7) - 3;
+        logits[i][1] = static_cast<double>(i % 5) - 1;
+        truth[i][0] = i % 7 > 3 || i % 10 == 0 ? 1 : 0;
+        truth[i][1] = i % 5 > 3 || i % 9 == 0 ? 1 : 0;
+    }
+    const auto fitted = fit_on_validation(logits, truth, 1);
+    DOCTEST_REQUIRE(fitted.has_value());
+    DOCTEST_CHECK(fitted->rows == 50);
+    DOCTEST_CHECK(fitted->fit.loss_after < fitted->fit.loss_before);
+    write_calibration(*fitted, folder.path());
+    const auto read = read_calibration(folder.path(), 2);
+    DOCTEST_REQUIRE(read.has_value());
+    DOCTEST_CHECK(*read == fitted->fit.calibration);
+    DOCTEST_CHECK_FALSE(fit_on_validation(at::empty({0, 2}), at::empty({0, 2}), 1).has_value());
+}
+
+DOCTEST_TEST_CASE("score_calibration: a damaged file is refused with a sentence") {
+    TempDir folder;
+    const auto refused = [&](const char* text) {
+        std::ofstream(folder / "calibration.json") << text;
+        DOCTEST_CHECK_THROWS_AS(read_calibration(folder.path(), 2), InputError);
+    };
+    refused("{");
+    refused("[]");
+    refused(R"({"format": 1, "temperature": 1})");
+    refused(R"({"format": 1, "temperature": 0, "biases": [0, 0]})");
+    refused(R"({"format": 1, "temperature": 1e999, "biases": [0, 0]})");
+    refused(R"({"format": 1, "temperature": 1, "biases": [0]})");
+    refused(R"({"format": 1, "temperature": 1, "biases": [0, null]})");
+    refused(R"({"format": 2, "temperature": 1, "biases": [0, 0]})");
+    std::ofstream(folder / "calibration.json") << R"({"format": 1, "temperature": 3, "biases": [0, 1]})";
+    DOCTEST_CHECK(read_calibration(folder.path(), 2)->biases[1] == 1);
+}
