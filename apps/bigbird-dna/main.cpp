@@ -3,7 +3,7 @@
 #include "commands/command_list.hpp"
 
 int main(int argc, char** argv) {
-    bigbird::cli::Program program;
-    add_commands(program, bigbird::cli::HandOver(argv));
-    return program.main(argc, argv);
+    return bigbird::cli::run_program(argc, argv, [argv](bigbird::cli::Program& program) {
+        add_commands(program, bigbird::cli::HandOver(argv));
+    });
 }

@@ -12,10 +12,11 @@
 #include "commands/pretrain.hpp"
 #include "support/program.hpp"
 
-int main(int argc, char** argv) {
+namespace {
+
+void add_tensor_commands(bigbird::cli::Program& program) {
     using namespace bigbird::cli;
     using bigbird::examples::Task;
-    Program program;
     setup_pretrain(program, run_pretrain);
     setup_evaluate_mlm(program, run_evaluate_mlm);
     setup_finetune(program, Task::promoter, run_finetune);
@@ -28,5 +29,10 @@ int main(int argc, char** argv) {
     setup_embed(program, run_embed);
     setup_forward(program, run_forward);
     setup_info(program, run_info_with_tensors);
-    return program.main(argc, argv);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return bigbird::cli::run_program(argc, argv, add_tensor_commands);
 }

@@ -92,8 +92,9 @@ DOCTEST_TEST_CASE(
         const ProgramResult result = forward_on("cuda");
         DOCTEST_CHECK(result.code == 4);
         DOCTEST_CHECK(result.err.find("LibTorch's CUDA part needs libcufile.so.0") != std::string::npos);
-        DOCTEST_CHECK(result.err.ends_with(
-            "which this machine lacks: scripts/setup --with-cuda installs what is missing\n"));
+        DOCTEST_CHECK(
+            result.err.ends_with("which this machine lacks: scripts/setup --with-cuda of a clone, or pip's "
+                                 "torch with CUDA, brings it\n"));
     } else {
         DOCTEST_MESSAGE("every CUDA library is here: nothing to see");
     }

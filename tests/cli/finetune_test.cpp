@@ -8,6 +8,7 @@
 
 #include "bigbird/core/formats/json_file.hpp"
 
+#include <filesystem>
 #include <sstream>
 
 using namespace bigbird;
@@ -74,6 +75,54 @@ DOCTEST_TEST_CASE("finetune: two processes train as one, stop together and go on
     const ProgramResult few = fixture.finetune("few", with({"--processes", "7"}));
     DOCTEST_CHECK(few.code == 2);
     DOCTEST_CHECK(contains(few.err, "--batch-size 6 leaves some of the 7 processes without a window"));
+}
+
+DOCTEST_TEST_CASE(
+    "finetune: scores are calibrated on validation, and the card says what the model is worth") {
+    const Fixture fixture;
+    const std::vector<std::string> words{"--architecture", "kmer-ridge"};
+    DOCTEST_REQUIRE(
+        fixture.finetune("plain", {"--architecture", "kmer-ridge", "--calibration", "none"}).code == 0);
+    DOCTEST_REQUIRE(fixture.finetune("run", words).code == 0);
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(fixture / "plain/model/calibration.json"));
+    const Json calibration = read_json(fixture / "run/model/calibration.json");
+    DOCTEST_CHECK(calibration["biases"].size() == 2);
+    DOCTEST_CHECK(calibration["cross_entropy_after"] < calibration["cross_entropy_before"]);
+    // The weights are the same; the scores are not, but in the same order.
+    DOCTEST_CHECK(read_file(fixture / "plain/model/model.safetensors") ==
+                  read_file(fixture / "run/model/model.safetensors"));
+    double errors[2], areas[2];
+    for (const int i : {0, 1}) {
+        const std::string run = i == 0 ? "plain" : "run", scores = fixture / (run + ".tsv"),
+                          report = fixture / (run + ".json");
+        DOCTEST_REQUIRE(
+            run_program({"predict-chromatin", "--model", fixture / run, "--examples", fixture / "examples",
+                         "--split", "validation", "--device", "cpu", "--output", scores})
+                .code == 0);
+        DOCTEST_REQUIRE(
+            run_program({"evaluate-chromatin", "--scores", scores, "--examples", fixture / "examples",
+                         "--split", "validation", "--resamples", "0", "--output", report})
+                .code == 0);
+        const Json json = read_json(report);
+        errors[i] = json["reliability"]["brier"].get<double>();
+        areas[i] = json["groups"][0]["auroc_mean"].get<double>();
+    }
+    DOCTEST_CHECK(errors[1] < errors[0]);
+    DOCTEST_CHECK(areas[1] == doctest::Approx(areas[0]).epsilon(1e-6));
+    const std::string card = read_file(fixture / "run/model/README.md");
+    DOCTEST_CHECK(contains(card, "# kmer-ridge for chromatin, 2 labels\n"));
+    DOCTEST_CHECK(contains(card, "Not looked at yet."));
+    const ProgramResult added =
+        run_program({"evaluate-chromatin", "--scores", fixture / "run.tsv", "--examples",
+                     fixture / "examples", "--split", "validation", "--resamples", "0", "--output",
+                     fixture / "again.json", "--model-card", fixture / "run/model"});
+    DOCTEST_CHECK(added.code == 0);
+    DOCTEST_CHECK(read_file(fixture / "run/model/README.md") != card);
+    DOCTEST_CHECK(run_program({"evaluate-chromatin", "--scores", fixture / "run.tsv", "--examples",
+                               fixture / "examples", "--split", "validation", "--resamples", "0", "--output",
+                               fixture / "third.json", "--model-card", fixture / "examples"})
+                      .code == 3);
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(fixture / "third.json"));
 }
 
 DOCTEST_TEST_CASE("finetune: --attention chooses the code that attends, there, in predict-* and in embed") {

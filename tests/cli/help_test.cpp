@@ -29,8 +29,28 @@ DOCTEST_TEST_CASE("help: a wrong command line is one sentence on standard error 
     DOCTEST_CHECK(result.out.empty());
     DOCTEST_CHECK(result.err ==
                   "bigbird-dna: error: there is no command 'no-such-command'; see 'bigbird-dna --help'\n");
-    DOCTEST_CHECK(run_program({}).err ==
-                  "bigbird-dna: error: a command is needed; see 'bigbird-dna --help'\n");
+}
+
+DOCTEST_TEST_CASE("help: no command at all prints the short road, whose options the commands know") {
+    const auto result = run_program({});
+    DOCTEST_CHECK(result.code == 2);
+    DOCTEST_CHECK(result.out.empty());
+    std::istringstream lines(result.err);
+    std::string line;
+    int commands = 0;
+    while (std::getline(lines, line)) {
+        if (line.rfind("  bigbird-dna ", 0) != 0) continue;
+        ++commands;
+        std::istringstream words(line);
+        std::string program, command, word;
+        words >> program >> command;
+        const std::string help = run_program({command, "--help"}).out;
+        while (words >> word) {
+            DOCTEST_CAPTURE(word);
+            if (word.rfind("--", 0) == 0) DOCTEST_CHECK(contains(help, word + " "));
+        }
+    }
+    DOCTEST_CHECK(commands == 6);
 }
 
 DOCTEST_TEST_CASE("help: --version is one line that a program can read") {

@@ -6,7 +6,9 @@
 #include "bigbird/core/formats/json_file.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 using namespace bigbird;
@@ -45,6 +47,18 @@ std::vector<double> losses_of(const fs::path& run) {
         }
     }
     return all;
+}
+
+/// Processes that have the folder among their arguments.
+int running_on(const fs::path& folder) {
+    int count = 0;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+        std::ifstream in(entry.path() / "cmdline");  // it may have ended meanwhile
+        std::string words;
+        std::getline(in, words, '\n');
+        count += contains(words, folder.string()) ? 1 : 0;
+    }
+    return count;
 }
 
 std::vector<std::string> pretrain(const std::string& documents, const fs::path& run,
@@ -190,6 +204,25 @@ DOCTEST_TEST_CASE("pretrain: two processes train as one, stop together and go on
     const ProgramResult few = run_program(pretrain(documents, folder / "few", {"--processes", "3"}));
     DOCTEST_CHECK(few.code == 2);
     DOCTEST_CHECK(contains(few.err, "--batch-size 2 leaves some of the 3 processes without a sequence"));
+}
+
+DOCTEST_TEST_CASE(
+    "pretrain: a signal while two processes start ends them with its exit code, and the run goes on") {
+    const TempDir folder;
+    const std::string documents = documents_in(folder);
+    const auto arguments = pretrain(documents, folder / "run", {"--processes", "2"});
+    for (const int milliseconds : {0, 20, 50, 100, 200, 300, 450, 600}) {
+        const int signal = milliseconds % 100 == 50 ? SIGINT : SIGTERM;
+        DOCTEST_CAPTURE(milliseconds);
+        const ProgramResult stopped =
+            run_program(arguments, {},
+                        {.signal = signal, .once_said = {}, .once_filled = {}, .milliseconds = milliseconds});
+        DOCTEST_CAPTURE(stopped.err);
+        DOCTEST_CHECK_FALSE(stopped.by_signal);
+        DOCTEST_CHECK((stopped.code == 128 + signal || stopped.code == 0));  // 0: a fast machine was done
+        DOCTEST_CHECK(running_on(folder / "run") == 0);
+    }
+    DOCTEST_CHECK(run_program(arguments).code == 0);
 }
 
 DOCTEST_TEST_CASE("pretrain: tiny-modern has its own defaults, trains on two processes, goes on, is scored") {

@@ -12,7 +12,9 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 extern char** environ;
@@ -43,11 +45,23 @@ private:
     void (*old_handler_)(int);
 };
 
+/// Whether the process handles the signal, or holds it back until it does.
+bool handles(pid_t process, int signal) {
+    std::ifstream in("/proc/" + std::to_string(process) + "/status");
+    for (std::string key, value; in >> key >> value;) {
+        if (key != "SigBlk:" && key != "SigCgt:") continue;
+        if ((std::stoull(value, nullptr, 16) >> (signal - 1) & 1U) != 0) return true;
+    }
+    return false;
+}
+
 void disturb(pid_t child, const std::string& err, const Disturbance& disturbance) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (disturbance.signal != 0 && std::chrono::steady_clock::now() < deadline) {
         if (read_file(err).find(disturbance.once_said) != std::string::npos &&
             (disturbance.once_filled.empty() || !std::filesystem::is_empty(disturbance.once_filled))) {
+            if (!handles(child, disturbance.signal)) continue;
+            std::this_thread::sleep_for(std::chrono::milliseconds(disturbance.milliseconds));
             ::kill(child, disturbance.signal);
             return;
         }
@@ -97,7 +111,7 @@ ProgramResult run_program(const std::vector<std::string>& arguments, const std::
     int status = 0;
     ::waitpid(child, &status, 0);
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    return {code, read_file(out), read_file(err)};
+    return {code, WIFSIGNALED(status), read_file(out), read_file(err)};
 }
 
 }  // namespace bigbird::testing

@@ -8,8 +8,9 @@
 namespace bigbird::testing {
 
 struct ProgramResult {
-    int code = -1;         ///< exit code, or 128 + signal
-    std::string out, err;  ///< standard output and error
+    int code = -1;           ///< exit code, or 128 + signal
+    bool by_signal = false;  ///< that ended it
+    std::string out, err;    ///< standard output and error
 };
 
 /// What happens to a program while it runs.
@@ -17,6 +18,7 @@ struct Disturbance {
     int signal = 0;                  ///< sent to it ...
     std::string once_said{};         ///< ... as soon as standard error holds this ...
     std::string once_filled{};       ///< ... and this folder, where named, something
+    int milliseconds = 0;            ///< ... and so long after it first handles the signal
     std::uint64_t largest_file = 0;  ///< bytes; writing fails beyond, as on a full disk
     std::string program{};           ///< another copy of it
 };

@@ -18,7 +18,7 @@ ProgramResult run_shell(const std::string& shell, const std::string& script) {
     const std::string command = "HOME='" + home.path().string() + "' " + shell + " '" +
                                 (home / "script").string() + "' >'" + out + "' 2>&1";
     const int status = std::system(command.c_str());
-    return {status, read_file(out), {}};
+    return {.code = status, .out = read_file(out), .err = {}};
 }
 
 }  // namespace bigbird::testing

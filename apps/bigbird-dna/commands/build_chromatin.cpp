@@ -137,7 +137,7 @@ void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) 
 }
 
 int run_build_chromatin(const BuildChromatinOptions& options) {
-    PendingOutput folder(options.output.output, options.output.overwrite(), true);
+    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
     if (options.peaks.empty()) {
         run_import(options, folder.path());
         folder.commit();

@@ -12,6 +12,10 @@
 #include "bigbird/corpus/merge/merge_documents.hpp"
 
 #include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <ostream>
 
 namespace bigbird::cli {
 
@@ -81,6 +85,28 @@ int forecast(const BuildDocumentsOptions& options) {
     return 0;
 }
 
+/// Documents, manifest and record of a part: all or none.
+void put_in_place(const BuildDocumentsOptions& options, corpus::DocumentWriter& writer,
+                  const std::function<Json()>& describe, std::vector<PartSegment> segments) {
+    std::vector<PendingOutput*> outputs;
+    if (PendingOutput* const documents = writer.finish()) outputs.push_back(documents);
+    std::unique_ptr<PendingOutput> record;
+    std::optional<PendingOutput> manifest_file;
+    const Json manifest = options.shard || !options.manifest.empty() ? describe() : Json();
+    if (options.shard) {
+        record = pending_part_record(corpus::documents_record(manifest, *options.shard, std::move(segments)),
+                                     outputs);
+        outputs.insert(outputs.begin(), record.get());
+    }
+    if (!options.manifest.empty()) {
+        manifest_file.emplace(options.manifest, options.output.overwrite());
+        manifest_file->write([&](std::ostream& out) { out << manifest.dump(2) << '\n'; });
+        outputs.insert(outputs.begin(), &*manifest_file);
+    }
+    commit_together(outputs);
+    if (!options.shard) remove_part_record(options.output.output);
+}
+
 }  // namespace
 
 int run_build_documents(const BuildDocumentsOptions& options) {
@@ -117,20 +143,14 @@ int run_build_documents(const BuildDocumentsOptions& options) {
     };
     const corpus::BuildCounts counts = corpus::build_documents(
         *genome, spec, text, threads, write, [&](std::int64_t bases) { progress.update(bases / megabase); });
-    remove_part_record(options.output.output);
-    writer.commit();
-    if (options.shard || !options.manifest.empty()) {
-        const corpus::DocumentInputs inputs{options.references, options.documents.include,
-                                            options.documents.exclude};
-        const Json manifest = corpus::document_manifest(form, spec, counts, inputs);
-        if (options.shard) {
-            write_part_record(corpus::documents_record(manifest, *options.shard, std::move(segments)),
-                              {options.output.output});
-        }
-        if (!options.manifest.empty()) {
-            write_json(options.manifest, manifest, options.output.overwrite());
-        }
-    }
+    put_in_place(
+        options, writer,
+        [&] {
+            const corpus::DocumentInputs inputs{options.references, options.documents.include,
+                                                options.documents.exclude};
+            return corpus::document_manifest(form, spec, counts, inputs);
+        },
+        std::move(segments));
     log_info("{}; {}", counts.describe(spec), Progress::duration(progress.end()));
     return 0;
 }

@@ -70,7 +70,7 @@ int run_build_promoters(const BuildPromotersOptions& options) {
     promoters.max_n_fraction = options.max_n_fraction;
     promoters.seed = options.seed;
     promoters.threads = resolve_threads(options.threads);
-    PendingOutput folder(options.output.output, options.output.overwrite(), true);
+    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
     examples::build_promoters(promoters, folder.path());
     folder.commit();
     return 0;

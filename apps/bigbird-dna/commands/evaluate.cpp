@@ -4,13 +4,16 @@
 #include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/model/files/model_card.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace bigbird::cli {
 
@@ -49,6 +52,46 @@ void add_report_options(CLI::App& command, EvaluateOptions& options) {
         ->type_name("PATH")
         ->group("Output");
     command.add_flag("--force", options.force, "Replace an output that exists")->group("Output");
+    command
+        .add_option("--model-card", options.model_card,
+                    "Write the figures of the first table into README.md of this model folder, in place of "
+                    "those of the same rows")
+        ->type_name("DIR")
+        ->group("Output");
+}
+
+/// Before the work: throws where the card cannot take the figures.
+void check_model_card(const EvaluateOptions& options) {
+    if (options.model_card.empty()) return;
+    if (options.request.split == examples::Split::train) {
+        throw ConfigError("--model-card: a card has no place for the rows of train");
+    }
+    require_readable(options.model_card / model::card_file);
+}
+
+model::CardResult card_result(const evaluation::EvaluationRequest& request,
+                              const evaluation::EvaluationReport& report) {
+    const evaluation::Evaluation& of = report.files.front().evaluation;
+    const bool promoters = request.task == examples::Task::promoter;
+    model::CardResult result{
+        .task_type = promoters ? "text-classification" : "multi-label-classification",
+        .task = promoters ? "Promoter regions" : "Chromatin profiles",
+        .split = std::string(to_string(request.split)),
+        .data = fmt::format("{} rows {}", of.rows - of.not_scored,
+                            request.split == examples::Split::test ? "of test, which nothing was trained on"
+                                                                   : "held out to choose the step")};
+    const auto add = [&](const char* type, const char* name, const evaluation::Figure& figure) {
+        if (figure.value) result.metrics.push_back({type, name, *figure.value});
+    };
+    const evaluation::GroupFigures& all = of.groups.front();
+    add("roc_auc", promoters ? "AUROC" : "Mean AUROC", all.mean_roc_auc);
+    add("average_precision", promoters ? "AUPRC" : "Mean AUPRC", all.mean_average_precision);
+    if (of.at_threshold) add("f1", "F1", of.at_threshold->f1);
+    if (of.reliability) {
+        result.metrics.push_back(
+            {"expected_calibration_error", "Calibration error", of.reliability->calibration_error});
+    }
+    return result;
 }
 
 void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
@@ -58,11 +101,11 @@ void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
     command
         .add_option_function<std::string>(
             "--threshold", set_threshold,
-            "A score from here on counts as a promoter: a number, or f1 or mcc, which take the best "
-            "on the rows "
-            "of validation (score them too: predict-promoter --examples, without --split)")
-        ->default_str("0.5")
-        ->type_name("SCORE|f1|mcc");
+            "A score from here on counts as a promoter: a number, or f1 or mcc, which take the best on the "
+            "rows of validation (score them too: predict-promoter --examples, without --split); auto: f1 "
+            "where they are scored, else 0.5")
+        ->default_str("auto")
+        ->type_name("SCORE|auto|f1|mcc");
     const char* group = "Scan";
     CLI::Option* tss =
         command.add_option("--tss", options.scan.tss, "Known TSSs, to tell right calls of --scan by")
@@ -163,6 +206,7 @@ int run_evaluate(const EvaluateOptions& options) {
     for (const std::filesystem::path& output : options.outputs) {
         if (output != "-") prepare_output(output, overwrite);
     }
+    check_model_card(options);
     evaluation::EvaluationRequest request = options.request;
     request.options.threads = resolve_threads(request.options.threads);
     if (!options.scan.scores.empty()) request.scan = options.scan;
@@ -170,8 +214,13 @@ int run_evaluate(const EvaluateOptions& options) {
     for (const std::string& line : evaluation::to_lines(report)) {
         log_info("{}", line);
     }
+    std::vector<std::unique_ptr<genome::TextOutput>> reports;
     for (const std::filesystem::path& output : options.outputs) {
-        evaluation::write_report(report, output, overwrite);
+        reports.push_back(evaluation::write_report(report, output, overwrite));
+    }
+    genome::commit_together(reports);
+    if (!options.model_card.empty()) {
+        model::add_to_card(options.model_card, card_result(request, report));
     }
     return 0;
 }

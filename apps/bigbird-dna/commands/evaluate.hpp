@@ -15,6 +15,7 @@ struct EvaluateOptions {
     evaluation::EvaluationRequest request;  ///< but for scan
     evaluation::ScanOptions scan;           ///< asked for where it has scores
     std::vector<std::filesystem::path> outputs;
+    std::filesystem::path model_card;  ///< model folder whose card gets the figures; empty: none
     bool force = false;
 };
 

@@ -64,8 +64,10 @@ int run_evaluate_tokens(const EvaluateTokensOptions& options) {
     const evaluation::BaseEvaluation evaluation = evaluation::evaluate_bases(request);
     for (const std::string& line : evaluation::to_lines(evaluation))
         log_info("{}", line);
+    std::vector<std::unique_ptr<genome::TextOutput>> reports;
     for (const std::filesystem::path& output : options.outputs)
-        evaluation::write_evaluation(evaluation, output, overwrite);
+        reports.push_back(evaluation::write_evaluation(evaluation, output, overwrite));
+    genome::commit_together(reports);
     return 0;
 }
 

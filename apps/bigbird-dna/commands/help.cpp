@@ -34,7 +34,7 @@ std::string help_text(const HelpOptions& options) {
 }
 
 void write_manual(const HelpOptions& options) {
-    PendingOutput folder(options.output.output, options.output.overwrite(), true);
+    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
     write_man_pages(describe_program(*options.tree), folder.path());
     folder.commit();
 }

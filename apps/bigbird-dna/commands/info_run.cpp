@@ -60,8 +60,9 @@ void print_cuda_libraries() {
     for (const NeededLibrary& library : libraries) {
         const bool found = !library.path.empty();
         print({library.name, found,
-               found ? library.path.lexically_normal().string()
-                     : "not found: scripts/setup --with-cuda installs it"});
+               found
+                   ? library.path.lexically_normal().string()
+                   : "not found: scripts/setup --with-cuda of a clone, or pip's torch with CUDA, brings it"});
     }
 }
 

@@ -12,7 +12,8 @@
 #include "bigbird/corpus/merge/merge_tokens.hpp"
 #include "bigbird/outputs/merge/merge_scores.hpp"
 
-#include <sys/resource.h>
+#include <array>
+#include <ostream>
 
 namespace bigbird::cli {
 namespace fs = std::filesystem;
@@ -23,14 +24,6 @@ constexpr Examples examples{
     {{"One table out of the parts that --shard 1/2 and --shard 2/2 wrote",
       "bigbird-dna merge part-1.tsv.gz part-2.tsv.gz --output scores.tsv.gz"},
      {"One folder of tokens out of many, in any order", "bigbird-dna merge corpus-part-* --output corpus"}}};
-
-/// All parts are open at once; the usual limit of 1,024 files is lower than what the system allows.
-void allow_many_files() {
-    rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 /// Without the records, which PART* names, too.
 std::vector<fs::path> without_records(std::vector<fs::path> paths) {
@@ -51,8 +44,12 @@ void merge(const MergeOptions& options, const std::vector<fs::path>& paths, int 
     }
     const std::vector<Part> parts = open_parts(paths, threads);
     if (kind != "documents") return outputs::merge_scores(parts, options.output.output, overwrite, threads);
-    corpus::merge_documents(parts, options.output.output, overwrite, threads);
-    if (!options.manifest.empty()) write_json(options.manifest, corpus::merged_manifest(parts), overwrite);
+    if (options.manifest.empty()) {
+        return corpus::merge_documents(parts, options.output.output, overwrite, threads);
+    }
+    PendingOutput manifest(options.manifest, overwrite);
+    manifest.write([&](std::ostream& out) { out << corpus::merged_manifest(parts).dump(2) << '\n'; });
+    corpus::merge_documents(parts, options.output.output, overwrite, threads, std::array{&manifest});
 }
 
 }  // namespace
@@ -83,7 +80,6 @@ void setup_merge(Program& program, Runner<MergeOptions> run) {
 int run_merge(const MergeOptions& options) {
     prepare_output(options.output.output, options.output.overwrite());
     if (!options.manifest.empty()) prepare_output(options.manifest, options.output.overwrite());
-    allow_many_files();
     const std::vector<fs::path> paths = without_records(options.parts);
     merge(options, paths, resolve_threads(options.threads));
     remove_part_record(options.output.output);

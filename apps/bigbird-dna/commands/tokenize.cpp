@@ -12,6 +12,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+#include <array>
+
 namespace bigbird::cli {
 
 namespace {
@@ -77,11 +79,14 @@ int run_tokenize(const TokenizeOptions& options) {
         throw InputError("has no document for part " + to_string(*options.shard) + ": give fewer parts",
                          options.documents);
     }
-    remove_part_record(options.output.output);
-    writer.commit(inputs.get(), threads);
+    PendingOutput& folder = writer.finish(inputs.get(), threads);
     if (options.shard) {
-        corpus::write_tokens_record(options.output.output, *options.shard, options.shard_tokens,
-                                    std::move(segments));
+        const auto record =
+            corpus::pending_tokens_record(folder, *options.shard, options.shard_tokens, std::move(segments));
+        commit_together(std::array{record.get(), &folder});
+    } else {
+        folder.commit();
+        remove_part_record(options.output.output);
     }
     const corpus::TokenCounts& counts = writer.counts();
     const double seconds = progress.end();

@@ -11,7 +11,9 @@
 
 #include <map>
 #include <optional>
+#include <ostream>
 #include <string>
+#include <vector>
 
 namespace bigbird::cli {
 
@@ -104,7 +106,7 @@ int run_train_tokenizer(const TrainTokenizerOptions& options) {
     }
     std::optional<PendingOutput> hugging_face;
     if (!options.hugging_face.empty()) {
-        hugging_face.emplace(options.hugging_face, options.output.overwrite(), true);
+        hugging_face.emplace(options.hugging_face, options.output.overwrite(), PendingOutput::Kind::folder);
     }
     tokenizer::TokenizerTrainer trainer(spec, options.output.output, options.output.overwrite());
     const auto genome = options.references.empty() ? nullptr : genome::open_references(options.references);
@@ -114,15 +116,22 @@ int run_train_tokenizer(const TrainTokenizerOptions& options) {
         corpus::DocumentReader documents(options.documents, genome.get());
         corpus::add_documents(trainer, documents);
     }
-    const tokenizer::TrainReport report = trainer.finish();
-    if (!options.report.empty()) {
-        write_json(options.report, corpus::report_json(spec, report), options.output.overwrite());
-    }
-    if (hugging_face) {
-        const auto tokenizer = tokenizer::DnaTokenizer::load(options.output.output);
-        tokenizer::write_tokenizer_files(tokenizer, default_positions, hugging_face->path());
-        hugging_face->commit();
-    }
+    std::optional<PendingOutput> report_file;
+    const auto companions = [&](const tokenizer::TrainReport& of, const tokenizer::DnaTokenizer& tokenizer) {
+        std::vector<PendingOutput*> outputs;
+        if (!options.report.empty()) {
+            report_file.emplace(options.report, options.output.overwrite());
+            report_file->write(
+                [&](std::ostream& out) { out << corpus::report_json(spec, of).dump(2) << '\n'; });
+            outputs.push_back(&*report_file);
+        }
+        if (hugging_face) {
+            tokenizer::write_tokenizer_files(tokenizer, default_positions, hugging_face->path());
+            outputs.push_back(&*hugging_face);
+        }
+        return outputs;
+    };
+    const tokenizer::TrainReport report = trainer.finish(companions);
     log_info("{} pieces, {:.3f} bases a token", report.vocab_size, report.bases_per_token());
     return 0;
 }

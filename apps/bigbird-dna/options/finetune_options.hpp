@@ -11,6 +11,7 @@
 
 namespace bigbird::cli {
 
+inline constexpr Choices<bool, 2> calibrations{{{true, "validation"}, {false, "none"}}};
 inline constexpr Choices<bool, 2> strand_augmentations{{{false, "none"}, {true, "reverse-complement"}}};
 
 /// --random-weights, in `group`.

@@ -2,6 +2,7 @@
 #include "support/hand_over.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
 
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ std::filesystem::path tensor_program() {
 
 void exec_tensor_program(char** argv) {
     const std::filesystem::path program = tensor_program();
+    hold_signals();
     ::execv(program.c_str(), argv);
     throw ConfigError(program.string() + " cannot be started: " + std::strerror(errno) +
                       "; it belongs beside bigbird-dna, for the commands that need LibTorch");

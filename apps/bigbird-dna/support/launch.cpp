@@ -2,6 +2,7 @@
 #include "support/launch.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 
@@ -51,10 +52,7 @@ public:
         }
         folder_ = name;
     }
-    ~MeetingPlace() {
-        std::error_code error;
-        fs::remove_all(folder_, error);
-    }
+    ~MeetingPlace() { remove_quietly(folder_); }
     MeetingPlace(const MeetingPlace&) = delete;
     MeetingPlace& operator=(const MeetingPlace&) = delete;
     fs::path file() const { return folder_ / "meeting"; }
@@ -101,6 +99,7 @@ public:
         ::setenv("LOCAL_WORLD_SIZE", std::to_string(count).c_str(), 1);
         ::setenv("BIGBIRD_MEETING_FILE", meeting_.file().c_str(), 1);
         const pid_t parent = ::getpid();
+        hold_signals();  // for the processes, until they have loaded their libraries
         for (int rank = 0; rank < count; ++rank) {
             const pid_t process = ::fork();
             if (process == 0) {
@@ -112,6 +111,7 @@ public:
             }
             children_.push_back({.process = process});
         }
+        release_signals();
     }
 
     int wait() {

@@ -15,8 +15,14 @@
 #include "bigbird/core/system/processor.hpp"
 #include "bigbird/core/version.hpp"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <new>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +33,22 @@ namespace {
 constexpr const char* about =
     "BigBird for DNA: from a FASTA to promoter and chromatin scores on BED regions.\n"
     "Zaheer et al., Big Bird: Transformers for Longer Sequences, NeurIPS 2020.";
+
+/// What bigbird-dna says where no command is given.
+constexpr const char* short_road = R"(bigbird-dna: BigBird for DNA, from a FASTA to scores on BED regions
+
+Score the rows of a BED, with a model that is there:
+  bigbird-dna predict-chromatin --model MODEL --reference genome.fa --regions regions.bed --output scores.tsv
+Make a model of your own peaks:
+  bigbird-dna build-chromatin --peaks peaks.tsv --reference genome.fa --validation 7 --test 8 --output examples
+  bigbird-dna finetune-chromatin --architecture bigbird-bins --examples examples --output my-model
+Pretrain a network on a genome:
+  bigbird-dna build-documents --reference genome.fa --output documents.txt.gz
+  bigbird-dna train-tokenizer --documents documents.txt.gz --output tokenizer.model
+  bigbird-dna pretrain --documents documents.txt.gz --tokenizer tokenizer.model --output pretrained
+
+All commands: bigbird-dna --help. One of them, with examples: bigbird-dna COMMAND --help
+)";
 
 int exit_code(ExitCode code) {
     return static_cast<int>(code);
@@ -63,6 +85,16 @@ void clear_validator_texts(CLI::Option& option) {
     }
 }
 
+constexpr const char* out_of_memory =
+    "out of memory; use fewer --threads, a smaller --batch-size or shorter sequences";
+
+/// The sentence for a file operation that the system refused.
+std::optional<std::string> system_failure(const std::exception& error) {
+    const auto* failed = dynamic_cast<const std::filesystem::filesystem_error*>(&error);
+    if (failed == nullptr) return std::nullopt;
+    return fmt::format("{}: {}", failed->path1().string(), failed->code().message());
+}
+
 /// CLI11 prints the greatest double where a range has no upper end, and counts where once is enough.
 std::string readable(const std::string& message) {
     const std::size_t twice = message.find(": At Most 1 required but received");
@@ -72,6 +104,15 @@ std::string readable(const std::string& message) {
     const std::size_t range = message.find(" not in range ");
     const bool open = range != std::string::npos && message.find(" to 17976931") != std::string::npos;
     return open ? message.substr(0, range) + " is too small" : message;
+}
+
+/// Outputs of many labels and parts of many are open at once; the usual limit of 1,024 files is lower than
+/// what the system allows.
+void allow_many_files() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = std::max(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, 1U << 16U));
+    ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace
@@ -94,7 +135,6 @@ CLI::App& Program::add_command(const std::string& name, const std::string& group
 }
 
 int Program::main(int argc, char** argv) {
-    install_signal_handlers();
     set_up_log(Verbosity::normal);
     int code = exit_code(ExitCode::bug);
     try {
@@ -108,8 +148,11 @@ int Program::main(int argc, char** argv) {
         code = exit_code(error.code());
     } catch (const std::exception& error) {
         if (is_out_of_memory(error)) {
-            log_error("out of memory; use fewer --threads, a smaller --batch-size or shorter sequences");
+            log_error("{}", out_of_memory);
             code = exit_code(ExitCode::device);
+        } else if (const auto failure = system_failure(error)) {
+            log_error("{}", *failure);
+            code = exit_code(ExitCode::write_failed);
         } else if (const auto fault = device_fault(error)) {
             log_error("{}", *fault);
             code = exit_code(ExitCode::device);
@@ -138,7 +181,11 @@ int Program::parse_and_run(int argc, char** argv) {
         if (error.get_exit_code() == 0) {  // --help, --version
             return app_.exit(error);
         }
-        log_error("{}", usage_error(error, argc, argv));
+        if (argc == 1) {
+            std::fputs(short_road, stderr);
+        } else {
+            log_error("{}", usage_error(error, argc, argv));
+        }
         return exit_code(ExitCode::usage);
     }
     set_up_log(quiet_ ? Verbosity::quiet : verbose_ ? Verbosity::verbose : Verbosity::normal);
@@ -154,7 +201,7 @@ std::string Program::usage_error(const CLI::ParseError& error, int argc, char** 
     }
     const std::string first = argc > 1 ? argv[1] : "";
     if (first.empty() || first.front() == '-') {
-        return fmt::format("{}; see 'bigbird-dna --help'", argc > 1 ? error.what() : "a command is needed");
+        return fmt::format("{}; see 'bigbird-dna --help'", error.what());
     }
     return fmt::format("there is no command '{}'; see 'bigbird-dna --help'", first);
 }
@@ -180,6 +227,19 @@ void Program::finish_commands() {
                 "an option without a description: " + command->get_name() + " " + option->get_name());
             clear_validator_texts(*option);
         }
+    }
+}
+
+int run_program(int argc, char** argv, const std::function<void(Program&)>& add) {
+    install_signal_handlers();
+    allow_many_files();
+    try {
+        Program program;
+        add(program);
+        return program.main(argc, argv);
+    } catch (const std::bad_alloc&) {  // not even for the message was there any
+        std::fprintf(stderr, "bigbird-dna: error: %s\n", out_of_memory);
+        return exit_code(ExitCode::device);
     }
 }
 

@@ -47,4 +47,8 @@ private:
     std::function<int()> chosen_;
 };
 
+/// What main() does: signals, the commands that `add` adds, one of them. Returns the exit code, whatever
+/// fails.
+int run_program(int argc, char** argv, const std::function<void(Program&)>& add);
+
 }  // namespace bigbird::cli
