@@ -74,8 +74,7 @@ model::CardResult card_result(const evaluation::EvaluationRequest& request,
     const evaluation::Evaluation& of = report.files.front().evaluation;
     const bool promoters = request.task == examples::Task::promoter;
     model::CardResult result{
-        .task_type = promoters ? "text-classification" : "multi-label-classification",
-        .task = promoters ? "Promoter regions" : "Chromatin profiles",
+        .task = model::card_task(examples::to_string(request.task)),
         .split = std::string(to_string(request.split)),
         .data = fmt::format("{} rows {}", of.rows - of.not_scored,
                             request.split == examples::Split::test ? "of test, which nothing was trained on"

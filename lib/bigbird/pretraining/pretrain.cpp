@@ -132,8 +132,7 @@ std::string card_of(const PretrainRun& spec, const corpus::ExampleSource& source
         "and "
         "embed start from it.";
     card.tags = {"fill-mask", "bigbird"};
-    card.results = {{.task_type = "fill-mask",
-                     .task = "Masked tokens of DNA",
+    card.results = {{.task = model::card_task("pretraining"),
                      .split = "validation",
                      .data = "the held-out documents",
                      .metrics = model::card_metrics(trained.evaluation)}};

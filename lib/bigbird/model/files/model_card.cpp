@@ -9,7 +9,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <string_view>
+#include <map>
 
 namespace bigbird::model {
 namespace fs = std::filesystem;
@@ -38,7 +38,7 @@ std::string yaml_of(const CardResult& result) {
     std::string text = fmt::format(
         "      - task: {{type: {}, name: {}}}\n        dataset: {{type: own, name: {}, split: {}}}\n        "
         "metrics:\n",
-        result.task_type, quoted(result.task), quoted(result.data), result.split);
+        result.task.type, quoted(result.task.title), quoted(result.data), result.split);
     for (const CardMetric& metric : result.metrics) {
         text += fmt::format("          - {{type: {}, name: {}, value: {:.6g}}}\n", metric.type,
                             quoted(metric.name), metric.value);
@@ -145,6 +145,17 @@ std::vector<std::pair<std::string, std::string>> card_options(const Json& option
                           value.is_string() ? value.get<std::string>() : value.dump());
     }
     return rows;
+}
+
+CardTask card_task(std::string_view task) {
+    static const std::map<std::string_view, CardTask> tasks = {
+        {"promoter", {"text-classification", "Promoter regions"}},
+        {"chromatin", {"multi-label-classification", "Chromatin profiles"}},
+        {"tokens", {"token-classification", "Labels of bases"}},
+        {"pretraining", {"fill-mask", "Masked tokens of DNA"}}};
+    const auto found = tasks.find(task);
+    if (found == tasks.end()) throw ConfigError("no model card is written for " + std::string(task));
+    return found->second;
 }
 
 std::string to_text(const ModelCard& card) {

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,11 +21,19 @@ struct CardMetric {
     double value = 0;
 };
 
+/// A task's name on Hugging Face's hub and to people.
+struct CardTask {
+    std::string type;   ///< "multi-label-classification"
+    std::string title;  ///< "Chromatin profiles"
+};
+/// Of "promoter", "chromatin", "tokens" or "pretraining". Throws ConfigError for another word.
+CardTask card_task(std::string_view task);
+
 /// Figures of one split of the data.
 struct CardResult {
-    std::string task_type, task;  ///< "multi-label-classification", "Chromatin profiles"
-    std::string split;            ///< "validation" or "test"
-    std::string data;             ///< what was scored, in a few words
+    CardTask task;
+    std::string split;  ///< "validation" or "test"
+    std::string data;   ///< what was scored, in a few words
     std::vector<CardMetric> metrics;
 };
 

@@ -14,42 +14,23 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct TaskWords {
-    const char *task, *type, *title, *gives, *score_with;
-};
-constexpr TaskWords words[] = {{"promoter", "text-classification", "Promoter regions",
-                                "the probability of a promoter", "--regions regions.bed"},
-                               {"chromatin", "multi-label-classification", "Chromatin profiles",
-                                "the probability of each label", "--regions regions.bed"},
-                               {"tokens", "token-classification", "Labels of bases",
-                                "the probability of each label", "--regions regions.bed"}};
-
-const TaskWords& words_of(const std::string& task) {
-    for (const TaskWords& one : words) {
-        if (task == one.task) return one;
-    }
-    return words[1];
-}
-
-std::string use_of(const TaskWords& task) {
+std::string use_of(const std::string& task) {
     return fmt::format(
-        "    bigbird-dna predict-{} --model . --reference genome.fa {} --output scores.tsv\n\n`labels.tsv` "
-        "names "
-        "the columns, `config.json` holds the network's shape.",
-        task.task, task.score_with);
+        "    bigbird-dna predict-{} --model . --reference genome.fa --regions regions.bed --output "
+        "scores.tsv\n\n`labels.tsv` names the columns, `config.json` holds the network's shape.",
+        task);
 }
 
 std::string calibration_of(const fs::path& folder) {
     if (!fs::exists(folder / calibration_file)) {
         return "Scores are the network's own: they were not calibrated. Rank by them rather than take them "
-               "for "
-               "probabilities.";
+               "for probabilities.";
     }
     const Json json = read_json(folder / calibration_file);
     return fmt::format(
         "A temperature of {:.4g} and a bias for each label make scores probabilities (`calibration.json`). "
-        "They "
-        "were fitted on {} rows of validation, whose mean cross entropy they change from {:.4g} to {:.4g}.",
+        "They were fitted on {} rows of validation, whose mean cross entropy they change from {:.4g} to "
+        "{:.4g}.",
         json.at("temperature").get<double>(), with_commas(json.at("rows_of_validation").get<std::int64_t>()),
         json.at("cross_entropy_before").get<double>(), json.at("cross_entropy_after").get<double>());
 }
@@ -90,14 +71,11 @@ void add_inputs(const Json& inputs, CardFacts& facts) {
 
 constexpr const char* limits =
     "- Scores hold for sequence of the kind that was trained on: the same organism, and an assembly whose "
-    "letters "
-    "agree.\n"
+    "letters agree.\n"
     "- The figures are of the regions held out, and of these labels. Other cell types and other experiments "
-    "may "
-    "differ.\n"
+    "may differ.\n"
     "- A score says what the sequence looks like to the network. It is no measurement, and not meant for "
-    "decisions "
-    "about patients.";
+    "decisions about patients.";
 
 }  // namespace
 
@@ -126,14 +104,13 @@ CardFacts facts_of(const examples::ExampleSet& examples) {
 }
 
 model::ModelCard task_card(const CardFacts& facts, const training::TrainedModel& model) {
-    const TaskWords& task = words_of(facts.task);
     model::ModelCard card;
-    card.name = fmt::format("{} for {}, {} label{}", facts.architecture, task.task, facts.labels,
+    card.name = fmt::format("{} for {}, {} label{}", facts.architecture, facts.task, facts.labels,
                             facts.labels == 1 ? "" : "s");
-    card.summary = fmt::format("This model gives, for {}, {}.", facts.reads, task.gives);
+    card.summary = fmt::format("This model gives, for {}, the probability of {}.", facts.reads,
+                               facts.task == "promoter" ? "a promoter" : "each label");
     card.tags = {facts.task, facts.architecture};
-    card.results = {{.task_type = task.type,
-                     .task = task.title,
+    card.results = {{.task = model::card_task(facts.task),
                      .split = "validation",
                      .data = facts.validation + " held out to choose the step",
                      .metrics = model::card_metrics(model.evaluation)}};
@@ -142,7 +119,7 @@ model::ModelCard task_card(const CardFacts& facts, const training::TrainedModel&
     std::vector<std::pair<std::string, std::string>> data = facts.data;
     data.emplace_back("weights, model.safetensors, SHA-256",
                       sha256_of_file(model.folder / "model.safetensors"));
-    card.before = {{"Use", use_of(task)}, {"Data", model::card_table("what", "value", data)}};
+    card.before = {{"Use", use_of(facts.task)}, {"Data", model::card_table("what", "value", data)}};
     card.after = {{"Calibration", calibration_of(model.folder)},
                   {"Training", fmt::format("The weights are those of step {}.\n\n", model.step) +
                                    model::card_table("option", "value", model::card_options(facts.options))},

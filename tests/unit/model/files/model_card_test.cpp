@@ -18,8 +18,7 @@ ModelCard small_card() {
     return {.name = "a \"small\" model",
             .summary = "It tells promoters.",
             .tags = {"promoter"},
-            .results = {{.task_type = "text-classification",
-                         .task = "Promoter regions",
+            .results = {{.task = card_task("promoter"),
                          .split = "validation",
                          .data = "20 rows",
                          .metrics = {{"roc_auc", "Mean AUROC", 0.875}}}},
@@ -29,8 +28,7 @@ ModelCard small_card() {
 }
 
 CardResult test_result(double value) {
-    return {.task_type = "text-classification",
-            .task = "Promoter regions",
+    return {.task = card_task("promoter"),
             .split = "test",
             .data = "30 rows",
             .metrics = {{"roc_auc", "Mean AUROC", value}}};
