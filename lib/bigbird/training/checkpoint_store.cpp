@@ -112,6 +112,22 @@ fs::path CheckpointStore::write(std::int64_t step, Json state, const model::Tens
     return pending.target();
 }
 
+bool CheckpointStore::adopt(std::int64_t step, const fs::path& checkpoints) {
+    const fs::path here = directory_of(step), there = checkpoints / here.filename();
+    std::error_code error;
+    if (fs::exists(here, error)) return true;
+    try {
+        open(there);
+    } catch (const InputError&) {
+        return false;
+    }
+    PendingOutput pending(here, Overwrite::refuse, PendingOutput::Kind::folder);
+    for (const fs::path& entry : entries_of(there))
+        fs::copy(entry, pending.path() / entry.filename(), fs::copy_options::recursive);
+    pending.commit();
+    return true;
+}
+
 Checkpoint CheckpointStore::open(const fs::path& directory) {
     std::error_code error;
     if (!fs::is_directory(directory, error)) {
@@ -125,7 +141,7 @@ Checkpoint CheckpointStore::open(const fs::path& directory) {
     checkpoint.directory = directory;
     const fs::path state_file = directory / "training_state/state.json";
     checkpoint.state = read_json(state_file);
-    if (!checkpoint.state.contains("step") || !checkpoint.state["step"].is_number_integer()) {
+    if (!checkpoint.state.contains("step") || !checkpoint.state["step"].is_number_unsigned()) {
         throw InputError("names no step", state_file);
     }
     checkpoint.step = checkpoint.state["step"].get<std::int64_t>();

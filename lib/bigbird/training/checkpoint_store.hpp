@@ -35,6 +35,9 @@ public:
     /// untouched.
     std::filesystem::path write(std::int64_t step, Json state, const model::TensorMap& optimizer,
                                 const std::function<void(const std::filesystem::path&)>& write_model);
+    /// Copies the checkpoint of a step out of another run's folder of checkpoints. False where neither that
+    /// nor this run has it, whole. Throws WriteError.
+    bool adopt(std::int64_t step, const std::filesystem::path& checkpoints);
     /// Never removes the checkpoint of this step: the best one so far.
     void protect(std::int64_t step) { protected_ = step; }
 

@@ -158,6 +158,7 @@ public:
 
 private:
     void restore(const Checkpoint& checkpoint);
+    void find_best(const fs::path& checkpoints);
     void share_start();
     void train();
     void make_step(std::int64_t step);
@@ -216,7 +217,20 @@ void Loop::restore(const Checkpoint& checkpoint) {
     if (fs::equivalent(checkpoint.directory.parent_path(), run_ / "checkpoints")) {
         checkpoint_at_ = position_.step;
     }
+    if (ranks_.is_first()) find_best(checkpoint.directory.parent_path());
     log_info("resuming after step {} of {}", position_.step, total());
+}
+
+/// The best step's checkpoint becomes the model at the end. Where the run goes on in another folder it is
+/// copied; where it is gone, the best is looked for from here on.
+void Loop::find_best(const fs::path& checkpoints) {
+    if (!position_.best_step || store_.adopt(*position_.best_step, checkpoints)) return;
+    log_warning(
+        "the checkpoint of step {}, whose evaluation was the best, is gone: the best is looked for from "
+        "step {} on",
+        *position_.best_step, position_.step);
+    position_.best_step.reset();
+    position_.evaluations_since_best = 0;
 }
 
 /// Gives all ranks what the first begins with.

@@ -6,6 +6,7 @@
 #include "unit/training/toy_task.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/training/checkpoint_store.hpp"
 #include "bigbird/training/run_lock.hpp"
 
@@ -52,6 +53,16 @@ std::vector<Json> lines(const fs::path& run) {
 bool same_model(const fs::path& a, const fs::path& b) {
     return testing::read_file(a / "model/model.safetensors") ==
            testing::read_file(b / "model/model.safetensors");
+}
+
+/// The list of checksums of a checkpoint whose files were changed.
+void renew_sums(const fs::path& checkpoint) {
+    const fs::path file = checkpoint / "training_state/sha256.txt";
+    std::istringstream in(testing::read_file(file));
+    std::string sum, name, text;
+    while (in >> sum >> name)
+        text += sha256_of_file(checkpoint / name) + "  " + name + "\n";
+    testing::write_file(file, text);
 }
 
 LoopSpec evaluating_spec() {
@@ -412,4 +423,72 @@ DOCTEST_TEST_CASE("training_loop: a run that another process holds is refused") 
     testing::ToyTask task;
     DOCTEST_CHECK_THROWS_AS(run_training(task, testing::toy_spec(2), folder / "run"), ConfigError);
     DOCTEST_CHECK(task.steps_made == 0);
+}
+
+DOCTEST_TEST_CASE(
+    "training_loop: another run's best checkpoint comes along; where it is gone, another is found") {
+    const testing::TempDir folder;
+    LoopSpec spec = testing::toy_spec(20);
+    spec.evaluate_every = 2;
+    spec.run.checkpoint_every = 4;
+    spec.run.keep = 10;
+    spec.selection = Selection{};
+    testing::ToyTask first;
+    first.scripted = {3, 4, 4, 4, 4, 4, 4, 4, 4, 4};
+    DOCTEST_CHECK(run_training(first, spec, folder / "first").best_step == 2);
+    const auto go_on = [&](const char* name, std::vector<double> evaluations) {
+        LoopSpec other = spec;
+        other.run.resume = (folder / "first/checkpoints/step-00000008").string();
+        testing::ToyTask task;
+        task.scripted = std::move(evaluations);
+        return run_training(task, other, folder / name);
+    };
+    DOCTEST_CHECK(go_on("second", {3, 4, 4, 4, 4, 4, 4, 4, 4, 4}).best_step == 2);
+    DOCTEST_CHECK(same_model(folder / "second", folder / "first"));
+    fs::remove_all(folder / "first/checkpoints/step-00000002");
+    DOCTEST_CHECK(go_on("third", {3, 4, 4, 4, 4, 4, 3.5, 4, 4, 4}).best_step == 14);
+    DOCTEST_CHECK(fs::exists(folder / "third/model/model.safetensors"));
+}
+
+DOCTEST_TEST_CASE("training_loop: a state that says nonsense is gone on from or refused, never a crash") {
+    const testing::TempDir folder;
+    const fs::path run = folder / "run", whole = folder / "whole";
+    LoopSpec spec = evaluating_spec();
+    spec.selection = Selection{.patience = 3};
+    testing::ToyTask first;
+    first.on_step = [&](std::int64_t step) { set_stop_signal(step == 9 ? SIGTERM : 0); };
+    DOCTEST_CHECK_THROWS_AS(run_training(first, spec, whole), Stopped);
+    set_stop_signal(0);
+    const fs::path checkpoint = fs::path("checkpoints") / "step-00000009";
+    const Json state = read_json(whole / checkpoint / "training_state/state.json");
+    DOCTEST_REQUIRE(state.at("progress").contains("best_step"));
+    const Json leaves = state.flatten();
+    const Json nonsense[] = {nullptr,          "nine",        -1, 1'000'000'000'000'000'000, 0.5,
+                             Json::array({1}), Json::object()};
+    const auto go_on_from = [&](const Json& changed) {
+        fs::remove_all(run);
+        fs::copy(whole, run, fs::copy_options::recursive);
+        testing::write_file(run / checkpoint / "training_state/state.json", changed.dump());
+        renew_sums(run / checkpoint);
+        testing::ToyTask task;
+        try {
+            run_training(task, spec, run);
+        } catch (const Error&) {
+            return;
+        }
+        DOCTEST_CHECK(fs::exists(run / "model/model.safetensors"));
+    };
+    for (const auto& item : leaves.items()) {
+        for (const Json& value : nonsense) {
+            DOCTEST_CAPTURE(item.key());
+            DOCTEST_CAPTURE(value.dump());
+            Json changed = state;
+            changed[Json::json_pointer(item.key())] = value;
+            DOCTEST_CHECK_NOTHROW(go_on_from(changed));
+        }
+    }
+    for (const Json& value : nonsense) {
+        DOCTEST_CAPTURE(value.dump());
+        DOCTEST_CHECK_NOTHROW(go_on_from(value));
+    }
 }
