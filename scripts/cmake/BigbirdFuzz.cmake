@@ -10,7 +10,7 @@ endfunction()
 # sources that are compiled several times, or that name what another of their room names, too.
 function(bigbird_compile_as_one target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-  set_source_files_properties(base_kernels.cpp config.cpp text_output.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_source_files_properties(base_kernels.cpp config.cpp needed_libraries.cpp text_output.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 if(NOT BIGBIRD_FUZZ)
