@@ -66,7 +66,7 @@ void setup_build_documents(Program& program, Runner<BuildDocumentsOptions> run) 
                                                   ".fai beside --reference; that may then also "
                                                   "be a .fai or chrom.sizes file itself");
     command.add_flag("--json", options->json, "--dry-run's answer as JSON")->needs(dry_run);
-    command.get_option("--output")->required(false);
+    option_of(command, "--output")->required(false);
     add_shard_option(command, options->shard, "documents");
     add_threads_option(command, options->threads);
     add_examples(command, examples);

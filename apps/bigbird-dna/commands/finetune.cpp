@@ -141,9 +141,9 @@ void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* bas
 
 /// Of bigbird-bins, where nothing else is given: chosen on test_data's validation bins
 /// (docs/development/measurements.md).
-void set_bins_defaults(const CLI::App& command, FinetuneSpec& spec) {
+void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
     const auto otherwise = [&](const char* option, auto& value, auto by_bins) {
-        if (command.get_option(option)->count() == 0) value = by_bins;
+        if (option_of(command, option)->count() == 0) value = by_bins;
     };
     otherwise("--steps", spec.learning_rate.total_steps, 500);
     otherwise("--batch-size", spec.batch_size, 8);

@@ -101,7 +101,7 @@ void setup_finetune_tokens(Program& program, Runner<FinetuneTokensSpec> run) {
     add_optimization_options(command, spec->batch_size, spec->learning_rate, spec->optimizer,
                              "Steps; 0: as many as --epochs are",
                              "Steps of the linear warm-up; -1: a tenth of all, at most 10000");
-    command.get_option("--learning-rate")
+    option_of(command, "--learning-rate")
         ->description("Peak of the learning rate; default: 0.128 over the hidden size, 1e-3 of tiny's 128")
         ->default_str("");
     command.add_option("--epochs", spec->epochs, "Passes over the bases to learn from, where --steps is 0")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/predict.hpp"
 
+#include "options/option_groups.hpp"
 #include "options/scoring_options.hpp"
 #include "support/help_notes.hpp"
 
@@ -130,7 +131,7 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
     add_min_score_option(command, spec.outputs.min_score);
     add_score_outputs(command, spec.outputs);
     add_shard_option(command, spec.outputs.shard, "rows or tiles");
-    command.get_option("--output")->required(false);
+    option_of(command, "--output")->required(false);
     CLI::Option* const dry_run = command.add_flag("--dry-run", spec.dry_run,
                                                   "Only say on standard output what it takes: windows, "
                                                   "passes, seconds, memory and the bytes of tables, "

@@ -32,7 +32,7 @@ void add_corpora_options(CLI::App& command, pretraining::CorporaSpec& corpora) {
     add_reference_option(command, corpora.references, false)
         ->description("Genome that coordinate documents point into, or that documents are drawn from");
     add_input_options(command, corpora.input);
-    command.get_option("--tokenizer")
+    option_of(command, "--tokenizer")
         ->description("Tokenizer that train-tokenizer made; a --corpus and a --model hold their own");
     add_document_options(command, corpora.drawing);
 }
@@ -139,12 +139,12 @@ void add_evaluation_options(CLI::App& command, PretrainSpec& spec) {
 }
 
 /// What --model or --config say, where the command line does not.
-void set_defaults(const CLI::App& command, PretrainSpec& spec) {
-    if (!spec.model.empty() && command.get_option("--config")->count() == 0) spec.config.clear();
+void set_defaults(CLI::App& command, PretrainSpec& spec) {
+    if (!spec.model.empty() && option_of(command, "--config")->count() == 0) spec.config.clear();
     const training::OptimizerSpec by_default = pretraining::pretrain_defaults(spec.config).optimizer;
-    if (command.get_option("--optimizer")->count() == 0) spec.optimizer.kind = by_default.kind;
-    if (command.get_option("--epsilon")->count() == 0) spec.optimizer.epsilon = by_default.epsilon;
-    if (command.get_option("--betas")->count() == 0) {
+    if (option_of(command, "--optimizer")->count() == 0) spec.optimizer.kind = by_default.kind;
+    if (option_of(command, "--epsilon")->count() == 0) spec.optimizer.epsilon = by_default.epsilon;
+    if (option_of(command, "--betas")->count() == 0) {
         spec.optimizer.beta1 = by_default.beta1;
         spec.optimizer.beta2 = by_default.beta2;
     }
@@ -200,8 +200,8 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     add_optimization_options(command, spec->batch_size, spec->learning_rate, spec->optimizer,
                              "Steps of the whole run",
                              "Steps of the linear warm-up; -1: a tenth of all, at most 10000");
-    command.get_option("--steps")->default_str(by_config);
-    command.get_option("--batch-size")
+    option_of(command, "--steps")->default_str(by_config);
+    option_of(command, "--batch-size")
         ->description("Sequences a step, over all micro-batches")
         ->default_str(by_config);
     add_choice_option(command, "--optimizer", spec->optimizer.kind, training::optimizer_choices,
@@ -209,14 +209,14 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
                       "for the rest")
         ->group("Optimization");
     for (const char* option : {"--optimizer", "--learning-rate", "--betas", "--epsilon"})
-        command.get_option(option)->default_str(by_config);
+        option_of(command, option)->default_str(by_config);
     command.parse_complete_callback([&command, spec] { set_defaults(command, *spec); });
     add_run_options(command, spec->output, spec->run);
     add_evaluation_options(command, *spec);
     add_seed_option(command, spec->seed);
     add_device_option(command, spec->device);
     add_threads_option(command, spec->threads);
-    command.get_option("--threads")
+    option_of(command, "--threads")
         ->description("Threads; 0: all that this process may use. Sums differ in their last bits");
     command
         .add_option("--micro-batch-size", spec->micro_batch_size,

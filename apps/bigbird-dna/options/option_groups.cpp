@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options/option_groups.hpp"
 
+#include "bigbird/core/check.hpp"
 #include "bigbird/core/parse_number.hpp"
 
 namespace bigbird::cli {
+
+CLI::Option* option_of(CLI::App& command, const std::string& name) {
+    const std::vector<CLI::Option*> found =
+        command.get_options([&](const CLI::Option* option) { return option->check_name(name); });
+    BIGBIRD_EXPECTS(!found.empty(), "no option " + name);
+    return found.front();
+}
 
 void add_output_options(CLI::App& command, OutputOptions& options, const std::string& what) {
     command.add_option("--output", options.output, what)->required()->type_name("PATH")->group("Output");

@@ -16,6 +16,10 @@
 
 namespace bigbird::cli {
 
+/// The command's option of this name. CLI11's get_option() is noexcept and allocates, so that it would end
+/// the program where memory is short.
+CLI::Option* option_of(CLI::App& command, const std::string& name);
+
 struct OutputOptions {
     std::filesystem::path output;
     bool force = false;
