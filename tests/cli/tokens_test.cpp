@@ -157,6 +157,11 @@ DOCTEST_TEST_CASE("tokens: a run that was stopped goes on exactly; two processes
         return std::stod(lines.substr(at + 12));
     };
     DOCTEST_CHECK(last_loss("two") == doctest::Approx(last_loss("run")).epsilon(1e-4));
+    const auto calibrated_loss = [&](const std::string& run) {
+        return read_json(fixture / (run + "/model/calibration.json"))["cross_entropy_after"].get<double>();
+    };
+    DOCTEST_CHECK(calibrated_loss("two") == doctest::Approx(calibrated_loss("run")).epsilon(1e-4));
+    DOCTEST_CHECK(calibrated_loss("cut") == calibrated_loss("run"));
 }
 
 DOCTEST_TEST_CASE("tokens: labels that cannot be used are code 3 and one sentence") {
