@@ -117,7 +117,7 @@ std::vector<Reading> readings_of(std::size_t windows, Strands strands) {
 void add_reading(const TokensInfo& info, const std::vector<TokenSpan>& spans, const at::Tensor& probabilities,
                  bool reverse, std::vector<double>& sums, std::vector<int>& times) {
     const std::int64_t labels = probabilities.size(1);
-    const float* const values = probabilities.const_data_ptr<float>();
+    const auto* const values = probabilities.const_data_ptr<float>();
     for (std::size_t token = 0; token < spans.size(); ++token) {
         for (std::int64_t base = spans[token].begin; base < spans[token].end; ++base) {
             const std::int64_t place = (reverse ? info.window - 1 - base : base) - info.margin;

@@ -234,8 +234,8 @@ TokensTask::ScoredBases TokensTask::of_all_ranks(const ScoredBases& own) const {
     at::Tensor sizes = at::zeros({ranks_->size()}, at::kLong);
     sizes[ranks_->rank()] = bases;
     ranks_->sum(sizes);
-    const std::int64_t before = sizes.narrow(0, 0, ranks_->rank()).sum().item<std::int64_t>(),
-                       total = sizes.sum().item<std::int64_t>();
+    const auto before = sizes.narrow(0, 0, ranks_->rank()).sum().item<std::int64_t>(),
+               total = sizes.sum().item<std::int64_t>();
     ScoredBases all{at::zeros({total, labeller_->labels()}), at::zeros({total}, at::kLong)};
     all.logits.narrow(0, before, bases).copy_(own.logits);
     all.truth.narrow(0, before, bases).copy_(own.truth);
