@@ -13,8 +13,9 @@ import sys
 import warnings
 
 import numpy as np
+import scipy
 import sklearn
-from scipy import stats
+from scipy import optimize, special, stats
 from sklearn import metrics
 from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression
@@ -80,6 +81,45 @@ def calibration(name, rng, rows, slopes, offsets, rates):
     }
 
 
+def softmax_calibration(name, rng, tokens, slope, offsets, rates):
+    """Logits of labels that exclude each other, equal for the bases of a token, and scipy's minimum of the mean log loss of
+    softmax(slope * logits + biases), whose biases sum to 0; of two labels scikit-learn's logistic regression must agree."""
+    count = len(rates)
+    bases = rng.integers(1, 6, tokens)
+    truth = np.repeat(rng.choice(count, tokens, p=rates), bases)
+    truth = np.where(rng.random(len(truth)) < 0.2, rng.choice(count, len(truth), p=rates), truth)
+    first = truth[np.cumsum(bases) - bases]
+    of_tokens = np.round(rng.normal(slope * np.eye(count)[first] * 2, slope) + offsets, 5)
+    logits = np.repeat(of_tokens, bases, axis=0)
+    read = np.float64(np.float32(logits))  # as the program holds them
+
+    def probabilities(values):
+        return special.softmax(values[0] * read + np.append(values[1:], -values[1:].sum()), axis=1)
+
+    def gradient(values):
+        error = probabilities(values) - np.eye(count)[truth]
+        return np.append((error * read).sum(), error.sum(0)[:-1] - error.sum(0)[-1]) / len(truth)
+
+    def loss(values):
+        return metrics.log_loss(truth, probabilities(values), labels=range(count))
+
+    near = optimize.minimize(loss, np.append(1.0, np.zeros(count - 1)), jac=gradient, method="BFGS", options={"gtol": 1e-6})
+    fit = optimize.root(gradient, near.x, tol=1e-12)
+    assert np.abs(gradient(fit.x)).max() < 1e-11, fit
+    if count == 2:
+        other = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12).fit(read[:, 1:] - read[:, :1], truth)
+        assert np.allclose([other.coef_[0, 0], other.intercept_[0] / 2], [fit.x[0], -fit.x[1]], rtol=1e-8)
+    return {
+        "name": name,
+        "logits": logits.tolist(),
+        "truth": truth.tolist(),
+        "temperature": 1 / fit.x[0],
+        "biases": [*fit.x[1:], -fit.x[1:].sum()],
+        "loss_before": loss(np.append(1.0, np.zeros(count - 1))),
+        "loss_after": loss(fit.x),
+    }
+
+
 def interval(rng, shift, rows=200, clip=None):
     """Bias-corrected percentiles (Efron 1981) of bootstrap values that lie `shift` off the estimate."""
     estimate = 0.7
@@ -126,6 +166,14 @@ def main():
             calibration("near", rng, 200, 1.0, [0.0, 0.1], [0.5, 0.5]),
         ]
         json.dump({"made_with": f"scikit-learn {sklearn.__version__}", "cases": cases}, out)
+        out.write("\n")
+    with open(folder / "softmax_calibration.json", "w") as out:
+        cases = [
+            softmax_calibration("two labels", rng, 80, 0.6, [0.0, 1.5], [0.8, 0.2]),
+            softmax_calibration("three labels, offsets of weighted training", rng, 120, 1.0, [0.0, 2.0, 3.0], [0.7, 0.2, 0.1]),
+            softmax_calibration("five labels, overconfident", rng, 120, 4.0, [1.0, 0.0, -1.0, 0.0, 0.5], [0.2] * 5),
+        ]
+        json.dump({"made_with": f"scipy {scipy.__version__}, scikit-learn {sklearn.__version__}", "cases": cases}, out)
         out.write("\n")
 
 

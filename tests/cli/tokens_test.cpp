@@ -107,6 +107,38 @@ DOCTEST_TEST_CASE("tokens: trained, predicted and evaluated by the program") {
     DOCTEST_CHECK(as_chromatin.err.ends_with(": is a model of tokens: use predict-tokens\n"));
 }
 
+DOCTEST_TEST_CASE("tokens: scores are calibrated on --validation, as the model says, or not") {
+    const Fixture fixture;
+    const std::vector<std::string> balanced{"--label-weights", "balanced"};
+    DOCTEST_REQUIRE(fixture.finetune("run", balanced).code == 0);
+    const std::string file = fixture / "run/model/calibration.json";
+    const Json calibration = read_json(file);
+    DOCTEST_CHECK(calibration["biases"].size() == 3);
+    DOCTEST_CHECK(calibration["bases_of_validation"] == 10000);
+    DOCTEST_CHECK(calibration["cross_entropy_after"] < calibration["cross_entropy_before"]);
+    const std::string card = read_file(fixture / "run/model/README.md");
+    DOCTEST_CHECK(card.find("They were fitted on 10,000 bases of validation") != std::string::npos);
+    std::vector<std::string> none = balanced;
+    none.insert(none.end(), {"--calibration", "none"});
+    const ProgramResult changed = fixture.finetune("run", none);
+    DOCTEST_CHECK(changed.code == 2);
+    DOCTEST_CHECK(changed.err.find("--calibration") != std::string::npos);
+    DOCTEST_REQUIRE(fixture.finetune("plain", none).code == 0);
+    DOCTEST_CHECK(fixture.weights("plain") == fixture.weights("run"));
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(fixture / "plain/model/calibration.json"));
+
+    write_file(fixture / "regions.bed", "chr22\t17030000\t17031000\tx\n");
+    DOCTEST_REQUIRE(fixture.predict("calibrated.tsv").code == 0);
+    std::filesystem::rename(file, fixture / "calibration.json");
+    DOCTEST_REQUIRE(fixture.predict("plain.tsv").code == 0);
+    DOCTEST_CHECK(read_file(fixture / "calibrated.tsv") != read_file(fixture / "plain.tsv"));
+    write_file(file, R"({"format": 1, "temperature": 1, "biases": [0, 0, 0]})");
+    const ProgramResult other = fixture.predict("other.tsv");
+    DOCTEST_CHECK(other.code == 3);
+    DOCTEST_CHECK(other.err.find("calibration.json: was fitted for another kind of model") !=
+                  std::string::npos);
+}
+
 DOCTEST_TEST_CASE("tokens: a run that was stopped goes on exactly; two processes train as one") {
     const Fixture fixture;
     DOCTEST_REQUIRE(fixture.finetune("run").code == 0);
@@ -125,6 +157,11 @@ DOCTEST_TEST_CASE("tokens: a run that was stopped goes on exactly; two processes
         return std::stod(lines.substr(at + 12));
     };
     DOCTEST_CHECK(last_loss("two") == doctest::Approx(last_loss("run")).epsilon(1e-4));
+    const auto calibrated_loss = [&](const std::string& run) {
+        return read_json(fixture / (run + "/model/calibration.json"))["cross_entropy_after"].get<double>();
+    };
+    DOCTEST_CHECK(calibrated_loss("two") == doctest::Approx(calibrated_loss("run")).epsilon(1e-4));
+    DOCTEST_CHECK(calibrated_loss("cut") == calibrated_loss("run"));
 }
 
 DOCTEST_TEST_CASE("tokens: labels that cannot be used are code 3 and one sentence") {

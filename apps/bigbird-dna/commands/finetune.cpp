@@ -132,10 +132,6 @@ void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* bas
     add_balance_options(command, spec);
     add_linear_options(command, spec);
     add_validation_options(command, spec, "the rows of validation");
-    add_choice_option(command, "--calibration", spec.calibrates, calibrations,
-                      "validation: a temperature and a bias a label, fitted on the rows of validation, make "
-                      "scores probabilities (calibration.json in the model); none: leave it out")
-        ->group("Validation");
     add_place_options(command, spec);
 }
 

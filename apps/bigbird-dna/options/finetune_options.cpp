@@ -41,6 +41,10 @@ void add_validation_options(CLI::App& command, FinetuneSpec& spec, const std::st
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->group(group);
+    add_choice_option(command, "--calibration", spec.calibrates, calibrations,
+                      "validation: a temperature and a bias a label, fitted on " + held_out +
+                          ", make scores probabilities (calibration.json in the model); none: leave it out")
+        ->group(group);
 }
 
 void add_place_options(CLI::App& command, FinetuneSpec& spec) {

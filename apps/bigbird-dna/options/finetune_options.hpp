@@ -18,7 +18,7 @@ inline constexpr Choices<bool, 2> strand_augmentations{{{false, "none"}, {true, 
 void add_random_weights_option(CLI::App& command, task_models::FinetuneSpec& spec, const std::string& group);
 /// --dropout, --dtype, --attention, in `group`.
 void add_encoder_options(CLI::App& command, task_models::FinetuneSpec& spec, const std::string& group);
-/// --evaluate-every, --patience. `held_out`: what validation looks at.
+/// --evaluate-every, --patience, --calibration. `held_out`: what validation looks at.
 void add_validation_options(CLI::App& command, task_models::FinetuneSpec& spec, const std::string& held_out);
 /// --device, --threads, --processes, --batch-tokens.
 void add_place_options(CLI::App& command, task_models::FinetuneSpec& spec);

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/evaluation/curves/softmax_calibration.hpp"
 
 #include <ATen/ATen.h>
 
@@ -15,6 +16,25 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int format_version = 1;
+
+/// How calibration.json tells a link function.
+struct Method {
+    const char *text, *rows;
+};
+constexpr Method method_of(LinkFunction link) {
+    if (link == LinkFunction::softmax) {
+        return {"probabilities = softmax(logits / temperature + biases)", "bases_of_validation"};
+    }
+    return {"probability = 1 / (1 + exp(-(logit / temperature + bias of the label)))", "rows_of_validation"};
+}
+
+/// Files without a method are of the logistic function.
+void require_method(const Json& json, LinkFunction link, const fs::path& file) {
+    const std::string wanted = method_of(link).text,
+                      found = json.value("method", method_of(LinkFunction::logistic).text);
+    if (found == wanted) return;
+    throw InputError("was fitted for another kind of model: '" + found + "', not '" + wanted + "'", file);
+}
 
 evaluation::Calibration calibration_from(const Json& json) {
     evaluation::Calibration calibration{.temperature = json.at("temperature").get<double>(),
@@ -41,12 +61,25 @@ std::optional<FittedCalibration> fit_on_validation(const at::Tensor& logits, con
     return FittedCalibration{*fit, scores.size(1)};
 }
 
+std::optional<FittedCalibration> fit_softmax_on_validation(const at::Tensor& logits, const at::Tensor& truth,
+                                                           int threads) {
+    const at::Tensor scores = logits.to(at::kFloat).contiguous();  // (bases, labels)
+    const at::Tensor labels = truth.to(at::kInt).contiguous();     // (bases)
+    const auto fit = evaluation::fit_softmax_calibration(
+        {scores.const_data_ptr<float>(), static_cast<std::size_t>(scores.numel())},
+        {labels.const_data_ptr<std::int32_t>(), static_cast<std::size_t>(labels.numel())},
+        static_cast<std::size_t>(scores.size(1)), threads);
+    if (!fit) return std::nullopt;
+    return FittedCalibration{*fit, scores.size(0), LinkFunction::softmax};
+}
+
 void write_calibration(const FittedCalibration& fitted, const fs::path& directory) {
     const evaluation::CalibrationFit& fit = fitted.fit;
+    const Method method = method_of(fitted.link);
     write_json(directory / calibration_file,
                {{"format", format_version},
-                {"method", "probability = 1 / (1 + exp(-(logit / temperature + bias of the label)))"},
-                {"rows_of_validation", fitted.rows},
+                {"method", method.text},
+                {method.rows, fitted.rows},
                 {"cross_entropy_before", fit.loss_before},
                 {"cross_entropy_after", fit.loss_after},
                 {"temperature", fit.calibration.temperature},
@@ -54,7 +87,8 @@ void write_calibration(const FittedCalibration& fitted, const fs::path& director
                Overwrite::allow);
 }
 
-std::optional<evaluation::Calibration> read_calibration(const fs::path& directory, std::size_t labels) {
+std::optional<evaluation::Calibration> read_calibration(const fs::path& directory, std::size_t labels,
+                                                        LinkFunction link) {
     const fs::path file = directory / calibration_file;
     std::error_code error;
     if (!fs::exists(file, error)) return std::nullopt;
@@ -63,6 +97,7 @@ std::optional<evaluation::Calibration> read_calibration(const fs::path& director
         if (json.at("format").get<int>() > format_version) {
             throw InputError("was written by a newer bigbird-dna", file);
         }
+        require_method(json, link, file);
         evaluation::Calibration calibration = calibration_from(json);
         if (calibration.biases.size() != labels) {
             throw InputError("has " + std::to_string(calibration.biases.size()) +
@@ -77,14 +112,16 @@ std::optional<evaluation::Calibration> read_calibration(const fs::path& director
     }
 }
 
-ScoreCalibration::ScoreCalibration(const evaluation::Calibration& calibration, const at::Device& device)
-    : temperature_(calibration.temperature),
+ScoreCalibration::ScoreCalibration(const evaluation::Calibration& calibration, const at::Device& device,
+                                   LinkFunction link)
+    : link_(link),
+      temperature_(calibration.temperature),
       biases_(at::tensor(calibration.biases, at::kDouble).to(device)) {}
 
 at::Tensor ScoreCalibration::probabilities(const at::Tensor& logits) const {
-    if (!biases_.defined()) return logits.sigmoid();
-    const at::Tensor biases = biases_.to(logits.options());
-    return (logits / temperature_ + biases).sigmoid();
+    const at::Tensor scores =
+        biases_.defined() ? logits / temperature_ + biases_.to(logits.options()) : logits;
+    return link_ == LinkFunction::softmax ? scores.softmax(-1) : scores.sigmoid();
 }
 
 }  // namespace bigbird::task_models

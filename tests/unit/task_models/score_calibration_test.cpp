@@ -32,6 +32,46 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(is_float);
 }
 
+DOCTEST_TEST_CASE("score_calibration: of labels that exclude each other probabilities are a softmax") {
+    const at::Tensor logits = at::tensor({-2.0, 0.0, 1.0, 3.0, 1.0, -1.0}, at::kDouble).view({2, 3});
+    const ScoreCalibration plain(LinkFunction::softmax);
+    DOCTEST_CHECK(identical(plain.probabilities(logits), at::softmax(logits, 1)));
+    const ScoreCalibration calibration({.temperature = 2, .biases = {0.5, -1, 0.5}}, at::kCPU,
+                                       LinkFunction::softmax);
+    const double wanted[] = {-0.5, -1.0, 1.0, 2.0, -0.5, 0.0};
+    const at::Tensor found = calibration.probabilities(logits).view(-1);
+    for (std::int64_t row = 0; row < 6; row += 3) {
+        const double sum = std::exp(wanted[row]) + std::exp(wanted[row + 1]) + std::exp(wanted[row + 2]);
+        for (std::int64_t i = row; i < row + 3; ++i)
+            DOCTEST_CHECK(found[i].item<double>() ==
+                          doctest::Approx(std::exp(wanted[i]) / sum).epsilon(1e-12));
+    }
+}
+
+DOCTEST_TEST_CASE("score_calibration: a file of the other link function is refused") {
+    TempDir folder;
+    const at::Tensor logits = at::tensor({0.0F, 1.0F, 2.0F, 0.0F, 1.0F, 0.0F}).view({3, 2});
+    const auto bases = fit_softmax_on_validation(logits, at::tensor({1, 0, 1}, at::kLong), 1);
+    DOCTEST_REQUIRE(bases.has_value());
+    DOCTEST_CHECK(bases->rows == 3);
+    write_calibration(*bases, folder.path());
+    DOCTEST_CHECK(*read_calibration(folder.path(), 2, LinkFunction::softmax) == bases->fit.calibration);
+    DOCTEST_CHECK(read_json(folder / "calibration.json")["bases_of_validation"] == 3);
+    const std::string softmax = "'probabilities = softmax(logits / temperature + biases)'",
+                      logistic = "'probability = 1 / (1 + exp(-(logit / temperature + bias of the label)))'",
+                      refusal =
+                          (folder / "calibration.json").string() + ": was fitted for another kind of model: ";
+    const auto message = [&](LinkFunction link) {
+        return message_of<InputError>([&] { read_calibration(folder.path(), 2, link); });
+    };
+    DOCTEST_CHECK(message(LinkFunction::logistic) == refusal + softmax + ", not " + logistic);
+    const auto rows = fit_on_validation(logits, logits > 0.5, 1);
+    DOCTEST_REQUIRE(rows.has_value());
+    write_calibration(*rows, folder.path());
+    DOCTEST_CHECK(message(LinkFunction::softmax) == refusal + logistic + ", not " + softmax);
+    DOCTEST_CHECK_FALSE(fit_softmax_on_validation(at::empty({0, 2}), at::empty({0}), 1).has_value());
+}
+
 DOCTEST_TEST_CASE("score_calibration: the file gives back what was written") {
     TempDir folder;
     DOCTEST_CHECK_FALSE(read_calibration(folder.path(), 2).has_value());
@@ -66,6 +106,7 @@ DOCTEST_TEST_CASE("score_calibration: a damaged file is refused with a sentence"
     refused(R"({"format": 1, "temperature": 1e999, "biases": [0, 0]})");
     refused(R"({"format": 1, "temperature": 1, "biases": [0]})");
     refused(R"({"format": 1, "temperature": 1, "biases": [0, null]})");
+    refused(R"({"format": 1, "temperature": 1, "biases": [0, 0], "method": 7})");
     refused(R"({"format": 2, "temperature": 1, "biases": [0, 0]})");
     std::ofstream(folder / "calibration.json") << R"({"format": 1, "temperature": 3, "biases": [0, 1]})";
     DOCTEST_CHECK(read_calibration(folder.path(), 2)->biases[1] == 1);

@@ -21,17 +21,19 @@ std::string use_of(const std::string& task) {
         task);
 }
 
-std::string calibration_of(const fs::path& folder) {
+std::string calibration_of(const fs::path& folder, const std::string& task) {
     if (!fs::exists(folder / calibration_file)) {
         return "Scores are the network's own: they were not calibrated. Rank by them rather than take them "
                "for probabilities.";
     }
     const Json json = read_json(folder / calibration_file);
+    const std::string fitted_on = task == "tokens" ? "bases" : "rows";
     return fmt::format(
         "A temperature of {:.4g} and a bias for each label make scores probabilities (`calibration.json`). "
-        "They were fitted on {} rows of validation, whose mean cross entropy they change from {:.4g} to "
+        "They were fitted on {} {} of validation, whose mean cross entropy they change from {:.4g} to "
         "{:.4g}.",
-        json.at("temperature").get<double>(), with_commas(json.at("rows_of_validation").get<std::int64_t>()),
+        json.at("temperature").get<double>(),
+        with_commas(json.at(fitted_on + "_of_validation").get<std::int64_t>()), fitted_on,
         json.at("cross_entropy_before").get<double>(), json.at("cross_entropy_after").get<double>());
 }
 
@@ -120,11 +122,10 @@ model::ModelCard task_card(const CardFacts& facts, const training::TrainedModel&
     data.emplace_back("weights, model.safetensors, SHA-256",
                       sha256_of_file(model.folder / "model.safetensors"));
     card.before = {{"Use", use_of(facts.task)}, {"Data", model::card_table("what", "value", data)}};
-    card.after = {{"Calibration", calibration_of(model.folder)},
+    card.after = {{"Calibration", calibration_of(model.folder, facts.task)},
                   {"Training", fmt::format("The weights are those of step {}.\n\n", model.step) +
                                    model::card_table("option", "value", model::card_options(facts.options))},
                   {"Limits", limits}};
-    if (facts.task == "tokens") card.after.erase(card.after.begin());
     return card;
 }
 

@@ -98,6 +98,7 @@ Json fixed_options(const FinetuneTokensSpec& spec, const Data& data, const Plan&
                     {"--window", plan.info.window},
                     {"--margin", plan.info.margin},
                     {"--label-weights", word_of(label_weight_choices, spec.label_weights)}};
+    if (!spec.calibrates) options["--calibration"] = "none";
     options.update(optimization_options(spec, loop));
     options.update(Json{{"--strand-augmentation", strand_augmentation(spec)},
                         {"--evaluate-every", loop.evaluate_every},

@@ -117,7 +117,7 @@ std::vector<Reading> readings_of(std::size_t windows, Strands strands) {
 void add_reading(const TokensInfo& info, const std::vector<TokenSpan>& spans, const at::Tensor& probabilities,
                  bool reverse, std::vector<double>& sums, std::vector<int>& times) {
     const std::int64_t labels = probabilities.size(1);
-    const float* const values = probabilities.const_data_ptr<float>();
+    const auto* const values = probabilities.const_data_ptr<float>();
     for (std::size_t token = 0; token < spans.size(); ++token) {
         for (std::int64_t base = spans[token].begin; base < spans[token].end; ++base) {
             const std::int64_t place = (reverse ? info.window - 1 - base : base) - info.margin;
@@ -243,10 +243,12 @@ private:
 
 }  // namespace
 
-CoreScores score_cores(TokenLabeller& labeller, const TokensInfo& info,
-                       const genome::ReferenceGenome& reference, std::span<const genome::Interval> windows,
-                       Strands strands, std::int64_t batch_tokens, int threads) {
+CoreScores score_cores(const LoadedLabeller& model, const genome::ReferenceGenome& reference,
+                       std::span<const genome::Interval> windows, Strands strands, std::int64_t batch_tokens,
+                       int threads) {
     const at::NoGradGuard no_gradients;
+    TokenLabeller& labeller = *model.labeller;
+    const TokensInfo& info = model.info;
     const std::vector<Reading> readings = readings_of(windows.size(), strands);
     std::vector<EncodedWindow> encoded(readings.size());
     parallel_for(std::ssize(readings), threads, [&](std::int64_t i) {
@@ -262,7 +264,7 @@ CoreScores score_cores(TokenLabeller& labeller, const TokensInfo& info,
     for (const auto& group : labeller.group(encoded, batch_tokens)) {
         stop_if_asked();
         const at::Tensor probabilities =
-            at::softmax(labeller.logits(encoded, group), 2).to(at::kCPU).contiguous();
+            model.calibration.probabilities(labeller.logits(encoded, group)).to(at::kCPU).contiguous();
         for (std::size_t i = 0; i < group.size(); ++i) {
             const Reading& reading = readings[group[i]];
             add_reading(info, token_spans(encoded[group[i]], labeller.tokenizer()),
@@ -292,7 +294,7 @@ PredictTokensReport predict_tokens(const PredictTokensSpec& spec) {
     const auto reference = genome::open_references(spec.references);
     const at::Device device = model::open_device(spec.device);
     model::set_compute_threads(spec.threads);
-    LoadedLabeller model =
+    const LoadedLabeller model =
         load_labeller(spec.model, device, parse_computing(spec.dtype, spec.attention, device));
     TaskInfo trained_on;
     trained_on.contigs = model.info.contigs;
@@ -305,8 +307,8 @@ PredictTokensReport predict_tokens(const PredictTokensSpec& spec) {
     Progress progress("Scoring", "bases", 0);
     const std::int64_t batch_tokens = batch_tokens_on(device, spec.batch_tokens);
     for (Chunk chunk = pieces.next(); !chunk.pieces.empty(); chunk = pieces.next()) {
-        const CoreScores scores = score_cores(*model.labeller, model.info, *reference, chunk.windows,
-                                              spec.strands, batch_tokens, threads);
+        const CoreScores scores =
+            score_cores(model, *reference, chunk.windows, spec.strands, batch_tokens, threads);
         report.truncated += scores.truncated;
         for (const Piece& piece : chunk.pieces)
             writer.write(piece, scores, report);

@@ -30,9 +30,9 @@ struct CoreScores {
     std::vector<std::vector<float>> windows;
     std::int64_t truncated = 0;
 };
-/// `windows` are info.window bases each.
-CoreScores score_cores(TokenLabeller& labeller, const TokensInfo& info,
-                       const genome::ReferenceGenome& reference, std::span<const genome::Interval> windows,
-                       Strands strands, std::int64_t batch_tokens, int threads);
+/// `windows` are model.info.window bases each.
+CoreScores score_cores(const LoadedLabeller& model, const genome::ReferenceGenome& reference,
+                       std::span<const genome::Interval> windows, Strands strands, std::int64_t batch_tokens,
+                       int threads);
 
 }  // namespace bigbird::task_models

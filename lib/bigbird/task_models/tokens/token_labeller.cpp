@@ -142,6 +142,9 @@ LoadedLabeller load_labeller(const fs::path& path, const at::Device& device, con
                              std::to_string(outputs) + "; restore the file that belongs to it",
                          directory / "labels.tsv");
     }
+    if (const auto calibration = read_calibration(directory, outputs, LinkFunction::softmax)) {
+        loaded.calibration = ScoreCalibration(*calibration, device, LinkFunction::softmax);
+    }
     tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(directory, network->config());
     loaded.labeller = std::make_unique<TokenLabeller>(std::move(network), std::move(tokenizer), computing);
     return loaded;

@@ -7,6 +7,7 @@
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/rows/label_table.hpp"
 #include "bigbird/task_models/computing.hpp"
+#include "bigbird/task_models/score_calibration.hpp"
 #include "bigbird/task_models/windows/window_encoder.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 
@@ -76,8 +77,9 @@ private:
 struct LoadedLabeller {
     std::unique_ptr<TokenLabeller> labeller{};
     TokensInfo info{};
-    rows::LabelTable labels{};  ///< the first one is that of bases of no row
-    std::string sha256;         ///< of its weights
+    rows::LabelTable labels{};                            ///< the first one is that of bases of no row
+    std::string sha256;                                   ///< of its weights
+    ScoreCalibration calibration{LinkFunction::softmax};  ///< of calibration.json
 };
 /// What finetune-tokens wrote (training::find_model). Throws InputError.
 LoadedLabeller load_labeller(const std::filesystem::path& path, const at::Device& device,

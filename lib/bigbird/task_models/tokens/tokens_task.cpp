@@ -88,6 +88,7 @@ TokensTask::TokensTask(std::unique_ptr<TokenLabeller> labeller, const LabelSplit
       batch_tokens_(batch_tokens_on(labeller_->device(), spec.batch_tokens, true)),
       seed_(spec.seed),
       both_strands_(spec.both_strands),
+      calibrates_(spec.calibrates),
       threads_(threads),
       ranks_(ranks ? std::move(ranks) : std::make_shared<training::Ranks>()),
       gradients_(labeller_->network()->trained_parameters(), *ranks_) {
@@ -154,6 +155,7 @@ double TokensTask::weight_of(std::span<const LabelWindow> windows) const {
 }
 
 training::StepStats TokensTask::accumulate(std::int64_t step) {
+    calibration_.reset();
     module().train();
     std::vector<LabelWindow> all;
     for (std::int64_t i = (step - 1) * batch_size_; i < step * batch_size_; ++i)
@@ -187,66 +189,76 @@ training::StepStats TokensTask::accumulate(std::int64_t step) {
 }
 
 void TokensTask::collect(const at::Tensor& logits, const Batch& batch, std::span<const std::size_t> group,
-                         std::vector<at::Tensor>& probabilities, std::vector<at::Tensor>& truth) const {
-    const at::Tensor values = at::softmax(logits, 2).to(at::kCPU);
+                         std::vector<at::Tensor>& of_bases, std::vector<at::Tensor>& truth) const {
+    const at::Tensor values = logits.to(at::kCPU);
     for (std::size_t row = 0; row < group.size(); ++row) {
         const std::vector<std::int32_t>& labels = batch.labels[group[row]];
         const std::vector<TokenSpan> spans = token_spans(batch.windows[group[row]], labeller_->tokenizer());
-        std::vector<std::int64_t> tokens, of_bases;
+        std::vector<std::int64_t> tokens, labels_of_bases;
         for (std::size_t token = 0; token < spans.size(); ++token) {
             for (std::int64_t base = spans[token].begin; base < spans[token].end; ++base) {
                 const std::int32_t label = labels[static_cast<std::size_t>(base)];
                 if (label < 0) continue;
                 tokens.push_back(static_cast<std::int64_t>(token));
-                of_bases.push_back(label);
+                labels_of_bases.push_back(label);
             }
         }
-        probabilities.push_back(
+        of_bases.push_back(
             values[static_cast<std::int64_t>(row)].index_select(0, at::tensor(tokens, at::kLong)));
-        truth.push_back(at::tensor(of_bases, at::kLong));
+        truth.push_back(at::tensor(labels_of_bases, at::kLong));
     }
 }
 
-Json TokensTask::evaluate() {
-    if (splits_.validation.bases() == 0) return Json::object();
-    const at::NoGradGuard no_gradients;
-    module().eval();
+TokensTask::ScoredBases TokensTask::validation_bases() {
     const std::vector<LabelWindow> windows =
         evenly_spaced(splits_.validation.tiles(info_.window, info_.margin), splits_.validation.bases());
     const auto count = std::ssize(windows);
     const std::int64_t first = count * ranks_->rank() / ranks_->size(),
                        last = count * (ranks_->rank() + 1) / ranks_->size();
-    std::vector<at::Tensor> probabilities{at::empty({0, labeller_->labels()})},
-        truth{at::empty({0}, at::kLong)};
+    std::vector<at::Tensor> logits{at::empty({0, labeller_->labels()})}, truth{at::empty({0}, at::kLong)};
     for (std::int64_t i = first; i < last; i += windows_together) {
         stop_if_asked();
         const auto some = static_cast<std::size_t>(std::min(windows_together, last - i));
         const Batch batch =
             batch_of(splits_.validation, std::span(windows).subspan(static_cast<std::size_t>(i), some));
         for (const auto& group : labeller_->group(batch.windows, batch_tokens_)) {
-            collect(labeller_->logits(batch.windows, group), batch, group, probabilities, truth);
+            collect(labeller_->logits(batch.windows, group), batch, group, logits, truth);
         }
     }
-    at::Tensor all = at::cat(probabilities), labels = at::cat(truth);
-    if (ranks_->size() > 1) {
-        // Each rank's bases have their place among all.
-        at::Tensor sizes = at::zeros({ranks_->size()}, at::kLong);
-        sizes[ranks_->rank()] = all.size(0);
-        ranks_->sum(sizes);
-        const std::int64_t before = sizes.narrow(0, 0, ranks_->rank()).sum().item<std::int64_t>(),
-                           total = sizes.sum().item<std::int64_t>();
-        at::Tensor whole = at::zeros({total, all.size(1)}), whole_labels = at::zeros({total}, at::kLong);
-        whole.narrow(0, before, all.size(0)).copy_(all);
-        whole_labels.narrow(0, before, all.size(0)).copy_(labels);
-        ranks_->sum(whole);
-        ranks_->sum(whole_labels);
-        all = whole;
-        labels = whole_labels;
+    return {at::cat(logits), at::cat(truth)};
+}
+
+TokensTask::ScoredBases TokensTask::of_all_ranks(const ScoredBases& own) const {
+    if (ranks_->size() == 1) return own;
+    const std::int64_t bases = own.truth.size(0);
+    at::Tensor sizes = at::zeros({ranks_->size()}, at::kLong);
+    sizes[ranks_->rank()] = bases;
+    ranks_->sum(sizes);
+    const auto before = sizes.narrow(0, 0, ranks_->rank()).sum().item<std::int64_t>(),
+               total = sizes.sum().item<std::int64_t>();
+    ScoredBases all{at::zeros({total, labeller_->labels()}), at::zeros({total}, at::kLong)};
+    all.logits.narrow(0, before, bases).copy_(own.logits);
+    all.truth.narrow(0, before, bases).copy_(own.truth);
+    ranks_->sum(all.logits);
+    ranks_->sum(all.truth);
+    return all;
+}
+
+Json TokensTask::evaluate() {
+    if (splits_.validation.bases() == 0) return Json::object();
+    const at::NoGradGuard no_gradients;
+    module().eval();
+    const ScoredBases bases = of_all_ranks(validation_bases());
+    // The first rank writes the model.
+    if (calibrates_ && ranks_->rank() == 0) {
+        calibration_ = fit_softmax_on_validation(bases.logits, bases.truth, threads_);
     }
-    const at::Tensor chosen = all.gather(1, labels.unsqueeze(1)).to(at::kDouble).clamp_min(1e-30);
+    const at::Tensor probabilities = bases.logits.softmax(1);
+    const at::Tensor chosen =
+        probabilities.gather(1, bases.truth.unsqueeze(1)).to(at::kDouble).clamp_min(1e-30);
     Json figures = Json::object();
     figures["eval_loss"] = -chosen.log().mean().item<double>();
-    figures.update(label_figures(all, labels));
+    figures.update(label_figures(probabilities, bases.truth));
     return figures;
 }
 
@@ -256,6 +268,7 @@ void TokensTask::write_model(const fs::path& directory) {
     std::ofstream out(directory / "labels.tsv", std::ios::binary);
     out << labels_.to_text();
     if (!out.flush()) throw WriteError((directory / "labels.tsv").string() + ": writing failed");
+    if (calibration_) write_calibration(*calibration_, directory);
 }
 
 }  // namespace bigbird::task_models

@@ -3,6 +3,7 @@
 // over its bases of -ln p(label): what a token is asked for is the share of each label among its bases.
 #pragma once
 
+#include "bigbird/task_models/score_calibration.hpp"
 #include "bigbird/task_models/specs/tokens_spec.hpp"
 #include "bigbird/task_models/tokens/label_windows.hpp"
 #include "bigbird/task_models/tokens/token_labeller.hpp"
@@ -36,9 +37,11 @@ public:
     /// On the bases of validation, at most four million of them in windows that are evenly spaced:
     /// "eval_loss" (nats a base), and means over the labels that have at least 10 bases, without that of
     /// bases of no row: "eval_auroc", "eval_auprc", "eval_f1" (each base called what is most probable);
-    /// "eval_labels" says how many. Null where there is none; an empty object without bases.
+    /// "eval_labels" says how many. Null where there is none; an empty object without bases. All are of the
+    /// network's own probabilities; a calibration is fitted on the same bases.
     Json evaluate() override;
-    /// config.json, model.safetensors, the tokenizer's files and labels.tsv.
+    /// config.json, model.safetensors, the tokenizer's files, labels.tsv and, right after an evaluation on
+    /// the first rank, calibration.json.
     void write_model(const std::filesystem::path& directory) override;
 
     /// The window that is sample `sample` of the run, from 0.
@@ -56,9 +59,17 @@ private:
     /// What loss_sum() of all samples of a step is divided by.
     double weight_of(std::span<const LabelWindow> windows) const;
     void start_at_base_rates();
-    /// Probabilities of the counted bases of a group and their labels, appended in order.
+    /// Logits (bases, labels) float32 and labels (bases) int64 of bases that count, on the CPU.
+    struct ScoredBases {
+        at::Tensor logits, truth;
+    };
+    /// Of a group, appended in order.
     void collect(const at::Tensor& logits, const Batch& batch, std::span<const std::size_t> group,
-                 std::vector<at::Tensor>& probabilities, std::vector<at::Tensor>& truth) const;
+                 std::vector<at::Tensor>& of_bases, std::vector<at::Tensor>& truth) const;
+    /// This rank's share of validation.
+    ScoredBases validation_bases();
+    /// Those of all ranks, in the ranks' order.
+    ScoredBases of_all_ranks(const ScoredBases& own) const;
 
     std::unique_ptr<TokenLabeller> labeller_;
     const LabelSplits& splits_;
@@ -67,11 +78,13 @@ private:
     std::int64_t batch_size_, batch_tokens_;
     std::uint64_t seed_;
     bool both_strands_;
+    bool calibrates_;
     int threads_;
     std::shared_ptr<training::Ranks> ranks_;
     training::Ranks::GradientSum gradients_;
-    at::Tensor weights_;                 ///< (labels), on the device
-    std::vector<double> label_weights_;  ///< the same
+    at::Tensor weights_;                            ///< (labels), on the device
+    std::vector<double> label_weights_;             ///< the same
+    std::optional<FittedCalibration> calibration_;  ///< of the weights as they are
 };
 
 /// Mean figures of probabilities (bases, labels) against labels (bases) int64, as evaluate() has them.

@@ -51,6 +51,24 @@ DOCTEST_TEST_CASE("finetune_tokens: a run leaves a model that says how it was ma
                   std::string::npos);
 }
 
+DOCTEST_TEST_CASE("finetune_tokens: --calibration none is recorded, and validation is not") {
+    const LabelledGenome genome;
+    FinetuneTokensSpec spec = spec_of(genome);
+    finetune_tokens(spec);
+    DOCTEST_CHECK_FALSE(load_labeller(spec.output, at::kCPU, {}).info.training.contains("--calibration"));
+    const std::string card = read_file(spec.output / "model" / "README.md");
+    DOCTEST_CHECK(card.find("They were fitted on 1,000 bases of validation") != std::string::npos);
+    spec.calibrates = false;
+    DOCTEST_CHECK(message_of<ConfigError>([&] { finetune_tokens(spec); }).find("--calibration") !=
+                  std::string::npos);
+    spec.output = genome.folder / "plain";
+    finetune_tokens(spec);
+    DOCTEST_CHECK(load_labeller(spec.output, at::kCPU, {}).info.training["--calibration"] == "none");
+    DOCTEST_CHECK(read_file(spec.output / "model" / "README.md").find("they were not calibrated") !=
+                  std::string::npos);
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(spec.output / "model" / "calibration.json"));
+}
+
 DOCTEST_TEST_CASE("finetune_tokens: by default a window is what the model's positions hold") {
     const LabelledGenome genome;
     FinetuneTokensSpec spec = spec_of(genome);

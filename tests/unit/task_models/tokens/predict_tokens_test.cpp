@@ -87,6 +87,36 @@ DOCTEST_TEST_CASE("predict_tokens: a base has the probabilities of its token, in
     DOCTEST_CHECK(compared == 150);
 }
 
+DOCTEST_TEST_CASE(
+    "predict_tokens: a calibration changes the scores; without one they are the softmax alone") {
+    const Scene scene;
+    const PredictTokensSpec spec = scene.spec("c\t300\t500\tx\n");
+    predict_tokens(spec);
+    const auto plain = scene.bases();
+    const std::string method =
+        R"json("method": "probabilities = softmax(logits / temperature + biases)")json";
+    const auto calibrate = [&](const std::string& rest) {
+        write_file(scene.genome.folder / "m" / "calibration.json", "{\"format\": 1, " + rest + "}");
+    };
+    calibrate(method + R"(, "temperature": 2, "biases": [0.5, -1, 0.5])");
+    predict_tokens(spec);
+    const auto calibrated = scene.bases();
+    const double biases[] = {0.5, -1, 0.5};
+    for (std::int64_t base = 300; base < 500; ++base) {
+        // exp(logit / 2 + bias) is in proportion to sqrt(softmax) * exp(bias).
+        double values[3], sum = 0;
+        for (std::size_t label = 0; label < 3; ++label) {
+            values[label] = std::sqrt(static_cast<double>(plain.at(base)[label])) * std::exp(biases[label]);
+            sum += values[label];
+        }
+        for (std::size_t label = 0; label < 3; ++label)
+            DOCTEST_CHECK(calibrated.at(base)[label] == doctest::Approx(values[label] / sum).epsilon(1e-4));
+    }
+    calibrate(R"("temperature": 2, "biases": [0.5, -1, 0.5])");
+    DOCTEST_CHECK(message_of<InputError>([&] { predict_tokens(spec); }).find("another kind of model") !=
+                  std::string::npos);
+}
+
 DOCTEST_TEST_CASE("predict_tokens: a base's scores do not depend on the region that asks for it") {
     const Scene scene;
     predict_tokens(scene.spec("c\t0\t2000\tx\n"));

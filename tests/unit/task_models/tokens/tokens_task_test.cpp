@@ -5,6 +5,7 @@
 #include "unit/task_models/tokens/labelled_genome.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 
 #include <cmath>
 
@@ -115,6 +116,37 @@ DOCTEST_TEST_CASE("tokens task: an interrupted run equals an uninterrupted one b
         DOCTEST_CHECK(read_file(scene.genome.folder / "cut" / file) ==
                       read_file(scene.genome.folder / "whole" / file));
     }
+}
+
+DOCTEST_TEST_CASE("tokens task: a model written right after an evaluation has a calibration") {
+    const Scene scene;
+    FinetuneTokensSpec spec = Scene::spec(4);
+    spec.label_weights = LabelWeights::balanced;
+    const auto task = scene.task(spec);
+    const auto written = [&](const char* name) {
+        const std::filesystem::path folder = scene.genome.folder / name;
+        std::filesystem::create_directories(folder);
+        task->write_model(folder);
+        return folder / "calibration.json";
+    };
+    task->accumulate(1);
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(written("not evaluated")));
+    const double loss = task->evaluate()["eval_loss"].get<double>();
+    const Json json = read_json(written("evaluated"));
+    DOCTEST_CHECK(json["biases"].size() == 3);
+    DOCTEST_CHECK(json["bases_of_validation"] == scene.splits.validation.bases());
+    DOCTEST_CHECK(json["cross_entropy_before"].get<double>() == doctest::Approx(loss).epsilon(1e-6));
+    // Balanced weights begin at even odds of the labels, whose entropy is ln 3.
+    DOCTEST_CHECK(loss > 1);
+    DOCTEST_CHECK(json["cross_entropy_after"].get<double>() < 0.95);
+    task->accumulate(2);
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(written("trained on")));
+    spec.calibrates = false;
+    const auto plain = scene.task(spec);
+    plain->evaluate();
+    std::filesystem::create_directories(scene.genome.folder / "plain");
+    plain->write_model(scene.genome.folder / "plain");
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(scene.genome.folder / "plain" / "calibration.json"));
 }
 
 DOCTEST_TEST_CASE("tokens task: learns which bases a motif covers, and not which are random") {
