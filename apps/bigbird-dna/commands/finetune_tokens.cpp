@@ -64,9 +64,10 @@ void add_window_options(CLI::App& command, FinetuneTokensSpec& spec) {
         ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1} << 24))
         ->type_name("BP")
         ->group(group);
-    add_choice_option(command, "--label-weights", spec.label_weights, task_models::label_weight_choices,
-                      "What a base counts in the loss: 1, or so much that all labels count the same, at most "
-                      "100")
+    add_choice_option(
+        command, "--label-weights", spec.label_weights, task_models::label_weight_choices,
+        "What a base counts in the loss: 1, or so much that all labels count the same, at most "
+        "100, which leaves --calibration out unless it is given: it would take the weights back")
         ->group(group);
     add_choice_option(command, "--strand-augmentation", spec.both_strands, strand_augmentations,
                       "reverse-complement: each window on a strand drawn at random")
@@ -92,9 +93,12 @@ void setup_finetune_tokens(Program& program, Runner<FinetuneTokensSpec> run) {
         spec, std::move(run));
     add_label_options(command, *spec);
     add_hold_out_options(command, *held_out, "bases of these are not learned from");
-    command.parse_complete_callback([spec, held_out] {
+    command.parse_complete_callback([&command, spec, held_out] {
         spec->validation = held_out->validation;
         spec->test = held_out->test;
+        // Calibrated, a rare label would no longer be the most probable one where its weight made it so.
+        const bool balanced = spec->label_weights == task_models::LabelWeights::balanced;
+        if (balanced && option_of(command, "--calibration")->count() == 0) spec->calibrates = false;
     });
     add_seed_option(command, spec->seed);
     add_run_options(command, spec->output, spec->run);

@@ -51,7 +51,7 @@ std::vector<BinStretch> read_stretches(const fs::path& path, std::int64_t bin) {
 }
 
 std::int64_t bin_size_in(const Json& manifest, const fs::path& where) {
-    const Json parameters = manifest.value("parameters", Json::object());
+    const Json parameters = manifest.is_object() ? manifest.value("parameters", Json()) : Json();
     const Json bin = parameters.is_object() ? parameters.value("bin", Json()) : Json();
     if (!bin.is_number_integer() || bin.get<std::int64_t>() <= 0) {
         throw InputError("does not say how many bases a bin has", where);

@@ -115,6 +115,7 @@ void TwoBitWriter::finish() {
         out_.write(entry.name.data(), static_cast<std::streamsize>(entry.name.size()));
         out_.write(reinterpret_cast<const char*>(&entry.offset), long_offsets_ ? 8 : 4);  // little-endian
     }
+    require_good();
     BIGBIRD_EXPECTS(static_cast<std::uint64_t>(out_.tellp()) <= header_bytes + index_bytes_,
                     "more names than room was kept for");
     out_.close();

@@ -16,6 +16,7 @@
 #include "bigbird/training/device/memory.hpp"
 #include "bigbird/training/metrics/metrics_log.hpp"
 #include "bigbird/training/run_lock.hpp"
+#include "bigbird/training/run_position.hpp"
 #include "bigbird/training/run_start.hpp"
 
 #include <ATen/ATen.h>
@@ -46,50 +47,6 @@ double rounded(double value, int decimals) {
     const double scale = std::pow(10.0, decimals);
     return std::round(value * scale) / scale;
 }
-
-/// What a checkpoint must carry besides the model and the optimizer.
-struct Position {
-    std::int64_t step = 0;
-    std::int64_t skipped = 0, skipped_in_a_row = 0;
-    double last_loss = 0;
-    std::optional<std::int64_t> best_step = std::nullopt;
-    double best_value = 0;
-    std::int64_t evaluations_since_best = 0;
-    Json evaluation = Json::object();  ///< of the best step, or the last one where none is the best
-    bool complete = false;
-    bool evaluation_due = false;  ///< asked to stop in the middle of the evaluation after `step`
-
-    Json to_json() const {
-        Json json{{"skipped_steps", skipped},
-                  {"skipped_in_a_row", skipped_in_a_row},
-                  {"last_loss", last_loss},
-                  {"complete", complete}};
-        if (evaluation_due) json["evaluation_due"] = true;
-        if (!evaluation.empty()) json["evaluation"] = evaluation;
-        if (best_step) {
-            json["best_step"] = *best_step;
-            json["best_value"] = best_value;
-            json["evaluations_since_best"] = evaluations_since_best;
-        }
-        return json;
-    }
-
-    static Position from_json(const Json& json, std::int64_t step) {
-        Position position{.step = step};
-        position.skipped = json.value("skipped_steps", std::int64_t{0});
-        position.skipped_in_a_row = json.value("skipped_in_a_row", std::int64_t{0});
-        position.last_loss = json.value("last_loss", 0.0);
-        position.complete = json.value("complete", false);
-        position.evaluation_due = json.value("evaluation_due", false);
-        position.evaluation = json.value("evaluation", Json::object());
-        if (json.contains("best_step")) {
-            position.best_step = json["best_step"].get<std::int64_t>();
-            position.best_value = json.value("best_value", 0.0);
-            position.evaluations_since_best = json.value("evaluations_since_best", std::int64_t{0});
-        }
-        return position;
-    }
-};
 
 /// A step of all ranks together.
 struct StepTotals {
@@ -192,7 +149,7 @@ private:
     Ranks& ranks_;
     CheckpointStore store_;
     Optimizer optimizer_;
-    Position position_;
+    RunPosition position_;
     std::optional<MetricsLog> log_;  // of the first rank
     Clock::time_point start_ = Clock::now(), last_read_ = start_;
     bool reads_late_;
@@ -208,7 +165,8 @@ void Loop::restore(const Checkpoint& checkpoint) {
     task_.read_model(checkpoint.directory);
     optimizer_.restore(checkpoint.optimizer);
     try {
-        position_ = Position::from_json(checkpoint.state.value("progress", Json::object()), checkpoint.step);
+        position_ =
+            RunPosition::from_json(checkpoint.state.value("progress", Json::object()), checkpoint.step);
         task_.restore(checkpoint.state.value("task", Json::object()));
     } catch (const Json::exception&) {
         throw InputError("is damaged: it does not say how far the run was",
@@ -244,7 +202,7 @@ void Loop::share_start() {
                                             {"task", task_.state()}});
     if (!ranks_.is_first()) {
         const auto step = told.at("step").get<std::int64_t>();
-        position_ = Position::from_json(told.at("progress"), step);
+        position_ = RunPosition::from_json(told.at("progress"), step);
         checkpoint_at_ = told.at("checkpoint_at").get<std::int64_t>();
         task_.restore(told.at("task"));
     }

@@ -88,6 +88,14 @@ DOCTEST_TEST_CASE("labelled bins: an older folder and a damaged one are refused"
     DOCTEST_CHECK(message_of<InputError>([&] {
                       LabelledBins::load(folder);
                   }).find("is not the label matrix of 8 rows") != std::string::npos);
+    const std::string manifest = testing::read_file(folder / "manifest.json");
+    for (const char* other : {"7", "[]", "{}", R"({"parameters": 7})", R"({"parameters": {"bin": "200"}})"}) {
+        write_file(folder / "manifest.json", other);
+        DOCTEST_CHECK(message_of<InputError>([&] {
+                          LabelledBins::load(folder);
+                      }).find("does not say how many bases a bin has") != std::string::npos);
+    }
+    write_file(folder / "manifest.json", manifest);
     std::filesystem::remove(folder / "bins.bed");
     DOCTEST_CHECK(message_of<InputError>([&] {
                       LabelledBins::load(folder);

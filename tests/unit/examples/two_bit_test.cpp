@@ -93,6 +93,13 @@ DOCTEST_TEST_CASE("two_bit: a file made by hand after the specification is read,
     DOCTEST_CHECK(testing::read_file(folder / "ours.2bit") == bytes);
 }
 
+DOCTEST_TEST_CASE("two_bit: a full disk is an error of writing") {
+    if (!std::filesystem::exists("/dev/full")) return;
+    const testing::TempDir folder;
+    std::filesystem::create_symlink("/dev/full", folder / "full.2bit");
+    DOCTEST_CHECK_THROWS_AS(write_store(folder / "full.2bit", {"ACGT"}, false), WriteError);
+}
+
 DOCTEST_TEST_CASE("two_bit: what is no store, or cut short, is refused") {
     const testing::TempDir folder;
     testing::write_file(folder / "text.2bit", ">x\nACGT\n");

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/examples/build/mat5_structure.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <matio.h>
@@ -84,6 +85,7 @@ struct DeepseaMat::State {
 
     explicit State(std::filesystem::path where) : path(std::move(where)) {
         require_readable(path);
+        check_mat5(path);
         Mat_LogInitFunc("bigbird-dna", stay_silent);
         file.reset(Mat_Open(path.c_str(), MAT_ACC_RDONLY));
         if (!file) throw InputError("is no .mat file of MATLAB 5 or 7.3, or is cut off", path);

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/examples/build/mat5_structure.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+namespace bigbird::examples {
+
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+constexpr std::size_t header_bytes = 128, tag_bytes = 8, flags_bytes = 8;
+constexpr std::size_t most_dimensions_bytes = 4 * 32, most_name_bytes = 4096;
+constexpr std::size_t head_bytes = most_dimensions_bytes + most_name_bytes + 8 * tag_bytes;
+enum Type : std::uint32_t { int32_type = 5, uint32_type = 6, matrix_type = 14, compressed_type = 15 };
+constexpr std::uint32_t first_numeric_class = 6, last_numeric_class = 15;  // double to uint64
+
+struct Element {
+    std::uint32_t type;
+    std::size_t size;  ///< that is claimed
+    Bytes content;     ///< as far as it is there
+};
+
+/// Reads elements one after the other.
+class Elements {
+public:
+    Elements(Bytes bytes, bool swapped, const std::filesystem::path& path)
+        : bytes_(bytes), swapped_(swapped), path_(path) {}
+
+    bool empty() const { return bytes_.empty(); }
+    /// Throws where no tag is left.
+    Element next() {
+        const std::uint32_t type = number(0), size = number(4);
+        const bool is_small = type >> 16 != 0;  // up to four bytes within the tag
+        Element element{is_small ? type & 0xffff : type, is_small ? type >> 16 : size, {}};
+        const Bytes rest = bytes_.subspan(is_small ? 4 : tag_bytes);
+        element.content = rest.first(std::min(element.size, rest.size()));
+        const std::size_t padded =
+            element.type == compressed_type ? element.size : (element.size + 7) / 8 * 8;
+        const std::size_t whole = is_small ? tag_bytes : tag_bytes + padded;
+        bytes_ = bytes_.subspan(std::min(whole, bytes_.size()));
+        return element;
+    }
+    /// The same; throws where it is another type, of another size, or not there whole.
+    Element expect(std::uint32_t type, std::size_t least, std::size_t most) {
+        const Element element = next();
+        if (element.type != type || element.size < least || element.size > most ||
+            element.content.size() < element.size) {
+            throw damaged();
+        }
+        return element;
+    }
+    /// The number of four bytes there.
+    std::uint32_t number(std::size_t at) const { return number_of(bytes_, at); }
+    std::uint32_t number_of(Bytes bytes, std::size_t at) const {
+        if (bytes.size() < at + 4) throw damaged();
+        std::uint32_t value = 0;
+        std::memcpy(&value, bytes.data() + at, 4);
+        return swapped_ ? __builtin_bswap32(value) : value;
+    }
+    InputError damaged() const {
+        return InputError("is cut off or damaged: an array's head is not whole", path_);
+    }
+
+private:
+    Bytes bytes_;
+    bool swapped_;
+    const std::filesystem::path& path_;
+};
+
+/// Flags, dimensions and name. Compressed, the numbers behind them are not looked at.
+void check_array(Elements parts, bool is_compressed, const std::filesystem::path& path) {
+    const Element flags = parts.expect(uint32_type, flags_bytes, flags_bytes);
+    const std::uint32_t kind = parts.number_of(flags.content, 0) & 0xff;
+    if (kind < first_numeric_class || kind > last_numeric_class) {
+        throw InputError("holds a variable that is no array of numbers", path);
+    }
+    const Element dimensions = parts.expect(int32_type, 8, most_dimensions_bytes);
+    if (dimensions.size % 4 != 0) throw parts.damaged();
+    const Element name = parts.next();
+    if (name.size > most_name_bytes || name.content.size() < name.size) throw parts.damaged();
+    while (!is_compressed && !parts.empty()) {
+        const Element numbers = parts.next();
+        if (numbers.content.size() < numbers.size) throw parts.damaged();
+    }
+}
+
+/// The first bytes of what was compressed.
+std::vector<std::byte> inflated_head(Bytes compressed) {
+    std::vector<std::byte> head(head_bytes);
+    z_stream stream{};
+    if (inflateInit(&stream) != Z_OK) return {};
+    // zlib does not write to its input.
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(compressed.data()));
+    stream.avail_in = static_cast<uInt>(compressed.size());
+    stream.next_out = reinterpret_cast<Bytef*>(head.data());
+    stream.avail_out = static_cast<uInt>(head.size());
+    inflate(&stream, Z_SYNC_FLUSH);
+    head.resize(head.size() - stream.avail_out);
+    inflateEnd(&stream);
+    return head;
+}
+
+void check_variable(const Element& element, bool swapped, const std::filesystem::path& path) {
+    if (element.type == matrix_type) {
+        check_array(Elements(element.content, swapped, path), false, path);
+        return;
+    }
+    const std::vector<std::byte> head = inflated_head(element.content);
+    Elements inside(head, swapped, path);
+    const Element array = inside.next();
+    if (array.type != matrix_type) throw inside.damaged();
+    check_array(Elements(array.content, swapped, path), true, path);
+}
+
+}  // namespace
+
+void check_mat5(const std::filesystem::path& path) {
+    const MappedFile file(path);
+    const Bytes bytes = file.bytes();
+    if (bytes.size() < header_bytes) return;
+    std::array<char, 4> mark{};  // version and byte order
+    std::memcpy(mark.data(), bytes.data() + header_bytes - mark.size(), mark.size());
+    const bool little = std::memcmp(mark.data(), "\0\1IM", 4) == 0,
+               big = std::memcmp(mark.data(), "\1\0MI", 4) == 0;
+    if (!little && !big) return;
+    for (Elements variables(bytes.subspan(header_bytes), big, path); !variables.empty();) {
+        const Element element = variables.next();
+        if (element.content.size() < element.size) throw variables.damaged();
+        if (element.type == matrix_type || element.type == compressed_type)
+            check_variable(element, big, path);
+    }
+}
+
+}  // namespace bigbird::examples

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a .mat file of MATLAB 5 says of itself, before matio, which believes it, takes memory by it. Format:
+// MathWorks, "MAT-File Format", chapter 1.
+#pragma once
+
+#include <filesystem>
+
+namespace bigbird::examples {
+
+/// Throws InputError where an element of a MATLAB 5 file claims more bytes than there are, and where a variable
+/// is no array of numbers. Of compressed variables the head is looked at. Files of other kinds are left to
+/// their reader.
+void check_mat5(const std::filesystem::path& path);
+
+}  // namespace bigbird::examples

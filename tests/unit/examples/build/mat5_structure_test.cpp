@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/examples/build/mat5_structure.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
+#include <cstring>
+#include <string>
+
+using namespace bigbird;
+using examples::check_mat5;
+using testing::test_data;
+
+namespace {
+
+std::string number(std::uint32_t value) {
+    std::string bytes(4, '\0');
+    std::memcpy(bytes.data(), &value, 4);
+    return bytes;
+}
+std::string element(std::uint32_t type, const std::string& content) {
+    return number(type) + number(static_cast<std::uint32_t>(content.size())) + content +
+           std::string((8 - content.size() % 8) % 8, '\0');
+}
+std::string header() {
+    return std::string(124, ' ') + std::string("\0\1IM", 4);
+}
+/// An array of one row and four numbers, as the format's document lays it out.
+std::string array(std::uint32_t kind, const std::string& dimensions) {
+    return element(6, number(kind) + number(0)) + dimensions + element(1, "x") + element(2, "\1\2\3\4");
+}
+const std::string one_by_four = element(5, number(1) + number(4));
+
+std::string message(const std::string& content) {
+    const testing::TempDir folder;
+    testing::write_file(folder / "x.mat", content);
+    try {
+        check_mat5(folder / "x.mat");
+    } catch (const InputError& error) {
+        const std::string what = error.what();
+        return what.substr(what.find(": ") + 2);
+    }
+    return "";
+}
+
+constexpr const char* damaged = "is cut off or damaged: an array's head is not whole";
+
+}  // namespace
+
+DOCTEST_TEST_CASE("mat5_structure: DeepSEA's files, compressed or not, and files of other kinds pass") {
+    for (const char* name : {"train.mat", "valid.mat", "test.mat", "bins.bed"})
+        DOCTEST_CHECK_NOTHROW(check_mat5(test_data(std::string("chromatin/mat/") + name)));
+    DOCTEST_CHECK(message(header()) == "");
+    DOCTEST_CHECK(message(header() + element(14, array(9, one_by_four))) == "");
+    // A name of up to four letters may stand in its tag.
+    const std::string small_name = number(1 << 16 | 1) + std::string("x\0\0\0", 4);
+    DOCTEST_CHECK(
+        message(header() + element(14, element(6, number(6) + number(0)) + one_by_four + small_name)) == "");
+}
+
+DOCTEST_TEST_CASE("mat5_structure: sizes beyond the file and variables of other kinds are refused") {
+    const std::string whole = header() + element(14, array(9, one_by_four));
+    for (std::size_t size = header().size() + 1; size < whole.size(); ++size)
+        DOCTEST_CHECK(message(whole.substr(0, size)) == damaged);
+    DOCTEST_CHECK(message(header() + element(14, array(9, number(5) + number(0x54410000) + number(1)))) ==
+                  damaged);
+    DOCTEST_CHECK(message(header() + element(14, array(9, element(5, std::string(1024, '\1'))))) == damaged);
+    DOCTEST_CHECK(message(header() + element(14, array(9, element(6, number(1) + number(4))))) == damaged);
+    DOCTEST_CHECK(message(header() + element(14, array(2, one_by_four))) ==
+                  "holds a variable that is no array of numbers");
+    DOCTEST_CHECK(message(header() + element(15, "no zlib stream")) == damaged);
+    DOCTEST_CHECK_THROWS_AS(check_mat5(test_data("fuzz/deepsea_mat/dimensions_beyond_file")), InputError);
+}
