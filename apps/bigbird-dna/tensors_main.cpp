@@ -12,6 +12,11 @@
 #include "commands/pretrain.hpp"
 #include "support/program.hpp"
 
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+
 namespace {
 
 void add_tensor_commands(bigbird::cli::Program& program) {
@@ -31,8 +36,16 @@ void add_tensor_commands(bigbird::cli::Program& program) {
     setup_info(program, run_info_with_tensors);
 }
 
+/// Without the destructors of LibTorch's static objects: they take memory, and would end the program by a
+/// signal where there is none left.
+[[noreturn]] void end(int code) {
+    std::cout.flush();
+    std::fflush(nullptr);
+    ::_exit(code);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-    return bigbird::cli::run_program(argc, argv, add_tensor_commands);
+    end(bigbird::cli::run_program(argc, argv, add_tensor_commands));
 }

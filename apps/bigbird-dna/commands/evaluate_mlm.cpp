@@ -113,7 +113,7 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     add_output_options(command, options->output, "The figures, as JSON; - is standard output");
     command
         .add_option(
-            "--token-scores", spec.token_scores,
+            "--token-scores", options->token_scores,
             "Also write a table of every masked token: document, sentence, place, piece, bits, found; "
             "to score parts of the sequence apart")
         ->type_name("FILE")

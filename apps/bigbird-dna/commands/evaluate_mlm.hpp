@@ -11,6 +11,7 @@ namespace bigbird::cli {
 struct EvaluateMlmOptions {
     pretraining::MlmEvaluationSpec spec;
     OutputOptions output;
+    std::filesystem::path token_scores;
 };
 
 void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run);

@@ -2,33 +2,25 @@
 #include "commands/evaluate_mlm.hpp"
 
 #include "bigbird/core/log.hpp"
+#include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/pretraining/mlm_evaluation.hpp"
 
-#include <cstdio>
+#include <memory>
+#include <vector>
 
 namespace bigbird::cli {
 
-namespace {
-
-void write_report(const Json& report, const OutputOptions& output) {
-    if (output.output == "-") {
-        std::fputs((report.dump(2) + "\n").c_str(), stdout);
-    } else {
-        write_json(output.output, report, output.overwrite());
-    }
-}
-
-}  // namespace
-
 int run_evaluate_mlm(const EvaluateMlmOptions& options) {
-    if (options.output.output != "-") {
-        prepare_output(options.output.output, options.output.overwrite());
+    const Overwrite overwrite = options.output.overwrite();
+    std::vector<std::unique_ptr<genome::TextOutput>> outputs;
+    outputs.push_back(std::make_unique<genome::TextOutput>(options.output.output, overwrite));
+    if (!options.token_scores.empty()) {
+        outputs.push_back(std::make_unique<genome::TextOutput>(options.token_scores, overwrite));
     }
-    pretraining::MlmEvaluationSpec spec = options.spec;
-    spec.overwrite = options.output.overwrite();
-    if (!spec.token_scores.empty()) prepare_output(spec.token_scores, spec.overwrite);
-    const Json report = pretraining::evaluate_mlm(spec);
-    write_report(report, options.output);
+    const Json report = pretraining::evaluate_mlm(
+        options.spec, options.token_scores.empty() ? nullptr : outputs.back().get());
+    outputs.front()->write(report.dump(2) + "\n");
+    genome::commit_together(outputs);
     for (const std::string& line : pretraining::mlm_table(report)) {
         log_info("{}", line);
     }

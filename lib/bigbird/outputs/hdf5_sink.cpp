@@ -175,10 +175,11 @@ private:
         const Handle space(H5Screate_simple(1, size, nullptr), H5Sclose);
         const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
         H5Pset_obj_track_times(properties, false);
-        const Handle dataset(H5Dcreate2(group, name, stored, space, H5P_DEFAULT, properties, H5P_DEFAULT),
-                             H5Dclose);
+        Handle dataset(H5Dcreate2(group, name, stored, space, H5P_DEFAULT, properties, H5P_DEFAULT),
+                       H5Dclose);
         require(dataset >= 0 &&
                 (count == 0 || H5Dwrite(dataset, held, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0));
+        require(dataset.close());  // which writes what is little
     }
     void write_labels(const std::vector<Column>& columns) {
         const Handle group = create_group("labels");

@@ -6,9 +6,18 @@
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
+// Two of the headers do not say themselves that theirs are functions of C.
+extern "C" {
+#include <bigWigIO.h>
+}
 #include <bigWig.h>
+extern "C" {
+#include <bwCommon.h>
+}
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <tuple>
@@ -62,9 +71,37 @@ private:
     genome::TextOutput output_;
 };
 
+/// What was not finished is thrown away.
 struct CloseBigWig {
-    void operator()(bigWigFile_t* file) const { bwClose(file); }
+    void operator()(bigWigFile_t* file) const {
+        file->isWrite = 0;
+        bwClose(file);
+    }
 };
+using BigWigFile = std::unique_ptr<bigWigFile_t, CloseBigWig>;
+
+/// As bwOpen() opens for writing; where it cannot, bwOpen() ends the program by a signal. Null, then.
+BigWigFile open_bigwig(const fs::path& path) {
+    auto* const file = static_cast<bigWigFile_t*>(std::calloc(1, sizeof(bigWigFile_t)));
+    if (file == nullptr) return nullptr;
+    BigWigFile owner(file);
+    file->writeBuffer = static_cast<bwWriteBuffer_t*>(std::calloc(1, sizeof(bwWriteBuffer_t)));
+    if (file->writeBuffer == nullptr) return nullptr;
+    constexpr std::uint32_t block_header_bytes = 24;
+    file->writeBuffer->l = block_header_bytes;
+    file->URL = urlOpen(path.c_str(), nullptr, "w+");
+    if (file->URL == nullptr) return nullptr;
+    file->isWrite = 1;
+    return owner;
+}
+
+/// Index and zoom levels. bwClose() would tell nobody of what could not be written, but the stream remembers.
+bool finish_bigwig(bigWigFile_t& file) {
+    const bool finished = bwFinalize(&file) == 0;
+    file.isWrite = 0;
+    FILE* const stream = file.URL->x.fp;
+    return std::fflush(stream) == 0 && std::ferror(stream) == 0 && finished;
+}
 
 class BigWigSink : public TrackSink {
 public:
@@ -82,10 +119,9 @@ public:
             run.push_back(segment);
         });
         if (!run.empty()) append(run);
-        file_.reset();  // writes index and zoom levels
+        require(finish_bigwig(*file_));
+        file_.reset();
         bwCleanup();
-        std::error_code error;
-        require(fs::file_size(pending_.path(), error) > 0 && !error);
         pending.push_back(&pending_);
     }
 
@@ -103,7 +139,7 @@ private:
             names.push_back(contig.name.c_str());
             lengths.push_back(static_cast<std::uint32_t>(contig.length));
         }
-        file_.reset(bwOpen(pending_.path().c_str(), nullptr, "w"));
+        file_ = open_bigwig(pending_.path());
         require(file_ != nullptr);
         require(bwCreateHdr(file_.get(), zoom_levels) == 0);
         file_->cl = bwCreateChromList(names.data(), lengths.data(), static_cast<std::int64_t>(names.size()));
@@ -125,7 +161,7 @@ private:
     }
 
     PendingOutput pending_;
-    std::unique_ptr<bigWigFile_t, CloseBigWig> file_;
+    BigWigFile file_;
 };
 
 float value_of(const std::vector<Segment>& covering, Overlap overlap) {

@@ -83,11 +83,11 @@ std::string corruption(const corpus::MaskingSpec& masking) {
                        100 * masking.mask, 100 * masking.random);
 }
 
-ScoringSpec scoring_of(const MlmEvaluationSpec& spec) {
+ScoringSpec scoring_of(const MlmEvaluationSpec& spec, bool tokens) {
     ScoringSpec scoring{.sequences = spec.max_sequences,
                         .max_tokens = spec.batch_tokens,
                         .device = model::open_device(spec.device),
-                        .tokens = !spec.token_scores.empty(),
+                        .tokens = tokens,
                         .foreground = true};
     scoring.compute = training::parse_compute_type(spec.dtype, scoring.device);
     return scoring;
@@ -109,20 +109,21 @@ CorpusOf reader_of(const CorpusPaths& paths, const genome::ReferenceGenome* geno
 
 }  // namespace
 
-Json evaluate_mlm(const MlmEvaluationSpec& spec) {
+Json evaluate_mlm(const MlmEvaluationSpec& spec, genome::TextOutput* token_scores) {
     const std::filesystem::path model = training::find_model(spec.model);
     const int threads = resolve_threads(spec.threads);
-    const ScoringSpec scoring = scoring_of(spec);
+    const ScoringSpec scoring = scoring_of(spec, token_scores != nullptr);
     model::set_compute_threads(threads);
     std::unique_ptr<genome::ReferenceGenome> genome;
     if (!spec.references.empty()) genome = genome::open_references(spec.references);
     const CorpusOf held_out = reader_of(spec.held_out, genome.get(), threads);
     spec.validate();
-    return evaluate_mlm({model, held_out, reader_of(spec.baseline, genome.get(), threads)}, spec, scoring);
+    return evaluate_mlm({model, held_out, reader_of(spec.baseline, genome.get(), threads)}, spec, scoring,
+                        token_scores);
 }
 
 Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& spec,
-                  const ScoringSpec& scoring) {
+                  const ScoringSpec& scoring, genome::TextOutput* token_scores) {
     model::PreTrainingModel network = model::load_pretraining_model(inputs.model, scoring.device);
     const model::BigBirdConfig config = network->config();
     const tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(inputs.model, config);
@@ -139,8 +140,7 @@ Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& sp
     if (scores.chosen() == 0) {
         throw InputError("the held-out documents hold no token without N to predict");
     }
-    if (scoring.tokens)
-        write_token_scores(scores.tokens, held_out, tokenizer, spec.token_scores, spec.overwrite);
+    if (token_scores != nullptr) write_token_scores(scores.tokens, held_out, tokenizer, *token_scores);
     Json report{
         {"program", "bigbird-dna"},
         {"version", std::string(version())},

@@ -27,10 +27,11 @@ struct MlmEvaluationInputs {
 /// figures follow from the inputs and the spec, of which the paths, device, dtype and batch_tokens are not
 /// looked at: `scoring` stands for them.
 Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& spec,
-                  const ScoringSpec& scoring = {});
+                  const ScoringSpec& scoring = {}, genome::TextOutput* token_scores = nullptr);
 
-/// The same from the files that the spec names, on its device. Throws DeviceError besides.
-Json evaluate_mlm(const MlmEvaluationSpec& spec);
+/// The same from the files that the spec names, on its device. `token_scores`, if any, takes what
+/// write_token_scores() writes of each token; it is not committed. Throws DeviceError besides.
+Json evaluate_mlm(const MlmEvaluationSpec& spec, genome::TextOutput* token_scores = nullptr);
 
 /// The result as lines for people.
 std::vector<std::string> mlm_table(const Json& report);

@@ -5,13 +5,34 @@
 #include "support/testing.hpp"
 #include "unit/outputs/some_scores.hpp"
 
-#include <hdf5.h>
+#include "bigbird/core/error.hpp"
 
+#include <hdf5.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 
 using namespace bigbird;
 using namespace bigbird::testing;
+
+namespace {
+
+int writes_until_failure = 0;  // 0: none fails
+
+}  // namespace
+
+/// In place of libc's, for the HDF5 library, too.
+extern "C" ssize_t pwrite(int file, const void* bytes, std::size_t count, off_t at) {
+    if (writes_until_failure > 0 && --writes_until_failure == 0) {
+        writes_until_failure = -1;  // it came so far
+        errno = EIO;
+        return -1;
+    }
+    return ::syscall(SYS_pwrite64, file, bytes, count, at);
+}
 
 namespace {
 
@@ -51,6 +72,33 @@ DOCTEST_TEST_CASE("hdf5_sink: scores, rows and labels, over several chunks") {
     for (const hid_t dataset : {scores, starts})
         H5Dclose(dataset);
     H5Fclose(file);
+}
+
+DOCTEST_TEST_CASE("hdf5_sink: whichever write fails, once, there is an error and no file") {
+    const TempDir folder;
+    for (int failing = 1;; ++failing) {
+        DOCTEST_CAPTURE(failing);
+        writes_until_failure = failing;
+        const auto write_it = [&] {
+            const auto sink = outputs::hdf5_sink(folder / "s.h5", Overwrite::refuse, small_layout());
+            write_rows(*sink, 10);
+            std::vector<PendingOutput*> pending;
+            sink->finish(pending);
+        };
+        bool failed = false;
+        try {
+            write_it();
+        } catch (const WriteError&) {
+            failed = true;
+        }
+        const bool came_so_far = writes_until_failure < 0;
+        writes_until_failure = 0;
+        DOCTEST_CHECK(failed == came_so_far);
+        if (!came_so_far) {
+            DOCTEST_CHECK(failing > 10);
+            break;
+        }
+    }
 }
 
 DOCTEST_TEST_CASE("hdf5_sink: of a malformed line what is a number is stored, else -1") {

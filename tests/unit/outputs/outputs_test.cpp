@@ -7,6 +7,11 @@
 
 #include "bigbird/core/error.hpp"
 
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+
 using namespace bigbird;
 using namespace bigbird::testing;
 using outputs::OutputSpec;
@@ -21,6 +26,23 @@ std::string refusal(std::vector<std::filesystem::path> paths, bool tracks = true
 }
 
 const std::vector<genome::Contig> one_contig{{"1", 100'000}};
+
+/// While it lives, no file may have more bytes.
+class DiskOf {
+public:
+    explicit DiskOf(std::size_t bytes) {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        rlimit limit = before_;
+        limit.rlim_cur = bytes;
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    ~DiskOf() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+    DiskOf(const DiskOf&) = delete;
+    DiskOf& operator=(const DiskOf&) = delete;
+
+private:
+    rlimit before_{};
+};
 
 }  // namespace
 
@@ -62,6 +84,35 @@ DOCTEST_TEST_CASE("outputs: all formats at once, tracks a label each") {
     }
     DOCTEST_CHECK(read_file(folder / "000_K562_CTCF.bedGraph") == "1\t0\t200\t0.5\n");
     DOCTEST_CHECK(read_file(folder / "002_A_B.bedGraph") == "1\t0\t200\t0.25\n");
+}
+
+DOCTEST_TEST_CASE("outputs: where the disk takes only so much of a file, it is whole or there is none") {
+    ::signal(SIGXFSZ, SIG_IGN);
+    for (const char* name : {"s.tsv", "s.tsv.gz", "s.long.tsv.gz", "s.npy", "s.h5", "s.bedGraph", "s.bw"}) {
+        DOCTEST_CAPTURE(name);
+        const TempDir folder;
+        const auto write_it = [&](const char* subfolder) {
+            OutputSpec spec{.paths = {folder / subfolder / name}, .min_score = 0.0};
+            outputs::Outputs one(spec, small_layout(), std::vector<std::size_t>{0}, one_contig, 1);
+            for (std::int64_t i = 0; i < 100; ++i)
+                one.write(rows::fields_of({.where = {"1", 200 * i, 200 * i + 200}}),
+                          std::vector<float>{0.5F, 0.25F});
+            one.commit();
+        };
+        std::filesystem::create_directory(folder / "whole");
+        std::filesystem::create_directory(folder / "cut");
+        write_it("whole");
+        const std::string whole = read_file(folder / "whole" / name);
+        for (std::size_t size = 0; size < whole.size(); size += std::max<std::size_t>(1, whole.size() / 50)) {
+            DOCTEST_CAPTURE(size);
+            const DiskOf limit(size);
+            DOCTEST_CHECK_THROWS_AS(write_it("cut"), WriteError);
+        }
+        DOCTEST_CHECK(std::filesystem::is_empty(folder / "cut"));
+        const DiskOf enough(whole.size() + 4096);
+        write_it("cut");
+        DOCTEST_CHECK((read_file(folder / "cut" / name) == whole));
+    }
 }
 
 DOCTEST_TEST_CASE("outputs: a part is a file, of rows in a file") {

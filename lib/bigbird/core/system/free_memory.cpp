@@ -11,6 +11,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace bigbird {
 
@@ -96,11 +97,16 @@ double free_memory() {
 }
 
 bool is_out_of_memory(const std::exception& error) {
+    // LibTorch's, cuBLAS's and oneDNN's, which gives no cause: what it lacks for a product is memory.
+    static constexpr std::string_view words[] = {"DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED",
+                                                 "out of memory", "could not create a primitive",
+                                                 "could not execute a primitive"};
+    const auto* const system = dynamic_cast<const std::system_error*>(&error);
     const std::string_view text = error.what();
     return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
-           text.find("DefaultCPUAllocator") != std::string_view::npos ||
-           text.find("CUBLAS_STATUS_ALLOC_FAILED") != std::string_view::npos ||
-           text.find("out of memory") != std::string_view::npos;
+           (system != nullptr && (system->code() == std::errc::not_enough_memory ||
+                                  system->code() == std::errc::resource_unavailable_try_again)) ||
+           std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != text.npos; });
 }
 
 }  // namespace bigbird

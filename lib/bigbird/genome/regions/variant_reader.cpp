@@ -8,6 +8,9 @@
 #include <htslib/hts.h>
 #include <htslib/vcf.h>
 
+#include <cerrno>
+#include <new>
+
 namespace bigbird::genome {
 
 namespace {
@@ -45,7 +48,9 @@ VariantReader::VariantReader(std::filesystem::path path) : state_(new State) {
     if (state_->path != "-" && hts_check_EOF(state_->file.get()) == 0) {
         throw InputError("is truncated: its last block is missing; copy it again", state_->path);
     }
+    errno = 0;
     state_->header.reset(bcf_hdr_read(state_->file.get()));
+    if (!state_->header && errno == ENOMEM) throw std::bad_alloc();
     if (!state_->header) {
         throw InputError("its VCF header is damaged: a line '#CHROM POS ID REF ALT …' is needed",
                          state_->path);

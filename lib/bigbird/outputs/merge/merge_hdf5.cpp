@@ -24,7 +24,7 @@ public:
     PartRows(const fs::path& path, const Layout& layout)
         : path_(path),
           layout_(layout),
-          file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose),
+          file_(open_unlocked_hdf5(path.c_str()), H5Fclose),
           text_(H5Tcopy(H5T_C_S1), H5Tclose) {
         require(file_ >= 0);
         H5Tset_size(text_, H5T_VARIABLE);

@@ -2,7 +2,6 @@
 #include "bigbird/pretraining/masked/token_scores.hpp"
 
 #include "bigbird/core/log.hpp"
-#include "bigbird/genome/text/text_output.hpp"
 
 #include <algorithm>
 #include <numbers>
@@ -33,10 +32,8 @@ struct SentenceWalk {
 }  // namespace
 
 void write_token_scores(std::vector<TokenScore> scores, const corpus::TokenCorpus& corpus,
-                        const tokenizer::DnaTokenizer& tokenizer, const std::filesystem::path& path,
-                        Overwrite overwrite) {
+                        const tokenizer::DnaTokenizer& tokenizer, genome::TextOutput& output) {
     std::ranges::stable_sort(scores, {}, &TokenScore::token);
-    genome::TextOutput output(path, overwrite);
     output.write("#document\tsentence\tstart\tend\tpiece\tbits\tcorrect\n");
     SentenceWalk walk{corpus};
     std::int64_t held = -1, next = 0, start = 0;  // the sentence whose ids are held; its token at `start`
@@ -59,7 +56,6 @@ void write_token_scores(std::vector<TokenScore> scores, const corpus::TokenCorpu
                                  start + tokenizer.piece_length(id), tokenizer.piece(id),
                                  score.nats / std::numbers::ln2, score.correct ? 1 : 0));
     }
-    output.commit();
 }
 
 }  // namespace bigbird::pretraining

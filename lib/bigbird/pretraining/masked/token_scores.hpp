@@ -3,12 +3,11 @@
 // sequence can be scored apart.
 #pragma once
 
-#include "bigbird/core/files.hpp"
 #include "bigbird/corpus/tokens/token_corpus.hpp"
+#include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <cstdint>
-#include <filesystem>
 #include <vector>
 
 namespace bigbird::pretraining {
@@ -22,10 +21,8 @@ struct TokenScore {
 /// A line a score in the order of the corpus, tab-separated, below the header
 /// "#document sentence start end piece bits correct": documents, and the sentences of one, are counted from
 /// 1, bases from 0 in the sentence, `end` is the first behind; bits: -log2 p; correct: 1 or 0. A token that
-/// several sequences hold has as many lines. Compressed where the name ends in .gz. Throws ConfigError where
-/// the file exists and may not be replaced, WriteError.
+/// several sequences hold has as many lines. The output is not committed. Throws WriteError.
 void write_token_scores(std::vector<TokenScore> scores, const corpus::TokenCorpus& corpus,
-                        const tokenizer::DnaTokenizer& tokenizer, const std::filesystem::path& path,
-                        Overwrite overwrite);
+                        const tokenizer::DnaTokenizer& tokenizer, genome::TextOutput& output);
 
 }  // namespace bigbird::pretraining

@@ -37,9 +37,7 @@ struct MlmEvaluationSpec {
     baselines::BaselineSpec baselines{.orders = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12},
                                       .ngrams = {1, 2, 3},
                                       .two_sided = {1, 2, 3, 4, 5, 6}};
-    std::int64_t max_sequences = 0;           ///< drawn by the seed; 0: all
-    std::filesystem::path token_scores = {};  ///< write_token_scores(); empty: none
-    Overwrite overwrite = Overwrite::refuse;
+    std::int64_t max_sequences = 0;  ///< drawn by the seed; 0: all
     std::int64_t batch_tokens = 8192;
     std::string device = "auto", dtype = "auto";
     int threads = 0;  ///< 0: all
