@@ -16,9 +16,12 @@
 #include "bigbird/core/version.hpp"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <new>
@@ -113,6 +116,26 @@ void allow_many_files() {
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     limit.rlim_cur = std::max(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, 1U << 16U));
     ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int say_out_of_memory() {
+    std::fprintf(stderr, "bigbird-dna: error: %s\n", out_of_memory);
+    return exit_code(ExitCode::device);
+}
+
+std::terminate_handler terminate_otherwise = nullptr;
+
+/// Functions of libraries that may throw nothing take memory all the same (CLI11's, of names of commands).
+/// Where none is left the program ends with its code and not by a signal.
+[[noreturn]] void terminate_program() {
+    try {
+        if (std::current_exception()) throw;
+    } catch (const std::bad_alloc&) {
+        ::_exit(say_out_of_memory());
+    } catch (...) {  // any other is a bug, told as before
+    }
+    terminate_otherwise();
+    std::abort();
 }
 
 }  // namespace
@@ -231,6 +254,7 @@ void Program::finish_commands() {
 }
 
 int run_program(int argc, char** argv, const std::function<void(Program&)>& add) {
+    terminate_otherwise = std::set_terminate(terminate_program);
     install_signal_handlers();
     allow_many_files();
     try {
@@ -238,8 +262,7 @@ int run_program(int argc, char** argv, const std::function<void(Program&)>& add)
         add(program);
         return program.main(argc, argv);
     } catch (const std::bad_alloc&) {  // not even for the message was there any
-        std::fprintf(stderr, "bigbird-dna: error: %s\n", out_of_memory);
-        return exit_code(ExitCode::device);
+        return say_out_of_memory();
     }
 }
 

@@ -220,14 +220,6 @@ void remove_leftovers(const fs::path& target, const fs::path& leader) {
 }
 
 /// A disk or a system that gave out, or a place that does not allow it.
-[[noreturn]] void throw_refused(const std::string& message, int reason) {
-    constexpr std::array gave_out{ENOSPC, EDQUOT, EIO, ENOMEM, EMFILE, ENFILE, EINTR, ESTALE};
-    if (std::find(gave_out.begin(), gave_out.end(), reason) != gave_out.end()) {
-        throw WriteError(message);
-    }
-    throw ConfigError(message);
-}
-
 [[noreturn]] void throw_appeared(const fs::path& target) {
     throw ConfigError(
         target.string() +
@@ -254,6 +246,14 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
     std::vector<fs::path> entries;
     list(folder, entries, any_name);
     return entries;
+}
+
+void throw_refused(const std::string& message, int reason) {
+    constexpr std::array gave_out{ENOSPC, EDQUOT, EIO, ENOMEM, EMFILE, ENFILE, EINTR, ESTALE};
+    if (std::find(gave_out.begin(), gave_out.end(), reason) != gave_out.end()) {
+        throw WriteError(message);
+    }
+    throw ConfigError(message);
 }
 
 void throw_cannot_be_made(const fs::path& target, int reason) {

@@ -26,8 +26,9 @@ enum class Overwrite : bool { refuse, allow };
 void prepare_output(const std::filesystem::path& target, Overwrite overwrite,
                     const std::filesystem::path& leader = {});
 
-/// Throws for a file or folder of an output that cannot be made for this errno: WriteError where the disk or
-/// the system gave out, ConfigError where the place does not allow it.
+/// Throws WriteError where `reason`, an errno, says that the disk or the system gave out, else ConfigError.
+[[noreturn]] void throw_refused(const std::string& message, int reason);
+/// The same for a file or folder of an output that cannot be made.
 [[noreturn]] void throw_cannot_be_made(const std::filesystem::path& target, int reason);
 
 /// A file or folder under construction. Until commit() it lies at path() (same parent folder as the target,

@@ -2,6 +2,7 @@
 #include "bigbird/training/run_lock.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -18,8 +19,10 @@ RunLock::RunLock(const std::filesystem::path& run_directory) {
     const std::filesystem::path file = run_directory / "lock";
     handle_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (handle_ < 0) {
-        throw ConfigError(run_directory.string() +
-                          ": this run folder cannot be made or written to: " + std::strerror(errno));
+        const int reason = error ? error.value() : errno;
+        throw_refused(run_directory.string() +
+                          ": this run folder cannot be made or written to: " + std::strerror(reason),
+                      reason);
     }
     if (::flock(handle_, LOCK_EX | LOCK_NB) != 0) {
         const int reason = errno;
@@ -29,7 +32,7 @@ RunLock::RunLock(const std::filesystem::path& run_directory) {
                               ": another process is training in this folder; wait for it or give "
                               "another --output");
         }
-        throw ConfigError(file.string() + ": cannot be locked: " + std::strerror(reason));
+        throw_refused(file.string() + ": cannot be locked: " + std::strerror(reason), reason);
     }
 }
 

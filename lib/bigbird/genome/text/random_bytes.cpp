@@ -14,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <optional>
 
 namespace bigbird::genome::detail {
@@ -303,8 +304,10 @@ public:
         const std::int64_t virtual_offset = block.compressed << 16U | (offset - block.text);
         unchanged_.expect_at_path();
         Borrowed handle(*this);
+        errno = 0;
         if (offset - block.text > 0xFFFF || bgzf_seek(handle.get(), virtual_offset, SEEK_SET) != 0 ||
             bgzf_read(handle.get(), out, static_cast<std::size_t>(count)) != count) {
+            if (errno == ENOMEM) throw std::bad_alloc();
             throw InputError(
                 "is truncated or corrupt, or its .gzi does not fit it: delete that, or copy or compress the "
                 "file again",

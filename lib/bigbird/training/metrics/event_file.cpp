@@ -87,7 +87,7 @@ EventFile::EventFile(const std::filesystem::path& directory, std::int64_t first_
     log.number(session_field::status, session_field::start);
     session.bytes(event_field::session_log, log.text());
     write_record(session.text());
-    out_.flush();
+    flush();
 }
 
 void EventFile::add(std::int64_t step, double wall_time,
@@ -102,7 +102,7 @@ void EventFile::add(std::int64_t step, double wall_time,
     WireWriter event = event_at(wall_time, step);
     event.bytes(event_field::summary, summary.text());
     write_record(event.text());
-    out_.flush();
+    flush();
 }
 
 void EventFile::write_record(const std::string& event) {
@@ -113,6 +113,10 @@ void EventFile::write_record(const std::string& event) {
     record += event;
     append_fixed(record, masked_crc(event));
     out_.write(record.data(), static_cast<std::streamsize>(record.size()));
+}
+
+void EventFile::flush() {
+    out_.flush();
     if (!out_) {
         throw WriteError(file_.string() + ": writing failed: " + std::strerror(errno));
     }

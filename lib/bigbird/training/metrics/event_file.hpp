@@ -23,6 +23,7 @@ public:
 
 private:
     void write_record(const std::string& event);
+    void flush();
 
     std::filesystem::path file_;
     std::ofstream out_;

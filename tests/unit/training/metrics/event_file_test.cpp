@@ -7,6 +7,10 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 
+#include <sys/resource.h>
+
+#include <csignal>
+
 using namespace bigbird;
 using namespace bigbird::testing;
 using bigbird::training::crc32c;
@@ -56,6 +60,19 @@ DOCTEST_TEST_CASE("event_file: the bytes are those that TensorBoard's own writer
     DOCTEST_CHECK(ours[3] == theirs[1]);
     const std::string whole = read_file(folder / "events.out.tfevents.0000000005");
     DOCTEST_CHECK(whole.ends_with(stored));  // frames and checksums, too
+}
+
+DOCTEST_TEST_CASE("event_file: an event that the disk does not take is an error") {
+    const testing::TempDir folder;
+    EventFile file(folder.path(), 1);
+    rlimit before{};
+    DOCTEST_REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
+    ::signal(SIGXFSZ, SIG_IGN);
+    rlimit full = before;
+    full.rlim_cur = 16;
+    ::setrlimit(RLIMIT_FSIZE, &full);
+    DOCTEST_CHECK_THROWS_AS(file.add(1, 1.0, {{"loss", 1.0}}), WriteError);
+    ::setrlimit(RLIMIT_FSIZE, &before);
 }
 
 DOCTEST_TEST_CASE("event_file: a folder that cannot be made is an error") {
