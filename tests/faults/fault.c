@@ -391,3 +391,10 @@ __attribute__((destructor)) static void tell_counts(void) {
         if (chosen[kind]) say("count", (enum kind)kind, atomic_load(&seen[kind]));
     }
 }
+
+// bigbird-dna-tensors ends without destructors.
+void _exit(int code) {
+    tell_counts();
+    NEXT(_exit)(code);
+    __builtin_unreachable();
+}
