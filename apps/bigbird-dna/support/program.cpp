@@ -118,11 +118,6 @@ void allow_many_files() {
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int say_out_of_memory() {
-    std::fprintf(stderr, "bigbird-dna: error: %s\n", out_of_memory);
-    return exit_code(ExitCode::device);
-}
-
 std::terminate_handler terminate_otherwise = nullptr;
 
 /// Functions of libraries that may throw nothing take memory all the same (CLI11's, of names of commands).
@@ -139,6 +134,11 @@ std::terminate_handler terminate_otherwise = nullptr;
 }
 
 }  // namespace
+
+int say_out_of_memory() {
+    std::fprintf(stderr, "bigbird-dna: error: %s\n", out_of_memory);
+    return exit_code(ExitCode::device);
+}
 
 Program::Program() : app_(about, "bigbird-dna") {
     app_.footer(footer());

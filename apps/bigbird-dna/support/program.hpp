@@ -51,4 +51,7 @@ private:
 /// fails.
 int run_program(int argc, char** argv, const std::function<void(Program&)>& add);
 
+/// On standard error, without taking any. Returns the exit code.
+int say_out_of_memory();
+
 }  // namespace bigbird::cli

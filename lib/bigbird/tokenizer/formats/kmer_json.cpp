@@ -59,7 +59,8 @@ std::string kmer_json(int k) {
 
 std::optional<int> kmer_length_of_json(std::string_view text) {
     const std::optional<int> k = length_in_pattern(text);
-    if (!k) {
+    // A shorter text cannot hold its words: nothing is made to compare it with.
+    if (!k || text.size() < std::size_t{1} << (2 * *k)) {
         return std::nullopt;
     }
     const std::string ours = kmer_json(*k);

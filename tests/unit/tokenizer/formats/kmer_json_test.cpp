@@ -39,6 +39,7 @@ DOCTEST_TEST_CASE("kmer_json: the length is read back, however the text is laid 
 }
 
 DOCTEST_TEST_CASE("kmer_json: what says anything else has no length") {
+    DOCTEST_CHECK(!kmer_length_of_json(R"({"pattern": {"Regex": "[ACGT]{12}|[ACGTN]"}})"));
     const auto refused = [](const std::function<void(Json&)>& change) {
         Json json = Json::parse(kmer_json(2));
         change(json);
