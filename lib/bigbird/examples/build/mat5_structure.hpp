@@ -7,9 +7,9 @@
 
 namespace bigbird::examples {
 
-/// Throws InputError where an element of a MATLAB 5 file claims more bytes than there are, and where a variable
-/// is no array of numbers. Of compressed variables the head is looked at. Files of other kinds are left to
-/// their reader.
+/// Throws InputError where an element of a MATLAB 5 file claims more bytes than there are, and where a
+/// variable is no array of numbers. Of compressed variables the head is looked at. Files of other kinds are
+/// left to their reader.
 void check_mat5(const std::filesystem::path& path);
 
 }  // namespace bigbird::examples
