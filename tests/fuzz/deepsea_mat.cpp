@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A .mat file of DeepSEA's form, MATLAB 5, through matio. Those of 7.3 are HDF5, whose library reads behind what
-// it freed where such a file is damaged (SECURITY.md).
+// A .mat file of DeepSEA's form, MATLAB 5, through matio. Those of 7.3 are HDF5, whose library reads behind
+// what it freed where such a file is damaged (SECURITY.md).
 #include "bigbird/examples/build/deepsea_mat.hpp"
 
 #include "fuzz/fuzz_target.hpp"
