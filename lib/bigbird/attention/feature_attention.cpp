@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/attention/feature_attention.hpp"
 
+#include "bigbird/attention/vector_functions.hpp"
 #include "bigbird/core/check.hpp"
 
 #include <ATen/ATen.h>
@@ -43,8 +44,7 @@ at::Tensor softmax_keys(const at::Tensor& k, const at::Tensor& rows, const at::T
 
 Features softmax_features(const at::Tensor& q, const at::Tensor& k, const at::Tensor& rows,
                           const at::Tensor& padded) {
-    // One thread chooses MKL's exp, as in model/device/device.cpp.
-    static const at::Tensor first_call = at::ones({64}).exp();
+    choose_vector_functions();
     const double scale = std::pow(static_cast<double>(q.size(3)), -0.25);
     return {softmax_queries(q * scale, rows), softmax_keys(k * scale, rows, padded), softmax_epsilon};
 }

@@ -23,10 +23,6 @@ using bigbird::testing::test_data;
 
 namespace {
 
-/// MKL's vector functions are chosen in their first call, which two threads must not make at once
-/// (model/device/device.cpp).
-const at::Tensor first_call = at::ones({64}).exp();
-
 constexpr FeatureKernel kernels[] = {FeatureKernel::softmax, FeatureKernel::relu};
 
 void append(const Json& nested, std::vector<double>& values) {

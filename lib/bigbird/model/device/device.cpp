@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/device/device.hpp"
 
+#include "bigbird/attention/vector_functions.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
@@ -88,18 +89,8 @@ at::Tensor HostCopy::get() {
     return host_;
 }
 
-namespace {
-
-/// MKL chooses its vector functions in their first call. Where two threads make that at once, one may compute
-/// by a less exact one: exp in float was off by 7e-5 in one process of fifty. So one thread makes it, before.
-void choose_vector_functions() {
-    static const at::Tensor once = at::ones({64}).exp();
-}
-
-}  // namespace
-
 void set_compute_threads(int threads) {
-    choose_vector_functions();
+    attention::choose_vector_functions();
     at::set_num_threads(std::max(1, resolve_threads(threads)));
     ::mallopt(M_MMAP_MAX, 0);
     ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/exp.h>
+#include <ATen/ops/ones.h>
+
+namespace bigbird::attention {
+
+/// MKL chooses its vector functions in their first call. Where two threads make that at once, one may compute
+/// by a less exact one: exp in float was off by 7e-5 in one process of fifty
+/// (docs/development/measurements.md). So one thread makes it, before the first parallel work. Thread-safe;
+/// costs nothing again.
+inline void choose_vector_functions() {
+    static const at::Tensor once = at::exp(at::ones({64}));
+}
+
+}  // namespace bigbird::attention
