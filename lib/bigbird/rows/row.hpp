@@ -18,7 +18,7 @@ enum class RowStatus : std::uint8_t {
     malformed,     ///< the line is no BED (only with --skip-invalid)
     no_contig,     ///< the reference has no such contig (a region: only with --skip-invalid)
     bad_interval,  ///< a region past the contig's end (only with --skip-invalid)
-    past_end,      ///< a variant whose REF reaches past the contig's end
+    past_end,      ///< a variant that begins before its contig (POS 0) or reaches past its end
     no_alt,        ///< ALT is "."
     symbolic,      ///< ALT spells no bases: "<DEL>", "*", a breakend
     ref_mismatch,  ///< the reference has another base than REF; N there agrees with all

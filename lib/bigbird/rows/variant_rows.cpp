@@ -40,7 +40,7 @@ const char* reason(RowStatus status) {
         case RowStatus::no_contig:
             return "lies on a contig that the reference lacks";
         case RowStatus::past_end:
-            return "reaches past its contig's end";
+            return "reaches past its contig's ends";
         case RowStatus::no_alt:
             return "has no alternative allele";
         case RowStatus::symbolic:
@@ -109,7 +109,7 @@ void VariantRows::fill(VariantRow& row) const {
     }
     const genome::Contig& contig = state_->reference.contigs()[*index];
     const std::int64_t end = row.position + std::ssize(row.ref);
-    if (end > contig.length) {
+    if (row.position < 0 || end > contig.length) {
         row.status = RowStatus::past_end;
         return;
     }

@@ -9,6 +9,7 @@
 #include <htslib/vcf.h>
 
 #include <cerrno>
+#include <cstring>
 #include <new>
 
 namespace bigbird::genome {
@@ -24,6 +25,14 @@ struct CloseHeader {
 struct CloseRecord {
     void operator()(bcf1_t* record) const noexcept { bcf_destroy(record); }
 };
+
+/// Whether POS of the line just read is a number. htslib takes "nowhere" for 0 and "12x" for 12; it has ended
+/// the line's fields by zeros.
+bool position_is_a_number(const htsFile& file) {
+    if (file.format.format != vcf) return true;
+    const char* const position = file.line.s + std::strlen(file.line.s) + 1;
+    return *position != '\0' && position[std::strspn(position, "0123456789")] == '\0';
+}
 
 }  // namespace
 
@@ -69,7 +78,7 @@ std::optional<Variant> VariantReader::next() {
     // Contigs that the header lacks are fine: htslib adds them.
     const bool damaged = result < -1 || (record->errcode & ~(BCF_ERR_CTG_UNDEF | BCF_ERR_TAG_UNDEF)) != 0 ||
                          bcf_unpack(record, BCF_UN_STR) < 0;
-    if (damaged || record->pos < 0 || record->n_allele < 1) {
+    if (damaged || record->n_allele < 1 || !position_is_a_number(*state_->file) || record->pos < -1) {
         throw InputError("record " + std::to_string(state_->records) +
                              " is malformed or cut off; 'bcftools view' shows what is wrong with it",
                          state_->path);

@@ -13,7 +13,7 @@ namespace bigbird::genome {
 /// A record of a VCF, as it stands in the file.
 struct Variant {
     std::string contig;
-    std::int64_t position = 0;  ///< 0-based, of the first base of `ref`
+    std::int64_t position = 0;  ///< 0-based, of the first base of `ref`; -1 is POS 0, a telomere
     std::string id = ".", ref;
     std::vector<std::string> alts;  ///< may be symbolic ("<DEL>", "*", "N[1:5["); empty where ALT is "."
     std::int64_t record = 0;        ///< number in the file, from 1

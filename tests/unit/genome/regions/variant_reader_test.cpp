@@ -60,6 +60,24 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(variants[1].alts.empty());
 }
 
+DOCTEST_TEST_CASE("variant_reader: POS 0 is a telomere, POS that is no number is refused") {
+    const TempDir folder;
+    const auto file = [&](const std::string& position) {
+        write_file(folder / "v.vcf",
+                   "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n1\t" + position +
+                       "\t.\tN\tG\t.\t.\t.\n");
+        return folder / "v.vcf";
+    };
+    DOCTEST_CHECK(read_all(file("0")).at(0).position == -1);
+    DOCTEST_CHECK(read_all(file("12")).at(0).position == 11);
+    for (const char* position : {"nowhere", "12x", "-3", "", ".", "1e3"}) {
+        DOCTEST_CAPTURE(position);
+        DOCTEST_CHECK(message_of<InputError>([&] {
+                          read_all(file(position));
+                      }).find("record 1 is malformed") != std::string::npos);
+    }
+}
+
 DOCTEST_TEST_CASE("variant_reader: what is no whole VCF is refused") {
     const auto error = [](const std::filesystem::path& path) {
         return message_of<InputError>([&] { read_all(path); });
