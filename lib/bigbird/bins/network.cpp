@@ -3,6 +3,7 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/rng.hpp"
+#include "bigbird/model/layers/layers.hpp"
 
 #include <ATen/ATen.h>
 
@@ -93,7 +94,7 @@ at::Tensor BinsNetworkImpl::predict(const at::Tensor& features, const model::Dro
     if (!own_motifs_.weight.defined()) return logits;
     const at::Tensor sites = features.narrow(2, hidden, config_.motif_filters) - own_motifs_.mean;
     const at::Tensor& weight = own_motifs_.weight;
-    return logits + at::linear(sites, weight * weight.ne(0));
+    return logits + model::linear(sites, weight * weight.ne(0), {});
 }
 
 void initialise(BinsNetworkImpl& network, std::uint64_t seed) {

@@ -6,6 +6,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/model/device/device.hpp"
+#include "bigbird/model/layers/layers.hpp"
 #include "bigbird/model/safetensors.hpp"
 #include "bigbird/model/weights.hpp"
 
@@ -89,21 +90,13 @@ private:
     baselines::BaseNetwork network_;
 };
 
-class Linear : public torch::nn::Module {
-public:
-    Linear(std::int64_t features, std::int64_t labels)
-        : weight(register_parameter("weight", at::zeros({labels, features}))),
-          bias(register_parameter("bias", at::zeros({labels}))) {}
-    at::Tensor weight, bias;
-};
-
 class KmerWindows : public BaseReader {
 public:
     KmerWindows(const TaskInfo& info, const KmerSpec& spec, std::int64_t labels, const at::Device& device)
         : BaseReader(info, labels, device),
           spec_(spec),
           kmers_(spec.word, spec.informative),
-          linear_(std::make_shared<Linear>(static_cast<std::int64_t>(kmers_.size()), labels)) {
+          linear_(std::make_shared<model::LinearImpl>(static_cast<std::int64_t>(kmers_.size()), labels)) {
         linear_->to(device);
     }
     torch::nn::Module& module() override { return *linear_; }
@@ -117,13 +110,13 @@ public:
             kmer_features(kmers_, spec_, windows[index].ids, {row, kmers_.size()});
             row += features;
         }
-        return at::linear(model::copy_to_device(x, device_), linear_->weight, linear_->bias);
+        return linear_->forward(model::copy_to_device(x, device_));
     }
 
 private:
     KmerSpec spec_;
     baselines::GappedKmers kmers_;
-    std::shared_ptr<Linear> linear_;
+    std::shared_ptr<model::LinearImpl> linear_;
 };
 
 KmerSpec kmer_spec_from(const Json& json, const fs::path& where) {

@@ -51,7 +51,7 @@ std::vector<task_models::EncodedWindow> encoded(const task_models::WindowNetwork
 
 DOCTEST_TEST_CASE(
     "scoring/baseline_windows: every baseline is written and read back, and predicts the same") {
-    for (const char* architecture : {"cnnprom", "deepromoter", "deepsea", "gkm-svm", "kmer-ridge"}) {
+    for (const std::string architecture : {"cnnprom", "deepromoter", "deepsea", "gkm-svm", "kmer-ridge"}) {
         DOCTEST_CAPTURE(architecture);
         const auto network = some_network(architecture);
         const TempDir folder;
@@ -118,7 +118,7 @@ DOCTEST_TEST_CASE("scoring/baseline_windows: descriptions that do not fit") {
 }
 
 DOCTEST_TEST_CASE("scoring/baseline_windows: a window's logits do not depend on what else is scored") {
-    for (const char* architecture : {"cnnprom", "deepromoter", "deepsea", "gkm-svm", "kmer-ridge"}) {
+    for (const std::string architecture : {"cnnprom", "deepromoter", "deepsea", "gkm-svm", "kmer-ridge"}) {
         DOCTEST_CAPTURE(architecture);
         const auto network = some_network(architecture);
         std::vector<task_models::EncodedWindow> windows;

@@ -2,9 +2,9 @@
 #include "bigbird/baselines/window/cnnprom.hpp"
 
 #include "bigbird/baselines/window/base_codes.hpp"
+#include "bigbird/model/layers/layers.hpp"
 
 #include <torch/nn/modules/conv.h>
-#include <torch/nn/modules/linear.h>
 
 #include <algorithm>
 
@@ -34,7 +34,7 @@ public:
 private:
     std::int64_t places_;
     torch::nn::Conv1d convolution_;
-    torch::nn::Linear dense_, output_;
+    model::Linear dense_, output_;
 };
 
 }  // namespace

@@ -3,9 +3,9 @@
 
 #include "bigbird/baselines/window/base_codes.hpp"
 #include "bigbird/model/layers/dropout.hpp"
+#include "bigbird/model/layers/layers.hpp"
 
 #include <torch/nn/modules/conv.h>
-#include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/rnn.h>
 
 #include <array>
@@ -58,7 +58,7 @@ public:
 private:
     std::vector<torch::nn::Conv1d> convolutions_;
     torch::nn::LSTM lstm_;
-    torch::nn::Linear dense_, output_;
+    model::Linear dense_, output_;
 };
 
 }  // namespace

@@ -123,6 +123,15 @@ bool has_bf16_instructions() {
     return instruction_set() >= InstructionSet::avx512_bf16;
 }
 
+bool is_intel_processor() {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    return __builtin_cpu_is("intel") != 0;
+#else
+    return false;
+#endif
+}
+
 std::string processor_name() {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);) {

@@ -36,6 +36,9 @@ InstructionSet instruction_set();
 /// bfloat16 is many times slower than in float.
 bool has_bf16_instructions();
 
+/// Whether Intel made it. On others MKL computes by AVX2 at most.
+bool is_intel_processor();
+
 /// The processor by its own name, such as "AMD EPYC 9R14"; "unknown" where the system does not say.
 std::string processor_name();
 

@@ -6,7 +6,32 @@
 #include "bigbird/model/layers/gelu.hpp"
 #include "bigbird/model/layers/onednn_linear.hpp"
 
+#include <ATen/ATen.h>
+
+#include <vector>
+
 namespace bigbird::model {
+
+namespace {
+
+/// x, or a copy of it whose rows begin at whole cache lines: MKL adds up a row in an order that depends on
+/// where it begins.
+at::Tensor with_aligned_rows(const at::Tensor& x) {
+    constexpr std::int64_t line = 64;
+    const std::int64_t unit = line / x.element_size(), width = x.size(-1);
+    if (at::GradMode::is_enabled() || !x.is_cpu() || x.dim() < 2 || width % unit == 0) return x;
+    std::vector<std::int64_t> shape = x.sizes().vec();
+    shape.back() = (width + unit - 1) / unit * unit;
+    return at::empty(shape, x.options()).narrow(-1, 0, width).copy_(x);
+}
+
+}  // namespace
+
+at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+    if (has_fast_onednn_training(x)) return onednn_trained_linear(x, weight, bias);
+    if (has_onednn_linear(x)) return onednn_linear(x, weight, bias);
+    return at::linear(with_aligned_rows(x), weight, bias);
+}
 
 LinearImpl::LinearImpl(std::int64_t in, std::int64_t out, bool with_bias) {
     weight = register_parameter("weight", at::zeros({out, in}));
@@ -16,7 +41,7 @@ LinearImpl::LinearImpl(std::int64_t in, std::int64_t out, bool with_bias) {
 }
 
 at::Tensor LinearImpl::forward(const at::Tensor& x) const {
-    return has_onednn_linear(x) ? onednn_linear(x, weight, bias) : at::linear(x, weight, bias);
+    return linear(x, weight, bias);
 }
 
 at::Tensor LinearImpl::forward_and_activate(const at::Tensor& x, const std::string& activation) const {

@@ -4,9 +4,11 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/system/processor.hpp"
 
+#include <ATen/ATen.h>
 #include <ATen/Context.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
 #include <optional>
@@ -39,14 +41,78 @@ std::optional<at::Tensor> optional(const at::Tensor& bias) {
     return bias.defined() ? std::optional(bias) : std::nullopt;
 }
 
+bool has_operators_for(const at::Tensor& x) {
+    static const bool operators = has_operators();
+    return operators && x.device().is_cpu() && !at::autocast::is_autocast_enabled(at::kCPU);
+}
+
+bool is_as_with_gradients() {
+    return at::GradMode::is_enabled() || as_with_gradients;
+}
+
+/// function(x W^T + b), the function by oneDNN's names.
+at::Tensor product(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
+                   std::string_view function = "none", std::string_view algorithm = "") {
+    static const auto linear =
+        c10::Dispatcher::singleton().findSchemaOrThrow("mkldnn::_linear_pointwise", "").typed<Linear>();
+    return linear.call(x, weight, optional(bias), function, Scalars(), algorithm);
+}
+
+/// dy^T x, (out, in), of rows (n, out) and (n, in). oneDNN wants one of them the other way round; that is the
+/// narrower.
+at::Tensor weight_gradient(const at::Tensor& dy, const at::Tensor& x) {
+    if (dy.size(1) <= x.size(1)) return product(dy.t(), x.t(), {});
+    return product(x.t(), dy.t(), {}).t().contiguous();
+}
+
+class TrainedLinear : public torch::autograd::Function<TrainedLinear> {
+public:
+    static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x,
+                              const at::Tensor& weight, const std::optional<at::Tensor>& bias) {
+        context->save_for_backward({x, weight});
+        context->saved_data["bias"] = bias && bias->requires_grad();
+        // A transposed weight oneDNN takes by another way, at the price of a copy: it adds up parts of long
+        // sums, and keeps a tenth of the memory for each new number of rows.
+        return product(x, weight.t().contiguous().t(), bias.value_or(at::Tensor()));
+    }
+
+    static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                   const torch::autograd::variable_list& gradients) {
+        BIGBIRD_EXPECTS(!at::GradMode::is_enabled(), "no second derivatives");
+        const auto saved = context->get_saved_variables();
+        const at::Tensor &x = saved[0], &weight = saved[1];
+        const at::Tensor dy = gradients[0].contiguous(), rows = dy.flatten(0, -2);
+        at::Tensor dx, dweight, dbias;
+        if (context->needs_input_grad(0)) dx = product(dy, weight.t(), {});
+        if (context->needs_input_grad(1)) dweight = weight_gradient(rows, x.flatten(0, -2));
+        if (context->saved_data["bias"].toBool()) dbias = rows.sum(0);
+        return {dx, dweight, dbias};
+    }
+};
+
 }  // namespace
 
 bool has_onednn_linear(const at::Tensor& x) {
-    static const bool operators = has_operators(), bf16 = bigbird::has_bf16_instructions();
+    static const bool bf16 = bigbird::has_bf16_instructions();
     const at::ScalarType type = x.scalar_type();
-    return operators && x.device().is_cpu() &&
-           ((type == at::kFloat && x.size(-1) <= longest_sum) || (type == at::kBFloat16 && bf16)) &&
-           !at::GradMode::is_enabled() && !as_with_gradients && !at::autocast::is_autocast_enabled(at::kCPU);
+    return has_operators_for(x) && !is_as_with_gradients() &&
+           ((type == at::kFloat && x.size(-1) <= longest_sum) || (type == at::kBFloat16 && bf16));
+}
+
+bool has_onednn_training(const at::Tensor& x) {
+    return has_operators_for(x) && is_as_with_gradients() && x.scalar_type() == at::kFloat && x.dim() == 3 &&
+           x.numel() > 0;
+}
+
+bool has_fast_onednn_training(const at::Tensor& x) {
+    static const bool is_mkl_slow =
+        bigbird::instruction_set() >= bigbird::InstructionSet::avx2 && !bigbird::is_intel_processor();
+    return is_mkl_slow && has_onednn_training(x);
+}
+
+at::Tensor onednn_trained_linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+    BIGBIRD_EXPECTS(has_onednn_training(x), "oneDNN cannot take this");
+    return TrainedLinear::apply(x.contiguous(), weight, optional(bias));
 }
 
 AsWithGradients::AsWithGradients() : before_(std::exchange(as_with_gradients, true)) {}
@@ -58,15 +124,13 @@ AsWithGradients::~AsWithGradients() {
 at::Tensor onednn_linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                          const std::string& activation) {
     BIGBIRD_EXPECTS(has_onednn_linear(x), "oneDNN cannot take this");
-    static const auto linear =
-        c10::Dispatcher::singleton().findSchemaOrThrow("mkldnn::_linear_pointwise", "").typed<Linear>();
     const bool is_gelu = activation.starts_with("gelu");
     const std::string_view function = activation.empty()     ? "none"
                                       : is_gelu              ? "gelu"
                                       : activation == "silu" ? "swish"
                                                              : std::string_view(activation);
     const std::string_view algorithm = !is_gelu ? "" : activation == "gelu" ? "none" : "tanh";
-    return linear.call(x, weight, optional(bias), function, Scalars(), algorithm);
+    return product(x, weight, bias, function, algorithm);
 }
 
 at::Tensor onednn_linear_add(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,

@@ -20,11 +20,11 @@ using namespace bigbird;
 
 namespace {
 
-/// The processor's features as the system lists them; empty where it lists none.
-std::string listed_features() {
+/// A line of the system's about the processor, such as its features; empty where there is none.
+std::string listed(const std::string& key) {
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);) {
-        if (line.starts_with("flags")) return line + " ";
+        if (line.starts_with(key)) return line + " ";
     }
     return {};
 }
@@ -47,17 +47,18 @@ DOCTEST_TEST_CASE("processor: instruction sets have names and an order") {
 }
 
 DOCTEST_TEST_CASE("processor: it has what the system lists") {
-    const std::string features = listed_features();
+    const std::string features = listed("flags");
     if (features.empty()) return;
-    const auto listed = [&](const std::string& word) {
+    const auto has = [&](const std::string& word) {
         return features.find(" " + word + " ") != std::string::npos;
     };
     const InstructionSet set = processor_instruction_set();
-    DOCTEST_CHECK((set >= InstructionSet::avx2) == (listed("avx2") && listed("fma") && listed("bmi2")));
-    if (set >= InstructionSet::avx512) DOCTEST_CHECK(listed("avx512bw"));
-    if (set >= InstructionSet::avx512_bf16) DOCTEST_CHECK(listed("avx512_bf16"));
-    if (set >= InstructionSet::amx) DOCTEST_CHECK(listed("amx_bf16"));
+    DOCTEST_CHECK((set >= InstructionSet::avx2) == (has("avx2") && has("fma") && has("bmi2")));
+    if (set >= InstructionSet::avx512) DOCTEST_CHECK(has("avx512bw"));
+    if (set >= InstructionSet::avx512_bf16) DOCTEST_CHECK(has("avx512_bf16"));
+    if (set >= InstructionSet::amx) DOCTEST_CHECK(has("amx_bf16"));
     DOCTEST_CHECK(processor_name() != "unknown");
+    DOCTEST_CHECK(is_intel_processor() == (listed("vendor_id").find("GenuineIntel") != std::string::npos));
 }
 
 DOCTEST_TEST_CASE("processor: no more is used than BIGBIRD_CPU names, by libraries either") {

@@ -45,3 +45,21 @@ DOCTEST_TEST_CASE("layers: Linear and LayerNorm") {
     LayerNorm norm(2, 1e-12);
     DOCTEST_CHECK(difference(norm->forward(floats({3, 5})), floats({-1, 1})) < 1e-6);
 }
+
+DOCTEST_TEST_CASE("layers: a row's product does not depend on its place among the rows") {
+    const at::NoGradGuard no_gradient;
+    for (const std::int64_t in : {10, 37, 136, 925, 2081}) {
+        for (const std::int64_t out : {1, 2, 5, 109}) {
+            const at::Tensor x = random_tensor({16, in}, 1, at::kFloat),
+                             weight = random_tensor({out, in}, 2, at::kFloat),
+                             bias = random_tensor({out}, 3, at::kFloat), y = linear(x, weight, bias);
+            DOCTEST_CAPTURE(in);
+            DOCTEST_CAPTURE(out);
+            DOCTEST_CHECK(difference(y, at::linear(x.to(at::kDouble), weight.to(at::kDouble),
+                                                   bias.to(at::kDouble))) < 1e-4);
+            for (const std::int64_t by : {1, 4, 5}) {
+                DOCTEST_CHECK(at::equal(linear(x.roll(by, 0).contiguous(), weight, bias), y.roll(by, 0)));
+            }
+        }
+    }
+}

@@ -3,10 +3,14 @@
 
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
+#include "unit/model/layers/fused_network_cases.hpp"
 
+#include "bigbird/core/system/processor.hpp"
 #include "bigbird/model/layers/layers.hpp"
 
 #include <ATen/ATen.h>
+
+#include <vector>
 
 using namespace bigbird::model;
 using bigbird::testing::difference;
@@ -84,7 +88,72 @@ DOCTEST_TEST_CASE("onednn_linear: two layers, in parts where they are wide, are 
     }
 }
 
-DOCTEST_TEST_CASE("onednn_linear: Linear computes the same with gradients, where oneDNN is not asked") {
+DOCTEST_TEST_CASE("onednn_linear: training's products and gradients are those of LibTorch in fp64") {
+    if (!has_onednn_training(at::zeros({2, 5, 48}))) return;
+    for (const std::int64_t in : {20, 48, 1500}) {
+        DOCTEST_CAPTURE(in);
+        const at::Tensor values = random_tensor({2, 70, in}, 1, at::kFloat),
+                         weights = random_tensor({33, in}, 2, at::kFloat) / 7,
+                         biases = random_tensor({33}, 3, at::kFloat),
+                         slopes = random_tensor({70, 2, 33}, 4, at::kFloat).transpose(0, 1);
+        const auto gradients = [&](at::ScalarType type, bool with_bias, bool of_x, auto&& linear) {
+            const at::Tensor x = values.to(type).clone().requires_grad_(of_x),
+                             weight = weights.to(type).clone().requires_grad_(true),
+                             bias = with_bias ? biases.to(type).clone().requires_grad_(true) : at::Tensor();
+            const at::Tensor y = linear(x, weight, bias);
+            y.backward(slopes.to(type));
+            DOCTEST_CHECK(weight.grad().is_contiguous());
+            return std::vector<at::Tensor>{y.detach(), weight.grad(), of_x ? x.grad() : at::zeros({}),
+                                           with_bias ? bias.grad() : at::zeros({})};
+        };
+        const auto exact = [](const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+            return at::linear(x, weight, bias);
+        };
+        for (const bool with_bias : {true, false}) {
+            for (const bool of_x : {true, false}) {
+                const auto found = gradients(at::kFloat, with_bias, of_x, onednn_trained_linear),
+                           wanted = gradients(at::kDouble, with_bias, of_x, exact);
+                for (std::size_t i = 0; i < wanted.size(); ++i) {
+                    DOCTEST_CAPTURE(i);
+                    DOCTEST_CHECK(difference(found[i], wanted[i]) < 1e-4);
+                }
+            }
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("onednn_linear: a pass that is to equal one with gradients computes the same bits") {
+    for (const std::int64_t in : {48, 1500}) {
+        const at::Tensor x = random_tensor({4, 70, in}, 1, at::kFloat),
+                         weight = random_tensor({33, in}, 2, at::kFloat),
+                         bias = random_tensor({33}, 3, at::kFloat);
+        if (!has_onednn_training(x)) return;
+        const at::Tensor with = onednn_trained_linear(x, weight, bias);
+        const at::NoGradGuard no_gradient;
+        const AsWithGradients same;
+        DOCTEST_CHECK(has_onednn_training(x));
+        DOCTEST_CHECK(at::equal(with, onednn_trained_linear(x, weight, bias)));
+    }
+}
+
+DOCTEST_TEST_CASE("onednn_linear: training is not asked of it for other types, picked rows or autocast") {
+    const at::Tensor x = random_tensor({2, 5, 48}, 1, at::kFloat);
+    const bool is_asked =
+        !bigbird::is_intel_processor() && bigbird::instruction_set() >= bigbird::InstructionSet::avx2;
+    DOCTEST_CHECK(has_fast_onednn_training(x) == (has_onednn_training(x) && is_asked));
+    DOCTEST_CHECK(!has_onednn_training(x.to(at::kDouble)));
+    DOCTEST_CHECK(!has_onednn_training(x.to(at::kBFloat16)));
+    DOCTEST_CHECK(!has_onednn_training(x.flatten(0, 1)));
+    DOCTEST_CHECK(!has_onednn_training(x.slice(1, 0, 0)));
+    {
+        const bigbird::testing::InBf16 autocast;
+        DOCTEST_CHECK(!has_onednn_training(x));
+    }
+    const at::NoGradGuard no_gradient;
+    DOCTEST_CHECK(!has_onednn_training(x));
+}
+
+DOCTEST_TEST_CASE("onednn_linear: Linear computes the same with and without gradients") {
     const Case c(at::kFloat);
     DOCTEST_CHECK(!has_onednn_linear(c.x));
     Linear linear(48, 33);
