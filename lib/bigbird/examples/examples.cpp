@@ -173,6 +173,21 @@ std::vector<std::int64_t> records_of(const fs::path& path, const TwoBitReader& s
 
 }  // namespace
 
+namespace {
+
+/// Files of two folders of examples, mixed, would be read as one.
+void check_count(const Json& manifest, const char* key, std::size_t count, const fs::path& directory,
+                 const char* file) {
+    const Json said = manifest.value(key, Json());
+    if (said.is_number_integer() && said.get<std::int64_t>() != static_cast<std::int64_t>(count)) {
+        throw InputError(std::string("names ") + std::to_string(said.get<std::int64_t>()) + " " + key +
+                             " where " + file + " has " + std::to_string(count) + "; make the examples again",
+                         directory / manifest_name);
+    }
+}
+
+}  // namespace
+
 ExampleSet ExampleSet::load(const fs::path& directory) {
     Json manifest = read_manifest(directory);
     const auto field = [&](const char* key) {
@@ -190,6 +205,8 @@ ExampleSet ExampleSet::load(const fs::path& directory) {
     rows::LabelTable labels = rows::LabelTable::read(directory / labels_name);
     Rows rows = RowsReader(directory / rows_name, task).read();
     BitMatrix matrix(directory / matrix_name, static_cast<std::int64_t>(rows.begin.size()), labels.size());
+    check_count(manifest, "labels", labels.size(), directory, labels_name);
+    check_count(manifest, "rows", rows.begin.size(), directory, rows_name);
     TwoBitReader sequences(directory / store_name);
     std::vector<std::int64_t> records = records_of(directory / store_name, sequences, rows, task);
     return ExampleSet(

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 #include <sstream>
 
@@ -82,6 +83,9 @@ std::string fill_one(const std::string& key, at::Tensor& parameter, const at::Te
     if (!tensor.is_floating_point()) {
         return "tensor '" + key + "' holds " + at::toString(tensor.scalar_type()) +
                " numbers, weights are expected";
+    }
+    if (!std::isfinite(tensor.sum(at::kDouble).item<double>())) {
+        return "tensor '" + key + "' holds numbers that are not finite (NaN or infinite)";
     }
     if (is_shorter_positions(key, parameter, tensor)) {
         log_warning("{}: has {} positions, config.json asks for {}: they are repeated for the others",

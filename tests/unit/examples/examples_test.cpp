@@ -161,6 +161,8 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(message("format_version", "1") ==
                   start + "is of another version of the format; make the examples again");
     DOCTEST_CHECK(message("window", "all").starts_with(start + "'all' is no window"));
+    DOCTEST_CHECK(message("rows", 1000).starts_with(start + "names 1000 rows where sequences.bed has "));
+    DOCTEST_CHECK(message("labels", 1000).starts_with(start + "names 1000 labels where labels.tsv has "));
     fs::remove_all(folder / "c");
     write_bins(folder / "c");
     testing::write_file(folder / "c/sequences.bed", "1\t0\t9223372036854775807\ttrain\n");

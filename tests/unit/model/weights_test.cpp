@@ -85,6 +85,14 @@ DOCTEST_TEST_CASE("weights: a bare encoder's keys get their prefix") {
 DOCTEST_TEST_CASE("weights: errors name the tensor and both shapes") {
     const TensorMap weights = random_weights(1);
     TensorMap missing = weights, extra = weights, shape = weights, type = weights, untied = weights;
+    for (const float number :
+         {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+        TensorMap damaged = weights;
+        damaged[words] = weights.at(words).clone();
+        damaged[words][7][5] = number;
+        DOCTEST_CHECK(refusal(damaged) == "model.safetensors: tensor '" + words +
+                                              "' holds numbers that are not finite (NaN or infinite)");
+    }
     missing.erase("bert.encoder.layer.1.output.dense.bias");
     DOCTEST_CHECK(refusal(missing) ==
                   "model.safetensors: tensor 'bert.encoder.layer.1.output.dense.bias' is missing");

@@ -128,12 +128,15 @@ void check_variable(const Element& element, bool swapped, const std::filesystem:
 void check_mat5(const std::filesystem::path& path) {
     const MappedFile file(path);
     const Bytes bytes = file.bytes();
-    if (bytes.size() < header_bytes) return;
     std::array<char, 4> mark{};  // version and byte order
-    std::memcpy(mark.data(), bytes.data() + header_bytes - mark.size(), mark.size());
-    const bool little = std::memcmp(mark.data(), "\0\1IM", 4) == 0,
-               big = std::memcmp(mark.data(), "\1\0MI", 4) == 0;
-    if (!little && !big) return;
+    if (bytes.size() >= header_bytes) {
+        std::memcpy(mark.data(), bytes.data() + header_bytes - mark.size(), mark.size());
+    }
+    const auto is = [&](const char* wanted) { return std::memcmp(mark.data(), wanted, mark.size()) == 0; };
+    const bool little = is("\0\1IM"), big = is("\1\0MI");
+    if (is("\0\2IM") || is("\2\0MI")) return;
+    // matio takes anything else for MATLAB 4, and its first numbers for sizes.
+    if (!little && !big) throw InputError("is no .mat file of MATLAB 5 or 7.3, or is cut off", path);
     for (Elements variables(bytes.subspan(header_bytes), big, path); !variables.empty();) {
         const Element element = variables.next();
         if (element.content.size() < element.size) throw variables.damaged();

@@ -49,8 +49,8 @@ constexpr const char* damaged = "is cut off or damaged: an array's head is not w
 
 }  // namespace
 
-DOCTEST_TEST_CASE("mat5_structure: DeepSEA's files, compressed or not, and files of other kinds pass") {
-    for (const char* name : {"train.mat", "valid.mat", "test.mat", "bins.bed"})
+DOCTEST_TEST_CASE("mat5_structure: DeepSEA's files, compressed or not, and those of MATLAB 7.3 pass") {
+    for (const char* name : {"train.mat", "valid.mat", "test.mat"})
         DOCTEST_CHECK_NOTHROW(check_mat5(test_data(std::string("chromatin/mat/") + name)));
     DOCTEST_CHECK(message(header()) == "");
     DOCTEST_CHECK(message(header() + element(14, array(9, one_by_four))) == "");
@@ -72,4 +72,9 @@ DOCTEST_TEST_CASE("mat5_structure: sizes beyond the file and variables of other 
                   "holds a variable that is no array of numbers");
     DOCTEST_CHECK(message(header() + element(15, "no zlib stream")) == damaged);
     DOCTEST_CHECK_THROWS_AS(check_mat5(test_data("fuzz/deepsea_mat/dimensions_beyond_file")), InputError);
+    const std::string other = "is no .mat file of MATLAB 5 or 7.3, or is cut off";
+    DOCTEST_CHECK(message("") == other);
+    DOCTEST_CHECK(message(testing::read_file(test_data("chromatin/mat/bins.bed"))) == other);
+    DOCTEST_CHECK(message(testing::read_file(
+                      test_data("fuzz/deepsea_mat/matlab_4_with_a_name_of_a_gigabyte"))) == other);
 }
