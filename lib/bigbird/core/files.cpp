@@ -2,6 +2,7 @@
 #include "bigbird/core/files.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -11,11 +12,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -121,6 +124,86 @@ fs::path without_trailing_slash(fs::path path) {
     return path;
 }
 
+bool is_folder(const fs::path& path) {
+    std::error_code error;
+    return fs::is_directory(fs::symlink_status(path, error));
+}
+
+/// Whether a folder holds nothing, or nothing but a tokenizer, which names nobody.
+bool is_tokenizer_or_empty(const std::vector<fs::path>& entries) {
+    constexpr std::array names{"tokenizer.json", "tokenizer.model", "tokenizer_config.json"};
+    return std::ranges::all_of(entries, [&](const fs::path& entry) {
+        return std::ranges::find(names, entry.filename().string()) != names.end();
+    });
+}
+
+/// Whether a folder is empty or one that bigbird-dna wrote: its description names the program or the network,
+/// it is a checkpoint, holds the program's page of the manual, or nothing but a tokenizer.
+bool is_ours(const fs::path& folder) {
+    std::vector<fs::path> entries;
+    if (list(folder, entries, any_name) && is_tokenizer_or_empty(entries)) return true;
+    if (is_folder(folder / "training_state")) return true;
+    constexpr std::size_t most = 1 << 16;
+    for (const char* name : {"manifest.json", "config.json", "bigbird-dna.1"}) {
+        std::error_code error;
+        if (!fs::is_regular_file(folder / name, error)) continue;
+        std::ifstream in(folder / name, std::ios::binary);
+        std::string text(most, '\0');
+        in.read(text.data(), static_cast<std::streamsize>(text.size()));
+        text.resize(static_cast<std::size_t>(in.gcount()));
+        std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+        for (const char* word : {"bigbird", "big_bird"}) {
+            if (text.find(word) != std::string::npos) return true;
+        }
+    }
+    return false;
+}
+
+/// What --force never replaces: a folder of others.
+void refuse_foreign_folder(const fs::path& target) {
+    const fs::path name = target.filename();
+    if (name == "." || name == ".." || name.empty()) {
+        throw ConfigError(target.string() + ": is a folder that cannot be replaced; name a new one in it");
+    }
+    if (is_folder(target) && !is_ours(target)) {
+        throw ConfigError(target.string() +
+                          ": is a folder with files that bigbird-dna did not write, which --force does not "
+                          "remove; give another --output");
+    }
+}
+
+/// Targets that this process is writing.
+class Targets {
+public:
+    void add(const PendingOutput* output) {
+        const fs::path& target = output->target();
+        std::error_code error;
+        const fs::path name = fs::weakly_canonical(parent_of(target), error) / target.filename();
+        const std::scoped_lock lock(mutex_);
+        if (std::ranges::find(all_, name, &Target::name) != all_.end()) {
+            throw ConfigError(target.string() + ": is named for two outputs");
+        }
+        all_.push_back({.output = output, .name = name});
+    }
+    void remove(const PendingOutput* output) noexcept {
+        const std::scoped_lock lock(mutex_);
+        std::erase_if(all_, [&](const Target& target) { return target.output == output; });
+    }
+
+private:
+    struct Target {
+        const PendingOutput* output;
+        fs::path name;
+    };
+    std::mutex mutex_;
+    std::vector<Target> all_;
+};
+
+Targets& targets() {
+    static Targets all;
+    return all;
+}
+
 /// Whether there is anything of this name, a link that points nowhere included.
 bool is_there(const fs::path& path) {
     std::error_code error;
@@ -219,6 +302,16 @@ void remove_leftovers(const fs::path& target, const fs::path& leader) {
     }
 }
 
+/// Of what was replaced and cannot be removed, such as a folder of another user's.
+void say_where_left(const fs::path& replaced, const fs::path& target) noexcept {
+    if (::faccessat(AT_FDCWD, replaced.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0) return;
+    try {
+        log_warning("{}: what it replaced cannot be removed and lies in {}", target.string(),
+                    replaced.string());
+    } catch (const std::exception&) {  // no memory for it
+    }
+}
+
 /// A disk or a system that gave out, or a place that does not allow it.
 [[noreturn]] void throw_appeared(const fs::path& target) {
     throw ConfigError(
@@ -267,6 +360,7 @@ void prepare_output(const fs::path& target, Overwrite overwrite, const fs::path&
         throw ConfigError(target.string() +
                           ": exists already; give another --output, or --force to replace it");
     }
+    refuse_foreign_folder(output);
     std::error_code error;
     fs::create_directories(parent, error);
     if (error) {
@@ -281,15 +375,24 @@ void prepare_output(const fs::path& target, Overwrite overwrite, const fs::path&
 PendingOutput::PendingOutput(fs::path target, Overwrite overwrite, Kind kind, fs::path leader)
     : target_(without_trailing_slash(std::move(target))), leader_(std::move(leader)), overwrite_(overwrite) {
     prepare_output(target_, overwrite, leader_);
-    for (int attempt = 0; attempt < most_names; ++attempt) {
-        temporary_ = temporary_name(target_, attempt);
-        old_ = temporary_;
-        old_ += old_ending;
-        if (make(kind)) {
-            return;
-        }
+    if (kind == Kind::file && is_folder(target_)) {
+        throw ConfigError(target_.string() + ": is a folder, where a file is to be written");
     }
-    throw_cannot_be_made(target_, EEXIST);
+    targets().add(this);
+    try {
+        for (int attempt = 0; attempt < most_names; ++attempt) {
+            temporary_ = temporary_name(target_, attempt);
+            old_ = temporary_;
+            old_ += old_ending;
+            if (make(kind)) {
+                return;
+            }
+        }
+        throw_cannot_be_made(target_, EEXIST);
+    } catch (...) {
+        targets().remove(this);
+        throw;
+    }
 }
 
 /// False where the name is taken, or where another run took the new file for a leftover.
@@ -326,6 +429,7 @@ PendingOutput::~PendingOutput() {
         remove_quietly(temporary_);
     }
     if (lock_ >= 0) ::close(lock_);
+    targets().remove(this);
 }
 
 void PendingOutput::write(const std::function<void(std::ostream&)>& body) const {
@@ -413,10 +517,12 @@ void PendingOutput::take_back() noexcept {
 
 /// Removes what the output replaced.
 void PendingOutput::finish() noexcept {
-    if (placed_ == Placed::linked || placed_ == Placed::swapped) {
-        remove_quietly(temporary_);
-    } else if (placed_ == Placed::moved) {
-        remove_quietly(old_);
+    const fs::path* const replaced = placed_ == Placed::moved                                  ? &old_
+                                     : placed_ == Placed::linked || placed_ == Placed::swapped ? &temporary_
+                                                                                               : nullptr;
+    if (replaced != nullptr) {
+        remove_quietly(*replaced);
+        say_where_left(*replaced, target_);
     }
     ::close(std::exchange(lock_, -1));
 }

@@ -20,9 +20,9 @@ namespace bigbird {
 enum class Overwrite : bool { refuse, allow };
 
 /// Removes what killed runs of this output left, makes the parent folder, and throws ConfigError naming
-/// --force where `target` exists and may not be replaced, or where its folder cannot be made or written. A
-/// link counts as existing whatever it points to. Call it before the work starts, so that hours of work never
-/// end in a refusal. `leader`: as of PendingOutput.
+/// --force where `target` exists and may not be replaced, or where its folder cannot be made or written; also
+/// where it is a folder, not empty, that bigbird-dna did not write. A link counts as existing whatever it
+/// points to. Call it before the work starts, so that none ends in a refusal. `leader`: as of PendingOutput.
 void prepare_output(const std::filesystem::path& target, Overwrite overwrite,
                     const std::filesystem::path& leader = {});
 
@@ -40,7 +40,7 @@ public:
 
     /// `target` is checked as by prepare_output; an empty file or folder is made. `leader`: the target of an
     /// output that this one belongs to and that commit_together() puts in place after it; where a killed run
-    /// left this one without the leader, it is removed. Throws ConfigError, WriteError.
+    /// left this one without the leader, it is removed. Throws ConfigError (also for another's), WriteError.
     PendingOutput(std::filesystem::path target, Overwrite overwrite, Kind kind = Kind::file,
                   std::filesystem::path leader = {});
     ~PendingOutput();

@@ -7,6 +7,8 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/system/child_process.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -72,6 +74,7 @@ DOCTEST_TEST_CASE("files: a pending folder replaces a full one on commit and van
     const testing::TempDir folder;
     fs::create_directory(folder / "run");
     testing::write_file(folder / "run/old", "old");
+    testing::write_file(folder / "run/manifest.json", R"({"made_by": "bigbird-dna 0.1.0"})");
     {
         const PendingOutput dropped(folder / "run", Overwrite::allow, PendingOutput::Kind::folder);
         testing::write_file(dropped.path() / "new", "new");
@@ -85,6 +88,49 @@ DOCTEST_TEST_CASE("files: a pending folder replaces a full one on commit and van
     DOCTEST_CHECK(!fs::exists(folder / "run/old"));
     DOCTEST_CHECK(testing::read_file(folder / "run/new") == "new");
     DOCTEST_CHECK(entries(folder.path()) == 1);
+}
+
+DOCTEST_TEST_CASE("files: no folder of others is replaced, and none by a file") {
+    const testing::TempDir folder;
+    fs::create_directories(folder / "project/sources");
+    fs::create_directory(folder / "empty");
+    fs::create_directory(folder / "model");
+    testing::write_file(folder / "project/manifest.json", R"({"name": "of others"})");
+    testing::write_file(folder / "model/config.json", R"({"model_type": "big_bird"})");
+    const auto message = [&](const fs::path& target, PendingOutput::Kind kind) {
+        return testing::message_of<ConfigError>([&] { PendingOutput(target, Overwrite::allow, kind); });
+    };
+    for (const auto kind : {PendingOutput::Kind::file, PendingOutput::Kind::folder}) {
+        for (const char* name : {"project", "project/"}) {
+            DOCTEST_CHECK(message(folder / name, kind).find("did not write") != std::string::npos);
+        }
+        for (const char* name : {"project/.", "project/..", ".", "..", "/"}) {
+            DOCTEST_CAPTURE(name);
+            DOCTEST_CHECK(message(name == std::string("/") ? fs::path(name) : folder / name, kind)
+                              .find("cannot be replaced") != std::string::npos);
+        }
+    }
+    DOCTEST_CHECK_THROWS_AS(prepare_output(folder / "project", Overwrite::allow), ConfigError);
+    for (const char* name : {"empty", "model"}) {
+        DOCTEST_CHECK(message(folder / name, PendingOutput::Kind::file).find("is a folder, where a file") !=
+                      std::string::npos);
+        DOCTEST_CHECK_NOTHROW(PendingOutput(folder / name, Overwrite::allow, PendingOutput::Kind::folder));
+    }
+    DOCTEST_CHECK(fs::exists(folder / "project/sources"));
+    DOCTEST_CHECK(entries(folder.path()) == 3);
+}
+
+DOCTEST_TEST_CASE("files: one name is not for two outputs of one command") {
+    const testing::TempDir folder;
+    fs::create_directory_symlink(".", folder / "same");
+    {
+        const PendingOutput first(folder / "out", Overwrite::allow);
+        DOCTEST_CHECK(testing::message_of<ConfigError>([&] {
+                          PendingOutput(folder / "same/out", Overwrite::allow);
+                      }) == (folder / "same/out").string() + ": is named for two outputs");
+        DOCTEST_CHECK_NOTHROW(PendingOutput(folder / "other", Overwrite::allow));
+    }
+    DOCTEST_CHECK_NOTHROW(PendingOutput(folder / "out", Overwrite::allow));
 }
 
 DOCTEST_TEST_CASE("files: a parent that is a file is a clear refusal") {
@@ -225,6 +271,25 @@ DOCTEST_TEST_CASE("files: a folder without permission is a refusal before the wo
                                    (folder / "secret").string() + ": cannot be read: Permission denied\n");
 }
 
+DOCTEST_TEST_CASE("files: where what was replaced cannot be removed, it is said") {
+    const testing::TempDir folder;
+    fs::permissions(folder.path(), fs::perms{0777});
+    fs::create_directory(folder / "run");
+    testing::write_file(folder / "run/manifest.json", R"({"made_by": "bigbird-dna"})");
+    const ChildResult child = run_child(
+        [&] {
+            if (::geteuid() == 0 && ::setuid(65534) != 0) return 1;
+            PendingOutput run(folder / "run", Overwrite::allow, PendingOutput::Kind::folder);
+            run.commit();
+            return 0;
+        },
+        std::chrono::seconds(60));
+    if (::geteuid() != 0) return;  // the folder is this user's, who can remove it
+    DOCTEST_CHECK(child.code == 0);
+    DOCTEST_CHECK(child.err.find("run: what it replaced cannot be removed and lies in ") !=
+                  std::string::npos);
+}
+
 DOCTEST_TEST_CASE("files: a pipe can be read") {
     const testing::TempDir folder;
     DOCTEST_REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
@@ -244,11 +309,12 @@ DOCTEST_TEST_CASE(
     fs::create_directories(folder / ".out.tmp.44/deep");
     for (const std::string& name : kept)
         testing::write_file(folder / name, "theirs");
-    const PendingOutput living(folder / "out", Overwrite::allow);
-    testing::write_file(living.path(), "half");
+    testing::write_file(folder / ".out.tmp.45", "half");
+    const int living = ::open((folder / ".out.tmp.45").c_str(), O_RDONLY | O_CLOEXEC);
+    DOCTEST_REQUIRE(::flock(living, LOCK_EX | LOCK_NB) == 0);
     const PendingOutput second(folder / "out", Overwrite::allow);
-    DOCTEST_CHECK(second.path() != living.path());
-    DOCTEST_CHECK(testing::read_file(living.path()) == "half");
+    DOCTEST_CHECK(testing::read_file(folder / ".out.tmp.45") == "half");
+    ::close(living);
     for (const std::string& name : kept) {
         DOCTEST_CAPTURE(name);
         DOCTEST_CHECK(testing::read_file(folder / name) == "theirs");
@@ -363,6 +429,7 @@ DOCTEST_TEST_CASE("files: what lay aside while a killed run replaced it comes ba
     const testing::TempDir folder;
     fs::create_directory(folder / ".run.tmp.99999999.old");
     testing::write_file(folder / ".run.tmp.99999999.old/theirs", "theirs");
+    testing::write_file(folder / ".run.tmp.99999999.old/manifest.json", R"({"made_by": "bigbird-dna"})");
     prepare_output(folder / "run", Overwrite::allow);
     DOCTEST_CHECK(testing::read_file(folder / "run/theirs") == "theirs");
     DOCTEST_CHECK(entries(folder.path()) == 1);
