@@ -26,8 +26,11 @@ bool is_track(Kind kind) {
 
 fs::path with_label(const fs::path& path, const std::string& id) {
     std::string name = path.string();
-    const std::size_t place = name.find(place_of_label);
-    return place == std::string::npos ? path : fs::path(name.replace(place, place_of_label.size(), id));
+    for (std::size_t place = 0; (place = name.find(place_of_label, place)) != std::string::npos;
+         place += id.size()) {
+        name.replace(place, place_of_label.size(), id);
+    }
+    return name;
 }
 
 void check_part(const OutputSpec& spec) {
