@@ -34,7 +34,7 @@ struct CardResult {
     CardTask task;
     std::string split;  ///< "validation" or "test"
     std::string data;   ///< what was scored, in a few words
-    std::vector<CardMetric> metrics;
+    std::vector<CardMetric> metrics{};
 };
 
 struct ModelCard {

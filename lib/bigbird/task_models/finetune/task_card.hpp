@@ -18,9 +18,9 @@ struct CardFacts {
     std::string architecture;  ///< TaskInfo::architecture
     std::string reads;         ///< what a score is of: "a window of 1,000 bases"
     std::size_t labels = 0;
-    std::string validation;  ///< what was evaluated: "2,500 rows"; empty: nothing
-    std::vector<std::pair<std::string, std::string>> data;  ///< what, and its checksum or count
-    Json options;                                           ///< of the training, by name
+    std::string validation{};  ///< what was evaluated: "2,500 rows"; empty: nothing
+    std::vector<std::pair<std::string, std::string>> data{};  ///< what, and its checksum or count
+    Json options;                                             ///< of the training, by name
 };
 
 /// Facts of an example folder: task, labels, rows and the checksums of what it was made from.
