@@ -3,7 +3,7 @@
 """kill_and_resume.py [--rounds N] [--minutes M] [--seed N] [--variants NAME...] [--folder DIR] [--program build/bin/bigbird-dna]
 
 Trains small networks on real sequence, disturbs each run again and again at random moments (SIGKILL, SIGKILL in the middle of writing a
-checkpoint, SIGTERM, SIGINT, --max-hours, a full disk), gives the same command again each time, and compares metrics, weights, moments and
+checkpoint, SIGTERM, SIGINT, SIGHUP, --max-hours, a full disk), gives the same command again each time, and compares metrics, weights, moments and
 configuration with those of an undisturbed run, bit for bit. After every disturbance each checkpoint that bears a name must be whole.
 Exit code 0 where all rounds agree. As root the runs lie on a small tmpfs, so that the disk can be filled; else a limit on file sizes stands for
 that. The options --checkpoint-every and --keep, which change no result, are drawn anew for every start. Only Python's standard library.
@@ -75,7 +75,7 @@ class Campaign:
 
     def disturb(self, name, run, seconds):
         """One start of the run with one disturbance. Returns its kind and exit code."""
-        kind = self.random.choice(["kill", "kill while writing", "terminate", "interrupt", "hours", "full disk"])
+        kind = self.random.choice(["kill", "kill while writing", "terminate", "interrupt", "hang up", "hours", "full disk"])
         more = ["--checkpoint-every", str(self.random.randint(1, 6)), "--keep", str(self.random.randint(1, 3))]
         after = self.random.uniform(0, 0.9 * seconds)
         if kind == "hours":
@@ -90,7 +90,7 @@ class Campaign:
             elif kind not in ("hours", "full disk"):
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(after)
-            number = {"terminate": signal.SIGTERM, "interrupt": signal.SIGINT}.get(kind, signal.SIGKILL)
+            number = {"terminate": signal.SIGTERM, "interrupt": signal.SIGINT, "hang up": signal.SIGHUP}.get(kind, signal.SIGKILL)
             if kind not in ("hours", "full disk") and process.poll() is None:
                 victims = [process.pid]
                 if number == signal.SIGKILL and self.random.random() < 0.5:
@@ -126,7 +126,7 @@ class Campaign:
 
     @staticmethod
     def expect(kind, code, error):
-        allowed = {"kill": {0, -9, 137}, "kill while writing": {0, -9, 137}, "terminate": {0, 143, -15}, "interrupt": {0, 130, -2}, "hours": {0, 75},
+        allowed = {"kill": {0, -9, 137}, "kill while writing": {0, -9, 137}, "terminate": {0, 143, -15}, "interrupt": {0, 130, -2}, "hang up": {0, 129, -1}, "hours": {0, 75},
                    "full disk": {0, 74, 2}}[kind]
         if code not in allowed:
             sys.exit(f"{kind}: exit code {code}: {error}")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C, SIGTERM and a full disk while build-documents, tokenize and encode write: the exit code says so and
-// nothing is left behind. (train-tokenizer: tokenizer_test; pretrain: pretrain_test.)
+// Ctrl-C, SIGTERM, SIGHUP and a full disk while build-documents, tokenize and encode write: the exit code
+// says so and nothing is left behind. (train-tokenizer: tokenizer_test; pretrain: pretrain_test.)
 #include "cli/run_program.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
@@ -16,7 +16,7 @@ const std::string small_model = test_data("tokenizer/small.model"), chromosome =
 
 // Runs the command, which writes into `outputs`, and stops it once something is there; then on a full disk.
 void check_leaves_nothing(const std::vector<std::string>& command, const TempDir& outputs) {
-    for (const int signal : {SIGINT, SIGTERM}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
         const auto stopped =
             run_program(command, {}, {.signal = signal, .once_said = {}, .once_filled = outputs.path()});
         DOCTEST_CHECK(stopped.code == 128 + signal);

@@ -122,6 +122,8 @@ DOCTEST_TEST_CASE("manual: --help names common options that exist, and --help-al
     DOCTEST_CHECK(folded == 6);
     const std::string brief = run_program({"pretrain", "--help"}).out;
     const std::string all = run_program({"pretrain", "--help-all"}).out;
+    DOCTEST_CHECK(run_program({"predict-variants", "--help-all"}).out ==
+                  run_program({"predict-variants", "--help"}).out);  // which has no rare ones
     DOCTEST_CHECK(contains(brief, "\n  --steps N "));
     DOCTEST_CHECK(!contains(brief, "\n  --clip-norm "));
     DOCTEST_CHECK(contains(brief, " more options: bigbird-dna pretrain --help-all\n"));

@@ -225,6 +225,20 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(run_program(arguments).code == 0);
 }
 
+DOCTEST_TEST_CASE("pretrain: of all threads, those of libraries too, the first one alone takes signals") {
+    const TempDir folder;
+    const std::string documents = documents_in(folder);
+    const ProgramResult stopped =
+        run_program(pretrain(documents, folder / "run",
+                             {"--steps", "100000", "--threads", "2", "--evaluate-documents", documents,
+                              "--evaluate-every", "20"}),
+                    {}, {.signal = SIGTERM, .once_said = "step 20: eval_loss", .once_filled = {}});
+    DOCTEST_INFO(stopped.err);
+    DOCTEST_CHECK(stopped.code == 143);
+    DOCTEST_CHECK(stopped.threads >= 3);       // with the one that prepares batches and one of OpenMP's
+    DOCTEST_CHECK(stopped.open_threads <= 1);  // none while the first starts another
+}
+
 DOCTEST_TEST_CASE("pretrain: tiny-modern has its own defaults, trains on two processes, goes on, is scored") {
     const TempDir folder;
     const std::string documents = documents_in(folder);

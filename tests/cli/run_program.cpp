@@ -13,8 +13,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 
 extern char** environ;
@@ -26,42 +28,58 @@ namespace {
 // Limits the size of files for the children started while it lives.
 class FileLimit {
 public:
-    explicit FileLimit(std::uint64_t bytes)
-        : old_handler_(std::signal(SIGXFSZ, bytes > 0 ? SIG_IGN : SIG_DFL)) {
+    explicit FileLimit(std::uint64_t bytes) {
         ::getrlimit(RLIMIT_FSIZE, &old_limit_);
         rlimit limit = old_limit_;
         limit.rlim_cur = bytes > 0 ? bytes : limit.rlim_cur;
         ::setrlimit(RLIMIT_FSIZE, &limit);
     }
-    ~FileLimit() {
-        ::setrlimit(RLIMIT_FSIZE, &old_limit_);
-        std::signal(SIGXFSZ, old_handler_);
-    }
+    ~FileLimit() { ::setrlimit(RLIMIT_FSIZE, &old_limit_); }
     FileLimit(const FileLimit&) = delete;
     FileLimit& operator=(const FileLimit&) = delete;
 
 private:
     rlimit old_limit_{};
-    void (*old_handler_)(int);
 };
 
-/// Whether the process handles the signal, or holds it back until it does.
-bool handles(pid_t process, int signal) {
-    std::ifstream in("/proc/" + std::to_string(process) + "/status");
-    for (std::string key, value; in >> key >> value;) {
-        if (key != "SigBlk:" && key != "SigCgt:") continue;
-        if ((std::stoull(value, nullptr, 16) >> (signal - 1) & 1U) != 0) return true;
+/// Whether `signal` is in a set of signals of a process or thread, such as SigBlk; none where it has ended.
+std::optional<bool> has_signal(const std::filesystem::path& process, const std::string& set, int signal) {
+    std::ifstream in(process / "status");
+    for (std::string line; std::getline(in, line);) {
+        if (!line.starts_with(set + ":")) continue;
+        return (std::stoull(line.substr(set.size() + 1), nullptr, 16) >> (signal - 1) & 1U) != 0;
     }
-    return false;
+    return std::nullopt;
 }
 
-void disturb(pid_t child, const std::string& err, const Disturbance& disturbance) {
+/// Whether the process handles the signal, or holds it back until it does.
+bool handles(const std::filesystem::path& process, int signal) {
+    return has_signal(process, "SigBlk", signal).value_or(false) ||
+           has_signal(process, "SigCgt", signal).value_or(false);
+}
+
+void count_threads(const std::filesystem::path& process, int signal, ProgramResult& result) {
+    std::error_code ended;
+    for (const auto& thread : std::filesystem::directory_iterator(process / "task", ended)) {
+        const std::optional<bool> held = has_signal(thread, "SigBlk", signal);
+        if (!held) continue;
+        ++result.threads;
+        result.open_threads += *held ? 0 : 1;
+    }
+}
+
+void disturb(pid_t child, const std::string& err, const Disturbance& disturbance, ProgramResult& result) {
+    const std::filesystem::path process = "/proc/" + std::to_string(child);
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (disturbance.signal != 0 && std::chrono::steady_clock::now() < deadline) {
         if (read_file(err).find(disturbance.once_said) != std::string::npos &&
             (disturbance.once_filled.empty() || !std::filesystem::is_empty(disturbance.once_filled))) {
-            if (!handles(child, disturbance.signal)) continue;
+            if (!handles(process, disturbance.signal)) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                continue;
+            }
             std::this_thread::sleep_for(std::chrono::milliseconds(disturbance.milliseconds));
+            count_threads(process, disturbance.signal, result);
             ::kill(child, disturbance.signal);
             return;
         }
@@ -107,11 +125,15 @@ ProgramResult run_program(const std::vector<std::string>& arguments, const std::
     if (failure != 0) {
         throw std::runtime_error(program + " cannot be started: " + std::strerror(failure));
     }
-    disturb(child, err, disturbance);
+    ProgramResult result;
+    disturb(child, err, disturbance, result);
     int status = 0;
     ::waitpid(child, &status, 0);
-    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    return {code, WIFSIGNALED(status), read_file(out), read_file(err)};
+    result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    result.by_signal = WIFSIGNALED(status);
+    result.out = read_file(out);
+    result.err = read_file(err);
+    return result;
 }
 
 }  // namespace bigbird::testing

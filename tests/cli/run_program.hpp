@@ -11,6 +11,8 @@ struct ProgramResult {
     int code = -1;           ///< exit code, or 128 + signal
     bool by_signal = false;  ///< that ended it
     std::string out, err;    ///< standard output and error
+    int threads = 0;         ///< when a signal was sent to it ...
+    int open_threads = 0;    ///< ... and those of them that do not hold that signal back
 };
 
 /// What happens to a program while it runs.

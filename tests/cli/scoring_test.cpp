@@ -215,14 +215,20 @@ DOCTEST_TEST_CASE("scoring: all formats at once, and none where the input is wro
                                            "--output",       fixture / "s.npy",
                                            "--output",       fixture / "s.h5",
                                            "--output",       fixture / "s.long.tsv",
-                                           "--output",       fixture / "{label}.bw",
+                                           "--output",       fixture / "{label}/{label}.bw",
                                            "--output",       fixture / "one.bedgraph",
                                            "--min-score",    "0",
                                            "--track-labels", "label1"};
     write_file(fixture / "bad.bed", "c\t1\t2\nd\t1\t2\n");
     DOCTEST_CHECK(fixture.predict(fixture / "bad.bed", outputs).code == 3);
-    const std::vector<std::string> files{"s.tsv.gz", "s.npy",      "s.rows.tsv",    "s.labels.tsv",
-                                         "s.h5",     "s.long.tsv", "001_label1.bw", "one.bedgraph"};
+    const std::vector<std::string> files{"s.tsv.gz",
+                                         "s.npy",
+                                         "s.rows.tsv",
+                                         "s.labels.tsv",
+                                         "s.h5",
+                                         "s.long.tsv",
+                                         "001_label1/001_label1.bw",
+                                         "one.bedgraph"};
     for (const std::string& file : files)
         DOCTEST_CHECK_FALSE(fixture.has(file));
     const auto result = fixture.predict(fixture / "rows.bed", outputs);

@@ -3,6 +3,8 @@
 
 #include "support/temp_dir.hpp"
 
+#include <sys/wait.h>
+
 #include <cstdlib>
 
 namespace bigbird::testing {
@@ -18,7 +20,9 @@ ProgramResult run_shell(const std::string& shell, const std::string& script) {
     const std::string command = "HOME='" + home.path().string() + "' " + shell + " '" +
                                 (home / "script").string() + "' >'" + out + "' 2>&1";
     const int status = std::system(command.c_str());
-    return {.code = status, .out = read_file(out), .err = {}};
+    return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+            .out = read_file(out),
+            .err = {}};
 }
 
 }  // namespace bigbird::testing

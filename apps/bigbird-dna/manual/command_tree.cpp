@@ -48,6 +48,7 @@ OptionText describe(const CLI::Option& option) {
 std::vector<OptionGroup> option_groups(const CLI::App& command) {
     std::vector<OptionGroup> groups;
     for (const std::string& name : command.get_groups()) {
+        if (name.empty()) continue;  // hidden options
         OptionGroup group{name, {}};
         for (const CLI::Option* option : command.get_options(
                  [&](const CLI::Option* each) { return each->get_group() == name && each->nonpositional(); }))

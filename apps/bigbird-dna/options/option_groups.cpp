@@ -15,7 +15,10 @@ CLI::Option* option_of(CLI::App& command, const std::string& name) {
 
 void add_output_options(CLI::App& command, OutputOptions& options, const std::string& what) {
     command.add_option("--output", options.output, what)->required()->type_name("PATH")->group("Output");
-    command.add_flag("--force", options.force, "Replace an output that exists")->group("Output");
+    command
+        .add_flag("--force", options.force,
+                  "Replace an output that exists; of folders, those that bigbird-dna wrote")
+        ->group("Output");
 }
 
 void add_stream_output_options(CLI::App& command, OutputOptions& options, const std::string& what) {
@@ -65,6 +68,18 @@ CLI::Option* add_model_option(CLI::App& command, std::filesystem::path& model) {
         ->type_name("DIR");
 }
 
+namespace {
+
+constexpr int most_threads = 1024;
+
+/// A whole number of 64 bits without a sign, which reading it would drop or cut.
+std::string check_seed(const std::string& word) {
+    return parse_number<std::uint64_t>(word) ? std::string()
+                                             : "'" + word + "' is not a whole number from 0 to 2^64 - 1";
+}
+
+}  // namespace
+
 void add_threads_option(CLI::App& command, int& threads) {
     command
         .add_option(
@@ -72,12 +87,14 @@ void add_threads_option(CLI::App& command, int& threads) {
             "Threads; 0: all that this process may use. Changes no result, a network's by rounding at "
             "most")
         ->check(CLI::NonNegativeNumber)
+        ->check(CLI::Range(0, most_threads))
         ->type_name("N")
         ->group("Resources");
 }
 
 void add_seed_option(CLI::App& command, std::uint64_t& seed) {
     command.add_option("--seed", seed, "Seed of all that is random; same inputs and seed, same bytes")
+        ->check(CLI::Validator(check_seed, "", "seed"))
         ->type_name("N");
 }
 

@@ -13,7 +13,7 @@ struct ExitMeaning {
     const char* meaning;
 };
 
-inline constexpr std::array<ExitMeaning, 9> exit_meanings{{
+inline constexpr std::array<ExitMeaning, 10> exit_meanings{{
     {ExitCode::success, "whole output"},
     {ExitCode::usage, "usage"},
     {ExitCode::bad_input, "bad input"},
@@ -21,6 +21,7 @@ inline constexpr std::array<ExitMeaning, 9> exit_meanings{{
     {ExitCode::bug, "bug"},
     {ExitCode::write_failed, "write failed"},
     {ExitCode::stopped_early, "stopped early and resumable"},
+    {ExitCode::hung_up, "SIGHUP"},
     {ExitCode::interrupted, "SIGINT"},
     {ExitCode::terminated, "SIGTERM"},
 }};

@@ -4,12 +4,49 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 
+#include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 namespace bigbird::cli {
+
+namespace {
+
+/// MKL asks for it as it is loaded, and where it is gone ends the program with a sentence about a library.
+void require_current_folder() {
+    std::error_code error;
+    const std::filesystem::path folder = std::filesystem::current_path(error);
+    if (folder.empty())
+        throw ConfigError("the current folder: " + error.message() + "; change to one that exists");
+}
+
+/// With 64 KiB of stack the network's libraries end by SIGSEGV. Threads get as much as the limit says.
+void require_stack() {
+    constexpr rlim_t usual = rlim_t{8} << 20, least = rlim_t{1} << 20;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= least) return;
+    limit.rlim_cur = std::min(limit.rlim_max, usual);
+    if (limit.rlim_cur < least || ::setrlimit(RLIMIT_STACK, &limit) != 0) {
+        throw ConfigError(fmt::format("1024 KiB of stack are needed, and {} are allowed; see ulimit -s",
+                                      limit.rlim_cur >> 10));
+    }
+}
+
+/// With less the loader ends the program, with a code of its own.
+void require_address_space() {
+    constexpr rlim_t least = rlim_t{400} << 20;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= least) return;
+    throw DeviceError(
+        fmt::format("{} MiB of memory are needed to begin with, and {} are allowed; see ulimit -v",
+                    least >> 20, limit.rlim_cur >> 20));
+}
+
+}  // namespace
 
 std::filesystem::path tensor_program() {
     return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "bigbird-dna-tensors";
@@ -17,6 +54,9 @@ std::filesystem::path tensor_program() {
 
 void exec_tensor_program(char** argv) {
     const std::filesystem::path program = tensor_program();
+    require_current_folder();
+    require_stack();
+    require_address_space();
     hold_signals();
     ::execv(program.c_str(), argv);
     throw ConfigError(program.string() + " cannot be started: " + std::strerror(errno) +

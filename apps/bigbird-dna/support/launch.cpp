@@ -63,7 +63,7 @@ private:
 
 /// After these the first rank may still be writing its checkpoint.
 bool is_clean_stop(int code) {
-    return code == static_cast<int>(ExitCode::stopped_early) ||
+    return code == static_cast<int>(ExitCode::stopped_early) || code == static_cast<int>(ExitCode::hung_up) ||
            code == static_cast<int>(ExitCode::interrupted) || code == static_cast<int>(ExitCode::terminated);
 }
 

@@ -4,6 +4,7 @@
 #include "support/exit_codes.hpp"
 #include "support/help_formatter.hpp"
 #include "support/options_file.hpp"
+#include "support/thread_signals.hpp"
 #include "support/unknown_argument.hpp"
 
 #include "bigbird/core/check.hpp"
@@ -15,10 +16,14 @@
 #include "bigbird/core/system/processor.hpp"
 #include "bigbird/core/version.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -88,6 +93,46 @@ void clear_validator_texts(CLI::Option& option) {
     }
 }
 
+/// How a number is written: no leading zeros, which would make it octal, no NaN, which no range keeps out,
+/// and nothing near what sums of 64 bits hold. Names and paths are left alone.
+std::string write_number(std::string& word) {
+    constexpr std::size_t most_digits = 15;
+    const std::size_t sign = word.starts_with('-') || word.starts_with('+') ? 1 : 0;
+    std::string small = word.substr(sign);
+    std::ranges::transform(small, small.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (small.starts_with("nan")) return "'" + word + "' is not a number";
+    const bool is_integer = !small.empty() && small.find_first_not_of("0123456789") == std::string::npos;
+    if (!is_integer) return {};
+    const std::size_t first = std::min(small.find_first_not_of('0'), small.size() - 1);
+    if (small.size() - first > most_digits) return word + " is too large";
+    word = word.substr(0, sign) + small.substr(first);
+    return {};
+}
+
+void check_numbers(CLI::Option& option) {
+    constexpr std::array number_types{"B1 B2",
+                                      "BP",
+                                      "C",
+                                      "DECAY",
+                                      "EPSILON",
+                                      "HOURS",
+                                      "K",
+                                      "MEAN",
+                                      "N",
+                                      "NORM",
+                                      "RATE",
+                                      "RATIO",
+                                      "SCORE",
+                                      "SHARE",
+                                      "X",
+                                      "SCORE|auto|f1|mcc",
+                                      "WEIGHT|balanced"};
+    const bool is_number = std::ranges::find(number_types, option.get_type_name()) != number_types.end();
+    if (is_number && option.get_name() != "--seed") {
+        option.transform(CLI::Validator(write_number, "", "number"));
+    }
+}
+
 constexpr const char* out_of_memory =
     "out of memory; use fewer --threads, a smaller --batch-size or shorter sequences";
 
@@ -120,8 +165,9 @@ void allow_many_files() {
 
 std::terminate_handler terminate_otherwise = nullptr;
 
-/// Functions of libraries that may throw nothing take memory all the same (CLI11's, of names of commands).
-/// Where none is left the program ends with its code and not by a signal.
+/// Functions of libraries that may throw nothing take memory all the same (CLI11's, of names of commands),
+/// as does LibTorch while it is loaded. Where none is left the program ends with its code and not by a
+/// signal.
 [[noreturn]] void terminate_program() {
     try {
         if (std::current_exception()) throw;
@@ -132,6 +178,11 @@ std::terminate_handler terminate_otherwise = nullptr;
     terminate_otherwise();
     std::abort();
 }
+
+/// The loader calls it before what shared libraries do as they are loaded.
+[[gnu::section(".preinit_array"), gnu::used]] void (*const before_libraries)() = [] {
+    terminate_otherwise = std::set_terminate(terminate_program);
+};
 
 }  // namespace
 
@@ -183,7 +234,7 @@ int Program::main(int argc, char** argv) {
             log_error("unexpected failure, a bug in bigbird-dna: {}", error.what());
         }
     }
-    if (std::fflush(stdout) != 0 && code == 0) {
+    if ((std::fflush(stdout) != 0 || std::ferror(stdout) != 0) && code == 0) {
         log_error("standard output cannot be written");
         code = exit_code(ExitCode::write_failed);
     }
@@ -244,18 +295,37 @@ void Program::finish_commands() {
         command->add_flag("--verbose", verbose_, "More of what happens on standard error")
             ->group("Messages")
             ->excludes(quiet);
+        if (command->get_help_all_ptr() == nullptr) {  // --help shows all already
+            command->set_help_all_flag("--help-all", "Print every option and exit")->group("");
+        }
         for (CLI::Option* option : command->get_options([](const CLI::Option*) { return true; })) {
             BIGBIRD_EXPECTS(
                 !option->get_description().empty(),
                 "an option without a description: " + command->get_name() + " " + option->get_name());
-            clear_validator_texts(*option);
+            clear_validator_texts(*option);  // else they are part of its type's name
+            check_numbers(*option);
         }
     }
 }
 
+namespace {
+
+/// Where the caller closed standard input, output or error, the next file that is opened would get its
+/// number, and what is meant for standard error would be written into it. Reading and writing these fails.
+void open_standard_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) {
+            ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);  // takes the lowest number
+        }
+    }
+}
+
+}  // namespace
+
 int run_program(int argc, char** argv, const std::function<void(Program&)>& add) {
-    terminate_otherwise = std::set_terminate(terminate_program);
+    open_standard_streams();
     install_signal_handlers();
+    hold_signals_in_new_threads();
     allow_many_files();
     try {
         Program program;

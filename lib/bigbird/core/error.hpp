@@ -19,6 +19,7 @@ enum class ExitCode : int {
     bug = 70,            ///< anything unexpected
     write_failed = 74,   ///< writing broke off: disk full, quota, lost file system
     stopped_early = 75,  ///< stopped by --max-hours; run again to go on
+    hung_up = 129,       ///< SIGHUP
     interrupted = 130,   ///< SIGINT
     terminated = 143,    ///< SIGTERM
 };

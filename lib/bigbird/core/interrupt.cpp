@@ -23,7 +23,7 @@ extern "C" void on_signal(int signal) {
     }
     received.store(signal);
     struct sigaction again {};
-    again.sa_handler = SIG_DFL;
+    again.sa_handler = signal == SIGHUP ? SIG_IGN : SIG_DFL;
     ::sigaction(signal, &again, nullptr);
 }
 
@@ -40,9 +40,15 @@ void use_signal_stack() {
 void mask_signals(int how) noexcept {
     sigset_t signals;
     ::sigemptyset(&signals);
-    ::sigaddset(&signals, SIGINT);
-    ::sigaddset(&signals, SIGTERM);
+    for (const int signal : stop_signals) {
+        ::sigaddset(&signals, signal);
+    }
     ::pthread_sigmask(how, &signals, nullptr);
+}
+
+bool is_ignored(int signal) noexcept {
+    struct sigaction now {};
+    return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
 }
 
 }  // namespace
@@ -53,11 +59,15 @@ void install_signal_handlers() {
     action.sa_handler = on_signal;
     action.sa_flags = SA_ONSTACK;
     ::sigemptyset(&action.sa_mask);
-    ::sigaction(SIGINT, &action, nullptr);
-    ::sigaction(SIGTERM, &action, nullptr);
+    for (const int signal : stop_signals) {
+        if (signal != SIGHUP || !is_ignored(signal)) {
+            ::sigaction(signal, &action, nullptr);
+        }
+    }
     struct sigaction ignore {};
     ignore.sa_handler = SIG_IGN;
     ::sigaction(SIGPIPE, &ignore, nullptr);
+    ::sigaction(SIGXFSZ, &ignore, nullptr);
     release_signals();
 }
 
@@ -87,12 +97,16 @@ int stop_signal() noexcept {
 }
 
 void stop_if_asked() {
-    const int signal = stop_signal();
-    if (signal == 0) {
-        return;
+    switch (stop_signal()) {
+        case 0:
+            return;
+        case SIGHUP:
+            throw Stopped("stopped as the terminal closed (SIGHUP)", ExitCode::hung_up);
+        case SIGINT:
+            throw Stopped("stopped by an interrupt (SIGINT)", ExitCode::interrupted);
+        default:
+            throw Stopped("stopped by a request to end (SIGTERM)", ExitCode::terminated);
     }
-    throw signal == SIGINT ? Stopped("stopped by an interrupt (SIGINT)", ExitCode::interrupted)
-                           : Stopped("stopped by a request to end (SIGTERM)", ExitCode::terminated);
 }
 
 void set_stop_signal(int signal) noexcept {

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <csignal>
+
 namespace bigbird {
 
-/// Turns SIGINT and SIGTERM into a flag that long work looks at; a second signal ends the program at once.
-/// SIGPIPE is ignored. What hold_signals() held back comes in now. Call it first in main(), on the thread of
-/// main(): the kernel gives signals to that thread, and their handler has a stack of its own there.
+/// The signals by which a program is asked to end.
+inline constexpr std::array<int, 3> stop_signals{SIGTERM, SIGINT, SIGHUP};
+
+/// Turns the stop signals into a flag that long work looks at; a second SIGINT or SIGTERM ends the program at
+/// once. A second SIGHUP does nothing, for a terminal that closes sends two, from the shell and from the
+/// kernel; nor does the first where it was ignored before, as nohup does. SIGPIPE and SIGXFSZ are ignored. What hold_signals() held back comes in now. Call it first in main(), on
+/// the thread of main(): the handler has a stack of its own there, and there alone. The kernel prefers that
+/// thread; others should be started with these signals held back (as
+/// apps/bigbird-dna/support/thread_signals.hpp does).
 void install_signal_handlers();
 
-/// Holds SIGINT and SIGTERM back until install_signal_handlers() or release_signals(), also across fork() and
+/// Holds the stop signals back until install_signal_handlers() or release_signals(), also across fork() and
 /// exec(): a program that is still being loaded would be ended by them. Throws Stopped if one came in before.
 void hold_signals();
 void release_signals() noexcept;
@@ -26,7 +35,7 @@ public:
 /// The signal that came in, or 0. Async-signal-safe, thread-safe.
 int stop_signal() noexcept;
 
-/// Throws Stopped (exit code 130 or 143) if a signal came in. Call it between units of work.
+/// Throws Stopped (exit code 129, 130 or 143) if a signal came in. Call it between units of work.
 void stop_if_asked();
 
 /// For tests: sets or clears the flag.

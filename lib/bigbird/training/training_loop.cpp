@@ -55,7 +55,7 @@ struct StepTotals {
     int signal = 0;     ///< that reached any rank
     bool late = false;  ///< by the first rank's clock
 
-    static constexpr std::int64_t counters = 8;
+    static constexpr std::int64_t counters = 9;
 };
 
 /// Adds up over the ranks what each says of a step.
@@ -72,9 +72,10 @@ StepTotals add_up(const StepStats& stats, bool late, Ranks& ranks) {
                                                     static_cast<double>(stats.padded_tokens),
                                                     stats.operations,
                                                     stats.wait_seconds,
+                                                    late && ranks.is_first() ? 1.0 : 0.0,
                                                     signal == SIGTERM ? 1.0 : 0.0,
                                                     signal == SIGINT ? 1.0 : 0.0,
-                                                    late && ranks.is_first() ? 1.0 : 0.0};
+                                                    signal == SIGHUP ? 1.0 : 0.0};
     if (ranks.size() > 1) {
         ranks.sum(totals.scalars);
         at::Tensor sums = at::from_blob(values.data(), {StepTotals::counters}, at::kDouble);
@@ -85,8 +86,8 @@ StepTotals add_up(const StepStats& stats, bool late, Ranks& ranks) {
     totals.padded_tokens = values[2];
     totals.operations = values[3];
     totals.wait_seconds = values[4] / ranks.size();
-    totals.signal = values[5] > 0 ? SIGTERM : values[6] > 0 ? SIGINT : 0;
-    totals.late = values[7] > 0;
+    totals.late = values[5] > 0;
+    totals.signal = values[6] > 0 ? SIGTERM : values[7] > 0 ? SIGINT : values[8] > 0 ? SIGHUP : 0;
     return totals;
 }
 

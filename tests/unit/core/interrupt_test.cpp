@@ -74,6 +74,8 @@ DOCTEST_TEST_CASE("interrupt: each signal is told by its name") {
                   std::pair(ExitCode::interrupted, std::string("stopped by an interrupt (SIGINT)")));
     DOCTEST_CHECK(stop_of(SIGTERM) ==
                   std::pair(ExitCode::terminated, std::string("stopped by a request to end (SIGTERM)")));
+    DOCTEST_CHECK(stop_of(SIGHUP) ==
+                  std::pair(ExitCode::hung_up, std::string("stopped as the terminal closed (SIGHUP)")));
     DOCTEST_CHECK(stop_of(0).first == ExitCode::success);
 }
 
@@ -89,11 +91,23 @@ DOCTEST_TEST_CASE("interrupt: the first signal lets the work end, a second one e
             },
             20s);
     };
-    for (const int signal : {SIGINT, SIGTERM}) {
+    for (const int signal : stop_signals) {
         DOCTEST_CHECK(ends_after(0, signal).code == 8);
         DOCTEST_CHECK(ends_after(1, signal).code == 7);
-        DOCTEST_CHECK(ends_after(2, signal).code == 128 + signal);
+        DOCTEST_CHECK(ends_after(2, signal).code == (signal == SIGHUP ? 7 : 128 + signal));
     }
+}
+
+DOCTEST_TEST_CASE("interrupt: a terminal that closes ends no run that nohup started") {
+    const ChildResult child = run_child(
+        [] {
+            std::signal(SIGHUP, SIG_IGN);
+            install_signal_handlers();
+            std::raise(SIGHUP);
+            return stop_signal() == 0 ? 7 : 8;
+        },
+        20s);
+    DOCTEST_CHECK(child.code == 7);
 }
 
 DOCTEST_TEST_CASE("interrupt: a reader that went away is a failed write, not the end of the program") {
@@ -130,7 +144,7 @@ DOCTEST_TEST_CASE("interrupt: all threads see a signal") {
 
 DOCTEST_TEST_CASE(
     "interrupt: a signal that was held back across exec() comes in when the handlers are installed") {
-    for (const int signal : {SIGINT, SIGTERM}) {
+    for (const int signal : stop_signals) {
         const ChildResult child = run_child(
             [=] {
                 hold_signals();
@@ -174,7 +188,7 @@ DOCTEST_TEST_CASE(
             },
             20s);
     };
-    for (const int signal : {SIGINT, SIGTERM}) {
+    for (const int signal : stop_signals) {
         DOCTEST_CHECK(ends(true, signal).code == 128 + signal);
         DOCTEST_CHECK(ends(false, signal).code == 7);
     }

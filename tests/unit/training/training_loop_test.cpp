@@ -104,7 +104,7 @@ DOCTEST_TEST_CASE("training_loop: an interrupted run equals an uninterrupted one
     const testing::TempDir folder;
     testing::ToyTask whole;
     run_training(whole, evaluating_spec(), folder / "whole");
-    for (const int signal : {SIGTERM, SIGINT}) {
+    for (const int signal : stop_signals) {
         const fs::path run = folder / ("run" + std::to_string(signal));
         testing::ToyTask first;
         first.on_step = [&](std::int64_t step) { set_stop_signal(step == 9 ? signal : 0); };

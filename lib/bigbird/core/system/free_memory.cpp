@@ -97,10 +97,11 @@ double free_memory() {
 }
 
 bool is_out_of_memory(const std::exception& error) {
-    // LibTorch's, cuBLAS's and oneDNN's, which gives no cause: what it lacks for a product is memory.
+    // LibTorch's, cuBLAS's and oneDNN's, which gives no cause: what it lacks for a product is memory. It says
+    // that of a primitive, an engine, a memory descriptor.
     static constexpr std::string_view words[] = {"DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED",
-                                                 "out of memory", "could not create a primitive",
-                                                 "could not execute a primitive"};
+                                                 "out of memory",       "could not create a",
+                                                 "could not clone a",   "could not execute a primitive"};
     const auto* const system = dynamic_cast<const std::system_error*>(&error);
     const std::string_view text = error.what();
     return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||

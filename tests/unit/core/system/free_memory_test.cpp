@@ -62,6 +62,8 @@ DOCTEST_TEST_CASE("free_memory: memory that ran out is told from other failures"
     DOCTEST_CHECK(
         is_out_of_memory(std::runtime_error("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling")));
     DOCTEST_CHECK(is_out_of_memory(std::runtime_error("could not create a primitive")));
+    DOCTEST_CHECK(is_out_of_memory(std::runtime_error("could not create an engine")));
+    DOCTEST_CHECK(is_out_of_memory(std::runtime_error("could not clone a memory descriptor")));
     // What std::thread throws where its stack finds no room.
     DOCTEST_CHECK(
         is_out_of_memory(std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again))));

@@ -183,6 +183,7 @@ DOCTEST_TEST_CASE("token_shards: what is not whole is refused, and it is said wh
     DOCTEST_CHECK(after("manifest.json", [](std::string& bytes) {
                       bytes = "{}";
                   }).starts_with("manifest.json: describes no token shards"));
+    fs::remove_all(directory);  // one without a manifest is nobody's, and not replaced
 
     write(directory, small_corpus, 6);
     fs::remove(directory / "tokens-00001.bin");

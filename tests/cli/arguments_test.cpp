@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a shell hands over: numbers however they are written, names of outputs that --force may not replace,
+// streams that are closed or full.
+#include "cli/run_program.hpp"
+#include "cli/shell.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+using namespace bigbird::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string model = test_data("models/chromatin-22"), genome = test_data("genome/22.fa.gz"),
+                  regions = test_data("models/example.bed"), tokenizer = test_data("tokenizer/small.model");
+
+ProgramResult predict(const std::string& output, std::vector<std::string> more) {
+    more.insert(more.begin(), {"predict-chromatin", "--model", model, "--reference", genome, "--regions",
+                               regions, "--device", "cpu", "--output", output});
+    return run_program(more);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("arguments: numbers are decimal, finite and of a size that can be computed with") {
+    const TempDir folder;
+    const std::string output = folder / "scores.tsv";
+    DOCTEST_REQUIRE(predict(output, {"--tile", "0200"}).code == 0);
+    DOCTEST_CHECK(contains(read_file(output), "\n##tile=200\n"));
+    const auto refused = [&](const std::vector<std::string>& command, const std::string& why) {
+        std::vector<std::string> words = command;
+        words.insert(words.end(), {"--output", folder / "refused"});
+        const ProgramResult result = run_program(words);
+        DOCTEST_CAPTURE(result.err);
+        DOCTEST_CHECK(result.code == 2);
+        DOCTEST_CHECK(contains(result.err, why));
+    };
+    const std::vector<std::string> build{"build-documents", "--reference", genome};
+    const auto with = [](std::vector<std::string> command, const std::string& name,
+                         const std::string& value) {
+        command.insert(command.end(), {name, value});
+        return command;
+    };
+    refused(with(build, "--passes", "9223372036854775807"), "is too large");
+    refused(with(build, "--threads", "100000"), "--threads: Value 100000 not in range 0 to 1024");
+    for (const char* seed : {"-1", "18446744073709551616", "1e3", "010x"}) {
+        refused(with(build, "--seed", seed), "is not a whole number from 0 to 2^64 - 1");
+    }
+    for (const char* number : {"nan", "-NaN", "+nan"}) {
+        refused(with({"pretrain", "--reference", genome}, "--learning-rate", number), "is not a number");
+        refused(with({"finetune-chromatin", "--examples", "none"}, "--positive-weight", number),
+                "is not a number");
+    }
+}
+
+DOCTEST_TEST_CASE("arguments: --force replaces no folder of others, and no name is for two outputs") {
+    const TempDir folder;
+    fs::create_directories(folder / "project/sources");
+    write_file(folder / "project/sources/thesis.txt", "years");
+    const auto encode = [&](const std::string& output) {
+        return run_program({"encode", "--tokenizer", tokenizer, "--output", output, "--force"}, "ACGT\n");
+    };
+    for (const char* name : {"project", "project/", "project/.", "project/sources/.."}) {
+        DOCTEST_CHECK(encode(folder / name).code == 2);
+    }
+    const std::string documents = folder / "documents.txt";
+    write_file(documents, "ACGTACGT\n\nACGTACGT\n");
+    const ProgramResult tokens = run_program({"tokenize", "--tokenizer", tokenizer, "--documents", documents,
+                                              "--output", folder / "project", "--force"});
+    DOCTEST_CHECK(tokens.code == 2);
+    DOCTEST_CHECK(contains(tokens.err, "did not write, which --force does not remove"));
+    DOCTEST_CHECK(read_file(folder / "project/sources/thesis.txt") == "years");
+
+    const ProgramResult twice = run_program({"build-documents", "--reference", genome, "--passes", "1",
+                                             "--include", "22:20000001-20100000", "--output", folder / "x",
+                                             "--manifest", folder / "x", "--force"});
+    DOCTEST_CHECK(twice.code == 2);
+    DOCTEST_CHECK(contains(twice.err, "is named for two outputs"));
+    DOCTEST_CHECK_FALSE(fs::exists(folder / "x"));
+}
+
+DOCTEST_TEST_CASE("arguments: closed and full streams are said, and nothing is written into other files") {
+    if (!has_shell("bash")) return;
+    const TempDir folder;
+    const auto code_of = [](const std::string& words) {
+        return run_shell("bash", "exec " + program_path() + " " + words).code;
+    };
+    for (const std::string words :
+         {"--version", "--help", "predict-chromatin --help", "completion bash --output -"}) {
+        DOCTEST_CAPTURE(words);
+        DOCTEST_CHECK(code_of(words + " >/dev/full 2>/dev/null") == 74);
+        DOCTEST_CHECK(code_of(words + " >&- 2>/dev/null") == 74);
+    }
+    const std::string documents = folder / "documents.txt", output = folder / "ids.txt";
+    write_file(documents, "ACGTACGT\n");
+    const std::string encode =
+        "encode --tokenizer " + tokenizer + " --input " + documents + " --output " + output;
+    DOCTEST_CHECK(code_of(encode + " <&- >&- 2>&-") == 0);
+    DOCTEST_CHECK(read_file(output).find("bigbird-dna") == std::string::npos);
+    DOCTEST_CHECK(code_of("encode --tokenizer " + tokenizer + " --input - --output " + output +
+                          ".2 <&- 2>/dev/null") == 3);
+}
+
+DOCTEST_TEST_CASE(
+    "arguments: a lost folder and too small a stack end the network's commands with a sentence") {
+    if (!has_shell("bash")) return;
+    const TempDir folder;
+    const std::string predict = "exec " + program_path() + " predict-chromatin --model " + model +
+                                " --reference " + genome + " --regions " + regions +
+                                " --device cpu --output " + (folder / "scores.tsv").string();
+    const ProgramResult lost =
+        run_shell("bash", "mkdir $HOME/gone; cd $HOME/gone; rmdir $HOME/gone; " + predict);
+    DOCTEST_CHECK(lost.code == 2);
+    DOCTEST_CHECK(contains(lost.out, "the current folder: No such file or directory"));
+    const ProgramResult small = run_shell("bash", "ulimit -s 64; " + predict);
+    DOCTEST_CHECK(small.code == 2);
+    DOCTEST_CHECK(contains(small.out, "1024 KiB of stack are needed, and 64 are allowed"));
+    DOCTEST_CHECK(run_shell("bash", "ulimit -S -s 64; " + predict).code == 0);
+}
+
+#ifndef __SANITIZE_ADDRESS__  // which takes terabytes of addresses for itself
+DOCTEST_TEST_CASE("arguments: whatever memory is allowed, a network's scores are whole or it is code 4") {
+    if (!has_shell("bash")) return;
+    const TempDir folder;
+    const std::string predict = "exec " + program_path() + " predict-chromatin --model " + model +
+                                " --reference " + genome + " --regions " + regions + " --device cpu " +
+                                "--threads 1 --output " + (folder / "scores.tsv").string();
+    for (int megabytes = 100; megabytes < 700; megabytes += 20) {
+        DOCTEST_CAPTURE(megabytes);
+        const auto result =
+            run_shell("bash", "ulimit -v " + std::to_string(megabytes * 1024) + "; " + predict + " --force");
+        DOCTEST_CHECK((result.code == 4 || result.code == 0));
+        if (result.code == 4) DOCTEST_CHECK(contains(result.out, "bigbird-dna: error: "));
+        DOCTEST_CHECK(fs::exists(folder / "scores.tsv") == (result.code == 0));
+        fs::remove(folder / "scores.tsv");
+    }
+}
+#endif
