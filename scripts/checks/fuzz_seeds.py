@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """fuzz_seeds.py TARGET FOLDER: writes what the fuzzing of a target (tests/fuzz) begins with: small files of test_data, and small files made here."""
 import gzip
+import hashlib
 import json
 import struct
 import sys
@@ -154,6 +155,15 @@ def tokenizer_json():
     return {"bpe": json.dumps(bpe).encode(), "nested": b'{"a": ' + nested(300) + b"}", **stored("tokenizer/hf/*.json")}
 
 
+def training_state():
+    progress = {"skipped_steps": 1, "skipped_in_a_row": 0, "last_loss": 0.5, "complete": False, "evaluation_due": True, "evaluation": {"loss": 0.5},
+                "best_step": 8, "best_value": 0.25, "evaluations_since_best": 1}
+    state = json.dumps({"step": 9, "progress": progress, "task": {"epoch": 1}})
+    tensors = safetensors()["two"]
+    return {"whole": folder(state, tensors), "sums": folder(state, tensors, f"{hashlib.sha256(state.encode()).hexdigest()}  training_state/state.json\n"),
+            "elsewhere": folder(state, tensors, "0  ../../x\n"), "nested": b'{"step": ' + nested(300) + b"}"}
+
+
 def variants():
     vcf = b"##fileformat=VCFv4.2\n##contig=<ID=chr1,length=2000>\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\nchr1\t10\t.\tA\tC,<DEL>\t.\t.\t.\n22\t3\tx\tGT\tG\t1\tPASS\t.\n"
     return {"plain": vcf, "gzip": gzip.compress(vcf, mtime=0), **stored("variants/*.vcf.gz", "variants/*.bcf", "variants/malformed/*")}
@@ -166,7 +176,7 @@ def deepsea_mat():
 def main():
     targets = {function.__name__: function for function in (
         bed, chain, contig_lengths, deepsea_mat, documents, examples, fasta, label_table, model_folder, options_file, part_record, safetensors,
-        score_table, sentencepiece_model, token_shards, tokenizer_json, variants)}
+        score_table, sentencepiece_model, token_shards, tokenizer_json, training_state, variants)}
     if len(sys.argv) != 3 or sys.argv[1] not in targets:
         sys.exit(f"fuzz_seeds.py: TARGET FOLDER are needed; targets: {' '.join(targets)}")
     out = Path(sys.argv[2])

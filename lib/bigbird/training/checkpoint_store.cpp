@@ -3,14 +3,11 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
-#include "bigbird/core/formats/checksum.hpp"
-#include "bigbird/core/formats/file_name.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/training/state/state_folder.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <map>
 
 namespace bigbird::training {
 
@@ -18,58 +15,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* sums_file = "training_state/sha256.txt";
+constexpr const char* optimizer_file = "training_state/optimizer.safetensors";
 constexpr std::string_view prefix = "step-";
 
 std::optional<std::int64_t> step_of(const fs::path& directory) {
     const std::string name = directory.filename().string();
     return name.starts_with(prefix) ? parse_number<std::int64_t>(name.substr(prefix.size())) : std::nullopt;
-}
-
-/// Checksums of all files of a folder but the list itself, by their names relative to it.
-std::map<std::string, std::string> checksums(const fs::path& directory) {
-    std::map<std::string, std::string> sums;
-    for (const auto& entry : fs::recursive_directory_iterator(directory)) {
-        const std::string name = entry.path().lexically_relative(directory).generic_string();
-        if (entry.is_regular_file() && name != sums_file) {
-            sums.emplace(name, sha256_of_file(entry.path()));
-        }
-    }
-    return sums;
-}
-
-void write_sums(const fs::path& directory) {
-    const std::map<std::string, std::string> sums = checksums(directory);
-    write_atomically(directory / sums_file, Overwrite::refuse, [&](std::ostream& out) {
-        for (const auto& [name, sum] : sums) {
-            out << sum << "  " << name << '\n';
-        }
-    });
-}
-
-void check_sums(const fs::path& directory) {
-    require_readable(directory / sums_file);
-    std::ifstream list(directory / sums_file);
-    std::string line;
-    bool any = false;
-    while (std::getline(list, line)) {
-        const std::size_t gap = line.find("  ");
-        if (gap == std::string::npos) {
-            throw InputError("is damaged", directory / sums_file);
-        }
-        if (!is_name_within(line.substr(gap + 2))) {
-            throw InputError("names a file outside its folder", directory / sums_file);
-        }
-        const fs::path file = directory / line.substr(gap + 2);
-        require_readable(file);
-        if (sha256_of_file(file) != line.substr(0, gap)) {
-            throw InputError("is damaged: its checksum is not the one that was written", file);
-        }
-        any = true;
-    }
-    if (!any) {
-        throw InputError("is empty", directory / sums_file);
-    }
 }
 
 /// What PendingOutput leaves where its process was killed.
@@ -102,10 +53,9 @@ fs::path CheckpointStore::write(std::int64_t step, Json state, const model::Tens
                                 const std::function<void(const fs::path&)>& write_model) {
     PendingOutput pending(directory_of(step), Overwrite::allow, PendingOutput::Kind::folder);
     write_model(pending.path());
-    fs::create_directory(pending.path() / "training_state");
-    model::write_safetensors(optimizer, pending.path() / "training_state/optimizer.safetensors");
     state["step"] = step;
-    write_json(pending.path() / "training_state/state.json", state, Overwrite::refuse);
+    write_state(pending.path(), state);
+    model::write_safetensors(optimizer, pending.path() / optimizer_file);
     write_sums(pending.path());
     pending.commit();
     prune();
@@ -139,13 +89,9 @@ Checkpoint CheckpointStore::open(const fs::path& directory) {
     check_sums(directory);
     Checkpoint checkpoint;
     checkpoint.directory = directory;
-    const fs::path state_file = directory / "training_state/state.json";
-    checkpoint.state = read_json(state_file);
-    if (!checkpoint.state.contains("step") || !checkpoint.state["step"].is_number_unsigned()) {
-        throw InputError("names no step", state_file);
-    }
+    checkpoint.state = read_state(directory);
     checkpoint.step = checkpoint.state["step"].get<std::int64_t>();
-    checkpoint.optimizer = model::read_safetensors(directory / "training_state/optimizer.safetensors");
+    checkpoint.optimizer = model::read_safetensors(directory / optimizer_file);
     return checkpoint;
 }
 

@@ -16,8 +16,8 @@
 #include "bigbird/training/device/memory.hpp"
 #include "bigbird/training/metrics/metrics_log.hpp"
 #include "bigbird/training/run_lock.hpp"
-#include "bigbird/training/run_position.hpp"
 #include "bigbird/training/run_start.hpp"
+#include "bigbird/training/state/run_position.hpp"
 
 #include <ATen/ATen.h>
 
@@ -165,9 +165,8 @@ private:
 void Loop::restore(const Checkpoint& checkpoint) {
     task_.read_model(checkpoint.directory);
     optimizer_.restore(checkpoint.optimizer);
+    position_ = position_of(checkpoint.state, checkpoint.directory);
     try {
-        position_ =
-            RunPosition::from_json(checkpoint.state.value("progress", Json::object()), checkpoint.step);
         task_.restore(checkpoint.state.value("task", Json::object()));
     } catch (const Json::exception&) {
         throw InputError("is damaged: it does not say how far the run was",

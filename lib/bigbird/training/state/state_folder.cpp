@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/training/state/state_folder.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+#include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/formats/file_name.hpp"
+
+#include <fstream>
+#include <map>
+
+namespace bigbird::training {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* state_file = "training_state/state.json";
+constexpr const char* sums_file = "training_state/sha256.txt";
+
+/// Checksums of all files of a folder but the list itself, by their names relative to it.
+std::map<std::string, std::string> checksums(const fs::path& directory) {
+    std::map<std::string, std::string> sums;
+    for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+        const std::string name = entry.path().lexically_relative(directory).generic_string();
+        if (entry.is_regular_file() && name != sums_file) {
+            sums.emplace(name, sha256_of_file(entry.path()));
+        }
+    }
+    return sums;
+}
+
+}  // namespace
+
+void write_state(const fs::path& checkpoint, const Json& state) {
+    fs::create_directory(checkpoint / "training_state");
+    write_json(checkpoint / state_file, state, Overwrite::refuse);
+}
+
+void write_sums(const fs::path& checkpoint) {
+    const std::map<std::string, std::string> sums = checksums(checkpoint);
+    write_atomically(checkpoint / sums_file, Overwrite::refuse, [&](std::ostream& out) {
+        for (const auto& [name, sum] : sums) {
+            out << sum << "  " << name << '\n';
+        }
+    });
+}
+
+void check_sums(const fs::path& checkpoint) {
+    require_readable(checkpoint / sums_file);
+    std::ifstream list(checkpoint / sums_file);
+    std::string line;
+    bool any = false;
+    while (std::getline(list, line)) {
+        const std::size_t gap = line.find("  ");
+        if (gap == std::string::npos) {
+            throw InputError("is damaged", checkpoint / sums_file);
+        }
+        if (!is_name_within(line.substr(gap + 2))) {
+            throw InputError("names a file outside its folder", checkpoint / sums_file);
+        }
+        const fs::path file = checkpoint / line.substr(gap + 2);
+        require_readable(file);
+        if (sha256_of_file(file) != line.substr(0, gap)) {
+            throw InputError("is damaged: its checksum is not the one that was written", file);
+        }
+        any = true;
+    }
+    if (!any) {
+        throw InputError("is empty", checkpoint / sums_file);
+    }
+}
+
+Json read_state(const fs::path& checkpoint) {
+    Json state = read_json(checkpoint / state_file);
+    if (!state.contains("step") || !state["step"].is_number_unsigned()) {
+        throw InputError("names no step", checkpoint / state_file);
+    }
+    return state;
+}
+
+}  // namespace bigbird::training

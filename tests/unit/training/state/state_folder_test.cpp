@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/training/state/state_folder.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
+using namespace bigbird;
+using namespace bigbird::training;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string refusal(const fs::path& checkpoint) {
+    return testing::message_of<InputError>([&] { check_sums(checkpoint); });
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("state_folder: the state and the checksums of all files are read back") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "model.safetensors", "weights");
+    write_state(folder.path(), {{"step", 5}, {"note", "x"}});
+    write_sums(folder.path());
+    check_sums(folder.path());
+    DOCTEST_CHECK(read_state(folder.path()) == Json{{"step", 5}, {"note", "x"}});
+    testing::write_file(folder / "model.safetensors", "weightz");
+    DOCTEST_CHECK(refusal(folder.path()) == (folder / "model.safetensors").string() +
+                                                ": is damaged: its checksum is not the one that was written");
+}
+
+DOCTEST_TEST_CASE("state_folder: the list of checksums cannot name files elsewhere") {
+    const testing::TempDir folder;
+    fs::create_directories(folder / "training_state");
+    const fs::path list = folder / "training_state/sha256.txt";
+    for (const char* name : {"/etc/passwd", "../../../x", "training_state/../../x", ""}) {
+        testing::write_file(list, std::string("0  ") + name + "\n");
+        DOCTEST_CHECK(refusal(folder.path()) == list.string() + ": names a file outside its folder");
+    }
+    testing::write_file(list, "0 x\n");
+    DOCTEST_CHECK(refusal(folder.path()) == list.string() + ": is damaged");
+    testing::write_file(list, "");
+    DOCTEST_CHECK(refusal(folder.path()) == list.string() + ": is empty");
+}
+
+DOCTEST_TEST_CASE("state_folder: a state without a step is refused") {
+    const testing::TempDir folder;
+    fs::create_directories(folder / "training_state");
+    const fs::path file = folder / "training_state/state.json";
+    for (const char* text : {"{}", "7", "[]", "null", R"({"step": -1})", R"({"step": 0.5})"}) {
+        DOCTEST_CAPTURE(text);
+        testing::write_file(file, text);
+        DOCTEST_CHECK(testing::message_of<InputError>([&] { read_state(folder.path()); }) ==
+                      file.string() + ": names no step");
+    }
+}
