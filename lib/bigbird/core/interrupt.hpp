@@ -11,10 +11,10 @@ inline constexpr std::array<int, 3> stop_signals{SIGTERM, SIGINT, SIGHUP};
 
 /// Turns the stop signals into a flag that long work looks at; a second SIGINT or SIGTERM ends the program at
 /// once. A second SIGHUP does nothing, for a terminal that closes sends two, from the shell and from the
-/// kernel; nor does the first where it was ignored before, as nohup does. SIGPIPE and SIGXFSZ are ignored. What hold_signals() held back comes in now. Call it first in main(), on
-/// the thread of main(): the handler has a stack of its own there, and there alone. The kernel prefers that
-/// thread; others should be started with these signals held back (as
-/// apps/bigbird-dna/support/thread_signals.hpp does).
+/// kernel; nor does the first where it was ignored before, as nohup does. SIGPIPE and SIGXFSZ are ignored.
+/// What hold_signals() held back comes in now. Call it first in main(), on the thread of main(): the handler
+/// has a stack of its own there, and there alone. The kernel prefers that thread; others should be started
+/// with these signals held back (as apps/bigbird-dna/support/thread_signals.hpp does).
 void install_signal_handlers();
 
 /// Holds the stop signals back until install_signal_handlers() or release_signals(), also across fork() and

@@ -110,8 +110,9 @@ DOCTEST_TEST_CASE("variant_rows: what cannot be scored is marked, counted, and w
         "1\t6\t.\tC\tGGGGG\n"
         "1\t40\t.\tA\tG\n"
         "1\t2\t.\tC\tG\n");
-    DOCTEST_CHECK(statuses(rows) ==
-                  "ref_mismatch symbolic symbolic ok no_alt no_contig past_end past_end too_long has_n padded ");
+    DOCTEST_CHECK(
+        statuses(rows) ==
+        "ref_mismatch symbolic symbolic ok no_alt no_contig past_end past_end too_long has_n padded ");
     DOCTEST_CHECK(std::isnan(rows[0].n_fraction));
     DOCTEST_CHECK(log.text().find("v.vcf: 1 of 11 rows are ref_mismatch and have no scores") !=
                   std::string::npos);
