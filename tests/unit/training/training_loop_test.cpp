@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <sstream>
@@ -260,14 +261,21 @@ DOCTEST_TEST_CASE("training_loop: killed at random moments, a run ends as an und
     const fs::path run = folder / "run";
     testing::ToyTask whole;
     run_training(whole, often_written_spec(), folder / "whole");
+    int status = 0;
+    const auto start = std::chrono::steady_clock::now();
+    const pid_t undisturbed = start_helper(folder / "undisturbed", "often");
+    DOCTEST_REQUIRE(::waitpid(undisturbed, &status, 0) == undisturbed);
+    const std::int64_t whole_time =
+        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start)
+            .count();
     Rng rng(20);
     int kills = 0;
     for (bool done = false; !done;) {
         const pid_t child = start_helper(run, "often");
-        // Longer and longer, so that the end is reached on a slow machine, too.
-        ::usleep(static_cast<useconds_t>(rng.between(100'000, 400'000 + 50'000 * kills)));
+        // Longer and longer, so that the end is reached on a machine that becomes slower, too.
+        ::usleep(
+            static_cast<useconds_t>(rng.between(whole_time / 10, whole_time / 4 + whole_time / 20 * kills)));
         ::kill(child, SIGKILL);
-        int status = 0;
         DOCTEST_REQUIRE(::waitpid(child, &status, 0) == child);
         done = WIFEXITED(status);
         DOCTEST_REQUIRE((!done || WEXITSTATUS(status) == 0));
