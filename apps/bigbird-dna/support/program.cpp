@@ -197,6 +197,7 @@ Program::Program() : app_(about, "bigbird-dna") {
     app_.set_version_flag("--version", std::string("bigbird-dna ") + std::string(version()),
                           "Print the version and exit");
     app_.formatter(std::make_shared<HelpFormatter>());
+    app_.set_help_all_flag("--help-all", "Print the help of every command and exit")->group("");
 }
 
 CLI::App& Program::add_command(const std::string& name, const std::string& group,

@@ -78,8 +78,9 @@ struct RegionReader::State {
     const genome::ReferenceGenome& reference;
     RegionOptions options;
     std::int64_t rows = 0, longer = 0;  ///< longer: than their window
-    std::map<RowStatus, std::int64_t> invalid;
-    std::optional<genome::BedRecord> tiled;  ///< the row that is being cut into tiles
+    std::int64_t without_summit = 0;    ///< where summits are asked for
+    std::map<RowStatus, std::int64_t> invalid{};
+    std::optional<genome::BedRecord> tiled{};  ///< the row that is being cut into tiles
     std::size_t tiled_contig = 0;
     std::int64_t next_tile = 0;  ///< where it begins
     bool reverse_tile = false;   ///< the same tile comes on the minus strand
@@ -119,6 +120,7 @@ struct RegionReader::State {
             return tile();
         }
         if (options.anchor != Anchor::itself && record.where.size() > options.bounds.size()) ++longer;
+        if (options.anchor == Anchor::summit && !record.summit) ++without_summit;
         return row_on(record, known.name);
     }
 
@@ -156,7 +158,7 @@ struct RegionReader::State {
 
 RegionReader::RegionReader(const std::filesystem::path& regions, const genome::ReferenceGenome& reference,
                            RegionOptions options)
-    : state_(new State{Lines(regions, options.skip_invalid), reference, options, 0, 0, {}, {}, 0, 0, false}) {
+    : state_(new State{Lines(regions, options.skip_invalid), reference, options}) {
     BIGBIRD_EXPECTS(options.bounds.size() > 0 || options.anchor == Anchor::itself, "a window needs bases");
 }
 
@@ -181,7 +183,8 @@ void RegionReader::fill(RegionRow& row) const {
     }
     const genome::Contig& contig = state_->reference.contigs()[*state_->reference.find(row.window.contig)];
     row.head.n_fraction = genome::n_fraction(row.sequence);
-    row.head.status = status_of(row.sequence, row.window.begin < 0 || row.window.end > contig.length);
+    const std::int64_t bin = state_->options.bin, end = (row.window.end + bin - 1) / bin * bin;
+    row.head.status = status_of(row.sequence, row.window.begin < 0 || end > contig.length);
 }
 
 void RegionReader::report() const {
@@ -195,6 +198,10 @@ void RegionReader::report() const {
             "alone; {} scores all of a row",
             state_->path().string(), state_->longer, state_->rows, state_->options.bounds.size(),
             state_->options.use_strand ? "TSS" : "middle", state_->options.use_strand ? "--scan" : "--tile");
+    }
+    if (state_->without_summit > 0) {
+        log_warning("{}: {} of {} rows name no summit (narrowPeak's tenth column); their middle is taken",
+                    state_->path().string(), state_->without_summit, state_->rows);
     }
     if (state_->rows == 0) {
         log_warning("{}: holds no regions; the output holds none either", state_->path().string());

@@ -26,6 +26,9 @@ struct RegionOptions {
     /// one shorter, and each gives a row of its own whose window lies about its middle base (with use_strand
     /// as about a TSS).
     std::int64_t tile = 0;
+    /// Bases of a bin, for models that score the bins of a contig from its first base on. A window is padded
+    /// where its last bin hangs over the contig's end.
+    std::int64_t bin = 1;
     bool tile_both_strands = false;  ///< rows without a strand give a tile on + and one on -
 };
 

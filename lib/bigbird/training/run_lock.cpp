@@ -6,38 +6,77 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 namespace bigbird::training {
 
-RunLock::RunLock(const std::filesystem::path& run_directory) {
+namespace {
+
+constexpr const char* lock_file = "lock";
+
+/// The descriptor of the lock file, which is made where it is not there. Throws as RunLock().
+int open_lock(const std::filesystem::path& run_directory) {
     std::error_code error;
     std::filesystem::create_directories(run_directory, error);
-    const std::filesystem::path file = run_directory / "lock";
-    handle_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (handle_ < 0) {
-        const int reason = error ? error.value() : errno;
-        throw_refused(run_directory.string() +
-                          ": this run folder cannot be made or written to: " + std::strerror(reason),
-                      reason);
+    const int handle =
+        ::open((run_directory / lock_file).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (handle >= 0) return handle;
+    const int reason = error ? error.value() : errno;
+    throw_refused(
+        run_directory.string() + ": this run folder cannot be made or written to: " + std::strerror(reason),
+        reason);
+}
+
+/// Closes the descriptor where another process holds the lock. Throws as RunLock().
+void lock(int handle, const std::filesystem::path& run_directory) {
+    if (::flock(handle, LOCK_EX | LOCK_NB) == 0) return;
+    const int reason = errno;
+    ::close(handle);
+    if (reason == EWOULDBLOCK) {
+        throw ConfigError(run_directory.string() +
+                          ": another process is training in this folder; wait for it or give "
+                          "another --output");
     }
-    if (::flock(handle_, LOCK_EX | LOCK_NB) != 0) {
-        const int reason = errno;
-        ::close(handle_);
-        if (reason == EWOULDBLOCK) {
-            throw ConfigError(run_directory.string() +
-                              ": another process is training in this folder; wait for it or give "
-                              "another --output");
-        }
-        throw_refused(file.string() + ": cannot be locked: " + std::strerror(reason), reason);
+    throw_refused((run_directory / lock_file).string() + ": cannot be locked: " + std::strerror(reason),
+                  reason);
+}
+
+/// Whether the file was removed by the process that held it between our opening and our locking.
+bool is_removed(int handle) {
+    struct stat status {};
+    return ::fstat(handle, &status) == 0 && status.st_nlink == 0;
+}
+
+}  // namespace
+
+RunLock::RunLock(const std::filesystem::path& run_directory)
+    : directory_(run_directory), folder_is_ours_(!std::filesystem::exists(run_directory)) {
+    for (bool held = false; !held;) {
+        handle_ = open_lock(run_directory);
+        lock(handle_, run_directory);
+        held = !is_removed(handle_);
+        if (!held) ::close(handle_);
     }
 }
 
 RunLock::~RunLock() {
+    remove_if_unused();
     ::close(handle_);
+}
+
+void RunLock::remove_if_unused() const noexcept {
+    try {
+        const std::vector<std::filesystem::path> entries = entries_of(directory_);
+        if (entries.size() != 1 || entries.front().filename() != lock_file) return;
+        ::unlink(entries.front().c_str());
+        if (folder_is_ours_) ::rmdir(directory_.c_str());
+    } catch (const std::exception&) {  // no memory: the next run takes the lock file as it is
+    }
 }
 
 }  // namespace bigbird::training

@@ -6,7 +6,7 @@
 namespace bigbird::training {
 
 /// Holds RUN/lock with flock() while it lives: the kernel lets go when the process ends, however it ends.
-/// Makes the folder and the file.
+/// Makes the folder and the file; removes what it made where nothing else was put into the folder.
 class RunLock {
 public:
     /// Throws ConfigError where another process holds it or the folder cannot be written.
@@ -16,6 +16,10 @@ public:
     RunLock& operator=(const RunLock&) = delete;
 
 private:
+    void remove_if_unused() const noexcept;
+
+    std::filesystem::path directory_;
+    bool folder_is_ours_;
     int handle_ = -1;
 };
 

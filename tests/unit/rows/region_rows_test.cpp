@@ -61,6 +61,32 @@ DOCTEST_TEST_CASE("region_rows: each row has its window, its status and its shar
     DOCTEST_CHECK(rows[4].sequence == "CCCC");
 }
 
+DOCTEST_TEST_CASE("region_rows: rows without a summit, where summits are asked for, are said") {
+    RegionOptions options = options_of(-2, 2);
+    options.anchor = Anchor::summit;
+    const testing::TempDir folder;
+    testing::write_file(folder / "r.narrowPeak", "2\t0\t8\t.\t0\t.\t1\t1\t1\t5\n2\t0\t8\n");
+    const auto genome = small_genome();
+    const testing::CapturedLog log;
+    RegionReader reader(folder / "r.narrowPeak", *genome, options);
+    DOCTEST_CHECK(reader.next()->window.begin == 3);
+    DOCTEST_CHECK(reader.next()->window.begin == 2);
+    DOCTEST_CHECK_FALSE(reader.next().has_value());
+    reader.report();
+    DOCTEST_CHECK(log.text().find("1 of 2 rows name no summit") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("region_rows: a row whose last bin hangs over the contig's end is padded") {
+    RegionOptions options;
+    options.anchor = Anchor::itself;
+    options.bin = 8;
+    const auto rows = read_rows("2\t0\t8\n2\t2\t9\n2\t8\t10\n1\t22\t24\n1\t24\t30\n", options);
+    std::string statuses;
+    for (const RegionRow& row : rows)
+        statuses += std::string(to_string(row.head.status)) + " ";
+    DOCTEST_CHECK(statuses == "ok padded padded ok padded ");
+}
+
 DOCTEST_TEST_CASE("region_rows: rows longer than their window are counted and said, tiles are not") {
     const testing::TempDir folder;
     testing::write_file(folder / "r.bed", "1\t2\t6\n1\t2\t7\n1\t0\t20\n");

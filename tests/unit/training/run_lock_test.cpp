@@ -25,6 +25,20 @@ DOCTEST_TEST_CASE("run_lock: a second run in the same folder is refused, a later
     const RunLock again(folder / "run");
 }
 
+DOCTEST_TEST_CASE("run_lock: where nothing was put into the folder, nothing is left") {
+    const testing::TempDir folder;
+    { const RunLock lock(folder / "made"); }
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "made"));
+    std::filesystem::create_directory(folder / "there");
+    { const RunLock lock(folder / "there"); }
+    DOCTEST_CHECK(std::filesystem::is_empty(folder / "there"));
+    {
+        const RunLock lock(folder / "used");
+        testing::write_file(folder / "used/metrics.jsonl", "");
+    }
+    DOCTEST_CHECK(std::filesystem::exists(folder / "used/lock"));
+}
+
 DOCTEST_TEST_CASE("run_lock: the lock dies with its process, however it ends") {
     const testing::TempDir folder;
     int ready[2];

@@ -73,7 +73,8 @@ public:
     rows::RegionOptions region_options(rows::Anchor anchor) const override {
         const std::int64_t bin = models_.front().bins->grid().bin;
         return {.anchor = anchor == rows::Anchor::summit ? anchor : rows::Anchor::itself,
-                .bounds = {-(bin / 2), bin - bin / 2}};
+                .bounds = {-(bin / 2), bin - bin / 2},
+                .bin = bin};
     }
     std::int64_t rows_a_chunk() const override { return task_models::rows_a_chunk; }
     std::unique_ptr<PreparedRows> prepare(std::span<rows::RegionRow> rows, int) const override {
