@@ -155,7 +155,7 @@ BIGBIRD_DEVICE void finish_stack(const Isa& isa, const Arguments& a, const Unit&
     const int first = first_token_of(a.tiling, tile), count = count_tokens(a.tiling, tile);
     const bool is_part = of_side(unit.slot, side) >= 0;
     const std::int64_t slot = static_cast<std::int64_t>(sample) * a.queries.slots + of_side(unit.slot, side);
-    float* part = a.workspace + slot * tile_tokens * (HeadDim + 1);
+    float* const part = is_part ? a.workspace + slot * tile_tokens * (HeadDim + 1) : nullptr;
     BIGBIRD_UNROLL
     for (int half = 0; half < 2; ++half) {
         const int of_tile = row + lane / 4 + 8 * half;
