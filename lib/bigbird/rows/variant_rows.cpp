@@ -25,9 +25,10 @@ std::string normalised(std::string dna) {
     return dna;
 }
 
+/// N in the reference is any base; N given (a letter of IUPAC's, too) is none that the reference knows.
 bool agree(std::string_view reference, std::string_view given) {
     return std::equal(reference.begin(), reference.end(), given.begin(), given.end(),
-                      [](char a, char b) { return a == b || a == 'N' || b == 'N'; });
+                      [](char known, char base) { return known == base || known == 'N'; });
 }
 
 std::string place_of(const VariantRow& row) {

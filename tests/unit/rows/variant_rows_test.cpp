@@ -107,14 +107,16 @@ DOCTEST_TEST_CASE("variant_rows: what cannot be scored is marked, counted, and w
         "2\t6\t.\tC\tG\n"
         "1\t62\t.\tNN\tG\n"
         "1\t0\t.\tN\tG\n"
+        "1\t6\t.\tN\tG\n"
+        "1\t6\t.\tY\tG\n"
         "1\t6\t.\tC\tGGGGG\n"
         "1\t40\t.\tA\tG\n"
         "1\t2\t.\tC\tG\n");
-    DOCTEST_CHECK(
-        statuses(rows) ==
-        "ref_mismatch symbolic symbolic ok no_alt no_contig past_end past_end too_long has_n padded ");
+    DOCTEST_CHECK(statuses(rows) ==
+                  "ref_mismatch symbolic symbolic ok no_alt no_contig past_end past_end ref_mismatch "
+                  "ref_mismatch too_long has_n padded ");
     DOCTEST_CHECK(std::isnan(rows[0].n_fraction));
-    DOCTEST_CHECK(log.text().find("v.vcf: 1 of 11 rows are ref_mismatch and have no scores") !=
+    DOCTEST_CHECK(log.text().find("v.vcf: 3 of 13 rows are ref_mismatch and have no scores") !=
                   std::string::npos);
     const std::string error =
         message_of<InputError>([&] { small.read("1\t6\t.\tC\tG\n1\t7\tx\tA\tG\n", true); });

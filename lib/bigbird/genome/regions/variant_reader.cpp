@@ -8,9 +8,11 @@
 #include <htslib/hts.h>
 #include <htslib/vcf.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <string_view>
 
 namespace bigbird::genome {
 
@@ -26,11 +28,15 @@ struct CloseRecord {
     void operator()(bcf1_t* record) const noexcept { bcf_destroy(record); }
 };
 
-/// Whether POS of the line just read is a number. htslib takes "nowhere" for 0 and "12x" for 12; it has ended
-/// the line's fields by zeros.
-bool position_is_a_number(const htsFile& file) {
+/// Whether the line just read has the columns up to ALT, and a number in POS. htslib takes a line of four,
+/// and "nowhere" for 0 and "12x" for 12. It has ended the line's fields by zeros.
+bool is_record(const htsFile& file) {
     if (file.format.format != vcf) return true;
-    const char* const position = file.line.s + std::strlen(file.line.s) + 1;
+    constexpr int tabs_before_alt = 4;
+    const std::string_view line(file.line.s, file.line.l);
+    if (std::ranges::count_if(line, [](char c) { return c == '\0' || c == '\t'; }) < tabs_before_alt)
+        return false;
+    const char* const position = line.data() + std::strlen(line.data()) + 1;
     return *position != '\0' && position[std::strspn(position, "0123456789")] == '\0';
 }
 
@@ -78,7 +84,7 @@ std::optional<Variant> VariantReader::next() {
     // Contigs that the header lacks are fine: htslib adds them.
     const bool damaged = result < -1 || (record->errcode & ~(BCF_ERR_CTG_UNDEF | BCF_ERR_TAG_UNDEF)) != 0 ||
                          bcf_unpack(record, BCF_UN_STR) < 0;
-    if (damaged || record->n_allele < 1 || !position_is_a_number(*state_->file) || record->pos < -1) {
+    if (damaged || record->n_allele < 1 || !is_record(*state_->file) || record->pos < -1) {
         throw InputError("record " + std::to_string(state_->records) +
                              " is malformed or cut off; 'bcftools view' shows what is wrong with it",
                          state_->path);

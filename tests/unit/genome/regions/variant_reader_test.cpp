@@ -78,6 +78,20 @@ DOCTEST_TEST_CASE("variant_reader: POS 0 is a telomere, POS that is no number is
     }
 }
 
+DOCTEST_TEST_CASE("variant_reader: a line that ends before ALT is refused, one that ends behind it is read") {
+    const TempDir folder;
+    const auto file = [&](const std::string& line) {
+        write_file(folder / "v.vcf",
+                   "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + line + "\n");
+        return folder / "v.vcf";
+    };
+    DOCTEST_CHECK(read_all(file("1\t12\t.\tN\tG")).at(0).alts.at(0) == "G");
+    for (const char* line : {"1\t12\t.\tN", "1\t12\t.", "1\t12", "1"}) {
+        DOCTEST_CAPTURE(line);
+        DOCTEST_CHECK_THROWS_AS(read_all(file(line)), InputError);
+    }
+}
+
 DOCTEST_TEST_CASE("variant_reader: what is no whole VCF is refused") {
     const auto error = [](const std::filesystem::path& path) {
         return message_of<InputError>([&] { read_all(path); });
