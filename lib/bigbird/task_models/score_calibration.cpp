@@ -94,8 +94,8 @@ std::optional<evaluation::Calibration> read_calibration(const fs::path& director
     if (!fs::exists(file, error)) return std::nullopt;
     const Json json = read_json(file);
     try {
-        if (json.at("format").get<int>() > format_version) {
-            throw InputError("was written by a newer bigbird-dna", file);
+        if (json.at("format") != format_version) {
+            throw InputError("was written by another bigbird-dna", file);
         }
         require_method(json, link, file);
         evaluation::Calibration calibration = calibration_from(json);

@@ -131,9 +131,9 @@ TaskInfo read_task_info(const fs::path& directory) {
         throw InputError("is no model for a task: finetune-promoter or finetune-chromatin makes one", where);
     }
     try {
-        if (json.at("format").get<int>() > format_version) {
+        if (json.at("format") != format_version) {
             throw InputError(
-                "was written by a newer bigbird-dna (" + json.at("version").get<std::string>() + ")", where);
+                "was written by another bigbird-dna (" + json.at("version").get<std::string>() + ")", where);
         }
         TaskInfo info;
         info.task = parse_task(json.at("task").get<std::string>(), where);

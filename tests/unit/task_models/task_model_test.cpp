@@ -82,7 +82,7 @@ DOCTEST_TEST_CASE("scoring/task_model: damaged and newer descriptions") {
                   std::string::npos);
     DOCTEST_CHECK(with("window", 7).find("bigbird_dna.task_model, is damaged: ") != std::string::npos);
     DOCTEST_CHECK(with("format", 2) ==
-                  file.string() + ": was written by a newer bigbird-dna (" +
+                  file.string() + ": was written by another bigbird-dna (" +
                       read_json(file)["bigbird_dna"]["task_model"]["version"].get<std::string>() + ")");
 }
 

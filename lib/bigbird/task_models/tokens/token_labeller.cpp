@@ -52,9 +52,9 @@ TokensInfo read_tokens_info(const fs::path& directory) {
         throw InputError("is no model of tokens: finetune-tokens makes one", where);
     }
     try {
-        if (json.at("format").get<int>() > format_version) {
+        if (json.at("format") != format_version) {
             throw InputError(
-                "was written by a newer bigbird-dna (" + json.at("version").get<std::string>() + ")", where);
+                "was written by another bigbird-dna (" + json.at("version").get<std::string>() + ")", where);
         }
         TokensInfo info = info_from(json);
         if (info.margin < 0 || info.core() < 1) throw InputError("has a window without bases", where);
