@@ -26,6 +26,22 @@ public:
     }
 };
 
+// The message, in which '?' stands for control characters: names and lines of strangers' files may hold what
+// moves a terminal's cursor.
+class Printable : public spdlog::custom_flag_formatter {
+public:
+    void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
+        for (const char c : message.payload) {
+            const auto byte = static_cast<unsigned char>(c);
+            const bool is_control = (byte < 0x20 && c != '\n' && c != '\t') || byte == 0x7f;
+            out.push_back(is_control ? '?' : c);
+        }
+    }
+    std::unique_ptr<spdlog::custom_flag_formatter> clone() const override {
+        return std::make_unique<Printable>();
+    }
+};
+
 spdlog::level::level_enum level_of(Verbosity verbosity) {
     switch (verbosity) {
         case Verbosity::quiet:
@@ -45,7 +61,7 @@ void set_up_log(Verbosity verbosity, const std::string& prefix) {
     auto sink = std::make_shared<spdlog::sinks::ansicolor_stderr_sink_mt>();
     auto logger = std::make_shared<spdlog::logger>("bigbird-dna", std::move(sink));
     auto formatter = std::make_unique<spdlog::pattern_formatter>();
-    formatter->add_flag<LevelPrefix>('*').set_pattern("%n: " + prefix + "%^%*%$%v");
+    formatter->add_flag<LevelPrefix>('*').add_flag<Printable>('?').set_pattern("%n: " + prefix + "%^%*%$%?");
     logger->set_formatter(std::move(formatter));
     logger->set_level(level_of(verbosity));
     logger->flush_on(spdlog::level::debug);

@@ -83,3 +83,11 @@ DOCTEST_TEST_CASE("log: messages of many threads stay whole lines, each once") {
     DOCTEST_CHECK(seen.size() == 400);
     DOCTEST_CHECK(*seen.rbegin() == 399);
 }
+
+DOCTEST_TEST_CASE("log: control characters of strangers' files do not reach the terminal") {
+    const std::string text = messages_of([] {
+        set_up_log(Verbosity::normal);
+        log_warning("{}", std::string("a\x1b[2Jb\rc\0d\x7f\te\u00e9", 15));
+    });
+    DOCTEST_CHECK(text == "bigbird-dna: warning: a?[2Jb?c?d?\te\u00e9\n");
+}

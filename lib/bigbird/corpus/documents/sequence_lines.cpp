@@ -8,6 +8,8 @@
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/progress.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <functional>
@@ -160,9 +162,12 @@ void expect_sequence_line(std::string_view text, const std::filesystem::path& fi
     if (text.front() == '>') {
         throw InputError("is a FASTA header, and plain sequence is needed here, one a line", file, line);
     }
+    const auto byte = static_cast<unsigned char>(*stranger);
+    const std::string shown = byte >= ' ' && byte < 0x7f ? std::string("'") + *stranger + "'"
+                                                         : fmt::format("the byte 0x{:02x}", byte);
     throw InputError(
-        std::string("holds '") + *stranger +
-            "', which is no letter of a sequence; one sequence a line is needed, without blanks or gaps",
+        "holds " + shown +
+            ", which is no letter of a sequence; one sequence a line is needed, without blanks or gaps",
         file, line);
 }
 
