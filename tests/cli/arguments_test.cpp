@@ -87,6 +87,22 @@ DOCTEST_TEST_CASE("arguments: --force replaces no folder of others, and no name 
     DOCTEST_CHECK_FALSE(fs::exists(folder / "x"));
 }
 
+DOCTEST_TEST_CASE(
+    "arguments: an output that is an input is refused, and processes past what a machine can hold") {
+    const TempDir folder;
+    const std::string text = folder / "in.txt", same = folder.path() / "." / "in.txt";
+    write_file(text, "ACGT\n");
+    const ProgramResult result =
+        run_program({"encode", "--tokenizer", tokenizer, "--input", text, "--output", same, "--force"});
+    DOCTEST_CHECK(result.code == 2);
+    DOCTEST_CHECK(contains(result.err, "in.txt: is named by --input and by --output"));
+    DOCTEST_CHECK(read_file(text) == "ACGT\n");
+    const ProgramResult storm = run_program({"pretrain", "--reference", genome, "--tokenizer", tokenizer,
+                                             "--processes", "100000", "--output", folder / "run"});
+    DOCTEST_CHECK(storm.code == 2);
+    DOCTEST_CHECK(contains(storm.err, "--processes 100000: at most "));
+}
+
 DOCTEST_TEST_CASE("arguments: closed and full streams are said, and nothing is written into other files") {
     if (!has_shell("bash")) return;
     const TempDir folder;

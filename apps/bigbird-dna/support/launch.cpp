@@ -5,6 +5,7 @@
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -180,9 +181,17 @@ private:
     bool broken_ = false;  // so that the others cannot come to their end
 };
 
+/// Each takes 0.4 GB before it looks at its options.
+constexpr int most_a_processor = 8;
+
 }  // namespace
 
 int launch_processes(int count) {
+    const int most = most_a_processor * resolve_threads(0);
+    if (count > most) {
+        throw ConfigError(fmt::format("--processes {}: at most {} are of use here, {} a processor", count,
+                                      most, most_a_processor));
+    }
     return Job(count).wait();
 }
 

@@ -3,6 +3,7 @@
 
 #include "support/exit_codes.hpp"
 #include "support/help_formatter.hpp"
+#include "support/inputs.hpp"
 #include "support/options_file.hpp"
 #include "support/thread_signals.hpp"
 #include "support/unknown_argument.hpp"
@@ -264,6 +265,7 @@ int Program::parse_and_run(int argc, char** argv) {
         return exit_code(ExitCode::usage);
     }
     set_up_log(quiet_ ? Verbosity::quiet : verbose_ ? Verbosity::verbose : Verbosity::normal);
+    require_outputs_apart(*app_.get_subcommands().front());
     return chosen_();
 }
 
