@@ -123,6 +123,13 @@ DOCTEST_TEST_CASE(
                                fixture / "third.json", "--model-card", fixture / "examples"})
                       .code == 3);
     DOCTEST_CHECK_FALSE(std::filesystem::exists(fixture / "third.json"));
+    write_file(fixture / "run/model/model.safetensors", "another model's weights");
+    const ProgramResult other =
+        run_program({"evaluate-chromatin", "--scores", fixture / "run.tsv", "--examples",
+                     fixture / "examples", "--split", "validation", "--resamples", "0", "--output",
+                     fixture / "third.json", "--model-card", fixture / "run/model"});
+    DOCTEST_CHECK(other.code == 2);
+    DOCTEST_CHECK(contains(other.err, "holds the scores of another model than"));
 }
 
 DOCTEST_TEST_CASE("finetune: --attention chooses the code that attends, there, in predict-* and in embed") {

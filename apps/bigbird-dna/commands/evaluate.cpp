@@ -5,11 +5,14 @@
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/model/files/model_card.hpp"
+#include "bigbird/rows/score_table.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -60,6 +63,20 @@ void add_report_options(CLI::App& command, EvaluateOptions& options) {
         ->group("Output");
 }
 
+/// Throws where a score table says that another model wrote it; other formats do not say.
+void check_same_model(const std::filesystem::path& scores, const std::filesystem::path& model) {
+    const std::string name = scores.filename().string();
+    const std::filesystem::path weights = model / "model.safetensors";
+    std::error_code error;
+    if (!(name.ends_with(".tsv") || name.ends_with(".tsv.gz")) || !std::filesystem::exists(weights, error))
+        return;
+    const rows::ScoreReader table(scores);
+    const std::string written_by = rows::value_of(table.provenance(), "model_sha256");
+    if (written_by.empty() || written_by == sha256_of_file(weights)) return;
+    throw ConfigError("--model-card: " + scores.string() + " holds the scores of another model than " +
+                      model.string() + " (##model_sha256)");
+}
+
 /// Before the work: throws where the card cannot take the figures.
 void check_model_card(const EvaluateOptions& options) {
     if (options.model_card.empty()) return;
@@ -67,6 +84,7 @@ void check_model_card(const EvaluateOptions& options) {
         throw ConfigError("--model-card: a card has no place for the rows of train");
     }
     require_readable(options.model_card / model::card_file);
+    check_same_model(options.request.scores.front().path, options.model_card);
 }
 
 model::CardResult card_result(const evaluation::EvaluationRequest& request,
