@@ -54,8 +54,9 @@ bool is_removed(int handle) {
 
 }  // namespace
 
-RunLock::RunLock(const std::filesystem::path& run_directory)
-    : directory_(run_directory), folder_is_ours_(!std::filesystem::exists(run_directory)) {
+RunLock::RunLock(const std::filesystem::path& run_directory) : directory_(run_directory) {
+    std::error_code unknown;  // then making the folder says why
+    folder_is_ours_ = !std::filesystem::exists(run_directory, unknown);
     for (bool held = false; !held;) {
         handle_ = open_lock(run_directory);
         lock(handle_, run_directory);

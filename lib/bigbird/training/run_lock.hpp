@@ -19,7 +19,7 @@ private:
     void remove_if_unused() const noexcept;
 
     std::filesystem::path directory_;
-    bool folder_is_ours_;
+    bool folder_is_ours_ = false;
     int handle_ = -1;
 };
 
