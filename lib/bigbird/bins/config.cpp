@@ -3,6 +3,7 @@
 
 #include "bigbird/core/choice.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/whole_number.hpp"
 
 #include <array>
 #include <numeric>
@@ -145,17 +146,18 @@ Json to_json(const BinsConfig& config) {
 BinsConfig config_from_json(const Json& json, const std::filesystem::path& where) {
     try {
         BinsConfig config;
-        config.bin = json.at("bin").get<std::int64_t>();
-        config.window_bins = json.at("window_bins").get<std::int64_t>();
-        config.margin_bins = json.at("margin_bins").get<std::int64_t>();
+        config.bin = whole_number(json, "bin");
+        config.window_bins = whole_number(json, "window_bins");
+        config.margin_bins = whole_number(json, "margin_bins");
         config.stages.clear();
         for (const Json& stage : json.at("stages")) {
-            config.stages.push_back({.channels = stage.at("channels").get<std::int64_t>(),
-                                     .width = stage.at("width").get<std::int64_t>(),
-                                     .pool = stage.at("pool").get<std::int64_t>()});
+            config.stages.push_back({.channels = whole_number(stage, "channels"),
+                                     .width = whole_number(stage, "width"),
+                                     .pool = whole_number(stage, "pool")});
         }
         config.both_strands = json.value("both_strands", false);  // models from before it was known
-        config.motif_filters = json.value("motif_filters", std::int64_t{0});  // likewise
+        if (json.contains("motif_filters"))
+            config.motif_filters = whole_number(json, "motif_filters");  // likewise
         config.mixing = parse_choice(mixings, "mixing", json.value("mixing", "attention"));
         config.norm = parse_choice(model::norm_choices, "norm", json.at("norm").get<std::string>());
         config.positions =

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/whole_number.hpp"
 
 #include <algorithm>
 #include <string>
@@ -37,9 +38,9 @@ Json to_json(const Grid& grid) {
 
 Grid grid_from_json(const Json& json, const std::filesystem::path& where) {
     try {
-        const Grid grid{.bin = json.at("bin").get<std::int64_t>(),
-                        .window_bins = json.at("window_bins").get<std::int64_t>(),
-                        .margin_bins = json.at("margin_bins").get<std::int64_t>()};
+        const Grid grid{.bin = whole_number(json, "bin"),
+                        .window_bins = whole_number(json, "window_bins"),
+                        .margin_bins = whole_number(json, "margin_bins")};
         grid.validate();
         return grid;
     } catch (const Json::exception& error) {

@@ -5,6 +5,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/examples/contig_list.hpp"
 #include "bigbird/examples/example_format.hpp"
 
 #include <cerrno>
@@ -100,11 +101,7 @@ void ExampleWriter::finish(const rows::LabelTable& labels, const Json& details) 
 }
 
 Json describe_contigs(const genome::ReferenceGenome& reference) {
-    Json contigs = Json::array();
-    for (const genome::Contig& contig : reference.contigs()) {
-        contigs.push_back({{"name", contig.name}, {"length", contig.length}});
-    }
-    return contigs;
+    return contigs_json(reference.contigs());
 }
 
 Json checksum_of_input(const fs::path& path) {

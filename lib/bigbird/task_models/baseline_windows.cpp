@@ -4,6 +4,7 @@
 #include "bigbird/baselines/window/architecture.hpp"
 #include "bigbird/baselines/window/base_codes.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/whole_number.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/layers/layers.hpp"
@@ -121,8 +122,8 @@ private:
 
 KmerSpec kmer_spec_from(const Json& json, const fs::path& where) {
     try {
-        return {.word = json.at("word").get<int>(),
-                .informative = json.at("informative").get<int>(),
+        return {.word = whole_number<int>(json, "word"),
+                .informative = whole_number<int>(json, "informative"),
                 .unit_length = json.at("unit_length").get<bool>()};
     } catch (const Json::exception& error) {
         throw InputError("the network's description is damaged: " + std::string(error.what()), where);

@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/examples/contig_list.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/task_models/base_bins.hpp"
@@ -22,14 +23,6 @@ namespace {
 constexpr const char* section = "task_model";  // in config.json: bigbird_dna.task_model
 constexpr int format_version = 1;
 constexpr std::size_t contigs_kept = 100;
-
-std::vector<genome::Contig> contigs_from(const Json& json) {
-    std::vector<genome::Contig> contigs;
-    for (const Json& contig : json) {
-        contigs.push_back({contig.at("name").get<std::string>(), contig.at("length").get<std::int64_t>()});
-    }
-    return contigs;
-}
 
 examples::Task parse_task(const std::string& text, const fs::path& where) {
     for (const examples::Task task : {examples::Task::promoter, examples::Task::chromatin}) {
@@ -75,7 +68,7 @@ std::shared_ptr<WindowNetwork> load_bigbird(const fs::path& directory, const Tas
 
 std::vector<genome::Contig> contigs_of(const examples::ExampleSet& examples) {
     try {
-        return contigs_from(examples.manifest().value("contigs", Json::array()));
+        return examples::contigs_from(examples.manifest().value("contigs", Json::array()));
     } catch (const Json::exception&) {
         throw InputError(
             "the examples' manifest.json has a damaged list of contigs; make the examples again");
@@ -100,10 +93,6 @@ TaskInfo task_info_of(const examples::ExampleSet& examples) {
 }
 
 Json to_json(const TaskInfo& info) {
-    Json contigs = Json::array();
-    for (const genome::Contig& contig : info.contigs) {
-        contigs.push_back({{"name", contig.name}, {"length", contig.length}});
-    }
     Json json = {{"format", format_version},
                  {"version", std::string(version())},
                  {"task", std::string(to_string(info.task))},
@@ -115,7 +104,7 @@ Json to_json(const TaskInfo& info) {
     }
     if (info.architecture != "bigbird" || !info.network.empty()) json["network"] = info.network;
     if (!info.negatives.empty()) json["negatives"] = info.negatives;
-    json["contigs"] = std::move(contigs);
+    json["contigs"] = examples::contigs_json(info.contigs);
     json["training"] = info.training;
     return json;
 }
@@ -142,7 +131,7 @@ TaskInfo read_task_info(const fs::path& directory) {
         info.network = json.value("network", Json::object());
         info.pooling = parse_pooling(json.value("pooling", "cls"));
         info.negatives = json.value("negatives", "");
-        info.contigs = contigs_from(json.at("contigs"));
+        info.contigs = examples::contigs_from(json.at("contigs"));
         info.training = json.value("training", Json::object());
         return info;
     } catch (const Json::exception& error) {

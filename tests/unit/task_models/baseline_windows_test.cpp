@@ -115,6 +115,9 @@ DOCTEST_TEST_CASE("scoring/baseline_windows: descriptions that do not fit") {
     DOCTEST_CHECK(with("architecture", "resnet").find("is not known") != std::string::npos);
     DOCTEST_CHECK(with("architecture", "kmer-ridge").find("model.safetensors") != std::string::npos);
     DOCTEST_CHECK(with("network", Json::object()).find("description is damaged") != std::string::npos);
+    const Json cut{{"word", 4'294'967'304}, {"informative", 4}, {"unit_length", true}};  // 2^32 + 8
+    DOCTEST_CHECK(with("network", cut).find("'word' must be a whole number, not 4294967304") !=
+                  std::string::npos);
 }
 
 DOCTEST_TEST_CASE("scoring/baseline_windows: a window's logits do not depend on what else is scored") {

@@ -5,6 +5,7 @@
 #include "bigbird/core/choice.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/core/formats/whole_number.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -34,10 +35,7 @@ public:
             return;
         }
         const Json& given = json_.at(key);
-        const bool fits = given.is_number_unsigned() ? std::in_range<Integer>(given.get<std::uint64_t>())
-                                                     : given.is_number_integer() &&
-                                                           std::in_range<Integer>(given.get<std::int64_t>());
-        require(fits, key, "a whole number");
+        require(is_whole_number<Integer>(given), key, "a whole number");
         value = given.get<Integer>();
     }
     void real(const char* key, double& value) const {

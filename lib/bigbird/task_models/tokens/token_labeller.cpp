@@ -3,7 +3,9 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/whole_number.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/examples/contig_list.hpp"
 #include "bigbird/model/batching.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
@@ -17,31 +19,21 @@ namespace {
 
 constexpr const char* section = "task_model";  // as task_model.cpp
 constexpr int format_version = 1;
-
-std::vector<genome::Contig> contigs_from(const Json& json) {
-    std::vector<genome::Contig> contigs;
-    for (const Json& contig : json)
-        contigs.push_back({contig.at("name").get<std::string>(), contig.at("length").get<std::int64_t>()});
-    return contigs;
-}
+constexpr std::int64_t longest_window = std::int64_t{1} << 24;  // bases
 
 TokensInfo info_from(const Json& json) {
-    TokensInfo info{.window = json.at("window").get<std::int64_t>(),
-                    .margin = json.at("margin").get<std::int64_t>(),
-                    .contigs = contigs_from(json.at("contigs")),
-                    .training = json.value("training", Json::object())};
-    return info;
+    return {.window = whole_number(json, "window"),
+            .margin = whole_number(json, "margin"),
+            .contigs = examples::contigs_from(json.at("contigs")),
+            .training = json.value("training", Json::object())};
 }
 
 }  // namespace
 
 Json to_json(const TokensInfo& info) {
-    Json contigs = Json::array();
-    for (const genome::Contig& contig : info.contigs)
-        contigs.push_back({{"name", contig.name}, {"length", contig.length}});
     return {{"format", format_version}, {"version", std::string(version())},
             {"task", "tokens"},         {"window", info.window},
-            {"margin", info.margin},    {"contigs", std::move(contigs)},
+            {"margin", info.margin},    {"contigs", examples::contigs_json(info.contigs)},
             {"training", info.training}};
 }
 
@@ -57,7 +49,10 @@ TokensInfo read_tokens_info(const fs::path& directory) {
                 "was written by another bigbird-dna (" + json.at("version").get<std::string>() + ")", where);
         }
         TokensInfo info = info_from(json);
-        if (info.margin < 0 || info.core() < 1) throw InputError("has a window without bases", where);
+        if (info.margin < 0 || info.margin > longest_window || info.core() < 1) {
+            throw InputError("has a window without bases", where);
+        }
+        if (info.window > longest_window) throw InputError("has a window of more than 2^24 bases", where);
         return info;
     } catch (const Json::exception&) {
         throw InputError("says nothing complete of its windows under bigbird_dna.task_model", where);

@@ -90,6 +90,13 @@ DOCTEST_TEST_CASE("token_labeller: what is no model of tokens is refused") {
     write_labeller(folder / "m", {.window = 200, .margin = 100});
     DOCTEST_CHECK(refusal(folder / "m") ==
                   (folder / "m" / "config.json").string() + ": has a window without bases");
+    for (const std::int64_t margin : {std::int64_t{-1}, std::int64_t{1} << 62}) {
+        DOCTEST_CAPTURE(margin);
+        write_labeller(folder / "m", {.window = 200, .margin = margin});
+        DOCTEST_CHECK(refusal(folder / "m").ends_with(": has a window without bases"));
+    }
+    write_labeller(folder / "m", {.window = std::int64_t{1} << 40, .margin = 10});
+    DOCTEST_CHECK(refusal(folder / "m").ends_with(": has a window of more than 2^24 bases"));
     write_labeller(folder / "n", {.window = 200, .margin = 10});
     write_file(folder / "n" / "labels.tsv", rows::LabelTable({{".", "none", -1}}).to_text());
     DOCTEST_CHECK(refusal(folder / "n") ==

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole numbers of JSON. The library's own get() turns 1.5 into 1, true into 1, and 2^32 + 8 into an int
+// of 8.
+#pragma once
+
+#include "bigbird/core/formats/json_file.hpp"
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace bigbird {
+
+/// Whether `json` is a whole number that Integer holds.
+template <std::integral Integer>
+bool is_whole_number(const Json& json) {
+    return json.is_number_unsigned()
+               ? std::in_range<Integer>(json.get<std::uint64_t>())
+               : json.is_number_integer() && std::in_range<Integer>(json.get<std::int64_t>());
+}
+
+/// The whole number under `key`. Throws Json::exception where the key is missing, or its value is no whole
+/// number that Integer holds.
+template <std::integral Integer = std::int64_t>
+Integer whole_number(const Json& object, const char* key) {
+    const Json& value = object.at(key);
+    if (!is_whole_number<Integer>(value)) {
+        throw Json::type_error::create(
+            302, std::string("'") + key + "' must be a whole number, not " + value.dump(), &value);
+    }
+    return value.get<Integer>();
+}
+
+}  // namespace bigbird
