@@ -48,9 +48,34 @@ std::string bed_line(const Tss& site) {
            static_cast<char>(site.strand) + '\n';
 }
 
+/// Warns of a contig that is about as long as the chain's, but not as long: the chain leads to another
+/// assembly. Much shorter ones are slices.
+class AssemblyCheck {
+public:
+    AssemblyCheck(const fs::path& chain, const genome::ReferenceGenome& reference)
+        : chain_(chain), reference_(reference) {}
+
+    void operator()(const std::string& contig, std::int64_t length) {
+        if (!checked_.insert(contig).second) return;
+        const auto index = reference_.find(contig);
+        if (!index) return;
+        const std::int64_t own = reference_.contigs()[*index].length;
+        if (own == length || own < length / 10 * 9) return;
+        log_warning("{}: its contig {} has {} bases, the reference's {}; is it a chain to another assembly?",
+                    chain_.string(), contig, length, own);
+    }
+
+private:
+    const fs::path& chain_;
+    const genome::ReferenceGenome& reference_;
+    std::set<std::string> checked_;
+};
+
 /// Lifts the sites in place; returns how many do not lift.
-std::int64_t lift(std::vector<Tss>& sites, const fs::path& chain, const fs::path& folder) {
+std::int64_t lift(std::vector<Tss>& sites, const fs::path& chain, const genome::ReferenceGenome& reference,
+                  const fs::path& folder) {
     const genome::ChainMap map(chain);
+    AssemblyCheck check_assembly(chain, reference);
     genome::TextOutput lifted_bed(folder / "lifted.bed", Overwrite::refuse);
     genome::TextOutput unmapped_bed(folder / "unmapped.bed", Overwrite::refuse);
     std::vector<Tss> lifted;
@@ -63,6 +88,7 @@ std::int64_t lift(std::vector<Tss>& sites, const fs::path& chain, const fs::path
             unmapped_bed.write(line);
             continue;
         }
+        check_assembly(found->where.contig, found->contig_length);
         lifted.push_back({found->where, site.name, site.score, found->strand});
         lifted_bed.write(bed_line(lifted.back()));
     }
@@ -83,7 +109,7 @@ PromoterSites read_promoter_sites(const fs::path& path, const std::optional<fs::
     SiteCounts& counts = result.counts;
     counts.read = static_cast<std::int64_t>(found.size());
     if (chain) {
-        counts.unmapped = lift(found, *chain, folder);
+        counts.unmapped = lift(found, *chain, reference, folder);
     }
     std::set<std::string> seen;
     for (Tss& site : found) {

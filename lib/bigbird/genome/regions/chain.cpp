@@ -165,7 +165,7 @@ Lifted on_query(const Chain& chain, std::int64_t begin, std::int64_t end, Strand
     const Interval where = chain.reverse
                                ? Interval{chain.query, chain.query_size - end, chain.query_size - begin}
                                : Interval{chain.query, begin, end};
-    return {where, turned(strand, chain.reverse)};
+    return {where, turned(strand, chain.reverse), chain.query_size};
 }
 
 /// Where the query has a target's base, on the chain's strand; nothing where that lies in no block.

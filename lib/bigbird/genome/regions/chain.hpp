@@ -16,8 +16,9 @@ namespace bigbird::genome {
 
 /// Where something came to lie.
 struct Lifted {
-    Interval where;                ///< contig spelt as in the chain file
-    Strand strand = Strand::none;  ///< the strand lifted with it, turned where the chain runs on the other
+    Interval where;                  ///< contig spelt as in the chain file
+    Strand strand = Strand::none;    ///< the strand lifted with it, turned where the chain runs on the other
+    std::int64_t contig_length = 0;  ///< bases of that contig, as the chain file has it
 };
 
 /// Why a base does not lift.

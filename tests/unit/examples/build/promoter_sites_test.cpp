@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/examples/build/promoter_sites.hpp"
 
+#include "support/captured_log.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
@@ -12,6 +13,7 @@
 using namespace bigbird;
 using namespace bigbird::examples;
 using genome::Strand;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -48,6 +50,32 @@ DOCTEST_TEST_CASE("promoter_sites: EPDnew lifted to hg19 as pyliftover lifts it"
                   "chr7\t142563746\t142563747\tTCR8_1\t1\t+\tno_chains\n"
                   "chr9\t66179449\t66179450\tANKRD20A3_1\t1\t-\tno_chains\n");
     DOCTEST_CHECK(found.sites.front().contig == "22");
+}
+
+DOCTEST_TEST_CASE("promoter_sites: a chain to another assembly is told of, a slice of the assembly is not") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "t.bed", "chr1\t10\t11\ta\t1\t+\nchr1\t12\t13\tb\t1\t+\n");
+    const auto genome = small_genome();  // 1,000 bases
+    const auto said = [&](const std::string& length) {
+        testing::write_file(folder / "c.chain",
+                            "chain 9 chr1 900 + 0 500 chr1 " + length + " + 100 600 1\n500\n\n");
+        const testing::CapturedLog log;
+        const PromoterSites found =
+            read_promoter_sites(folder / "t.bed", folder / "c.chain", *genome, folder.path());
+        DOCTEST_CHECK(found.sites.front().tss == 110);
+        fs::remove(folder / "lifted.bed");
+        fs::remove(folder / "unmapped.bed");
+        return log.text();
+    };
+    const std::string question = "is it a chain to another assembly?";
+    DOCTEST_CHECK(said("1000").find(question) == std::string::npos);
+    DOCTEST_CHECK(said("2000").find(question) == std::string::npos);
+    for (const char* length : {"990", "1010", "600"}) {
+        const std::string log = said(length);
+        DOCTEST_CHECK(log.find((folder / "c.chain").string() + ": its contig chr1 has " + length +
+                               " bases, the reference's 1000; " + question) != std::string::npos);
+        DOCTEST_CHECK(log.find(question) == log.rfind(question));  // once a contig
+    }
 }
 
 DOCTEST_TEST_CASE("promoter_sites: the TSS is a row's first base in the direction of transcription") {
