@@ -353,7 +353,7 @@ PredictReport predict(const PredictSpec& spec) {
     return report;
 }
 
-PredictForecast forecast_predict(const PredictSpec& spec) {
+PredictForecast forecast_predict(const PredictSpec& spec, double seconds_of_trial) {
     spec.validate();
     if (spec.examples.empty()) {
         require_readable(spec.regions);
@@ -378,7 +378,8 @@ PredictForecast forecast_predict(const PredictSpec& spec) {
     };
     const auto models = std::ssize(work.scorer().models());
     const std::int64_t passes = models * (spec.strands == Strands::average ? 2 : 1);
-    return forecast_rows(work.source(), work.scorer(), passes, work.pools(), endings, open, threads);
+    return forecast_rows(work.source(), work.scorer(), passes, work.pools(), endings, open, seconds_of_trial,
+                         threads);
 }
 
 }  // namespace bigbird::task_models

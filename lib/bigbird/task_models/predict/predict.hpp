@@ -19,8 +19,8 @@ struct PredictReport {
 /// ConfigError, DeviceError, WriteError, Stopped.
 PredictReport predict(const PredictSpec& spec);
 
-/// What predict() would take, told from all rows and some of their scores; writes none of the outputs. Throws
-/// as predict() does.
-PredictForecast forecast_predict(const PredictSpec& spec);
+/// What predict() would take, told from all rows and some of their scores, which are computed for about
+/// `seconds_of_trial`; writes none of the outputs. Throws as predict() does.
+PredictForecast forecast_predict(const PredictSpec& spec, double seconds_of_trial = 3);
 
 }  // namespace bigbird::task_models

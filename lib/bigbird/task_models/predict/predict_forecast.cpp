@@ -11,9 +11,12 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 #include <optional>
 
 namespace bigbird::task_models {
@@ -22,7 +25,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::int64_t runs = 64, rows_a_run = 64;
-constexpr double seconds_of_trial = 3;
 
 /// Rows that follow one another, as the scorer gets them.
 using Run = std::vector<rows::RegionRow>;
@@ -50,16 +52,18 @@ Survey survey(rows::RowSource& source, const RowScorer& scorer, bool by_lines) {
     return found;
 }
 
+/// Rows and their scores, a row after the other; none for rows without sequence.
 struct Scored {
     Run rows;
     std::vector<float> scores;
 };
 
-/// What the runs took, and their scores.
+/// What the runs hold, and what those took that were scored.
 struct Trial {
     std::int64_t rows = 0, with_sequence = 0, windows = 0;
     double seconds = 0;
-    std::vector<Scored> scored;
+    Scored scored;  ///< with sequence, of the runs that were scored
+    Scored blank;   ///< without sequence, of all runs
 };
 
 struct Timed {
@@ -79,21 +83,47 @@ bool has_sequence(const rows::RegionRow& row) {
     return rows::is_scored(row.head.status);
 }
 
-Trial try_runs(std::vector<Run> tried, const rows::RowSource& source, RowScorer& scorer, int threads) {
+/// 0 to count - 1, so that wherever one stops, those that were met lie spread over all.
+std::vector<std::size_t> spread_order(std::size_t count) {
+    std::vector<std::size_t> order;
+    if (count > 0) order.push_back(0);
+    for (std::size_t step = std::bit_ceil(count) / 2; step > 0; step /= 2)
+        for (std::size_t i = step; i < count; i += 2 * step)
+            order.push_back(i);
+    return order;
+}
+
+/// Adds what has sequence.
+void add(const Run& run, std::span<const float> scores, Scored& all) {
+    const std::size_t labels = scores.size() / run.size();
+    for (std::size_t i = 0; i < run.size(); ++i) {
+        if (!has_sequence(run[i])) continue;
+        all.rows.push_back(run[i]);
+        const auto values = scores.subspan(i * labels, labels);
+        all.scores.insert(all.scores.end(), values.begin(), values.end());
+    }
+}
+
+/// Counts what all runs hold, and scores some of them, for about `limit` seconds.
+Trial try_runs(std::vector<Run> tried, const rows::RowSource& source, RowScorer& scorer, double limit,
+               int threads) {
     Trial trial;
-    Trial cold;  // the first run, which pays for what is made once
     for (Run& run : tried) {
         stop_if_asked();
-        if (trial.seconds > seconds_of_trial) break;
         parallel_for(std::ssize(run), threads,
                      [&](std::int64_t i) { source.fill(run[static_cast<std::size_t>(i)]); });
         trial.rows += std::ssize(run);
         trial.with_sequence += std::ranges::count_if(run, has_sequence);
-        Scored& scored = trial.scored.emplace_back();
-        scored.rows = run;
+        std::ranges::copy_if(run, std::back_inserter(trial.blank.rows), std::not_fn(has_sequence));
+    }
+    Trial cold;  // the first run, which pays for what is made once
+    for (const std::size_t index : spread_order(tried.size())) {
+        stop_if_asked();
+        if (trial.seconds > limit) break;
+        const Run& run = tried[index];
         if (std::ranges::none_of(run, has_sequence)) continue;
-        Timed timed = score_run(run, scorer, threads);
-        scored.scores = std::move(timed.scores);
+        const Timed timed = score_run(run, scorer, threads);
+        add(run, timed.scores, trial.scored);
         Trial& counted = cold.windows == 0 ? cold : trial;
         counted.seconds += timed.seconds;
         for (std::size_t i = 0; i < run.size(); ++i)
@@ -136,20 +166,33 @@ private:
     fs::path path_;
 };
 
-/// Writes the first `count` of the scored runs.
+/// Of an output with the first `count` of these rows.
 std::int64_t bytes_of(const TrialFolder& folder, const std::string& ending, const OpenOutput& open,
-                      const Trial& trial, std::size_t labels, std::size_t count) {
+                      const Scored& rows, std::size_t count) {
+    const std::size_t labels = rows.scores.size() / rows.rows.size();
     const auto write = open(folder.path() / ("dry-run" + ending));
-    for (std::size_t i = 0; i < count; ++i) {
-        const Scored& scored = trial.scored[i];
-        for (std::size_t row = 0; row < scored.rows.size(); ++row) {
-            write(&scored.rows[row], has_sequence(scored.rows[row])
-                                         ? std::span(scored.scores).subspan(row * labels, labels)
-                                         : std::span<const float>());
-        }
-    }
+    for (std::size_t row = 0; row < count; ++row)
+        write(&rows.rows[row], std::span(rows.scores).subspan(row * labels, labels));
     write(nullptr, {});
     return folder.take_bytes();
+}
+
+/// What an output takes whose rows are like those that were tried. Rows with sequence and rows without are
+/// written apart: of the first only some were scored. One row alone tells what does not grow with the rows.
+double forecast_bytes(const TrialFolder& folder, const std::string& ending, const OpenOutput& open,
+                      const Trial& trial, std::int64_t rows_out) {
+    double fixed = 0, growing = 0;
+    for (const Scored* rows : {&trial.scored, &trial.blank}) {
+        if (rows->rows.empty()) continue;
+        const auto written = static_cast<double>(rows->rows.size());
+        const auto of_tried =
+            static_cast<double>(rows == &trial.scored ? trial.with_sequence : std::ssize(rows->rows));
+        const auto one = static_cast<double>(bytes_of(folder, ending, open, *rows, 1));
+        const auto all = static_cast<double>(bytes_of(folder, ending, open, *rows, rows->rows.size()));
+        fixed = std::max(fixed, one);
+        growing += (all - one) / std::max(1.0, written - 1) * of_tried / static_cast<double>(trial.rows);
+    }
+    return fixed + growing * static_cast<double>(std::max<std::int64_t>(0, rows_out - 1));
 }
 
 std::int64_t most_memory() {
@@ -162,9 +205,9 @@ std::int64_t most_memory() {
 
 PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::int64_t passes_a_window,
                               bool by_lines, const std::vector<std::string>& endings, const OpenOutput& open,
-                              int threads) {
+                              double seconds_of_trial, int threads) {
     Survey found = survey(source, scorer, by_lines);
-    const Trial trial = try_runs(std::move(found.tried), source, scorer, threads);
+    const Trial trial = try_runs(std::move(found.tried), source, scorer, seconds_of_trial, threads);
     PredictForecast forecast;
     forecast.rows = found.rows;
     forecast.rows_out = found.rows_out;
@@ -182,20 +225,11 @@ PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::i
             trial.seconds / static_cast<double>(trial.windows) * static_cast<double>(forecast.windows);
     }
     forecast.memory = most_memory();
-    std::int64_t written = 0;
-    for (const Scored& scored : trial.scored)
-        written += std::ssize(scored.rows);
+    if (trial.rows == 0) return forecast;
     const TrialFolder folder;
-    for (const std::string& ending : endings) {
-        if (written == 0) break;
-        const std::size_t labels = scorer.labels().size();
-        const std::int64_t empty = bytes_of(folder, ending, open, trial, labels, 0);
-        const std::int64_t some = bytes_of(folder, ending, open, trial, labels, trial.scored.size());
-        forecast.bytes.emplace_back(
-            ending, empty + static_cast<std::int64_t>(static_cast<double>(some - empty) /
-                                                      static_cast<double>(written) *
-                                                      static_cast<double>(forecast.rows_out)));
-    }
+    for (const std::string& ending : endings)
+        forecast.bytes.emplace_back(ending, static_cast<std::int64_t>(forecast_bytes(
+                                                folder, ending, open, trial, forecast.rows_out)));
     return forecast;
 }
 

@@ -33,11 +33,11 @@ using OpenOutput = std::function<std::function<void(const rows::RegionRow*, std:
 
 /// Goes through all rows, scores some that are spread over them, and writes these in the formats of `endings`
 /// into a folder of $TMPDIR that is then removed. `source` must know its total. `passes_a_window`: models
-/// times strands. `by_lines`: the tiles of a line make one row. Throws Stopped, WriteError and what the
-/// source does.
+/// times strands. `by_lines`: the tiles of a line make one row. Sequence is counted in all rows that were
+/// kept; scoring ends after about `seconds_of_trial`. Throws Stopped, WriteError and what the source does.
 PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::int64_t passes_a_window,
                               bool by_lines, const std::vector<std::string>& endings, const OpenOutput& open,
-                              int threads);
+                              double seconds_of_trial, int threads);
 
 /// For people: a line a fact.
 std::string describe(const PredictForecast& forecast);
