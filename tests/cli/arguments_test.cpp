@@ -103,6 +103,78 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(contains(storm.err, "--processes 100000: at most "));
 }
 
+DOCTEST_TEST_CASE("arguments: no file beside --output takes an input's place, --force or not") {
+    const TempDir folder;
+    const std::string text = "ACGTACGTACGT\nACGTAACCGGTT\n", documents = folder / "d.txt",
+                      vocabulary = folder / "t.vocab", options = folder / "o.yaml";
+    const auto refused = [&](const std::vector<std::string>& words, const std::string& named_by,
+                             const fs::path& input) {
+        const std::string before = read_file(input);
+        const ProgramResult result = run_program(words);
+        DOCTEST_CAPTURE(result.err);
+        DOCTEST_CHECK(result.code == 2);
+        DOCTEST_CHECK(contains(result.err, input.filename().string() + ": is named by " + named_by));
+        DOCTEST_CHECK(read_file(input) == before);
+    };
+    write_file(documents, text);
+    write_file(vocabulary, text);
+    write_file(options, "seed: 1\n");
+    const std::vector<std::string> train{"train-tokenizer", "--vocab-size", "20", "--force"};
+    const auto with = [&](std::vector<std::string> words, const std::vector<std::string>& more) {
+        words.insert(words.end(), more.begin(), more.end());
+        return words;
+    };
+    refused(with(train, {"--documents", documents, "--output", folder / "t.model", "--report", documents}),
+            "--documents", documents);
+    refused(with(train, {"--documents", vocabulary, "--output", folder / "t.model"}), "--documents",
+            vocabulary);
+    refused(with(train, {"--documents", documents, "--output", folder / "t.model", "--report", options,
+                         "--options", options}),
+            "--options", options);
+    const std::string fasta = folder / "g.fa";
+    write_file(fasta, ">1\n" + std::string(400, 'A') + "\n");
+    DOCTEST_REQUIRE(
+        run_program({"build-documents", "--reference", fasta, "--output", folder / "d2.txt"}).code == 0);
+    write_file(fasta + ".fai", "1\t400\t3\t400\t401\n");
+    refused({"build-documents", "--reference", fasta, "--output", fasta + ".fai", "--force"}, "--reference",
+            fasta + ".fai");
+}
+
+DOCTEST_TEST_CASE("arguments: a link to standard output is written through, and stays a link") {
+    if (!has_shell("bash")) return;
+    const TempDir folder;
+    fs::create_symlink("/proc/self/fd/1", folder / "out");
+    const std::string encode = "printf 'ACGT\\n' | " + program_path() + " encode --tokenizer " + tokenizer +
+                               " --input - --output " + (folder / "out").string() + " --force > " +
+                               (folder / "file").string();
+    DOCTEST_CHECK(run_shell("bash", encode).code == 0);
+    DOCTEST_CHECK_FALSE(read_file(folder / "file").empty());
+    DOCTEST_CHECK(fs::is_symlink(folder / "out"));
+}
+
+DOCTEST_TEST_CASE("arguments: an empty value is none, and what is wrong with a number is said") {
+    const auto refused = [](const std::vector<std::string>& words, const std::string& why) {
+        const ProgramResult result = run_program(words);
+        DOCTEST_CAPTURE(result.err);
+        DOCTEST_CHECK(result.code == 2);
+        DOCTEST_CHECK(contains(result.err, why));
+    };
+    refused({"build-documents", "--reference", genome, "--exclude", "", "--output", "x"},
+            "--exclude: is given without a value");
+    refused({"tokenize", "--documents", genome, "--tokenizer", tokenizer, "--output", "-"},
+            "-: this output is no text");
+    const std::vector<std::pair<std::string, std::string>> numbers{{"inf", "too large"},
+                                                                   {"1e400", "too large"},
+                                                                   {"5k", "not a number"},
+                                                                   {"1_000", "not a number"},
+                                                                   {"-1", "too small"}};
+    for (const auto& [number, why] : numbers) {
+        DOCTEST_CAPTURE(number);
+        refused({"pretrain", "--reference", genome, "--output", "x", "--learning-rate=" + number},
+                number + " is " + why);
+    }
+}
+
 DOCTEST_TEST_CASE("arguments: closed and full streams are said, and nothing is written into other files") {
     if (!has_shell("bash")) return;
     const TempDir folder;

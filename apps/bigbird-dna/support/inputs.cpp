@@ -2,6 +2,7 @@
 #include "support/inputs.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/protected_files.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,8 +20,12 @@ constexpr std::array input_types{"BED",  "DIR",   "FASTA",      "FILE",        "
                                  "JSON", "MODEL", "NAME|FILE",  "PRESET|FILE", "SHEET|BED",
                                  "TSV",  "VCF",   "[NAME=]FILE"};
 
+/// Of options that name what is written.
+constexpr std::array outputs{"--output",       "--manifest",     "--report",
+                             "--token-scores", "--hugging-face", "--model-card"};
+
 bool names_input(const CLI::Option* option) {
-    return option->get_name() != "--output" &&
+    return std::ranges::find(outputs, option->get_name()) == outputs.end() &&
            std::ranges::find(input_types, option->get_type_name()) != input_types.end();
 }
 
@@ -31,15 +36,36 @@ fs::path path_in(const std::string& word) {
     return sign == std::string::npos || fs::exists(word, error) ? word : word.substr(sign + 1);
 }
 
+/// Of a FASTA file its indices, of a part of --shard its description and its tables.
+void protect_with_companions(const fs::path& path, const std::string& named_by) {
+    protect_input(path, named_by);
+    for (const char* ending : {".fai", ".gzi", ".part.json"})
+        protect_input(path.string() + ending, named_by);
+    if (path.extension() == ".npy")
+        for (const char* ending : {".rows.tsv", ".labels.tsv"})
+            protect_input(fs::path(path).replace_extension(ending), named_by);
+}
+
 }  // namespace
 
+void require_values(const CLI::App& command) {
+    for (const CLI::Option* option :
+         command.get_options([](const CLI::Option* each) { return !each->empty(); })) {
+        for (const std::string& value : option->results())
+            if (value.empty()) throw ConfigError(option->get_name() + ": is given without a value");
+    }
+}
+
 void require_outputs_apart(const CLI::App& command) {
+    for (const CLI::Option* option : command.get_options(names_input))
+        for (const std::string& word : option->results())
+            protect_with_companions(path_in(word), option->get_name());
     // Not by CLI11's look-up of a name, which may throw nothing and takes memory.
-    const auto outputs =
+    const auto named =
         command.get_options([](const CLI::Option* each) { return each->get_name() == "--output"; });
-    if (outputs.empty()) return;
+    if (named.empty()) return;
     for (const CLI::Option* option : command.get_options(names_input)) {
-        for (const std::string& out : outputs.front()->results()) {
+        for (const std::string& out : named.front()->results()) {
             for (const std::string& in : option->results()) {
                 std::error_code error;
                 if (!fs::equivalent(out, path_in(in), error)) continue;

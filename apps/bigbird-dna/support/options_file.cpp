@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/core/protected_files.hpp"
 
 #include <yaml-cpp/yaml.h>
 
@@ -21,7 +22,11 @@ std::string name_of(const std::string& argument) {
 YAML::Node read(const std::filesystem::path& file) {
     require_readable(file);
     try {
-        return YAML::LoadFile(file.string());
+        const std::vector<YAML::Node> documents = YAML::LoadAllFromFile(file.string());
+        if (documents.size() > 1) {
+            throw InputError("holds several documents; one map from options to values is needed", file);
+        }
+        return documents.empty() ? YAML::Node() : documents.front();
     } catch (const YAML::Exception& error) {
         throw InputError("is neither YAML nor JSON: " + error.msg, file, error.mark.line + 1);
     }
@@ -80,6 +85,7 @@ std::vector<std::string> expand_options_file(const std::vector<std::string>& arg
         return given;
     }
     const YAML::Node root = read(file);
+    protect_input(file, options_file_option);
     if (!root.IsMap()) {
         throw InputError("is no map from options to values", file);
     }

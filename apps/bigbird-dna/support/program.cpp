@@ -144,6 +144,17 @@ std::optional<std::string> system_failure(const std::exception& error) {
     return fmt::format("{}: {}", failed->path1().string(), failed->code().message());
 }
 
+/// Of "--option: Value TEXT", where TEXT is not in a range without an upper end.
+std::string what_is_wrong_with(const std::string& named) {
+    constexpr std::string_view before = "Value ";
+    const std::size_t at = named.find(before);
+    const std::string text = at == std::string::npos ? named : named.substr(at + before.size());
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != '\0' || std::isnan(value)) return " is not a number";
+    return value > std::numeric_limits<double>::max() ? " is too large" : " is too small";
+}
+
 /// CLI11 prints the greatest double where a range has no upper end, and counts where once is enough.
 std::string readable(const std::string& message) {
     const std::size_t twice = message.find(": At Most 1 required but received");
@@ -151,8 +162,8 @@ std::string readable(const std::string& message) {
         return message.substr(0, twice) + " may be given once";
     }
     const std::size_t range = message.find(" not in range ");
-    const bool open = range != std::string::npos && message.find(" to 17976931") != std::string::npos;
-    return open ? message.substr(0, range) + " is too small" : message;
+    if (range == std::string::npos || message.find(" to 17976931") == std::string::npos) return message;
+    return message.substr(0, range) + what_is_wrong_with(message.substr(0, range));
 }
 
 /// Outputs of many labels and parts of many are open at once; the usual limit of 1,024 files is lower than
@@ -265,6 +276,7 @@ int Program::parse_and_run(int argc, char** argv) {
         return exit_code(ExitCode::usage);
     }
     set_up_log(quiet_ ? Verbosity::quiet : verbose_ ? Verbosity::verbose : Verbosity::normal);
+    require_values(*app_.get_subcommands().front());
     require_outputs_apart(*app_.get_subcommands().front());
     return chosen_();
 }

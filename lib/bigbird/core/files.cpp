@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/protected_files.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -355,12 +356,15 @@ void throw_cannot_be_made(const fs::path& target, int reason) {
 
 void prepare_output(const fs::path& target, Overwrite overwrite, const fs::path& leader) {
     const fs::path output = without_trailing_slash(target), parent = parent_of(output);
+    if (output == "-")
+        throw ConfigError("-: this output is no text that standard output could take; name it");
     remove_leftovers(output, leader);
     if (overwrite == Overwrite::refuse && is_there(output)) {
         throw ConfigError(target.string() +
                           ": exists already; give another --output, or --force to replace it");
     }
     refuse_foreign_folder(output);
+    refuse_protected(output);
     std::error_code error;
     fs::create_directories(parent, error);
     if (error) {

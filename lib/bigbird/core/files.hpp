@@ -21,8 +21,9 @@ enum class Overwrite : bool { refuse, allow };
 
 /// Removes what killed runs of this output left, makes the parent folder, and throws ConfigError naming
 /// --force where `target` exists and may not be replaced, or where its folder cannot be made or written; also
-/// where it is a folder, not empty, that bigbird-dna did not write. A link counts as existing whatever it
-/// points to. Call it before the work starts, so that none ends in a refusal. `leader`: as of PendingOutput.
+/// where it is a folder, not empty, that bigbird-dna did not write, and what refuse_protected() refuses. A
+/// link counts as existing whatever it points to. Call it before the work starts, so that none ends in a
+/// refusal. `leader`: as of PendingOutput.
 void prepare_output(const std::filesystem::path& target, Overwrite overwrite,
                     const std::filesystem::path& leader = {});
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/evaluation/evaluation.hpp"
 
-#include "bigbird/core/bootstrap_interval.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/rng.hpp"
+#include "bigbird/core/statistics/bootstrap_interval.hpp"
 #include "bigbird/evaluation/ranking.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/evaluation/metrics.hpp"
 
-#include "bigbird/core/bootstrap_interval.hpp"
+#include "bigbird/core/statistics/bootstrap_interval.hpp"
 #include "bigbird/evaluation/ranking.hpp"
 
 #include <algorithm>

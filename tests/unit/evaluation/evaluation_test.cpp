@@ -6,9 +6,9 @@
 #include "support/testing.hpp"
 #include "unit/examples/example_folder.hpp"
 
-#include "bigbird/core/bootstrap_interval.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
+#include "bigbird/core/statistics/bootstrap_interval.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/baselines/sequence/baselines.hpp"
 
-#include "bigbird/core/bootstrap_interval.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/statistics/bootstrap_interval.hpp"
 
 #include <algorithm>
 #include <string>

@@ -11,6 +11,10 @@ namespace bigbird {
 
 std::string read_whole_file(const std::filesystem::path& path) {
     require_readable(path);
+    std::error_code error;
+    if (std::filesystem::is_character_file(path, error) && path != "/dev/stdin") {
+        throw InputError("is a device, a file is needed", path);  // of which some never end
+    }
     std::ifstream in(path, std::ios::binary);
     if (!in.is_open()) {
         throw InputError("cannot be opened", path);

@@ -2,6 +2,7 @@
 #include "bigbird/genome/text/text_output.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/protected_files.hpp"
 #include "bigbird/genome/text/byte_stream.hpp"
 
 #include <htslib/bgzf.h>
@@ -27,6 +28,13 @@ bool is_stream(const std::filesystem::path& path) {
     const auto status = std::filesystem::status(path, error);
     return path == "-" || std::filesystem::is_fifo(status) || std::filesystem::is_character_file(status) ||
            std::filesystem::is_socket(status);
+}
+
+/// /dev/stdout, and any other link to it, when standard output goes to a file: opened by its name, that file
+/// would be written from its beginning.
+bool is_linked_to_standard_output(const std::filesystem::path& path) {
+    std::error_code error;
+    return std::filesystem::is_symlink(path, error) && is_standard_output(path);
 }
 
 bool is_compressed(const std::filesystem::path& path) {
@@ -72,8 +80,8 @@ struct TextOutput::State {
 
 TextOutput::TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads,
                        const std::filesystem::path& leader)
-    : state_(new State{path, {}, {}, {}}) {
-    if (!is_stream(path)) {
+    : state_(new State{is_linked_to_standard_output(path) ? "-" : path, {}, {}, {}}) {
+    if (!is_stream(state_->name)) {
         state_->pending.emplace(path, overwrite, PendingOutput::Kind::file, leader);
     }
     state_->open(threads);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/pretraining/masked/mlm_scoring.hpp"
 
-#include "bigbird/core/bootstrap_interval.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/progress.hpp"
+#include "bigbird/core/statistics/bootstrap_interval.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/pretraining/masked/mlm_batch.hpp"
 #include "bigbird/training/prefetch.hpp"

@@ -65,3 +65,10 @@ DOCTEST_TEST_CASE("whole_file: what cannot be opened is no empty file, nor has i
     DOCTEST_CHECK(refused);
     DOCTEST_CHECK(refused_checksum);
 }
+
+DOCTEST_TEST_CASE("whole_file: a device, which may never end, is refused") {
+    const testing::TempDir folder;
+    std::filesystem::create_symlink("/dev/zero", folder / "config.json");
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { read_whole_file(folder / "config.json"); }) ==
+                  (folder / "config.json").string() + ": is a device, a file is needed");
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/core/bootstrap_interval.hpp"
+#include "bigbird/core/statistics/bootstrap_interval.hpp"
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/rng.hpp"

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/protected_files.hpp"
+
+#include "bigbird/core/error.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace bigbird {
+namespace fs = std::filesystem;
+
+namespace {
+
+std::optional<struct ::stat> status_of(const fs::path& path) {
+    struct ::stat status {};
+    return ::stat(path.c_str(), &status) == 0 ? std::optional(status) : std::nullopt;
+}
+
+bool is_open_as(int descriptor, const struct ::stat& file) {
+    struct ::stat open {};
+    return ::fstat(descriptor, &open) == 0 && open.st_dev == file.st_dev && open.st_ino == file.st_ino;
+}
+
+struct Input {
+    fs::path path;
+    std::string named_by;
+};
+
+struct Inputs {
+    std::mutex mutex;
+    std::vector<Input> all;
+};
+
+Inputs& inputs() {
+    static Inputs all;
+    return all;
+}
+
+}  // namespace
+
+void protect_input(const fs::path& path, const std::string& named_by) {
+    const auto status = status_of(path);
+    if (!status || !(S_ISREG(status->st_mode) || S_ISDIR(status->st_mode))) return;
+    const std::scoped_lock lock(inputs().mutex);
+    inputs().all.push_back({path, named_by});
+}
+
+void refuse_protected(const fs::path& target) {
+    const auto status = status_of(target);
+    if (!status) return;
+    if (!S_ISREG(status->st_mode) && !S_ISDIR(status->st_mode)) {
+        throw ConfigError(target.string() +
+                          ": is a device or a pipe, which this output cannot be written to");
+    }
+    std::error_code error;
+    if (fs::is_symlink(target, error) &&
+        (is_open_as(STDOUT_FILENO, *status) || is_open_as(STDERR_FILENO, *status))) {
+        throw ConfigError(target.string() +
+                          ": leads to standard output or standard error; give another output");
+    }
+    const std::scoped_lock lock(inputs().mutex);
+    for (const Input& input : inputs().all) {
+        if (!fs::equivalent(target, input.path, error)) continue;
+        throw ConfigError(target.string() + ": is named by " + input.named_by +
+                          " and would be replaced by an output; give another output");
+    }
+}
+
+bool is_standard_output(const fs::path& path) {
+    const auto status = status_of(path);
+    return status && is_open_as(STDOUT_FILENO, *status);
+}
+
+}  // namespace bigbird

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/protected_files.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+
+#include <sys/stat.h>
+
+using namespace bigbird;
+using namespace bigbird::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string refusal_of(const fs::path& target) {
+    return message_of<ConfigError>([&] { prepare_output(target, Overwrite::allow); });
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("protected_files: an input is no output, by no path and no link") {
+    const TempDir folder;
+    write_file(folder / "in.txt", "read");
+    fs::create_directories(folder / "sub");
+    fs::create_symlink(folder / "in.txt", folder / "link");
+    protect_input(folder / "in.txt", "--documents");
+    for (const fs::path& target : {folder / "in.txt", folder / "sub/../in.txt", folder / "link"}) {
+        DOCTEST_CAPTURE(target);
+        DOCTEST_CHECK(
+            refusal_of(target) ==
+            target.string() +
+                ": is named by --documents and would be replaced by an output; give another output");
+    }
+    prepare_output(folder / "other.txt", Overwrite::allow);
+    DOCTEST_CHECK(read_file(folder / "in.txt") == "read");
+}
+
+DOCTEST_TEST_CASE("protected_files: what is not there, and pipes, need no protection") {
+    const TempDir folder;
+    protect_input(folder / "in.txt", "--documents");
+    protect_input("-", "--documents");
+    write_file(folder / "in.txt", "made since");
+    prepare_output(folder / "in.txt", Overwrite::allow);
+}
+
+DOCTEST_TEST_CASE("protected_files: devices and pipes are not replaced by files") {
+    const TempDir folder;
+    const fs::path pipe = folder / "pipe";
+    DOCTEST_REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    fs::create_symlink("/dev/null", folder / "null");
+    for (const fs::path& target : {pipe, folder / "null"}) {
+        DOCTEST_CHECK(refusal_of(target) ==
+                      target.string() + ": is a device or a pipe, which this output cannot be written to");
+    }
+    DOCTEST_CHECK(fs::is_fifo(pipe));
+}
+
+DOCTEST_TEST_CASE("protected_files: standard output is told by its links") {
+    DOCTEST_CHECK(is_standard_output("/proc/self/fd/1"));
+    const TempDir folder;
+    write_file(folder / "file", "");
+    DOCTEST_CHECK_FALSE(is_standard_output(folder / "file"));
+    DOCTEST_CHECK_FALSE(is_standard_output(folder / "missing"));
+}
