@@ -91,6 +91,9 @@ Checkpoint CheckpointStore::open(const fs::path& directory) {
     checkpoint.directory = directory;
     checkpoint.state = read_state(directory);
     checkpoint.step = checkpoint.state["step"].get<std::int64_t>();
+    if (step_of(directory).value_or(checkpoint.step) != checkpoint.step) {
+        throw InputError("was renamed: it is of step " + std::to_string(checkpoint.step), directory);
+    }
     checkpoint.optimizer = model::read_safetensors(directory / optimizer_file);
     return checkpoint;
 }

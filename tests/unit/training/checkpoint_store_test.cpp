@@ -84,6 +84,19 @@ DOCTEST_TEST_CASE("checkpoint_store: a damaged checkpoint is passed over for the
                   }).find("none of the checkpoints is whole") != std::string::npos);
 }
 
+DOCTEST_TEST_CASE("checkpoint_store: a checkpoint that was renamed is not taken for another step's") {
+    const testing::TempDir folder;
+    CheckpointStore store(folder.path(), 5);
+    write_step(store, 2);
+    write_step(store, 4);
+    fs::rename(store.directory_of(4), store.directory_of(99));
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { CheckpointStore::open(store.directory_of(99)); }) ==
+                  store.directory_of(99).string() + ": was renamed: it is of step 4");
+    DOCTEST_CHECK(store.latest()->step == 2);
+    fs::rename(store.directory_of(99), folder / "a copy");
+    DOCTEST_CHECK(CheckpointStore::open(folder / "a copy").step == 4);
+}
+
 DOCTEST_TEST_CASE("checkpoint_store: writing that breaks off leaves the earlier ones and nothing half done") {
     const testing::TempDir folder;
     CheckpointStore store(folder.path(), 1);
