@@ -50,6 +50,27 @@ struct Runs {
     std::int64_t not_scored = 0;
 };
 
+/// Counts the bases that rows have in common with earlier ones.
+class RepeatedBases {
+public:
+    void add(const genome::Interval& where) { rows_[where.contig].push_back({where.begin, where.end}); }
+    std::int64_t count() {
+        std::int64_t repeated = 0;
+        for (auto& [contig, rows] : rows_) {
+            std::ranges::sort(rows, {}, &genome::Span::begin);
+            std::int64_t end = 0;  // of the rows before
+            for (const genome::Span& row : rows) {
+                repeated += std::clamp<std::int64_t>(end - row.begin, 0, row.end - row.begin);
+                end = std::max(end, row.end);
+            }
+        }
+        return repeated;
+    }
+
+private:
+    std::map<std::string, std::vector<genome::Span>> rows_;
+};
+
 std::int64_t whole_number(const std::string& text, const fs::path& file, std::int64_t line) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -314,12 +335,18 @@ BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request) {
     const std::vector<std::string>& columns = reader.columns();
     const std::vector<std::size_t> column_of = columns_of(labels, columns, request);
     Runs runs;
+    RepeatedBases repeated;
     Blocks blocks(request.options.block_size);
     rows::ScoreRow row;
     std::vector<float> values;
     while (reader.next(row, values)) {
-        add_row(runs, place_of(row, *reference, request.scores, reader.line_number()), values, labels,
-                column_of, blocks);
+        const genome::Interval where = place_of(row, *reference, request.scores, reader.line_number());
+        repeated.add(where);
+        add_row(runs, where, values, labels, column_of, blocks);
+    }
+    if (const std::int64_t bases = repeated.count(); bases > 0) {
+        log_warning("{}: {} bases are scored by more than one row, and count once for each",
+                    request.scores.string(), bases);
     }
     if (runs.truth.empty()) throw InputError("holds no base with scores", request.scores);
     const AllFigures all(runs, calls_of(runs, columns.size()), columns, request.none_label, blocks.count());

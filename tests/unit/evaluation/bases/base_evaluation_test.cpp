@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/evaluation/bases/base_evaluation.hpp"
 
+#include "support/captured_log.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
@@ -57,6 +58,21 @@ DOCTEST_TEST_CASE("base_evaluation: every figure counts bases") {
     DOCTEST_CHECK(*found.accuracy.value == doctest::Approx((10 + 20 + 10) / 90.0));
     DOCTEST_CHECK(*found.majority == doctest::Approx(60 / 90.0));
     DOCTEST_CHECK(*found.mean_f1.value == doctest::Approx((*exon.f1.value + *donor.f1.value) / 2));
+}
+
+DOCTEST_TEST_CASE("base_evaluation: bases that several rows score are told of") {
+    const Scene scene;
+    const auto said = [&] {
+        const CapturedLog log;
+        evaluate_bases(scene.request);
+        return log.text();
+    };
+    DOCTEST_CHECK(said().empty());
+    scene.scores("none\tdonor\texon",
+                 "1\t30\t60\t.\t.\t.\tok\t0\t0.8\t0.1\t0.1\n1\t10\t30\t.\t.\t.\tok\t0\t0.2\t0.1\t0.7\n"
+                 "1\t20\t40\t.\t.\t.\tok\t0\t0.8\t0.1\t0.1\n1\t60\t70\t.\t.\t.\tok\t0\t0.3\t0.5\t0.2\n");
+    DOCTEST_CHECK(said() == "warning: " + (scene.folder / "scores.tsv").string() +
+                                ": 20 bases are scored by more than one row, and count once for each\n");
 }
 
 DOCTEST_TEST_CASE("base_evaluation: reports as JSON and as a table") {
