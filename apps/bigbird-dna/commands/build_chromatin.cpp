@@ -7,6 +7,7 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/examples/build/chromatin.hpp"
 #include "bigbird/examples/build/import_chromatin.hpp"
+#include "bigbird/rows/window.hpp"
 
 #include <memory>
 #include <optional>
@@ -105,28 +106,35 @@ void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) 
     add_import_options(command, *options, peaks);
     add_reference_option(command, options->references, false);
     command.add_option("--window", options->window, "Bases about a bin that the model reads")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(std::int64_t{1}, rows::longest_window))
         ->type_name("BP");
     command
         .add_option("--bin", options->bin, "Bases of a bin; it has a label where peaks cover more than half")
         ->check(CLI::PositiveNumber)
+        ->needs(peaks)
         ->type_name("BP");
     command.add_option("--bins", options->bins, "Bins with any label, or all")
         ->check(CLI::IsMember({"any", "all"}))
+        ->needs(peaks)
         ->type_name("any|all");
     command
         .add_option("--bins-of-group", options->group,
                     "With --bins any: only labels of this group make a bin a row")
+        ->needs(peaks)
         ->type_name("GROUP");
     command
         .add_option("--negatives", options->negatives,
                     "With --bins any: for each row so many bins without a label, drawn at random")
         ->check(CLI::NonNegativeNumber)
+        ->needs(peaks)
         ->type_name("RATIO");
     add_seed_option(command, options->seed);
     command.add_option("--include", options->include, "Only bins that lie wholly inside these regions")
+        ->needs(peaks)
         ->type_name("BED");
-    command.add_option("--exclude", options->exclude, "No bins that touch these regions")->type_name("BED");
+    command.add_option("--exclude", options->exclude, "No bins that touch these regions")
+        ->needs(peaks)
+        ->type_name("BED");
     command.add_option("--max-n-fraction", options->max_n_fraction, "Most of a window that may be N")
         ->check(CLI::Range(0.0, 1.0))
         ->type_name("SHARE");

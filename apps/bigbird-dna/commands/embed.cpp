@@ -4,6 +4,8 @@
 #include "options/scoring_options.hpp"
 #include "support/help_notes.hpp"
 
+#include "bigbird/rows/window.hpp"
+
 namespace bigbird::cli {
 
 using task_models::EmbedSpec;
@@ -43,7 +45,7 @@ void setup_embed(Program& program, Runner<EmbedSpec> run) {
         ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1000}))
         ->type_name("N");
     command.add_option("--window", spec->window, "Bases about a row's middle; 0: the row's own")
-        ->check(CLI::NonNegativeNumber)
+        ->check(CLI::Range(std::int64_t{0}, rows::longest_window))
         ->type_name("BP");
     command.add_flag("--strand", spec->use_strand, "Reverse-complement rows on the minus strand");
     command.add_flag("--skip-invalid", spec->skip_invalid,

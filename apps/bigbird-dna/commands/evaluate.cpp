@@ -128,19 +128,21 @@ void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
         command.add_option("--tss", options.scan.tss, "Known TSSs, to tell right calls of --scan by")
             ->type_name("BED")
             ->group(group);
-    command
-        .add_option(
-            "--scan", options.scan.scores,
-            "Scores of predict-promoter --scan along real sequence: false calls a megabase at the threshold")
-        ->needs(tss)
-        ->type_name("FILE")
-        ->group(group);
+    CLI::Option* scan = command
+                            .add_option("--scan", options.scan.scores,
+                                        "Scores of predict-promoter --scan along real sequence: false calls "
+                                        "a megabase at the threshold")
+                            ->needs(tss)
+                            ->type_name("FILE")
+                            ->group(group);
     command
         .add_option("--distance", options.scan.distance,
                     "Bases from a TSS within which a call is right, and within which calls are one")
         ->check(CLI::NonNegativeNumber)
+        ->needs(scan)
         ->type_name("BP")
         ->group(group);
+    tss->needs(scan);
 }
 
 void add_chromatin_options(CLI::App& command, EvaluateOptions& options) {

@@ -6,6 +6,8 @@
 #include "options/training_options.hpp"
 #include "support/help_notes.hpp"
 
+#include "bigbird/rows/window.hpp"
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -55,7 +57,7 @@ void add_window_options(CLI::App& command, FinetuneTokensSpec& spec) {
     command
         .add_option("--window", spec.window,
                     "Bases that are read at once; 0: as many as --model's positions hold")
-        ->check(CLI::NonNegativeNumber)
+        ->check(CLI::Range(std::int64_t{0}, rows::longest_window))
         ->type_name("BP")
         ->group(group);
     command

@@ -4,6 +4,8 @@
 #include "options/scoring_options.hpp"
 #include "support/help_notes.hpp"
 
+#include "bigbird/rows/window.hpp"
+
 namespace bigbird::cli {
 
 using task_models::VariantSpec;
@@ -54,7 +56,7 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
                     "Of each label: scores of both alleles, alt - ref, and the difference of their log odds")
         ->type_name("LIST");
     command.add_option("--window", spec->window, "Bases about a variant that a pretrained model sees")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(std::int64_t{1}, rows::longest_window))
         ->type_name("BP");
     add_choice_option(
         command, "--reverse-complement", spec->strands, task_models::variant_strand_choices,

@@ -57,13 +57,15 @@ void setup_show_attention(Program& program, Runner<ShowAttentionOptions> run) {
 
 namespace {
 
+void check_layer(const model::BigBirdConfig& config, const ShowAttentionOptions& options) {
+    if (options.layer < config.num_hidden_layers && options.head < config.num_attention_heads) return;
+    throw ConfigError("--layer and --head begin at 0; the model has " +
+                      std::to_string(config.num_hidden_layers) + " layers of " +
+                      std::to_string(config.num_attention_heads) + " heads");
+}
+
 /// A Longformer's window and its leading global tokens, as one pattern.
 attention::PatternSpec drawn_window(const model::BigBirdConfig& config, const ShowAttentionOptions& options) {
-    if (options.layer >= config.num_hidden_layers || options.head >= config.num_attention_heads) {
-        throw ConfigError("--layer and --head begin at 0; the model has " +
-                          std::to_string(config.num_hidden_layers) + " layers of " +
-                          std::to_string(config.num_attention_heads) + " heads");
-    }
     attention::PatternSpec window =
         config.longformer->window(options.layer, options.head, config.pattern.block_size);
     window.global_tokens = static_cast<int>(config.longformer->global_tokens.value_or(0));
@@ -76,6 +78,7 @@ int run_show_attention(const ShowAttentionOptions& options) {
     model::BigBirdConfig config;
     if (!options.config.empty()) {
         config = model::config_from_json(read_json(options.config), options.config);
+        check_layer(config, options);
     }
     if (!options.pattern.empty()) {
         config.pattern = attention::named_pattern(options.pattern);

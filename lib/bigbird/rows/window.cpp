@@ -13,6 +13,9 @@ WindowBounds parse_window_bounds(std::string_view text) {
         const auto end = parse_integer(text.substr(colon + 1));
         constexpr std::int64_t far = 100'000'000;
         if (begin && end && *begin<*end&& * begin> - far && *end < far) {
+            if (*end - *begin > longest_window) {
+                throw ConfigError("window '" + std::string(text) + "' has more than 2^24 bases");
+            }
             return {*begin, *end};
         }
     }

@@ -18,7 +18,10 @@ struct WindowBounds {
     std::int64_t size() const { return end - begin; }
     bool operator==(const WindowBounds&) const = default;
 };
-/// "A:B" with A < B. Throws ConfigError.
+/// The most bases that a model reads at once: more than any network here takes, and little memory.
+constexpr std::int64_t longest_window = std::int64_t{1} << 24;
+
+/// "A:B" with A < B, at most longest_window apart. Throws ConfigError.
 WindowBounds parse_window_bounds(std::string_view text);
 std::string to_string(const WindowBounds& bounds);
 

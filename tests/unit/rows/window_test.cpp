@@ -13,6 +13,9 @@ using genome::Strand;
 DOCTEST_TEST_CASE("window: bounds are two offsets, the smaller first") {
     DOCTEST_CHECK(parse_window_bounds("-5000:3000") == WindowBounds{-5000, 3000});
     DOCTEST_CHECK(parse_window_bounds("-249:51").size() == 300);
+    DOCTEST_CHECK(parse_window_bounds("0:16777216").size() == longest_window);
+    DOCTEST_CHECK_THROWS_WITH(parse_window_bounds("-1:16777216"),
+                              "window '-1:16777216' has more than 2^24 bases");
     DOCTEST_CHECK(to_string(WindowBounds{-249, 51}) == "-249:51");
     for (const char* text :
          {"", "8000", "3000:-5000", "5:5", "a:b", "-5000:3000:1", "-5000:", "-900000000:0"}) {

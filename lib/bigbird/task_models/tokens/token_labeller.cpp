@@ -9,6 +9,7 @@
 #include "bigbird/model/batching.hpp"
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/model/weights.hpp"
+#include "bigbird/rows/window.hpp"
 #include "bigbird/task_models/bigbird_windows.hpp"
 #include "bigbird/training/find_model.hpp"
 
@@ -19,7 +20,6 @@ namespace {
 
 constexpr const char* section = "task_model";  // as task_model.cpp
 constexpr int format_version = 1;
-constexpr std::int64_t longest_window = std::int64_t{1} << 24;  // bases
 
 TokensInfo info_from(const Json& json) {
     return {.window = whole_number(json, "window"),
@@ -49,10 +49,11 @@ TokensInfo read_tokens_info(const fs::path& directory) {
                 "was written by another bigbird-dna (" + json.at("version").get<std::string>() + ")", where);
         }
         TokensInfo info = info_from(json);
-        if (info.margin < 0 || info.margin > longest_window || info.core() < 1) {
+        if (info.margin < 0 || info.margin > rows::longest_window || info.core() < 1) {
             throw InputError("has a window without bases", where);
         }
-        if (info.window > longest_window) throw InputError("has a window of more than 2^24 bases", where);
+        if (info.window > rows::longest_window)
+            throw InputError("has a window of more than 2^24 bases", where);
         return info;
     } catch (const Json::exception&) {
         throw InputError("says nothing complete of its windows under bigbird_dna.task_model", where);
