@@ -6,6 +6,7 @@
 #include "bigbird/core/formats/file_name.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <ostream>
 
 namespace bigbird {
@@ -52,8 +53,12 @@ void check(const PartRecord& record, const fs::path& output, const fs::path& pat
         throw InputError("is of " + record.files.front().name + ": the part was renamed", path);
     }
     constexpr std::int64_t most = std::int64_t{1} << 40;  // sums and products of a few fit in 64 bits
-    const bool counts = std::ranges::all_of(
-        record.segments, [](const PartSegment& s) { return s.records >= 0 && s.records <= most; });
+    std::int64_t left = most;
+    const bool counts = std::ranges::all_of(record.segments, [&](const PartSegment& s) {
+        const bool fits = s.records >= 0 && s.records <= left;
+        left -= fits ? s.records : 0;
+        return fits;
+    });
     if (!record.run.is_object() || !counts) throw InputError("is damaged", path);
 }
 
@@ -69,6 +74,11 @@ void add_file(PartRecord& record, const fs::path& file, const fs::path& lies) {
 }
 
 }  // namespace
+
+std::int64_t records_of(const PartRecord& record) {
+    return std::accumulate(record.segments.begin(), record.segments.end(), std::int64_t{0},
+                           [](std::int64_t sum, const PartSegment& s) { return sum + s.records; });
+}
 
 fs::path checked_file(const fs::path& file) {
     return fs::is_directory(file) ? file / "manifest.json" : file;

@@ -38,6 +38,9 @@ struct PartRecord {
     std::vector<PartFile> files{};        ///< the output itself first
 };
 
+/// How many records all segments count together.
+std::int64_t records_of(const PartRecord& record);
+
 /// The file whose size and checksum a PartFile has.
 std::filesystem::path checked_file(const std::filesystem::path& file);
 

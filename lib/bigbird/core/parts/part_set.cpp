@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/parts/part_set.hpp"
 
-#include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
@@ -110,6 +109,10 @@ std::vector<Part> open_parts(std::span<const fs::path> paths, int threads) {
     parallel_for(std::ssize(parts), threads,
                  [&](std::int64_t i) { check_files(parts[static_cast<std::size_t>(i)]); });
     return parts;
+}
+
+InputError miscounted(const fs::path& part, const std::string& records) {
+    return {"holds other " + records + " than its .part.json counts: one of the two was changed", part};
 }
 
 std::vector<Piece> order_of(std::span<const Part> parts) {

@@ -2,12 +2,14 @@
 // All parts of a work, checked against each other.
 #pragma once
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/core/parts/part_record.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace bigbird {
@@ -28,6 +30,9 @@ struct Piece {
 /// --output. Sizes and checksums of all files are compared, on `threads` threads. Throws InputError naming
 /// the part: no record beside it, one missing or given twice, of another run, truncated or changed.
 std::vector<Part> open_parts(std::span<const std::filesystem::path> paths, int threads);
+
+/// What is wrong with a part that holds more or fewer `records`, such as "lines", than its record counts.
+InputError miscounted(const std::filesystem::path& part, const std::string& records);
 
 /// In which order the parts' records make up the work. Throws InputError where two have one segment.
 std::vector<Piece> order_of(std::span<const Part> parts);

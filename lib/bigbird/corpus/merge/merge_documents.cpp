@@ -35,7 +35,7 @@ public:
     const std::string& head() const { return head_; }
     /// Adds the next document, of the given number, to `text`.
     void take(std::int64_t number, std::string& text) {
-        if (!more_) throw InputError("holds fewer documents than its record says", input_.path());
+        if (!more_) throw miscounted(input_.path(), "documents");
         if (coordinates_) {
             const std::string mine(number_of(line_));
             for (; more_ && number_of(line_) == mine; more_ = input_.next(line_))
@@ -45,6 +45,10 @@ public:
                 text += line_ + '\n';
             if (more_) more_ = input_.next(line_);
         }
+    }
+    /// Throws where documents are left.
+    void require_end() const {
+        if (more_) throw miscounted(input_.path(), "documents");
     }
 
 private:
@@ -129,6 +133,8 @@ void merge_documents(std::span<const Part> parts, const std::filesystem::path& o
             out.write(text);
         }
     }
+    for (const auto& part : lines)
+        part->require_end();
     std::vector<PendingOutput*> outputs(also.begin(), also.end());
     if (PendingOutput* const file = out.finish()) outputs.push_back(file);
     commit_together(outputs);

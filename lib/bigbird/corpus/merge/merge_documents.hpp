@@ -19,7 +19,7 @@ PartRecord documents_record(const Json& manifest, const Shard& shard, std::vecto
 Json merged_manifest(std::span<const Part> parts);
 
 /// Writes byte for byte what one run writes, and puts it in place together with `also`. Throws InputError
-/// where a part holds fewer documents than its record says, WriteError.
+/// where a part holds other documents than its record counts, WriteError.
 void merge_documents(std::span<const Part> parts, const std::filesystem::path& output, Overwrite overwrite,
                      int threads, std::span<PendingOutput* const> also = {});
 

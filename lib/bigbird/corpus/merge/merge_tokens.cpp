@@ -34,9 +34,7 @@ public:
     /// has those of one.
     void take(TokenShardWriter& writer) {
         const auto documents = shards_.document_ends();
-        if (document_ >= documents.size()) {
-            throw InputError("holds fewer documents than its record says", shards_.directory());
-        }
+        if (document_ >= documents.size()) throw miscounted(shards_.directory(), "documents");
         const auto sentences = shards_.sentence_ends();
         for (const std::int64_t end = documents[document_++]; sentence_ < end; ++sentence_) {
             const IndexRange tokens{token_, sentences[static_cast<std::size_t>(sentence_)]};
@@ -46,6 +44,10 @@ public:
             token_ = tokens.end;
         }
         writer.end_document();
+    }
+    /// Throws where documents are left.
+    void require_end() const {
+        if (document_ < shards_.document_ends().size()) throw miscounted(shards_.directory(), "documents");
     }
 
 private:
@@ -91,6 +93,8 @@ void merge_tokens(std::span<const Part> parts, const fs::path& output, Overwrite
         for (std::int64_t i = 0; i < piece.records; ++i)
             documents[piece.part].take(writer);
     }
+    for (const PartDocuments& part : documents)
+        part.require_end();
     writer.commit(run.at("inputs"), threads);
 }
 

@@ -23,8 +23,8 @@ std::unique_ptr<PendingOutput> pending_tokens_record(PendingOutput& directory, c
 /// InputError naming what differs.
 std::vector<Part> open_token_parts(std::span<const std::filesystem::path> paths, int threads);
 
-/// Writes byte for byte the folder that one run writes. Throws InputError where a part holds fewer documents
-/// than its record says, WriteError.
+/// Writes byte for byte the folder that one run writes. Throws InputError where a part holds other documents
+/// than its record counts, WriteError.
 void merge_tokens(std::span<const Part> parts, const std::filesystem::path& output, Overwrite overwrite,
                   int threads);
 

@@ -41,10 +41,12 @@ std::unique_ptr<genome::TextOutput> merge_lines(const Merge& merge, std::span<co
         stop_if_asked();
         genome::TextInput& part = *parts[piece.part];
         for (std::int64_t i = 0; i < piece.records; ++i) {
-            if (!part.next(line)) throw InputError("holds fewer lines than its record says", part.path());
+            if (!part.next(line)) throw miscounted(part.path(), "lines");
             out->write(line += '\n');
         }
     }
+    for (const auto& part : parts)
+        if (part->next(line)) throw miscounted(part->path(), "lines");
     return out;
 }
 

@@ -11,8 +11,9 @@ namespace bigbird::outputs {
 
 /// Writes `output` out of parts that --shard wrote, byte for byte what one run writes. Reads each part once,
 /// in memory that does not grow with them, but for tracks, which take some 32 bytes a row. Throws ConfigError
-/// where `output` has another format than the parts; InputError where a part holds less than its record says,
-/// or where rows of several parts overlap in a track of means; WriteError.
+/// where `output` has another format than the parts; InputError where a part holds other rows than its record
+/// counts, or numbers of another type or shape, or where rows of several parts overlap in a track of means;
+/// WriteError.
 void merge_scores(std::span<const Part> parts, const std::filesystem::path& output, Overwrite overwrite,
                   int threads);
 

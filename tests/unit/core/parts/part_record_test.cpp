@@ -32,6 +32,7 @@ DOCTEST_TEST_CASE("part record: what is written is read") {
     DOCTEST_CHECK(record.run == Json{{"made_by", "x"}});
     DOCTEST_CHECK(record.counts == Json{{"documents", 3}});
     DOCTEST_CHECK(record.segments == std::vector<PartSegment>{{1, 5}, {4, 0}});
+    DOCTEST_CHECK(records_of(record) == 5);
     DOCTEST_REQUIRE(record.files.size() == 1);
     DOCTEST_CHECK(record.files[0].name == "a.tsv");
     DOCTEST_CHECK(record.files[0].bytes == 6);
@@ -85,6 +86,9 @@ DOCTEST_TEST_CASE("part record: what is no record is refused") {
     DOCTEST_CHECK(refusal(folder / "a.tsv").find("is damaged") != std::string::npos);
     write_file(folder / "a.tsv.part.json",
                head + "\"kind\": \"table\", \"run\": {}, \"segments\": [[0, 9223372036854775807]], " + own);
+    DOCTEST_CHECK(refusal(folder / "a.tsv").find("is damaged") != std::string::npos);
+    const std::string sum = "\"segments\": [[0, 1099511627776], [4, 1]], ";
+    write_file(folder / "a.tsv.part.json", head + "\"kind\": \"table\", \"run\": {}, " + sum + own);
     DOCTEST_CHECK(refusal(folder / "a.tsv").find("is damaged") != std::string::npos);
     write_file(folder / "a.tsv.part.json", head + rest + "\"shard\": \"1/4\", \"files\": []}");
     DOCTEST_CHECK(refusal(folder / "a.tsv").find("names no file") != std::string::npos);

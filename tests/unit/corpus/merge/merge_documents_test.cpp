@@ -70,12 +70,17 @@ DOCTEST_TEST_CASE(
     }
 }
 
-DOCTEST_TEST_CASE("merge documents: a record of more documents than there are") {
-    const TempDir folder;
-    std::vector<Part> parts = build_parts(folder, DocumentForm::text, 2);
-    parts[0].record.segments.back().records += 1;
-    DOCTEST_CHECK(message_of<InputError>([&] {
-                      merge_documents(parts, folder / "merged", Overwrite::refuse, 1);
-                  }).find("holds fewer documents than its record says") != std::string::npos);
-    DOCTEST_CHECK(!fs::exists(folder / "merged"));
+DOCTEST_TEST_CASE("merge documents: a record of more or fewer documents than there are") {
+    for (const DocumentForm form : {DocumentForm::text, DocumentForm::coordinates}) {
+        for (const std::int64_t by : {1, -1}) {
+            const TempDir folder;
+            std::vector<Part> parts = build_parts(folder, form, 2);
+            parts[0].record.segments.back().records += by;
+            DOCTEST_CHECK(message_of<InputError>([&] {
+                              merge_documents(parts, folder / "merged", Overwrite::refuse, 1);
+                          }).find("part1: holds other documents than its .part.json counts") !=
+                          std::string::npos);
+            DOCTEST_CHECK(!fs::exists(folder / "merged"));
+        }
+    }
 }

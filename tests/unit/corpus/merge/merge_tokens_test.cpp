@@ -82,6 +82,19 @@ DOCTEST_TEST_CASE("merge tokens: a damaged part is named") {
                   std::string::npos);
 }
 
+DOCTEST_TEST_CASE("merge tokens: a record of more or fewer documents than there are") {
+    for (const std::int64_t by : {1, -1}) {
+        const TempDir folder;
+        std::vector<Part> parts = open_token_parts(tokenize_parts(folder, 2), 1);
+        parts[0].record.segments.back().records += by;
+        DOCTEST_CHECK(message_of<InputError>([&] {
+                          merge_tokens(parts, folder / "merged", Overwrite::refuse, 1);
+                      }).find("part1: holds other documents than its .part.json counts") !=
+                      std::string::npos);
+        DOCTEST_CHECK(!fs::exists(folder / "merged"));
+    }
+}
+
 DOCTEST_TEST_CASE("merge tokens: parts of other documents are foreign") {
     const TempDir folder;
     auto paths = tokenize_parts(folder, 2);

@@ -3,13 +3,16 @@
 #pragma once
 
 #include "support/temp_dir.hpp"
+#include "support/testing.hpp"
 #include "unit/outputs/some_scores.hpp"
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/core/parts/segment_counter.hpp"
 #include "bigbird/outputs/merge/merge_scores.hpp"
 #include "bigbird/outputs/outputs.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -72,6 +75,33 @@ inline bool merges(const std::string& ending, std::int64_t rows, std::int64_t co
     const std::vector<Part> parts = open_parts(paths, 1);
     outputs::merge_scores(parts, folder / ("merged" + ending), Overwrite::refuse, 1);
     return read_file(folder / ("merged" + ending)) == read_file(folder / ("whole" + ending));
+}
+
+/// Merges `parts` and says how that was refused, naming the second; nothing must have been written.
+inline std::string refusal_of_second(const TempDir& folder, const std::vector<Part>& parts,
+                                     const std::string& ending) {
+    const std::filesystem::path output = folder / ("refused" + ending);
+    const std::string message =
+        message_of<InputError>([&] { outputs::merge_scores(parts, output, Overwrite::refuse, 1); });
+    DOCTEST_CHECK(!std::filesystem::exists(output));
+    DOCTEST_CHECK(message.starts_with((folder / "part2").string()));
+    return message;
+}
+
+/// Checks that parts are refused in these words whose record counts more or fewer rows than there are.
+inline void check_miscounts(const std::string& ending, const std::string& words) {
+    using Segments = std::vector<PartSegment>;
+    const std::function<void(Segments&)> changes[] = {
+        [](Segments& segments) { segments[3].records += 1; }, [](Segments& segments) { segments.pop_back(); },
+        [](Segments& segments) { segments[0].records = 0; }, [](Segments& segments) { segments.clear(); }};
+    for (const auto& change : changes) {
+        const TempDir folder;
+        std::vector<Part> parts = open_parts(write_parts(folder, ending, 100, 2), 1);
+        change(parts[1].record.segments);
+        const std::string message = refusal_of_second(folder, parts, ending);
+        DOCTEST_CAPTURE(message);
+        DOCTEST_CHECK(message.find(words) != std::string::npos);
+    }
 }
 
 }  // namespace bigbird::testing
