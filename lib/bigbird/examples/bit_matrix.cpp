@@ -65,19 +65,13 @@ void BitRowsWriter::require_good() const {
 
 BitMatrix::BitMatrix(const std::filesystem::path& path, std::int64_t rows, std::size_t columns)
     : file_(path), row_bytes_((columns + 7) / 8) {
-    // The header is a fixed function of the shape, so reading is comparing.
-    const std::string header = npy_header(type, rows, row_bytes_);
-    std::size_t size = 0;
-    const bool same = !__builtin_mul_overflow(static_cast<std::size_t>(rows), row_bytes_, &size) &&
-                      !__builtin_add_overflow(size, header.size(), &size) && file_.bytes().size() == size &&
-                      std::memcmp(file_.bytes().data(), header.data(), header.size()) == 0;
-    if (!same) {
+    if (!is_npy_of(file_.bytes(), type, rows, row_bytes_)) {
         throw InputError("is not the label matrix of " + std::to_string(rows) + " rows and " +
                              std::to_string(columns) +
                              " labels that the folder's other files tell of; make the examples again",
                          path);
     }
-    data_ = file_.bytes().subspan(header.size());
+    data_ = file_.bytes().subspan(npy_header(type, rows, row_bytes_).size());
 }
 
 }  // namespace bigbird::examples

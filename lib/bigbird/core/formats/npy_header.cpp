@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/formats/npy_header.hpp"
 
+#include <cstring>
+
 namespace bigbird {
 
 std::string npy_header(std::string_view type, std::int64_t rows, std::size_t columns) {
@@ -13,6 +15,18 @@ std::string npy_header(std::string_view type, std::int64_t rows, std::size_t col
               std::to_string(rows) + ", " + std::to_string(columns) + "), }";
     header.resize(header_bytes - 1, ' ');
     return header + '\n';
+}
+
+bool is_npy_of(std::span<const std::byte> file, std::string_view type, std::int64_t rows,
+               std::size_t columns) {
+    // The header is a fixed function of the shape, so reading is comparing.
+    const std::string header = npy_header(type, rows, columns);
+    const auto number_bytes = static_cast<std::size_t>(type.back() - '0');
+    std::size_t size = 0;
+    return !__builtin_mul_overflow(static_cast<std::size_t>(rows), columns, &size) &&
+           !__builtin_mul_overflow(size, number_bytes, &size) &&
+           !__builtin_add_overflow(size, header.size(), &size) && file.size() == size &&
+           std::memcmp(file.data(), header.data(), header.size()) == 0;
 }
 
 }  // namespace bigbird

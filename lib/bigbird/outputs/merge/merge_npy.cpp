@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/mapped_file.hpp"
 #include "bigbird/core/formats/npy_header.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/outputs/merge/mergers.hpp"
@@ -22,10 +23,21 @@ void copy(std::istream& from, std::ostream& to, std::int64_t bytes, const fs::pa
     for (std::int64_t left = bytes; left > 0; left -= std::ssize(buffer)) {
         buffer.resize(static_cast<std::size_t>(std::min(left, most)));
         if (!from.read(buffer.data(), std::ssize(buffer))) {
-            throw InputError("holds fewer rows than its record says", name);
+            throw miscounted(name, "rows");
         }
         to.write(buffer.data(), std::ssize(buffer));
     }
+}
+
+/// Numbers of another type or order would be taken for others.
+void check_matrix(const Part& part, const Layout& layout) {
+    const std::int64_t rows = records_of(part.record);
+    const std::size_t columns = layout.columns.size();
+    if (is_npy_of(MappedFile(part.path).bytes(), npy_type(layout.precision), rows, columns)) return;
+    throw InputError("is not the matrix of " + std::to_string(rows) + " rows and " + std::to_string(columns) +
+                         " columns of " + std::string(word_of(precision_choices, layout.precision)) +
+                         " that its .part.json counts: one of the two was changed",
+                     part.path);
 }
 
 void merge_matrices(const Merge& merge, std::ostream& out) {
@@ -34,6 +46,8 @@ void merge_matrices(const Merge& merge, std::ostream& out) {
     const std::string_view type = npy_type(precision);
     const std::int64_t header_bytes = std::ssize(npy_header(type, 0, 0));
     const std::int64_t number_bytes = precision == Precision::float16 ? 2 : 4;
+    for (const Part& part : merge.parts)
+        check_matrix(part, merge.run.layout);
     std::vector<std::unique_ptr<std::ifstream>> parts;
     for (const Part& part : merge.parts) {
         parts.push_back(std::make_unique<std::ifstream>(part.path, std::ios::binary));

@@ -4,7 +4,9 @@
 #include "support/testing.hpp"
 
 #include <limits>
+#include <span>
 #include <string>
+#include <string_view>
 
 using bigbird::npy_header;
 
@@ -25,4 +27,22 @@ DOCTEST_TEST_CASE("npy_header: any number of rows takes the same room, a multipl
             DOCTEST_CHECK(header.find(shape) != std::string::npos);
         }
     }
+}
+
+DOCTEST_TEST_CASE("npy_header: a file is recognized by its header and its size") {
+    const auto is = [](const std::string& file, std::string_view type, std::int64_t rows,
+                       std::size_t columns) {
+        return bigbird::is_npy_of(std::as_bytes(std::span(file)), type, rows, columns);
+    };
+    const std::string file = npy_header("<f4", 3, 2) + std::string(24, 'x');
+    DOCTEST_CHECK(is(file, "<f4", 3, 2));
+    DOCTEST_CHECK(is(npy_header("<f2", 0, 2), "<f2", 0, 2));
+    DOCTEST_CHECK_FALSE(is(file, "<f4", 2, 3));
+    DOCTEST_CHECK_FALSE(is(file, ">f4", 3, 2));
+    DOCTEST_CHECK_FALSE(is(file + "x", "<f4", 3, 2));
+    DOCTEST_CHECK_FALSE(is(file.substr(1), "<f4", 3, 2));
+    DOCTEST_CHECK_FALSE(is("", "<f4", 3, 2));
+    // 2^62 numbers of four bytes would take none.
+    const std::int64_t rows = std::int64_t{1} << 62;
+    DOCTEST_CHECK_FALSE(is(npy_header("<f4", rows, 1), "<f4", rows, 1));
 }
