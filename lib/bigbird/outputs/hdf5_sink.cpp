@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/half.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
+#include "bigbird/outputs/hdf5_types.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
@@ -65,16 +66,15 @@ public:
               chunk_bytes / std::max<std::int64_t>(1, 4 * static_cast<std::int64_t>(columns_)), 1,
               most_rows_a_chunk)),
           file_(create_file(pending_.path()), H5Fclose),
-          string_type_(make_string_type(), H5Tclose),
-          half_type_(make_half_type(), H5Tclose) {
+          types_(layout.precision) {
         require(file_ >= 0);
         write_provenance(layout.provenance);
         write_labels(layout.columns);
         const Handle group = create_group("rows");
-        scores_.emplace(create_growing(file_, "scores", score_type(), true), H5Dclose);
+        scores_.emplace(create_growing(file_, "scores", types_.scores(), true), H5Dclose);
         for (const HeadColumn& column : head_) {
             fields_.emplace_back(column.kind);
-            rows_.emplace_back(create_growing(group, column.name.c_str(), stored_type(column.kind), false),
+            rows_.emplace_back(create_growing(group, column.name.c_str(), types_.field(column.kind), false),
                                H5Dclose);
         }
     }
@@ -96,7 +96,6 @@ public:
         bool fine = scores_->close();
         for (Handle& dataset : rows_)
             fine = dataset.close() && fine;
-        fine = string_type_.close() && half_type_.close() && fine;
         require(file_.close() && fine);
         pending.push_back(&pending_);
     }
@@ -111,27 +110,6 @@ private:
         const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
         H5Pset_file_locking(access, false, true);
         return H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    }
-    static hid_t make_string_type() {
-        const hid_t type = H5Tcopy(H5T_C_S1);
-        H5Tset_size(type, H5T_VARIABLE);
-        H5Tset_cset(type, H5T_CSET_UTF8);
-        return type;
-    }
-    /// As numpy's float16.
-    static hid_t make_half_type() {
-        const hid_t type = H5Tcopy(H5T_IEEE_F32LE);
-        H5Tset_fields(type, 15, 10, 5, 0, 10);
-        H5Tset_size(type, 2);
-        H5Tset_ebias(type, 15);
-        return type;
-    }
-    hid_t score_type() const {
-        return precision_ == Precision::float16 ? static_cast<hid_t>(half_type_) : H5T_IEEE_F32LE;
-    }
-    hid_t stored_type(FieldKind kind) const {
-        if (kind == FieldKind::integer) return H5T_STD_I64LE;
-        return kind == FieldKind::real ? H5T_IEEE_F64LE : static_cast<hid_t>(string_type_);
     }
     Handle create_group(const char* name) {
         const Handle properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
@@ -164,9 +142,9 @@ private:
             const std::string name = before == 0 ? key : key + "_" + std::to_string(before + 1);
             const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
             const Handle attribute(
-                H5Acreate2(file_, name.c_str(), string_type_, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+                H5Acreate2(file_, name.c_str(), types_.text(), space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
             const char* text = value.c_str();
-            require(H5Awrite(attribute, string_type_, &text) >= 0);
+            require(H5Awrite(attribute, types_.text(), &text) >= 0);
         }
     }
     void write_whole(hid_t group, const char* name, hid_t stored, hid_t held, std::size_t count,
@@ -197,7 +175,7 @@ private:
             values.reserve(columns.size());
             for (const Column& column : columns)
                 values.push_back((column.*member).c_str());
-            write_whole(group, name, string_type_, string_type_, values.size(), values.data());
+            write_whole(group, name, types_.text(), types_.text(), values.size(), values.data());
         }
     }
 
@@ -221,7 +199,7 @@ private:
                 std::vector<const char*> pointers;
                 for (const std::string& text : fields_[i].texts)
                     pointers.push_back(text.c_str());
-                return append(rows_[i], string_type_, 1, pointers.data());
+                return append(rows_[i], types_.text(), 1, pointers.data());
         }
     }
     void flush() {
@@ -229,7 +207,7 @@ private:
         if (columns_ > 0 && precision_ == Precision::float16) {
             halves_.resize(values_.size());
             std::ranges::transform(values_, halves_.begin(), half_of);
-            append(*scores_, half_type_, 2, halves_.data());
+            append(*scores_, types_.half(), 2, halves_.data());
         } else if (columns_ > 0) {
             append(*scores_, H5T_NATIVE_FLOAT, 2, values_.data());
         }
@@ -247,7 +225,8 @@ private:
     std::size_t columns_;
     Precision precision_;
     std::int64_t chunk_rows_;
-    Handle file_, string_type_, half_type_;
+    Handle file_;
+    Hdf5Types types_;
     std::optional<Handle> scores_;
     std::vector<Handle> rows_;
     std::vector<HeldFields> fields_;  ///< by head column

@@ -3,6 +3,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
 #include "bigbird/outputs/hdf5_sink.hpp"
+#include "bigbird/outputs/hdf5_types.hpp"
 #include "bigbird/outputs/merge/mergers.hpp"
 
 #include <algorithm>
@@ -18,22 +19,60 @@ constexpr std::int64_t rows_at_once = 4096;
 
 using Id = Hdf5Handle;
 
+/// Whether a name stands for an object of this file: soft and external links lead elsewhere.
+bool is_own_link(hid_t group, const std::string& name) {
+    H5L_info_t link{};
+    return name.find('/') == std::string::npos && H5Lget_info(group, name.c_str(), &link, H5P_DEFAULT) >= 0 &&
+           link.type == H5L_TYPE_HARD;
+}
+
+/// Whether the numbers lie in this file, in chunks packed as the sink packs them: those of virtual and
+/// external datasets lie in files that such a dataset names.
+bool is_own_storage(hid_t dataset, bool matrix) {
+    const Id properties(H5Dget_create_plist(dataset), H5Pclose);
+    const std::vector<H5Z_filter_t> filters =
+        matrix ? std::vector{H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE} : std::vector<H5Z_filter_t>();
+    std::vector<H5Z_filter_t> found;
+    for (int i = 0; i < H5Pget_nfilters(properties); ++i) {
+        unsigned flags = 0;
+        std::size_t values = 0;
+        found.push_back(H5Pget_filter2(properties, static_cast<unsigned>(i), &flags, &values, nullptr, 0,
+                                       nullptr, nullptr));
+    }
+    return H5Pget_layout(properties) == H5D_CHUNKED && H5Pget_external_count(properties) == 0 &&
+           found == filters;
+}
+
+/// Whether what is stored is of this type: the library would convert others.
+bool is_of_type(hid_t dataset, hid_t type) {
+    const Id stored(H5Dget_type(dataset), H5Tclose);
+    return H5Tequal(stored, type) > 0;
+}
+
+/// Rows and, of a matrix, columns; empty where there are none.
+std::vector<hsize_t> shape_of(hid_t dataset) {
+    const Id space(H5Dget_space(dataset), H5Sclose);
+    std::vector<hsize_t> shape(static_cast<std::size_t>(std::max(0, H5Sget_simple_extent_ndims(space))));
+    H5Sget_simple_extent_dims(space, shape.data(), nullptr);
+    return shape;
+}
+
 /// The rows of one part, from the first on.
 class PartRows {
 public:
-    PartRows(const fs::path& path, const Layout& layout)
-        : path_(path),
+    PartRows(const Part& part, const Layout& layout)
+        : path_(part.path),
           layout_(layout),
-          file_(open_unlocked_hdf5(path.c_str()), H5Fclose),
-          text_(H5Tcopy(H5T_C_S1), H5Tclose) {
-        require(file_ >= 0);
-        H5Tset_size(text_, H5T_VARIABLE);
-        H5Tset_cset(text_, H5T_CSET_UTF8);
-        datasets_.emplace_back(H5Dopen2(file_, "scores", H5P_DEFAULT), H5Dclose);
+          file_(open_unlocked_hdf5(path_.c_str()), H5Fclose),
+          types_(layout.precision) {
+        if (file_ < 0) throw damaged();
+        const auto rows = static_cast<hsize_t>(records_of(part.record)),
+                   columns = hsize_t{layout.columns.size()};
+        add(file_, "scores", types_.scores(), {columns > 0 ? rows : 0, columns});
+        if (!is_own_link(file_, "rows")) throw foreign("rows");
+        const Id group(H5Gopen2(file_, "rows", H5P_DEFAULT), H5Gclose);
         for (const HeadColumn& column : layout.head)
-            datasets_.emplace_back(H5Dopen2(file_, ("rows/" + column.name).c_str(), H5P_DEFAULT), H5Dclose);
-        for (const Id& dataset : datasets_)
-            require(dataset >= 0);
+            add(group, column.name, types_.field(column.kind), {rows});
     }
     void copy(std::int64_t rows, Sink& sink) {
         for (; rows > 0; rows -= rows_at_once) {
@@ -49,8 +88,22 @@ private:
         std::vector<char*> texts;
     };
 
-    void require(bool fine) const {
-        if (!fine) throw InputError("holds fewer rows than its record says, or is damaged", path_);
+    InputError damaged() const { return {"is cut off or damaged", path_}; }
+    InputError foreign(const std::string& name) const {
+        return {"holds no '" + name +
+                    "' as bigbird-dna writes it: in the file itself, of the same type and shape",
+                path_};
+    }
+    /// Opens the dataset `name` of rows and, of a matrix, columns.
+    void add(hid_t group, const std::string& name, hid_t type, const std::vector<hsize_t>& shape) {
+        if (!is_own_link(group, name)) throw foreign(name);
+        const Id& dataset = datasets_.emplace_back(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose);
+        if (dataset < 0 || !is_own_storage(dataset, shape.size() > 1) || !is_of_type(dataset, type)) {
+            throw foreign(name);
+        }
+        const std::vector<hsize_t> found = shape_of(dataset);
+        if (found.size() != shape.size() || found.back() != shape.back()) throw foreign(name);
+        if (found != shape) throw miscounted(path_, "rows");
     }
     void read(std::size_t dataset, hid_t type, std::int64_t rows, std::int64_t columns, void* to) const {
         const hsize_t start[2] = {static_cast<hsize_t>(next_), 0},
@@ -58,12 +111,10 @@ private:
         const int rank = dataset == 0 ? 2 : 1;
         const Id space(H5Dget_space(datasets_[dataset]), H5Sclose),
             memory(H5Screate_simple(rank, count, nullptr), H5Sclose);
-        hsize_t size[2] = {0, 0};
-        require(H5Sget_simple_extent_ndims(space) == rank &&
-                H5Sget_simple_extent_dims(space, size, nullptr) == rank);
-        require(start[0] + count[0] <= size[0] && (rank == 1 || size[1] == count[1]));
-        require(H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr) >= 0 &&
-                H5Dread(datasets_[dataset], type, memory, space, H5P_DEFAULT, to) >= 0);
+        if (H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, count, nullptr) < 0 ||
+            H5Dread(datasets_[dataset], type, memory, space, H5P_DEFAULT, to) < 0) {
+            throw damaged();
+        }
     }
     Held read_field(std::size_t column, std::int64_t rows) const {
         Held held;
@@ -79,7 +130,7 @@ private:
                 break;
             case FieldKind::text:
                 held.texts.resize(count);
-                read(column + 1, text_, rows, 1, held.texts.data());
+                read(column + 1, types_.text(), rows, 1, held.texts.data());
         }
         return held;
     }
@@ -110,7 +161,8 @@ private:
 
     fs::path path_;
     const Layout& layout_;
-    Id file_, text_;
+    Id file_;
+    Hdf5Types types_;
     std::vector<Id> datasets_;  ///< scores, then the head's
     std::int64_t next_ = 0;
 };
@@ -121,7 +173,7 @@ void merge_hdf5(const Merge& merge) {
     start_hdf5();
     std::vector<PartRows> parts;
     for (const Part& part : merge.parts)
-        parts.emplace_back(part.path, merge.run.layout);
+        parts.emplace_back(part, merge.run.layout);
     const auto sink = hdf5_sink(merge.output, merge.overwrite, merge.run.layout);
     for (const Piece& piece : merge.order)
         parts[piece.part].copy(piece.records, *sink);
