@@ -159,6 +159,11 @@ DOCTEST_TEST_CASE("build-chromatin: DeepSEA's .mat files and tables of labels, a
     check({"--mat", "test=" + mat + "/malformed/truncated_73.mat"}, 3, "truncated_73.mat: is");
     check({"--mat", "test=" + mat + "/malformed/truncated_5.mat"}, 3, "truncated_5.mat: ");
     check({"--mat", "test=" + mat + "/malformed/shape.mat"}, 3, "of another shape");
+    std::string changed = read_file(mat + "/test.mat");
+    changed[4188] = '\204';  // within what is compressed
+    write_file(folder / "changed.mat", changed);
+    check({"--mat", "test=" + (folder / "changed.mat").string()}, 3,
+          "changed.mat: is damaged: a compressed array's length or checksum is wrong");
     check({"--mat", mat + "/train.mat"}, 2, "--mat takes SPLIT=FILE");
     check({"--mat", "other=" + mat + "/train.mat"}, 2, "other");
     check({}, 2, "give either --peaks, --table or --mat");

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/mapped_file.hpp"
+#include "bigbird/core/interrupt.hpp"
 
 #include <zlib.h>
 
@@ -10,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <span>
 #include <vector>
 
@@ -22,6 +24,7 @@ using Bytes = std::span<const std::byte>;
 constexpr std::size_t header_bytes = 128, tag_bytes = 8, flags_bytes = 8;
 constexpr std::size_t most_dimensions_bytes = 4 * 32, most_name_bytes = 4096;
 constexpr std::size_t head_bytes = most_dimensions_bytes + most_name_bytes + 8 * tag_bytes;
+constexpr std::size_t stretch_bytes = 1 << 16;  // that are inflated at a time
 enum Type : std::uint32_t { int32_type = 5, uint32_type = 6, matrix_type = 14, compressed_type = 15 };
 constexpr std::uint32_t first_numeric_class = 6, last_numeric_class = 15;  // double to uint64
 
@@ -95,20 +98,62 @@ void check_array(Elements parts, bool is_compressed, const std::filesystem::path
     }
 }
 
-/// The first bytes of what was compressed.
-std::vector<std::byte> inflated_head(Bytes compressed) {
-    std::vector<std::byte> head(head_bytes);
-    z_stream stream{};
-    if (inflateInit(&stream) != Z_OK) return {};
-    // zlib does not write to its input.
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(compressed.data()));
-    stream.avail_in = static_cast<uInt>(compressed.size());
-    stream.next_out = reinterpret_cast<Bytef*>(head.data());
-    stream.avail_out = static_cast<uInt>(head.size());
-    inflate(&stream, Z_SYNC_FLUSH);
-    head.resize(head.size() - stream.avail_out);
-    inflateEnd(&stream);
-    return head;
+/// Inflates what was compressed, a stretch at a time.
+class Inflation {
+public:
+    explicit Inflation(Bytes compressed) {
+        if (inflateInit(&stream_) != Z_OK) throw std::bad_alloc();
+        // zlib does not write to its input.
+        stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(compressed.data()));
+        stream_.avail_in = static_cast<uInt>(compressed.size());
+    }
+    ~Inflation() { inflateEnd(&stream_); }
+    Inflation(const Inflation&) = delete;
+    Inflation& operator=(const Inflation&) = delete;
+
+    /// The next bytes, in `buffer`; fewer than it holds at the end, or where the rest cannot be inflated.
+    Bytes next(std::span<std::byte> buffer) {
+        stream_.next_out = reinterpret_cast<Bytef*>(buffer.data());
+        stream_.avail_out = static_cast<uInt>(buffer.size());
+        while (state_ == Z_OK && stream_.avail_out > 0)
+            state_ = inflate(&stream_, Z_NO_FLUSH);
+        return buffer.first(buffer.size() - stream_.avail_out);
+    }
+    /// Whether all is inflated and has the checksum behind it.
+    bool is_whole() const { return state_ == Z_STREAM_END; }
+
+private:
+    z_stream stream_{};
+    int state_ = Z_OK;
+};
+
+/// How many bytes are left, `most` and a stretch at most.
+std::uint64_t count_rest(Inflation& inflation, std::uint64_t most) {
+    std::vector<std::byte> buffer(stretch_bytes);
+    std::uint64_t bytes = 0;
+    for (bool more = true; more && bytes <= most;) {
+        stop_if_asked();
+        const std::size_t got = inflation.next(buffer).size();
+        bytes += got;
+        more = got == buffer.size();
+    }
+    return bytes;
+}
+
+void check_compressed(Bytes compressed, bool swapped, const std::filesystem::path& path) {
+    std::vector<std::byte> buffer(head_bytes);
+    Inflation inflation(compressed);
+    const Bytes head = inflation.next(buffer);
+    Elements inside(head, swapped, path);
+    const Element array = inside.next();
+    if (array.type != matrix_type) throw inside.damaged();
+    check_array(Elements(array.content, swapped, path), true, path);
+    const std::uint64_t least = tag_bytes + array.size, most = (least + 7) / 8 * 8;
+    const std::uint64_t bytes = head.size() + count_rest(inflation, most);
+    if (!inflation.is_whole() || bytes < least || bytes > most) {
+        throw InputError("is damaged: a compressed array's length or checksum is wrong; fetch it again",
+                         path);
+    }
 }
 
 void check_variable(const Element& element, bool swapped, const std::filesystem::path& path) {
@@ -116,11 +161,7 @@ void check_variable(const Element& element, bool swapped, const std::filesystem:
         check_array(Elements(element.content, swapped, path), false, path);
         return;
     }
-    const std::vector<std::byte> head = inflated_head(element.content);
-    Elements inside(head, swapped, path);
-    const Element array = inside.next();
-    if (array.type != matrix_type) throw inside.damaged();
-    check_array(Elements(array.content, swapped, path), true, path);
+    check_compressed(element.content, swapped, path);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 
 #include "bigbird/core/error.hpp"
 
+#include <zlib.h>
+
 #include <cstring>
 #include <string>
 
@@ -45,6 +47,16 @@ std::string message(const std::string& content) {
     return "";
 }
 
+/// A compressed element of `content`.
+std::string compressed(const std::string& content) {
+    std::string packed(compressBound(content.size()), '\0');
+    uLongf size = packed.size();
+    DOCTEST_REQUIRE(compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+                             reinterpret_cast<const Bytef*>(content.data()), content.size()) == Z_OK);
+    packed.resize(size);
+    return number(15) + number(static_cast<std::uint32_t>(size)) + packed;
+}
+
 constexpr const char* damaged = "is cut off or damaged: an array's head is not whole";
 
 }  // namespace
@@ -77,4 +89,23 @@ DOCTEST_TEST_CASE("mat5_structure: sizes beyond the file and variables of other 
     DOCTEST_CHECK(message(testing::read_file(test_data("chromatin/mat/bins.bed"))) == other);
     DOCTEST_CHECK(message(testing::read_file(
                       test_data("fuzz/deepsea_mat/matlab_4_with_a_name_of_a_gigabyte"))) == other);
+}
+
+DOCTEST_TEST_CASE("mat5_structure: a compressed array's checksum and length must be right") {
+    const std::string wrong = "is damaged: a compressed array's length or checksum is wrong; fetch it again";
+    // Longer than the stretches that are inflated at a time.
+    const std::string large = array(9, one_by_four) + element(2, std::string(200'000, '\1'));
+    const std::string whole = header() + compressed(element(14, large));
+    DOCTEST_CHECK(message(whole) == "");
+    DOCTEST_CHECK(message(whole + compressed(element(14, array(9, one_by_four)))) == "");
+    std::string changed = whole;
+    changed.back() = static_cast<char>(changed.back() ^ 1);
+    DOCTEST_CHECK(message(changed) == wrong);
+    DOCTEST_CHECK(message(header() + compressed(element(14, large) + std::string(8, '\0'))) == wrong);
+    DOCTEST_CHECK(message(header() + compressed(element(14, large) + std::string(100'000, '\0'))) == wrong);
+    DOCTEST_CHECK(message(header() + compressed(element(14, large).substr(0, 150'000))) == wrong);
+    // One byte of real numbers, which matio reads as others.
+    std::string test = testing::read_file(test_data("chromatin/mat/test.mat"));
+    test[4188] = '\204';
+    DOCTEST_CHECK(message(test) == wrong);
 }
