@@ -165,6 +165,8 @@ DOCTEST_TEST_CASE("build-chromatin: DeepSEA's .mat files and tables of labels, a
     check({"--mat", "test=" + (folder / "changed.mat").string()}, 3,
           "changed.mat: is damaged: a compressed array's length or checksum is wrong");
     check({"--mat", mat + "/train.mat"}, 2, "--mat takes SPLIT=FILE");
+    check({"--mat", "train=" + mat + "/test.mat", "test=" + mat + "/../mat/test.mat"}, 2,
+          "test.mat: is given to --mat as train and again as test; a file is one split");
     check({"--mat", "other=" + mat + "/train.mat"}, 2, "other");
     check({}, 2, "give either --peaks, --table or --mat");
     check({"--table", mat + "/bins.bed"}, 2, "--reference is needed");

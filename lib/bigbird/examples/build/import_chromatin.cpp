@@ -364,6 +364,19 @@ void write_unplaced(const ImportOptions& options, const fs::path& folder) {
     say(writer, left_out, 0);
 }
 
+/// Throws ConfigError where two names, of splits or of files, stand for one file.
+void require_distinct(const std::vector<std::pair<Split, fs::path>>& mats) {
+    for (auto mat = mats.begin(); mat != mats.end(); ++mat) {
+        for (auto before = mats.begin(); before != mat; ++before) {
+            std::error_code missing;  // is told when the file is read
+            if (!fs::equivalent(before->second, mat->second, missing)) continue;
+            throw ConfigError(mat->second.string() + ": is given to --mat as " +
+                              std::string(to_string(before->first)) + " and again as " +
+                              std::string(to_string(mat->first)) + "; a file is one split");
+        }
+    }
+}
+
 }  // namespace
 
 void ImportOptions::validate() const {
@@ -371,6 +384,7 @@ void ImportOptions::validate() const {
         if (!fine) throw ConfigError(what);
     };
     require(table.empty() != mats.empty(), "give either --peaks, --table or --mat");
+    require_distinct(mats);
     require(!coordinates || !mats.empty(), "--coordinates belongs to --mat");
     require(!references.empty() || (!mats.empty() && !coordinates),
             "--reference is needed, out of which windows are cut");

@@ -17,7 +17,7 @@ struct ImportOptions {
     /// Either a table: a header `#chrom start end LABEL …` (or without #), then a line a bin with 0 or 1 for
     /// each label; plain, gzip or bgzip …
     std::filesystem::path table;
-    /// … or DeepSEA's .mat files, each with the split that it is.
+    /// … or DeepSEA's .mat files, each with the split that it is; no file twice.
     std::vector<std::pair<Split, std::filesystem::path>> mats;
     /// The bins that the rows of .mat files are of (allTFs.pos.bed): lines of train first, those of
     /// validation behind them (from line 2,200,001 where there is no train), test those of chromosomes 8

@@ -177,6 +177,17 @@ DOCTEST_TEST_CASE("import_chromatin: options that do not go together") {
     ImportOptions options = mat_options();
     options.test = {"8"};
     DOCTEST_CHECK(refusal(options).find("--validation and --test do not go with --mat") == 0);
+    const TempDir folder;
+    std::filesystem::create_symlink(options.mats[0].second, folder / "linked.mat");
+    for (const auto& again : {options.mats[0].second, folder / "linked.mat"}) {
+        options = mat_options();
+        options.mats.emplace_back(Split::test, again);
+        DOCTEST_CHECK(refusal(options) ==
+                      again.string() + ": is given to --mat as train and again as test; a file is one split");
+    }
+    options = mat_options();
+    options.mats.insert(options.mats.end(), 2, {Split::test, "none.mat"});
+    DOCTEST_CHECK_NOTHROW(options.validate());  // that there is no such file is told when it is read
     options = mat_options();
     options.coordinates = "x.bed";
     DOCTEST_CHECK(refusal(options).find("--reference is needed") == 0);
