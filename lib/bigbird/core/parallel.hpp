@@ -25,8 +25,8 @@ void parallel_for(std::int64_t count, int threads, const std::function<void(std:
 
 /// Turns inputs into items on up to `threads` threads and hands the items to consume(item) in the inputs'
 /// order, on the calling thread. produce() gives the next input, or nothing at the end; it is called by one
-/// thread at a time, in order. At most a few items a thread are held, so memory is bounded. The first
-/// exception of any of the three is thrown on.
+/// thread at a time, in order, and not again once it threw. At most a few items a thread are held, so memory
+/// is bounded. The first exception of any of the three is thrown on.
 template <typename Input, typename Item>
 void ordered_stream(int threads, const std::function<std::optional<Input>()>& produce,
                     const std::function<Item(Input&&)>& make, const std::function<void(Item&&)>& consume) {
@@ -59,7 +59,12 @@ void ordered_stream(int threads, const std::function<std::optional<Input>()>& pr
                 return std::nullopt;
             }
         }
-        input = produce();
+        try {
+            input = produce();
+        } catch (...) {  // told before another thread may produce
+            fail();
+            return std::nullopt;
+        }
         const std::scoped_lock lock(mutex);
         exhausted = !input;
         changed.notify_all();

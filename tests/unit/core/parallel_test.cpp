@@ -136,6 +136,19 @@ DOCTEST_TEST_CASE("parallel: after a failure no new work begins, and one excepti
     }
 }
 
+DOCTEST_TEST_CASE("parallel: what gives the inputs is not asked again once it threw") {
+    const std::function<int(int&&)> make = [](int&& input) { return input; };
+    for (int round = 0; round < 500; ++round) {  // a reader asked again crashed in one run of three
+        std::atomic<int> calls = 0;
+        const std::function<std::optional<int>()> produce = [&]() -> std::optional<int> {
+            ++calls;
+            throw InputError("no more");
+        };
+        DOCTEST_CHECK_THROWS_AS((ordered_stream<int, int>(4, produce, make, [](int&&) {})), InputError);
+        DOCTEST_REQUIRE(calls == 1);
+    }
+}
+
 DOCTEST_TEST_CASE("parallel: a stream holds some items a thread, however slowly they are taken") {
     constexpr int threads = 3;
     std::atomic<int> consumed{0};
