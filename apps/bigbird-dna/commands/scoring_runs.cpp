@@ -24,7 +24,8 @@ int run_predict(const task_models::PredictSpec& spec) {
     }
     if (spec.outputs.paths.empty()) throw ConfigError("--output is needed, or --dry-run");
     const task_models::PredictReport report = task_models::predict(spec);
-    log_info("{} of {} rows scored in {:.1f} s", report.scored, report.rows, report.seconds);
+    log_info("{} of {} rows scored in {:.1f} s{}", report.scored, report.rows, report.seconds,
+             report.scored < report.rows ? "; the column status says why the others have no scores" : "");
     if (report.truncated > 0) {
         log_warning(
             "{} windows have more tokens than the model has positions: their middle was scored (status "
