@@ -30,7 +30,10 @@ public:
     ProgramResult finetune(const std::string& run, const std::vector<std::string>& more) const {
         std::vector<std::string> words{
             "finetune-chromatin", "--examples", *this / "examples", "--output", *this / run,
-            "--batch-size",       "6",          "--device",         "cpu"};
+            "--device",           "cpu"};
+        const bool is_linear = std::ranges::any_of(
+            more, [](const auto& word) { return word == "kmer-ridge" || word == "gkm-svm"; });
+        if (!is_linear) words.insert(words.end(), {"--batch-size", "6"});
         words.insert(words.end(), more.begin(), more.end());
         return run_program(words);
     }
@@ -232,6 +235,30 @@ DOCTEST_TEST_CASE("finetune: options that do not belong together") {
     const ProgramResult onward = fixture.finetune("run", {"--model", fixture / "ridge"});
     DOCTEST_CHECK(onward.code == 3);
     DOCTEST_CHECK(contains(onward.err, "only 'big_bird', 'longformer' and 'bigbird_dna' models can be used"));
+}
+
+DOCTEST_TEST_CASE("finetune: options that the chosen model does not read are refused") {
+    const Fixture fixture;
+    const auto refused = [&](std::vector<std::string> words, const std::string& sentence) {
+        words.insert(words.begin(), "--architecture");
+        const ProgramResult result = fixture.finetune("run", words);
+        DOCTEST_CHECK(result.code == 2);
+        DOCTEST_CHECK(result.err == "bigbird-dna: error: " + sentence + "\n");
+    };
+    refused({"kmer-ridge", "--learning-rate", "1e-3"},
+            "--learning-rate has no effect with --architecture kmer-ridge: it is for models that are trained "
+            "step by step");
+    refused({"gkm-svm", "--penalty", "1"},
+            "--penalty has no effect with --architecture gkm-svm: it is for kmer-ridge");
+    refused({"deepsea", "--head", "linear"},
+            "--head has no effect with --architecture deepsea: it is for --architecture bigbird");
+    refused({"deepsea", "--shift", "1"},
+            "--shift has no effect with --architecture deepsea: it is for models of bins (--architecture "
+            "bigbird-bins, --head bins)");
+    refused({"bigbird", "--head", "bins", "--motifs", "1"},
+            "--motifs has no effect with --head bins: it is for bigbird-bins");
+    refused({"bigbird-bins", "--cost", "2"},
+            "--cost has no effect with --architecture bigbird-bins: it is for gkm-svm");
 }
 
 DOCTEST_TEST_CASE(

@@ -2,6 +2,7 @@
 #include "commands/finetune.hpp"
 
 #include "options/finetune_options.hpp"
+#include "options/idle_options.hpp"
 #include "options/option_groups.hpp"
 #include "options/training_options.hpp"
 #include "support/help_notes.hpp"
@@ -193,9 +194,6 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 24))
         ->type_name("N")
         ->group(group);
-    command.parse_complete_callback([&command, &spec] {
-        if (spec.is_bins()) set_bins_defaults(command, spec);
-    });
 }
 
 /// What --help shows.
@@ -257,6 +255,10 @@ void setup_finetune(Program& program, examples::Task task, Runner<FinetuneSpec> 
         program.add<FinetuneSpec>(by_task.name, by_task.group, by_task.description, spec, std::move(run));
     add_finetune_options(command, *spec, by_task.baselines);
     if (task == examples::Task::chromatin) add_bins_options(command, *spec);
+    command.parse_complete_callback([&command, spec] {
+        refuse_idle_options(command, *spec);
+        if (spec->task == examples::Task::chromatin && spec->is_bins()) set_bins_defaults(command, *spec);
+    });
     add_examples(command, by_task.examples);
     show_first(command, common_options);
 }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/idle_options.hpp"
+
+#include "bigbird/baselines/names/architecture_names.hpp"
+#include "bigbird/core/error.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace bigbird::cli {
+
+using task_models::FinetuneSpec;
+
+namespace {
+
+/// Options that some models alone read.
+struct Readers {
+    std::vector<std::string> options;
+    bool (*reads)(const FinetuneSpec&);
+    const char* belong_to;
+};
+
+const std::vector<Readers>& all_readers() {
+    static const std::vector<Readers> all{
+        {{"--steps", "--epochs", "--batch-size", "--learning-rate", "--warmup-steps", "--schedule",
+          "--weight-decay", "--clip-norm", "--betas", "--epsilon", "--evaluate-every", "--patience",
+          "--sampling", "--strand-augmentation"},
+         [](const FinetuneSpec& spec) { return !spec.is_linear(); },
+         "models that are trained step by step"},
+        {{"--positive-weight"},
+         [](const FinetuneSpec& spec) { return spec.architecture != "kmer-ridge"; },
+         "models that have a loss a label"},
+        {{"--head"}, [](const FinetuneSpec& spec) { return spec.is_bigbird(); }, "--architecture bigbird"},
+        {{"--pooling", "--dropout", "--dtype", "--attention"},
+         [](const FinetuneSpec& spec) { return spec.is_bigbird() || spec.is_bins(); },
+         "bigbird and bigbird-bins"},
+        {{"--kmer-length", "--informative-positions"},
+         [](const FinetuneSpec& spec) { return spec.is_linear(); },
+         "kmer-ridge and gkm-svm"},
+        {{"--penalty"},
+         [](const FinetuneSpec& spec) { return spec.architecture == "kmer-ridge"; },
+         "kmer-ridge"},
+        {{"--cost", "--most-windows"},
+         [](const FinetuneSpec& spec) { return spec.architecture == "gkm-svm"; },
+         "gkm-svm"},
+        {{"--config", "--motifs"},
+         [](const FinetuneSpec& spec) { return spec.architecture == "bigbird-bins"; },
+         "bigbird-bins"},
+        {{"--window-bins", "--margin-bins", "--shift", "--average-weights"},
+         [](const FinetuneSpec& spec) { return spec.is_bins(); },
+         "models of bins (--architecture bigbird-bins, --head bins)"}};
+    return all;
+}
+
+std::string name_of_model(const FinetuneSpec& spec) {
+    if (spec.is_bigbird() && spec.head == "bins") return "--head bins";
+    return "--architecture " + spec.architecture;
+}
+
+}  // namespace
+
+void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec) {
+    // An unknown architecture, or one for promoters alone, is refused by its own sentence.
+    const auto& known = baselines::architecture_names();
+    const bool is_baseline = std::ranges::find(known, spec.architecture) != known.end();
+    if (!spec.is_bigbird() && !spec.is_bins() && !is_baseline) return;
+    for (const CLI::Option* option :
+         command.get_options([](const CLI::Option* each) { return each->count() > 0; })) {
+        for (const Readers& readers : all_readers()) {
+            if (readers.reads(spec) ||
+                std::ranges::find(readers.options, option->get_name()) == readers.options.end())
+                continue;
+            throw ConfigError(option->get_name() + " has no effect with " + name_of_model(spec) +
+                              ": it is for " + readers.belong_to);
+        }
+    }
+}
+
+}  // namespace bigbird::cli
