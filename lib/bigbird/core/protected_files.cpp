@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -40,6 +42,36 @@ Inputs& inputs() {
     return all;
 }
 
+/// Of the folders of models, checkpoints, examples and tokens, the files that are read.
+constexpr std::array members{"bins.bed",
+                             "bins.npy",
+                             "calibration.json",
+                             "config.json",
+                             "labels.npy",
+                             "labels.tsv",
+                             "manifest.json",
+                             "metrics.jsonl",
+                             "model.safetensors",
+                             "sequences.bed",
+                             "sequences.2bit",
+                             "tokenizer.json",
+                             "tokenizer.model",
+                             "tokenizer_config.json",
+                             "model.safetensors.index.json"};
+
+/// Whether `target` is one of `members` in a folder, or in one below it.
+bool is_member_of(const fs::path& target, const fs::path& folder) {
+    constexpr int most_levels = 3;  // run/model/config.json, run/checkpoints/step-5/config.json
+    if (std::ranges::find(members, target.filename()) == members.end()) return false;
+    std::error_code error;
+    fs::path parent = fs::weakly_canonical(target, error).parent_path();
+    for (int level = 0; level < most_levels && parent.has_relative_path(); ++level) {
+        if (fs::equivalent(parent, folder, error)) return true;
+        parent = parent.parent_path();
+    }
+    return false;
+}
+
 }  // namespace
 
 void protect_input(const fs::path& path, const std::string& named_by) {
@@ -64,6 +96,10 @@ void refuse_protected(const fs::path& target) {
     }
     const std::scoped_lock lock(inputs().mutex);
     for (const Input& input : inputs().all) {
+        if (is_member_of(target, input.path)) {
+            throw ConfigError(target.string() + ": is a file of the folder named by " + input.named_by +
+                              " and would be replaced by an output; give another output");
+        }
         if (!fs::equivalent(target, input.path, error)) continue;
         throw ConfigError(target.string() + ": is named by " + input.named_by +
                           " and would be replaced by an output; give another output");

@@ -11,9 +11,9 @@ namespace bigbird {
 /// it. Paths that do not exist are passed over. Thread-safe.
 void protect_input(const std::filesystem::path& path, const std::string& named_by);
 
-/// Throws ConfigError where `target` is a protected input, by whatever path or link; where it is a device, a
-/// pipe or a socket; or where it is a link to the file that standard output or standard error goes to.
-/// Thread-safe.
+/// Throws ConfigError where `target` is a protected input, by whatever path or link; where it is one of the
+/// files that a model, examples or tokens consist of, in a protected folder; where it is a device, a pipe or
+/// a socket; or where it is a link to the file that standard output or standard error goes to. Thread-safe.
 void refuse_protected(const std::filesystem::path& target);
 
 /// Whether `path` is the file, pipe or device that standard output goes to, such as /dev/stdout.

@@ -38,6 +38,22 @@ DOCTEST_TEST_CASE("protected_files: an input is no output, by no path and no lin
     DOCTEST_CHECK(read_file(folder / "in.txt") == "read");
 }
 
+DOCTEST_TEST_CASE("protected_files: the files of an input folder are no outputs, others in it are") {
+    const TempDir folder;
+    fs::create_directories(folder / "run/model");
+    fs::create_symlink(folder / "run", folder / "link");
+    write_file(folder / "run/model/config.json", "read");
+    write_file(folder / "run/scores.tsv", "of a run before");
+    protect_input(folder / "run", "--model");
+    for (const fs::path& target : {folder / "run/model/config.json", folder / "link/model/config.json"}) {
+        DOCTEST_CHECK(refusal_of(target) == target.string() +
+                                                ": is a file of the folder named by --model and would be "
+                                                "replaced by an output; give another output");
+    }
+    prepare_output(folder / "run/scores.tsv", Overwrite::allow);
+    prepare_output(folder / "run/labels.tsv", Overwrite::allow);  // there is none
+}
+
 DOCTEST_TEST_CASE("protected_files: what is not there, and pipes, need no protection") {
     const TempDir folder;
     protect_input(folder / "in.txt", "--documents");
