@@ -7,6 +7,7 @@
 #include "bigbird/core/version.hpp"
 #include "bigbird/examples/contig_list.hpp"
 #include "bigbird/examples/example_format.hpp"
+#include "bigbird/examples/file_checksums.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -97,6 +98,7 @@ void ExampleWriter::finish(const rows::LabelTable& labels, const Json& details) 
         manifest["splits"][std::string(to_string(split))] = rows(split);
     }
     manifest.update(details);
+    manifest["files"] = file_checksums(folder_);
     write_json(folder_ / manifest_name, manifest, Overwrite::refuse);
 }
 

@@ -5,6 +5,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/examples/bit_matrix.hpp"
 #include "bigbird/examples/example_format.hpp"
+#include "bigbird/examples/file_checksums.hpp"
 #include "bigbird/examples/two_bit.hpp"
 #include "bigbird/genome/reference/longest_contig.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
@@ -209,6 +210,7 @@ ExampleSet ExampleSet::load(const fs::path& directory) {
     check_count(manifest, "rows", rows.begin.size(), directory, rows_name);
     TwoBitReader sequences(directory / store_name);
     std::vector<std::int64_t> records = records_of(directory / store_name, sequences, rows, task);
+    require_files_of(manifest, directory, {rows_name, labels_name, matrix_name, store_name});
     return ExampleSet(
         std::make_unique<State>(State{std::move(manifest), task, bounds, std::move(labels), std::move(rows),
                                       std::move(matrix), std::move(sequences), std::move(records)}));

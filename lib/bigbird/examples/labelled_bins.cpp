@@ -4,6 +4,7 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/examples/example_format.hpp"
+#include "bigbird/examples/file_checksums.hpp"
 #include "bigbird/genome/reference/longest_contig.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
@@ -104,7 +105,8 @@ LabelledBins LabelledBins::load(const fs::path& directory) {
             "this version on",
             directory);
     }
-    const std::int64_t bin = bin_size_in(read_json(directory / manifest_name), directory / manifest_name);
+    const Json manifest = read_json(directory / manifest_name);
+    const std::int64_t bin = bin_size_in(manifest, directory / manifest_name);
     rows::LabelTable labels = rows::LabelTable::read(directory / labels_name);
     std::vector<BinStretch> stretches = read_stretches(path, bin);
     const std::int64_t rows = stretches.empty() ? 0 : stretches.back().row + stretches.back().count;
@@ -116,6 +118,7 @@ LabelledBins LabelledBins::load(const fs::path& directory) {
                              directory / store_name);
         }
     }
+    require_files_of(manifest, directory, {stretches_name, bins_matrix_name});
     return {bin, std::move(labels), std::move(stretches), std::move(matrix), std::move(store)};
 }
 

@@ -138,6 +138,27 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(message().find("sequences.2bit: lacks contig '3'") != std::string::npos);
 }
 
+DOCTEST_TEST_CASE("examples: a file that was changed to other valid content is refused") {
+    const testing::TempDir folder;
+    write_bins(folder / "c");
+    const std::string rows = testing::read_file(folder / "c/sequences.bed");
+    testing::write_file(folder / "c/sequences.bed", "1\t0\t2\ttest\n" + rows.substr(rows.find('\n') + 1));
+    const auto message = [&] {
+        return testing::message_of<InputError>([&] { ExampleSet::load(folder / "c"); });
+    };
+    DOCTEST_CHECK(message() == (folder / "c/sequences.bed").string() +
+                                   ": was changed after the examples were made: its checksum is not "
+                                   "manifest.json's; make the examples again");
+    Json manifest = read_json(folder / "c/manifest.json");
+    manifest["files"].erase("labels.npy");
+    write_json(folder / "c/manifest.json", manifest, Overwrite::allow);
+    testing::write_file(folder / "c/sequences.bed", rows);
+    DOCTEST_CHECK(message().ends_with("lacks the checksum of labels.npy; make the examples again"));
+    manifest.erase("files");  // as in older folders
+    write_json(folder / "c/manifest.json", manifest, Overwrite::allow);
+    DOCTEST_CHECK(ExampleSet::load(folder / "c").split(0) == Split::train);
+}
+
 DOCTEST_TEST_CASE("examples: splits are known by name") {
     for (const Split split : {Split::train, Split::validation, Split::test}) {
         DOCTEST_CHECK(parse_split(to_string(split)) == split);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/examples/file_checksums.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/examples/example_format.hpp"
+
+namespace bigbird::examples {
+namespace fs = std::filesystem;
+
+Json file_checksums(const fs::path& folder) {
+    Json checksums = Json::object();
+    for (const char* name :
+         {rows_name, labels_name, matrix_name, store_name, stretches_name, bins_matrix_name}) {
+        std::error_code ignored;
+        if (fs::exists(folder / name, ignored))
+            checksums[name] = sha256_of_file(folder / name, stop_if_asked);
+    }
+    return checksums;
+}
+
+void require_files_of(const Json& manifest, const fs::path& folder,
+                      std::initializer_list<const char*> names) {
+    if (!manifest.contains("files")) return;
+    const Json& files = manifest["files"];
+    for (const char* name : names) {
+        if (!files.is_object() || !files.contains(name) || !files[name].is_string()) {
+            throw InputError(std::string("lacks the checksum of ") + name + "; make the examples again",
+                             folder / manifest_name);
+        }
+        if (files[name] != sha256_of_file(folder / name, stop_if_asked)) {
+            throw InputError(
+                "was changed after the examples were made: its checksum is not manifest.json's; "
+                "make the examples again",
+                folder / name);
+        }
+    }
+}
+
+}  // namespace bigbird::examples
