@@ -159,6 +159,7 @@ DOCTEST_TEST_CASE("build-chromatin: DeepSEA's .mat files and tables of labels, a
     check({"--mat", "test=" + mat + "/malformed/truncated_73.mat"}, 3, "truncated_73.mat: is");
     check({"--mat", "test=" + mat + "/malformed/truncated_5.mat"}, 3, "truncated_5.mat: ");
     check({"--mat", "test=" + mat + "/malformed/shape.mat"}, 3, "of another shape");
+    check({"--mat", "train=" + mat + "/malformed/ends_hdf5.mat"}, 3, "ends_hdf5.mat: is damaged: ");
     std::string changed = read_file(mat + "/test.mat");
     changed[4188] = '\204';  // within what is compressed
     write_file(folder / "changed.mat", changed);

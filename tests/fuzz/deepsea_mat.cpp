@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A .mat file of DeepSEA's form, MATLAB 5, through matio. Those of 7.3 are HDF5, whose library reads behind
 // what it freed where such a file is damaged (SECURITY.md).
-#include "bigbird/examples/build/deepsea_mat.hpp"
-
 #include "fuzz/fuzz_target.hpp"
+
+#include "bigbird/examples/build/mat/mat_arrays.hpp"
 
 #include <algorithm>
 
@@ -13,8 +13,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (fuzz::text_of(data, size).find("\x89HDF\r\n") != std::string_view::npos) return 0;
     const auto file = fuzz::scratch().write("x.mat", fuzz::text_of(data, size));
     return fuzz::expect_answer([&] {
-        examples::DeepseaMat mat(file);
-        static_cast<void>(mat.read(0, std::min<std::int64_t>(mat.rows(), 8)));
-        static_cast<void>(mat.read(mat.rows() - 1, 1));
+        examples::MatArrays mat(file);
+        static_cast<void>(mat.read_sequences(0, std::min<std::int64_t>(mat.rows(), 8)));
+        static_cast<void>(mat.read_labels(0, std::min<std::int64_t>(mat.rows(), 8)));
+        static_cast<void>(mat.read_sequences(mat.rows() - 1, 1));
     });
 }

@@ -5,7 +5,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/progress.hpp"
-#include "bigbird/examples/build/deepsea_mat.hpp"
+#include "bigbird/examples/build/mat/deepsea_mat.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
 #include "bigbird/examples/hold_outs.hpp"

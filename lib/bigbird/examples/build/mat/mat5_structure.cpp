@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/examples/build/mat5_structure.hpp"
+#include "bigbird/examples/build/mat/mat5_structure.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/mapped_file.hpp"

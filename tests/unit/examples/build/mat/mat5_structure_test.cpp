@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/examples/build/mat5_structure.hpp"
+#include "bigbird/examples/build/mat/mat5_structure.hpp"
 
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"

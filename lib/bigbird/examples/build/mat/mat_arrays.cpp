@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/examples/build/deepsea_mat.hpp"
+#include "bigbird/examples/build/mat/mat_arrays.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
-#include "bigbird/examples/build/mat5_structure.hpp"
-#include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/examples/build/mat/mat5_structure.hpp"
 
 #include <matio.h>
 
-#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -75,12 +73,11 @@ private:
 
 }  // namespace
 
-struct DeepseaMat::State {
+struct MatArrays::State {
     std::filesystem::path path;
     std::unique_ptr<mat_t, CloseMat> file;
     Variable sequences, labels;
     bool whole = false;  ///< both arrays are in memory
-    bool halves = false;
     std::vector<std::byte> buffer;
 
     explicit State(std::filesystem::path where) : path(std::move(where)) {
@@ -190,47 +187,29 @@ struct DeepseaMat::State {
         }
         return bits;
     }
-
-    /// Whether the second half mirrors the first, by the first, middle and last row of a half.
-    bool find_halves() {
-        const auto rows = static_cast<std::int64_t>(sequences->dims[0]), half = rows / 2;
-        if (rows % 2 != 0) return false;
-        for (const std::int64_t row : {std::int64_t{0}, half / 2, half - 1}) {
-            const std::string forward = read_sequences(row, 1).front();
-            const std::string mirrored = read_sequences(row + half, 1).front();
-            if (genome::reverse_complement(forward) != mirrored) return false;
-            const BitRows here = read_labels(row, 1), there = read_labels(row + half, 1);
-            if (!std::ranges::equal(here.bytes(), there.bytes())) return false;
-        }
-        return true;
-    }
 };
 
-DeepseaMat::DeepseaMat(std::filesystem::path path) : state_(new State(std::move(path))) {
-    state_->halves = state_->find_halves();
-}
-DeepseaMat::~DeepseaMat() = default;
-DeepseaMat::DeepseaMat(DeepseaMat&&) noexcept = default;
+MatArrays::MatArrays(std::filesystem::path path) : state_(new State(std::move(path))) {}
+MatArrays::~MatArrays() = default;
 
-std::int64_t DeepseaMat::rows() const {
-    const auto rows = static_cast<std::int64_t>(state_->sequences->dims[0]);
-    return state_->halves ? rows / 2 : rows;
+std::int64_t MatArrays::rows() const {
+    return static_cast<std::int64_t>(state_->sequences->dims[0]);
 }
 
-std::size_t DeepseaMat::labels() const {
-    return state_->labels->dims[1];
+std::int64_t MatArrays::labels() const {
+    return static_cast<std::int64_t>(state_->labels->dims[1]);
 }
 
-std::int64_t DeepseaMat::bases() const {
+std::int64_t MatArrays::bases() const {
     return static_cast<std::int64_t>(state_->sequences->dims[2]);
 }
 
-const std::filesystem::path& DeepseaMat::path() const {
-    return state_->path;
+std::vector<std::string> MatArrays::read_sequences(std::int64_t begin, std::int64_t count) {
+    return state_->read_sequences(begin, count);
 }
 
-DeepseaMat::Slab DeepseaMat::read(std::int64_t begin, std::int64_t count) {
-    return {state_->read_sequences(begin, count), state_->read_labels(begin, count)};
+BitRows MatArrays::read_labels(std::int64_t begin, std::int64_t count) {
+    return state_->read_labels(begin, count);
 }
 
 }  // namespace bigbird::examples

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // DeepSEA's train.mat, valid.mat and test.mat: one-hot sequences, channels A G C T, and 0/1 labels;
-// MATLAB 7.3 (HDF5) is read in slabs, MATLAB 5 whole.
+// MATLAB 7.3 (HDF5) is read in slabs, MATLAB 5 whole. A process of its own reads, so that what a damaged file
+// does to the library ends in an error (core/system/confined_worker.hpp).
 #pragma once
 
-#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/examples/bit_matrix.hpp"
 
 #include <cstdint>
@@ -17,7 +17,8 @@ namespace bigbird::examples {
 /// One .mat file. Not thread-safe.
 class DeepseaMat {
 public:
-    /// Throws InputError: no .mat, truncated, without an array (rows, 4, bases) and one (rows, labels) of as
+    /// Call it where this process has one thread. Throws InputError: no .mat, truncated, damaged so that the
+    /// library crashes, without an array (rows, 4, bases) and one (rows, labels) of as
     /// many rows.
     explicit DeepseaMat(std::filesystem::path path);
     ~DeepseaMat();
@@ -35,7 +36,7 @@ public:
         BitRows bits;
     };
     /// Rows [begin, begin + count). Throws InputError where the file breaks off or a value is neither 0
-    /// nor 1.
+    /// nor 1, and Stopped.
     Slab read(std::int64_t begin, std::int64_t count);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/examples/build/deepsea_mat.hpp"
+#include "bigbird/examples/build/mat/deepsea_mat.hpp"
 
 #include "support/testing.hpp"
 

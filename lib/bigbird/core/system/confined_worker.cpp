@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/system/confined_worker.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/system/confinement.hpp"
+
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <system_error>
+
+namespace bigbird {
+
+namespace {
+
+constexpr int milliseconds_between_looks = 100;
+constexpr std::uint64_t most_at_once = std::uint64_t{1} << 24;
+
+/// What an answer begins with.
+enum class Kind : char { answer = 'A', input_error = 'I', out_of_memory = 'M', other_error = 'E' };
+
+/// A message is its length, 8 bytes, and its bytes. False where the other side is gone.
+bool send_all(int channel, const char* data, std::size_t size) {
+    while (size > 0) {
+        const ssize_t count = ::send(channel, data, size, MSG_NOSIGNAL);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return false;
+        data += count;
+        size -= static_cast<std::size_t>(count);
+    }
+    return true;
+}
+
+bool send_message(int channel, std::string_view text) {
+    const std::uint64_t size = text.size();
+    std::array<char, sizeof size> head{};
+    std::memcpy(head.data(), &size, sizeof size);
+    return send_all(channel, head.data(), head.size()) && send_all(channel, text.data(), text.size());
+}
+
+bool read_all(int channel, char* data, std::size_t size) {
+    while (size > 0) {
+        pollfd ready{channel, POLLIN, 0};
+        ::poll(&ready, 1, milliseconds_between_looks);
+        stop_if_asked();
+        if (ready.revents == 0) continue;
+        const ssize_t count = ::read(channel, data, size);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return false;
+        data += count;
+        size -= static_cast<std::size_t>(count);
+    }
+    return true;
+}
+
+std::optional<std::string> receive_message(int channel) {
+    std::uint64_t size = 0;
+    std::array<char, sizeof size> head{};
+    if (!read_all(channel, head.data(), head.size())) return std::nullopt;
+    std::memcpy(&size, head.data(), sizeof size);
+    std::string text;
+    while (text.size() < size) {  // no memory is taken by a number of the other side's
+        const std::size_t had = text.size();
+        text.resize(std::min<std::uint64_t>(size, had + most_at_once));
+        if (!read_all(channel, text.data() + had, text.size() - had)) return std::nullopt;
+    }
+    return text;
+}
+
+std::string answer_to(const ConfinedWorker::Serve& serve, std::string_view request) {
+    const auto message = [](Kind kind, std::string_view text) {
+        return static_cast<char>(kind) + std::string(text);
+    };
+    try {
+        return message(Kind::answer, serve(request));
+    } catch (const InputError& error) {
+        return message(Kind::input_error, error.what());
+    } catch (const std::bad_alloc&) {
+        return message(Kind::out_of_memory, "");
+    } catch (const std::exception& error) {
+        return message(Kind::other_error, error.what());
+    }
+}
+
+/// What came in for the maker is the maker's; no file is left of a crash.
+void prepare_child() {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (const int signal : stop_signals)
+        std::signal(signal, SIG_IGN);
+    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL})
+        std::signal(signal, SIG_DFL);
+    set_stop_signal(0);
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_CORE, &none);
+}
+
+[[noreturn]] void be_worker(int channel, const ConfinedWorker::Serve& serve) {
+    prepare_child();
+    confine_process(channel);
+    while (const std::optional<std::string> request = receive_message(channel)) {
+        if (!send_message(channel, answer_to(serve, *request))) break;
+    }
+    ::_exit(0);
+}
+
+}  // namespace
+
+ConfinedWorker::ConfinedWorker(Serve serve) {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+        throw std::system_error(errno, std::generic_category(), "socketpair");
+    }
+    child_ = ::fork();
+    if (child_ == 0) {
+        ::close(ends[0]);
+        be_worker(ends[1], serve);
+    }
+    const int reason = errno;
+    ::close(ends[1]);
+    channel_ = ends[0];
+    if (child_ < 0) {
+        ::close(channel_);
+        throw std::system_error(reason, std::generic_category(), "fork");
+    }
+}
+
+ConfinedWorker::~ConfinedWorker() {
+    ::close(channel_);
+    if (child_ > 0) {
+        ::kill(child_, SIGKILL);
+        ::waitpid(child_, nullptr, 0);
+    }
+}
+
+void ConfinedWorker::throw_ended() {
+    int status = 0;
+    while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+    }
+    child_ = -1;
+    if (WIFSIGNALED(status)) {
+        throw WorkerEnded("by signal " + std::to_string(WTERMSIG(status)) + " (" +
+                          ::strsignal(WTERMSIG(status)) + ")");
+    }
+    throw WorkerEnded("with exit code " + std::to_string(WEXITSTATUS(status)));
+}
+
+std::string ConfinedWorker::ask(std::string_view request) {
+    if (child_ < 0) throw WorkerEnded("before");
+    std::optional<std::string> message;
+    if (send_message(channel_, request)) message = receive_message(channel_);
+    if (!message || message->empty()) throw_ended();
+    std::string text = message->substr(1);
+    switch (static_cast<Kind>(message->front())) {
+        case Kind::answer:
+            return text;
+        case Kind::input_error:
+            throw InputError(text);
+        case Kind::out_of_memory:
+            throw std::bad_alloc();
+        case Kind::other_error:
+            break;
+    }
+    throw std::runtime_error(text);
+}
+
+}  // namespace bigbird

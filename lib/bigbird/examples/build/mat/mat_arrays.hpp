@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two arrays of a .mat file of DeepSEA's form, read in this process by matio and, MATLAB 7.3, by HDF5,
+// which can crash on a damaged file: deepsea_mat.hpp reads them in a process of its own.
+#pragma once
+
+#include "bigbird/examples/bit_matrix.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bigbird::examples {
+
+/// Sequences (rows, 4, bases), channels A G C T, and labels (rows, labels). Not thread-safe.
+class MatArrays {
+public:
+    /// Throws InputError: no .mat, truncated, without the two arrays, or with other numbers of rows.
+    explicit MatArrays(std::filesystem::path path);
+    ~MatArrays();
+    MatArrays(const MatArrays&) = delete;
+    MatArrays& operator=(const MatArrays&) = delete;
+
+    std::int64_t rows() const;
+    std::int64_t labels() const;
+    std::int64_t bases() const;
+
+    /// Of rows [begin, begin + count); N where no channel is set. Throws InputError where the file breaks off
+    /// or a value is neither 0 nor 1.
+    std::vector<std::string> read_sequences(std::int64_t begin, std::int64_t count);
+    BitRows read_labels(std::int64_t begin, std::int64_t count);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace bigbird::examples

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/system/confined_worker.hpp"
+
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <new>
+
+using namespace bigbird;
+
+DOCTEST_TEST_CASE("confined_worker: what it holds lives from one request to the next, in its own process") {
+    int asked = 0;
+    ConfinedWorker worker([&asked, maker = ::getpid()](std::string_view request) {
+        return std::to_string(++asked) + std::string(request) + (::getpid() == maker ? "here" : "there");
+    });
+    DOCTEST_CHECK(worker.ask("a") == "1athere");
+    DOCTEST_CHECK(worker.ask("") == "2there");
+    DOCTEST_CHECK(asked == 0);
+}
+
+DOCTEST_TEST_CASE("confined_worker: long answers and requests come whole") {
+    ConfinedWorker worker(
+        [](std::string_view request) { return std::string(request) + std::string(request); });
+    const std::string long_text(std::size_t{40} << 20, 'x');
+    DOCTEST_CHECK(worker.ask(long_text) == long_text + long_text);
+}
+
+DOCTEST_TEST_CASE("confined_worker: its errors are the asker's, and it goes on") {
+    ConfinedWorker worker([](std::string_view request) -> std::string {
+        if (request == "input") throw InputError("is odd", "a.mat", 3);
+        if (request == "memory") throw std::bad_alloc();
+        if (request == "other") throw std::logic_error("no");
+        return "fine";
+    });
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { worker.ask("input"); }) == "a.mat:3: is odd");
+    DOCTEST_CHECK_THROWS_AS(worker.ask("memory"), std::bad_alloc);
+    DOCTEST_CHECK(testing::message_of<std::runtime_error>([&] { worker.ask("other"); }) == "no");
+    DOCTEST_CHECK(worker.ask("") == "fine");
+}
+
+DOCTEST_TEST_CASE("confined_worker: a crash is told, once and again") {
+    const auto how = [](auto end) {
+        ConfinedWorker worker([end](std::string_view) -> std::string {
+            end();
+            return {};
+        });
+        const std::string first = testing::message_of<WorkerEnded>([&] { worker.ask(""); });
+        DOCTEST_CHECK_THROWS_AS(worker.ask(""), WorkerEnded);
+        return first;
+    };
+    DOCTEST_CHECK(how([] { ::raise(SIGSEGV); }) == "by signal 11 (Segmentation fault)");
+    DOCTEST_CHECK(how([] { ::raise(SIGKILL); }) == "by signal 9 (Killed)");
+    DOCTEST_CHECK(how([] { ::_exit(5); }) == "with exit code 5");
+}
+
+DOCTEST_TEST_CASE("confined_worker: a signal ends the wait") {
+    ConfinedWorker worker([](std::string_view) -> std::string {
+        while (true)
+            ::pause();
+    });
+    set_stop_signal(SIGTERM);
+    DOCTEST_CHECK_THROWS_AS(worker.ask(""), Stopped);
+    set_stop_signal(0);
+}
