@@ -119,12 +119,15 @@ DEPLOYED = bool(deployment and deployment.deployment_method)
 def program():
     """A container and a conda environment have the program on their PATH; else it is the clone's own.
 
-    The configuration may name a path, or a whole command such as `apptainer exec image.sif bigbird-dna`.
+    The configuration may name a path, or a whole command such as `apptainer exec image.sif bigbird-dna`. A word
+    with blanks is a path where it leads to a file. Paths come quoted, as the shell takes them.
     """
     word = config.get("program")
-    if word:
-        return place(word) if os.sep in word and " " not in word else word
-    return "bigbird-dna" if DEPLOYED else f"{REPOSITORY}/build/bin/bigbird-dna"
+    if not word:
+        built = f"{REPOSITORY}/build/bin/bigbird-dna"
+        return "bigbird-dna" if DEPLOYED else shlex.quote(built)
+    is_path = os.sep in word and (" " not in word or os.path.isfile(place(word)))
+    return shlex.quote(place(word)) if is_path else word
 
 
 PROGRAM = program()
