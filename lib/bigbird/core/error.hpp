@@ -21,7 +21,11 @@ enum class ExitCode : int {
     stopped_early = 75,  ///< stopped by --max-hours; run again to go on
     hung_up = 129,       ///< SIGHUP
     interrupted = 130,   ///< SIGINT
+    user_signal = 138,   ///< SIGUSR1
+    user_signal2 = 140,  ///< SIGUSR2
+    reader_gone = 141,   ///< who reads standard output closed it (SIGPIPE), as head does
     terminated = 143,    ///< SIGTERM
+    out_of_time = 152,   ///< SIGXCPU
 };
 
 /// Base of all errors that a user can cause; never thrown itself.
@@ -44,6 +48,13 @@ public:
                 ExitCode::bad_input) {}
     /// For a fault that lies between inputs rather than in one file.
     explicit InputError(const std::string& what) : Error(what, ExitCode::bad_input) {}
+};
+
+/// An input that is there cannot be read: a permission, a disk, a limit of the system. Its content may be
+/// fine.
+class ReadError : public InputError {
+public:
+    using InputError::InputError;
 };
 
 /// An option has a value that cannot be used, or an output exists or cannot be made.

@@ -9,17 +9,19 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string>
 #include <string_view>
@@ -42,17 +44,21 @@ std::string system_reason() {
     throw WriteError(name.string() + ": cannot be synced to disk: " + std::strerror(reason));
 }
 
+/// 0, or why not. Some file systems of networks and of users do not know it of folders.
+int sync_handle(int handle) {
+    if (::fsync(handle) == 0) return 0;
+    const int reason = errno;
+    struct ::stat status {};
+    const bool folder = ::fstat(handle, &status) == 0 && S_ISDIR(status.st_mode);
+    return folder && (reason == EINVAL || reason == EOPNOTSUPP || reason == ENOSYS) ? 0 : reason;
+}
+
 void sync_one(const fs::path& path, const fs::path& name) {
     const int handle = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (handle < 0) {
-        throw_not_synced(name, errno);
-    }
-    const int result = ::fsync(handle);
-    const int reason = errno;
+    if (handle < 0) throw_not_synced(name, errno);
+    const int reason = sync_handle(handle);
     ::close(handle);
-    if (result != 0) {
-        throw_not_synced(name, reason);
-    }
+    if (reason != 0) throw_not_synced(name, reason);
 }
 
 struct CloseFolder {
@@ -75,27 +81,30 @@ bool list(const fs::path& folder, std::vector<fs::path>& entries, const IsWanted
 
 constexpr auto any_name = [](std::string_view) { return true; };
 
-/// Errors call the file or folder `name`, which it is to get.
+void sync_all(const fs::path& path, const fs::path& name);
+
+/// What lies in a folder, where it is one. Errors call it `name`, which it is to get.
+void sync_contents(const fs::path& path, const fs::path& name) {
+    if (!fs::is_directory(fs::symlink_status(path))) return;
+    std::vector<fs::path> entries;
+    if (!list(path, entries, any_name)) throw_not_synced(name, errno);
+    for (const fs::path& entry : entries)
+        sync_all(entry, name / entry.filename());
+}
+
 void sync_all(const fs::path& path, const fs::path& name) {
-    std::error_code error;
-    if (fs::is_directory(fs::symlink_status(path, error))) {
-        std::vector<fs::path> entries;
-        if (!list(path, entries, any_name)) {
-            throw_not_synced(name, errno);
-        }
-        for (const fs::path& entry : entries) {
-            sync_all(entry, name / entry.filename());
-        }
-    }
+    sync_contents(path, name);
     sync_one(path, name);
 }
 
-/// A file, or a folder with what it holds, without taking memory of our own.
-void remove_at(int parent, const char* name) noexcept {
+/// A file, or a folder with what it holds, without taking memory of our own. `handle`: an open descriptor of
+/// it, which is closed, or -1.
+void remove_at(int parent, const char* name, int handle = -1) noexcept {
     if (::unlinkat(parent, name, 0) == 0 || errno == ENOENT) {
+        if (handle >= 0) ::close(handle);
         return;
     }
-    const int handle = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (handle < 0) handle = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (handle < 0) {
         return;
     }
@@ -130,49 +139,6 @@ bool is_folder(const fs::path& path) {
     return fs::is_directory(fs::symlink_status(path, error));
 }
 
-/// Whether a folder holds nothing, or nothing but a tokenizer, which names nobody.
-bool is_tokenizer_or_empty(const std::vector<fs::path>& entries) {
-    constexpr std::array names{"tokenizer.json", "tokenizer.model", "tokenizer_config.json"};
-    return std::ranges::all_of(entries, [&](const fs::path& entry) {
-        return std::ranges::find(names, entry.filename().string()) != names.end();
-    });
-}
-
-/// Whether a folder is empty or one that bigbird-dna wrote: its description names the program or the network,
-/// it is a checkpoint, holds the program's page of the manual, or nothing but a tokenizer.
-bool is_ours(const fs::path& folder) {
-    std::vector<fs::path> entries;
-    if (list(folder, entries, any_name) && is_tokenizer_or_empty(entries)) return true;
-    if (is_folder(folder / "training_state")) return true;
-    constexpr std::size_t most = 1 << 16;
-    for (const char* name : {"manifest.json", "config.json", "bigbird-dna.1"}) {
-        std::error_code error;
-        if (!fs::is_regular_file(folder / name, error)) continue;
-        std::ifstream in(folder / name, std::ios::binary);
-        std::string text(most, '\0');
-        in.read(text.data(), static_cast<std::streamsize>(text.size()));
-        text.resize(static_cast<std::size_t>(in.gcount()));
-        std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-        for (const char* word : {"bigbird", "big_bird"}) {
-            if (text.find(word) != std::string::npos) return true;
-        }
-    }
-    return false;
-}
-
-/// What --force never replaces: a folder of others.
-void refuse_foreign_folder(const fs::path& target) {
-    const fs::path name = target.filename();
-    if (name == "." || name == ".." || name.empty()) {
-        throw ConfigError(target.string() + ": is a folder that cannot be replaced; name a new one in it");
-    }
-    if (is_folder(target) && !is_ours(target)) {
-        throw ConfigError(target.string() +
-                          ": is a folder with files that bigbird-dna did not write, which --force does not "
-                          "remove; give another --output");
-    }
-}
-
 /// Targets that this process is writing.
 class Targets {
 public:
@@ -189,6 +155,11 @@ public:
     void remove(const PendingOutput* output) noexcept {
         const std::scoped_lock lock(mutex_);
         std::erase_if(all_, [&](const Target& target) { return target.output == output; });
+    }
+    void remove_temporaries() noexcept {
+        const std::unique_lock lock(mutex_, std::try_to_lock);
+        for (const Target& target : all_)
+            remove_quietly(target.output->path());
     }
 
 private:
@@ -231,17 +202,27 @@ bool same_file(int handle, const fs::path& path) {
     return mask;
 }
 
+/// .NAME.tmp. of the temporaries of a target; a name that leaves no room for it is cut, and told by a number.
+std::string temporary_begin(const fs::path& target) {
+    constexpr std::size_t most = 210;  // of 255 bytes
+    std::string name = target.filename().string();
+    if (name.size() > most) {
+        std::uint64_t number = 14695981039346656037U;  // FNV-1a
+        for (const unsigned char letter : name)
+            number = (number ^ letter) * 1099511628211U;
+        name = name.substr(0, most - 20) + std::to_string(number);
+    }
+    return "." + name + std::string(mark);
+}
+
 fs::path temporary_name(const fs::path& target, int attempt) {
-    std::string name = "." + target.filename().string();
-    name += std::string(mark) + std::to_string(::getpid());
+    const std::string name = temporary_begin(target) + std::to_string(::getpid());
     return parent_of(target) / (attempt == 0 ? name : name + "." + std::to_string(attempt));
 }
 
 /// .NAME.tmp.PID, also with a number or .old behind it; `begin`: .NAME.tmp.
 bool is_temporary(std::string_view name, std::string_view begin) {
-    if (!name.starts_with(begin)) {
-        return false;
-    }
+    if (!name.starts_with(begin)) return false;
     std::string_view rest = name.substr(begin.size());
     if (rest.ends_with(old_ending)) {
         rest.remove_suffix(old_ending.size());
@@ -295,12 +276,11 @@ void clean_up(const fs::path& path, const fs::path& target, const fs::path& lead
 }
 
 void remove_leftovers(const fs::path& target, const fs::path& leader) {
-    const std::string begin = "." + target.filename().string() + std::string(mark);
+    const std::string begin = temporary_begin(target);
     std::vector<fs::path> leftovers;  // few, where the folder may hold a hundred thousand outputs
     list(parent_of(target), leftovers, [&](std::string_view name) { return is_temporary(name, begin); });
-    for (const fs::path& path : leftovers) {
+    for (const fs::path& path : leftovers)
         clean_up(path, target, leader);
-    }
 }
 
 /// Of what was replaced and cannot be removed, such as a folder of another user's.
@@ -313,7 +293,6 @@ void say_where_left(const fs::path& replaced, const fs::path& target) noexcept {
     }
 }
 
-/// A disk or a system that gave out, or a place that does not allow it.
 [[noreturn]] void throw_appeared(const fs::path& target) {
     throw ConfigError(
         target.string() +
@@ -336,9 +315,16 @@ void remove_quietly(const fs::path& path) noexcept {
     remove_at(AT_FDCWD, path.c_str());
 }
 
+void remove_unfinished() noexcept {
+    targets().remove_temporaries();
+}
+
 std::vector<fs::path> entries_of(const fs::path& folder) {
     std::vector<fs::path> entries;
-    list(folder, entries, any_name);
+    if (!list(folder, entries, any_name) && errno != ENOENT) {
+        if (errno == ENOMEM) throw std::bad_alloc();
+        throw ReadError("cannot be looked into: " + system_reason(), folder);
+    }
     return entries;
 }
 
@@ -399,7 +385,7 @@ PendingOutput::PendingOutput(fs::path target, Overwrite overwrite, Kind kind, fs
     }
 }
 
-/// False where the name is taken, or where another run took the new file for a leftover.
+/// False where the name is taken, or where another run took the new file or folder for a leftover.
 bool PendingOutput::make(Kind kind) {
     if (kind == Kind::folder) {
         if (::mkdir(temporary_.c_str(), 0700) == 0) {
@@ -415,22 +401,29 @@ bool PendingOutput::make(Kind kind) {
     if (lock_ < 0) {
         const int reason = errno;
         if (kind == Kind::folder) ::rmdir(temporary_.c_str());
-        if (reason == EEXIST || reason == ENOENT) {
+        if (reason == EEXIST || (reason == ENOENT && kind == Kind::folder)) {
             return false;
         }
         throw_cannot_be_made(target_, reason);
     }
     const bool taken = ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (taken || !same_file(lock_, temporary_)) {
-        ::close(std::exchange(lock_, -1));
-        return false;
+    errno = 0;
+    if (!taken && same_file(lock_, temporary_)) {
+        return true;
     }
-    return true;
+    const int reason = taken ? 0 : errno;
+    if (reason != 0 && reason != ENOENT) {  // it is ours, and cannot be looked at
+        remove_at(AT_FDCWD, temporary_.c_str(), std::exchange(lock_, -1));
+        throw_cannot_be_made(target_, reason);
+    }
+    ::close(std::exchange(lock_, -1));
+    return false;
 }
 
 PendingOutput::~PendingOutput() {
     if (placed_ == Placed::no) {
-        remove_quietly(temporary_);
+        remove_at(AT_FDCWD, temporary_.c_str(),
+                  std::exchange(lock_, -1));  // no descriptor may be left for it
     }
     if (lock_ >= 0) ::close(lock_);
     targets().remove(this);
@@ -457,7 +450,10 @@ void PendingOutput::seal() const {
         ::fchmod(lock_, (S_ISDIR(status.st_mode) ? 0777U : 0666U) & ~process_umask()) != 0) {
         throw WriteError(target_.string() + ": its permissions cannot be set: " + system_reason());
     }
-    sync_all(temporary_, target_);
+    sync_contents(temporary_, target_);
+    if (const int reason = sync_handle(lock_); reason != 0) {  // not by its name: it may not be readable now
+        throw_not_synced(target_, reason);
+    }
 }
 
 /// Every way leaves something to go back to, as far as the file system can.
@@ -553,9 +549,8 @@ void commit_together(std::span<PendingOutput* const> outputs) {
         std::for_each(outputs.rbegin(), outputs.rend(), [](PendingOutput* output) { output->take_back(); });
         throw;
     }
-    for (PendingOutput* output : outputs) {
+    for (PendingOutput* output : outputs)
         output->finish();
-    }
 }
 
 void write_atomically(const fs::path& target, Overwrite overwrite,
@@ -569,6 +564,20 @@ void sync_to_disk(const fs::path& path) {
     sync_all(path, path);
 }
 
+namespace {
+
+/// /dev/zero, /dev/full, /dev/random, /dev/urandom: what is read of them takes memory without end.
+bool is_endless(const fs::path& path) {
+    struct ::stat status {};
+    constexpr unsigned memory_devices = 1;
+    constexpr std::array numbers{5U, 7U, 8U, 9U};
+    return ::stat(path.c_str(), &status) == 0 && S_ISCHR(status.st_mode) &&
+           major(status.st_rdev) == memory_devices &&
+           std::ranges::find(numbers, minor(status.st_rdev)) != numbers.end();
+}
+
+}  // namespace
+
 void require_readable(const fs::path& path) {
     if (path == "-") {
         return;
@@ -580,8 +589,11 @@ void require_readable(const fs::path& path) {
     if (fs::is_directory(path, error)) {
         throw InputError("is a folder, a file is needed", path);
     }
+    if (is_endless(path)) {
+        throw InputError("is a device, a file is needed", path);
+    }
     if (::access(path.c_str(), R_OK) != 0) {
-        throw InputError("cannot be read: " + system_reason(), path);
+        throw ReadError("cannot be read: " + system_reason(), path);
     }
 }
 

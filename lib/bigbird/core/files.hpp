@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs that appear under their final name only when whole: written beside the target, synced, renamed.
 //
-// A temporary is .NAME.tmp.PID in the target's folder. It is made new (O_EXCL, so that no link planted there
+// A temporary is .NAME.tmp.PID in the target's folder (of a name of more than 210 bytes its first ones and a
+// number). It is made new (O_EXCL, so that no link planted there
 // is followed), for its owner alone, and locked (flock) as long as its process lives: what nobody has locked
 // is left over from a run that was killed, and the next run of the same output removes it. Process numbers
 // decide nothing, so that their reuse and other hosts of a network file system do no harm. Where a file
@@ -82,12 +83,15 @@ void commit_together(std::span<PendingOutput* const> outputs);
 void write_atomically(const std::filesystem::path& target, Overwrite overwrite,
                       const std::function<void(std::ostream&)>& body);
 
+/// Removes what of this process is not committed, where a library ends the process and no destructor runs.
+void remove_unfinished() noexcept;
+
 /// Removes a file, or a folder with all it holds, for destructors: what fails is passed over, want of memory
 /// included.
 void remove_quietly(const std::filesystem::path& path) noexcept;
 
-/// The paths of what lies in a folder, in no order; none where it cannot be read. std::filesystem's iterators
-/// end the program where memory runs out.
+/// The paths of what lies in a folder, in no order; none where there is no such folder. Throws ReadError
+/// where it cannot be read. std::filesystem's iterators end the program where memory runs out.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
 /// Flushes a file, or all files of a folder and the folder itself, to disk. Throws WriteError.

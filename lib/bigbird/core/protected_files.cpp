@@ -2,12 +2,15 @@
 #include "bigbird/core/protected_files.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <fstream>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -25,6 +28,43 @@ std::optional<struct ::stat> status_of(const fs::path& path) {
 bool is_open_as(int descriptor, const struct ::stat& file) {
     struct ::stat open {};
     return ::fstat(descriptor, &open) == 0 && open.st_dev == file.st_dev && open.st_ino == file.st_ino;
+}
+
+bool is_folder(const fs::path& path) {
+    std::error_code error;
+    return fs::is_directory(fs::symlink_status(path, error));
+}
+
+/// Whether a folder holds nothing, or nothing but a tokenizer, which names nobody.
+bool is_tokenizer_or_empty(const std::vector<fs::path>& entries) {
+    constexpr std::array names{"tokenizer.json", "tokenizer.model", "tokenizer_config.json"};
+    return std::ranges::all_of(entries, [&](const fs::path& entry) {
+        return std::ranges::find(names, entry.filename().string()) != names.end();
+    });
+}
+
+/// Whether a folder is empty or one that bigbird-dna wrote: its description names the program or the network,
+/// it is a checkpoint, holds the program's page of the manual, or nothing but a tokenizer.
+bool is_ours(const fs::path& folder) {
+    try {
+        if (is_tokenizer_or_empty(entries_of(folder))) return true;
+    } catch (const ReadError&) {  // others' permissions
+    }
+    if (is_folder(folder / "training_state")) return true;
+    constexpr std::size_t most = 1 << 16;
+    for (const char* name : {"manifest.json", "config.json", "bigbird-dna.1"}) {
+        std::error_code error;
+        if (!fs::is_regular_file(folder / name, error)) continue;
+        std::ifstream in(folder / name, std::ios::binary);
+        std::string text(most, '\0');
+        in.read(text.data(), static_cast<std::streamsize>(text.size()));
+        text.resize(static_cast<std::size_t>(in.gcount()));
+        std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+        for (const char* word : {"bigbird", "big_bird"}) {
+            if (text.find(word) != std::string::npos) return true;
+        }
+    }
+    return false;
 }
 
 struct Input {
@@ -103,6 +143,18 @@ void refuse_protected(const fs::path& target) {
         if (!fs::equivalent(target, input.path, error)) continue;
         throw ConfigError(target.string() + ": is named by " + input.named_by +
                           " and would be replaced by an output; give another output");
+    }
+}
+
+void refuse_foreign_folder(const fs::path& target) {
+    const fs::path name = target.filename();
+    if (name == "." || name == ".." || name.empty()) {
+        throw ConfigError(target.string() + ": is a folder that cannot be replaced; name a new one in it");
+    }
+    if (is_folder(target) && !is_ours(target)) {
+        throw ConfigError(target.string() +
+                          ": is a folder with files that bigbird-dna did not write, which --force does not "
+                          "remove; give another --output");
     }
 }
 

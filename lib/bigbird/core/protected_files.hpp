@@ -16,6 +16,10 @@ void protect_input(const std::filesystem::path& path, const std::string& named_b
 /// a socket; or where it is a link to the file that standard output or standard error goes to. Thread-safe.
 void refuse_protected(const std::filesystem::path& target);
 
+/// Throws ConfigError where `target` is a folder of others, which --force never replaces: one that is not
+/// empty and that bigbird-dna did not write, or one whose name is "." or "..".
+void refuse_foreign_folder(const std::filesystem::path& target);
+
 /// Whether `path` is the file, pipe or device that standard output goes to, such as /dev/stdout.
 bool is_standard_output(const std::filesystem::path& path);
 

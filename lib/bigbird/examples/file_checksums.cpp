@@ -13,9 +13,7 @@ Json file_checksums(const fs::path& folder) {
     Json checksums = Json::object();
     for (const char* name :
          {rows_name, labels_name, matrix_name, store_name, stretches_name, bins_matrix_name}) {
-        std::error_code ignored;
-        if (fs::exists(folder / name, ignored))
-            checksums[name] = sha256_of_file(folder / name, stop_if_asked);
+        if (fs::exists(folder / name)) checksums[name] = sha256_of_file(folder / name, stop_if_asked);
     }
     return checksums;
 }

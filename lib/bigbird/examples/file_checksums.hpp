@@ -10,7 +10,8 @@
 namespace bigbird::examples {
 
 /// Of those files of a folder that hold examples: {"labels.npy": "...", ...}. Lists for people, such as
-/// test.bed, are not among them. Throws InputError, Stopped.
+/// test.bed, are not among them. Throws InputError, Stopped, and std::filesystem::filesystem_error where a
+/// file cannot be looked for.
 Json file_checksums(const std::filesystem::path& folder);
 
 /// Throws InputError where one of the files is not the one that `manifest` describes, or where "files" is no

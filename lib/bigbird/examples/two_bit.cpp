@@ -78,7 +78,10 @@ void TwoBitWriter::require_good() const {
 void TwoBitWriter::add(const std::string& name, std::string_view dna) {
     BIGBIRD_EXPECTS(!name.empty() && name.size() < 256, "a .2bit name has 1 to 255 bytes");
     BIGBIRD_EXPECTS(dna.size() < std::numeric_limits<std::uint32_t>::max(), "too long for .2bit");
-    index_.push_back({name, static_cast<std::uint64_t>(out_.tellp())});
+    const std::streamoff offset = out_.tellp();
+    if (offset < 0) out_.setstate(std::ios::badbit);
+    require_good();
+    index_.push_back({name, static_cast<std::uint64_t>(offset)});
     const std::vector<Run> runs = runs_of_n(dna);
     put(static_cast<std::uint32_t>(dna.size()));
     put(static_cast<std::uint32_t>(runs.size()));

@@ -103,6 +103,8 @@ std::optional<Checkpoint> CheckpointStore::latest() const {
     for (auto step = all.rbegin(); step != all.rend(); ++step) {
         try {
             return open(directory_of(*step));
+        } catch (const ReadError&) {  // it may be whole: an older one would be gone on from, and it removed
+            throw;
         } catch (const InputError& broken) {
             log_warning("checkpoint {} is not used: {}", directory_of(*step).string(), broken.what());
         }

@@ -17,9 +17,9 @@ namespace {
 
 constexpr const char* configuration_file = "config.resolved.json";
 
+/// Throws where it cannot be known: a run that is there is never taken for none.
 bool is_there(const fs::path& path) {
-    std::error_code error;
-    return fs::exists(path, error);
+    return fs::exists(path);
 }
 
 /// An empty model/ is none: workflow engines make the folders of outputs beforehand.

@@ -457,6 +457,72 @@ DOCTEST_TEST_CASE("files: what is removed quietly is a file, a folder, a link al
     DOCTEST_CHECK(entries(folder.path()) == 0);
 }
 
+DOCTEST_TEST_CASE("files: the longest names that a file system has can be written, and their leftovers go") {
+    const testing::TempDir folder;
+    const std::string name(255, 'n'), other = name.substr(1) + "o";
+    for (const std::string& each : {name, other}) {
+        write_atomically(folder / each, Overwrite::refuse, [&](std::ostream& out) { out << each; });
+        DOCTEST_CHECK(testing::read_file(folder / each) == each);
+    }
+    fs::path leftover;
+    {
+        PendingOutput pending(folder / name, Overwrite::allow);
+        leftover = pending.path();
+    }
+    testing::write_file(leftover, "of a killed run");
+    prepare_output(folder / other, Overwrite::allow);
+    DOCTEST_CHECK(fs::exists(leftover));
+    prepare_output(folder / name, Overwrite::allow);
+    DOCTEST_CHECK(entries(folder.path()) == 2);
+}
+
+DOCTEST_TEST_CASE(
+    "files: an output under a umask that denies reading is whole, and folders need no descriptor to go") {
+    const testing::TempDir folder;
+    fs::permissions(folder.path(), fs::perms{0777});
+    const ChildResult child = run_child(
+        [&] {
+            if (::geteuid() == 0 && ::setuid(65534) != 0) return 1;
+            ::umask(0477);
+            write_atomically(folder / "out", Overwrite::refuse, [](std::ostream& out) { out << "text"; });
+            ::umask(022);
+            {
+                PendingOutput begun(folder / "begun", Overwrite::refuse, PendingOutput::Kind::folder);
+                testing::write_file(begun.path() / "part", "x");
+                const rlimit none{0, 0};
+                ::setrlimit(RLIMIT_NOFILE, &none);
+            }
+            return 0;
+        },
+        std::chrono::seconds(60));
+    DOCTEST_CHECK(child.err == "");
+    DOCTEST_CHECK(child.code == 0);
+    DOCTEST_CHECK(entries(folder.path()) == 1);
+    DOCTEST_CHECK(testing::read_file(folder / "out") == "text");
+}
+
+DOCTEST_TEST_CASE("files: devices that never end are no inputs") {
+    DOCTEST_CHECK(testing::message_of<InputError>([] { require_readable("/dev/zero"); }) ==
+                  "/dev/zero: is a device, a file is needed");
+    DOCTEST_CHECK_NOTHROW(require_readable("/dev/null"));
+}
+
+DOCTEST_TEST_CASE("files: where the current folder is gone, the reason is told") {
+    const ChildResult child = run_child(
+        [] {
+            {
+                const testing::TempDir gone;
+                fs::current_path(gone.path());
+            }
+            std::puts(testing::message_of<ConfigError>([] {
+                          PendingOutput pending("out", Overwrite::refuse);
+                      }).c_str());
+            return 0;
+        },
+        std::chrono::seconds(60));
+    DOCTEST_CHECK(child.out.find("No such file or directory") != std::string::npos);
+}
+
 DOCTEST_TEST_CASE("files: the entries of a folder are listed, none of what is not there") {
     const testing::TempDir folder;
     DOCTEST_CHECK(entries_of(folder.path()).empty());

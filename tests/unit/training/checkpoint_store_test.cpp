@@ -5,8 +5,13 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/system/child_process.hpp"
 
 #include <ATen/ATen.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
 
 using namespace bigbird;
 using namespace bigbird::training;
@@ -82,6 +87,33 @@ DOCTEST_TEST_CASE("checkpoint_store: a damaged checkpoint is passed over for the
     DOCTEST_CHECK(testing::message_of<InputError>([&] {
                       store.latest();
                   }).find("none of the checkpoints is whole") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("checkpoint_store: what cannot be read is an error, not a damaged checkpoint or none") {
+    if (::geteuid() != 0) return;  // only root can give its rights away
+    const testing::TempDir folder;
+    CheckpointStore store(folder.path(), 3);
+    write_step(store, 10);
+    write_step(store, 20);
+    fs::permissions(folder.path(), fs::perms{0755});
+    const fs::path newest = folder / "checkpoints/step-00000020";
+    const auto said_by_others = [&] {
+        return run_child(
+            [&] {
+                if (::setuid(65534) != 0) return 1;
+                std::puts(testing::message_of<ReadError>([&] { store.latest(); }).c_str());
+                return 0;
+            },
+            std::chrono::seconds(60));
+    };
+    fs::permissions(newest / "training_state/state.json", fs::perms{0});
+    DOCTEST_CHECK(said_by_others().out.find("state.json: cannot be read: Permission denied") !=
+                  std::string::npos);
+    fs::permissions(folder / "checkpoints", fs::perms{0});
+    DOCTEST_CHECK(said_by_others().out ==
+                  (folder / "checkpoints").string() + ": cannot be looked into: Permission denied\n");
+    fs::permissions(folder / "checkpoints", fs::perms{0755});
+    DOCTEST_CHECK(store.latest()->step == 20);
 }
 
 DOCTEST_TEST_CASE("checkpoint_store: a checkpoint that was renamed is not taken for another step's") {

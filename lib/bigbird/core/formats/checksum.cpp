@@ -8,6 +8,8 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <new>
@@ -46,7 +48,7 @@ std::string sha256_of_file(const std::filesystem::path& path, const std::functio
     require_readable(path);
     std::ifstream in(path, std::ios::binary);
     if (!in.is_open()) {
-        throw InputError("cannot be opened", path);
+        throw ReadError(std::string("cannot be opened: ") + std::strerror(errno), path);
     }
     Sha256 sum;
     std::vector<char> buffer(1 << 20);
@@ -58,7 +60,7 @@ std::string sha256_of_file(const std::filesystem::path& path, const std::functio
         }
     }
     if (in.bad()) {
-        throw InputError("reading failed", path);
+        throw ReadError("cannot be read: " + std::string(std::strerror(errno)), path);
     }
     return sum.hex();
 }

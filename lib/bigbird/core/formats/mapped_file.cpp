@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/core/formats/mapped_guard.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -18,7 +19,7 @@ namespace bigbird {
 MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
     require_readable(path);
     const auto failed = [&] {
-        return InputError(std::string("cannot be read: ") + std::strerror(errno), path);
+        return ReadError(std::string("cannot be read: ") + std::strerror(errno), path);
     };
     const int handle = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (handle < 0) {
@@ -43,10 +44,12 @@ MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
         throw failed();
     }
     bytes_ = {static_cast<const std::byte*>(address), size};
+    if (size > 0) guard_mapping(bytes_, path_);
 }
 
 MappedFile::~MappedFile() {
     if (!bytes_.empty()) {
+        unguard_mapping(bytes_);
         ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
     }
 }

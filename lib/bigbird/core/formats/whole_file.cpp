@@ -4,6 +4,8 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <vector>
 
@@ -17,7 +19,7 @@ std::string read_whole_file(const std::filesystem::path& path) {
     }
     std::ifstream in(path, std::ios::binary);
     if (!in.is_open()) {
-        throw InputError("cannot be opened", path);
+        throw ReadError(std::string("cannot be opened: ") + std::strerror(errno), path);
     }
     std::string bytes;
     std::vector<char> buffer(1 << 16);
@@ -26,7 +28,7 @@ std::string read_whole_file(const std::filesystem::path& path) {
         bytes.append(buffer.data(), static_cast<std::size_t>(in.gcount()));
     }
     if (in.bad()) {
-        throw InputError("reading failed", path);
+        throw ReadError("cannot be read: " + std::string(std::strerror(errno)), path);
     }
     return bytes;
 }

@@ -5,9 +5,10 @@
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/formats/file_name.hpp"
+#include "bigbird/core/formats/whole_file.hpp"
 
-#include <fstream>
 #include <map>
+#include <sstream>
 
 namespace bigbird::training {
 
@@ -47,8 +48,7 @@ void write_sums(const fs::path& checkpoint) {
 }
 
 void check_sums(const fs::path& checkpoint) {
-    require_readable(checkpoint / sums_file);
-    std::ifstream list(checkpoint / sums_file);
+    std::istringstream list(read_whole_file(checkpoint / sums_file));
     std::string line;
     bool any = false;
     while (std::getline(list, line)) {
