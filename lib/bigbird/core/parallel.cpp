@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <latch>
+#include <system_error>
 
 namespace bigbird {
 
@@ -18,6 +20,20 @@ int resolve_threads(int requested) {
         return CPU_COUNT(&available);
     }
     return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+void require_threads(int count) {
+    std::latch all_there(1);
+    std::vector<std::jthread> threads;
+    threads.reserve(static_cast<std::size_t>(count));
+    try {
+        for (int i = 1; i < count; ++i)
+            threads.emplace_back([&] { all_there.wait(); });
+    } catch (...) {
+        all_there.count_down();
+        throw;
+    }
+    all_there.count_down();
 }
 
 void parallel_for(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body) {
@@ -39,8 +55,12 @@ void parallel_for(std::int64_t count, int threads, const std::function<void(std:
     {
         std::vector<std::jthread> workers;
         const std::int64_t helpers = std::min<std::int64_t>(threads, count) - 1;
-        for (std::int64_t i = 0; i < helpers; ++i) {
-            workers.emplace_back(work);
+        workers.reserve(static_cast<std::size_t>(std::max<std::int64_t>(helpers, 0)));
+        try {
+            for (std::int64_t i = 0; i < helpers; ++i) {
+                workers.emplace_back(work);
+            }
+        } catch (const std::system_error&) {  // the system gives no more: those that are there do it
         }
         work();
     }

@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,14 +20,19 @@ namespace bigbird {
 /// `requested`, or the processors available to this process (respecting affinity) where it is 0.
 int resolve_threads(int requested);
 
-/// Calls body(i) for each i in [0, count) on up to `threads` threads; returns when all are done. The first
-/// exception is thrown on.
+/// Starts so many threads at once and ends them: libraries wait for ever for those that the system does not
+/// give them. Throws std::system_error where it does not.
+void require_threads(int count);
+
+/// Calls body(i) for each i in [0, count) on up to `threads` threads, fewer where the system gives no more;
+/// returns when all are done. The first exception is thrown on.
 void parallel_for(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body);
 
 /// Turns inputs into items on up to `threads` threads and hands the items to consume(item) in the inputs'
 /// order, on the calling thread. produce() gives the next input, or nothing at the end; it is called by one
 /// thread at a time, in order, and not again once it threw. At most a few items a thread are held, so memory
-/// is bounded. The first exception of any of the three is thrown on.
+/// is bounded. The first exception of any of the three is thrown on, and std::system_error where the system
+/// gives no thread at all.
 template <typename Input, typename Item>
 void ordered_stream(int threads, const std::function<std::optional<Input>()>& produce,
                     const std::function<Item(Input&&)>& make, const std::function<void(Item&&)>& consume) {
@@ -85,8 +91,13 @@ void ordered_stream(int threads, const std::function<std::optional<Input>()>& pr
     };
     {
         std::vector<std::jthread> workers;
-        for (int i = 0; i < threads; ++i) {
-            workers.emplace_back(work);
+        workers.reserve(static_cast<std::size_t>(threads));
+        try {
+            for (int i = 0; i < threads; ++i) {
+                workers.emplace_back(work);
+            }
+        } catch (const std::system_error&) {  // the system gives no more: those that are there do it
+            if (workers.empty()) fail();
         }
         try {
             while (true) {

@@ -7,13 +7,17 @@
 #include "bigbird/core/system/child_process.hpp"
 
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -204,4 +208,52 @@ DOCTEST_TEST_CASE("parallel: the processors that this process may use, not those
         },
         std::chrono::seconds(60));
     DOCTEST_CHECK(child.code == 0);
+}
+
+DOCTEST_TEST_CASE(
+    "parallel: where the system gives no threads, those that are there do the work, or it is told") {
+    if (::geteuid() != 0) return;  // the limit is of a user's threads, and root has none
+    const auto with_threads = [](rlim_t threads, const std::function<int()>& body) {
+        return run_child(
+            [=] {
+                const uid_t nobody_else =
+                    60'000 + static_cast<uid_t>(::getpid() % 5'000);  // a user with nothing else
+                if (::setuid(nobody_else) != 0) return 99;
+                const rlimit limit{threads, threads};
+                ::setrlimit(RLIMIT_NPROC, &limit);
+                return body();
+            },
+            std::chrono::seconds(60));
+    };
+    const auto each = [] {
+        std::atomic<int> sum = 0;
+        parallel_for(10, 4, [&](std::int64_t i) { sum += static_cast<int>(i); });
+        return sum == 45 ? 7 : 8;
+    };
+    const auto stream = [] {
+        int next = 0, sum = 0;
+        const std::function<std::optional<int>()> produce = [&] {
+            return next < 10 ? std::optional(next++) : std::nullopt;
+        };
+        const std::function<int(int&&)> make = [](int&& i) { return i; };
+        try {
+            ordered_stream<int, int>(4, produce, make, [&](int&& i) { sum += i; });
+        } catch (const std::system_error&) {
+            return 9;
+        }
+        return sum == 45 ? 7 : 8;
+    };
+    DOCTEST_CHECK(with_threads(1, each).code == 7);
+    DOCTEST_CHECK(with_threads(3, each).code == 7);
+    DOCTEST_CHECK(with_threads(1, stream).code == 9);
+    DOCTEST_CHECK(with_threads(2, stream).code == 7);
+    DOCTEST_CHECK(with_threads(8, [] { return require_threads(4), 7; }).code == 7);
+    DOCTEST_CHECK(with_threads(2, [] {
+                      try {
+                          require_threads(4);
+                      } catch (const std::system_error&) {
+                          return 9;
+                      }
+                      return 7;
+                  }).code == 9);
 }

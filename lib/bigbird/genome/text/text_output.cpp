@@ -12,6 +12,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace bigbird::genome {
@@ -51,6 +52,7 @@ struct TextOutput::State {
 
     /// `reason`: what the system said, where it is known; threads that compress keep theirs to themselves.
     [[noreturn]] void fail(const std::string& reason) const {
+        if (name == "-" && errno == EPIPE) throw Stopped("standard output was closed", ExitCode::reader_gone);
         throw WriteError((name == "-" ? std::string("standard output") : name.string()) +
                          ": writing failed: " + reason);
     }
@@ -71,7 +73,8 @@ struct TextOutput::State {
             throw_cannot_be_made(name, errno);
         }
         if (compressed && threads > 1 && bgzf_mt(compressed.get(), threads, 64) != 0) {
-            fail();
+            throw std::system_error(EAGAIN, std::generic_category(),
+                                    "threads that compress cannot be started");
         }
     }
 

@@ -90,8 +90,10 @@ at::Tensor HostCopy::get() {
 }
 
 void set_compute_threads(int threads) {
+    const int count = std::max(1, resolve_threads(threads));
+    require_threads(count);
     attention::choose_vector_functions();
-    at::set_num_threads(std::max(1, resolve_threads(threads)));
+    at::set_num_threads(count);
     ::mallopt(M_MMAP_MAX, 0);
     ::mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
