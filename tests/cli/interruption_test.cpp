@@ -16,7 +16,7 @@ const std::string small_model = test_data("tokenizer/small.model"), chromosome =
 
 // Runs the command, which writes into `outputs`, and stops it once something is there; then on a full disk.
 void check_leaves_nothing(const std::vector<std::string>& command, const TempDir& outputs) {
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGUSR1}) {
         const auto stopped =
             run_program(command, {}, {.signal = signal, .once_said = {}, .once_filled = outputs.path()});
         DOCTEST_CHECK(stopped.code == 128 + signal);

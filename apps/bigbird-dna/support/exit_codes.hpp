@@ -13,7 +13,7 @@ struct ExitMeaning {
     const char* meaning;
 };
 
-inline constexpr std::array<ExitMeaning, 10> exit_meanings{{
+inline constexpr std::array<ExitMeaning, 14> exit_meanings{{
     {ExitCode::success, "whole output"},
     {ExitCode::usage, "usage"},
     {ExitCode::bad_input, "bad input"},
@@ -23,7 +23,11 @@ inline constexpr std::array<ExitMeaning, 10> exit_meanings{{
     {ExitCode::stopped_early, "stopped early and resumable"},
     {ExitCode::hung_up, "SIGHUP"},
     {ExitCode::interrupted, "SIGINT"},
+    {ExitCode::user_signal, "SIGUSR1"},
+    {ExitCode::user_signal2, "SIGUSR2"},
+    {ExitCode::reader_gone, "standard output was closed"},
     {ExitCode::terminated, "SIGTERM"},
+    {ExitCode::out_of_time, "SIGXCPU"},
 }};
 
 }  // namespace bigbird::cli

@@ -23,7 +23,7 @@ extern "C" void on_signal(int signal) {
     }
     received.store(signal);
     struct sigaction again {};
-    again.sa_handler = signal == SIGHUP ? SIG_IGN : SIG_DFL;
+    again.sa_handler = signal == SIGTERM || signal == SIGINT ? SIG_DFL : SIG_IGN;
     ::sigaction(signal, &again, nullptr);
 }
 
@@ -104,6 +104,13 @@ void stop_if_asked() {
             throw Stopped("stopped as the terminal closed (SIGHUP)", ExitCode::hung_up);
         case SIGINT:
             throw Stopped("stopped by an interrupt (SIGINT)", ExitCode::interrupted);
+        case SIGXCPU:
+            throw Stopped("stopped as the limit of processor time was reached (SIGXCPU)",
+                          ExitCode::out_of_time);
+        case SIGUSR1:
+            throw Stopped("stopped by a request to end (SIGUSR1)", ExitCode::user_signal);
+        case SIGUSR2:
+            throw Stopped("stopped by a request to end (SIGUSR2)", ExitCode::user_signal2);
         default:
             throw Stopped("stopped by a request to end (SIGTERM)", ExitCode::terminated);
     }

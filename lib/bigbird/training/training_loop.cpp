@@ -55,7 +55,8 @@ struct StepTotals {
     int signal = 0;     ///< that reached any rank
     bool late = false;  ///< by the first rank's clock
 
-    static constexpr std::int64_t counters = 9;
+    static constexpr std::size_t before_signals = 6;
+    static constexpr std::size_t counters = before_signals + stop_signals.size();
 };
 
 /// Adds up over the ranks what each says of a step.
@@ -72,13 +73,12 @@ StepTotals add_up(const StepStats& stats, bool late, Ranks& ranks) {
                                                     static_cast<double>(stats.padded_tokens),
                                                     stats.operations,
                                                     stats.wait_seconds,
-                                                    late && ranks.is_first() ? 1.0 : 0.0,
-                                                    signal == SIGTERM ? 1.0 : 0.0,
-                                                    signal == SIGINT ? 1.0 : 0.0,
-                                                    signal == SIGHUP ? 1.0 : 0.0};
+                                                    late && ranks.is_first() ? 1.0 : 0.0};
+    for (std::size_t i = 0; i < stop_signals.size(); ++i)
+        values[StepTotals::before_signals + i] = signal == stop_signals[i] ? 1.0 : 0.0;
     if (ranks.size() > 1) {
         ranks.sum(totals.scalars);
-        at::Tensor sums = at::from_blob(values.data(), {StepTotals::counters}, at::kDouble);
+        at::Tensor sums = at::from_blob(values.data(), {std::ssize(values)}, at::kDouble);
         ranks.sum(sums);
     }
     totals.tokens = values[0];
@@ -87,7 +87,8 @@ StepTotals add_up(const StepStats& stats, bool late, Ranks& ranks) {
     totals.operations = values[3];
     totals.wait_seconds = values[4] / ranks.size();
     totals.late = values[5] > 0;
-    totals.signal = values[6] > 0 ? SIGTERM : values[7] > 0 ? SIGINT : values[8] > 0 ? SIGHUP : 0;
+    for (std::size_t i = stop_signals.size(); i-- > 0;)
+        if (values[StepTotals::before_signals + i] > 0) totals.signal = stop_signals[i];
     return totals;
 }
 
