@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
 #include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/outputs/bigwig_stream.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 // Two of the headers do not say themselves that theirs are functions of C.
@@ -30,7 +31,10 @@ namespace {
 class TrackSink : public Sink {
 public:
     TrackSink(std::span<const genome::Contig> contigs, std::size_t column, Overlap overlap)
-        : contigs_(contigs.begin(), contigs.end()), names_(contigs), column_(column), overlap_(overlap) {}
+        : contigs_(contigs.begin(), contigs.end()),
+          names_(contigs, false),
+          column_(column),
+          overlap_(overlap) {}
 
     void write(std::span<const rows::Field> head, std::span<const float> values) override {
         if (values.empty()) return;
@@ -81,7 +85,7 @@ struct CloseBigWig {
 using BigWigFile = std::unique_ptr<bigWigFile_t, CloseBigWig>;
 
 /// As bwOpen() opens for writing; where it cannot, bwOpen() ends the program by a signal. Null, then.
-BigWigFile open_bigwig(const fs::path& path) {
+BigWigFile open_bigwig(const fs::path& path, const fs::path& name) {
     auto* const file = static_cast<bigWigFile_t*>(std::calloc(1, sizeof(bigWigFile_t)));
     if (file == nullptr) return nullptr;
     BigWigFile owner(file);
@@ -89,8 +93,15 @@ BigWigFile open_bigwig(const fs::path& path) {
     if (file->writeBuffer == nullptr) return nullptr;
     constexpr std::uint32_t block_header_bytes = 24;
     file->writeBuffer->l = block_header_bytes;
-    file->URL = urlOpen(path.c_str(), nullptr, "w+");
-    if (file->URL == nullptr) return nullptr;
+    std::FILE* const stream = open_bigwig_stream(path, name);
+    if (stream == nullptr) return nullptr;
+    file->URL = static_cast<URL_t*>(std::calloc(1, sizeof(URL_t)));
+    if (file->URL == nullptr) {
+        std::fclose(stream);
+        return nullptr;
+    }
+    file->URL->type = BWG_FILE;
+    file->URL->x.fp = stream;
     file->isWrite = 1;
     return owner;
 }
@@ -139,7 +150,7 @@ private:
             names.push_back(contig.name.c_str());
             lengths.push_back(static_cast<std::uint32_t>(contig.length));
         }
-        file_ = open_bigwig(pending_.path());
+        file_ = open_bigwig(pending_.path(), pending_.target());
         require(file_ != nullptr);
         require(bwCreateHdr(file_.get(), zoom_levels) == 0);
         file_->cl = bwCreateChromList(names.data(), lengths.data(), static_cast<std::int64_t>(names.size()));

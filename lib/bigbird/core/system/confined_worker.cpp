@@ -5,6 +5,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/system/confinement.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -18,6 +19,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <optional>
 #include <system_error>
@@ -51,11 +53,14 @@ bool send_message(int channel, std::string_view text) {
     return send_all(channel, head.data(), head.size()) && send_all(channel, text.data(), text.size());
 }
 
-bool read_all(int channel, char* data, std::size_t size) {
+/// Called again and again while the other side is waited for. May throw.
+using Look = std::function<void()>;
+
+bool read_all(int channel, char* data, std::size_t size, const Look& look) {
     while (size > 0) {
         pollfd ready{channel, POLLIN, 0};
         ::poll(&ready, 1, milliseconds_between_looks);
-        stop_if_asked();
+        look();
         if (ready.revents == 0) continue;
         const ssize_t count = ::read(channel, data, size);
         if (count < 0 && errno == EINTR) continue;
@@ -66,16 +71,16 @@ bool read_all(int channel, char* data, std::size_t size) {
     return true;
 }
 
-std::optional<std::string> receive_message(int channel) {
+std::optional<std::string> receive_message(int channel, const Look& look) {
     std::uint64_t size = 0;
     std::array<char, sizeof size> head{};
-    if (!read_all(channel, head.data(), head.size())) return std::nullopt;
+    if (!read_all(channel, head.data(), head.size(), look)) return std::nullopt;
     std::memcpy(&size, head.data(), sizeof size);
     std::string text;
     while (text.size() < size) {  // no memory is taken by a number of the other side's
         const std::size_t had = text.size();
         text.resize(std::min<std::uint64_t>(size, had + most_at_once));
-        if (!read_all(channel, text.data() + had, text.size() - had)) return std::nullopt;
+        if (!read_all(channel, text.data() + had, text.size() - had, look)) return std::nullopt;
     }
     return text;
 }
@@ -95,6 +100,14 @@ std::string answer_to(const ConfinedWorker::Serve& serve, std::string_view reque
     }
 }
 
+/// What libraries say is not for the user, who is told by exceptions.
+void silence_errors() {
+    const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nothing < 0) return;
+    ::dup2(nothing, STDERR_FILENO);
+    ::close(nothing);
+}
+
 /// What came in for the maker is the maker's; no file is left of a crash.
 void prepare_child() {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -105,20 +118,30 @@ void prepare_child() {
     set_stop_signal(0);
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
+    silence_errors();
 }
 
 [[noreturn]] void be_worker(int channel, const ConfinedWorker::Serve& serve) {
     prepare_child();
     confine_process(channel);
-    while (const std::optional<std::string> request = receive_message(channel)) {
+    while (const std::optional<std::string> request = receive_message(channel, [] {})) {
         if (!send_message(channel, answer_to(serve, *request))) break;
     }
     ::_exit(0);
 }
 
+/// What the process has used so far; 0 of one that has ended.
+std::chrono::nanoseconds processor_time_of(pid_t process) {
+    clockid_t clock{};
+    timespec used{};
+    if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &used) != 0) return {};
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
 }  // namespace
 
-ConfinedWorker::ConfinedWorker(Serve serve) {
+ConfinedWorker::ConfinedWorker(Serve serve, std::chrono::seconds processor_time)
+    : processor_time_(processor_time) {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
         throw std::system_error(errno, std::generic_category(), "socketpair");
@@ -145,22 +168,42 @@ ConfinedWorker::~ConfinedWorker() {
     }
 }
 
-void ConfinedWorker::throw_ended() {
+int ConfinedWorker::wait_for_end() {
     int status = 0;
     while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
     }
     child_ = -1;
+    return status;
+}
+
+void ConfinedWorker::throw_ended() {
+    const int status = wait_for_end();
     if (WIFSIGNALED(status)) {
         throw WorkerEnded("by signal " + std::to_string(WTERMSIG(status)) + " (" +
                           ::strsignal(WTERMSIG(status)) + ")");
     }
+    if (WEXITSTATUS(status) == static_cast<int>(ExitCode::device))
+        throw std::bad_alloc();  // as program.cpp ends
     throw WorkerEnded("with exit code " + std::to_string(WEXITSTATUS(status)));
+}
+
+void ConfinedWorker::require_time(std::chrono::nanoseconds used) {
+    if (used <= processor_time_) return;
+    ::kill(child_, SIGKILL);
+    wait_for_end();
+    throw WorkerEnded("after " + std::to_string(processor_time_.count()) +
+                      " s of processor time without an answer");
 }
 
 std::string ConfinedWorker::ask(std::string_view request) {
     if (child_ < 0) throw WorkerEnded("before");
+    const std::chrono::nanoseconds start = processor_time_of(child_);
+    const Look look = [&] {
+        stop_if_asked();
+        require_time(processor_time_of(child_) - start);
+    };
     std::optional<std::string> message;
-    if (send_message(channel_, request)) message = receive_message(channel_);
+    if (send_message(channel_, request)) message = receive_message(channel_, look);
     if (!message || message->empty()) throw_ended();
     std::string text = message->substr(1);
     switch (static_cast<Kind>(message->front())) {
@@ -174,6 +217,14 @@ std::string ConfinedWorker::ask(std::string_view request) {
             break;
     }
     throw std::runtime_error(text);
+}
+
+std::string ConfinedWorker::ask_about(const std::filesystem::path& file, std::string_view request) {
+    try {
+        return ask(request);
+    } catch (const WorkerEnded& ended) {
+        throw InputError(std::string("is damaged: the library that reads it ended ") + ended.what(), file);
+    }
 }
 
 }  // namespace bigbird

@@ -312,6 +312,20 @@ private:
         return rows::LabelTable(std::move(labels));
     }
 
+    /// Of hold-outs that nothing can be evaluated on.
+    static void warn_of(const ExampleWriter& writer, Split split, bool asked_for) {
+        if (!asked_for) return;
+        if (writer.rows(split) == 0) {
+            log_warning("--{} holds no bin: no row is held out by it", to_string(split));
+        } else if (!writer.tells_apart(split)) {
+            log_warning(
+                "the {} rows of {} have all the same labels, so that no AUROC can be computed; --bins all, "
+                "or "
+                "--negatives, adds rows without a label",
+                writer.rows(split), to_string(split));
+        }
+    }
+
     void report(const ExampleWriter& writer) const {
         if (left_out_n_ > 0) {
             log_info("left out {} bins whose window has more than {:g} of N", left_out_n_,
@@ -323,6 +337,8 @@ private:
         log_info("{} bins of {} bp: {} for training, {} for validation, {} for test", writer.rows(),
                  options_.bin, writer.rows(Split::train), writer.rows(Split::validation),
                  writer.rows(Split::test));
+        warn_of(writer, Split::validation, !options_.validation.empty());
+        warn_of(writer, Split::test, !options_.test.empty());
     }
 
     Json details() const {

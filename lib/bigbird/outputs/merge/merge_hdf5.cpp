@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/system/confined_worker.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
 #include "bigbird/outputs/hdf5_sink.hpp"
 #include "bigbird/outputs/hdf5_types.hpp"
 #include "bigbird/outputs/merge/mergers.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <deque>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace bigbird::outputs {
 namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t rows_at_once = 4096;
+constexpr std::int64_t rows_at_once = 4096;  // what is held of a part
 
 using Id = Hdf5Handle;
 
@@ -57,10 +62,16 @@ std::vector<hsize_t> shape_of(hid_t dataset) {
     return shape;
 }
 
-/// The rows of one part, from the first on.
-class PartRows {
+/// Rows that are asked for. Their answer: the scores, then the head's columns, integers and reals as they
+/// are, of texts the lengths, 8 bytes each, and then their letters.
+struct RowStretch {
+    std::int64_t begin = 0, count = 0;
+};
+
+/// The file of one part, from which rows are read.
+class PartFile {
 public:
-    PartRows(const Part& part, const Layout& layout)
+    PartFile(const Part& part, const Layout& layout)
         : path_(part.path),
           layout_(layout),
           file_(open_unlocked_hdf5(path_.c_str()), H5Fclose),
@@ -74,20 +85,16 @@ public:
         for (const HeadColumn& column : layout.head)
             add(group, column.name, types_.field(column.kind), {rows});
     }
-    void copy(std::int64_t rows, Sink& sink) {
-        for (; rows > 0; rows -= rows_at_once) {
-            stop_if_asked();
-            copy_some(std::min(rows, rows_at_once), sink);
-        }
+    /// The answer to that request.
+    std::string read(const RowStretch& stretch) const {
+        std::string text;
+        if (!layout_.columns.empty()) append_numbers<float>(0, H5T_NATIVE_FLOAT, stretch, text);
+        for (std::size_t i = 0; i < layout_.head.size(); ++i)
+            append_field(i, stretch, text);
+        return text;
     }
 
 private:
-    struct Held {
-        std::vector<std::int64_t> integers;
-        std::vector<double> reals;
-        std::vector<char*> texts;
-    };
-
     InputError damaged() const { return {"is cut off or damaged", path_}; }
     InputError foreign(const std::string& name) const {
         return {"holds no '" + name +
@@ -105,9 +112,12 @@ private:
         if (found.size() != shape.size() || found.back() != shape.back()) throw foreign(name);
         if (found != shape) throw miscounted(path_, "rows");
     }
-    void read(std::size_t dataset, hid_t type, std::int64_t rows, std::int64_t columns, void* to) const {
-        const hsize_t start[2] = {static_cast<hsize_t>(next_), 0},
-                      count[2] = {static_cast<hsize_t>(rows), static_cast<hsize_t>(columns)};
+    /// How many numbers a row of the dataset has.
+    std::size_t width_of(std::size_t dataset) const { return dataset == 0 ? layout_.columns.size() : 1; }
+
+    void read(std::size_t dataset, hid_t type, const RowStretch& stretch, void* to) const {
+        const hsize_t start[2] = {static_cast<hsize_t>(stretch.begin), 0},
+                      count[2] = {static_cast<hsize_t>(stretch.count), hsize_t{width_of(dataset)}};
         const int rank = dataset == 0 ? 2 : 1;
         const Id space(H5Dget_space(datasets_[dataset]), H5Sclose),
             memory(H5Screate_simple(rank, count, nullptr), H5Sclose);
@@ -116,47 +126,34 @@ private:
             throw damaged();
         }
     }
-    Held read_field(std::size_t column, std::int64_t rows) const {
-        Held held;
-        const auto count = static_cast<std::size_t>(rows);
+    template <typename Number>
+    void append_numbers(std::size_t dataset, hid_t type, const RowStretch& stretch, std::string& text) const {
+        std::vector<Number> numbers(static_cast<std::size_t>(stretch.count) * width_of(dataset));
+        read(dataset, type, stretch, numbers.data());
+        text.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number));
+    }
+    void append_texts(std::size_t dataset, const RowStretch& stretch, std::string& text) const {
+        std::vector<char*> texts(static_cast<std::size_t>(stretch.count));
+        read(dataset, types_.text(), stretch, texts.data());
+        const auto view = [](const char* one) { return std::string_view(one != nullptr ? one : ""); };
+        for (const char* one : texts) {
+            const std::uint64_t size = view(one).size();
+            text.append(reinterpret_cast<const char*>(&size), sizeof size);
+        }
+        for (char* one : texts) {
+            text += view(one);
+            H5free_memory(one);
+        }
+    }
+    void append_field(std::size_t column, const RowStretch& stretch, std::string& text) const {
         switch (layout_.head[column].kind) {
             case FieldKind::integer:
-                held.integers.resize(count);
-                read(column + 1, H5T_NATIVE_INT64, rows, 1, held.integers.data());
-                break;
+                return append_numbers<std::int64_t>(column + 1, H5T_NATIVE_INT64, stretch, text);
             case FieldKind::real:
-                held.reals.resize(count);
-                read(column + 1, H5T_NATIVE_DOUBLE, rows, 1, held.reals.data());
-                break;
+                return append_numbers<double>(column + 1, H5T_NATIVE_DOUBLE, stretch, text);
             case FieldKind::text:
-                held.texts.resize(count);
-                read(column + 1, types_.text(), rows, 1, held.texts.data());
+                return append_texts(column + 1, stretch, text);
         }
-        return held;
-    }
-    static rows::Field field_of(const Held& held, std::size_t row) {
-        if (!held.integers.empty()) return held.integers[row];
-        if (!held.reals.empty()) return held.reals[row];
-        return std::string_view(held.texts[row] != nullptr ? held.texts[row] : "");
-    }
-    void copy_some(std::int64_t rows, Sink& sink) {
-        const std::size_t columns = layout_.columns.size();
-        std::vector<float> scores(static_cast<std::size_t>(rows) * columns);
-        if (columns > 0) read(0, H5T_NATIVE_FLOAT, rows, static_cast<std::int64_t>(columns), scores.data());
-        std::vector<Held> fields;
-        for (std::size_t i = 0; i < layout_.head.size(); ++i)
-            fields.push_back(read_field(i, rows));
-        std::vector<rows::Field> head;
-        for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
-            head.clear();
-            for (const Held& field : fields)
-                head.push_back(field_of(field, row));
-            sink.write(head, std::span(scores).subspan(row * columns, columns));
-        }
-        for (const Held& field : fields)
-            for (char* text : field.texts)
-                H5free_memory(text);
-        next_ += rows;
     }
 
     fs::path path_;
@@ -164,14 +161,130 @@ private:
     Id file_;
     Hdf5Types types_;
     std::vector<Id> datasets_;  ///< scores, then the head's
+};
+
+/// The worker's side: an empty request opens the file, others are stretches.
+class Hdf5Reading {
+public:
+    Hdf5Reading(const Part& part, const Layout& layout) : part_(part), layout_(layout) {}
+
+    std::string answer(std::string_view request) {
+        if (request.empty()) {
+            start_hdf5();
+            file_ = std::make_shared<PartFile>(part_, layout_);
+            return {};
+        }
+        RowStretch stretch;
+        std::memcpy(&stretch, request.data(), sizeof stretch);
+        return file_->read(stretch);
+    }
+
+private:
+    const Part& part_;
+    const Layout& layout_;
+    std::shared_ptr<PartFile> file_;
+};
+
+/// Cuts an answer into what it holds.
+class Hdf5Answer {
+public:
+    Hdf5Answer(const fs::path& part, std::string_view text) : part_(part), left_(text) {}
+
+    std::string_view take(std::uint64_t size) {
+        if (size > left_.size()) throw unfit_answer(part_);
+        const std::string_view taken = left_.substr(0, size);
+        left_.remove_prefix(size);
+        return taken;
+    }
+    template <typename Number>
+    std::vector<Number> take_numbers(std::size_t count) {
+        std::vector<Number> numbers(count);
+        const std::string_view bytes = take(std::uint64_t{count} * sizeof(Number));
+        if (count > 0) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+        return numbers;
+    }
+    void require_end() const {
+        if (!left_.empty()) throw unfit_answer(part_);
+    }
+
+private:
+    const fs::path& part_;
+    std::string_view left_;
+};
+
+/// The rows of one part, from the first on, which the HDF5 library reads in a process of its own: a damaged
+/// file ends that process alone.
+class PartRows {
+public:
+    PartRows(const Part& part, const Layout& layout)
+        : path_(part.path),
+          layout_(layout),
+          worker_([reading = Hdf5Reading(part, layout)](
+                      std::string_view request) mutable { return reading.answer(request); },
+                  time_of_a_request) {
+        worker_.ask_about(path_, {});
+    }
+    void copy(std::int64_t rows, Sink& sink) {
+        for (; rows > 0; rows -= rows_at_once) {
+            stop_if_asked();
+            copy_some(std::min(rows, rows_at_once), sink);
+        }
+    }
+
+private:
+    using Fields = std::vector<rows::Field>;
+
+    /// A column's fields; the texts are views into what `answer` cuts.
+    static Fields take_fields(Hdf5Answer& answer, FieldKind kind, std::size_t rows) {
+        Fields fields;
+        fields.reserve(rows);
+        switch (kind) {
+            case FieldKind::integer:
+                for (const std::int64_t number : answer.take_numbers<std::int64_t>(rows))
+                    fields.emplace_back(number);
+                break;
+            case FieldKind::real:
+                for (const double number : answer.take_numbers<double>(rows))
+                    fields.emplace_back(number);
+                break;
+            case FieldKind::text:
+                for (const std::uint64_t size : answer.take_numbers<std::uint64_t>(rows))
+                    fields.emplace_back(answer.take(size));
+        }
+        return fields;
+    }
+    void copy_some(std::int64_t count, Sink& sink) {
+        const RowStretch stretch{next_, count};
+        const std::string text =
+            worker_.ask_about(path_, {reinterpret_cast<const char*>(&stretch), sizeof stretch});
+        Hdf5Answer answer(path_, text);
+        const auto rows = static_cast<std::size_t>(count);
+        const std::size_t columns = layout_.columns.size();
+        const auto scores = answer.take_numbers<float>(rows * columns);
+        std::vector<Fields> held;
+        for (const HeadColumn& column : layout_.head)
+            held.push_back(take_fields(answer, column.kind, rows));
+        answer.require_end();
+        Fields head;
+        for (std::size_t row = 0; row < rows; ++row) {
+            head.clear();
+            for (const Fields& fields : held)
+                head.push_back(fields[row]);
+            sink.write(head, std::span(scores).subspan(row * columns, columns));
+        }
+        next_ += count;
+    }
+
+    fs::path path_;
+    const Layout& layout_;
+    ConfinedWorker worker_;
     std::int64_t next_ = 0;
 };
 
 }  // namespace
 
 void merge_hdf5(const Merge& merge) {
-    start_hdf5();
-    std::vector<PartRows> parts;
+    std::deque<PartRows> parts;  // made before this process opens a file: forks share the library's state
     for (const Part& part : merge.parts)
         parts.emplace_back(part, merge.run.layout);
     const auto sink = hdf5_sink(merge.output, merge.overwrite, merge.run.layout);

@@ -2,12 +2,14 @@
 // One function a format; merge_scores() chooses.
 #pragma once
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/parts/part_set.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/outputs/score_run.hpp"
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -24,6 +26,14 @@ struct Merge {
     Overwrite overwrite = Overwrite::refuse;
     int threads = 1;
 };
+
+/// What a library may take to answer one request about a part, in a process of its own: damaged parts have
+/// let it loop for ever.
+inline constexpr std::chrono::seconds time_of_a_request{20};
+/// Of a part whose reader, in a process of its own, was led astray.
+inline InputError unfit_answer(const std::filesystem::path& part) {
+    return {"is damaged: its reader gave no answer that fits", part};
+}
 
 /// Tables and long tables, written and not yet put in place. `inputs`: a file a part. `leader`: as of
 /// PendingOutput.

@@ -90,6 +90,20 @@ DOCTEST_TEST_CASE("part record: what is no record is refused") {
     const std::string sum = "\"segments\": [[0, 1099511627776], [4, 1]], ";
     write_file(folder / "a.tsv.part.json", head + "\"kind\": \"table\", \"run\": {}, " + sum + own);
     DOCTEST_CHECK(refusal(folder / "a.tsv").find("is damaged") != std::string::npos);
+    const auto with_segments = [&](const std::string& segments) {
+        write_file(folder / "a.tsv.part.json",
+                   head + "\"kind\": \"table\", \"run\": {}, \"segments\": " + segments + ", " + own);
+        return refusal(folder / "a.tsv");
+    };
+    for (const char* segments :
+         {"[[1, 1]]", "[[4, 1], [0, 1]]", "[[0, 1], [0, 1]]", "[[0, 1], [1000000001, 1]]"})
+        DOCTEST_CHECK(with_segments(segments).find("is damaged: part 1/4 has no segment ") !=
+                      std::string::npos);
+    for (const char* segments :
+         {"[[1e300, 1]]", "[[18446744073709551615, 1]]", "[[-4, 1]]", "[[0.5, 1]]", "[[0, \"x\"]]"}) {
+        DOCTEST_CHECK(with_segments(segments).find("is damaged: a ") != std::string::npos);
+        DOCTEST_CHECK(with_segments(segments).find("json.exception") == std::string::npos);
+    }
     write_file(folder / "a.tsv.part.json", head + rest + "\"shard\": \"1/4\", \"files\": []}");
     DOCTEST_CHECK(refusal(folder / "a.tsv").find("names no file") != std::string::npos);
 }

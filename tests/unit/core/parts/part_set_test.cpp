@@ -58,11 +58,17 @@ DOCTEST_TEST_CASE("part set: a missing, doubled or foreign part is named") {
     three.paths.erase(three.paths.begin() + 1);
     DOCTEST_CHECK(three.refusal() == "parts are missing: 2/3");
     three.write([](std::size_t i, PartRecord& record) {
-        if (i == 1) record.shard.number = 1;
+        if (i == 1) {
+            record.shard.number = 1;
+            record.segments = {{0, 2}, {3, 1}};
+        }
     });
     DOCTEST_CHECK(three.refusal().find("part2.tsv: is part 1/3, and so is ") != std::string::npos);
     three.write([](std::size_t i, PartRecord& record) {
-        if (i == 2) record.shard = {3, 4};
+        if (i == 2) {
+            record.shard = {3, 4};
+            record.segments = {{2, 2}, {6, 1}};
+        }
     });
     DOCTEST_CHECK(three.refusal().find("of another cut") != std::string::npos);
     three.write([](std::size_t i, PartRecord& record) {
@@ -92,10 +98,9 @@ DOCTEST_TEST_CASE("part set: truncated, changed, lost and unfinished files are n
 
 DOCTEST_TEST_CASE("part set: two parts with one segment are refused") {
     Three three;
-    three.write([](std::size_t i, PartRecord& record) {
-        if (i == 1) record.segments[0].number = 0;
-    });
-    const std::vector<Part> parts = open_parts(three.paths, 1);
+    three.write();
+    std::vector<Part> parts = open_parts(three.paths, 1);
+    parts[1].record.segments[0].number = 0;
     DOCTEST_CHECK(message_of<InputError>([&] { order_of(parts); }).find("has segment 0") !=
                   std::string::npos);
 }

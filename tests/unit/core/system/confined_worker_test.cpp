@@ -6,9 +6,12 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
+#include <ctime>
 #include <new>
 
 using namespace bigbird;
@@ -56,6 +59,45 @@ DOCTEST_TEST_CASE("confined_worker: a crash is told, once and again") {
     DOCTEST_CHECK(how([] { ::raise(SIGSEGV); }) == "by signal 11 (Segmentation fault)");
     DOCTEST_CHECK(how([] { ::raise(SIGKILL); }) == "by signal 9 (Killed)");
     DOCTEST_CHECK(how([] { ::_exit(5); }) == "with exit code 5");
+}
+
+DOCTEST_TEST_CASE("confined_worker: a loop without end is ended, a long wait is not") {
+    ConfinedWorker worker(
+        [](std::string_view request) -> std::string {
+            if (request == "wait") ::poll(nullptr, 0, 1500);
+            volatile bool busy = request == "loop";
+            while (busy) {
+            }
+            return "fine";
+        },
+        std::chrono::seconds(1));
+    DOCTEST_CHECK(worker.ask("wait") == "fine");
+    DOCTEST_CHECK(testing::message_of<WorkerEnded>([&] { worker.ask("loop"); }) ==
+                  "after 1 s of processor time without an answer");
+    DOCTEST_CHECK_THROWS_AS(worker.ask(""), WorkerEnded);
+}
+
+DOCTEST_TEST_CASE("confined_worker: the time of a request is its own") {
+    ConfinedWorker worker(
+        [](std::string_view) -> std::string {
+            const std::clock_t begin = std::clock();
+            while (std::clock() - begin < CLOCKS_PER_SEC * 6 / 10) {
+            }
+            return "fine";
+        },
+        std::chrono::seconds(1));
+    for (int i = 0; i < 3; ++i)
+        DOCTEST_CHECK(worker.ask("") == "fine");
+}
+
+DOCTEST_TEST_CASE("confined_worker: what is said of the file on which it ended") {
+    ConfinedWorker worker([](std::string_view request) -> std::string {
+        if (request == "end") ::raise(SIGSEGV);
+        throw InputError("is odd", "a.mat");
+    });
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { worker.ask_about("a.mat", ""); }) == "a.mat: is odd");
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { worker.ask_about("a.mat", "end"); }) ==
+                  "a.mat: is damaged: the library that reads it ended by signal 11 (Segmentation fault)");
 }
 
 DOCTEST_TEST_CASE("confined_worker: a signal ends the wait") {

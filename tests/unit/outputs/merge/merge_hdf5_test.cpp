@@ -77,6 +77,20 @@ DOCTEST_TEST_CASE("merge HDF5: a file that is none") {
     DOCTEST_CHECK(refusal_of_second(folder, parts, ".h5").find("is cut off or damaged") != std::string::npos);
 }
 
+DOCTEST_TEST_CASE("merge HDF5: a file on which the library crashes") {
+    const TempDir folder;
+    const std::vector<Part> parts = open_parts(write_parts(folder, ".h5", 100, 2), 1);
+    std::string bytes = read_file(folder / "part2.h5");
+    const std::size_t name = bytes.find("row75");
+    DOCTEST_REQUIRE(name != std::string::npos);
+    bytes[name - 3] = 1;  // a text's length, 8 bytes before it: 1 TiB more
+    write_file(folder / "part2.h5", bytes);
+    const std::string message = refusal_of_second(folder, parts, ".h5");
+    DOCTEST_CAPTURE(message);
+    DOCTEST_CHECK(message.find("part2.h5: is damaged: the library that reads it ended by signal ") !=
+                  std::string::npos);
+}
+
 DOCTEST_TEST_CASE("merge HDF5: nothing is read out of other files") {
     check_foreign("scores", [](hid_t file) {
         Dataset{.chunks = false, .shuffle = false, .deflate = false, .external = "/etc/passwd"}.put(file,

@@ -93,14 +93,7 @@ struct DeepseaMat::State {
         sizes = value_of<Sizes>(ask(""), path);
     }
 
-    std::string ask(std::string_view request) {
-        try {
-            return worker.ask(request);
-        } catch (const WorkerEnded& ended) {
-            throw InputError(std::string("is damaged: the library that reads it ended ") + ended.what(),
-                             path);
-        }
-    }
+    std::string ask(std::string_view request) { return worker.ask_about(path, request); }
 };
 
 DeepseaMat::DeepseaMat(std::filesystem::path path) : state_(new State(std::move(path))) {}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace bigbird {
+
+/// A new folder in $TMPDIR, for its owner alone, gone with this. It is locked (flock) meanwhile: what nobody
+/// has locked for ten minutes is left over from a process that was killed, and the next one of the same kind
+/// removes it. Holds one file descriptor. Not thread-safe.
+class TemporaryFolder {
+public:
+    /// $TMPDIR/bigbird-dna.KIND.XXXXXX. Throws ConfigError naming TMPDIR where it cannot be made.
+    explicit TemporaryFolder(const std::string& kind);
+    ~TemporaryFolder();
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+
+private:
+    std::filesystem::path path_;
+    int lock_ = -1;
+};
+
+}  // namespace bigbird
