@@ -178,8 +178,9 @@ void VariantRows::report(bool part) const {
                          state_->reader.path());
     }
     for (const auto& [status, count] : state_->not_scored) {
-        log_warning("{}: {} of {} rows are {} and have no scores", path, count, state_->rows,
-                    to_string(status));
+        const bool other = status == RowStatus::ref_mismatch && count == state_->rows;
+        log_warning("{}: {} of {} rows are {} and have no scores{}", path, count, state_->rows,
+                    to_string(status), other ? "; is it of another assembly than the FASTA?" : "");
     }
     if (state_->rows == 0) log_warning("{}: holds no variants; the output holds none either", path);
 }

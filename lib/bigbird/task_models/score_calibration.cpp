@@ -90,8 +90,7 @@ void write_calibration(const FittedCalibration& fitted, const fs::path& director
 std::optional<evaluation::Calibration> read_calibration(const fs::path& directory, std::size_t labels,
                                                         LinkFunction link) {
     const fs::path file = directory / calibration_file;
-    std::error_code error;
-    if (!fs::exists(file, error)) return std::nullopt;
+    if (!fs::exists(file)) return std::nullopt;
     const Json json = read_json(file);
     try {
         if (json.at("format") != format_version) {
@@ -105,8 +104,11 @@ std::optional<evaluation::Calibration> read_calibration(const fs::path& director
                              file);
         }
         return calibration;
-    } catch (const Json::exception& damage) {
-        throw InputError("is damaged: " + std::string(damage.what()), file);
+    } catch (const Json::exception&) {
+        throw InputError(
+            "is damaged: a value is missing or of another kind; fit the model again, or remove the "
+            "file to have scores that are not calibrated",
+            file);
     } catch (const ConfigError& damage) {
         throw InputError("is damaged: " + std::string(damage.what()), file);
     }

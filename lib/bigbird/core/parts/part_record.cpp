@@ -33,13 +33,20 @@ Json to_json(const PartRecord& record) {
     return json;
 }
 
+/// Json's own conversion would round, and turn around what is too large.
+std::int64_t whole_number(const Json& json) {
+    const bool fits = json.is_number_unsigned() && json.get<std::uint64_t>() <= std::uint64_t{1} << 62U;
+    if (!fits) throw ConfigError("a number of its segments is none that a part has");
+    return json.get<std::int64_t>();
+}
+
 PartRecord from_json(const Json& json) {
     PartRecord record{.kind = json.at("kind"),
                       .shard = parse_shard(json.at("shard").get<std::string>()),
                       .run = json.at("run")};
     record.counts = json.value("counts", Json());
     for (const Json& segment : json.at("segments"))
-        record.segments.push_back({segment.at(0), segment.at(1)});
+        record.segments.push_back({whole_number(segment.at(0)), whole_number(segment.at(1))});
     for (const Json& file : json.at("files"))
         record.files.push_back({file.at("name"), file.at("bytes"), file.at("sha256")});
     return record;
@@ -60,6 +67,15 @@ void check(const PartRecord& record, const fs::path& output, const fs::path& pat
         return fits;
     });
     if (!record.run.is_object() || !counts) throw InputError("is damaged", path);
+    std::int64_t before = -1;
+    for (const PartSegment& segment : record.segments) {  // part I of N has some of I - 1, I - 1 + N, …
+        if (segment.number <= before || segment.number % record.shard.count != record.shard.number - 1) {
+            throw InputError("is damaged: part " + to_string(record.shard) + " has no segment " +
+                                 std::to_string(segment.number) + " there",
+                             path);
+        }
+        before = segment.number;
+    }
 }
 
 fs::path without_slash(const fs::path& path) {
@@ -129,8 +145,8 @@ PartRecord read_part_record(const fs::path& output) {
         PartRecord record = from_json(json);
         check(record, without_slash(output), path);
         return record;
-    } catch (const nlohmann::json::exception& error) {
-        throw InputError(std::string("is damaged: ") + error.what(), path);
+    } catch (const nlohmann::json::exception&) {
+        throw InputError("is damaged: a value is missing or of another kind; make this part again", path);
     } catch (const ConfigError& error) {
         throw InputError(std::string("is damaged: ") + error.what(), path);
     }

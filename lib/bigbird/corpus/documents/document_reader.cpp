@@ -17,7 +17,7 @@ namespace {
 
 struct Row {
     genome::Interval where;
-    std::string document;
+    std::int64_t document = 0, sentence = 0;
     bool reverse = false;
     std::int64_t line = 0;
 };
@@ -116,8 +116,16 @@ struct DocumentReader::State {
             fields[i] = rest.substr(0, tab);
             rest.remove_prefix(tab == std::string_view::npos ? rest.size() : tab + 1);
         }
-        Row row{
-            {std::string(fields[0]), 0, 0}, std::string(fields[3]), fields[5] == "-", input.line_number()};
+        Row row{.where = {std::string(fields[0]), 0, 0},
+                .reverse = fields[5] == "-",
+                .line = input.line_number()};
+        if (!to_number(fields[3], row.document) || !to_number(fields[4], row.sentence)) {
+            fail("document '" + std::string(fields[3]) + "' and sentence '" + std::string(fields[4]) +
+                 "' are not two whole numbers");
+        }
+        if (fields[5] != "-" && fields[5] != "+" && fields[5] != ".") {
+            fail("strand '" + std::string(fields[5]) + "' is neither +, - nor .");
+        }
         if (!to_number(fields[1], row.where.begin) || !to_number(fields[2], row.where.end) ||
             row.where.begin >= row.where.end) {
             fail("start '" + std::string(fields[1]) + "' and end '" + std::string(fields[2]) +
@@ -150,6 +158,10 @@ struct DocumentReader::State {
             if (row.document != rows.front().document) {
                 ahead = std::move(row);
                 break;
+            }
+            if (row.sentence <= rows.back().sentence) {
+                fail("sentence " + std::to_string(row.sentence) + " follows sentence " +
+                     std::to_string(rows.back().sentence) + " of the same document");
             }
             rows.push_back(std::move(row));
         }

@@ -47,7 +47,9 @@ struct ContigNames::State {
     }
 };
 
-ContigNames::ContigNames(std::span<const Contig> contigs) : state_(std::make_unique<State>()) {
+ContigNames::ContigNames(std::span<const Contig> contigs, bool says) : state_(std::make_unique<State>()) {
+    for (auto& each : state_->said)
+        each = !says;
     for (std::size_t i = 0; i < contigs.size(); ++i) {
         state_->names.push_back(contigs[i].name);
         state_->exact.emplace(contigs[i].name, i);

@@ -143,6 +143,11 @@ void FastaScanner::end_line(std::int64_t newline_bytes) {
 
 void FastaScanner::end_header() {
     const std::string_view text = std::string_view(header_).substr(1);
+    if (text.find('\r') < text.size() - 1) {
+        refuse(
+            "a header with a carriage return in it: are the lines of an old Mac's? Write them anew by tr "
+            "'\\r' '\\n'");
+    }
     const std::string_view name = text.substr(0, text.find_first_of(" \t\r"));
     if (name.empty()) {
         refuse("a header without a name: '>' is followed by the contig's name");

@@ -77,7 +77,8 @@ private:
     std::int64_t position(const std::string& name, std::string_view text) const {
         const auto value = parse_number<std::int64_t>(text);
         if (!value) {
-            refuse(name + " '" + std::string(text) + "' is not a number: BED has whole numbers, digits only");
+            refuse(name + " '" + std::string(text) + "' is not a number: BED has whole numbers, digits only" +
+                   (text == name ? "; a line of column names begins with #" : ""));
         }
         return *value;
     }

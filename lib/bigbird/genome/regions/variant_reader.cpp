@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/genome/regions/variant_header.hpp"
 #include "bigbird/genome/text/byte_stream.hpp"
 
 #include <htslib/hts.h>
@@ -54,10 +55,13 @@ VariantReader::VariantReader(std::filesystem::path path) : state_(new State) {
     detail::silence_htslib();
     state_->path = std::move(path);
     require_readable(state_->path);
+    detail::check_variant_header(state_->path);
     state_->file.reset(hts_open(state_->path.c_str(), "r"));
     if (!state_->file) throw InputError("cannot be opened as VCF or BCF", state_->path);
     const htsFormat* format = hts_get_format(state_->file.get());
-    if (format->format != vcf && format->format != bcf) {
+    const bool is_readable = format->compression == no_compression || format->compression == gzip ||
+                             format->compression == bgzf;  // of others htslib would end the program
+    if (!is_readable || (format->format != vcf && format->format != bcf)) {
         throw InputError("is no VCF or BCF: a first line '##fileformat=VCF…' is needed", state_->path);
     }
     if (state_->path != "-" && hts_check_EOF(state_->file.get()) == 0) {

@@ -62,7 +62,7 @@ Compression compression_of(const std::filesystem::path& path) {
     Magic magic{};
     in.read(reinterpret_cast<char*>(magic.data()), magic.size());
     if (in.bad() || (in.fail() && !in.eof())) {
-        throw InputError("cannot be read", path);
+        throw InputError(std::string("cannot be read: ") + std::strerror(errno), path);
     }
     const std::string_view start(reinterpret_cast<const char*>(magic.data()),
                                  static_cast<std::size_t>(in.gcount()));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/genome/text/text_input.hpp"
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/genome/text/byte_stream.hpp"
 
 #include <cstring>
@@ -48,6 +49,10 @@ struct TextInput::State {
         line_number += any ? 1 : 0;
         if (line.ends_with('\r')) {
             line.pop_back();
+        }
+        if (line.find('\0') != std::string::npos) {
+            throw InputError("is no text: it holds a byte of zero, as UTF-16 does; save it as UTF-8",
+                             stream.path(), line_number);
         }
         if (line_number == 1 && line.starts_with(byte_order_mark)) {
             line.erase(0, byte_order_mark.size());

@@ -90,5 +90,13 @@ DOCTEST_TEST_CASE("document_reader: what is no document is refused with its line
     DOCTEST_CHECK(message("22\t5\t11\t0\t0\t+\n", genome.get()) ==
                   "1: ends at 11, past the end of contig '22' (10); give the --reference that the documents "
                   "were built from");
+    DOCTEST_CHECK(message("22\t0\t4\t0\t0\tx\n", genome.get()) == "1: strand 'x' is neither +, - nor .");
+    for (const std::string numbers : {"x\t0", "0\t-1", "0\t1.5", "\t0"}) {
+        DOCTEST_CHECK(
+            message("22\t0\t4\t" + numbers + "\t+\n", genome.get()).ends_with("are not two whole numbers"));
+    }
+    const std::string row = "22\t0\t4\t3\t5\t+\n";
+    DOCTEST_CHECK(message(row + row, genome.get()) ==
+                  "2: sentence 5 follows sentence 5 of the same document");
     DOCTEST_CHECK_THROWS_AS(DocumentReader("no/such/file"), InputError);
 }

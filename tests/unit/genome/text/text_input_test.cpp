@@ -176,3 +176,14 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK_THROWS_AS(read_on(), InputError);
     DOCTEST_CHECK(lines == before);
 }
+
+DOCTEST_TEST_CASE("text_input: UTF-16 and other bytes of zero are no text, with file and line") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "a.bed", std::string("1\t2\t3\n1\t\0004\t5\n", 13));
+    TextInput input(folder / "a.bed");
+    std::string line;
+    DOCTEST_CHECK(input.next(line));
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { input.next(line); }) ==
+                  (folder / "a.bed").string() +
+                      ":2: is no text: it holds a byte of zero, as UTF-16 does; save it as UTF-8");
+}
