@@ -45,14 +45,8 @@ void add_tensor_commands(bigbird::cli::Program& program) {
     ::_exit(code);
 }
 
-/// HDF5 calls exit() where memory is short, and nothing of ours does.
-void end_by_library() {
-    ::_exit(bigbird::cli::say_out_of_memory());
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-    std::atexit(end_by_library);
     end(bigbird::cli::run_program(argc, argv, add_tensor_commands));
 }

@@ -187,6 +187,10 @@ DOCTEST_TEST_CASE("arguments: closed and full streams are said, and nothing is w
         DOCTEST_CHECK(code_of(words + " >/dev/full 2>/dev/null") == 74);
         DOCTEST_CHECK(code_of(words + " >&- 2>/dev/null") == 74);
     }
+    const ProgramResult gone =
+        run_shell("bash", program_path() + " help --markdown | head -n 1; echo ${PIPESTATUS[0]}");
+    DOCTEST_CHECK(gone.err == "");
+    DOCTEST_CHECK(gone.out.ends_with("\n141\n"));
     const std::string documents = folder / "documents.txt", output = folder / "ids.txt";
     write_file(documents, "ACGTACGT\n");
     const std::string encode =

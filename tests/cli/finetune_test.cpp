@@ -214,7 +214,9 @@ DOCTEST_TEST_CASE("finetune: options that do not belong together") {
         DOCTEST_CHECK(result.code == 2);
         DOCTEST_CHECK(result.err == "bigbird-dna: error: " + sentence + "\n");
     };
-    refused({}, "--model is needed: the pretrained model to start from (--architecture bigbird)");
+    refused({},
+            "--model is needed: the pretrained model to start from (--architecture bigbird); --architecture "
+            "bigbird-bins needs none");
     refused({"--architecture", "deepsea", "--model", fixture / "pretrained"},
             "--model is for --architecture bigbird: deepsea starts from nothing");
     refused({"--architecture", "deepsea"},

@@ -153,6 +153,24 @@ void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
     otherwise("--strand-augmentation", spec.both_strands, true);
 }
 
+/// The same in --help, behind the others' defaults.
+void show_bins_defaults(CLI::App& command) {
+    FinetuneSpec spec;
+    set_bins_defaults(command, spec);
+    const auto show = [&](const char* option, const std::string& by_bins) {
+        CLI::Option* const shown = option_of(command, option);
+        shown->default_str(shown->get_default_str() + "; of models of bins " + by_bins);
+    };
+    show("--steps", fmt::format("{}", spec.learning_rate.total_steps));
+    show("--batch-size", fmt::format("{}", spec.batch_size));
+    show("--learning-rate", fmt::format("{}", spec.learning_rate.peak));
+    show("--schedule", std::string(word_of(training::decays, spec.learning_rate.decay)));
+    show("--weight-decay", fmt::format("{}", spec.optimizer.weight_decay));
+    show("--betas", fmt::format("[{},{}]", spec.optimizer.beta1, spec.optimizer.beta2));
+    show("--positive-weight", fmt::format("{}", spec.positive_weight.value_or(1)));
+    show("--strand-augmentation", std::string(word_of(strand_augmentations, spec.both_strands)));
+}
+
 /// The options of --architecture bigbird-bins, and its defaults where others are not given.
 void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
     const char* group = "Models of bins (bigbird-bins, --head bins)";
@@ -181,7 +199,7 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
         ->group(group);
     command
         .add_option("--average-weights", bins.averaging,
-                    "Decay a step of the running average of the weights that becomes the model; 0: none")
+                    "Decay per step of the running mean of the weights, which is the saved model; 0: none")
         ->check(CLI::Range(0.0, 0.999999))
         ->type_name("DECAY")
         ->group(group);
@@ -255,6 +273,7 @@ void setup_finetune(Program& program, examples::Task task, Runner<FinetuneSpec> 
         program.add<FinetuneSpec>(by_task.name, by_task.group, by_task.description, spec, std::move(run));
     add_finetune_options(command, *spec, by_task.baselines);
     if (task == examples::Task::chromatin) add_bins_options(command, *spec);
+    if (task == examples::Task::chromatin) show_bins_defaults(command);
     command.parse_complete_callback([&command, spec] {
         refuse_idle_options(command, *spec);
         if (spec->task == examples::Task::chromatin && spec->is_bins()) set_bins_defaults(command, *spec);

@@ -6,6 +6,7 @@
 #include "support/help_notes.hpp"
 #include "support/text_output.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -52,7 +53,10 @@ void setup_help(Program& program, Runner<HelpOptions> run) {
         names.push_back(each->get_name());
     CLI::Option* about =
         command.add_option("command", options->command, "Command that is explained; without it, the program")
-            ->check(CLI::IsMember(names).description(""))
+            ->check([names](const std::string& word) {
+                const bool is_known = std::ranges::find(names, word) != names.end();
+                return is_known ? std::string() : "there is no command '" + word + "'";
+            })
             ->type_name("COMMAND");
     CLI::Option* markdown =
         command.add_flag("--markdown", options->markdown, "The reference of all commands, in Markdown")

@@ -61,10 +61,9 @@ void setup_merge(Program& program, Runner<MergeOptions> run) {
         "Put the parts together that commands with --shard wrote: byte for byte what one run writes.",
         options, std::move(run));
     command
-        .add_option(
-            "PART", options->parts,
-            "All parts of one work, in any order: the files or folders that --output named, each with "
-            "its .part.json beside it")
+        .add_option("PART", options->parts,
+                    "All parts of one job, in any order: the files or folders that --output named, each with "
+                    "its .part.json beside it")
         ->required()
         ->type_name("FILE");
     add_output_options(command, options->output, "The whole, in the parts' format");

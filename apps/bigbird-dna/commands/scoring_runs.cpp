@@ -26,6 +26,10 @@ int run_predict(const task_models::PredictSpec& spec) {
     const task_models::PredictReport report = task_models::predict(spec);
     log_info("{} of {} rows scored in {:.1f} s{}", report.scored, report.rows, report.seconds,
              report.scored < report.rows ? "; the column status says why the others have no scores" : "");
+    if (report.not_numbers > 0) {
+        log_warning("{} of {} scored rows have scores that are no numbers (NA): the model's weights overflow",
+                    report.not_numbers, report.scored);
+    }
     if (report.truncated > 0) {
         log_warning(
             "{} windows have more tokens than the model has positions: their middle was scored (status "

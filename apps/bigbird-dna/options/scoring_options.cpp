@@ -31,10 +31,10 @@ void add_min_score_option(CLI::App& command, std::optional<double>& min_score) {
 
 void add_labels_option(CLI::App& command, std::string& labels) {
     command
-        .add_option(
-            "--labels", labels,
-            "Labels to write: indices (0-124), groups, names or patterns (*CTCF*), separated by commas; "
-            "default: all")
+        .add_option("--labels", labels,
+                    "Labels to write: indices (such as 0-24), groups, names or patterns (*CTCF*), separated "
+                    "by commas; "
+                    "default: all")
         ->type_name("SELECTION");
 }
 

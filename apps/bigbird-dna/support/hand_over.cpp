@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/system/program_file.hpp"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 namespace bigbird::cli {
@@ -46,10 +48,17 @@ void require_address_space() {
                     least >> 20, limit.rlim_cur >> 20));
 }
 
+/// How often OpenMP's threads look for work before they sleep, unless the user says. libgomp's own 300,000
+/// costs processor time that other jobs on the same cores have to share (docs/development/measurements.md).
+void set_waiting() {
+    constexpr const char* looks = "2000";
+    if (std::getenv("OMP_WAIT_POLICY") == nullptr) ::setenv("GOMP_SPINCOUNT", looks, 0);
+}
+
 }  // namespace
 
 std::filesystem::path tensor_program() {
-    return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "bigbird-dna-tensors";
+    return program_file("bigbird-dna-tensors");
 }
 
 void exec_tensor_program(char** argv) {
@@ -57,6 +66,7 @@ void exec_tensor_program(char** argv) {
     require_current_folder();
     require_stack();
     require_address_space();
+    set_waiting();
     hold_signals();
     ::execv(program.c_str(), argv);
     throw ConfigError(program.string() + " cannot be started: " + std::strerror(errno) +

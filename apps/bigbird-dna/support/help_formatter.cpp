@@ -27,8 +27,12 @@ std::string wrapped(const std::string& text) {
 }  // namespace
 
 std::string shown_default(const CLI::Option& option) {
-    const std::string text = option.get_type_size() == 0 ? std::string() : option.get_default_str();
-    return text == "[]" || text == "\"\"" ? std::string() : text;
+    std::string text = option.get_type_size() == 0 ? std::string() : option.get_default_str();
+    if (text.starts_with('[') && text.ends_with(']')) {  // CLI11's list, which is shown in brackets anyhow
+        text = text.substr(1, text.size() - 2);
+        std::ranges::replace(text, ',', ' ');
+    }
+    return text == "\"\"" ? std::string() : text;
 }
 
 std::string shown_value(const CLI::Option& option) {

@@ -2,21 +2,21 @@
 #include "support/launch.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/files.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/core/system/temporary_folder.hpp"
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -26,7 +26,6 @@ namespace bigbird::cli {
 
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds look_every{20};
@@ -42,30 +41,10 @@ std::vector<std::string> own_arguments() {
     return arguments;
 }
 
-/// A folder for the file through which the processes meet.
-class MeetingPlace {
-public:
-    MeetingPlace() {
-        std::string name = (fs::temp_directory_path() / "bigbird-dna.XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) {
-            throw ConfigError(name + ": cannot be made: " + std::strerror(errno) +
-                              "; name a folder in TMPDIR");
-        }
-        folder_ = name;
-    }
-    ~MeetingPlace() { remove_quietly(folder_); }
-    MeetingPlace(const MeetingPlace&) = delete;
-    MeetingPlace& operator=(const MeetingPlace&) = delete;
-    fs::path file() const { return folder_ / "meeting"; }
-
-private:
-    fs::path folder_;
-};
-
 /// After these the first rank may still be writing its checkpoint.
 bool is_clean_stop(int code) {
-    return code == static_cast<int>(ExitCode::stopped_early) || code == static_cast<int>(ExitCode::hung_up) ||
-           code == static_cast<int>(ExitCode::interrupted) || code == static_cast<int>(ExitCode::terminated);
+    return code == static_cast<int>(ExitCode::stopped_early) ||
+           std::ranges::any_of(stop_signals, [&](int signal) { return code == signal_base + signal; });
 }
 
 struct Child {
@@ -98,7 +77,7 @@ public:
         const std::vector<std::string> arguments = own_arguments();
         ::setenv("WORLD_SIZE", std::to_string(count).c_str(), 1);
         ::setenv("LOCAL_WORLD_SIZE", std::to_string(count).c_str(), 1);
-        ::setenv("BIGBIRD_MEETING_FILE", meeting_.file().c_str(), 1);
+        ::setenv("BIGBIRD_MEETING_FILE", (meeting_.path() / "meeting").c_str(), 1);
         const pid_t parent = ::getpid();
         hold_signals();  // for the processes, until they have loaded their libraries
         for (int rank = 0; rank < count; ++rank) {
@@ -175,7 +154,7 @@ private:
         }
     }
 
-    MeetingPlace meeting_;
+    TemporaryFolder meeting_{"meeting"};  // for the file through which the processes meet
     std::vector<Child> children_;
     int first_failure_ = 0, own_failure_ = 0;
     bool broken_ = false;  // so that the others cannot come to their end

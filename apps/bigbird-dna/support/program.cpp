@@ -10,6 +10,7 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/system/device_fault.hpp"
@@ -18,11 +19,13 @@
 #include "bigbird/core/version.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
@@ -33,6 +36,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace bigbird::cli {
@@ -140,8 +144,10 @@ constexpr const char* out_of_memory =
 /// The sentence for a file operation that the system refused.
 std::optional<std::string> system_failure(const std::exception& error) {
     const auto* failed = dynamic_cast<const std::filesystem::filesystem_error*>(&error);
-    if (failed == nullptr) return std::nullopt;
-    return fmt::format("{}: {}", failed->path1().string(), failed->code().message());
+    if (failed != nullptr) return fmt::format("{}: {}", failed->path1().string(), failed->code().message());
+    const auto* system = dynamic_cast<const std::system_error*>(&error);  // no descriptor, no process
+    return system == nullptr ? std::nullopt
+                             : std::optional(fmt::format("the system gave out: {}", error.what()));
 }
 
 /// Of "--option: Value TEXT", where TEXT is not in a range without an upper end.
@@ -173,6 +179,16 @@ void allow_many_files() {
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     limit.rlim_cur = std::max(limit.rlim_cur, std::min<rlim_t>(limit.rlim_max, 1U << 16U));
     ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// What is still to be written of it. Its reader may have had enough, such as head.
+int close_standard_output() {
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code(ExitCode::success);
+    pollfd stream{STDOUT_FILENO, POLLOUT, 0};
+    if (::poll(&stream, 1, 0) == 1 && (stream.revents & POLLERR) != 0)
+        return exit_code(ExitCode::reader_gone);
+    log_error("standard output cannot be written");
+    return exit_code(ExitCode::write_failed);
 }
 
 std::terminate_handler terminate_otherwise = nullptr;
@@ -228,7 +244,7 @@ int Program::main(int argc, char** argv) {
         limit_libraries();
         code = parse_and_run(argc, argv);
     } catch (const Stopped& stopped) {
-        log_warning("{}", stopped.what());
+        if (stopped.code() != ExitCode::reader_gone) log_warning("{}", stopped.what());
         code = exit_code(stopped.code());
     } catch (const Error& error) {
         log_error("{}", error.what());
@@ -247,11 +263,7 @@ int Program::main(int argc, char** argv) {
             log_error("unexpected failure, a bug in bigbird-dna: {}", error.what());
         }
     }
-    if ((std::fflush(stdout) != 0 || std::ferror(stdout) != 0) && code == 0) {
-        log_error("standard output cannot be written");
-        code = exit_code(ExitCode::write_failed);
-    }
-    return code;
+    return code == 0 ? close_standard_output() : code;
 }
 
 int Program::parse_and_run(int argc, char** argv) {
@@ -289,10 +301,8 @@ std::string Program::usage_error(const CLI::ParseError& error, int argc, char** 
                            unknown_argument(command).value_or(readable(error.what())), command.get_name());
     }
     const std::string first = argc > 1 ? argv[1] : "";
-    if (first.empty() || first.front() == '-') {
-        return fmt::format("{}; see 'bigbird-dna --help'", error.what());
-    }
-    return fmt::format("there is no command '{}'; see 'bigbird-dna --help'", first);
+    return fmt::format("{}; see 'bigbird-dna --help'",
+                       first.empty() ? error.what() : unknown_word(app_, first));
 }
 
 void Program::finish_commands() {
@@ -335,13 +345,21 @@ void open_standard_streams() {
     }
 }
 
-}  // namespace
+/// Libraries call exit() where memory is short (HDF5) or a file cannot be read any more (htslib), and nothing
+/// of ours does before its end.
+std::atomic<pid_t> running{0};
 
-int run_program(int argc, char** argv, const std::function<void(Program&)>& add) {
-    open_standard_streams();
-    install_signal_handlers();
-    hold_signals_in_new_threads();
-    allow_many_files();
+void end_by_library() {
+    if (running == 0) return;
+    if (running != ::getpid())
+        ::_exit(exit_code(ExitCode::device));  // a child's, which has nothing of its own
+    remove_unfinished();
+    std::fprintf(stderr,
+                 "bigbird-dna: error: a library gave up: memory is short, or a file cannot be read\n");
+    ::_exit(exit_code(ExitCode::device));
+}
+
+int run_to_end(int argc, char** argv, const std::function<void(Program&)>& add) {
     try {
         Program program;
         add(program);
@@ -349,6 +367,20 @@ int run_program(int argc, char** argv, const std::function<void(Program&)>& add)
     } catch (const std::bad_alloc&) {  // not even for the message was there any
         return say_out_of_memory();
     }
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, const std::function<void(Program&)>& add) {
+    open_standard_streams();
+    install_signal_handlers();
+    hold_signals_in_new_threads();
+    allow_many_files();
+    std::atexit(end_by_library);
+    running = ::getpid();
+    const int code = run_to_end(argc, argv, add);
+    running = 0;
+    return code;
 }
 
 }  // namespace bigbird::cli

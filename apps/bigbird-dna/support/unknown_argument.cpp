@@ -29,21 +29,27 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
     return row.back();
 }
 
-/// The option that is spelt most like `word`, if any is near.
-std::string nearest_option(const CLI::App& command, const std::string& word) {
-    std::string nearest;
+/// "; did you mean X?", X the one that is spelt most like `word`, if any is near.
+std::string nearest(const std::vector<std::string>& known, const std::string& word) {
+    std::string found;
     std::size_t least = most_typing_errors + 1;
-    for (const CLI::Option* option : command.get_options()) {
-        for (const std::string& name : option->get_lnames()) {
-            const std::string spelt = "--" + name;
-            const std::size_t distance = edit_distance(word, spelt);
-            if (distance < least) {
-                least = distance;
-                nearest = spelt;
-            }
+    for (const std::string& each : known) {
+        const std::size_t distance = edit_distance(word, each);
+        if (distance < least) {
+            least = distance;
+            found = each;
         }
     }
-    return nearest;
+    return found.empty() ? found : "; did you mean " + found + "?";
+}
+
+std::vector<std::string> options_of(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options()) {
+        for (const std::string& name : option->get_lnames())
+            names.push_back("--" + name);
+    }
+    return names;
 }
 
 }  // namespace
@@ -56,8 +62,15 @@ std::optional<std::string> unknown_argument(const CLI::App& command) {
         return left.empty() ? std::nullopt : std::optional("'" + left.front() + "' was not expected here");
     }
     const std::string word = option->substr(0, option->find('='));
-    const std::string nearest = nearest_option(command, word);
-    return "there is no option " + word + (nearest.empty() ? "" : "; did you mean " + nearest + "?");
+    return "there is no option " + word + nearest(options_of(command), word);
+}
+
+std::string unknown_word(const CLI::App& program, const std::string& word) {
+    if (word.starts_with('-')) return "there is no option " + word + nearest(options_of(program), word);
+    std::vector<std::string> commands;
+    for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
+        commands.push_back(command->get_name());
+    return "there is no command '" + word + "'" + nearest(commands, word);
 }
 
 }  // namespace bigbird::cli

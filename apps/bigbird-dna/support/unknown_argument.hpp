@@ -13,4 +13,7 @@ namespace bigbird::cli {
 /// not: CLI11 itself looks for missing options and bad values before.
 std::optional<std::string> unknown_argument(const CLI::App& command);
 
+/// What is to be said where the first word after the program's name is none of its commands or options.
+std::string unknown_word(const CLI::App& program, const std::string& word);
+
 }  // namespace bigbird::cli

@@ -239,6 +239,10 @@ void add_file_lines(const EvaluationReport& report, const FileEvaluation& file,
             brief(group.mean_average_precision), brief(group.median_average_precision),
             brief({group.mean_base_rate, {}, {}})));
     }
+    if (std::ranges::all_of(evaluation.groups,
+                            [](const GroupFigures& group) { return group.defined == 0; })) {
+        lines.push_back(which + "no label is 1 in some rows and 0 in others, so that there are no figures");
+    }
 }
 
 }  // namespace

@@ -65,9 +65,21 @@ void ExampleWriter::add(const ExampleRow& row, std::span<const std::uint8_t> lab
         }
         lists_[split] << '\n';
     }
-    ++split_rows_[split];
+    if (split_rows_[split]++ == 0) {
+        any_[split].assign(labels.begin(), labels.end());
+        all_[split] = any_[split];
+    }
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        any_[split][i] |= labels[i];
+        all_[split][i] &= labels[i];
+    }
     matrix_.append(labels);
     require_good();
+}
+
+bool ExampleWriter::tells_apart(Split split) const {
+    const auto i = static_cast<std::size_t>(split);
+    return any_[i] != all_[i];
 }
 
 void ExampleWriter::finish(const rows::LabelTable& labels, const Json& details) {
@@ -108,8 +120,7 @@ Json describe_contigs(const genome::ReferenceGenome& reference) {
 
 Json checksum_of_input(const fs::path& path) {
     const fs::path file = genome::fasta_of(path);
-    std::error_code ignored;
-    return fs::is_regular_file(file, ignored) ? Json(sha256_of_file(file)) : Json();
+    return fs::is_regular_file(file) ? Json(sha256_of_file(file)) : Json();
 }
 
 }  // namespace bigbird::examples

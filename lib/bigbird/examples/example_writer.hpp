@@ -33,6 +33,8 @@ public:
 
     std::int64_t rows() const { return static_cast<std::int64_t>(matrix_.rows()); }
     std::int64_t rows(Split split) const { return split_rows_[static_cast<std::size_t>(split)]; }
+    /// Whether some label is 1 in one row of a split and 0 in another, so that figures such as AUROC exist.
+    bool tells_apart(Split split) const;
 
 private:
     void require_good() const;
@@ -44,6 +46,7 @@ private:
     std::ofstream rows_;
     std::array<std::ofstream, 3> lists_;
     std::array<std::int64_t, 3> split_rows_{};
+    std::array<std::vector<std::uint8_t>, 3> any_, all_;  ///< bits of some row, of each row
 };
 
 /// `[{"name", "length"}, …]`.

@@ -4,15 +4,11 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/training/run_lock.hpp"
+#include "bigbird/core/system/temporary_folder.hpp"
 
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
-#include <chrono>
-#include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,51 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* prefix = "bigbird-dna.tokens.";
-constexpr std::chrono::minutes time_to_lock{10};
-
-/// Removes the folders of processes that were killed: those that nobody has locked.
-void remove_leftovers(const fs::path& parent) {
-    std::vector<fs::path> folders;
-    std::error_code error;
-    for (const fs::path& entry : entries_of(parent)) {
-        const bool old = fs::last_write_time(entry, error) < fs::file_time_type::clock::now() - time_to_lock;
-        if (old && entry.filename().string().starts_with(prefix)) {
-            folders.push_back(entry);
-        }
-    }
-    for (const fs::path& folder : folders) {
-        try {
-            const training::RunLock unused(folder);
-            remove_quietly(folder);
-        } catch (const ConfigError&) {  // in use, or another user's
-        }
-    }
-}
-
-/// A locked folder for one corpus, gone with this.
-class TokenFolder {
-public:
-    TokenFolder() {
-        const fs::path parent = fs::temp_directory_path();
-        remove_leftovers(parent);
-        std::string name = fmt::format("{}/{}XXXXXX", parent.string(), prefix);
-        if (::mkdtemp(name.data()) == nullptr) {
-            throw ConfigError(
-                fmt::format("{}: cannot be made: {}; name a folder in TMPDIR", name, std::strerror(errno)));
-        }
-        path_ = name;
-        lock_.emplace(path_);
-    }
-    ~TokenFolder() { remove_quietly(path_); }
-    TokenFolder(const TokenFolder&) = delete;
-    TokenFolder& operator=(const TokenFolder&) = delete;
-    fs::path tokens() const { return path_ / "tokens"; }
-
-private:
-    fs::path path_;
-    std::optional<training::RunLock> lock_;
-};
+constexpr const char* tokens = "tokens";  // in a folder of its own
 
 std::string machine_name() {
     std::array<char, 256> name{};
@@ -104,15 +56,15 @@ fs::path nearest_tokens(const std::vector<Json>& ranks, int rank, const std::str
 
 corpus::TokenCorpus share_corpus(training::Ranks& ranks, const tokenizer::DnaTokenizer& tokenizer,
                                  int threads, const std::function<void(corpus::TokenShardWriter&)>& fill) {
-    std::optional<TokenFolder> folder;
+    std::optional<TemporaryFolder> folder;
     if (ranks.spec().local_rank == 0) {
-        folder.emplace();
+        folder.emplace("tokens");
         log_info("tokenising once for the {} processes of this machine", ranks.spec().local_size);
-        write_tokens(folder->tokens(), tokenizer, threads, fill);
+        write_tokens(folder->path() / tokens, tokenizer, threads, fill);
     }
     const std::string machine = machine_name();
     const std::vector<Json> all =
-        ranks.gather({{"machine", machine}, {"tokens", folder ? folder->tokens().string() : ""}});
+        ranks.gather({{"machine", machine}, {"tokens", folder ? (folder->path() / tokens).string() : ""}});
     auto corpus = corpus::TokenCorpus::from_shards(
         corpus::TokenShards(nearest_tokens(all, ranks.rank(), machine), tokenizer));
     ranks.wait_for_all();

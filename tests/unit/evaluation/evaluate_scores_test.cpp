@@ -4,6 +4,7 @@
 #include "support/captured_log.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+#include "unit/examples/change_example.hpp"
 #include "unit/examples/example_folder.hpp"
 
 #include "bigbird/core/error.hpp"
@@ -118,7 +119,7 @@ DOCTEST_TEST_CASE("evaluate_scores: a threshold is chosen on validation alone") 
         const std::size_t at = rows.find("\ttest\t");
         rows.replace(at, 6, "\tvalidation\t");
     }
-    testing::write_file(folder / "e/sequences.bed", rows);
+    testing::change_example(folder / "e/sequences.bed", rows);
     Json manifest = read_json(folder / "e/manifest.json");
     manifest["splits"] = {{"train", 0}, {"validation", 40}, {"test", 40}};
     write_json(folder / "e/manifest.json", manifest, Overwrite::allow);
@@ -185,7 +186,7 @@ DOCTEST_TEST_CASE("evaluate_scores: DeepSEA's figures stand beside labels of its
                   }).find("none of the labels has the name of one of DeepSEA's 919") != std::string::npos);
     std::string labels = testing::read_file(folder / "e/labels.tsv");
     labels.replace(labels.find("\tA\t"), 3, "\tK562|Bach1|None\t");
-    testing::write_file(folder / "e/labels.tsv", labels);
+    testing::change_example(folder / "e/labels.tsv", labels);
     std::string table = testing::read_file(folder / "s.tsv");
     table.replace(table.find("\tA\t"), 3, "\tK562|Bach1|None\t");
     testing::write_file(folder / "s.tsv", table);

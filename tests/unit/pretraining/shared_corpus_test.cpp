@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/pretraining/shared_corpus.hpp"
 
+#include "support/environment.hpp"
 #include "unit/pretraining/small_corpus.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/training/run_lock.hpp"
+#include "bigbird/core/system/temporary_folder.hpp"
 
 #include <chrono>
 #include <cstdlib>
@@ -19,15 +20,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// TMPDIR while it lives.
-class TemporaryFolder {
-public:
-    explicit TemporaryFolder(const fs::path& folder) { ::setenv("TMPDIR", folder.c_str(), 1); }
-    ~TemporaryFolder() { ::unsetenv("TMPDIR"); }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-};
-
 void write_two_documents(corpus::TokenShardWriter& writer) {
     for (const char* sentence : {"ACGTACGTTT", "GGGCAAT"}) {
         writer.add_sentence(small_tokenizer().encode(sentence),
@@ -40,7 +32,7 @@ void write_two_documents(corpus::TokenShardWriter& writer) {
 
 DOCTEST_TEST_CASE("shared_corpus: what was written is mapped, and its folder is gone") {
     const TempDir folder;
-    const TemporaryFolder temporary(folder.path());
+    const Environment tmpdir("TMPDIR", folder.path().string());
     Ranks alone;
     bool written = false;
     const corpus::TokenCorpus corpus =
@@ -60,7 +52,7 @@ DOCTEST_TEST_CASE("shared_corpus: what was written is mapped, and its folder is 
 
 DOCTEST_TEST_CASE("shared_corpus: nothing is left where it fails, and the reason is told") {
     const TempDir folder;
-    const TemporaryFolder temporary(folder.path());
+    const Environment tmpdir("TMPDIR", folder.path().string());
     Ranks alone;
     const auto share = [&](const std::function<void(corpus::TokenShardWriter&)>& fill) {
         share_corpus(alone, small_tokenizer(), 1, fill);
@@ -76,19 +68,19 @@ DOCTEST_TEST_CASE("shared_corpus: nothing is left where it fails, and the reason
 
 DOCTEST_TEST_CASE("shared_corpus: what killed processes left is removed, what others use is not") {
     const TempDir folder;
-    const TemporaryFolder temporary(folder.path());
-    for (const char* name : {"left", "used", "young"}) {
+    const Environment tmpdir("TMPDIR", folder.path().string());
+    for (const char* name : {"left", "young"}) {
         const fs::path tokens = folder / ("bigbird-dna.tokens." + std::string(name)) / "tokens";
         fs::create_directories(tokens);
         testing::write_file(tokens / "part", "tokens");
     }
-    const RunLock used(folder / "bigbird-dna.tokens.used");
+    const TemporaryFolder used("tokens");
     const auto an_hour_ago = fs::file_time_type::clock::now() - std::chrono::hours(1);
     fs::last_write_time(folder / "bigbird-dna.tokens.left", an_hour_ago);
-    fs::last_write_time(folder / "bigbird-dna.tokens.used", an_hour_ago);
+    fs::last_write_time(used.path(), an_hour_ago);
     Ranks alone;
     share_corpus(alone, small_tokenizer(), 1, write_two_documents);
     DOCTEST_CHECK_FALSE(fs::exists(folder / "bigbird-dna.tokens.left"));
-    DOCTEST_CHECK(fs::exists(folder / "bigbird-dna.tokens.used"));
+    DOCTEST_CHECK(fs::exists(used.path()));
     DOCTEST_CHECK(fs::exists(folder / "bigbird-dna.tokens.young"));
 }

@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <future>
 #include <limits>
 #include <numeric>
@@ -167,7 +168,9 @@ void write_chunk(Chunk& chunk, std::span<const float> scores, std::size_t labels
             ++report.truncated;
         }
         const bool scored = rows::is_scored(row.head.status);
-        writer.write(row, scored ? scores.subspan(i * labels, labels) : std::span<const float>());
+        const auto values = scored ? scores.subspan(i * labels, labels) : std::span<const float>();
+        report.not_numbers += std::ranges::all_of(values, [](float x) { return std::isfinite(x); }) ? 0 : 1;
+        writer.write(row, values);
         ++report.rows;
         report.scored += scored ? 1 : 0;
     }
@@ -248,7 +251,7 @@ void check_examples(const examples::ExampleSet& examples, const PredictSpec& spe
 /// Reads and encodes a chunk, and writes another, while the one between them is scored.
 PredictReport score_rows(rows::RowSource& source, RowScorer& scorer, RowWriter& writer, int threads) {
     PredictReport report;
-    Progress progress("Scoring", "windows", source.total());
+    Progress progress("Scoring", "rows", source.total());
     const auto read = [&] { return read_chunk(source, scorer, threads); };
     std::future<Chunk> coming = std::async(std::launch::async, read);
     std::future<void> writing;

@@ -10,6 +10,7 @@ namespace bigbird::task_models {
 
 struct PredictReport {
     std::int64_t rows = 0, scored = 0, truncated = 0;
+    std::int64_t not_numbers = 0;  ///< of those scored: a score is no number, for the weights overflow
     double seconds = 0;
 };
 

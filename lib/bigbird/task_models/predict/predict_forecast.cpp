@@ -6,6 +6,7 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
+#include "bigbird/core/system/temporary_folder.hpp"
 #include "bigbird/rows/row.hpp"
 
 #include <sys/resource.h>
@@ -136,50 +137,30 @@ Trial try_runs(std::vector<Run> tried, const rows::RowSource& source, RowScorer&
     return trial;
 }
 
-/// A folder that is removed with all it holds.
-class TrialFolder {
-public:
-    TrialFolder() {
-        std::error_code error;
-        const fs::path parent = fs::temp_directory_path(error);
-        std::string name = (parent / "bigbird-dna-dry-run-XXXXXX").string();
-        if (error || ::mkdtemp(name.data()) == nullptr) {
-            throw WriteError(parent.string() + ": a folder for the trial cannot be made there; set TMPDIR");
-        }
-        path_ = name;
-    }
-    TrialFolder(const TrialFolder&) = delete;
-    TrialFolder& operator=(const TrialFolder&) = delete;
-    ~TrialFolder() { remove_quietly(path_); }
-    /// Of all that it holds; takes it away.
-    std::int64_t take_bytes() const {
-        std::uintmax_t bytes = 0;
-        for (const auto& entry : fs::directory_iterator(path_))
-            bytes += entry.file_size();
-        for (const auto& entry : fs::directory_iterator(path_))
-            fs::remove(entry.path());
-        return static_cast<std::int64_t>(bytes);
-    }
-    const fs::path& path() const { return path_; }
-
-private:
-    fs::path path_;
-};
+/// Of all that a folder holds; takes it away.
+std::int64_t take_bytes(const TemporaryFolder& folder) {
+    std::uintmax_t bytes = 0;
+    for (const auto& entry : fs::directory_iterator(folder.path()))
+        bytes += entry.file_size();
+    for (const auto& entry : fs::directory_iterator(folder.path()))
+        fs::remove(entry.path());
+    return static_cast<std::int64_t>(bytes);
+}
 
 /// Of an output with the first `count` of these rows.
-std::int64_t bytes_of(const TrialFolder& folder, const std::string& ending, const OpenOutput& open,
+std::int64_t bytes_of(const TemporaryFolder& folder, const std::string& ending, const OpenOutput& open,
                       const Scored& rows, std::size_t count) {
     const std::size_t labels = rows.scores.size() / rows.rows.size();
     const auto write = open(folder.path() / ("dry-run" + ending));
     for (std::size_t row = 0; row < count; ++row)
         write(&rows.rows[row], std::span(rows.scores).subspan(row * labels, labels));
     write(nullptr, {});
-    return folder.take_bytes();
+    return take_bytes(folder);
 }
 
 /// What an output takes whose rows are like those that were tried. Rows with sequence and rows without are
 /// written apart: of the first only some were scored. One row alone tells what does not grow with the rows.
-double forecast_bytes(const TrialFolder& folder, const std::string& ending, const OpenOutput& open,
+double forecast_bytes(const TemporaryFolder& folder, const std::string& ending, const OpenOutput& open,
                       const Trial& trial, std::int64_t rows_out) {
     double fixed = 0, growing = 0;
     for (const Scored* rows : {&trial.scored, &trial.blank}) {
@@ -226,7 +207,7 @@ PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::i
     }
     forecast.memory = most_memory();
     if (trial.rows == 0) return forecast;
-    const TrialFolder folder;
+    const TemporaryFolder folder("dry-run");
     for (const std::string& ending : endings)
         forecast.bytes.emplace_back(ending, static_cast<std::int64_t>(forecast_bytes(
                                                 folder, ending, open, trial, forecast.rows_out)));

@@ -13,7 +13,9 @@ namespace {
 
 void check_start(const FinetuneSpec& spec) {
     if (spec.is_bigbird() && spec.pretrained.empty()) {
-        throw ConfigError("--model is needed: the pretrained model to start from (--architecture bigbird)");
+        throw ConfigError(
+            std::string("--model is needed: the pretrained model to start from (--architecture bigbird)") +
+            (spec.task == examples::Task::chromatin ? "; --architecture bigbird-bins needs none" : ""));
     }
     if (!spec.is_bigbird() && spec.random_weights) {
         throw ConfigError("--random-weights is for --architecture bigbird: " + spec.architecture +

@@ -4,6 +4,7 @@
 #include "support/temp_dir.hpp"
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
+#include "unit/examples/change_example.hpp"
 #include "unit/task_models/bin_examples.hpp"
 
 #include "bigbird/core/error.hpp"
@@ -163,7 +164,7 @@ DOCTEST_TEST_CASE("bins task: what cannot be trained on is refused") {
     DOCTEST_CHECK_NOTHROW(scene.task(spec));
     write_bin_examples(scene.folder / "n", 25, 1);  // train: bins 0 to 14
     const auto empty = scene.folder / "n";
-    write_file(empty / "bins.bed", "c\t0\t500\ttest\n");
+    change_example(empty / "bins.bed", "c\t0\t500\ttest\n");
     const examples::LabelledBins none = examples::LabelledBins::load(empty);
     DOCTEST_CHECK(message_of<InputError>([&] {
                       BinsTask(small_base_bins(1), none, small_bins_info(), spec);

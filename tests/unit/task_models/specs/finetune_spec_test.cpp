@@ -33,8 +33,10 @@ void with_model(FinetuneSpec& spec) {
 }  // namespace
 
 DOCTEST_TEST_CASE("finetune_spec: bigbird starts from a model, baselines from nothing") {
-    DOCTEST_CHECK(refusal("bigbird", nothing) ==
-                  "--model is needed: the pretrained model to start from (--architecture bigbird)");
+    DOCTEST_CHECK(
+        refusal("bigbird", nothing) ==
+        "--model is needed: the pretrained model to start from (--architecture bigbird); --architecture "
+        "bigbird-bins needs none");
     DOCTEST_CHECK(refusal("bigbird", with_model) == accepted);
     DOCTEST_CHECK(refusal("deepsea", nothing) == accepted);
     DOCTEST_CHECK(refusal("deepsea", with_model) ==
