@@ -54,8 +54,8 @@ DOCTEST_TEST_CASE("bigwig_stream: a file that cannot be read back is an error, a
     ::close(write_only);
     std::rewind(stream);
     char letter = 0;
-    const std::string said = testing::message_of<WriteError>(
-        [&] { static_cast<void>(std::fread(&letter, 1, 1, stream) == 1); });
+    const std::string said =
+        testing::message_of<WriteError>([&] { static_cast<void>(std::fread(&letter, 1, 1, stream) == 1); });
     DOCTEST_CHECK(said == "a.bw: cannot be read back: Bad file descriptor");
     std::fclose(stream);
 }

@@ -23,6 +23,7 @@
 #include <new>
 #include <optional>
 #include <system_error>
+#include <thread>
 
 namespace bigbird {
 
@@ -168,8 +169,18 @@ ConfinedWorker::~ConfinedWorker() {
     }
 }
 
+/// One that lives on, where the channel to it broke, is killed.
 int ConfinedWorker::wait_for_end() {
+    constexpr int most_looks = 1000;
     int status = 0;
+    for (int look = 0; look < most_looks; ++look) {
+        if (::waitpid(child_, &status, WNOHANG) == child_) {
+            child_ = -1;
+            return status;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    ::kill(child_, SIGKILL);
     while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
     }
     child_ = -1;

@@ -71,10 +71,12 @@ void check_variant_header(const std::filesystem::path& path) {
         const auto read = std::from_chars(begin, end, place);
         const bool is_place = read.ec == std::errc() && place >= 0 && place <= largest_place;
         if (is_place || read.ec == std::errc::invalid_argument) continue;
-        throw InputError("has a header with IDX=" + std::string(begin, std::find_if(begin, end, [](char c) {
-                             return c == ',' || c == '>' || c == '\n';
-                         })) + ", which no dictionary of a real file reaches; 'bcftools view' makes it anew",
-                         path, 1 + std::count(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+        throw InputError(
+            "has a header with IDX=" +
+                std::string(begin, std::find_if(begin, end,
+                                                [](char c) { return c == ',' || c == '>' || c == '\n'; })) +
+                ", which no dictionary of a real file reaches; 'bcftools view' makes it anew",
+            path, 1 + std::count(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
     }
 }
 

@@ -12,7 +12,8 @@
 using namespace bigbird;
 using namespace std::chrono_literals;
 
-DOCTEST_TEST_CASE("mapped_guard: a file that is cut off while it is read ends the process with 3 and its name") {
+DOCTEST_TEST_CASE(
+    "mapped_guard: a file that is cut off while it is read ends the process with 3 and its name") {
     const testing::TempDir folder;
     testing::write_file(folder / "other", std::string(20'000, 'x'));
     testing::write_file(folder / "shard", std::string(20'000, 'x'));

@@ -6,6 +6,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -98,6 +99,17 @@ DOCTEST_TEST_CASE("confined_worker: what is said of the file on which it ended")
     DOCTEST_CHECK(testing::message_of<InputError>([&] { worker.ask_about("a.mat", ""); }) == "a.mat: is odd");
     DOCTEST_CHECK(testing::message_of<InputError>([&] { worker.ask_about("a.mat", "end"); }) ==
                   "a.mat: is damaged: the library that reads it ended by signal 11 (Segmentation fault)");
+}
+
+DOCTEST_TEST_CASE("confined_worker: where the channel breaks, a worker that lives on is ended") {
+    const int channel = ::dup(STDERR_FILENO);  // its number is the channel's
+    ::close(channel);
+    ConfinedWorker worker([](std::string_view) { return std::string(); });
+    DOCTEST_CHECK(worker.ask("").empty());
+    const int broken = ::open("/dev/null", O_RDONLY);
+    DOCTEST_REQUIRE(::dup2(broken, channel) == channel);
+    DOCTEST_CHECK_THROWS_AS(worker.ask(""), WorkerEnded);
+    ::close(broken);
 }
 
 DOCTEST_TEST_CASE("confined_worker: a signal ends the wait") {

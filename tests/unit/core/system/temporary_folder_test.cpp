@@ -43,7 +43,8 @@ DOCTEST_TEST_CASE("temporary_folder: what a killed process left is removed, what
         testing::write_file(each / "file", "x");
     }
     const TemporaryFolder lives("kind");
-    for (const fs::path& each : {dead, other, lives.path()}) fs::last_write_time(each, old);
+    for (const fs::path& each : {dead, other, lives.path()})
+        fs::last_write_time(each, old);
     const TemporaryFolder next("kind");
     DOCTEST_CHECK_FALSE(fs::exists(dead));
     DOCTEST_CHECK(fs::exists(fresh));
@@ -53,6 +54,7 @@ DOCTEST_TEST_CASE("temporary_folder: what a killed process left is removed, what
 
 DOCTEST_TEST_CASE("temporary_folder: a TMPDIR that is none is a usage error that names it") {
     const testing::Environment tmpdir("TMPDIR", "/nonexistent");
-    DOCTEST_CHECK(testing::message_of<ConfigError>([] { TemporaryFolder folder("kind"); })
-                      .starts_with("TMPDIR names no folder: "));
+    DOCTEST_CHECK(testing::message_of<ConfigError>([] {
+                      TemporaryFolder folder("kind");
+                  }).starts_with("TMPDIR names no folder: "));
 }

@@ -21,7 +21,8 @@ std::string contig_line(const std::string& place) {
 
 std::string bcf(std::uint32_t length, const std::string& text) {
     std::string bytes = "BCF\x02\x02";
-    for (int i = 0; i < 4; ++i) bytes += static_cast<char>(length >> (8 * i));
+    for (int i = 0; i < 4; ++i)
+        bytes += static_cast<char>(length >> (8 * i));
     return bytes + text;
 }
 
@@ -31,9 +32,9 @@ DOCTEST_TEST_CASE("variant_header: real files and small ones pass") {
     for (const char* name : {"variants/1000g.chr22.vcf.gz", "variants/1000g.chr22.bcf"})
         check_variant_header(testing::test_data(name));
     const testing::TempDir folder;
-    for (const std::string& text : {contig_line("12") + columns, contig_line("") + columns, std::string(),
-                                    columns + "22\t1\tIDX=99999999999\tA\tC\t.\t.\t.\n",
-                                    bcf(10, "##IDX=3>\n\0")}) {
+    for (const std::string& text :
+         {contig_line("12") + columns, contig_line("") + columns, std::string(),
+          columns + "22\t1\tIDX=99999999999\tA\tC\t.\t.\t.\n", bcf(10, "##IDX=3>\n\0")}) {
         testing::write_file(folder / "a.vcf", text);
         check_variant_header(folder / "a.vcf");
     }
@@ -51,8 +52,11 @@ DOCTEST_TEST_CASE("variant_header: places that would take gigabytes are refused,
                       (folder / "a.vcf").string() + ":2: has a header with IDX=" + place +
                           ", which no dictionary of a real file reaches; 'bcftools view' makes it anew");
     }
-    DOCTEST_CHECK(message(bcf(1000, contig_line("2000000000"))).find(":2: has a header with IDX=2000000000") !=
-                  std::string::npos);
-    DOCTEST_CHECK(message(std::string("\xFD" "7zXZ\0\0\0", 8)).find("is in xz format, which cannot be read") !=
-                  std::string::npos);
+    DOCTEST_CHECK(
+        message(bcf(1000, contig_line("2000000000"))).find(":2: has a header with IDX=2000000000") !=
+        std::string::npos);
+    DOCTEST_CHECK(message(std::string("\xFD"
+                                      "7zXZ\0\0\0",
+                                      8))
+                      .find("is in xz format, which cannot be read") != std::string::npos);
 }
