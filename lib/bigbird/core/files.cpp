@@ -172,8 +172,8 @@ private:
 };
 
 Targets& targets() {
-    static Targets all;
-    return all;
+    static auto* const all = new Targets;  // there still as a library ends the process (remove_unfinished())
+    return *all;
 }
 
 /// Whether there is anything of this name, a link that points nowhere included.
