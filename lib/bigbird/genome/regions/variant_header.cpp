@@ -78,6 +78,9 @@ void check_variant_header(const std::filesystem::path& path) {
                 ", which no dictionary of a real file reaches; 'bcftools view' makes it anew",
             path, 1 + std::count(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
     }
+    if (header.starts_with(bcf_magic) && end_of_header(header) == std::string_view::npos) {
+        throw InputError("its header says that it is longer than the file; copy it again", path);
+    }
 }
 
 }  // namespace bigbird::genome::detail

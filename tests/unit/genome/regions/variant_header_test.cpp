@@ -34,7 +34,7 @@ DOCTEST_TEST_CASE("variant_header: real files and small ones pass") {
     const testing::TempDir folder;
     for (const std::string& text :
          {contig_line("12") + columns, contig_line("") + columns, std::string(),
-          columns + "22\t1\tIDX=99999999999\tA\tC\t.\t.\t.\n", bcf(10, "##IDX=3>\n\0")}) {
+          columns + "22\t1\tIDX=99999999999\tA\tC\t.\t.\t.\n", bcf(9, "##IDX=3>\n")}) {
         testing::write_file(folder / "a.vcf", text);
         check_variant_header(folder / "a.vcf");
     }
@@ -55,6 +55,9 @@ DOCTEST_TEST_CASE("variant_header: places that would take gigabytes are refused,
     DOCTEST_CHECK(
         message(bcf(1000, contig_line("2000000000"))).find(":2: has a header with IDX=2000000000") !=
         std::string::npos);
+    DOCTEST_CHECK(message(bcf(4'000'000'000U, "##fileformat=VCFv4.2\n")) ==
+                  (folder / "a.vcf").string() +
+                      ": its header says that it is longer than the file; copy it again");
     DOCTEST_CHECK(message(std::string("\xFD"
                                       "7zXZ\0\0\0",
                                       8))
