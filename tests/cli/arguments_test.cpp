@@ -236,3 +236,12 @@ DOCTEST_TEST_CASE("arguments: whatever memory is allowed, a network's scores are
     }
 }
 #endif
+
+DOCTEST_TEST_CASE(
+    "arguments: an options file with bytes of zero is refused, where yaml-cpp would take all memory") {
+    const ProgramResult result =
+        run_program({"encode", "--options", test_data("fuzz/options_file/documents_without_end.yaml")});
+    DOCTEST_CHECK(result.code == 3);
+    DOCTEST_CHECK(result.err.find("documents_without_end.yaml: is no text: it holds a byte of zero") !=
+                  std::string::npos);
+}

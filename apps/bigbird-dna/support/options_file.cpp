@@ -2,7 +2,7 @@
 #include "support/options_file.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/files.hpp"
+#include "bigbird/core/formats/whole_file.hpp"
 #include "bigbird/core/protected_files.hpp"
 
 #include <yaml-cpp/yaml.h>
@@ -20,9 +20,12 @@ std::string name_of(const std::string& argument) {
 }
 
 YAML::Node read(const std::filesystem::path& file) {
-    require_readable(file);
+    const std::string text = read_whole_file(file);
+    if (text.find('\0') != std::string::npos) {  // of some such bytes yaml-cpp makes documents without end
+        throw InputError("is no text: it holds a byte of zero, as UTF-16 does; save it as UTF-8", file);
+    }
     try {
-        const std::vector<YAML::Node> documents = YAML::LoadAllFromFile(file.string());
+        const std::vector<YAML::Node> documents = YAML::LoadAll(text);
         if (documents.size() > 1) {
             throw InputError("holds several documents; one map from options to values is needed", file);
         }
