@@ -85,9 +85,14 @@ DOCTEST_TEST_CASE("merge HDF5: a file on which the library crashes") {
     DOCTEST_REQUIRE(name != std::string::npos);
     bytes[name - 3] = 1;  // a text's length, 8 bytes before it: 1 TiB more
     write_file(folder / "part2.h5", bytes);
+#ifdef __SANITIZE_ADDRESS__  // which sees the fault before it is a crash, and ends the reader itself
+    const std::string how = "with exit code 1";
+#else
+    const std::string how = "by signal ";
+#endif
     const std::string message = refusal_of_second(folder, parts, ".h5");
     DOCTEST_CAPTURE(message);
-    DOCTEST_CHECK(message.find("part2.h5: is damaged: the library that reads it ended by signal ") !=
+    DOCTEST_CHECK(message.find("part2.h5: is damaged: the library that reads it ended " + how) !=
                   std::string::npos);
 }
 
