@@ -134,11 +134,6 @@ fs::path without_trailing_slash(fs::path path) {
     return path;
 }
 
-bool is_folder(const fs::path& path) {
-    std::error_code error;
-    return fs::is_directory(fs::symlink_status(path, error));
-}
-
 /// Targets that this process is writing.
 class Targets {
 public:

@@ -30,11 +30,6 @@ bool is_open_as(int descriptor, const struct ::stat& file) {
     return ::fstat(descriptor, &open) == 0 && open.st_dev == file.st_dev && open.st_ino == file.st_ino;
 }
 
-bool is_folder(const fs::path& path) {
-    std::error_code error;
-    return fs::is_directory(fs::symlink_status(path, error));
-}
-
 /// Whether a folder holds nothing, or nothing but a tokenizer, which names nobody.
 bool is_tokenizer_or_empty(const std::vector<fs::path>& entries) {
     constexpr std::array names{"tokenizer.json", "tokenizer.model", "tokenizer_config.json"};
@@ -156,6 +151,11 @@ void refuse_foreign_folder(const fs::path& target) {
                           ": is a folder with files that bigbird-dna did not write, which --force does not "
                           "remove; give another --output");
     }
+}
+
+bool is_folder(const fs::path& path) {
+    std::error_code error;
+    return fs::is_directory(fs::symlink_status(path, error));
 }
 
 bool is_standard_output(const fs::path& path) {

@@ -20,6 +20,9 @@ void refuse_protected(const std::filesystem::path& target);
 /// empty and that bigbird-dna did not write, or one whose name is "." or "..".
 void refuse_foreign_folder(const std::filesystem::path& target);
 
+/// Whether `path` is a folder itself, not a link to one.
+bool is_folder(const std::filesystem::path& path);
+
 /// Whether `path` is the file, pipe or device that standard output goes to, such as /dev/stdout.
 bool is_standard_output(const std::filesystem::path& path);
 
