@@ -77,6 +77,26 @@ void check_numbers(const std::vector<Part>& parts) {
     if (lacking > 0) throw InputError("parts are missing: " + missing);
 }
 
+/// Of all parts, by their numbers. A stretch of the work whose documents were all dropped has no segment;
+/// rows and the documents that tokenize reads leave none out.
+void check_segments(const std::vector<Part>& parts) {
+    if (parts.front().record.kind == "documents") return;
+    const auto count = static_cast<std::size_t>(parts.front().record.shard.count);
+    std::size_t all = 0;
+    for (const Part& part : parts)
+        all += part.record.segments.size();
+    for (std::size_t segment = 0; segment < all; ++segment) {
+        const Part& part = parts[segment % count];
+        const std::size_t place = segment / count;
+        const bool there = place < part.record.segments.size() &&
+                           part.record.segments[place].number == static_cast<std::int64_t>(segment);
+        if (there) continue;
+        throw InputError(
+            "is damaged: it lacks segment " + std::to_string(segment) + " of the work; make this part again",
+            part_record_path(part.path));
+    }
+}
+
 void check_files(const Part& part) {
     for (const PartFile& file : part.record.files) {
         stop_if_asked();
@@ -106,6 +126,7 @@ std::vector<Part> open_parts(std::span<const fs::path> paths, int threads) {
         check_run(parts.front(), part);
     std::ranges::stable_sort(parts, {}, [](const Part& part) { return part.record.shard.number; });
     check_numbers(parts);
+    check_segments(parts);
     parallel_for(std::ssize(parts), threads,
                  [&](std::int64_t i) { check_files(parts[static_cast<std::size_t>(i)]); });
     return parts;

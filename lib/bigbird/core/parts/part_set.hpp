@@ -28,7 +28,8 @@ struct Piece {
 
 /// The parts by their numbers, whatever the order of `paths`. A part is a path that --shard was given as
 /// --output. Sizes and checksums of all files are compared, on `threads` threads. Throws InputError naming
-/// the part: no record beside it, one missing or given twice, of another run, truncated or changed.
+/// the part: no record beside it, one missing or given twice, of another run, without a segment that
+/// the work has, truncated or changed.
 std::vector<Part> open_parts(std::span<const std::filesystem::path> paths, int threads);
 
 /// What is wrong with a part that holds more or fewer `records`, such as "lines", than its record counts.

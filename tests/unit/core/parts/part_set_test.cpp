@@ -104,3 +104,30 @@ DOCTEST_TEST_CASE("part set: two parts with one segment are refused") {
     DOCTEST_CHECK(message_of<InputError>([&] { order_of(parts); }).find("has segment 0") !=
                   std::string::npos);
 }
+
+DOCTEST_TEST_CASE("part set: a segment that no part has is named, but of documents, which may be dropped") {
+    Three three;
+    const auto with_gap = [](const std::string& kind) {
+        return [=](std::size_t i, PartRecord& record) {
+            record.kind = kind;
+            if (i == 1) record.segments = {{1, 2}, {1000000000, 1}};
+        };
+    };
+    for (const char* kind : {"table", "npy", "tokens"}) {
+        three.write(with_gap(kind));
+        DOCTEST_CHECK(three.refusal().ends_with(
+            "part2.tsv.part.json: is damaged: it lacks segment 4 of the work; make this part again"));
+    }
+    three.write(with_gap("documents"));
+    DOCTEST_CHECK(order_of(open_parts(three.paths, 1)).size() == 6);
+    three.write([](std::size_t i, PartRecord& record) {
+        if (i == 0) record.segments = {};
+    });
+    DOCTEST_CHECK(
+        three.refusal().ends_with("part1.tsv.part.json: is damaged: it lacks segment 0 of the work; "
+                                  "make this part again"));
+    three.write([](std::size_t i, PartRecord& record) {  // a work of one segment
+        record.segments = i == 0 ? std::vector<PartSegment>{{0, 2}} : std::vector<PartSegment>{};
+    });
+    DOCTEST_CHECK(open_parts(three.paths, 1).size() == 3);
+}
