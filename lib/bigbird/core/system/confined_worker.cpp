@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <new>
 #include <optional>
 #include <system_error>
@@ -109,6 +110,17 @@ void silence_errors() {
     ::close(nothing);
 }
 
+/// Lets the process take so many bytes more, or what `ulimit -v` leaves where that is less.
+void limit_memory(std::uint64_t bytes) {
+    std::uint64_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit limit{};
+    if (pages == 0 || ::getrlimit(RLIMIT_AS, &limit) != 0) return;
+    const auto page_size = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur, pages * page_size + bytes);
+    ::setrlimit(RLIMIT_AS, &limit);
+}
+
 /// What came in for the maker is the maker's; no file is left of a crash.
 void prepare_child() {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -122,8 +134,9 @@ void prepare_child() {
     silence_errors();
 }
 
-[[noreturn]] void be_worker(int channel, const ConfinedWorker::Serve& serve) {
+[[noreturn]] void be_worker(int channel, const ConfinedWorker::Serve& serve, std::uint64_t memory) {
     prepare_child();
+    limit_memory(memory);
     confine_process(channel);
     while (const std::optional<std::string> request = receive_message(channel, [] {})) {
         if (!send_message(channel, answer_to(serve, *request))) break;
@@ -141,8 +154,8 @@ std::chrono::nanoseconds processor_time_of(pid_t process) {
 
 }  // namespace
 
-ConfinedWorker::ConfinedWorker(Serve serve, std::chrono::seconds processor_time)
-    : processor_time_(processor_time) {
+ConfinedWorker::ConfinedWorker(Serve serve, const WorkerLimits& limits)
+    : processor_time_(limits.processor_time) {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
         throw std::system_error(errno, std::generic_category(), "socketpair");
@@ -150,7 +163,7 @@ ConfinedWorker::ConfinedWorker(Serve serve, std::chrono::seconds processor_time)
     child_ = ::fork();
     if (child_ == 0) {
         ::close(ends[0]);
-        be_worker(ends[1], serve);
+        be_worker(ends[1], serve, limits.memory);
     }
     const int reason = errno;
     ::close(ends[1]);

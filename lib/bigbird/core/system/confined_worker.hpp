@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <stdexcept>
@@ -20,6 +21,12 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+/// What a library may do on a stranger's file: loop for ever, and take memory by a number of the file.
+struct WorkerLimits {
+    std::chrono::seconds processor_time{120};        ///< of a request; more ends the process
+    std::uint64_t memory = std::uint64_t{16} << 30;  ///< bytes of address space beyond what its maker has
+};
+
 /// Not thread-safe. The process dies with its maker. What it writes to standard error is lost.
 class ConfinedWorker {
 public:
@@ -27,9 +34,8 @@ public:
     using Serve = std::function<std::string(std::string_view)>;
 
     /// Forks; `serve` runs in the child, under confine_process(), and what it holds lives there from one
-    /// request to the next. A request that takes the child more than `processor_time` ends it: a library may
-    /// loop for ever. Call it where this process has one thread. Throws std::system_error.
-    explicit ConfinedWorker(Serve serve, std::chrono::seconds processor_time = std::chrono::seconds(120));
+    /// request to the next. Call it where this process has one thread. Throws std::system_error.
+    explicit ConfinedWorker(Serve serve, const WorkerLimits& limits = {});
     ~ConfinedWorker();
     ConfinedWorker(const ConfinedWorker&) = delete;
     ConfinedWorker& operator=(const ConfinedWorker&) = delete;

@@ -221,7 +221,7 @@ public:
           layout_(layout),
           worker_([reading = Hdf5Reading(part, layout)](
                       std::string_view request) mutable { return reading.answer(request); },
-                  time_of_a_request) {
+                  limits_of_a_reader) {
         worker_.ask_about(path_, {});
     }
     void copy(std::int64_t rows, Sink& sink) {

@@ -114,7 +114,7 @@ public:
         : path_(path),
           worker_([reading = BigWigReading(path, contigs)](
                       std::string_view request) mutable { return reading.answer(request); },
-                  time_of_a_request) {
+                  limits_of_a_reader) {
         worker_.ask_about(path_, {});
     }
     void read(std::uint32_t contig, const Take& take) {

@@ -5,6 +5,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/parts/part_set.hpp"
+#include "bigbird/core/system/confined_worker.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/outputs/score_run.hpp"
@@ -29,7 +30,8 @@ struct Merge {
 
 /// What a library may take to answer one request about a part, in a process of its own: damaged parts have
 /// let it loop for ever.
-inline constexpr std::chrono::seconds time_of_a_request{20};
+inline constexpr WorkerLimits limits_of_a_reader{.processor_time = std::chrono::seconds(20),
+                                                 .memory = std::uint64_t{2} << 30};
 /// Of a part whose reader, in a process of its own, was led astray.
 inline InputError unfit_answer(const std::filesystem::path& part) {
     return {"is damaged: its reader gave no answer that fits", part};

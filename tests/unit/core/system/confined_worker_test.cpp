@@ -71,7 +71,7 @@ DOCTEST_TEST_CASE("confined_worker: a loop without end is ended, a long wait is 
             }
             return "fine";
         },
-        std::chrono::seconds(1));
+        {.processor_time = std::chrono::seconds(1)});
     DOCTEST_CHECK(worker.ask("wait") == "fine");
     DOCTEST_CHECK(testing::message_of<WorkerEnded>([&] { worker.ask("loop"); }) ==
                   "after 1 s of processor time without an answer");
@@ -86,10 +86,24 @@ DOCTEST_TEST_CASE("confined_worker: the time of a request is its own") {
             }
             return "fine";
         },
-        std::chrono::seconds(1));
+        {.processor_time = std::chrono::seconds(1)});
     for (int i = 0; i < 3; ++i)
         DOCTEST_CHECK(worker.ask("") == "fine");
 }
+
+#ifndef __SANITIZE_ADDRESS__  // whose operator new ends the process
+DOCTEST_TEST_CASE("confined_worker: its memory has a limit, and the asker's has none") {
+    ConfinedWorker worker(
+        [](std::string_view request) {
+            return std::to_string(std::string(std::size_t{1} << (request == "much" ? 30 : 20), 'x').size());
+        },
+        {.memory = std::uint64_t{500} << 20});
+    DOCTEST_CHECK(worker.ask("little") == "1048576");
+    DOCTEST_CHECK_THROWS_AS(worker.ask("much"), std::bad_alloc);
+    DOCTEST_CHECK(worker.ask("little") == "1048576");
+    DOCTEST_CHECK(std::string(std::size_t{1} << 30, 'x').back() == 'x');
+}
+#endif
 
 DOCTEST_TEST_CASE("confined_worker: what is said of the file on which it ended") {
     ConfinedWorker worker([](std::string_view request) -> std::string {
