@@ -2,6 +2,7 @@
 #include "bigbird/model/model_directory.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/tokenizer/tokenizer_files.hpp"
@@ -24,7 +25,7 @@ void write(const Model& model, const std::string& architecture, const tokenizer:
 }
 
 void require_directory(const fs::path& directory) {
-    if (!fs::exists(directory)) {
+    if (!is_there(directory)) {
         throw InputError("no such model folder", directory);
     }
     if (!fs::is_directory(directory)) {

@@ -5,6 +5,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/formats/file_name.hpp"
+#include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/model/files/weight_names.hpp"
@@ -131,8 +132,8 @@ namespace {
 std::set<std::string> weight_files(const fs::path& directory) {
     const fs::path whole = directory / "model.safetensors",
                    index = directory / "model.safetensors.index.json";
-    if (fs::exists(whole) || !fs::exists(index)) {
-        if (!fs::exists(whole) && fs::exists(directory / "pytorch_model.bin")) {
+    if (is_there(whole) || !is_there(index)) {
+        if (!is_there(whole) && is_there(directory / "pytorch_model.bin")) {
             throw InputError(
                 "holds only pytorch_model.bin; scripts/convert-checkpoint makes model.safetensors of it",
                 directory);

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/formats/whole_file.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/nucleotide.hpp"
@@ -133,8 +134,7 @@ DnaTokenizer DnaTokenizer::load(const std::filesystem::path& path) {
     if (!std::filesystem::is_directory(path, error)) {
         return from_serialized(read_whole_file(path), path);
     }
-    const bool only_json = !std::filesystem::exists(path / "tokenizer.model") &&
-                           std::filesystem::exists(path / "tokenizer.json");
+    const bool only_json = !is_there(path / "tokenizer.model") && is_there(path / "tokenizer.json");
     return load(path / (only_json ? "tokenizer.json" : "tokenizer.model"));
 }
 

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/version.hpp"
 
@@ -16,11 +17,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* configuration_file = "config.resolved.json";
-
-/// Throws where it cannot be known: a run that is there is never taken for none.
-bool is_there(const fs::path& path) {
-    return fs::exists(path);
-}
 
 /// An empty model/ is none: workflow engines make the folders of outputs beforehand.
 bool is_finished(const fs::path& run_directory) {

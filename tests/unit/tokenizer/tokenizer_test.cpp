@@ -270,3 +270,11 @@ DOCTEST_TEST_CASE("tokenizer: a tokenizer.json without [UNK] encodes, and a netw
     DOCTEST_CHECK(read.special_ids().unk == -1);
     DOCTEST_CHECK_THROWS_AS(read.require_special_pieces(), InputError);
 }
+
+DOCTEST_TEST_CASE("load: a folder's tokenizer.model that is a link to itself is an input error") {
+    const TempDir folder;
+    std::filesystem::create_symlink("tokenizer.model", folder / "tokenizer.model");
+    DOCTEST_CHECK(message_of<InputError>([&] { DnaTokenizer::load(folder.path()); }) ==
+                  (folder / "tokenizer.model").string() +
+                      ": cannot be read: Too many levels of symbolic links");
+}

@@ -55,7 +55,8 @@ void check_file(const fs::path& file, std::int64_t& numbers, std::string& findin
 
 Json check_weights(const fs::path& path) {
     std::vector<fs::path> files;
-    if (fs::is_directory(path)) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) {
         for (const auto& item : fs::directory_iterator(path)) {
             if (item.path().extension() == ".safetensors") {
                 files.push_back(item.path());

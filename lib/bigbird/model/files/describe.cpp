@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/model/files/config.hpp"
 #include "bigbird/model/files/safetensors_header.hpp"
 #include "bigbird/tokenizer/kmer_tokenizer.hpp"
@@ -152,7 +153,7 @@ Json describe_baseline(const fs::path& directory, const Json& file) {
     Json json = {{"kind", "model"},
                  {"architecture", architecture_of(file)},
                  {"labels", file.value("num_labels", Json())}};
-    if (fs::exists(directory / "model.safetensors")) {
+    if (is_there(directory / "model.safetensors")) {
         json["weights"] = describe_weights(directory / "model.safetensors");
     }
     json["bigbird_dna"] = file.value("bigbird_dna", Json::object());
@@ -180,11 +181,11 @@ Json describe_model(const fs::path& directory) {
         json["head"] = config.classifier_head;
     }
     json["attention"] = describe_attention(config);
-    if (fs::exists(directory / "model.safetensors")) {
+    if (is_there(directory / "model.safetensors")) {
         json["weights"] = describe_weights(directory / "model.safetensors");
     }
     for (const char* name : {"tokenizer.model", "tokenizer.json"}) {
-        if (!json.contains("tokenizer") && fs::exists(directory / name)) {
+        if (!json.contains("tokenizer") && is_there(directory / name)) {
             json["tokenizer"] = describe_tokenizer(directory / name);
         }
     }

@@ -2,6 +2,7 @@
 #include "bigbird/model/files/safetensors_header.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/formats/json_depth.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 
@@ -34,6 +35,19 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 10> types{{{"F6
 /// count * factor, or nothing where that does not fit.
 bool multiply(std::uint64_t& count, std::uint64_t factor) {
     return !__builtin_mul_overflow(count, factor, &count);
+}
+
+/// What is no regular file has no size, and cannot be read from any place on.
+std::uint64_t size_of(const std::filesystem::path& path) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) {
+        throw InputError(std::filesystem::is_fifo(path, error) ? "is a pipe, a file is needed"
+                                                               : "is a device, a file is needed",
+                         path);
+    }
+    const std::uintmax_t size = std::filesystem::file_size(path, error);
+    if (error) throw ReadError("cannot be read: " + error.message(), path);
+    return size;
 }
 
 std::string read_header_text(const std::filesystem::path& path, std::uint64_t file_size) {
@@ -141,8 +155,9 @@ std::uint64_t element_size(const std::string& type) {
 }
 
 SafetensorsHeader read_safetensors_header(const std::filesystem::path& path) {
+    if (!is_there(path)) throw InputError("no such file", path);
     require_readable(path);
-    const std::uint64_t file_size = std::filesystem::file_size(path);
+    const std::uint64_t file_size = size_of(path);
     const std::string text = read_header_text(path, file_size);
     const Json json = nests_too_deeply(text) ? Json() : Json::parse(text, nullptr, false);
     if (!json.is_object()) {

@@ -131,3 +131,16 @@ DOCTEST_TEST_CASE("describe: a configuration of other kinds of values is describ
     write_file(folder / "config.json", R"({"model_type": 7})");
     DOCTEST_CHECK_THROWS_AS(describe(folder.path()), bigbird::InputError);
 }
+
+DOCTEST_TEST_CASE("describe: weights and tokenizers that are links to themselves are input errors") {
+    namespace fs = std::filesystem;
+    for (const char* name : {"model.safetensors", "tokenizer.model"}) {
+        const TempDir folder;
+        fs::copy(test_data("model/pretraining"), folder / "model");
+        fs::remove(folder / "model" / name);
+        fs::create_symlink(name, folder / "model" / name);
+        DOCTEST_CHECK(message_of<bigbird::InputError>([&] { describe(folder / "model"); }) ==
+                      (folder / "model" / name).string() +
+                          ": cannot be read: Too many levels of symbolic links");
+    }
+}

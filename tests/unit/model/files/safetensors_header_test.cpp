@@ -133,3 +133,19 @@ DOCTEST_TEST_CASE("safetensors_header: a file changed at random is read or refus
     }
     DOCTEST_CHECK(refused > 50);
 }
+
+DOCTEST_TEST_CASE("safetensors_header: a link to itself, a device and a missing file are input errors") {
+    namespace fs = std::filesystem;
+    const TempDir folder;
+    const auto refusal = [&](const char* name) {
+        const std::string text = message_of<InputError>([&] { read_safetensors_header(folder / name); });
+        return text.substr(text.find(": ") + 2);
+    };
+    fs::create_symlink("loop.safetensors", folder / "loop.safetensors");
+    fs::create_symlink("/dev/null", folder / "null.safetensors");
+    fs::create_symlink("/dev/zero", folder / "zero.safetensors");
+    DOCTEST_CHECK(refusal("loop.safetensors") == "cannot be read: Too many levels of symbolic links");
+    DOCTEST_CHECK(refusal("null.safetensors") == "is a device, a file is needed");
+    DOCTEST_CHECK(refusal("zero.safetensors") == "is a device, a file is needed");
+    DOCTEST_CHECK(refusal("none.safetensors") == "no such file");
+}
