@@ -37,6 +37,33 @@ DOCTEST_TEST_CASE("info: --check reads every weight") {
     DOCTEST_CHECK(result.out.find("finite   true\n") != std::string::npos);
 }
 
+DOCTEST_TEST_CASE("info: --check reads the calibration and the labels of a task model") {
+    const TempDir folder;
+    std::filesystem::copy(test_data("models/chromatin-22"), folder / "model");
+    const std::string model = (folder / "model").string();
+    DOCTEST_CHECK(run_program({"info", "--check", model}).code == 0);
+    write_file(folder / "model/calibration.json", R"({"format": 1, "temperature": -1, "biases": []})");
+    const ProgramResult result = run_program({"info", "--check", model});
+    DOCTEST_CHECK(result.code == 3);
+    DOCTEST_CHECK(result.err == "bigbird-dna: error: " + model +
+                                    "/calibration.json: is damaged: temperature must be above 0, and every "
+                                    "bias a number\n");
+    DOCTEST_CHECK(run_program({"info", model}).code == 0);
+}
+
+DOCTEST_TEST_CASE("info: a model's files that are links to themselves are bad input") {
+    const TempDir folder;
+    std::filesystem::copy(test_data("models/chromatin-22"), folder / "model");
+    for (const char* name : {"model.safetensors", "config.json"}) {
+        std::filesystem::remove(folder / "model" / name);
+        std::filesystem::create_symlink(name, folder / "model" / name);
+        const ProgramResult result = run_program({"info", (folder / "model").string()});
+        DOCTEST_CHECK(result.code == 3);
+        DOCTEST_CHECK(result.err == "bigbird-dna: error: " + (folder / "model" / name).string() +
+                                        ": cannot be read: Too many levels of symbolic links\n");
+    }
+}
+
 DOCTEST_TEST_CASE("info: the labels that --labels chooses from, DeepSEA's among them") {
     const TempDir folder;
     const ProgramResult known = run_program({"info", "--labels", "deepsea"});

@@ -5,11 +5,13 @@
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/corpus/tokens/describe_shards.hpp"
 #include "bigbird/model/files/check_weights.hpp"
 #include "bigbird/model/files/describe.hpp"
 #include "bigbird/rows/deepsea_labels.hpp"
+#include "bigbird/task_models/files/task_files.hpp"
 
 #include <cstdio>
 
@@ -28,12 +30,14 @@ Json describe_corpus(const InfoOptions& options) {
 
 /// A run's model is in its model/.
 fs::path with_model(const fs::path& path, const char* file) {
-    return !fs::exists(path / file) && fs::exists(path / "model" / file) ? path / "model" : path;
+    return !is_there(path / file) && is_there(path / "model" / file) ? path / "model" : path;
 }
 
 std::string labels_text(const fs::path& path) {
     if (path == "deepsea") return rows::label_listing(rows::deepsea_labels());
-    const fs::path file = fs::is_directory(path) ? with_model(path, "labels.tsv") / "labels.tsv" : path;
+    std::error_code ignored;
+    const fs::path file =
+        fs::is_directory(path, ignored) ? with_model(path, "labels.tsv") / "labels.tsv" : path;
     return rows::label_listing(rows::LabelTable::read(file));
 }
 
@@ -43,6 +47,7 @@ std::string description_text(const InfoOptions& options) {
     Json description = is_corpus ? describe_corpus(options) : model::describe(model);
     if (options.verify && !is_corpus) {
         description["check"] = model::check_weights(model);
+        if (fs::is_directory(model)) task_models::check_task_files(model);
     }
     return options.json ? description.dump(2) + "\n" : model::description_text(description);
 }
@@ -72,8 +77,10 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
     command.add_flag("--program", options->program,
                      "What this program can use here, and where not, why: processor, LibTorch, GPUs, CUDA "
                      "libraries; paste it into a bug report");
-    command.add_flag("--check,--verify", options->verify,
-                     "Read everything: weights must be finite, token shards must have their checksums");
+    command.add_flag(
+        "--check,--verify", options->verify,
+        "Read everything: weights must be finite, a task model's labels and calibration must fit it, "
+        "token shards must have their checksums");
     add_examples(command, examples);
 }
 

@@ -9,6 +9,7 @@
 #include "bigbird/model/weights.hpp"
 #include "bigbird/task_models/base_bins.hpp"
 #include "bigbird/task_models/baseline_windows.hpp"
+#include "bigbird/task_models/files/task_files.hpp"
 #include "bigbird/task_models/middle_bin.hpp"
 #include "bigbird/task_models/token_bins.hpp"
 #include "bigbird/training/find_model.hpp"
@@ -20,7 +21,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* section = "task_model";  // in config.json: bigbird_dna.task_model
 constexpr int format_version = 1;
 constexpr std::size_t contigs_kept = 100;
 
@@ -30,29 +30,6 @@ examples::Task parse_task(const std::string& text, const fs::path& where) {
     }
     if (text == "tokens") throw InputError("is a model of tokens: use predict-tokens", where);
     throw InputError("is a model for the task '" + text + "', which this version does not know", where);
-}
-
-/// bigbird_dna.task_model of a model folder; null where there is none.
-Json description_in(const fs::path& directory) {
-    const Json config = read_json(directory / "config.json");
-    const Json ours = config.is_object() ? config.value("bigbird_dna", Json::object()) : Json::object();
-    return ours.is_object() ? ours.value(section, Json()) : Json();
-}
-
-void check_fit(const TaskModel& model, const fs::path& directory, std::int64_t outputs) {
-    if (static_cast<std::int64_t>(model.labels.size()) != outputs) {
-        throw InputError("has " + std::to_string(model.labels.size()) + " labels, but the network gives " +
-                             std::to_string(outputs) + "; restore the file that belongs to it",
-                         directory / "labels.tsv");
-    }
-}
-
-std::int64_t baseline_labels(const fs::path& directory) {
-    const Json json = read_json(directory / "config.json");
-    if (!json.contains("num_labels") || !json["num_labels"].is_number_integer()) {
-        throw InputError("lacks num_labels", directory / "config.json");
-    }
-    return json["num_labels"].get<std::int64_t>();
 }
 
 std::shared_ptr<WindowNetwork> load_bigbird(const fs::path& directory, const TaskInfo& info,
@@ -110,12 +87,12 @@ Json to_json(const TaskInfo& info) {
 }
 
 bool is_task_model(const fs::path& directory) {
-    return description_in(directory).is_object();
+    return task_description(directory).is_object();
 }
 
 TaskInfo read_task_info(const fs::path& directory) {
     const fs::path where = directory / "config.json";
-    const Json json = description_in(directory);
+    const Json json = task_description(directory);
     if (!json.is_object()) {
         throw InputError("is no model for a task: finetune-promoter or finetune-chromatin makes one", where);
     }
@@ -134,9 +111,10 @@ TaskInfo read_task_info(const fs::path& directory) {
         info.contigs = examples::contigs_from(json.at("contigs"));
         info.training = json.value("training", Json::object());
         return info;
-    } catch (const Json::exception& error) {
+    } catch (const Json::exception&) {
         throw InputError(
-            "the task's description, bigbird_dna.task_model, is damaged: " + std::string(error.what()),
+            "the task's description, bigbird_dna.task_model, is damaged: a value is missing or of another "
+            "kind",
             where);
     } catch (const ConfigError& error) {
         throw InputError(
@@ -154,14 +132,13 @@ TaskModel load_task_model(const fs::path& path, examples::Task task, const at::D
                              std::string(to_string(info.task)),
                          directory);
     }
+    const bool is_bigbird = info.architecture == "bigbird";
+    const std::int64_t outputs =
+        is_bigbird ? model::read_config(directory).num_labels : outputs_in(directory);
     TaskModel model{.network = nullptr,
-                    .labels = rows::LabelTable::read(directory / "labels.tsv"),
+                    .labels = read_labels(directory, outputs),
                     .info = std::move(info),
                     .sha256 = model::weights_checksum(directory)};
-    const bool is_bigbird = model.info.architecture == "bigbird";
-    const std::int64_t outputs =
-        is_bigbird ? model::read_config(directory).num_labels : baseline_labels(directory);
-    check_fit(model, directory, outputs);
     if (const auto calibration = read_calibration(directory, model.labels.size())) {
         model.calibration = ScoreCalibration(*calibration, device);
     }

@@ -11,6 +11,7 @@
 #include "bigbird/model/weights.hpp"
 #include "bigbird/rows/window.hpp"
 #include "bigbird/task_models/bigbird_windows.hpp"
+#include "bigbird/task_models/files/task_files.hpp"
 #include "bigbird/training/find_model.hpp"
 
 namespace bigbird::task_models {
@@ -128,17 +129,12 @@ at::Tensor TokenLabeller::logits(std::span<const EncodedWindow> windows, std::sp
 
 LoadedLabeller load_labeller(const fs::path& path, const at::Device& device, const Computing& computing) {
     const fs::path directory = training::find_model(path);
-    LoadedLabeller loaded{.info = read_tokens_info(directory),
-                          .labels = rows::LabelTable::read(directory / "labels.tsv"),
-                          .sha256 = model::weights_checksum(directory)};
+    const TokensInfo info = read_tokens_info(directory);
     model::SequenceClassifier network = model::load_classifier(directory, device);
-    const auto outputs = static_cast<std::size_t>(network->config().num_labels);
-    if (loaded.labels.size() != outputs) {
-        throw InputError("has " + std::to_string(loaded.labels.size()) + " labels, but the network gives " +
-                             std::to_string(outputs) + "; restore the file that belongs to it",
-                         directory / "labels.tsv");
-    }
-    if (const auto calibration = read_calibration(directory, outputs, LinkFunction::softmax)) {
+    LoadedLabeller loaded{.info = info,
+                          .labels = read_labels(directory, network->config().num_labels),
+                          .sha256 = model::weights_checksum(directory)};
+    if (const auto calibration = read_calibration(directory, loaded.labels.size(), LinkFunction::softmax)) {
         loaded.calibration = ScoreCalibration(*calibration, device, LinkFunction::softmax);
     }
     tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(directory, network->config());

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/files/task_files.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
+#include <filesystem>
+#include <string>
+
+using namespace bigbird;
+using namespace bigbird::testing;
+using namespace bigbird::task_models;
+
+namespace {
+
+constexpr const char* labels = "index\tgroup\tname\n0\tTF\ta\n1\tTF\tb\n";
+constexpr const char* config = R"({"num_labels": 2, "bigbird_dna": {"task_model": {"task": "chromatin"}}})";
+
+/// What check_task_files says of a folder with these files, behind the file's name; "" where all fit.
+std::string finding(const std::string& name, const std::string& text) {
+    const TempDir folder;
+    write_file(folder / "config.json", config);
+    write_file(folder / "labels.tsv", labels);
+    write_file(folder / name, text);
+    try {
+        if (!check_task_files(folder.path())) return "is for no task";
+    } catch (const InputError& error) {
+        const std::string file = (folder / name).string() + ": ";
+        const std::string what = error.what();
+        return what.starts_with(file) ? what.substr(file.size()) : what;
+    }
+    return {};
+}
+
+std::string calibration_of(const char* method, const char* biases) {
+    return std::string(R"({"format": 1, "method": ")") + method + R"(", "temperature": 1, "biases": )" +
+           biases + "}";
+}
+
+constexpr const char* logistic = "probability = 1 / (1 + exp(-(logit / temperature + bias of the label)))";
+constexpr const char* softmax = "probabilities = softmax(logits / temperature + biases)";
+
+}  // namespace
+
+DOCTEST_TEST_CASE("task_files: labels and calibration that fit the network") {
+    DOCTEST_CHECK(finding("labels.tsv", labels).empty());
+    DOCTEST_CHECK(finding("calibration.json", calibration_of(logistic, "[0, 1]")).empty());
+    DOCTEST_CHECK(check_task_files(test_data("models/chromatin-22")));
+}
+
+DOCTEST_TEST_CASE("task_files: a model for no task has none to check") {
+    const TempDir folder;
+    for (const char* text : {"{}", R"({"bigbird_dna": {}})", R"({"bigbird_dna": 3})"}) {
+        write_file(folder / "config.json", text);
+        DOCTEST_CHECK_FALSE(check_task_files(folder.path()));
+    }
+}
+
+DOCTEST_TEST_CASE("task_files: what does not fit is refused") {
+    DOCTEST_CHECK(finding("labels.tsv", "index\tgroup\tname\n0\tTF\ta\n") ==
+                  "has 1 labels, but the network gives 2; restore the file that belongs to it");
+    DOCTEST_CHECK(finding("calibration.json", calibration_of(logistic, "[0]")) ==
+                  "has 1 biases, but the model has 2 labels");
+    DOCTEST_CHECK(
+        finding("calibration.json", calibration_of(softmax, "[0, 1]")).starts_with("was fitted for another"));
+    DOCTEST_CHECK(finding("calibration.json", "{").size() > 0);
+    DOCTEST_CHECK(finding("config.json", R"({"bigbird_dna": {"task_model": {"task": "chromatin"}}})") ==
+                  "lacks num_labels");
+}
+
+DOCTEST_TEST_CASE("task_files: labels of bases exclude each other") {
+    const TempDir folder;
+    write_file(folder / "config.json",
+               R"({"num_labels": 2, "bigbird_dna": {"task_model": {"task": "tokens"}}})");
+    write_file(folder / "labels.tsv", labels);
+    write_file(folder / "calibration.json", calibration_of(softmax, "[0, 1]"));
+    DOCTEST_CHECK(check_task_files(folder.path()));
+    write_file(folder / "calibration.json", calibration_of(logistic, "[0, 1]"));
+    DOCTEST_CHECK_THROWS_AS(check_task_files(folder.path()), InputError);
+}
