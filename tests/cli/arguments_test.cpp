@@ -237,6 +237,19 @@ DOCTEST_TEST_CASE("arguments: whatever memory is allowed, a network's scores are
 }
 #endif
 
+DOCTEST_TEST_CASE("arguments: an options file of several documents, or with a stray comma, is refused") {
+    const TempDir folder;
+    write_file(folder / "two.yaml", "seed: 1\n---\nseed: 2\n");
+    const std::string why =
+        " holds more than one map from options to values: several documents, or a stray comma\n";
+    DOCTEST_CHECK(run_program({"encode", "--options", (folder / "two.yaml").string()}).err ==
+                  "bigbird-dna: error: " + (folder / "two.yaml").string() + ":2:" + why);
+    const std::string stray = test_data("fuzz/options_file/stray_comma.yaml").string();
+    const ProgramResult result = run_program({"encode", "--options", stray});
+    DOCTEST_CHECK(result.code == 3);
+    DOCTEST_CHECK(result.err == "bigbird-dna: error: " + stray + ":1:" + why);
+}
+
 DOCTEST_TEST_CASE(
     "arguments: an options file with bytes of zero is refused, where yaml-cpp would take all memory") {
     const ProgramResult result =

@@ -5,11 +5,13 @@
 #include "bigbird/core/formats/whole_file.hpp"
 #include "bigbird/core/protected_files.hpp"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <sstream>
 
 namespace bigbird::cli {
 
@@ -19,17 +21,49 @@ std::string name_of(const std::string& argument) {
     return argument.substr(0, argument.find('='));
 }
 
+/// Lets one document pass. Of a stray comma, as of a byte of zero, yaml-cpp makes documents without end.
+class OneDocument : public YAML::EventHandler {
+public:
+    explicit OneDocument(const std::filesystem::path& file) : file_(file) {}
+
+    void OnDocumentStart(const YAML::Mark& mark) override {
+        if (++documents_ == 1) return;
+        throw InputError(
+            "holds more than one map from options to values: several documents, or a stray comma", file_,
+            mark.line + 1);
+    }
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                         YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                    YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+
+private:
+    const std::filesystem::path& file_;
+    int documents_ = 0;
+};
+
+void require_one_document(const std::string& text, const std::filesystem::path& file) {
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    OneDocument handler(file);
+    while (parser.HandleNextDocument(handler)) {
+    }
+}
+
 YAML::Node read(const std::filesystem::path& file) {
     const std::string text = read_whole_file(file);
-    if (text.find('\0') != std::string::npos) {  // of some such bytes yaml-cpp makes documents without end
+    if (text.find('\0') != std::string::npos) {
         throw InputError("is no text: it holds a byte of zero, as UTF-16 does; save it as UTF-8", file);
     }
     try {
-        const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-        if (documents.size() > 1) {
-            throw InputError("holds several documents; one map from options to values is needed", file);
-        }
-        return documents.empty() ? YAML::Node() : documents.front();
+        require_one_document(text, file);
+        return YAML::Load(text);
     } catch (const YAML::Exception& error) {
         throw InputError("is neither YAML nor JSON: " + error.msg, file, error.mark.line + 1);
     }
