@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/formats/mapped_file.hpp"
+#include "bigbird/core/formats/whole_number.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/corpus/tokens/shard_format.hpp"
@@ -115,9 +116,8 @@ struct TokenShards::State {
 private:
     void read_counts() {
         try {
-            counts = {manifest.at("documents").get<std::int64_t>(),
-                      manifest.at("sentences").get<std::int64_t>(), manifest.at("tokens").get<std::int64_t>(),
-                      manifest.at("bases").get<std::int64_t>()};
+            counts = {whole_number(manifest, "documents"), whole_number(manifest, "sentences"),
+                      whole_number(manifest, "tokens"), whole_number(manifest, "bases")};
         } catch (const Json::exception&) {
             throw InputError("lacks a count; run tokenize again", directory / format::manifest_file);
         }

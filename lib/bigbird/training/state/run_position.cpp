@@ -2,6 +2,7 @@
 #include "bigbird/training/state/run_position.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/whole_number.hpp"
 
 #include <stdexcept>
 
@@ -18,7 +19,7 @@ std::int64_t checked(std::int64_t count) {
 }
 
 std::int64_t count_of(const Json& json, const char* name) {
-    return checked(json.value(name, std::int64_t{0}));
+    return json.contains(name) ? checked(whole_number(json, name)) : 0;
 }
 
 }  // namespace
@@ -47,7 +48,7 @@ RunPosition RunPosition::from_json(const Json& json, std::int64_t step) {
     position.evaluation_due = json.value("evaluation_due", false);
     position.evaluation = json.value("evaluation", Json::object());
     if (json.contains("best_step")) {
-        position.best_step = checked(json["best_step"].get<std::int64_t>());
+        position.best_step = checked(whole_number(json, "best_step"));
         position.best_value = json.value("best_value", 0.0);
         position.evaluations_since_best = count_of(json, "evaluations_since_best");
     }
@@ -60,8 +61,7 @@ RunPosition position_of(const Json& state, const std::filesystem::path& checkpoi
                           checkpoint / "training_state/state.json");
     };
     try {
-        return RunPosition::from_json(state.value("progress", Json::object()),
-                                      state.at("step").get<std::int64_t>());
+        return RunPosition::from_json(state.value("progress", Json::object()), whole_number(state, "step"));
     } catch (const Json::exception&) {
         throw damaged();
     } catch (const std::out_of_range&) {

@@ -31,7 +31,8 @@ DOCTEST_TEST_CASE("run_position: counts that no run has, and values of another k
          {R"({"step": 18446744073709551615})", R"({"step": 1000000000000001})", R"({"step": "7"})", R"({})",
           R"([7])", R"({"step": 7, "progress": 7})", R"({"step": 7, "progress": {"skipped_steps": -1}})",
           R"({"step": 7, "progress": {"skipped_in_a_row": 9223372036854775807}})",
-          R"({"step": 7, "progress": {"best_step": -1}})",
+          R"({"step": 7, "progress": {"best_step": -1}})", R"({"step": 7, "progress": {"best_step": 1e20}})",
+          R"({"step": 7.5})", R"({"step": 7, "progress": {"skipped_steps": null}})",
           R"({"step": 7, "progress": {"complete": "no"}})"}) {
         DOCTEST_CAPTURE(text);
         DOCTEST_CHECK(testing::message_of<InputError>([&] { position_of(Json::parse(text), "run"); }) ==
