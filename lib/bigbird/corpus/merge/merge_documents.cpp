@@ -2,6 +2,7 @@
 #include "bigbird/corpus/merge/merge_documents.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/whole_number.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/genome/text/text_output.hpp"
@@ -82,9 +83,13 @@ void add(Json& sum, const Json& value) {
     if (value.is_object()) {
         for (const auto& [key, part] : value.items())
             add(sum[key], part);
-    } else {
-        sum = (sum.is_null() ? 0 : sum.get<std::int64_t>()) + value.get<std::int64_t>();
+        return;
     }
+    std::int64_t total = sum.is_null() ? 0 : sum.get<std::int64_t>();
+    const bool fits = is_whole_number<std::int64_t>(value) &&
+                      !__builtin_add_overflow(total, value.get<std::int64_t>(), &total);
+    if (!fits) throw Json::out_of_range::create(406, "no count", &value);
+    sum = total;
 }
 
 }  // namespace

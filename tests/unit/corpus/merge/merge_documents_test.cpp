@@ -84,3 +84,13 @@ DOCTEST_TEST_CASE("merge documents: a record of more or fewer documents than the
         }
     }
 }
+
+DOCTEST_TEST_CASE("merge documents: counts that are no whole numbers, or whose sum is none of 64 bits") {
+    const TempDir folder;
+    std::vector<Part> parts = build_parts(folder, DocumentForm::text, 2);
+    for (const char* text : {"1.5", "1e300", "18446744073709551615", "9223372036854775807", "\"7\"", "[]"}) {
+        parts[1].record.counts["bases"] = Json::parse(text);
+        DOCTEST_CHECK(message_of<InputError>([&] { merged_manifest(parts); }) ==
+                      (folder / "part2.part.json").string() + ": is damaged: its counts are no numbers");
+    }
+}
