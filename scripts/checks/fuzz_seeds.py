@@ -98,6 +98,16 @@ def model_folder():
     tensors = safetensors()["two"]
     files["whole"] = folder(files["config0"], tensors, '{"model": {"type": "BPE"}}')
     files["nested"] = b'{"architectures": ' + nested(300) + b"}"
+    network = json.loads((DATA / "model/pretraining/config.json").read_text())
+    performer = {"features": 8, "kernel": "relu", "orthogonal": True, "redraw_every": 10, "seed": 1, "redraw": 2}
+    rope = {"rope_scaling": {"rope_type": "linear", "factor": 4.0}, "rope_theta": 1e4}
+    tokenizers = tokenizer_json()
+    for name, changes in {"performer": {"attention_type": "performer", "performer": performer}, "etc": {"num_extra_global_tokens": 20},
+                          "rotary": {"model_type": "bigbird_dna", "position_embedding_type": "rotary", **rope}}.items():
+        files[name] = folder(json.dumps({**network, **changes}), tensors, tokenizers["bpe"])
+    longformer = json.loads((DATA / "longformer/bare/config.json").read_text())
+    files["dilations"] = json.dumps({**longformer, "attention_dilation": [1, [1, 2]]}).encode()
+    files["dilation"] = json.dumps({**longformer, "attention_dilation": 3, "attention_window": 16}).encode()
     return files
 
 
