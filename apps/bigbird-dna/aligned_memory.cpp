@@ -1,10 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that oneDNN asks for, where there is none.
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <new>
+#include <string_view>
+
+namespace {
+
+/// What the C library, or who else stands before it, has under this name.
+template <typename Function>
+Function* next_of(const char* name) {
+    return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+/// Whether the code at this address is LibTorch's, in which oneDNN is; its functions have no names there.
+bool is_libtorch(const void* code) {
+    Dl_info info{};
+    return ::dladdr(code, &info) != 0 && info.dli_fname != nullptr &&
+           std::string_view(info.dli_fname).ends_with("libtorch_cpu.so");
+}
+
+}  // namespace
 
 /// Stands before the C library's posix_memalign(), for shared libraries too, and throws where that finds no
 /// memory. oneDNN's `operator new` returns null there (its c_compatible, up to 3.11), into which it then
@@ -13,9 +32,22 @@ extern "C" [[gnu::visibility("default")]] int throwing_memalign(void** memory, s
                                                                 std::size_t size) __asm__("posix_memalign");
 
 int throwing_memalign(void** memory, std::size_t alignment, std::size_t size) {
-    using Function = int(void**, std::size_t, std::size_t);
-    static auto* const next = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, "posix_memalign"));
+    static auto* const next = next_of<int(void**, std::size_t, std::size_t)>("posix_memalign");
     const int error = next(memory, alignment, size);
     if (error == ENOMEM) throw std::bad_alloc();
     return error;
+}
+
+/// Likewise before mmap(), where oneDNN finds no memory for code: its convolutions go on without the kernel,
+/// and call it at address 0. Callers in other libraries get the error.
+extern "C" [[gnu::visibility("default")]] void* throwing_mmap(void* where, std::size_t size, int protection,
+                                                              int flags, int file,
+                                                              off_t offset) __asm__("mmap");
+
+void* throwing_mmap(void* where, std::size_t size, int protection, int flags, int file, off_t offset) {
+    static auto* const next = next_of<void*(void*, std::size_t, int, int, int, off_t)>("mmap");
+    void* const memory = next(where, size, protection, flags, file, offset);
+    const bool lacks = memory == MAP_FAILED && errno == ENOMEM && (flags & MAP_ANONYMOUS) != 0;
+    if (lacks && is_libtorch(__builtin_return_address(0))) throw std::bad_alloc();
+    return memory;
 }

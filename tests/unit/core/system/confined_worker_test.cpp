@@ -91,7 +91,7 @@ DOCTEST_TEST_CASE("confined_worker: the time of a request is its own") {
         DOCTEST_CHECK(worker.ask("") == "fine");
 }
 
-#ifndef __SANITIZE_ADDRESS__  // whose operator new ends the process
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose operator new ends the process
 DOCTEST_TEST_CASE("confined_worker: its memory has a limit, and the asker's has none") {
     ConfinedWorker worker(
         [](std::string_view request) {
