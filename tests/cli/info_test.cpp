@@ -4,6 +4,7 @@
 #include "support/testing.hpp"
 
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -61,6 +62,19 @@ DOCTEST_TEST_CASE("info: a model's files that are links to themselves are bad in
         DOCTEST_CHECK(result.code == 3);
         DOCTEST_CHECK(result.err == "bigbird-dna: error: " + (folder / "model" / name).string() +
                                         ": cannot be read: Too many levels of symbolic links\n");
+    }
+}
+
+DOCTEST_TEST_CASE("info: a model's files that are pipes are bad input, and not waited for") {
+    for (const char* name : {"model.safetensors", "config.json", "labels.tsv", "calibration.json"}) {
+        const TempDir folder;
+        std::filesystem::copy(test_data("models/chromatin-22"), folder / "model");
+        std::filesystem::remove(folder / "model" / name);
+        DOCTEST_REQUIRE(::mkfifo((folder / "model" / name).c_str(), 0600) == 0);
+        const ProgramResult result = run_program({"info", "--check", (folder / "model").string()});
+        DOCTEST_CHECK(result.code == 3);
+        DOCTEST_CHECK(result.err == "bigbird-dna: error: " + (folder / "model" / name).string() +
+                                        ": is a pipe, a file is needed\n");
     }
 }
 

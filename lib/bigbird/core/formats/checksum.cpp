@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/core/formats/is_there.hpp"
 
 #include <openssl/evp.h>
 #include <spdlog/fmt/fmt.h>
@@ -46,6 +47,7 @@ private:
 
 std::string sha256_of_file(const std::filesystem::path& path, const std::function<void()>& between) {
     require_readable(path);
+    refuse_named_pipe(path);
     std::ifstream in(path, std::ios::binary);
     if (!in.is_open()) {
         throw ReadError(std::string("cannot be opened: ") + std::strerror(errno), path);

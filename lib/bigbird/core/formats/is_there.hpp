@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a file or folder that is read is there.
+// Whether a file or folder that is read is there, and can be read without waiting.
 #pragma once
 
 #include "bigbird/core/error.hpp"
 
 #include <filesystem>
+#include <string>
 #include <system_error>
 
 namespace bigbird {
@@ -16,6 +17,16 @@ inline bool is_there(const std::filesystem::path& path) {
     const bool there = std::filesystem::exists(path, error);
     if (error) throw ReadError("cannot be read: " + error.message(), path);
     return there;
+}
+
+/// Throws InputError where `path` is a named pipe: opening it would wait until somebody writes to it. Pipes
+/// of the shell's, `<(...)` and /dev/stdin, are below /dev or /proc and pass.
+inline void refuse_named_pipe(const std::filesystem::path& path) {
+    std::error_code error;
+    if (!std::filesystem::is_fifo(path, error)) return;
+    const std::string name = path.string();
+    if (name.starts_with("/dev/") || name.starts_with("/proc/")) return;
+    throw InputError("is a pipe, a file is needed", path);
 }
 
 }  // namespace bigbird

@@ -18,6 +18,10 @@ namespace bigbird {
 
 MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
     require_readable(path);
+    std::error_code error;
+    if (std::filesystem::is_fifo(path, error)) {  // opening it would wait for a writer
+        throw InputError("is a pipe, a file is needed", path);
+    }
     const auto failed = [&] {
         return ReadError(std::string("cannot be read: ") + std::strerror(errno), path);
     };

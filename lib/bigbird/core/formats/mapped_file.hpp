@@ -11,7 +11,7 @@ namespace bigbird {
 /// shortened meanwhile ends the process (mapped_guard.hpp). Const calls are thread-safe.
 class MappedFile {
 public:
-    /// Throws InputError where the file is missing or cannot be read.
+    /// Throws InputError where the file is missing, cannot be read or is a pipe.
     explicit MappedFile(const std::filesystem::path& path);
     ~MappedFile();
     MappedFile(MappedFile&& other) noexcept;

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/core/formats/is_there.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -13,6 +14,7 @@ namespace bigbird {
 
 std::string read_whole_file(const std::filesystem::path& path) {
     require_readable(path);
+    refuse_named_pipe(path);
     std::error_code error;
     if (std::filesystem::is_character_file(path, error) && path != "/dev/stdin") {
         throw InputError("is a device, a file is needed", path);  // of which some never end

@@ -2,6 +2,7 @@
 #include "bigbird/task_models/files/task_files.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/task_models/files/calibration_file.hpp"
 
 #include <string>
@@ -24,6 +25,7 @@ std::int64_t outputs_in(const fs::path& directory) {
 
 rows::LabelTable read_labels(const fs::path& directory, std::int64_t outputs) {
     const fs::path file = directory / "labels.tsv";
+    refuse_named_pipe(file);
     rows::LabelTable labels = rows::LabelTable::read(file);
     if (static_cast<std::int64_t>(labels.size()) == outputs) return labels;
     throw InputError("has " + std::to_string(labels.size()) + " labels, but the network gives " +

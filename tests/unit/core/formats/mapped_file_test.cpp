@@ -6,6 +6,8 @@
 
 #include "bigbird/core/error.hpp"
 
+#include <sys/stat.h>
+
 #include <string_view>
 #include <utility>
 
@@ -76,4 +78,7 @@ DOCTEST_TEST_CASE("mapped_file: what is no file is told as everywhere") {
                   folder.path().string() + ": is a folder, a file is needed");
     DOCTEST_CHECK(testing::message_of<InputError>([&] { MappedFile(folder / "none"); }) ==
                   (folder / "none").string() + ": no such file");
+    DOCTEST_REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { MappedFile(folder / "pipe"); }) ==
+                  (folder / "pipe").string() + ": is a pipe, a file is needed");
 }

@@ -8,7 +8,10 @@
 #include "bigbird/core/formats/checksum.hpp"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <fstream>
 
 using namespace bigbird;
@@ -71,4 +74,20 @@ DOCTEST_TEST_CASE("whole_file: a device, which may never end, is refused") {
     std::filesystem::create_symlink("/dev/zero", folder / "config.json");
     DOCTEST_CHECK(testing::message_of<InputError>([&] { read_whole_file(folder / "config.json"); }) ==
                   (folder / "config.json").string() + ": is a device, a file is needed");
+}
+
+DOCTEST_TEST_CASE(
+    "whole_file: a named pipe, whose writer would be waited for, is refused; one of the shell's is read") {
+    const testing::TempDir folder;
+    const auto named = folder / "config.json";
+    DOCTEST_REQUIRE(::mkfifo(named.c_str(), 0600) == 0);
+    const std::string refusal = named.string() + ": is a pipe, a file is needed";
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { read_whole_file(named); }) == refusal);
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { sha256_of_file(named); }) == refusal);
+    std::array<int, 2> ends{};
+    DOCTEST_REQUIRE(::pipe(ends.data()) == 0);
+    DOCTEST_CHECK(::write(ends[1], "{}", 2) == 2);
+    ::close(ends[1]);
+    DOCTEST_CHECK(read_whole_file("/dev/fd/" + std::to_string(ends[0])) == "{}");
+    ::close(ends[0]);
 }
