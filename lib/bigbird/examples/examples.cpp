@@ -3,6 +3,7 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/examples/bit_matrix.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/file_checksums.hpp"
@@ -203,6 +204,8 @@ ExampleSet ExampleSet::load(const fs::path& directory) {
     }
     const Task task = task_name == to_string(Task::promoter) ? Task::promoter : Task::chromatin;
     const rows::WindowBounds bounds = bounds_of(field("window"), directory / manifest_name);
+    for (const char* name : {labels_name, rows_name})
+        refuse_named_pipe(directory / name);
     rows::LabelTable labels = rows::LabelTable::read(directory / labels_name);
     Rows rows = RowsReader(directory / rows_name, task).read();
     BitMatrix matrix(directory / matrix_name, static_cast<std::int64_t>(rows.begin.size()), labels.size());

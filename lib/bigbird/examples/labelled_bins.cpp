@@ -3,6 +3,7 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/file_checksums.hpp"
 #include "bigbird/genome/reference/longest_contig.hpp"
@@ -107,6 +108,8 @@ LabelledBins LabelledBins::load(const fs::path& directory) {
     }
     const Json manifest = read_json(directory / manifest_name);
     const std::int64_t bin = bin_size_in(manifest, directory / manifest_name);
+    for (const char* name : {labels_name, stretches_name})
+        refuse_named_pipe(directory / name);
     rows::LabelTable labels = rows::LabelTable::read(directory / labels_name);
     std::vector<BinStretch> stretches = read_stretches(path, bin);
     const std::int64_t rows = stretches.empty() ? 0 : stretches.back().row + stretches.back().count;

@@ -9,6 +9,8 @@
 #include "bigbird/examples/two_bit.hpp"
 #include "bigbird/genome/regions/bed.hpp"
 
+#include <sys/stat.h>
+
 using namespace bigbird;
 using namespace bigbird::rows;
 using namespace bigbird::examples;
@@ -136,6 +138,19 @@ DOCTEST_TEST_CASE(
     fresh();
     testing::write_file(folder / "c/sequences.bed", "1\t0\t2\ttrain\n1\t2\t4\ttrain\n3\t4\t6\ttrain\n");
     DOCTEST_CHECK(message().find("sequences.2bit: lacks contig '3'") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("examples: named pipes in place of files are refused, and not waited for") {
+    const testing::TempDir folder;
+    for (const char* name :
+         {"manifest.json", "labels.tsv", "sequences.bed", "labels.npy", "sequences.2bit"}) {
+        write_bins(folder / "c");
+        fs::remove(folder / "c" / name);
+        DOCTEST_REQUIRE(::mkfifo((folder / "c" / name).c_str(), 0600) == 0);
+        DOCTEST_CHECK(testing::message_of<InputError>([&] { ExampleSet::load(folder / "c"); }) ==
+                      (folder / "c" / name).string() + ": is a pipe, a file is needed");
+        fs::remove_all(folder / "c");
+    }
 }
 
 DOCTEST_TEST_CASE("examples: a file that was changed to other valid content is refused") {

@@ -8,6 +8,8 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/examples/build/chromatin.hpp"
 
+#include <sys/stat.h>
+
 using namespace bigbird;
 using namespace bigbird::testing;
 using examples::BinStretch;
@@ -100,6 +102,9 @@ DOCTEST_TEST_CASE("labelled bins: an older folder and a damaged one are refused"
     DOCTEST_CHECK(message_of<InputError>([&] {
                       LabelledBins::load(folder);
                   }).find("holds no labels of whole stretches of bins") != std::string::npos);
+    DOCTEST_REQUIRE(::mkfifo((folder / "bins.bed").c_str(), 0600) == 0);
+    DOCTEST_CHECK(message_of<InputError>([&] { LabelledBins::load(folder); }) ==
+                  (folder / "bins.bed").string() + ": is a pipe, a file is needed");
 }
 
 DOCTEST_TEST_CASE("labelled bins: a stretch that is longer than any contig is refused") {

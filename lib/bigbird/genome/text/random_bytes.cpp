@@ -381,8 +381,9 @@ std::unique_ptr<RandomBytes> open_bgzip(const std::filesystem::path& path) {
 
 bool is_fresh_index(const std::filesystem::path& index, const std::filesystem::path& file) {
     std::error_code error;
+    const bool is_file = std::filesystem::is_regular_file(index, error);  // a pipe would be waited for
     const auto made = std::filesystem::last_write_time(index, error);
-    if (error) {
+    if (!is_file || error) {
         return false;
     }
     if (made < std::filesystem::last_write_time(file)) {

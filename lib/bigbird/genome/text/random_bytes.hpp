@@ -37,8 +37,8 @@ std::unique_ptr<RandomBytes> open_plain(const std::filesystem::path& path);
 /// written.
 std::unique_ptr<RandomBytes> open_bgzip(const std::filesystem::path& path);
 
-/// Whether an index beside a file may be used: it is there and not older than the file. An older one is named
-/// in a warning.
+/// Whether an index beside a file may be used: it is there, a file, and not older than the other. An older
+/// one is named in a warning.
 bool is_fresh_index(const std::filesystem::path& index, const std::filesystem::path& file);
 
 }  // namespace bigbird::genome::detail

@@ -8,6 +8,8 @@
 #include "bigbird/core/rng.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -104,6 +106,8 @@ DOCTEST_TEST_CASE("random_bytes: an index is fresh while it is there and not old
     DOCTEST_CHECK(is_fresh_index(dir / "x.gzi", dir / "x"));
     std::filesystem::last_write_time(dir / "x.gzi", now - 10s);
     DOCTEST_CHECK_FALSE(is_fresh_index(dir / "x.gzi", dir / "x"));
+    DOCTEST_REQUIRE(::mkfifo((dir / "x.fai").c_str(), 0600) == 0);
+    DOCTEST_CHECK_FALSE(is_fresh_index(dir / "x.fai", dir / "x"));
 }
 
 DOCTEST_TEST_CASE("random_bytes: blocks longer than bgzip's are refused, in the file and in its .gzi") {
