@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/parts/part_set.hpp"
 
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
 #include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
 
@@ -101,9 +104,11 @@ void check_files(const Part& part) {
     for (const PartFile& file : part.record.files) {
         stop_if_asked();
         const fs::path path = checked_file(part_record_path(part.path).parent_path() / file.name);
+        require_readable(path);
+        refuse_named_pipe(path);
         std::error_code error;
         const std::uintmax_t bytes = fs::file_size(path, error);
-        if (error) throw InputError("no such file", path);
+        if (error) throw ReadError("cannot be read: " + error.message(), path);
         if (bytes != file.bytes) {
             throw InputError("has " + std::to_string(bytes) + " bytes, " + std::to_string(file.bytes) +
                                  " when it was written: truncated or changed",

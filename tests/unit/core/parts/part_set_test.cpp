@@ -6,6 +6,8 @@
 
 #include "bigbird/core/error.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 
 using namespace bigbird;
@@ -91,6 +93,9 @@ DOCTEST_TEST_CASE("part set: truncated, changed, lost and unfinished files are n
     DOCTEST_CHECK(three.refusal().find("part2.tsv: is not what was written") != std::string::npos);
     fs::remove(three.paths[1]);
     DOCTEST_CHECK(three.refusal().find("part2.tsv: no such file") != std::string::npos);
+    DOCTEST_REQUIRE(::mkfifo(three.paths[1].c_str(), 0600) == 0);
+    DOCTEST_CHECK(three.refusal().find("part2.tsv: is a pipe, a file is needed") != std::string::npos);
+    fs::remove(three.paths[1]);
     three.write();
     fs::remove(part_record_path(three.paths[0]));
     DOCTEST_CHECK(three.refusal().find("is the part still being written?") != std::string::npos);
