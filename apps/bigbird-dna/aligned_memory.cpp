@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <new>
@@ -10,11 +11,28 @@
 
 namespace {
 
-/// What the C library, or who else stands before it, has under this name.
+/// What the C library, or who else stands before it, has under this name. Sanitizers call it before they have
+/// begun, when no static variable of a function can be made.
 template <typename Function>
-Function* next_of(const char* name) {
-    return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
-}
+class Next {
+public:
+    explicit constexpr Next(const char* name) : name_(name) {}
+    Function* get() {
+        Function* function = found_.load(std::memory_order_relaxed);
+        if (function == nullptr) {
+            function = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name_));
+            found_.store(function, std::memory_order_relaxed);
+        }
+        return function;
+    }
+
+private:
+    const char* name_;
+    std::atomic<Function*> found_ = nullptr;
+};
+
+constinit Next<int(void**, std::size_t, std::size_t)> next_memalign("posix_memalign");
+constinit Next<void*(void*, std::size_t, int, int, int, off_t)> next_mmap("mmap");
 
 /// Whether the code at this address is LibTorch's, in which oneDNN is; its functions have no names there.
 bool is_libtorch(const void* code) {
@@ -32,8 +50,7 @@ extern "C" [[gnu::visibility("default")]] int throwing_memalign(void** memory, s
                                                                 std::size_t size) __asm__("posix_memalign");
 
 int throwing_memalign(void** memory, std::size_t alignment, std::size_t size) {
-    static auto* const next = next_of<int(void**, std::size_t, std::size_t)>("posix_memalign");
-    const int error = next(memory, alignment, size);
+    const int error = next_memalign.get()(memory, alignment, size);
     if (error == ENOMEM) throw std::bad_alloc();
     return error;
 }
@@ -45,8 +62,7 @@ extern "C" [[gnu::visibility("default")]] void* throwing_mmap(void* where, std::
                                                               off_t offset) __asm__("mmap");
 
 void* throwing_mmap(void* where, std::size_t size, int protection, int flags, int file, off_t offset) {
-    static auto* const next = next_of<void*(void*, std::size_t, int, int, int, off_t)>("mmap");
-    void* const memory = next(where, size, protection, flags, file, offset);
+    void* const memory = next_mmap.get()(where, size, protection, flags, file, offset);
     const bool lacks = memory == MAP_FAILED && errno == ENOMEM && (flags & MAP_ANONYMOUS) != 0;
     if (lacks && is_libtorch(__builtin_return_address(0))) throw std::bad_alloc();
     return memory;

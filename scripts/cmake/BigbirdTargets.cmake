@@ -15,6 +15,13 @@ function(bigbird_configure_target target)
   endif()
 endfunction()
 
+# ThreadSanitizer is told of OpenMP's parallel regions in programs with LibTorch.
+function(bigbird_show_openmp target)
+  if(BIGBIRD_SANITIZE MATCHES "thread")
+    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/sanitizers/openmp.cpp)
+  endif()
+endfunction()
+
 # Every library that a target reaches, directly or not.
 function(bigbird_reachable target out)
   set(seen "")
@@ -132,6 +139,9 @@ function(bigbird_add_test)
   bigbird_configure_target(${target})
   bigbird_reachable(${target} reachable)
   bigbird_share_torch_header(${target} "${reachable}")
+  if(bigbird::torch IN_LIST reachable)
+    bigbird_show_openmp(${target})
+  endif()
   if(NOT (arg_INSTRUCTION_SETS AND bigbird::torch IN_LIST reachable))
     bigbird_compile_quickly(${target})  # tests are compiled more often than run, but for those that emulate kernels
   endif()

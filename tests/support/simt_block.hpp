@@ -12,6 +12,7 @@
 
 #include "support/simt_group.hpp"
 #include "support/simt_pipeline.hpp"
+#include "support/simt_sanitized.hpp"
 #include "support/simt_warp.hpp"
 
 #include "bigbird/attention/cuda/device/tiles.hpp"
@@ -66,6 +67,7 @@ public:
 
     /// Runs body(thread) as every thread. Throws std::runtime_error on what a device must not be asked to do.
     void run(const std::function<void(int)>& body) {
+        const CallsOfFibers calls;
         body_ = &body;
         for (int thread = 0; thread < threads(); ++thread) {
             start(thread);
