@@ -15,10 +15,10 @@ function(bigbird_configure_target target)
   endif()
 endfunction()
 
-# ThreadSanitizer is told of OpenMP's parallel regions in programs with LibTorch.
-function(bigbird_show_openmp target)
+# What ThreadSanitizer has to be told in programs with LibTorch.
+function(bigbird_explain_libtorch target)
   if(BIGBIRD_SANITIZE MATCHES "thread")
-    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/sanitizers/openmp.cpp)
+    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/sanitizers/libtorch.cpp)
   endif()
 endfunction()
 
@@ -140,7 +140,7 @@ function(bigbird_add_test)
   bigbird_reachable(${target} reachable)
   bigbird_share_torch_header(${target} "${reachable}")
   if(bigbird::torch IN_LIST reachable)
-    bigbird_show_openmp(${target})
+    bigbird_explain_libtorch(${target})
   endif()
   if(NOT (arg_INSTRUCTION_SETS AND bigbird::torch IN_LIST reachable))
     bigbird_compile_quickly(${target})  # tests are compiled more often than run, but for those that emulate kernels

@@ -218,7 +218,7 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(run_shell("bash", "ulimit -S -s 64; " + predict).code == 0);
 }
 
-#ifndef __SANITIZE_ADDRESS__  // which takes terabytes of addresses for itself
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which take terabytes of addresses
 DOCTEST_TEST_CASE("arguments: whatever memory is allowed, a network's scores are whole or it is code 4") {
     if (!has_shell("bash")) return;
     const TempDir folder;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// openmp_test ordered|racing: what openmp.cpp tells ThreadSanitizer. Neither more nor less than is true:
+// openmp_test ordered|racing: what libtorch.cpp tells ThreadSanitizer. Neither more nor less than is true:
 // regions that follow each other are ordered, threads of one region are not.
 #include <cstdio>
 #include <string_view>

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenMP's parallel regions, as ThreadSanitizer has to be told of them: LibTorch's OpenMP runtime is not
-// compiled with it, so that it sees no order between what a region does and what comes before and after.
+// What ThreadSanitizer has to be told in programs with LibTorch, which is not compiled with it.
 #include <dlfcn.h>
+
+/// What LibTorch reads and writes is not looked at, for its locks are not all known. Room for more than a
+/// machine has is refused, as without ThreadSanitizer.
+extern "C" [[gnu::visibility("default"), gnu::no_sanitize("thread")]] const char* __tsan_default_options() {
+    return "ignore_noninstrumented_modules=1:allocator_may_return_null=1";
+}
 
 extern "C" void __tsan_acquire(void* address);
 extern "C" void __tsan_release(void* address);
@@ -22,8 +27,8 @@ void run(void* pointer) {
 
 }  // namespace
 
-/// Stands before the runtime's function, which every `#pragma omp parallel` of g++ calls, LibTorch's too. The
-/// team begins after what the caller did, and what the caller does next comes after all of the team.
+/// Stands before the function of OpenMP's runtime that every `#pragma omp parallel` of g++ calls, LibTorch's
+/// too. The team begins after what the caller did, and what the caller does next comes after all of the team.
 extern "C" [[gnu::visibility("default")]] void GOMP_parallel(void (*body)(void*), void* data,
                                                              unsigned threads, unsigned flags) {
     using Function = void (*)(void (*)(void*), void*, unsigned, unsigned);
