@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs clang-tidy 14 by .clang-tidy on the sources named or, without names, on all of lib and apps that do not include LibTorch (with --all, on those, too,
-which take half a minute each). What passed is remembered under BIGBIRD_DEPS by the bytes of the source, of the headers that it reaches and of
-.clang-tidy, so that a second run is quick. Exit code 77, which ctest shows as skipped, where clang-tidy 14 or compile_commands.json is missing, and with
---in-ctest unless BIGBIRD_LINT is set: all sources take two cores a quarter of an hour the first time."""
+which take half a minute each). Without names, up to ten sources of a folder are checked as one, since most of the time is the parsing of headers. What
+passed is remembered under BIGBIRD_DEPS by the bytes of the sources, of the headers that they reach and of .clang-tidy, so that a second run is quick. Exit
+code 77, which ctest shows as skipped, where clang-tidy 14 or compile_commands.json is missing, and with --in-ctest unless BIGBIRD_LINT is set."""
 import argparse
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)', re.MULTILINE)
+DEFINED = re.compile(r"^(?:(?:struct|class|enum class|using) (\w+)|(?!namespace)[A-Za-z_][^;=({\n]*?[\s&*](\w+)\s*[({=\[])", re.MULTILINE)
 ROOTS = [ROOT / "lib", ROOT / "apps/bigbird-dna", ROOT / "tests"]
 TORCH = ("ATen/", "torch/", "c10/")
 
@@ -42,25 +44,55 @@ def key_of(seen):
     return digest.hexdigest()
 
 
-def copy_commands(build, folder):
-    """The compile database without g++'s precompiled header, which clang cannot read; sources include what they use."""
-    commands = (build / "compile_commands.json").read_text()
-    (folder / "compile_commands.json").write_text(re.sub(r"-Winvalid-pch -include \S+/cmake_pch\.hxx ", "", commands))
-
-
-def check(tidy, commands, passed, source, torch_too):
-    seen, torch = reach(source)
-    mark = passed / key_of(seen)
-    if (torch and not torch_too) or mark.exists():
-        return ""
+def tidy_up(tidy, build, folder, group):
+    """clang-tidy on a source, or on one that includes those of a group, compiled as the first of them is: without g++'s precompiled header, which clang
+    cannot read."""
+    known = {command["file"]: command for command in json.loads((build / "compile_commands.json").read_text())}
+    command = next((known[name] for name in map(str, group) if name in known), next(iter(known.values())))
+    source = group[0]
+    if len(group) > 1:
+        source = folder / "joined.cpp"
+        source.write_text("".join(f'#include "{path}"  // NOLINT\n' for path in group))
+    line = re.sub(r"-Winvalid-pch -include \S+/cmake_pch\.hxx ", "", command["command"]).replace(command["file"], str(source))
+    (folder / "compile_commands.json").write_text(json.dumps([{**command, "file": str(source), "command": line}]))
     # clang does not know all of g++'s flags.
     flags = ["-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument", "-Wno-unused-command-line-argument"]
-    command = [tidy, "--quiet", "-p", commands, *(f"--extra-arg={flag}" for flag in flags), source]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    return subprocess.run([tidy, "--quiet", "-p", folder, f"--config-file={ROOT / '.clang-tidy'}", r"--header-filter=.*\.cpp$",
+                           *(f"--extra-arg={flag}" for flag in flags), source], cwd=ROOT, capture_output=True, text=True)
+
+
+def check(tidy, build, passed, group):
+    """What clang-tidy finds in a group of sources, nothing where it found nothing in the same bytes before."""
+    mark = passed / key_of({path: data for source in group for path, data in reach(source)[0].items()})
+    if mark.exists():
+        return ""
+    with tempfile.TemporaryDirectory() as folder:
+        run = tidy_up(tidy, build, Path(folder), group)
     if run.returncode == 0:
         mark.touch()
         return ""
+    if "clang-diagnostic-error" in run.stdout and len(group) > 1:
+        half = len(group) // 2
+        return check(tidy, build, passed, group[:half]) + check(tidy, build, passed, group[half:])
     return run.stdout or run.stderr
+
+
+def groups_of(sources, torch_too):
+    """The sources of each folder, by tens at most that define no name twice; those with LibTorch each by itself."""
+    folders, alone = {}, []
+    for source in sources:
+        seen, torch = reach(source)
+        if torch:
+            alone += [[source]] if torch_too else []
+            continue
+        names = {function or kind for kind, function in DEFINED.findall(seen[source].decode())}
+        groups = folders.setdefault(source.parent, [])
+        group = next((group for group in groups if len(group) < 10 and not any(names & others for _, others in group)), None)
+        if group is None:
+            groups.append(group := [])
+        group.append((source, names))
+    joined = [[source for source, _ in group] for groups in folders.values() for group in groups]
+    return sorted(joined, key=len, reverse=True) + alone
 
 
 def main():
@@ -81,9 +113,9 @@ def main():
     listed = subprocess.run(["git", "ls-files", "lib/*.cpp", "apps/*.cpp"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     passed = Path(os.environ.get("BIGBIRD_DEPS") or Path.home() / ".cache/bigbird-dna") / "lint"
     passed.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as commands, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        copy_commands(options.build, Path(commands))
-        jobs = [pool.submit(check, tidy, commands, passed, path, bool(named) or options.all) for path in named or [ROOT / name for name in listed]]
+    groups = [[path] for path in named] or groups_of([ROOT / name for name in listed], options.all)
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        jobs = [pool.submit(check, tidy, options.build, passed, group) for group in groups]
         found = False
         for job in jobs:
             found |= bool(job.result())

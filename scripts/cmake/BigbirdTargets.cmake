@@ -1,4 +1,4 @@
-# One way to declare a module, so that its dependencies and what it may never reach stand in one place.
+# One way to declare a module.
 
 # -Wrestrict misfires on std::string + in g++ 12 (GCC bug 105651).
 set(BIGBIRD_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wundef -Wno-restrict)
@@ -12,13 +12,6 @@ function(bigbird_configure_target target)
     list(JOIN BIGBIRD_SANITIZE "," sanitizers)
     target_compile_options(${target} PRIVATE -fsanitize=${sanitizers} -fno-sanitize=vptr -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(${target} PUBLIC -fsanitize=${sanitizers})
-  endif()
-endfunction()
-
-# What ThreadSanitizer has to be told in programs with LibTorch.
-function(bigbird_explain_libtorch target)
-  if(BIGBIRD_SANITIZE MATCHES "thread")
-    target_sources(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/sanitizers/libtorch.cpp)
   endif()
 endfunction()
 
@@ -62,10 +55,10 @@ function(bigbird_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Og>)
 endfunction()
 
-# bigbird_add_library(NAME genome SOURCES … PUBLIC … PRIVATE … FORBID … [QUICKLY]): the static library bigbird::<NAME>; include root is lib/.
+# bigbird_add_library(NAME genome SOURCES … PUBLIC … PRIVATE … [QUICKLY]): the static library bigbird::<NAME>; include root is lib/.
 # QUICKLY: rooms that call others and loop over nothing large (bigbird_compile_quickly).
 function(bigbird_add_library)
-  cmake_parse_arguments(arg "QUICKLY" "NAME" "SOURCES;PUBLIC;PRIVATE;FORBID" ${ARGN})
+  cmake_parse_arguments(arg "QUICKLY" "NAME" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   set(target bigbird_${arg_NAME})
   add_library(${target} STATIC ${arg_SOURCES})
   add_library(bigbird::${arg_NAME} ALIAS ${target})
@@ -78,11 +71,6 @@ function(bigbird_add_library)
     bigbird_compile_quickly(${target})
   endif()
   bigbird_reachable(${target} reachable)
-  foreach(forbidden IN LISTS arg_FORBID)
-    if(forbidden IN_LIST reachable)
-      message(FATAL_ERROR "bigbird::${arg_NAME} must not depend on ${forbidden} (lib/README.md, dependency table)")
-    endif()
-  endforeach()
   bigbird_share_torch_header(${target} "${reachable}")
   if(BIGBIRD_FUZZ)
     bigbird_compile_as_one(${target})
@@ -113,11 +101,17 @@ function(bigbird_share_torch_header target reachable)
 endfunction()
 
 # Runs a module's tests again with less than the processor has (core/system/processor.hpp), all cases as one test. Emulated CUDA kernels are left out:
-# they take most of the time and use no vector unit.
+# they take most of the time and use no vector unit. A third argument chooses cases by doctest's patterns, and a fourth names them.
 function(bigbird_test_instruction_sets target module)
+  set(cases "*")
+  set(named "every case")
+  if(ARGC GREATER 3)
+    set(cases "${ARGV2}")
+    set(named "${ARGV3}")
+  endif()
   foreach(set avx512_bf16 avx512 avx2 base)
-    set(name "${module}/BIGBIRD_CPU=${set}: every case")
-    add_test(NAME ${name} COMMAND ${target} --minimal "--test-case-exclude=cuda*,fused_steps*")
+    set(name "${module}/BIGBIRD_CPU=${set}: ${named}")
+    add_test(NAME ${name} COMMAND ${target} --minimal "--test-case=${cases}" "--test-case-exclude=cuda*,fused_steps*")
     set_tests_properties(${name} PROPERTIES ENVIRONMENT BIGBIRD_CPU=${set} LABELS "unit;instruction-sets" SKIP_RETURN_CODE 77 TIMEOUT 900)
   endforeach()
 endfunction()
@@ -140,7 +134,6 @@ function(bigbird_add_test)
   bigbird_reachable(${target} reachable)
   bigbird_share_torch_header(${target} "${reachable}")
   if(bigbird::torch IN_LIST reachable)
-    bigbird_explain_libtorch(${target})
   endif()
   if(NOT (arg_INSTRUCTION_SETS AND bigbird::torch IN_LIST reachable))
     bigbird_compile_quickly(${target})  # tests are compiled more often than run, but for those that emulate kernels

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hooks of MkDocs for scripts/docs. Every Markdown file that git knows is a page at its own place, so that links which lead somewhere in the repository lead
 somewhere on the site. A picture that a page shows is copied; of any other file that a page links to the site has a page with its text; a link to a folder
-leads to the folder's README.md."""
+leads to the folder's README.md. Search works in pages that are opened as files: search.js takes the place of MkDocs' script."""
 import os
 import re
 import sys
@@ -82,3 +82,13 @@ def code_of_cell(match):
 
 def on_page_content(html, page, config, files):
     return CELL.sub(lambda cell: CODE.sub(code_of_cell, cell.group(0)), html)
+
+
+def on_post_build(config):
+    """MkDocs' search asks for its index from a worker, which browsers refuse where pages are opened as files."""
+    search = Path(config.site_dir) / "search"
+    index = (search / "search_index.json").read_text()
+    (search / "index.js").write_text(f"siteSearch({index});\n")
+    (search / "main.js").write_text((Path(__file__).parent / "search.js").read_text())
+    for name in ("search_index.json", "worker.js"):
+        (search / name).unlink()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/plot-scores reads: a region's rows of score tables, bedGraphs, sheets of peaks and genes."""
+"""What bigbird-dna-plot scores reads: a region's rows of scores, peaks and genes."""
 import collections
+import csv
 import difflib
 import fnmatch
 import gzip
@@ -11,18 +12,12 @@ import shutil
 import subprocess
 import zlib
 
-USAGE, BAD_INPUT, ANYTHING_ELSE, WRITE_FAILED = 2, 3, 70, 74
+from plotting.binary import BigWig, Hdf5
+from plotting.failure import USAGE, Failure
+
 MOST_TRACKS, MOST_MODELS = 12, 5
 FIXED_COLUMNS = "#chrom start end name score strand status n_fraction".split()
 NOT_ON_REFERENCE = ("malformed", "bad_interval", "no_contig")
-
-
-class Failure(Exception):
-    """One sentence for the user, and the exit code."""
-
-    def __init__(self, sentence, code=BAD_INPUT):
-        super().__init__(sentence)
-        self.code = code
 
 
 class Malformed(Exception):
@@ -119,7 +114,7 @@ def bed_rows(path, region):
 
 def number_of(field):
     """A score, or None for NA."""
-    if field == b"NA":
+    if field in (b"NA", b""):
         return None
     try:
         value = float(field)
@@ -130,13 +125,23 @@ def number_of(field):
     return value
 
 
+def tabbed(lines):
+    """A .csv file's lines as a table's."""
+    for number, line in lines:
+        fields = next(csv.reader([line.decode("utf-8", "replace")]), [])
+        text = "\t".join(fields).encode()
+        yield number, b"#" + text if number == 1 and fields[:1] == ["chrom"] else text
+
+
 class Source:
-    """A file of scores: which labels it has, and the rows of a region."""
+    """A text of scores: which labels it has, and the rows of a region."""
 
     def __init__(self, path, model, label=None):
         self.path, self.model = path, model
         self.is_table = label is None
         self._lines = numbered_lines(path)
+        if self.is_table and path.endswith((".csv", ".csv.gz")):
+            self._lines = tabbed(self._lines)
         self.labels = self._read_header() if self.is_table else [label]
         self.first = len(FIXED_COLUMNS) if self.is_table else 3
         self.width = self.first + len(self.labels)
@@ -204,14 +209,16 @@ class Source:
 def open_source(text):
     name, path = ("", text) if os.path.exists(text) or "=" not in text else text.split("=", 1)
     plain = path[:-3] if path.endswith(".gz") else path
-    if plain.endswith((".bw", ".bigwig", ".npy", ".h5", ".hdf5", ".long.tsv")):
-        raise Failure(f"{path}: scores are read from tables (.tsv, .tsv.gz) and bedGraphs (.bedgraph, .bedgraph.gz)", USAGE)
-    if not plain.endswith((".bedgraph", ".bedGraph", ".bdg")):
+    if plain.endswith((".npy", ".long.tsv")):
+        raise Failure(f"{path}: scores are read from tables (.tsv, .csv), HDF5 (.h5), bigWig (.bw) and bedGraph (.bedgraph)", USAGE)
+    if plain.endswith((".h5", ".hdf5")):
+        return Hdf5(path, name)
+    bigwig = plain.endswith((".bw", ".bigwig", ".bigWig"))
+    if not bigwig and not plain.endswith((".bedgraph", ".bedGraph", ".bdg")):
         return Source(path, name)
     model, _, label = name.rpartition(":")
-    if not label:
-        raise Failure(f"{path}: a bedGraph needs its label before it: LABEL={path}", USAGE)
-    return Source(path, model, label)
+    label = label or os.path.basename(plain).rpartition(".")[0]
+    return BigWig(path, model, label) if bigwig else Source(path, model, label)
 
 
 def open_sources(texts):
@@ -300,13 +307,28 @@ def read_sheet(path):
     return files
 
 
-def read_peaks(sheet, region, labels):
+def is_sheet(path):
+    """Does the text begin with a sheet's header? Peaks begin with contig, start and end."""
+    for _, line in numbered_lines(path):
+        if line and not line.startswith((b"#", b"track", b"browser")):
+            fields = line.split()
+            return len(fields) < 3 or not (fields[1].isdigit() or fields[2].isdigit())
+    return False
+
+
+def read_peaks(texts, region, labels):
     """Start and end of each label's peaks, by start, each once: {label: [(start, end)]}."""
-    files = read_sheet(sheet)
-    for label in labels:
-        if label not in files:
-            raise Failure(f"{sheet}: has no entry for label '{label}'")
-    return {label: sorted({row[:2] for path in files[label] for row in bed_rows(path, region)}) for label in labels}
+    files = {label: [] for label in labels}
+    for text in texts:
+        name, path = ("", text) if os.path.exists(text) or "=" not in text else text.split("=", 1)
+        if name and name not in files:
+            raise Failure(f"--peaks {text}: no track's label is '{name}'", USAGE)
+        sheet = read_sheet(path) if not name and is_sheet(path) else None
+        for label in [name] if name else labels:
+            if sheet is not None and label not in sheet:
+                raise Failure(f"{path}: has no entry for label '{label}'")
+            files[label] += [path] if sheet is None else sheet[label]
+    return {label: sorted({row[:2] for path in paths for row in bed_rows(path, region)}) for label, paths in files.items()}
 
 
 Gene = collections.namedtuple("Gene", "start end name strand blocks")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/plot-scores draws, as SVG by the standard library."""
+"""What bigbird-dna-plot scores draws, as SVG by the standard library."""
 import math
 import re
 import xml.etree.ElementTree as ET
@@ -48,6 +48,18 @@ def bases(count):
     return f"{count} bp"
 
 
+def nice_top(value):
+    """The end of an axis that holds the value: two digits at most."""
+    if value <= 0:
+        return 1.0
+    unit = 10.0 ** math.floor(math.log10(value))
+    return next(float(f"{unit * factor:.3g}") for factor in (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if unit * factor >= value * 0.999999)
+
+
+def axis_number(value):
+    return "0" if value == 0 else f"{value:.3g}" if abs(value) < 10000 else f"{value:,.0f}"
+
+
 class Scale:
     """From bases to pixels."""
 
@@ -85,10 +97,10 @@ def runs_of(pieces, scored):
 class Picture:
     """An SVG that grows downwards; y is where the next part begins."""
 
-    TITLE, PLOT, PEAKS, SPACE, LANE = 17, 46, 9, 13, 15
+    TITLE, PLOT, PEAKS, SPACE, LANE = 18, 54, 9, 15, 15
 
-    def __init__(self, region, width, models):
-        self.scale = Scale(region, 58, width - 36)
+    def __init__(self, region, width, models, unit):
+        self.scale, self.unit = Scale(region, 68, width - 36), unit
         self.width, self.models = width, models
         self.root = ET.Element("svg", xmlns="http://www.w3.org/2000/svg")
         self.root.set("font-family", "Helvetica, Arial, 'DejaVu Sans', sans-serif")
@@ -114,18 +126,16 @@ class Picture:
         self.y += 14
         self.top = self.y
 
-    def track(self, label, curves, peaks):
-        """Curves: {model: pieces}; peaks: None where there is no sheet."""
+    def track(self, label, curves, peaks, low, high):
+        """Curves: {model: pieces}; peaks: None where none were given; the y axis goes from low to high."""
         group = add(self.root, "g", class_="track", data_label=label)
         scale, top = self.scale, self.y + self.TITLE
-        values = [piece[2] for pieces in curves.values() for piece in pieces if piece[2] is not None]
-        low, high = min([0.0, *values]), max([0.0, *values])
         add(group, "text", label, x=scale.left, y=top - 5, font_size="12", font_weight="bold")
         self._gaps(group, curves, top)
-        self._axis(group, top, low, high if values else None)
+        self._axis(group, top, low, high)
 
         def y_of(value):
-            return top + self.PLOT * (1 - (value - low) / (high - low)) if high > low else top + self.PLOT
+            return top + self.PLOT * (1 - (min(value, high) - low) / (high - low))
 
         for model, pieces in curves.items():
             for run in runs_of(pieces, True):
@@ -150,8 +160,10 @@ class Picture:
         add(group, "path", d=f"M{left},{short(top)}H{right}M{left},{short(top + self.PLOT / 2)}H{right}", stroke=GRID_COLOUR, fill="none")
         add(group, "path", d=f"M{left},{short(top)}V{short(bottom)}H{right}", stroke="#8a8a8a", fill="none")
         words = dict(x=left - 6, fill=QUIET, font_size="10", text_anchor="end")
-        add(group, "text", "NA" if high is None else f"{high:.2g}", class_="max", y=top + 7, **words)
-        add(group, "text", f"{low:.2g}" if low < 0 else "0", y=bottom + 1, **words)
+        for value, y, kind in ((high, top + 4, "max"), ((low + high) / 2, (top + bottom) / 2 + 4, "middle"), (low, bottom + 4, "min")):
+            add(group, "text", axis_number(value), class_=kind, y=y, **words)
+        add(group, "text", self.unit, class_="unit", transform=f"translate(14 {short((top + bottom) / 2)}) rotate(-90)", fill=QUIET, font_size="10",
+            text_anchor="middle")
 
     def _curve(self, group, model, run, y_of, filled):
         colour, scale = MODEL_COLOURS[self.models.index(model)], self.scale
@@ -238,17 +250,31 @@ class Picture:
         return ET.tostring(self.root, encoding="unicode") + "\n"
 
 
-def draw(region, title, width, curves, peaks, genes):
-    """The SVG of {label: {model: pieces}}; peaks, {label: [(start, end)]}, and genes may be None."""
+def ends_of(curves):
+    """Least and greatest of the scores of some tracks and 0."""
+    values = [piece[2] for by_model in curves for pieces in by_model.values() for piece in pieces if piece[2] is not None]
+    return min([0.0, *values]), max([0.0, *values])
+
+
+def axis_of(curves, ymax):
+    low, high = ends_of(curves)
+    return -nice_top(-low) if low < 0 else 0.0, ymax or nice_top(high)
+
+
+def draw(region, options, curves, peaks, genes):
+    """The SVG of {label: {model: pieces}}; peaks, {label: [(start, end)]}, and genes may be None. Of the options, title, width, unit, ymax and
+    free_scale are read."""
     models = list(dict.fromkeys(model for by_model in curves.values() for model in by_model))
     legend = [(MODEL_COLOURS[number], model or ("predicted score" if len(models) == 1 else "unnamed")) for number, model in enumerate(models)]
     legend += [(PEAK_COLOUR, "peak")] if peaks else []
     missing = any(piece[2] is None for by_model in curves.values() for pieces in by_model.values() for piece in pieces)
     legend += [(GAP_COLOUR, "no score")] if missing else []
-    picture = Picture(region, width, models)
-    picture.header(title, legend)
+    picture = Picture(region, options.width, models, options.unit)
+    picture.header(options.title, legend)
+    shared = axis_of(curves.values(), options.ymax)
     for label, by_model in curves.items():
-        picture.track(label, by_model, peaks[label] if peaks else None)
+        axis = axis_of([by_model], None) if options.free_scale else shared
+        picture.track(label, by_model, peaks[label] if peaks else None, *axis)
     if genes is not None:
         picture.genes(genes)
     picture.footer()

@@ -2,9 +2,8 @@
 // Times every way to compute attention on this processor, one thread, over many shapes, for
 // scripts/checks/fit_attention_costs.py:
 //   attention_bench fp32|bf16 > FILE.tsv
-// A row a way and shape: way, type, pattern, block, blocks, head_dim, work (backend_cost.hpp), then
+// A row a way and shape: way, type, pattern, block, blocks, head_dim, work (backends.hpp), then
 // nanoseconds a head of the forward pass and of both passes.
-#include "bigbird/attention/backend_cost.hpp"
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/core/system/processor.hpp"
 

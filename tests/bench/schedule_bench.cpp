@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// How evenly a persistent grid's work is shared (attention/cuda/host/team_lists.hpp), counted, not measured:
+// How evenly a persistent grid's work is shared (attention/cuda/host/schedule.hpp), counted, not measured:
 // base's attention over sequences of 4,096 tokens on a device with so many multiprocessors.
 //   schedule_bench [MULTIPROCESSORS, default 132]
 // A row a pass and batch: the most work of a multiprocessor over the mean, and of a team over the mean, where
 // teams take neighbouring units in turn, and by share_units().
-#include "bigbird/attention/cuda/host/team_lists.hpp"
+#include "bigbird/attention/cuda/host/schedule.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -4,7 +4,7 @@
 // SENTENCES is text, one sentence a line, as build-documents writes it. BIGBIRD_BENCH_TRAINING=1 compares
 // training too, in minutes.
 #include "bigbird/tokenizer/encode/exact_encoder.hpp"
-#include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
+#include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 #include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
 
 #include <benchmark/benchmark.h>

@@ -5,7 +5,9 @@
 #include "support/testing.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <sstream>
 
 using bigbird::testing::read_file;
 using bigbird::testing::run_program;
@@ -20,6 +22,10 @@ const std::string reference = test_data("genome/22.fa.gz").string();
 
 std::vector<std::string> promoters(const fs::path& tss, const fs::path& output) {
     return {"build-promoters", "--tss", tss.string(), "--reference", reference, "--output", output.string()};
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
 }
 
 std::vector<std::string> chromatin(const fs::path& peaks, const fs::path& output) {
@@ -105,7 +111,7 @@ DOCTEST_TEST_CASE("build-chromatin: labels bins and says what it did") {
     DOCTEST_CHECK(result.err.find("read 8357 peaks of 109 labels\n") != std::string::npos);
     DOCTEST_CHECK(result.err.find(" bins of 200 bp: ") != std::string::npos);
     const std::string rows = read_file(folder / "c/sequences.bed");
-    DOCTEST_CHECK(rows.starts_with("22\t16057200\t16057400\ttrain\n"));
+    DOCTEST_CHECK(rows.starts_with("22\t16050000\t16050200\ttrain\n"));
     const std::string labels = read_file(folder / "c/labels.tsv");
     DOCTEST_CHECK(std::count(labels.begin(), labels.end(), '\n') == 110);
 }
@@ -173,4 +179,86 @@ DOCTEST_TEST_CASE("build-chromatin: DeepSEA's .mat files and tables of labels, a
     check({"--table", mat + "/bins.bed"}, 2, "--reference is needed");
     check({"--table", mat + "/bins.bed", "--reference", test_data("genome/22.fa.gz").string()}, 3,
           "bins.bed:1: begins with no header");
+}
+
+DOCTEST_TEST_CASE(
+    "build-chromatin: peaks of another assembly are refused, those of the whole genome on a part are not") {
+    const TempDir folder;
+    std::string peaks, yeast;
+    for (int contig = 1; contig <= 22; ++contig)
+        for (int i = 0; i < 20; ++i)
+            peaks += "chr" + std::to_string(contig) + "\t" + std::to_string(17'000'000 + 1000 * i) + "\t" +
+                     std::to_string(17'000'400 + 1000 * i) + "\n";
+    for (const char* contig : {"I", "II", "III", "IV", "V", "X"})
+        yeast += ">" + std::string(contig) + "\n" + std::string(5000, 'A') + "\n";
+    write_file(folder / "whole.bed", peaks);
+    write_file(folder / "yeast.fa", yeast);
+    const auto slice = run_program(chromatin(folder / "whole.bed", folder / "slice"));
+    DOCTEST_INFO(slice.err);
+    DOCTEST_CHECK(slice.code == 0);
+    DOCTEST_CHECK(
+        contains(slice.err, "warning: left out 420 of 440 peaks: 420 on contigs that the reference lacks"));
+    write_file(folder / "x.bed", peaks + "chrX\t1000\t1400\n");
+    std::vector<std::string> other = chromatin(folder / "x.bed", folder / "other");
+    other[4] = (folder / "yeast.fa").string();
+    const auto wrong = run_program(other);
+    DOCTEST_CHECK(wrong.code == 3);
+    DOCTEST_CHECK(contains(wrong.err, "none of the 441 peaks lies on the reference"));
+    DOCTEST_CHECK_FALSE(fs::exists(folder / "other"));
+    other.emplace_back("--skip-invalid");
+    const auto nothing = run_program(other);  // a human's X is not a yeast's
+    DOCTEST_CHECK(nothing.code == 3);
+    DOCTEST_CHECK(contains(nothing.err, "lies on the reference"));
+    write_file(folder / "yeast.bed", "chrX\t1000\t1400\nchrII\t1000\t1400\n");
+    other[2] = (folder / "yeast.bed").string();
+    DOCTEST_CHECK(run_program(other).code == 0);
+}
+
+DOCTEST_TEST_CASE("build-chromatin: a contig whose name looks like a region is held out by its name") {
+    const TempDir folder;
+    std::string fasta, peaks;
+    for (const char* contig : {"HLA-A*01:01:01:01", "seq:1-100", "plain"}) {
+        fasta += ">" + std::string(contig) + "\n" + std::string(5000, 'A') + "\n";
+        peaks += std::string(contig) + "\t1000\t1400\n";
+    }
+    write_file(folder / "g.fa", fasta);
+    write_file(folder / "p.bed", peaks);
+    std::vector<std::string> arguments = chromatin(folder / "p.bed", folder / "examples");
+    arguments[4] = (folder / "g.fa").string();
+    const auto result = run_program(
+        with(arguments, {"--window", "1000", "--test", "HLA-A*01:01:01:01", "--validation", "seq:1-100"}));
+    DOCTEST_INFO(result.err);
+    DOCTEST_REQUIRE(result.code == 0);
+    const auto all_on = [&](const char* split, const std::string& contig) {
+        std::istringstream rows(read_file(folder / "examples" / split));
+        std::int64_t others = 0, here = 0;
+        for (std::string row; std::getline(rows, row);)
+            ++(row.starts_with(contig + "\t") ? here : others);
+        return here > 0 && others == 0;
+    };
+    DOCTEST_CHECK(all_on("test.bed", "HLA-A*01:01:01:01"));
+    DOCTEST_CHECK(all_on("validation.bed", "seq:1-100"));
+}
+
+DOCTEST_TEST_CASE("build-chromatin: names that are not UTF-8 are refused with file and line") {
+    const TempDir folder;
+    const std::string latin = "caf\xE9",
+                      advice = "not UTF-8: convert the file, as 'iconv -f latin1 -t utf-8' does";
+    write_file(folder / "p.bed", "22\t17000000\t17000400\n");
+    write_file(folder / (latin + ".bed"), "22\t17000000\t17000400\n");
+    write_file(folder / "named.bed", "22\t17000000\t17000400\n22\t17001000\t17001400\t" + latin + "\n");
+    write_file(folder / "sheet.tsv", "name\tpath\nx\tp.bed\n" + latin + "\tp.bed\n");
+    write_file(folder / "g.fa", ">22 d\xE9\nACGT\n>" + latin + "\nACGT\n");
+    check_fails(chromatin(folder / "named.bed", folder / "e"), 3,
+                (folder / "named.bed").string() + ":2: is " + advice, folder.path(), 5);
+    check_fails(chromatin(folder / "sheet.tsv", folder / "e"), 3,
+                (folder / "sheet.tsv").string() + ":3: is " + advice, folder.path(), 5);
+    check_fails(chromatin(folder / (latin + ".bed"), folder / "e"), 2,
+                "'" + (folder / (latin + ".bed")).string() +
+                    "' is not UTF-8: rename the file, or link to it by another name",
+                folder.path(), 5);
+    std::vector<std::string> fasta = chromatin(folder / "p.bed", folder / "e");
+    fasta[4] = (folder / "g.fa").string();
+    check_fails(fasta, 3, (folder / "g.fa").string() + ":3: has a contig whose name is " + advice,
+                folder.path(), 5);
 }

@@ -6,6 +6,7 @@
 #include "unit/examples/example_folder.hpp"
 
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/rows/score_table.hpp"
 
 #include <filesystem>
 
@@ -45,6 +46,9 @@ DOCTEST_TEST_CASE("evaluate-chromatin: JSON on standard output, the summary on s
                   std::string::npos);
     DOCTEST_CHECK(result.err.find("all: 3 of 4 labels; AUROC mean 0.") != std::string::npos);
     DOCTEST_CHECK(run_program(evaluate("chromatin", folder, "-")).out == result.out);
+    std::vector<std::string> verb = evaluate("chromatin", folder, "-");
+    verb.front() = "evaluate";
+    DOCTEST_CHECK(run_program(verb).out == result.out);
 }
 
 DOCTEST_TEST_CASE("evaluate-chromatin: without resamples no intervals are spoken of") {
@@ -70,6 +74,26 @@ DOCTEST_TEST_CASE("evaluate-promoter: TSV by suffix, the kind of negatives named
                   std::string::npos);
 }
 
+DOCTEST_TEST_CASE("evaluate-chromatin: reads CSV and writes it, with the comments in the log") {
+    const TempDir folder;
+    const ScoredBins bins(folder / "e", folder / "s.tsv", 300);
+    const auto table_of = [&](const std::string& report) {
+        const auto result = run_program(evaluate("chromatin", folder, (folder / report).string()));
+        DOCTEST_CAPTURE(result.err);
+        DOCTEST_REQUIRE(result.code == 0);
+        return std::pair(read_file(folder / report), result.err);
+    };
+    const std::string by_table = table_of("a.tsv").first;
+    write_file(folder / "s.tsv", bigbird::rows::csv_of(read_file(folder / "s.tsv"), "s.csv"));
+    const auto [csv, log] = table_of("b.csv");
+    DOCTEST_CHECK(csv.starts_with("index,group,name,positives,base_rate,auroc,"));
+    DOCTEST_CHECK(csv.find('\t') == std::string::npos);
+    const std::size_t header = by_table.find("\nindex\t") + 1;
+    DOCTEST_CHECK(csv == bigbird::rows::csv_of(by_table.substr(header), "b.csv"));
+    DOCTEST_CHECK(log.find("b.csv: format=bigbird-dna evaluation; ") != std::string::npos);
+    DOCTEST_CHECK(log.find("; group TF") != std::string::npos);
+}
+
 DOCTEST_TEST_CASE("evaluate: wrong inputs are one sentence and leave nothing") {
     const TempDir folder;
     const ScoredPromoters promoters(folder / "e", folder / "s.tsv", 4);
@@ -86,10 +110,12 @@ DOCTEST_TEST_CASE("evaluate: wrong inputs are one sentence and leave nothing") {
                       ": holds promoter examples; use evaluate-promoter\n");
     const std::string table = read_file(scores);
     write_file(scores, table.substr(0, table.find("P3.negative") - 16));
-    DOCTEST_CHECK(error_of(evaluate("promoter", folder, output), 3)
-                      .find("lacks 1 of the 8 rows of split test, the first is "
-                            "'1 240000 240001 P3.negative'; score them with "
-                            "predict-promoter --examples\n") != std::string::npos);
+    DOCTEST_CHECK(
+        error_of(evaluate("promoter", folder, output), 3)
+            .find("lacks 1 of the 8 rows of split test, the first is "
+                  "'1 240000 240001 P3.negative'; score them with "
+                  "predict-promoter --examples, or evaluate those that are there with --rows scored\n") !=
+        std::string::npos);
     write_file(scores, "chr1\t1\t2\n");
     DOCTEST_CHECK(error_of(evaluate("promoter", folder, output), 3).find("s.tsv:1: is no score table") !=
                   std::string::npos);

@@ -8,6 +8,7 @@
 
 #include "bigbird/core/formats/json_file.hpp"
 
+#include <csignal>
 #include <filesystem>
 #include <sstream>
 
@@ -201,6 +202,10 @@ DOCTEST_TEST_CASE("finetune: every architecture is trained, described, and predi
         DOCTEST_CHECK(json["bigbird_dna"]["task_model"]["training"]["--architecture"] == name);
         DOCTEST_CHECK(json["labels"] == 2);
     }
+    const ProgramResult by_verb =
+        run_program({"finetune", "--examples", fixture / "examples", "--output", fixture / "kmer-ridge",
+                     "--architecture", "kmer-ridge", "--kmer-length", "4", "--threads", "1"});
+    DOCTEST_CHECK(contains(by_verb.err, "this run is finished already"));
     const ProgramResult changed =
         fixture.finetune("kmer-ridge", {"--architecture", "kmer-ridge", "--kmer-length", "5"});
     DOCTEST_CHECK(changed.code == 2);
@@ -214,9 +219,9 @@ DOCTEST_TEST_CASE("finetune: options that do not belong together") {
         DOCTEST_CHECK(result.code == 2);
         DOCTEST_CHECK(result.err == "bigbird-dna: error: " + sentence + "\n");
     };
-    refused({},
-            "--model is needed: the pretrained model to start from (--architecture bigbird); --architecture "
-            "bigbird-bins needs none");
+    refused({"--architecture", "bigbird"},
+            "--model is needed: the pretrained model to start from. Without one, give --architecture: "
+            "bigbird-bins, deepsea, gkm-svm, kmer-ridge");
     refused({"--architecture", "deepsea", "--model", fixture / "pretrained"},
             "--model is for --architecture bigbird: deepsea starts from nothing");
     refused({"--architecture", "deepsea"},
@@ -224,8 +229,7 @@ DOCTEST_TEST_CASE("finetune: options that do not belong together") {
     refused({"--architecture", "kmer-ridge", "--window=-101:0"},
             "--window -101:0 is not inside the examples' windows, -100:100");
     refused({"--architecture", "resnet"},
-            "--architecture 'resnet' is not known; there are bigbird, bigbird-bins, cnnprom, deepromoter, "
-            "deepsea, gkm-svm, "
+            "--architecture 'resnet' is not known; there are bigbird, bigbird-bins, deepsea, gkm-svm, "
             "kmer-ridge");
     refused({"--positive-weight", "-1"},
             "--positive-weight: '-1' is neither a number above 0 nor balanced; see 'bigbird-dna "
@@ -255,7 +259,7 @@ DOCTEST_TEST_CASE("finetune: options that the chosen model does not read are ref
     refused({"deepsea", "--head", "linear"},
             "--head has no effect with --architecture deepsea: it is for --architecture bigbird");
     refused({"deepsea", "--shift", "1"},
-            "--shift has no effect with --architecture deepsea: it is for models of bins (--architecture "
+            "--shift has no effect with --architecture deepsea: it is for bin models (--architecture "
             "bigbird-bins, --head bins)");
     refused({"bigbird", "--head", "bins", "--motifs", "1"},
             "--motifs has no effect with --head bins: it is for bigbird-bins");
@@ -269,28 +273,23 @@ DOCTEST_TEST_CASE(
     const auto at = [&](const std::string& name) { return (folder / name).string(); };
     write_bin_examples(folder / "examples", 100, 1);
     write_json(folder / "small.json", bins::to_json(small_bins()), Overwrite::allow);
-    const auto train = [&](const std::string& run, std::vector<std::string> more) {
-        std::vector<std::string> words{"finetune-chromatin",
-                                       "--architecture",
-                                       "bigbird-bins",
-                                       "--examples",
-                                       at("examples"),
-                                       "--config",
-                                       at("small.json"),
-                                       "--steps",
-                                       "6",
-                                       "--device",
-                                       "cpu",
-                                       "--output",
-                                       at(run)};
+    const auto train = [&](const std::string& run, std::vector<std::string> more,
+                           const Disturbance& disturbance = {}) {
+        std::vector<std::string> words{
+            "finetune-chromatin", "--examples", at("examples"), "--config", at("small.json"),
+            "--device",           "cpu",        "--output",     at(run)};
         words.insert(words.end(), more.begin(), more.end());
-        return run_program(words);
+        return run_program(words, {}, disturbance);
     };
+    // 55 bins are as good as 7 windows of 8 bins: 10 epochs are 9 steps of 8 windows.
     const ProgramResult one = train("one", {"--threads", "1"});
     DOCTEST_INFO(one.err);
     DOCTEST_REQUIRE(one.code == 0);
     DOCTEST_CHECK(contains(one.err, "55 bins to learn from, 20 for validation"));
     const Json options = read_json(folder / "one/config.resolved.json")["options"];
+    DOCTEST_CHECK(options["--architecture"] == "bigbird-bins");
+    DOCTEST_CHECK(options["--steps"] == 9);
+    DOCTEST_CHECK(options["--patience"] == 3);
     DOCTEST_CHECK(options["--batch-size"] == 8);
     DOCTEST_CHECK(options["--schedule"] == "cosine");
     DOCTEST_CHECK(options["--positive-weight"] == 1);
@@ -308,6 +307,17 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(read_file(folder / "cut/model/model.safetensors") ==
                   read_file(folder / "one/model/model.safetensors"));
     DOCTEST_CHECK(contains(train("one", {"--shift", "5"}).err, "--shift"));
+    const std::vector<std::string> long_steps{"--threads",    "1",    "--steps",          "4",
+                                              "--batch-size", "6000", "--evaluate-every", "1"};
+    DOCTEST_REQUIRE(train("long", long_steps).code == 0);
+    const ProgramResult stopped =
+        train("stopped", long_steps, {.signal = SIGTERM, .once_said = "step 1: eval_loss"});
+    DOCTEST_INFO(stopped.err);
+    DOCTEST_CHECK(stopped.code == 143);
+    DOCTEST_CHECK(contains(stopped.err, "written; the same command goes on from it"));
+    DOCTEST_REQUIRE(train("stopped", long_steps).code == 0);
+    DOCTEST_CHECK(read_file(folder / "stopped/model/model.safetensors") ==
+                  read_file(folder / "long/model/model.safetensors"));
 
     write_file(folder / "c.fa", ">c\n" + BinGenome(100, 1).dna + "\n");
     write_file(folder / "c.bed", "c\t0\t2000\n");

@@ -74,6 +74,34 @@ DOCTEST_TEST_CASE("help: a command's options say what they take and their defaul
     }
 }
 
+DOCTEST_TEST_CASE(
+    "help: outputs are named for what each command writes, and defaults of two numbers are whole") {
+    const std::string all = run_program({"help", "--markdown"}).out;
+    const auto of = [&](const std::string& command) {
+        const std::size_t begin = all.find("\n### " + command + "\n");
+        DOCTEST_CAPTURE(command);
+        DOCTEST_REQUIRE(begin != std::string::npos);
+        return all.substr(begin, all.find("\n### ", begin + 1) - begin);
+    };
+    const std::string embed = of("embed");
+    DOCTEST_CHECK(
+        contains(embed, "| Vectors; the ending tells the format: .tsv, .csv (each also .gz), .npy, .h5; "));
+    for (const char* no : {".bw", ".long.tsv", "Scores"})
+        DOCTEST_CHECK_FALSE(contains(embed, no));
+    DOCTEST_CHECK_FALSE(contains(of("predict-variants"), ".bw"));
+    DOCTEST_CHECK(
+        contains(of("predict-chromatin"), ".long.tsv, .npy, .h5, .bedgraph, .bw ({label} in the name: "));
+    DOCTEST_CHECK(contains(of("finetune-chromatin"), "| `0.9 0.98; other models: 0.9 0.999` |"));
+}
+
+DOCTEST_TEST_CASE("help: a default that stands for a choice of the program is told in words") {
+    const std::string all = run_program({"help", "--markdown"}).out;
+    DOCTEST_CHECK(contains(all, "| `-t`, `--threads` | `N` | `all available threads` |"));
+    DOCTEST_CHECK(contains(all, "| `--warmup-steps` | `N` | `a tenth of all, at most 10000` |"));
+    DOCTEST_CHECK(!contains(all, "| `-1` |"));
+    DOCTEST_CHECK(!contains(all, "; 0: all"));
+}
+
 DOCTEST_TEST_CASE("help: a value out of range is a short sentence") {
     const auto result = run_program({"build-promoters", "--threads", "-3"});
     DOCTEST_CHECK(result.code == 2);

@@ -2,7 +2,8 @@
 // The reference, the man pages and the examples, all of which come from the command line's own tree.
 #include "cli/run_program.hpp"
 #include "cli/shell.hpp"
-#include "commands/command_list.hpp"
+#include "commands/commands.hpp"
+#include "support/hand_over.hpp"
 #include "support/help_notes.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
@@ -44,7 +45,7 @@ private:
     struct Nothing {};
     CLI::App& add_all() {
         static char* no_arguments = nullptr;
-        cli::add_commands(program_, cli::HandOver(&no_arguments));
+        cli::add_commands<true>(program_, cli::HandOver(&no_arguments), cli::RunHere{});
         return *program_
                     .add<Nothing>("parse-nothing", "Help", "By which the test comes to the tree",
                                   std::make_shared<Nothing>(), [](const Nothing&) { return 0; })
@@ -122,17 +123,43 @@ DOCTEST_TEST_CASE("manual: --help names common options that exist, and --help-al
             DOCTEST_CHECK_MESSAGE(command->get_option_no_throw(option) != nullptr, command->get_name(),
                                   option);
     }
-    DOCTEST_CHECK(folded == 6);
+    DOCTEST_CHECK(folded == 23);
     const std::string brief = run_program({"pretrain", "--help"}).out;
     const std::string all = run_program({"pretrain", "--help-all"}).out;
-    DOCTEST_CHECK(run_program({"predict-variants", "--help-all"}).out ==
-                  run_program({"predict-variants", "--help"}).out);  // which has no rare ones
+    DOCTEST_CHECK(run_program({"merge", "--help-all"}).out ==
+                  run_program({"merge", "--help"}).out);  // which has no rare ones
     DOCTEST_CHECK(contains(brief, "\n  --steps N "));
     DOCTEST_CHECK(!contains(brief, "\n  --clip-norm "));
     DOCTEST_CHECK(contains(brief, " more options: bigbird-dna pretrain --help-all\n"));
     DOCTEST_CHECK(contains(all, "\n  --clip-norm "));
     DOCTEST_CHECK(!contains(all, "more options:"));
     DOCTEST_CHECK(std::ranges::count(brief, '\n') <= 100);
+}
+
+DOCTEST_TEST_CASE("manual: a verb has the options of its doors, and says which task an option is for") {
+    const std::string text = run_program({"help", "--markdown"}).out;
+    const std::size_t begin = text.find("\n### predict\n");
+    DOCTEST_REQUIRE(begin != std::string::npos);
+    const std::string predict = text.substr(begin, text.find("\n### ", begin + 1) - begin);
+    DOCTEST_CHECK(contains(predict, "| `-m`, `--model` | `DIR ...` | required |"));
+    DOCTEST_CHECK(
+        contains(predict, "| `--tile` | `BP` | `none: regions are scored whole` | Cut regions into tiles"));
+    DOCTEST_CHECK(contains(predict, " (promoter) |\n"));
+    DOCTEST_CHECK(contains(predict, "| `chromatin: average; promoter: none; tokens: none` |"));
+    DOCTEST_CHECK(contains(text, "| `--window` | `A:B\\|BP` |"));
+    DOCTEST_CHECK(contains(run_program({"help", "--man", "finetune"}).out, "\\-\\-annotations"));
+    DOCTEST_CHECK(contains(run_program({"completion", "bash"}).out, "evaluate"));
+}
+
+DOCTEST_TEST_CASE("manual: retired options are shown nowhere") {
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"help", "--markdown"},
+                                                  {"help", "--man", "pretrain"},
+                                                  {"pretrain", "--help-all"},
+                                                  {"completion", "zsh"}}) {
+        const std::string text = run_program(words).out;
+        for (const char* option : {"verbose", "mask-spans"})
+            DOCTEST_CHECK_FALSE(contains(text, option));
+    }
 }
 
 DOCTEST_TEST_CASE("manual: --help ends with examples that can be copied") {

@@ -6,9 +6,11 @@
 #include "bigbird/core/formats/json_file.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 using namespace bigbird;
@@ -225,7 +227,7 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(run_program(arguments).code == 0);
 }
 
-DOCTEST_TEST_CASE("pretrain: of all threads, those of libraries too, the first one alone takes signals") {
+DOCTEST_TEST_CASE("pretrain: of all threads, those of libraries too, one alone takes signals") {
     const TempDir folder;
     const std::string documents = documents_in(folder);
     const ProgramResult stopped =
@@ -236,7 +238,7 @@ DOCTEST_TEST_CASE("pretrain: of all threads, those of libraries too, the first o
     DOCTEST_INFO(stopped.err);
     DOCTEST_CHECK(stopped.code == 143);
     DOCTEST_CHECK(stopped.threads >= 3);       // with the one that prepares batches and one of OpenMP's
-    DOCTEST_CHECK(stopped.open_threads <= 1);  // none while the first starts another
+    DOCTEST_CHECK(stopped.open_threads <= 1);  // the one that does nothing else
 }
 
 DOCTEST_TEST_CASE("pretrain: tiny-modern has its own defaults, trains on two processes, goes on, is scored") {
@@ -391,12 +393,81 @@ DOCTEST_TEST_CASE("pretrain: token shards give the run that their documents give
     DOCTEST_CHECK(contains(neither.err, "--documents FILE or --corpus DIR is needed"));
 }
 
+DOCTEST_TEST_CASE("pretrain: without --config a CPU trains tiny-modern, ten times the corpus") {
+    const TempDir folder;
+    const ProgramResult plan =
+        run_program({"pretrain", "--documents", documents_in(folder), "--tokenizer",
+                     test_data("tokenizer/small.model").string(), "--device", "cpu", "--dry-run"});
+    DOCTEST_INFO(plan.err);
+    DOCTEST_REQUIRE(plan.code == 0);
+    DOCTEST_CHECK(contains(plan.err, "--config tiny-modern"));
+    DOCTEST_CHECK(contains(plan.out, "steps of 8 sequences of 512 tokens: the corpus 10."));
+}
+
+DOCTEST_TEST_CASE("pretrain: a run of more than three days on a CPU is started only where it is asked for") {
+    const TempDir folder;
+    std::vector<std::string> run{"pretrain",
+                                 "--documents",
+                                 documents_in(folder),
+                                 "--tokenizer",
+                                 test_data("tokenizer/small.model").string(),
+                                 "--config",
+                                 "tiny",
+                                 "--steps",
+                                 "1000000000",
+                                 "--device",
+                                 "cpu",
+                                 "--output",
+                                 (folder / "run").string()};
+    const ProgramResult refused = run_program(run);
+    DOCTEST_CHECK(refused.code == 2);
+    DOCTEST_CHECK(contains(refused.err, "days on this CPU: choose a smaller --config"));
+    DOCTEST_CHECK_FALSE(fs::exists(folder / "run/checkpoints"));
+    run.insert(run.end(), {"--max-hours", "0.0001"});
+    const ProgramResult limited = run_program(run);
+    DOCTEST_CHECK(limited.code == 75);
+    DOCTEST_CHECK(contains(limited.err, "projected time: "));
+}
+
+DOCTEST_TEST_CASE(
+    "pretrain: a step that takes minutes is stopped within seconds, and resumed as if never begun") {
+    const TempDir folder;
+    const std::string documents = documents_in(folder);
+    const auto run = [&](const std::string& output, const std::string& batch, const std::string& steps) {
+        std::istringstream words("pretrain --config tiny --device cpu --yes --evaluate-every 1 --steps " +
+                                 steps + " --batch-size " + batch + " --documents " + documents +
+                                 " --evaluate-documents " + documents + " --output " +
+                                 (folder / output).string() + " --tokenizer " +
+                                 test_data("tokenizer/small.model").string());
+        return std::vector<std::string>{std::istream_iterator<std::string>(words), {}};
+    };
+    const auto start = std::chrono::steady_clock::now();
+    const ProgramResult stopped =
+        run_program(run("long", "4000", "2"), "",
+                    {.signal = SIGTERM, .once_said = "projected time", .milliseconds = 3000});
+    DOCTEST_INFO(stopped.err);
+    DOCTEST_CHECK(stopped.code == 143);
+    DOCTEST_CHECK(contains(stopped.err, "the same signal again ends at once"));
+    DOCTEST_CHECK(contains(stopped.err, "stopped within the first step; the same command starts afresh"));
+    DOCTEST_CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+    DOCTEST_CHECK_FALSE(fs::exists(folder / "long/checkpoints"));
+    const ProgramResult cut = run_program(
+        run("cut", "200", "4"), "", {.signal = SIGINT, .once_said = "step 1: eval_loss", .milliseconds = 10});
+    DOCTEST_INFO(cut.err);
+    DOCTEST_CHECK(cut.code == 130);
+    DOCTEST_CHECK(contains(cut.err, "written; the same command goes on from it"));
+    DOCTEST_REQUIRE(run_program(run("cut", "200", "4")).code == 0);
+    DOCTEST_REQUIRE(run_program(run("whole", "200", "4")).code == 0);
+    DOCTEST_CHECK(testing::read_file(folder / "cut/model/model.safetensors") ==
+                  testing::read_file(folder / "whole/model/model.safetensors"));
+}
+
 DOCTEST_TEST_CASE("pretrain: --dry-run says what to expect and leaves nothing behind") {
     const TempDir folder;
     const ProgramResult result = run_program(pretrain(documents_in(folder), folder / "run", {"--dry-run"}));
     DOCTEST_CHECK(result.code == 0);
     for (const char* word :
-         {"parameters", "operations a token", "memory, counted", "an epoch", "time, projected"}) {
+         {"parameters", "operations a token", "memory, counted", "the corpus", "time, projected"}) {
         DOCTEST_CHECK(contains(result.out, word));
     }
     DOCTEST_CHECK_FALSE(fs::exists(folder / "run"));
@@ -408,7 +479,7 @@ DOCTEST_TEST_CASE("pretrain: options from a YAML file, the command line goes bef
         folder / "run.yaml",
         "documents: " + documents_in(folder) + "\ntokenizer: " + test_data("tokenizer/small.model").string() +
             "\nconfig: tiny\nsteps: 7  # the paper has more\nbatch-size: 2\n--sequence-length: 64\n"
-            "nsp: off\nforce: false\ndevice: cpu\n");
+            "nsp: false\nforce: false\ndevice: cpu\n");
     const std::string file = (folder / "run.yaml").string();
     const ProgramResult result =
         run_program({"pretrain", "--options", file, "--steps", "1", "--output", (folder / "run").string()});
@@ -427,6 +498,11 @@ DOCTEST_TEST_CASE("pretrain: options from a YAML file, the command line goes bef
                                                "--output", (folder / "other").string()});
     DOCTEST_CHECK(unknown.code == 2);
     DOCTEST_CHECK(contains(unknown.err, "--stepz"));
+    testing::write_file(folder / "misfit.yaml", "config: false\n");
+    const ProgramResult misfit = run_program({"pretrain", "--options", (folder / "misfit.yaml").string(),
+                                              "--steps", "true", "--output", (folder / "other").string()});
+    DOCTEST_CHECK(misfit.code == 2);
+    DOCTEST_CHECK(contains(misfit.err, "--steps"));
 }
 
 DOCTEST_TEST_CASE("pretrain: documents are drawn from a genome where none are given") {
@@ -465,7 +541,11 @@ DOCTEST_TEST_CASE("pretrain: documents are drawn from a genome where none are gi
     DOCTEST_CHECK(options["--reference"][0]["sha256"].get<std::string>().size() == 64);
     std::vector<std::string> held_out = arguments;
     held_out.back() = (folder / "held_out").string();
-    held_out.insert(held_out.end(), {"--hold-out", "1"});
+    held_out.insert(held_out.end(), {"--hold-out", "none:1-100"});
+    const ProgramResult none = run_program(held_out);
+    DOCTEST_CHECK(none.code == 2);
+    DOCTEST_CHECK(contains(none.err, "--hold-out 'none:1-100' is neither a contig or region"));
+    held_out.back() = "1";
     const ProgramResult with = run_program(held_out);
     DOCTEST_INFO(with.err);
     DOCTEST_CHECK(with.code == 0);

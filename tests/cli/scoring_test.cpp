@@ -221,14 +221,8 @@ DOCTEST_TEST_CASE("scoring: all formats at once, and none where the input is wro
                                            "--track-labels", "label1"};
     write_file(fixture / "bad.bed", "c\t1\t2\nd\t1\t2\n");
     DOCTEST_CHECK(fixture.predict(fixture / "bad.bed", outputs).code == 3);
-    const std::vector<std::string> files{"s.tsv.gz",
-                                         "s.npy",
-                                         "s.rows.tsv",
-                                         "s.labels.tsv",
-                                         "s.h5",
-                                         "s.long.tsv",
-                                         "001_label1/001_label1.bw",
-                                         "one.bedgraph"};
+    const std::vector<std::string> files{"s.tsv.gz", "s.npy",      "s.rows.tsv",       "s.labels.tsv",
+                                         "s.h5",     "s.long.tsv", "label1/label1.bw", "one.bedgraph"};
     for (const std::string& file : files)
         DOCTEST_CHECK_FALSE(fixture.has(file));
     const auto result = fixture.predict(fixture / "rows.bed", outputs);
@@ -256,7 +250,8 @@ DOCTEST_TEST_CASE("scoring: entries of no base, of one, longer than the window a
     DOCTEST_CHECK(lines_without_comments(tiled.out) == 5);
     const auto pool = fixture.predict("-", {"--output", "-", "--pool", "mean"}, "c\t0\t2000\n");
     DOCTEST_CHECK(pool.code == 2);
-    DOCTEST_CHECK(contains(pool.err, "--pool needs tiles: give --tile or --scan"));
+    DOCTEST_CHECK(contains(
+        pool.err, "--pool mean needs tiles for a model that scores one window per row: give --tile"));
     const auto summits =
         fixture.predict("-", {"--output", "-", "--tile", "500", "--anchor", "summit"}, "c\t0\t2000\n");
     DOCTEST_CHECK(summits.code == 2);

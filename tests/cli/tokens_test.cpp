@@ -14,11 +14,13 @@ namespace {
 
 class Fixture {
 public:
-    Fixture() { write_tiny_pretrained(folder_ / "pretrained", 1); }
+    explicit Fixture(const std::string& verb = "finetune-tokens") : verb_(verb) {
+        write_tiny_pretrained(folder_ / "pretrained", 1);
+    }
     std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
     ProgramResult finetune(const std::string& run, const std::vector<std::string>& more = {},
                            const std::string& labels = test_data("tokens/labels.bed.gz").string()) const {
-        std::vector<std::string> words{"finetune-tokens",
+        std::vector<std::string> words{verb_,
                                        "--labels",
                                        labels,
                                        "--reference",
@@ -61,6 +63,7 @@ public:
     }
 
 private:
+    std::string verb_;
     TempDir folder_;
 };
 
@@ -78,9 +81,19 @@ DOCTEST_TEST_CASE("tokens: trained, predicted and evaluated by the program") {
     write_file(fixture / "regions.bed", "chr22\t17030000\t17031000\tx\n");
     DOCTEST_REQUIRE(fixture.predict("scores.tsv").code == 0);
     DOCTEST_REQUIRE(fixture.predict("{label}.bw").code == 0);
-    DOCTEST_CHECK(std::filesystem::exists(fixture / "002_repeat.bw"));
+    DOCTEST_CHECK(std::filesystem::exists(fixture / "repeat.bw"));
     const std::string table = read_file(fixture / "scores.tsv");
     DOCTEST_CHECK(table.find("\tn_fraction\tnone\tbound\trepeat\n") != std::string::npos);
+    const std::string labels = test_data("tokens/labels.bed.gz");
+    const auto by_verb = [](const std::vector<std::string>& words) { return run_program(words); };
+    DOCTEST_REQUIRE(
+        by_verb({"predict", "--model", fixture / "run", "--reference", Fixture::reference(), "--regions",
+                 fixture / "regions.bed", "--output", fixture / "verb.tsv", "--device", "cpu"})
+            .code == 0);
+    DOCTEST_CHECK(read_file(fixture / "verb.tsv") == table);
+    const ProgramResult figures = by_verb({"evaluate", "--scores", fixture / "verb.tsv", "--labels", labels,
+                                           "--reference", Fixture::reference(), "--output", "-"});
+    DOCTEST_CHECK(Json::parse(figures.out)["bases"] == 1000);
     const ProgramResult again = fixture.predict("scores.tsv");
     DOCTEST_CHECK(again.code == 2);
     const ProgramResult evaluated = fixture.evaluate(test_data("tokens/labels.bed.gz").string(), "-");
@@ -125,6 +138,9 @@ DOCTEST_TEST_CASE("tokens: scores are calibrated on --validation, as the model s
     DOCTEST_CHECK(changed.err.find("--calibration") != std::string::npos);
     DOCTEST_REQUIRE(fixture.finetune("plain", balanced).code == 0);
     DOCTEST_CHECK(fixture.weights("plain") == fixture.weights("run"));
+    const Fixture by_verb("finetune");
+    DOCTEST_REQUIRE(by_verb.finetune("run", balanced).code == 0);
+    DOCTEST_CHECK(by_verb.weights("run") == fixture.weights("run"));
     DOCTEST_CHECK_FALSE(std::filesystem::exists(fixture / "plain/model/calibration.json"));
 
     write_file(fixture / "regions.bed", "chr22\t17030000\t17031000\tx\n");

@@ -44,7 +44,7 @@ DOCTEST_TEST_CASE("variants: rows in order on standard output, what is wrong mar
     const Fixture fixture;
     const auto result =
         fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--output", "-",
-                          "--labels", "0", "--write", "difference,log-odds"});
+                          "--labels", "0", "--write", "difference,log-odds", "--skip-invalid"});
     DOCTEST_CAPTURE(result.err);
     DOCTEST_CHECK(result.code == 0);
     DOCTEST_CHECK(
@@ -79,10 +79,20 @@ DOCTEST_TEST_CASE("variants: --strict and inputs that are no VCF end it and leav
     check(fixture / "absent.vcf", {}, "absent.vcf: no such file");
 }
 
+DOCTEST_TEST_CASE(
+    "variants: where more than a fifth does not fit the reference, it is refused and nothing written") {
+    const Fixture fixture;
+    const auto result = fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf",
+                                          "--labels", "0", "--output", fixture / "refused.tsv"});
+    DOCTEST_CHECK(result.code == 3);
+    DOCTEST_CHECK(contains(result.err, "do not fit the reference"));
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(fixture / "refused.tsv"));
+}
+
 DOCTEST_TEST_CASE("variants: a pretrained model needs no head, and takes no labels") {
     const Fixture fixture;
     const auto result = fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf",
-                                          "--window", "200", "--output", "-", "--quiet"});
+                                          "--window", "200", "--output", "-", "--quiet", "--skip-invalid"});
     DOCTEST_CHECK(result.code == 0);
     DOCTEST_CHECK(contains(result.out, "n_fraction\tlog_likelihood_ref\tlog_likelihood_alt\tlog_odds\n"));
     const auto labels = fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf",

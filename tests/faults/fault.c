@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library for LD_PRELOAD that fails the n-th call of a kind, or kills the process there (campaign says how it is
-// used). Only calls from main() on count; those on files only where the file lies below a folder.
+// A library for LD_PRELOAD that fails the n-th call of a kind, or kills the process there (run says how it is used).
+// Only calls from main() on count, on files below a folder.
 //
 //   BIGBIRD_FAULT_CALLS     kinds, as "write,rename"; see `names` below
 //   BIGBIRD_FAULT_AT        the call that fails, from 1; 0 or none: calls are counted only
-//   BIGBIRD_FAULT_ERROR     errno by name, or "short" (half of the bytes are written), or "kill" (SIGKILL before it)
+//   BIGBIRD_FAULT_ERROR     errno by name, or "kill" (SIGKILL before it)
 //   BIGBIRD_FAULT_LASTS     where set, all later calls of the kinds fail, too, as on a disk that stays full
 //   BIGBIRD_FAULT_FOLDER    files below it count
-//   BIGBIRD_FAULT_PROGRAM   only in the program of this name, which another program may exec()
 //   BIGBIRD_FAULT_REPORT    file to which "hit KIND N" or, at the end, "count KIND N" is appended
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,18 +20,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum kind { k_write, k_open, k_read, k_fsync, k_rename, k_link, k_unlink, k_mkdir, k_chmod, k_truncate, k_lock, k_close, k_mmap, k_malloc, kinds };
-static const char* const names[kinds] = {"write", "open",  "read",     "fsync", "rename", "link", "unlink",
-                                         "mkdir", "chmod", "truncate", "lock",  "close",  "mmap", "malloc"};
+enum kind { k_write, k_open, k_fsync, k_rename, k_mkdir, kinds };
+static const char* const names[kinds] = {"write", "open", "fsync", "rename", "mkdir"};
 
-static bool armed, chosen[kinds], lasts, shortens, kills;
+static bool armed, chosen[kinds], lasts, kills;
 static int error_number;
 static long fails_at;
 static atomic_long calls, seen[kinds];
@@ -92,23 +89,13 @@ static bool writes(int flags) {
 
 // ---- bytes
 
-static ssize_t halved(ssize_t whole) {
-    return whole > 1 ? whole / 2 : whole;
-}
-
 ssize_t write(int handle, const void* bytes, size_t size) {
-    if (counts_file(handle) && fails(k_write)) {
-        if (!shortens) return -1;
-        size = (size_t)halved((ssize_t)size);
-    }
+    if (counts_file(handle) && fails(k_write)) return -1;
     return syscall(SYS_write, handle, bytes, size);
 }
 
 ssize_t pwrite(int handle, const void* bytes, size_t size, off_t at) {
-    if (counts_file(handle) && fails(k_write)) {
-        if (!shortens) return -1;
-        size = (size_t)halved((ssize_t)size);
-    }
+    if (counts_file(handle) && fails(k_write)) return -1;
     return syscall(SYS_pwrite64, handle, bytes, size, at);
 }
 
@@ -117,31 +104,17 @@ ssize_t pwrite64(int handle, const void* bytes, size_t size, off64_t at) {
 }
 
 ssize_t writev(int handle, const struct iovec* parts, int count) {
-    if (counts_file(handle) && fails(k_write)) {
-        if (!shortens) return -1;
-        return syscall(SYS_write, handle, parts[0].iov_base, halved((ssize_t)parts[0].iov_len));
-    }
+    if (counts_file(handle) && fails(k_write)) return -1;
     return syscall(SYS_writev, handle, parts, count);
 }
 
 ssize_t sendfile(int to, int from, off_t* at, size_t size) {
-    if (counts_file(to) && fails(k_write)) {
-        if (!shortens) return -1;
-        size = (size_t)halved((ssize_t)size);
-    }
+    if (counts_file(to) && fails(k_write)) return -1;
     return syscall(SYS_sendfile, to, from, at, size);
 }
 
 ssize_t sendfile64(int to, int from, off64_t* at, size_t size) {
     return sendfile(to, from, at, size);
-}
-
-int ftruncate(int handle, off_t size) {
-    return counts_file(handle) && fails(k_truncate) ? -1 : (int)syscall(SYS_ftruncate, handle, size);
-}
-
-int ftruncate64(int handle, off64_t size) {
-    return ftruncate(handle, size);
 }
 
 int fsync(int handle) {
@@ -152,17 +125,10 @@ int fdatasync(int handle) {
     return counts_file(handle) && fails(k_fsync) ? -1 : (int)syscall(SYS_fdatasync, handle);
 }
 
-// The file is closed, as Linux closes it, and the error comes of what it had not yet written.
-int close(int handle) {
-    const bool counts = counts_file(handle) && writes(fcntl(handle, F_GETFL));
-    const int result = (int)syscall(SYS_close, handle);
-    return counts && fails(k_close) ? -1 : result;
-}
-
 // ---- names
 
 static int open_at(int parent, const char* path, int flags, mode_t mode) {
-    if (counts_path(path) && fails(writes(flags) ? k_open : k_read)) return -1;
+    if (writes(flags) && counts_path(path) && fails(k_open)) return -1;
     return (int)syscall(SYS_openat, parent, path, flags, mode);
 }
 
@@ -196,39 +162,12 @@ int rename(const char* from, const char* to) {
     return counts_path(to) && fails(k_rename) ? -1 : (int)syscall(SYS_rename, from, to);
 }
 
-int renameat2(int from_parent, const char* from, int to_parent, const char* to, unsigned flags) {
-    return counts_path(to) && fails(k_rename) ? -1
-                                              : (int)syscall(SYS_renameat2, from_parent, from, to_parent, to, flags);
-}
-
 int link(const char* from, const char* to) {
-    return counts_path(to) && fails(k_link) ? -1 : (int)syscall(SYS_link, from, to);
-}
-
-int unlink(const char* path) {
-    return counts_path(path) && fails(k_unlink) ? -1 : (int)syscall(SYS_unlink, path);
-}
-
-int rmdir(const char* path) {
-    return counts_path(path) && fails(k_unlink) ? -1 : (int)syscall(SYS_rmdir, path);
-}
-
-int unlinkat(int parent, const char* path, int flags) {
-    return (parent == AT_FDCWD ? counts_path(path) : counts_file(parent)) && fails(k_unlink)
-               ? -1
-               : (int)syscall(SYS_unlinkat, parent, path, flags);
+    return counts_path(to) && fails(k_rename) ? -1 : (int)syscall(SYS_link, from, to);
 }
 
 int mkdir(const char* path, mode_t mode) {
     return counts_path(path) && fails(k_mkdir) ? -1 : (int)syscall(SYS_mkdir, path, mode);
-}
-
-int fchmod(int handle, mode_t mode) {
-    return counts_file(handle) && fails(k_chmod) ? -1 : (int)syscall(SYS_fchmod, handle, mode);
-}
-
-int flock(int handle, int operation) {
-    return counts_file(handle) && fails(k_lock) ? -1 : (int)syscall(SYS_flock, handle, operation);
 }
 
 // ---- streams of C: the library's own calls cannot be interposed, so those that write go through ours
@@ -258,10 +197,7 @@ static int stream_close(void* cookie) {
 }
 
 FILE* fopen(const char* path, const char* mode) {
-    if (mode[0] == 'r' && strchr(mode, '+') == NULL) {
-        return counts_path(path) && fails(k_read) ? NULL : NEXT(fopen)(path, mode);
-    }
-    if (!counts_path(path)) return NEXT(fopen)(path, mode);
+    if (!counts_path(path) || (mode[0] == 'r' && strchr(mode, '+') == NULL)) return NEXT(fopen)(path, mode);
     int flags = strchr(mode, '+') != NULL ? O_RDWR : O_WRONLY;
     if (mode[0] != 'r') flags |= O_CREAT | (mode[0] == 'a' ? O_APPEND : O_TRUNC);
     if (strchr(mode, 'e') != NULL) flags |= O_CLOEXEC;
@@ -275,50 +211,7 @@ FILE* fopen(const char* path, const char* mode) {
 // libstdc++ opens by this one, and then writes by write().
 FILE* fopen64(const char* path, const char* mode) {
     const bool reads = mode[0] == 'r' && strchr(mode, '+') == NULL;
-    return counts_path(path) && fails(reads ? k_read : k_open) ? NULL : NEXT(fopen64)(path, mode);
-}
-
-// ---- memory
-
-void* __libc_malloc(size_t);
-void* __libc_calloc(size_t, size_t);
-void* __libc_realloc(void*, size_t);
-void* __libc_memalign(size_t, size_t);
-
-void* malloc(size_t size) {
-    return fails(k_malloc) ? NULL : __libc_malloc(size);
-}
-
-void* calloc(size_t count, size_t size) {
-    return fails(k_malloc) ? NULL : __libc_calloc(count, size);
-}
-
-void* realloc(void* old, size_t size) {
-    return fails(k_malloc) ? NULL : __libc_realloc(old, size);
-}
-
-void* memalign(size_t alignment, size_t size) {
-    return fails(k_malloc) ? NULL : __libc_memalign(alignment, size);
-}
-
-void* aligned_alloc(size_t alignment, size_t size) {
-    return memalign(alignment, size);
-}
-
-int posix_memalign(void** memory, size_t alignment, size_t size) {
-    void* const found = memalign(alignment, size);
-    if (found == NULL) return ENOMEM;
-    *memory = found;
-    return 0;
-}
-
-void* mmap(void* at, size_t size, int protection, int flags, int handle, off_t offset) {
-    if (fails(k_mmap)) return MAP_FAILED;
-    return (void*)syscall(SYS_mmap, at, size, protection, flags, handle, offset);
-}
-
-void* mmap64(void* at, size_t size, int protection, int flags, int handle, off64_t offset) {
-    return mmap(at, size, protection, flags, handle, offset);
+    return !reads && counts_path(path) && fails(k_open) ? NULL : NEXT(fopen64)(path, mode);
 }
 
 // ---- start and end
@@ -327,7 +220,7 @@ static int error_of(const char* name) {
     static const struct {
         const char* name;
         int number;
-    } errors[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EDQUOT", EDQUOT}, {"ENOMEM", ENOMEM}, {"EINTR", EINTR}, {"EMFILE", EMFILE}, {"EACCES", EACCES}, {"EROFS", EROFS}};
+    } errors[] = {{"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EDQUOT", EDQUOT}};
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; ++i) {
         if (strcmp(errors[i].name, name) == 0) return errors[i].number;
     }
@@ -347,15 +240,6 @@ static bool in_list(const char* list, const char* word) {
     return false;
 }
 
-static bool is_program(const char* name) {
-    char path[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length < 0) return false;
-    path[length] = '\0';
-    const char* const slash = strrchr(path, '/');
-    return strcmp(slash == NULL ? path : slash + 1, name) == 0;
-}
-
 static void set_up(void) {
     const char* const error = setting("BIGBIRD_FAULT_ERROR");
     for (int kind = 0; kind < kinds; ++kind) {
@@ -364,11 +248,10 @@ static void set_up(void) {
     fails_at = atol(setting("BIGBIRD_FAULT_AT"));
     lasts = setting("BIGBIRD_FAULT_LASTS")[0] != '\0';
     kills = strcmp(error, "kill") == 0;
-    shortens = strcmp(error, "short") == 0;
     error_number = error_of(error);
     snprintf(folder, sizeof folder, "%s", setting("BIGBIRD_FAULT_FOLDER"));
     snprintf(report, sizeof report, "%s", setting("BIGBIRD_FAULT_REPORT"));
-    armed = is_program(setting("BIGBIRD_FAULT_PROGRAM"));
+    armed = report[0] != '\0';
 }
 
 static int (*real_main)(int, char**, char**);
@@ -390,11 +273,4 @@ __attribute__((destructor)) static void tell_counts(void) {
     for (int kind = 0; kind < kinds; ++kind) {
         if (chosen[kind]) say("count", (enum kind)kind, atomic_load(&seen[kind]));
     }
-}
-
-// bigbird-dna-tensors ends without destructors.
-void _exit(int code) {
-    tell_counts();
-    NEXT(_exit)(code);
-    __builtin_unreachable();
 }

@@ -49,9 +49,7 @@ AttentionInputs on_gpu(const AttentionInputs& inputs) {
 /// The sets of kernels that this GPU can run.
 std::vector<cuda::KernelSet> kernel_sets() {
     std::vector<cuda::KernelSet> sets{cuda::KernelSet::general};
-    if (testing::is_hopper(gpu())) {
-        sets.push_back(cuda::KernelSet::hopper);
-    }
+    if (testing::is_hopper(gpu())) sets.push_back(cuda::KernelSet::hopper);
     return sets;
 }
 
@@ -72,9 +70,7 @@ AttentionResults run_kernels(const LayerLayout& layout, const AttentionInputs& i
     const at::Tensor out =
         cuda_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), inputs.key_mask, layout,
                        is_whole ? set : cuda::KernelSet::general, set);
-    if (part != Part::forward) {
-        out.backward(inputs.d_out.to(type));
-    }
+    if (part != Part::forward) out.backward(inputs.d_out.to(type));
     const auto result = [](const at::Tensor& x) {
         return x.defined() ? x.transpose(1, 2).to(at::kDouble) : x;
     };
@@ -122,40 +118,32 @@ bool has(cuda::KernelSet set) {
 
 void check_cases(cuda::KernelSet set, Part part) {
     for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
-        for (std::size_t i = 0; has(set) && i < cases.size(); ++i) {
+        for (std::size_t i = 0; has(set) && i < cases.size(); ++i)
             check_case(cases[i], type, set, part);
-        }
     }
 }
 
-void check_twin(cuda::KernelSet set, Part part) {
-    if (!has(set)) {
-        return;
-    }
+void check_small(cuda::KernelSet set, Part part) {
+    if (!has(set)) return;
     const CudaCase c{.pattern = "bigbird", .blocks = 12, .heads = 1, .padded = 70, .longest = 4};
     const LayerLayout layout = layout_of(c);
     const AttentionInputs inputs = inputs_of(c, at::kBFloat16);
-    const AttentionResults twin = run_twin(cuda::make_schedule(*layout.layouts, 64), inputs, true);
+    const AttentionResults exact = run_reference(layout, inputs, at::kDouble);
     const AttentionResults found = run_kernels(layout, on_gpu(inputs), at::kBFloat16, set, part);
     if (part == Part::forward) {
-        DOCTEST_CHECK(difference(found.out.cpu(), twin.out) < 0.02);
+        DOCTEST_CHECK(difference(found.out.cpu(), exact.out) < 0.02);
     } else if (part == Part::of_queries) {
-        DOCTEST_CHECK(difference(found.dq.cpu(), twin.dq) < 0.08);
+        DOCTEST_CHECK(difference(found.dq.cpu(), exact.dq) < 0.08);
     } else {
-        DOCTEST_CHECK(difference(found.dk.cpu(), twin.dk) < 0.08);
-        DOCTEST_CHECK(difference(found.dv.cpu(), twin.dv) < 0.08);
+        DOCTEST_CHECK(difference(found.dk.cpu(), exact.dk) < 0.08);
+        DOCTEST_CHECK(difference(found.dv.cpu(), exact.dv) < 0.08);
     }
 }
 
 /// The small case first: it fails fast, and is what compute-sanitizer runs.
 void check_kernel(cuda::KernelSet set, Part part) {
-    check_twin(set, part);
+    check_small(set, part);
     check_cases(set, part);
-}
-
-bool same_bytes(const AttentionResults& a, const AttentionResults& b) {
-    return testing::identical(a.out, b.out) && testing::identical(a.dq, b.dq) &&
-           testing::identical(a.dk, b.dk) && testing::identical(a.dv, b.dv);
 }
 
 }  // namespace
@@ -182,9 +170,8 @@ DOCTEST_TEST_CASE("gpu attention: hopper dk and dv") {
 }
 DOCTEST_TEST_CASE("gpu attention: the slow twins alone, small enough for compute-sanitizer") {
     for (const cuda::KernelSet set : kernel_sets()) {
-        for (const Part part : {Part::forward, Part::of_queries, Part::of_keys}) {
-            check_twin(set, part);
-        }
+        for (const Part part : {Part::forward, Part::of_queries, Part::of_keys})
+            check_small(set, part);
     }
 }
 
@@ -194,9 +181,8 @@ DOCTEST_TEST_CASE("gpu attention: the same bytes every time") {
     const AttentionInputs inputs = on_gpu(inputs_of(c, at::kBFloat16));
     for (const cuda::KernelSet set : kernel_sets()) {
         const AttentionResults first = run_kernels(layout, inputs, at::kBFloat16, set);
-        for (int i = 0; i < 20; ++i) {
-            DOCTEST_CHECK(same_bytes(first, run_kernels(layout, inputs, at::kBFloat16, set)));
-        }
+        for (int i = 0; i < 20; ++i)
+            DOCTEST_CHECK(testing::identical(first, run_kernels(layout, inputs, at::kBFloat16, set)));
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel that waits for ever is ended, and says where it waited
-// (attention/cuda/device/hopper/wait_reports.cuh).
+// (attention/cuda/device/hopper/hopper_kernels.cu).
 #include "gpu/cuda_runtime.hpp"
 #include "gpu/hang.hpp"
 #include "support/testing.hpp"
@@ -37,9 +37,8 @@ Ended run_program(const std::string& command) {
     DOCTEST_REQUIRE(pipe != nullptr);
     Ended ended;
     char text[256];
-    while (std::fgets(text, sizeof(text), pipe) != nullptr) {
+    while (std::fgets(text, sizeof(text), pipe) != nullptr)
         ended.printed += text;
-    }
     const int status = ::pclose(pipe);
     ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return ended;

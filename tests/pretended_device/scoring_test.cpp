@@ -11,10 +11,8 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/rows/text_fields.hpp"
-#include "bigbird/task_models/embed/embed.hpp"
-#include "bigbird/task_models/finetune/finetune.hpp"
-#include "bigbird/task_models/predict/predict.hpp"
-#include "bigbird/task_models/predict/predict_variants.hpp"
+#include "bigbird/task_models/score/score.hpp"
+#include "bigbird/task_models/train/finetune.hpp"
 
 #include <algorithm>
 #include <charconv>

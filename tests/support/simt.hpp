@@ -47,7 +47,7 @@ public:
     void commit_copies() const {}
     void wait_copies() const { block_->wait_copies(thread_); }
     void store16(void* to, const void* from) const {
-        block_->expect(thread_, reinterpret_cast<std::uintptr_t>(to) % 16 == 0, "a store is misaligned");
+        expect_aligned(to, "a store is misaligned");
         std::memcpy(to, from, 16);
     }
     Fragment load_matrices(const void* row) const {
@@ -159,30 +159,27 @@ public:
     }
     template <typename Scalar>
     float dot8(const std::uint16_t* a, const std::uint16_t* b) const {
-        block_->expect(thread_, reinterpret_cast<std::uintptr_t>(a) % 16 == 0, "a load is misaligned");
+        expect_aligned(a, "a load is misaligned");
         float sum = 0;
-        for (int i = 0; i < 8; ++i) {
+        for (int i = 0; i < 8; ++i)
             sum += widen<Scalar>(a[i]) * widen<Scalar>(b[i]);
-        }
         return sum;
     }
     template <typename Scalar>
     void load8(const std::uint16_t* from, float (&values)[8]) const {
-        block_->expect(thread_, reinterpret_cast<std::uintptr_t>(from) % 16 == 0, "a load is misaligned");
-        for (int i = 0; i < 8; ++i) {
+        expect_aligned(from, "a load is misaligned");
+        for (int i = 0; i < 8; ++i)
             values[i] = widen<Scalar>(from[i]);
-        }
     }
     void load_floats8(const float* from, float (&values)[8]) const {
-        block_->expect(thread_, reinterpret_cast<std::uintptr_t>(from) % 16 == 0, "a load is misaligned");
+        expect_aligned(from, "a load is misaligned");
         std::copy_n(from, 8, values);
     }
     template <typename Scalar>
     void store8(std::uint16_t* to, const float (&values)[8]) const {
-        block_->expect(thread_, reinterpret_cast<std::uintptr_t>(to) % 16 == 0, "a store is misaligned");
-        for (int i = 0; i < 8; ++i) {
+        expect_aligned(to, "a store is misaligned");
+        for (int i = 0; i < 8; ++i)
             to[i] = narrow<Scalar>(values[i]);
-        }
     }
 
 private:
@@ -203,6 +200,9 @@ private:
             }
         }
         return image;
+    }
+    void expect_aligned(const void* pointer, const char* wrong) const {
+        block_->expect(thread_, reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0, wrong);
     }
     void meet(const WarpOperands& operands) const { block_->meet_warp(thread_, operands); }
     SimtBlock* block_;

@@ -10,9 +10,7 @@
 // x86-64 alone.
 #pragma once
 
-#include "support/simt_group.hpp"
 #include "support/simt_pipeline.hpp"
-#include "support/simt_sanitized.hpp"
 #include "support/simt_warp.hpp"
 
 #include "bigbird/attention/cuda/device/tiles.hpp"
@@ -32,7 +30,34 @@
 #include <utility>
 #include <vector>
 
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#endif
+
 namespace bigbird::testing {
+
+/// While it lives, ThreadSanitizer counts calls and returns for itself. It counts by thread, but fibers that
+/// are given up never return.
+class CallsOfFibers {
+public:
+#ifdef __SANITIZE_THREAD__
+    __attribute__((no_sanitize("thread"))) CallsOfFibers()
+        : before_(__tsan_get_current_fiber()), own_(__tsan_create_fiber(0)) {
+        __tsan_switch_to_fiber(own_, 0);
+    }
+    __attribute__((no_sanitize("thread"))) ~CallsOfFibers() {
+        __tsan_switch_to_fiber(before_, 0);
+        __tsan_destroy_fiber(own_);
+    }
+    CallsOfFibers(const CallsOfFibers&) = delete;
+    CallsOfFibers& operator=(const CallsOfFibers&) = delete;
+
+private:
+    void *before_, *own_;
+#else
+    CallsOfFibers() {}
+#endif
+};
 
 /// Saves this fiber's registers on its stack and goes on with another's.
 __attribute__((naked, noinline)) inline void switch_stack(void** /*save*/, void* /*load*/) {
@@ -59,24 +84,20 @@ public:
           shared_(shared_bytes + alignment, std::byte{0xFF}),
           pipeline_(threads, shared(), shared_bytes),
           rng_(seed) {
-        for (int i = 0; i < threads; ++i) {
+        for (int i = 0; i < threads; ++i)
             fibers_.push_back(std::make_unique<Fiber>());
-        }
         groups_.resize(static_cast<std::size_t>(threads) / SimtGroup::lanes);
     }
 
     /// Runs body(thread) as every thread. Throws std::runtime_error on what a device must not be asked to do.
     void run(const std::function<void(int)>& body) {
-        const CallsOfFibers calls;
         body_ = &body;
-        for (int thread = 0; thread < threads(); ++thread) {
+        for (int thread = 0; thread < threads(); ++thread)
             start(thread);
-        }
         while (error_.empty() && step()) {
         }
-        if (!error_.empty()) {
+        if (!error_.empty())
             throw std::runtime_error("block " + std::to_string(place_.number) + ": " + error_);
-        }
     }
 
     int number() const { return place_.number; }
@@ -92,21 +113,9 @@ public:
     }
 
     void meet_group(int thread, GroupInstruction instruction, const GroupOperands& operands = {}) {
-        Fiber& own = fiber(thread);
-        own.group = {instruction, operands};
-        own.state = State::in_group;
-        constexpr int size = static_cast<int>(SimtGroup::lanes);
-        const int first = thread / size * size;
-        for (int i = first; i < first + size; ++i) {
-            if (fiber(i).state != State::in_group) {
-                leave(thread);
-                return;
-            }
-        }
-        execute_group(first);
-        for (int i = first; i < first + size; ++i) {
-            fiber(i).state = State::ready;
-        }
+        fiber(thread).group = {instruction, operands};
+        meet(thread, static_cast<int>(SimtGroup::lanes), State::in_group,
+             [this](int first) { execute_group(first); });
     }
 
     SimtPipeline& pipeline() { return pipeline_; }
@@ -116,9 +125,7 @@ public:
     /// Others may run before the thread goes on.
     void yield(int thread) {
         has_yielded_ = rng_.between(0, 1) == 0;
-        if (has_yielded_) {
-            leave(thread);
-        }
+        if (has_yielded_) leave(thread);
     }
     void copy_bulk(int thread, const void* to, std::vector<std::byte> bytes, const void* barrier) {
         check(thread, pipeline_.copy(thread, offset_of(to), std::move(bytes), offset_of(barrier), rng_));
@@ -135,20 +142,8 @@ public:
     }
 
     void meet_warp(int thread, const WarpOperands& operands) {
-        Fiber& own = fiber(thread);
-        own.operands = operands;
-        own.state = State::in_warp;
-        const int first = thread / lanes * lanes;
-        for (int i = first; i < first + lanes; ++i) {
-            if (fiber(i).state != State::in_warp) {
-                leave(thread);
-                return;
-            }
-        }
-        execute(first);
-        for (int i = first; i < first + lanes; ++i) {
-            fiber(i).state = State::ready;
-        }
+        fiber(thread).operands = operands;
+        meet(thread, lanes, State::in_warp, [this](int first) { execute(first); });
     }
 
     void copy16(int thread, void* to, const void* from, bool is_there) {
@@ -162,9 +157,8 @@ public:
         }
     }
     void wait_copies(int thread) {
-        for (const Copy& copy : fiber(thread).copies) {
+        for (const Copy& copy : fiber(thread).copies)
             copy.execute();
-        }
         fiber(thread).copies.clear();
         fiber(thread).waited = true;
     }
@@ -205,6 +199,19 @@ private:
         std::pair<GroupInstruction, GroupOperands> group;
     };
 
+    /// The last of `size` neighbours to come executes for all of them; the others wait.
+    template <typename Execute>
+    void meet(int thread, int size, State state, const Execute& execute) {
+        fiber(thread).state = state;
+        const int first = thread / size * size;
+        for (int i = first; i < first + size; ++i) {
+            if (fiber(i).state != state) return leave(thread);
+        }
+        execute(first);
+        for (int i = first; i < first + size; ++i)
+            fiber(i).state = State::ready;
+    }
+
     static std::uintptr_t address(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer); }
     Fiber& fiber(int thread) { return *fibers_[static_cast<std::size_t>(thread)]; }
     int threads() const { return static_cast<int>(fibers_.size()); }
@@ -214,13 +221,11 @@ private:
         const int thread = block->running_;
         (*block->body_)(thread);
         Fiber& own = block->fiber(thread);
-        if (!own.copies.empty() || !own.waited) {
+        if (!own.copies.empty() || !own.waited)
             block->error_ = "a thread ended with copies that nobody waited for";
-        }
         const auto group = static_cast<std::size_t>(thread) / SimtGroup::lanes;
-        if (group < block->groups_.size() && !block->groups_[group].is_idle()) {
+        if (group < block->groups_.size() && !block->groups_[group].is_idle())
             block->error_ = "a thread ended with products that nobody waited for";
-        }
         own.state = State::done;
         block->leave(thread);
     }
@@ -234,23 +239,19 @@ private:
         auto top = address(own.stack.get() + Fiber::stack_bytes) / 16 * 16;
         auto* words = reinterpret_cast<std::uintptr_t*>(top);
         words[-2] = reinterpret_cast<std::uintptr_t>(&SimtBlock::enter);  // where the first switch returns to
-        for (int i = 3; i <= 8; ++i) {
+        for (int i = 3; i <= 8; ++i)
             words[-i] = 0;
-        }
         own.top = words - 8;
     }
     void leave(int thread) { switch_stack(&fiber(thread).top, scheduler_); }
 
     /// Runs one warp until it waits, or brings a copy; false when all is done.
     bool step() {
-        if (pipeline_.take_ended()) {
-            wake();
-        }
+        if (pipeline_.take_ended()) wake();
         std::vector<int> ready;
         for (int i = 0; i < threads(); ++i) {
-            if (fiber(i).state == State::ready && (ready.empty() || ready.back() != i / lanes)) {
+            if (fiber(i).state == State::ready && (ready.empty() || ready.back() != i / lanes))
                 ready.push_back(i / lanes);
-            }
         }
         const bool all_done =
             std::ranges::all_of(fibers_, [](const auto& f) { return f->state == State::done; });
@@ -258,9 +259,7 @@ private:
             error_ = pipeline_.bring_any(rng_);
             return true;
         }
-        if (ready.empty()) {
-            return open_barrier();
-        }
+        if (ready.empty()) return open_barrier();
         const int warp =
             ready[static_cast<std::size_t>(rng_.between(0, static_cast<std::int64_t>(ready.size()) - 1))];
         has_yielded_ = false;
@@ -281,9 +280,7 @@ private:
     /// Those whose turn may have come; they look again.
     void wake() {
         for (const auto& f : fibers_) {
-            if (f->state == State::awaits_turn) {
-                f->state = State::ready;
-            }
+            if (f->state == State::awaits_turn) f->state = State::ready;
         }
     }
 
@@ -303,9 +300,8 @@ private:
                 " threads at the barrier, " + std::to_string(done) + " have ended" + awaited_turns();
             return true;
         }
-        for (const auto& f : fibers_) {
+        for (const auto& f : fibers_)
             f->state = State::ready;
-        }
         return true;
     }
 
@@ -313,14 +309,11 @@ private:
     std::string awaited_turns() {
         std::set<SimtPipeline::Offset> barriers;
         for (const auto& f : fibers_) {
-            if (f->state == State::awaits_turn) {
-                barriers.insert(f->awaited.first);
-            }
+            if (f->state == State::awaits_turn) barriers.insert(f->awaited.first);
         }
         std::string text;
-        for (const SimtPipeline::Offset barrier : barriers) {
+        for (const SimtPipeline::Offset barrier : barriers)
             text += "; " + pipeline_.describe(barrier);
-        }
         return text;
     }
 
@@ -334,9 +327,7 @@ private:
                 return;
             }
         }
-        if (!execute_warp(instruction, warp)) {
-            error_ = "ldmatrix is given a misaligned row";
-        }
+        if (!execute_warp(instruction, warp)) error_ = "ldmatrix is given a misaligned row";
     }
 
     void execute_group(int first) {
@@ -366,12 +357,8 @@ private:
                 break;
         }
         error_ = operands[0].a == nullptr ? pipeline_.begin_read(number, tile_at(operands[0].a_tile)) : "";
-        if (error_.empty()) {
-            error_ = pipeline_.begin_read(number, tile_at(operands[0].b_tile));
-        }
-        if (!group.issue(operands)) {
-            error_ = "a product of a group without a fence before it";
-        }
+        if (error_.empty()) error_ = pipeline_.begin_read(number, tile_at(operands[0].b_tile));
+        if (!group.issue(operands)) error_ = "a product of a group without a fence before it";
     }
     static SimtPipeline::Offset tile_at(std::uint64_t descriptor) { return (descriptor & 0x3FFF) << 4; }
 

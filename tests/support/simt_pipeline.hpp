@@ -31,38 +31,30 @@ public:
           shared_bytes_(shared_bytes),
           published_(static_cast<std::size_t>(threads), 0),
           known_(static_cast<std::size_t>((threads + warp_lanes - 1) / warp_lanes)) {
-        for (Clock& clock : known_) {
+        for (Clock& clock : known_)
             clock.assign(known_.size() + 1, 0);
-        }
     }
 
     std::string init(Offset barrier, int arrivals) {
-        if (barrier % 8 != 0) {
-            return "a barrier is misaligned";
-        }
+        if (barrier % 8 != 0) return "a barrier is misaligned";
         const bool is_new = barriers_.try_emplace(barrier, Barrier{arrivals, arrivals, known_[0]}).second;
         return is_new ? "" : "a barrier is set up twice";
     }
     void publish_barriers() {
-        for (auto& [offset, barrier] : barriers_) {
+        for (auto& [offset, barrier] : barriers_)
             barrier.is_public = true;
-        }
     }
 
     std::string arrive(int thread, Offset at) {
         Barrier* barrier = find(at);
-        if (barrier == nullptr) {
-            return no_barrier;
-        }
+        if (barrier == nullptr) return no_barrier;
         learn(barrier->told, known_of(thread));
         --barrier->missing;
         return end_turn(*barrier);
     }
     std::string expect_bytes(Offset at, int bytes) {
         Barrier* barrier = find(at);
-        if (barrier == nullptr) {
-            return no_barrier;
-        }
+        if (barrier == nullptr) return no_barrier;
         barrier->bytes += bytes;
         return "";
     }
@@ -78,16 +70,10 @@ public:
     }
 
     std::string copy(int thread, Offset to, std::vector<std::byte> bytes, Offset barrier, Rng& rng) {
-        if (find(barrier) == nullptr) {
-            return no_barrier;
-        }
-        if (to + bytes.size() > shared_bytes_) {
-            return "a copy goes behind shared memory";
-        }
+        if (find(barrier) == nullptr) return no_barrier;
+        if (to + bytes.size() > shared_bytes_) return "a copy goes behind shared memory";
         Place& place = places_[to];
-        if (std::string wrong = may_fill(thread, place, to); !wrong.empty()) {
-            return wrong;
-        }
+        if (std::string wrong = may_fill(thread, place, to); !wrong.empty()) return wrong;
         std::memset(shared_ + to, 0xFF, bytes.size());
         place = {std::move(bytes), barrier, true, 0, {}};
         coming_.push_back(to);
@@ -104,26 +90,20 @@ public:
     /// A group issues a product that reads the tile around a byte.
     std::string begin_read(int group, Offset at) {
         const auto behind = places_.upper_bound(at);
-        if (behind == places_.begin()) {
-            return "a product reads what no copy has brought";
-        }
+        if (behind == places_.begin()) return "a product reads what no copy has brought";
         Place& place = std::prev(behind)->second;
-        if (place.is_coming) {
-            return "a product reads a tile that is still coming";
-        }
+        if (place.is_coming) return "a product reads a tile that is still coming";
         for (int warp = 0; warp < warpgroup_warps; ++warp) {
-            if (known_[at_of(group, warp)].back() < place.came) {
+            if (known_[at_of(group, warp)].back() < place.came)
                 return "a product reads a tile whose barrier was not waited for";
-            }
         }
         place.readers[group] = 0;
         return "";
     }
     /// The group's products have ended.
     void end_reads(int group) {
-        for (int warp = 0; warp < warpgroup_warps; ++warp) {
+        for (int warp = 0; warp < warpgroup_warps; ++warp)
             ++known_[at_of(group, warp)][at_of(group, warp)];
-        }
         for (auto& [offset, place] : places_) {
             if (const auto reader = place.readers.find(group);
                 reader != place.readers.end() && reader->second == 0) {
@@ -162,9 +142,8 @@ private:
     }
     Clock& known_of(int thread) { return known_[static_cast<std::size_t>(thread / warp_lanes)]; }
     static void learn(Clock& who, const Clock& from) {
-        for (std::size_t i = 0; i < who.size(); ++i) {
+        for (std::size_t i = 0; i < who.size(); ++i)
             who[i] = std::max(who[i], from[i]);
-        }
     }
     Barrier* find(Offset at) {
         const auto found = barriers_.find(at);
@@ -172,15 +151,9 @@ private:
     }
 
     std::string end_turn(Barrier& barrier) {
-        if (barrier.missing < 0) {
-            return "a barrier gets more arrivals than it was set up for";
-        }
-        if (barrier.missing > 0 || barrier.bytes > 0) {
-            return "";
-        }
-        if (barrier.bytes < 0) {
-            return "a barrier gets more bytes than were expected";
-        }
+        if (barrier.missing < 0) return "a barrier gets more arrivals than it was set up for";
+        if (barrier.missing > 0 || barrier.bytes > 0) return "";
+        if (barrier.bytes < 0) return "a barrier gets more bytes than were expected";
         barrier.missing = barrier.arrivals;
         barrier.handed_on = barrier.told;
         ++barrier.turn;
@@ -189,20 +162,16 @@ private:
     }
 
     std::string may_fill(int thread, const Place& place, Offset to) {
-        if (place.is_coming) {
-            return "two copies go to one place at a time";
-        }
+        if (place.is_coming) return "two copies go to one place at a time";
         const bool is_changed =
             !place.bytes.empty() && std::memcmp(shared_ + to, place.bytes.data(), place.bytes.size()) != 0;
         for (const auto& [group, ended] : place.readers) {
             for (int warp = 0; warp < warpgroup_warps; ++warp) {
-                if (ended == 0 || known_of(thread)[at_of(group, warp)] < ended) {
+                if (ended == 0 || known_of(thread)[at_of(group, warp)] < ended)
                     return "a tile is filled again before its readers have let it go";
-                }
                 const auto first = published_.begin() + (group * warpgroup_warps + warp) * warp_lanes;
-                if (is_changed && *std::min_element(first, first + warp_lanes) < place.came) {
+                if (is_changed && *std::min_element(first, first + warp_lanes) < place.came)
                     return "a tile is filled again before stores to it were published";
-                }
             }
         }
         return "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/build_chromatin.hpp"
-
+#include "commands/commands.hpp"
+#include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/error.hpp"
@@ -9,11 +9,31 @@
 #include "bigbird/examples/build/import_chromatin.hpp"
 #include "bigbird/rows/window.hpp"
 
+#include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace bigbird::cli {
+
+struct BuildChromatinOptions {
+    std::vector<std::filesystem::path> peaks, references;
+    std::filesystem::path table, coordinates, label_table;
+    std::vector<std::string> mats;
+    std::int64_t window = 8000, bin = 200;
+    std::string bins = "all", group;
+    double negatives = 0;
+    std::uint64_t seed = 0;
+    std::filesystem::path include, exclude;
+    HoldOutOptions hold_outs;
+    double max_n_fraction = 0.5;
+    bool skip_invalid = false;
+    int threads = 0;
+    OutputOptions output;
+};
 
 namespace {
 
@@ -84,7 +104,7 @@ void run_import(const BuildChromatinOptions& options, const std::filesystem::pat
 constexpr Examples examples{
     {{"Every bin of chromosome 22 with its labels, two stretches held out",
       "bigbird-dna build-chromatin --peaks ../test_data/chromatin/peaks.tsv --reference "
-      "../test_data/genome/22.fa.gz --window 1000 --bins all --validation 22:20000001-20500000 --test "
+      "../test_data/genome/22.fa.gz --window 1000 --validation 22:20000001-20500000 --test "
       "22:20500001-22000000 --output my-bins"},
      {"Bins with a CTCF peak of either cell line, and as many without one",
       "bigbird-dna build-chromatin --peaks ../test_data/chromatin/A549.CTCF.chr22.narrowPeak.gz "
@@ -113,18 +133,18 @@ void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) 
         ->check(CLI::PositiveNumber)
         ->needs(peaks)
         ->type_name("BP");
-    command.add_option("--bins", options->bins, "Bins with any label, or all")
+    command.add_option("--bins", options->bins, "Bins that become rows: all, or those with any label")
         ->check(CLI::IsMember({"any", "all"}))
         ->needs(peaks)
-        ->type_name("any|all");
+        ->type_name("all|any");
     command
         .add_option("--bins-of-group", options->group,
-                    "With --bins any: only labels of this group make a bin a row")
+                    "Only bins with a label of this group; implies --bins any")
         ->needs(peaks)
         ->type_name("GROUP");
     command
         .add_option("--negatives", options->negatives,
-                    "With --bins any: for each row so many bins without a label, drawn at random")
+                    "Bins without a label per labelled bin, drawn at random; implies --bins any")
         ->check(CLI::NonNegativeNumber)
         ->needs(peaks)
         ->type_name("RATIO");
@@ -139,12 +159,20 @@ void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) 
         ->check(CLI::Range(0.0, 1.0))
         ->type_name("SHARE");
     add_hold_out_options(command, options->hold_outs, "a bin that overlaps them counts as inside");
+    command.add_flag("--skip-invalid", options->skip_invalid,
+                     "Leave out rows that do not fit the reference, however many (above 20 % is an error)");
     add_threads_option(command, options->threads);
     add_output_options(command, options->output, "Folder of examples to make");
     add_examples(command, examples);
+    show_first(command, {"--peaks", "--table", "--mat", "--reference", "--validation", "--test", "--output",
+                         "--force"});
+    command.parse_complete_callback([&command, options] {
+        const bool chooses = !options->group.empty() || options->negatives > 0;
+        if (chooses && option_of(command, "--bins")->count() == 0) options->bins = "any";
+    });
 }
 
-int run_build_chromatin(const BuildChromatinOptions& options) {
+int run(const BuildChromatinOptions& options) {
     PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
     if (options.peaks.empty()) {
         run_import(options, folder.path());
@@ -165,6 +193,7 @@ int run_build_chromatin(const BuildChromatinOptions& options) {
     chromatin.validation = options.hold_outs.validation;
     chromatin.test = options.hold_outs.test;
     chromatin.max_n_fraction = options.max_n_fraction;
+    chromatin.skip_invalid = options.skip_invalid;
     chromatin.threads = resolve_threads(options.threads);
     examples::build_chromatin(chromatin, folder.path());
     folder.commit();

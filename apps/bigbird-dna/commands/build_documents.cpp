@@ -1,23 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/build_documents.hpp"
-
+#include "commands/commands.hpp"
+#include "options/document_options.hpp"
+#include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
-#include "bigbird/corpus/documents/document_forecast.hpp"
 #include "bigbird/corpus/documents/document_writer.hpp"
 #include "bigbird/corpus/merge/merge_documents.hpp"
 
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <ostream>
+#include <string>
+#include <vector>
 
 namespace bigbird::cli {
+
+struct BuildDocumentsOptions {
+    std::vector<std::filesystem::path> references;
+    corpus::DrawingSpec documents;
+    std::string format = "text";
+    OutputOptions output;
+    std::filesystem::path manifest;
+    std::optional<Shard> shard;
+    bool dry_run = false, json = false;
+    std::uint64_t seed = 0;
+    int threads = 0;
+};
 
 namespace {
 
@@ -70,6 +86,8 @@ void setup_build_documents(Program& program, Runner<BuildDocumentsOptions> run) 
     add_shard_option(command, options->shard, "documents");
     add_threads_option(command, options->threads);
     add_examples(command, examples);
+    show_first(command,
+               {"--reference", "--include", "--exclude", "--seed", "--shard", "--output", "--force"});
 }
 
 namespace {
@@ -109,7 +127,7 @@ void put_in_place(const BuildDocumentsOptions& options, corpus::DocumentWriter& 
 
 }  // namespace
 
-int run_build_documents(const BuildDocumentsOptions& options) {
+int run(const BuildDocumentsOptions& options) {
     options.documents.build.validate();
     if (options.dry_run) {
         return forecast(options);

@@ -1,15 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/build_promoters.hpp"
-
+#include "commands/commands.hpp"
+#include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/examples/build/promoters.hpp"
 
+#include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace bigbird::cli {
+
+struct BuildPromotersOptions {
+    std::filesystem::path tss, chain;
+    std::vector<std::filesystem::path> references;
+    std::string window = "-5000:3000", negatives = "random-bases";
+    HoldOutOptions hold_outs;
+    double max_n_fraction = 0.5;
+    std::uint64_t seed = 0;
+    bool skip_invalid = false;
+    int threads = 0;
+    OutputOptions output;
+};
 
 namespace {
 
@@ -51,12 +67,16 @@ void setup_build_promoters(Program& program, Runner<BuildPromotersOptions> run) 
         ->type_name("SHARE");
     add_hold_out_options(command, options->hold_outs, "the TSS base decides");
     add_seed_option(command, options->seed);
+    command.add_flag("--skip-invalid", options->skip_invalid,
+                     "Leave out rows that do not fit the reference, however many (above 20 % is an error)");
     add_threads_option(command, options->threads);
     add_output_options(command, options->output, "Folder of examples to make");
     add_examples(command, examples);
+    show_first(command, {"--tss", "--reference", "--chain", "--window", "--validation", "--test", "--output",
+                         "--force"});
 }
 
-int run_build_promoters(const BuildPromotersOptions& options) {
+int run(const BuildPromotersOptions& options) {
     examples::PromoterOptions promoters;
     promoters.tss = options.tss;
     if (!options.chain.empty()) {
@@ -69,6 +89,7 @@ int run_build_promoters(const BuildPromotersOptions& options) {
     promoters.test = options.hold_outs.test;
     promoters.max_n_fraction = options.max_n_fraction;
     promoters.seed = options.seed;
+    promoters.skip_invalid = options.skip_invalid;
     promoters.threads = resolve_threads(options.threads);
     PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
     examples::build_promoters(promoters, folder.path());

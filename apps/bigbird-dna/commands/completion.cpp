@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/completion.hpp"
-
 #include "manual/completion.hpp"
+
+#include "commands/commands.hpp"
+#include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 #include "support/text_output.hpp"
 
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace bigbird::cli {
+
+struct CompletionOptions {
+    std::string shell;
+    OutputOptions output;
+    const CLI::App* tree = nullptr;  ///< the program's command line
+};
 
 namespace {
 
@@ -37,7 +45,7 @@ void setup_completion(Program& program, Runner<CompletionOptions> run) {
     add_examples(command, examples);
 }
 
-int run_completion(const CompletionOptions& options) {
+int run(const CompletionOptions& options) {
     const auto script = parse_choice(scripts, "shell", options.shell);
     write_text(script(describe_program(*options.tree)), options.output);
     return 0;

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/decode.hpp"
-
+#include "commands/commands.hpp"
+#include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/corpus/documents/sequence_lines.hpp"
 
+#include <filesystem>
+
 namespace bigbird::cli {
+
+struct DecodeOptions {
+    std::filesystem::path tokenizer, input = "-";
+    OutputOptions output;
+    int threads = 0;
+};
 
 namespace {
 
@@ -35,7 +43,7 @@ void setup_decode(Program& program, Runner<DecodeOptions> run) {
     add_examples(command, examples);
 }
 
-int run_decode(const DecodeOptions& options) {
+int run(const DecodeOptions& options) {
     const auto tokenizer = tokenizer::DnaTokenizer::load(options.tokenizer);
     genome::TextInput input(options.input);
     genome::TextOutput output(options.output.output, options.output.overwrite());

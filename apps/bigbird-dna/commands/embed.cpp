@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/embed.hpp"
-
+#include "commands/commands.hpp"
 #include "options/scoring_options.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/rows/window.hpp"
+#include "bigbird/task_models/specs/score_specs.hpp"
 
 namespace bigbird::cli {
 
@@ -40,20 +40,23 @@ void setup_embed(Program& program, Runner<EmbedSpec> run) {
         ->type_name("FASTA");
     add_choice_option(command, "--pooling", spec->pooling, task_models::embed_pooling_choices,
                       "The mean over a row's tokens, the vector of [CLS], or a row a token");
-    command
-        .add_option("--layer", spec->layer, "0: the embeddings, 1 and on: after so many layers, -1: the last")
+    command.add_option("--layer", spec->layer, "0: the embeddings, 1 and on: after so many layers")
         ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1000}))
-        ->type_name("N");
-    command.add_option("--window", spec->window, "Bases about a row's middle; 0: the row's own")
+        ->type_name("N")
+        ->default_str("the last");
+    command.add_option("--window", spec->window, "Bases about a row's middle")
         ->check(CLI::Range(std::int64_t{0}, rows::longest_window))
-        ->type_name("BP");
+        ->type_name("BP")
+        ->default_str("the row's own");
     command.add_flag("--strand", spec->use_strand, "Reverse-complement rows on the minus strand");
     command.add_flag("--skip-invalid", spec->skip_invalid,
                      "Mark rows that do not lie on the reference and go on, instead of ending");
-    add_score_outputs(command, spec->outputs);
+    add_score_outputs(command, spec->outputs, "Vectors");
     add_shard_option(command, spec->outputs.shard, "rows");
     add_compute_options(command, *spec);
     add_examples(command, examples);
+    show_first(command,
+               {"--model", "--reference", "--regions", "--sequences", "--pooling", "--output", "--device"});
 }
 
 }  // namespace bigbird::cli

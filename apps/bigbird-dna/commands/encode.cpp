@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/encode.hpp"
-
+#include "commands/commands.hpp"
+#include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/corpus/documents/sequence_lines.hpp"
 
+#include <filesystem>
+
 namespace bigbird::cli {
+
+struct EncodeOptions {
+    std::filesystem::path tokenizer, input = "-";
+    OutputOptions output;
+    bool offsets = false;
+    int threads = 0;
+};
 
 namespace {
 
@@ -38,7 +47,7 @@ void setup_encode(Program& program, Runner<EncodeOptions> run) {
     add_examples(command, examples);
 }
 
-int run_encode(const EncodeOptions& options) {
+int run(const EncodeOptions& options) {
     const auto tokenizer = tokenizer::DnaTokenizer::load(options.tokenizer);
     genome::TextInput input(options.input);
     genome::TextOutput output(options.output.output, options.output.overwrite());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/evaluate.hpp"
-
+#include "commands/commands.hpp"
 #include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
@@ -8,6 +7,7 @@
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/evaluation/evaluate_scores.hpp"
 #include "bigbird/model/files/model_card.hpp"
 #include "bigbird/rows/score_table.hpp"
 
@@ -19,6 +19,14 @@
 #include <vector>
 
 namespace bigbird::cli {
+
+struct EvaluateOptions {
+    evaluation::EvaluationRequest request;  ///< but for scan
+    evaluation::ScanOptions scan;           ///< asked for where it has scores
+    std::vector<std::filesystem::path> outputs;
+    std::filesystem::path model_card;  ///< model folder whose card gets the figures; empty: none
+    bool force = false;
+};
 
 namespace {
 
@@ -43,18 +51,19 @@ void add_input_options(CLI::App& command, evaluation::EvaluationRequest& request
         ->check(CLI::IsMember({"train", "validation", "test"}))
         ->default_str("test")
         ->type_name("train|validation|test");
+    add_choice_option(command, "--rows", request.rows, evaluation::wanted_rows_choices,
+                      "Rows of the split that the scores must hold: all, or only those that are scored");
 }
 
 void add_report_options(CLI::App& command, EvaluateOptions& options) {
     command
-        .add_option(
-            "--output", options.outputs,
-            "Report: TSV where the name ends in .tsv, a page for browsers where it ends in .html, else JSON; "
-            "- for standard output. Several are written at once")
+        .add_option("-o,--output", options.outputs,
+                    "Report: .tsv, .csv, .html (a page for browsers), else JSON; "
+                    "- for standard output. Several are written at once")
         ->required()
         ->type_name("PATH")
         ->group("Output");
-    command.add_flag("--force", options.force, "Replace an output that exists")->group("Output");
+    command.add_flag("-f,--force", options.force, "Replace an output that exists")->group("Output");
     command
         .add_option("--model-card", options.model_card,
                     "Write the figures of the first table into README.md of this model folder, in place of "
@@ -160,14 +169,16 @@ struct TaskCommand {
     examples::Task task;
     const char *name, *group, *description;
     void (*add_options)(CLI::App&, EvaluateOptions&);
+    std::vector<std::string> common;  ///< what --help shows
     Examples examples;
 };
-constexpr TaskCommand task_commands[] = {
+const TaskCommand task_commands[] = {
     {examples::Task::promoter,
      "evaluate-promoter",
      "Promoters",
      "How well promoter scores tell promoters from negatives: AUROC, AUPRC, F1, MCC",
      add_promoter_options,
+     {"--scores", "--examples", "--threshold", "--scan", "--tss", "--output", "--force"},
      {{{"Figures of held-out windows, as a table",
         "bigbird-dna evaluate-promoter --scores promoter/held_out.tsv.gz --examples promoter/examples "
         "--output promoter.tsv"},
@@ -179,6 +190,7 @@ constexpr TaskCommand task_commands[] = {
      "Chromatin",
      "How well scores tell each label's bins: AUROC and AUPRC a label and a group",
      add_chromatin_options,
+     {"--scores", "--examples", "--min-positives", "--model-card", "--output", "--force"},
      {{{"AUROC and AUPRC of each label, as a table",
         "bigbird-dna evaluate-chromatin --scores chromatin/scores.tsv.gz --examples chromatin/examples "
         "--output chromatin.tsv"},
@@ -188,20 +200,6 @@ constexpr TaskCommand task_commands[] = {
         "comparison.html"}}}}};
 
 }  // namespace
-
-void add_interval_options(CLI::App& command, evaluation::EvaluationOptions& options) {
-    const char* group = "Intervals";
-    command.add_option("--resamples", options.resamples, "Bootstrap samples for 95 % intervals; 0: none")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N")
-        ->group(group);
-    command
-        .add_option("--block-size", options.block_size,
-                    "Bases of genome that are resampled as one, since neighbouring rows are not independent")
-        ->check(CLI::PositiveNumber)
-        ->type_name("BP")
-        ->group(group);
-}
 
 void setup_evaluate(Program& program, examples::Task task, Runner<EvaluateOptions> run) {
     const TaskCommand& by_task = *std::ranges::find(task_commands, task, &TaskCommand::task);
@@ -218,9 +216,10 @@ void setup_evaluate(Program& program, examples::Task task, Runner<EvaluateOption
     add_report_options(command, *options);
     by_task.add_options(command, *options);
     add_examples(command, by_task.examples);
+    show_first(command, by_task.common);
 }
 
-int run_evaluate(const EvaluateOptions& options) {
+int run(const EvaluateOptions& options) {
     const Overwrite overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
     for (const std::filesystem::path& output : options.outputs) {
         if (output != "-") prepare_output(output, overwrite);

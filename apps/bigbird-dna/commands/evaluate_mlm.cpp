@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/evaluate_mlm.hpp"
 
+#include "commands/commands.hpp"
 #include "support/help_notes.hpp"
 
 namespace bigbird::cli {
@@ -40,11 +41,10 @@ void add_masking_options(CLI::App& command, MlmEvaluationSpec& spec) {
     add_choice_option(command, "--nsp", spec.nsp, pretraining::pair_choices,
                       "Pairs for next-sentence prediction; model: as pretrained")
         ->group(group);
-    command
-        .add_option("--max-sequences", spec.max_sequences,
-                    "Score this many sequences, drawn by --seed; 0: all")
+    command.add_option("--max-sequences", spec.max_sequences, "Score this many sequences, drawn by --seed")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
+        ->default_str("all")
         ->group(group);
 }
 
@@ -99,7 +99,7 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
         "Bits a character = sum of -log2 p over masked tokens / bases that they spell.",
         options, std::move(run));
     MlmEvaluationSpec& spec = options->spec;
-    command.add_option("--model", spec.model, "Run of pretrain, checkpoint, or model folder")
+    command.add_option("-m,--model", spec.model, "Run of pretrain, checkpoint, or model folder")
         ->required()
         ->type_name("DIR");
     CLI::Option* documents =
@@ -131,6 +131,8 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
                       "bf16 is mixed precision; auto: bf16 on a GPU, fp32 on a CPU")
         ->group("Resources");
     add_examples(command, examples);
+    show_first(command,
+               {"--model", "--documents", "--baseline-documents", "--max-sequences", "--output", "--device"});
 }
 
 }  // namespace bigbird::cli

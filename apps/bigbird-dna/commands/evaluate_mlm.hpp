@@ -2,7 +2,6 @@
 #pragma once
 
 #include "options/option_groups.hpp"
-#include "support/program.hpp"
 
 #include "bigbird/pretraining/specs/evaluation_spec.hpp"
 
@@ -13,9 +12,5 @@ struct EvaluateMlmOptions {
     OutputOptions output;
     std::filesystem::path token_scores;
 };
-
-void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run);
-/// Only in bigbird-dna-tensors.
-int run_evaluate_mlm(const EvaluateMlmOptions& options);
 
 }  // namespace bigbird::cli

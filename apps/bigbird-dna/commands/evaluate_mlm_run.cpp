@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "commands/commands.hpp"
 #include "commands/evaluate_mlm.hpp"
 
 #include "bigbird/core/log.hpp"
@@ -10,7 +11,7 @@
 
 namespace bigbird::cli {
 
-int run_evaluate_mlm(const EvaluateMlmOptions& options) {
+int run(const EvaluateMlmOptions& options) {
     const Overwrite overwrite = options.output.overwrite();
     std::vector<std::unique_ptr<genome::TextOutput>> outputs;
     outputs.push_back(std::make_unique<genome::TextOutput>(options.output.output, overwrite));

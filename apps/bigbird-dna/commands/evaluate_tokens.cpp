@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/evaluate_tokens.hpp"
-
-#include "commands/evaluate.hpp"
+#include "commands/commands.hpp"
 #include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/evaluation/bases/base_evaluation.hpp"
 
+#include <filesystem>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace bigbird::cli {
+
+struct EvaluateTokensOptions {
+    evaluation::BaseEvaluationRequest request;
+    std::vector<std::filesystem::path> outputs;
+    bool force = false;
+};
 
 namespace {
 
@@ -41,20 +48,20 @@ void setup_evaluate_tokens(Program& program, Runner<EvaluateTokensOptions> run) 
     add_reference_option(command, request.references);
     command.add_option("--none-label", request.none_label, "Label of the bases of no row")->type_name("NAME");
     command
-        .add_option("--output", options->outputs,
-                    "Report: TSV where the name ends in .tsv, else JSON; - for standard output. Several are "
-                    "written at once")
+        .add_option("-o,--output", options->outputs,
+                    "Report: .tsv, .csv, else JSON; - for standard output. Several are written at once")
         ->required()
         ->type_name("PATH")
         ->group("Output");
-    command.add_flag("--force", options->force, "Replace an output that exists")->group("Output");
+    command.add_flag("-f,--force", options->force, "Replace an output that exists")->group("Output");
     add_interval_options(command, request.options);
     add_seed_option(command, request.options.seed);
     add_threads_option(command, request.options.threads);
     add_examples(command, examples);
+    show_first(command, {"--scores", "--labels", "--reference", "--output", "--force"});
 }
 
-int run_evaluate_tokens(const EvaluateTokensOptions& options) {
+int run(const EvaluateTokensOptions& options) {
     const Overwrite overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
     for (const std::filesystem::path& output : options.outputs) {
         if (output != "-") prepare_output(output, overwrite);

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/finetune.hpp"
+#include "commands/commands.hpp"
 #include "options/ranks_option.hpp"
 #include "support/launch.hpp"
 
 #include "bigbird/core/log.hpp"
-#include "bigbird/task_models/finetune/finetune.hpp"
+#include "bigbird/task_models/train/finetune.hpp"
 
 namespace bigbird::cli {
 
-namespace {
-
-void report(const training::LoopResult& result) {
+void report_finetuned(const task_models::FinetuneSpec& spec, const training::LoopResult& result) {
     if (result.finished_before) {
         log_info("{}: this run is finished already", result.model.string());
         return;
@@ -19,13 +17,12 @@ void report(const training::LoopResult& result) {
                                   ? "the best on validation, of step " + std::to_string(*result.best_step)
                                   : "of the last step";
     log_info("{}: the model, {}", result.model.string(), which);
+    if (const auto advice = task_models::still_improving(spec, result)) log_info("{}", *advice);
 }
 
-}  // namespace
-
-int run_finetune(const task_models::FinetuneSpec& spec) {
+int run(const task_models::FinetuneSpec& spec) {
     if (launches_processes(spec.processes)) return launch_processes(spec.processes);
-    report(task_models::finetune(spec, place_of_this_process(spec.processes)));
+    report_finetuned(spec, task_models::finetune(spec, place_of_this_process(spec.processes)));
     return 0;
 }
 

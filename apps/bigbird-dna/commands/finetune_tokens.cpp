@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/finetune_tokens.hpp"
-
+#include "commands/commands.hpp"
 #include "options/finetune_options.hpp"
 #include "options/option_groups.hpp"
 #include "options/training_options.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/rows/window.hpp"
+#include "bigbird/task_models/specs/finetune_spec.hpp"
 
 #include <memory>
 #include <string>
@@ -21,18 +21,18 @@ namespace {
 
 constexpr Examples examples{
     {{"Repeats and bound bases, labelled base by base",
-      "bigbird-dna finetune-tokens --labels ../test_data/tokens/labels.bed.gz --reference "
+      "bigbird-dna finetune-tokens --annotations ../test_data/tokens/labels.bed.gz --reference "
       "../test_data/genome/22.fa.gz --model pretrained --validation 22:20000001-21000000 --test "
       "22:21000001-22000000 --steps 400 --schedule cosine --strand-augmentation reverse-complement --output "
       "tokens-run"},
      {"One megabase alone, each label with the same weight in all",
-      "bigbird-dna finetune-tokens --labels ../test_data/tokens/labels.bed.gz --reference "
+      "bigbird-dna finetune-tokens --annotations ../test_data/tokens/labels.bed.gz --reference "
       "../test_data/genome/22.fa.gz --model pretrained --include 22:17000001-18000000 --label-weights "
       "balanced --steps 50 --output tokens-small"}}};
 
 void add_label_options(CLI::App& command, FinetuneTokensSpec& spec) {
     command
-        .add_option("--labels", spec.labels,
+        .add_option("--annotations,--labels", spec.labels,
                     "BED whose column 4 names the label of its bases, such as exon, donor, acceptor; rows of "
                     "different labels may not overlap")
         ->required()
@@ -42,10 +42,10 @@ void add_label_options(CLI::App& command, FinetuneTokensSpec& spec) {
     command
         .add_option("--include", spec.include,
                     "Contigs, regions (22:17000001-18000000) and BED files to learn from; default: each "
-                    "contig of --labels from its first to its last labelled base")
+                    "contig of --annotations from its first to its last labelled base")
         ->type_name("REGION");
     command
-        .add_option("--model", spec.pretrained,
+        .add_option("-m,--model", spec.pretrained,
                     "Pretrained model to start from: a run of pretrain, a checkpoint, or a model folder "
                     "(Hugging Face big_bird or longformer with a tokenizer.model or tokenizer.json)")
         ->required()
@@ -54,34 +54,32 @@ void add_label_options(CLI::App& command, FinetuneTokensSpec& spec) {
 
 void add_window_options(CLI::App& command, FinetuneTokensSpec& spec) {
     const char* group = "Windows";
-    command
-        .add_option("--window", spec.window,
-                    "Bases that are read at once; 0: as many as --model's positions hold")
+    command.add_option("--window", spec.window, "Bases that the network reads at once")
+        ->default_str("as many as --model's positions hold")
         ->check(CLI::Range(std::int64_t{0}, rows::longest_window))
         ->type_name("BP")
         ->group(group);
     command
         .add_option("--margin", spec.margin,
-                    "Bases at each end of a window that are context alone in prediction; -1: an eighth")
+                    "Bases at each end of a window that are only context in prediction")
+        ->default_str("an eighth of the window")
         ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1} << 24))
         ->type_name("BP")
         ->group(group);
     add_choice_option(
         command, "--label-weights", spec.label_weights, task_models::label_weight_choices,
-        "What a base counts in the loss: 1, or so much that all labels count the same, at most "
-        "100, which leaves --calibration out unless it is given: it would take the weights back")
+        "Loss weight per base. balanced: inverse label frequency, at most 100; turns calibration off, "
+        "which would undo the weights")
         ->group(group);
     add_choice_option(command, "--strand-augmentation", spec.both_strands, strand_augmentations,
-                      "reverse-complement: each window on a strand drawn at random")
+                      "reverse-complement: draw each window's strand at random")
         ->group(group);
 }
 
 /// What --help shows.
-const std::vector<std::string> common_options{
-    "--labels", "--reference", "--model",      "--include",  "--validation",    "--test",
-    "--output", "--resume",    "--force",      "--steps",    "--epochs",        "--batch-size",
-    "--seed",   "--max-hours", "--none-label", "--patience", "--learning-rate", "--label-weights",
-    "--device", "--threads",   "--processes",  "--options"};
+const std::vector<std::string> common_options{"--annotations", "--reference",  "--model",  "--include",
+                                              "--validation",  "--test",       "--output", "--resume",
+                                              "--epochs",      "--batch-size", "--device"};
 
 }  // namespace
 
@@ -104,16 +102,10 @@ void setup_finetune_tokens(Program& program, Runner<FinetuneTokensSpec> run) {
     });
     add_seed_option(command, spec->seed);
     add_run_options(command, spec->output, spec->run);
-    add_optimization_options(command, spec->batch_size, spec->learning_rate, spec->optimizer,
-                             "Steps; 0: as many as --epochs are",
-                             "Steps of the linear warm-up; -1: a tenth of all, at most 10000");
+    add_length_options(command, *spec, "the bases to learn from");
     option_of(command, "--learning-rate")
-        ->description("Peak of the learning rate; default: 0.128 over the hidden size, 1e-3 of tiny's 128")
-        ->default_str("");
-    command.add_option("--epochs", spec->epochs, "Passes over the bases to learn from, where --steps is 0")
-        ->check(CLI::PositiveNumber)
-        ->type_name("N")
-        ->group("Optimization");
+        ->description("Peak of the learning rate")
+        ->default_str("0.128 over the hidden size, 1e-3 for tiny");
     add_window_options(command, *spec);
     add_random_weights_option(command, *spec, "Network");
     add_encoder_options(command, *spec, "Network");

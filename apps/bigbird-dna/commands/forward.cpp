@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/forward.hpp"
 
+#include "commands/commands.hpp"
 #include "support/help_notes.hpp"
 
 namespace bigbird::cli {
@@ -47,6 +48,7 @@ void setup_forward(Program& program, Runner<ForwardOptions> run) {
     add_device_option(command, options->device);
     add_threads_option(command, options->threads);
     add_examples(command, examples);
+    show_first(command, {"--model", "--input", "--output", "--device"});
 }
 
 }  // namespace bigbird::cli

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "options/option_groups.hpp"
-#include "support/program.hpp"
 
 #include <filesystem>
 #include <string>
@@ -15,8 +14,5 @@ struct ForwardOptions {
     std::string type = "fp32", attention = "automatic", device = "auto";
     int threads = 0;
 };
-
-void setup_forward(Program& program, Runner<ForwardOptions> run);
-int run_forward(const ForwardOptions& options);
 
 }  // namespace bigbird::cli

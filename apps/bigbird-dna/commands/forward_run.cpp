@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "commands/commands.hpp"
 #include "commands/forward.hpp"
 
 #include "bigbird/core/formats/checksum.hpp"
@@ -9,7 +10,7 @@
 
 namespace bigbird::cli {
 
-int run_forward(const ForwardOptions& options) {
+int run(const ForwardOptions& options) {
     prepare_output(options.output.output, options.output.overwrite());
     model::set_compute_threads(options.threads);
     const at::Device device = model::open_device(options.device);

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/help.hpp"
-
+#include "commands/commands.hpp"
 #include "manual/man_page.hpp"
 #include "manual/markdown.hpp"
+#include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 #include "support/text_output.hpp"
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace bigbird::cli {
+
+struct HelpOptions {
+    std::string command;
+    bool markdown = false, man = false;
+    OutputOptions output;
+    const CLI::App* tree = nullptr;  ///< the program's command line
+};
 
 namespace {
 
@@ -69,7 +77,7 @@ void setup_help(Program& program, Runner<HelpOptions> run) {
     add_examples(command, examples);
 }
 
-int run_help(const HelpOptions& options) {
+int run(const HelpOptions& options) {
     const bool to_file = options.output.output != "-";
     if (options.man && options.command.empty() && to_file) {
         write_manual(options);

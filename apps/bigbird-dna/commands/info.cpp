@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/info.hpp"
-
+#include "commands/commands.hpp"
 #include "commands/info_program.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/corpus/tokens/describe_shards.hpp"
+#include "bigbird/corpus/tokens/token_shards.hpp"
 #include "bigbird/model/files/check_weights.hpp"
 #include "bigbird/model/files/describe.hpp"
 #include "bigbird/rows/deepsea_labels.hpp"
 #include "bigbird/task_models/files/task_files.hpp"
 
 #include <cstdio>
+#include <optional>
 
 namespace bigbird::cli {
 namespace fs = std::filesystem;
@@ -41,6 +41,33 @@ std::string labels_text(const fs::path& path) {
     return rows::label_listing(rows::LabelTable::read(file));
 }
 
+/// The labels of a task model.
+std::optional<rows::LabelTable> labels_of(const fs::path& model) {
+    if (!is_there(model / "config.json") || !is_there(model / "labels.tsv")) return std::nullopt;
+    return rows::LabelTable::read(model / "labels.tsv");
+}
+
+Json to_json(const rows::LabelTable& labels) {
+    Json json = Json::array();
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        Json label{{"index", i}, {"group", labels[i].group}, {"name", labels[i].name}};
+        if (labels[i].positives >= 0) label["positives"] = labels[i].positives;
+        json.push_back(std::move(label));
+    }
+    return json;
+}
+
+/// How many labels, then a line per label: its name, and its positive examples where they are known.
+std::string short_listing(const rows::LabelTable& labels) {
+    std::string text = std::to_string(labels.size()) + (labels.size() == 1 ? " label:\n" : " labels:\n");
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        text += "  " + std::to_string(i) + "  " + labels[i].name;
+        if (labels[i].positives >= 0) text += "  (" + std::to_string(labels[i].positives) + " positives)";
+        text += "\n";
+    }
+    return text + "\n";
+}
+
 std::string description_text(const InfoOptions& options) {
     const bool is_corpus = corpus::is_token_corpus(options.path);
     const fs::path model = with_model(options.path, "config.json");
@@ -49,7 +76,11 @@ std::string description_text(const InfoOptions& options) {
         description["check"] = model::check_weights(model);
         if (fs::is_directory(model)) task_models::check_task_files(model);
     }
-    return options.json ? description.dump(2) + "\n" : model::description_text(description);
+    const std::optional<rows::LabelTable> labels = labels_of(model);
+    if (labels) description["label_table"] = to_json(*labels);
+    if (options.json) return description.dump(2) + "\n";
+    description.erase("label_table");
+    return (labels ? short_listing(*labels) : "") + model::description_text(description);
 }
 
 constexpr Examples examples{{{"What a model is", "bigbird-dna info pretrained/model"},
@@ -84,7 +115,7 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
     add_examples(command, examples);
 }
 
-int run_info(const InfoOptions& options) {
+int run(const InfoOptions& options) {
     if (options.program != options.path.empty()) {
         throw ConfigError("info takes a PATH or --program; see 'bigbird-dna info --help'");
     }

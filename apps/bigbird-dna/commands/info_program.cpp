@@ -7,7 +7,6 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/system/child_process.hpp"
 #include "bigbird/core/system/free_memory.hpp"
-#include "bigbird/core/system/needed_libraries.hpp"
 #include "bigbird/core/system/processor.hpp"
 #include "bigbird/core/system/processor_facts.hpp"
 #include "bigbird/core/version.hpp"
@@ -194,12 +193,6 @@ Parts driver_parts() {
 
 Parts tensor_parts() {
     const std::string program = tensor_program().string();
-    const std::vector<std::string> missing = missing_of(needed_libraries(program));
-    if (!missing.empty()) {
-        return {{"LibTorch", false,
-                 fmt::format("{} needs {}, not found: scripts/setup installs LibTorch", program,
-                             fmt::join(missing, ", "))}};
-    }
     return parts_of_child(run_child(program, {"bigbird-dna", "info", "--program"}, tensors_patience),
                           "LibTorch", "bigbird-dna-tensors");
 }

@@ -2,14 +2,18 @@
 // `info --program`: what this program can use on this machine, and where not, why.
 #pragma once
 
-#include "commands/info.hpp"
-
 #include "bigbird/core/formats/json_file.hpp"
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace bigbird::cli {
+
+struct InfoOptions {
+    std::filesystem::path path;
+    bool json = false, verify = false, labels = false, program = false;
+};
 
 /// One row of the table.
 struct ProgramPart {
@@ -29,8 +33,5 @@ std::string parts_text(const std::vector<ProgramPart>& parts);
 /// In bigbird-dna: prints the table. The driver and LibTorch are asked in processes of their own, for they
 /// may be broken in any way.
 int run_info_program(const InfoOptions& options);
-
-/// In bigbird-dna-tensors: prints the rows that need LibTorch, each as soon as it is known, as lines of JSON.
-int run_info_with_tensors(const InfoOptions& options);
 
 }  // namespace bigbird::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "commands/commands.hpp"
 #include "commands/info_program.hpp"
 
-#include "bigbird/attention/cuda/host/architectures.hpp"
 #include "bigbird/attention/cuda/host/kernel_library.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/system/program_file.hpp"
@@ -52,18 +52,10 @@ ProgramPart kernels_part() {
     }
 }
 
-void print_cuda_libraries() {
-    const auto libraries = model::libtorch_cuda_libraries();
-    if (libraries.empty()) {
-        print({"CUDA libraries", false, "this LibTorch has no CUDA part"});
-    }
-    for (const NeededLibrary& library : libraries) {
-        const bool found = !library.path.empty();
-        print({library.name, found,
-               found
-                   ? library.path.lexically_normal().string()
-                   : "not found: scripts/setup --with-cuda of a clone, or pip's torch with CUDA, brings it"});
-    }
+ProgramPart cuda_part() {
+    const auto file = model::libtorch_cuda_file();
+    return {"CUDA libraries", !file.empty(),
+            file.empty() ? "this LibTorch has no CUDA part" : file.lexically_normal().string()};
 }
 
 ProgramPart nccl_part() {
@@ -94,7 +86,7 @@ int run_info_with_tensors(const InfoOptions&) {
     print(libtorch_part());
     print(gloo_part());
     print(kernels_part());
-    print_cuda_libraries();
+    print(cuda_part());
     print(nccl_part());
     print_devices();  // last: it starts the driver and opens LibTorch's CUDA part
     return 0;

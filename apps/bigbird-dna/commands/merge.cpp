@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/merge.hpp"
-
+#include "commands/commands.hpp"
+#include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/error.hpp"
@@ -13,10 +13,19 @@
 #include "bigbird/outputs/merge/merge_scores.hpp"
 
 #include <array>
+#include <filesystem>
 #include <ostream>
+#include <vector>
 
 namespace bigbird::cli {
 namespace fs = std::filesystem;
+
+struct MergeOptions {
+    std::vector<std::filesystem::path> parts;
+    OutputOptions output;
+    std::filesystem::path manifest;  ///< of documents
+    int threads = 0;
+};
 
 namespace {
 
@@ -76,7 +85,7 @@ void setup_merge(Program& program, Runner<MergeOptions> run) {
     add_examples(command, examples);
 }
 
-int run_merge(const MergeOptions& options) {
+int run(const MergeOptions& options) {
     prepare_output(options.output.output, options.output.overwrite());
     if (!options.manifest.empty()) prepare_output(options.manifest, options.output.overwrite());
     const std::vector<fs::path> paths = without_records(options.parts);

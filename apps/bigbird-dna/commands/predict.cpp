@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/predict.hpp"
-
+#include "commands/commands.hpp"
 #include "options/option_groups.hpp"
 #include "options/scoring_options.hpp"
 #include "support/help_notes.hpp"
+
+#include "bigbird/task_models/specs/score_specs.hpp"
 
 #include <algorithm>
 
@@ -23,14 +24,16 @@ void add_chromatin_options(CLI::App& command, PredictSpec& spec) {
         ->type_name("SELECTION")
         ->group("Output");
     command
-        .add_option(
-            "--tile", spec.tile,
-            "Cut regions into tiles of so many bases, such as the 200 of training; 0: score them whole")
+        .add_option("--tile", spec.tile,
+                    "Cut regions into tiles of so many bases, such as the 200 of training")
         ->check(CLI::NonNegativeNumber)
         ->type_name("BP")
+        ->default_str("none: regions are scored whole")
         ->group("Tiles");
-    add_choice_option(command, "--anchor", spec.anchor, task_models::anchor_choices,
-                      "What of a row is the middle of its window: its centre, or narrowPeak's summit");
+    add_choice_option(
+        command, "--anchor", spec.anchor, task_models::anchor_choices,
+        "Score a row at its centre, or at its narrowPeak summit. Bin models score all bins of a row, or "
+        "one bin's bases around the summit");
 }
 
 void add_promoter_options(CLI::App& command, PredictSpec& spec) {
@@ -38,23 +41,19 @@ void add_promoter_options(CLI::App& command, PredictSpec& spec) {
         .add_option(
             "--scan", spec.tile,
             "Scan regions for promoters: every so many bases a window about the tile's middle, on the "
-            "region's strand or, where it has none, on both; 0: a region is a TSS")
+            "region's strand or, where it has none, on both")
         ->check(CLI::NonNegativeNumber)
         ->type_name("BP")
+        ->default_str("none: a region is a TSS")
         ->group("Tiles");
 }
 
 /// What --help shows.
 std::vector<std::string> common_options(examples::Task task) {
-    std::vector<std::string> options{"--model",  "--reference", "--regions", "--reverse-complement",
-                                     "--pool",   "--output",    "--force",   "--skip-invalid",
-                                     "--shard",  "--dry-run",   "--device",  "--threads",
-                                     "--options"};
-    const bool chromatin = task == examples::Task::chromatin;
-    const std::vector<std::string> own =
-        chromatin ? std::vector<std::string>{"--labels", "--tile", "--track-labels"}
-                  : std::vector<std::string>{"--scan"};
-    options.insert(options.end(), own.begin(), own.end());
+    std::vector<std::string> options{"--model", "--reference", "--regions", "--output",
+                                     "--force", "--shard",     "--dry-run", "--device"};
+    if (task == examples::Task::promoter) options.emplace_back("--scan");
+    if (task == examples::Task::chromatin) options.insert(options.end(), {"--labels", "--tile"});
     return options;
 }
 
@@ -87,7 +86,7 @@ constexpr PredictCommand commands[] = {
      add_chromatin_options,
      {{{"Scores of the rows of a BED, the mean of both strands",
         "bigbird-dna predict-chromatin --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-        "--regions chromatin/examples/test.bed --reverse-complement average --output scores.tsv.gz"},
+        "--regions chromatin/examples/test.bed --output scores.tsv.gz"},
        {"A bigWig for each CTCF label, and all scores in HDF5",
         "bigbird-dna predict-chromatin --model chromatin/run --reference ../test_data/genome/22.fa.gz "
         "--regions test.bed --tile 200 --track-labels '*CTCF*' --output 'tracks/{label}.bw' --output "
@@ -115,18 +114,23 @@ void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& wi
 
 void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
     command
-        .add_option("--model", spec.models,
+        .add_option("-m,--model", spec.models,
                     "Model folder or run of fine-tuning; given several times, the mean of the models' scores")
         ->required()
         ->type_name("DIR");
     add_row_options(command, spec, window);
     add_choice_option(
         command, "--reverse-complement", spec.strands, task_models::strand_choices,
-        "Score windows as they come (none), the mean of both strands, or their reverse complement alone");
+        "Average the scores of both strands, or score one: the reference's (none) or its reverse complement "
+        "(only)");
     command.add_flag("--skip-invalid", spec.skip_invalid,
                      "Mark rows that do not lie on the reference and go on, instead of ending");
-    add_choice_option(command, "--pool", spec.pool, task_models::pool_choices,
-                      "A row a tile (none), or one a region with the mean or the largest score of its tiles")
+    add_choice_option(
+        command, "--pool", spec.pool, task_models::pool_choices,
+        spec.task == examples::Task::promoter
+            ? "Write a row per tile (none), or one per region: the mean or largest score"
+            : "Score of a row: the largest or the mean of its bins, or of its tiles; none: a row per "
+              "tile; auto: mean of bins, none for tiles")
         ->group("Tiles");
     add_min_score_option(command, spec.outputs.min_score);
     add_score_outputs(command, spec.outputs);
@@ -146,6 +150,7 @@ void setup_predict(Program& program, examples::Task task, Runner<PredictSpec> ru
     const PredictCommand& about = *std::ranges::find(commands, task, &PredictCommand::task);
     auto spec = std::make_shared<PredictSpec>();
     spec->task = task;
+    if (task == examples::Task::chromatin) spec->strands = task_models::Strands::average;
     CLI::App& command =
         program.add<PredictSpec>(about.name, about.group, about.description, spec, std::move(run));
     add_predict_options(command, *spec, about.window);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/predict_tokens.hpp"
-
+#include "commands/commands.hpp"
 #include "options/scoring_options.hpp"
 #include "support/help_notes.hpp"
+
+#include "bigbird/task_models/specs/score_specs.hpp"
 
 #include <memory>
 #include <utility>
@@ -52,6 +53,8 @@ void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
     add_score_outputs(command, spec->outputs);
     add_compute_options(command, *spec);
     add_examples(command, examples);
+    show_first(command,
+               {"--model", "--reference", "--regions", "--labels", "--output", "--force", "--device"});
 }
 
 }  // namespace bigbird::cli

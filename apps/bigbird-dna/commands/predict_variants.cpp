@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/predict_variants.hpp"
-
+#include "commands/commands.hpp"
 #include "options/scoring_options.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/rows/window.hpp"
+#include "bigbird/task_models/specs/score_specs.hpp"
 
 namespace bigbird::cli {
 
@@ -34,7 +34,7 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
                                  spec, std::move(run));
     command
         .add_option(
-            "--model", spec->models,
+            "-m,--model", spec->models,
             "Chromatin or promoter model (several: the mean of their scores), or one pretrained model")
         ->required()
         ->type_name("DIR");
@@ -62,6 +62,8 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
         command, "--reverse-complement", spec->strands, task_models::variant_strand_choices,
         "Score windows as they come, the mean of both strands, or their reverse complement alone; "
         "default: average, of a promoter model none");
+    command.add_flag("--skip-invalid", spec->skip_invalid,
+                     "Write the rows however many do not fit the reference (above 20 % is an error)");
     command.add_flag("--strict", spec->strict,
                      "End at the first row that cannot be scored (REF is not the reference's base, symbolic "
                      "allele …) instead of marking it");
@@ -70,6 +72,8 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     add_shard_option(command, spec->outputs.shard, "rows");
     add_compute_options(command, *spec);
     add_examples(command, examples);
+    show_first(command, {"--model", "--reference", "--variants", "--tss", "--labels", "--output", "--shard",
+                         "--device"});
 }
 
 }  // namespace bigbird::cli

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/pretrain.hpp"
-
+#include "commands/commands.hpp"
 #include "options/document_options.hpp"
 #include "options/input_options.hpp"
 #include "options/option_groups.hpp"
 #include "options/training_options.hpp"
 #include "support/help_notes.hpp"
+
+#include "bigbird/model/gpu/cuda_driver.hpp"
+#include "bigbird/pretraining/specs/pretrain_spec.hpp"
 
 #include <memory>
 #include <utility>
@@ -41,7 +43,7 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
     const char* group = "Network";
     command
         .add_option(
-            "--model", spec.model,
+            "-m,--model", spec.model,
             "Start from the weights of this model (a run, a checkpoint or a model folder) instead of random "
             "ones: for longer contexts or another genome. Its tokenizer and configuration are taken; a "
             "--config may differ from the model's in dropout, the attention pattern, "
@@ -51,20 +53,10 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
     command
         .add_option(
             "--config", spec.config,
-            "tiny (2 layers of 128), tiny-modern (tiny with norm before, rotary positions and a "
-            "convolution over embeddings), small (4 of 256), base (12 of 768), large (24 of 1024), genomics "
-            "(the "
-            "paper's, which is base), base-etc (base with 256 extra global tokens, blocks of 84), or a "
-            "config.json, whose attention_type may be performer or longformer (docs/attention.md); it also "
-            "sets the "
-            "defaults of "
-            "--steps, --batch-size, --sequence-length and "
-            "--learning-rate: tiny 1000, 8, 512, 1e-3; tiny-modern likewise but 4e-3, with --optimizer muon, "
-            "--dropout 0, --betas 0.9 0.98 and --epsilon 1e-8 (else adamw, 0.1, 0.9 0.999 and 1e-6); small "
-            "20000, 32, 1024, "
-            "5e-4; else 1000000, "
-            "256, 4096, 1e-4, the paper's. With --model: that of the model")
+            "Network and its training defaults: tiny, tiny-modern, small, base, large, genomics, base-etc or "
+            "a config.json (docs/pretraining.md)")
         ->type_name("NAME|FILE")
+        ->default_str("tiny-modern on a CPU, base on a GPU; with --model the model's")
         ->group(group);
     command
         .add_option("--sequence-length", spec.examples.sequence_length,
@@ -98,9 +90,10 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
         ->group(group);
     command
         .add_option("--mask-spans", spec.examples.masking.span_mean,
-                    "Choose whole spans of about this many tokens, 1 to 10; 0: single tokens")
+                    "Choose whole spans of about this many tokens, 1 to 10")
         ->check(CLI::Range(0.0, 10.0))
         ->type_name("MEAN")
+        ->default_str("single tokens")
         ->group(group);
     add_choice_option(command, "--nsp", spec.examples.nsp, on_or_off,
                       "Next-sentence prediction beside the masked tokens")
@@ -132,15 +125,27 @@ void add_evaluation_options(CLI::App& command, PretrainSpec& spec) {
         ->group(group);
     command
         .add_option("--evaluate-sequences", spec.evaluation_sequences,
-                    "Sequences that are scored, the same every time; 0: all")
+                    "Sequences that are scored, the same every time (0 means all)")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->group(group);
 }
 
+bool computes_on_gpu(const std::string& device) {
+    return device.starts_with("cuda") || (device == "auto" && !model::ask_cuda_driver().gpus.empty());
+}
+
+/// Where neither --config nor --model is given: a preset for the device, and epochs.
+void choose_config(CLI::App& command, PretrainSpec& spec) {
+    if (!spec.model.empty() || !spec.config.empty()) return;
+    spec.config = pretraining::default_config(computes_on_gpu(spec.device));
+    if (option_of(command, "--epochs")->count() == 0) spec.epochs = pretraining::default_epochs;
+}
+
 /// What --model or --config say, where the command line does not.
 void set_defaults(CLI::App& command, PretrainSpec& spec) {
-    if (!spec.model.empty() && option_of(command, "--config")->count() == 0) spec.config.clear();
+    if (spec.output.empty() && !spec.dry_run) throw CLI::RequiredError("--output");
+    choose_config(command, spec);
     const training::OptimizerSpec by_default = pretraining::pretrain_defaults(spec.config).optimizer;
     if (option_of(command, "--optimizer")->count() == 0) spec.optimizer.kind = by_default.kind;
     if (option_of(command, "--epsilon")->count() == 0) spec.optimizer.epsilon = by_default.epsilon;
@@ -151,40 +156,19 @@ void set_defaults(CLI::App& command, PretrainSpec& spec) {
 }
 
 /// What --help shows.
-const std::vector<std::string> common_options{"--corpus",
-                                              "--documents",
-                                              "--reference",
-                                              "--tokenizer",
-                                              "--input",
-                                              "--model",
-                                              "--config",
-                                              "--sequence-length",
-                                              "--steps",
-                                              "--batch-size",
-                                              "--learning-rate",
-                                              "--output",
-                                              "--resume",
-                                              "--force",
-                                              "--checkpoint-every",
-                                              "--max-hours",
-                                              "--hold-out",
-                                              "--evaluate-documents",
-                                              "--evaluate-every",
-                                              "--seed",
-                                              "--device",
-                                              "--threads",
-                                              "--dtype",
-                                              "--processes",
-                                              "--dry-run",
-                                              "--options"};
+const std::vector<std::string> common_options{
+    "--documents", "--reference", "--tokenizer",          "--model",  "--config",
+    "--steps",     "--epochs",    "--batch-size",         "--output", "--resume",
+    "--max-hours", "--hold-out",  "--evaluate-documents", "--device", "--processes",
+    "--dry-run"};
 
 constexpr Examples examples{
     {{"Two minutes of training on two cores; the same command goes on where it was stopped",
       "bigbird-dna pretrain --documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model "
-      "--config tiny-modern --sequence-length 1024 --batch-size 8 --steps 500 --output my-model"},
+      "--sequence-length 1024 --steps 500 --output my-model"},
      {"What a larger network would take on this machine; nothing is trained",
       "bigbird-dna pretrain --documents documents/train.txt.gz --tokenizer tokenizer/tokenizer.model "
-      "--config small --batch-size 8 --dry-run --output small-model"}}};
+      "--config small --batch-size 8 --dry-run"}}};
 
 }  // namespace
 
@@ -198,9 +182,16 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
     add_corpora_options(command, spec->corpora);
     add_network_options(command, *spec);
     add_optimization_options(command, spec->batch_size, spec->learning_rate, spec->optimizer,
-                             "Steps of the whole run",
-                             "Steps of the linear warm-up; -1: a tenth of all, at most 10000");
+                             "Steps of the whole run", "Steps of the linear warm-up");
     option_of(command, "--steps")->default_str(by_config);
+    option_of(command, "--warmup-steps")->default_str("a tenth of all, at most 10000");
+    command
+        .add_option("--epochs", spec->epochs,
+                    "Times that the corpus is seen, where --steps is not given [10 without --config]")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N")
+        ->default_str("")
+        ->group("Optimization");
     option_of(command, "--batch-size")
         ->description("Sequences a step, over all micro-batches")
         ->default_str(by_config);
@@ -212,17 +203,19 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
         option_of(command, option)->default_str(by_config);
     command.parse_complete_callback([&command, spec] { set_defaults(command, *spec); });
     add_run_options(command, spec->output, spec->run);
+    option_of(command, "--output")->required(false);
+    command.add_flag("--yes", spec->yes, "Start even where the projected time on a CPU exceeds three days");
     add_evaluation_options(command, *spec);
     add_seed_option(command, spec->seed);
     add_device_option(command, spec->device);
     add_threads_option(command, spec->threads);
-    option_of(command, "--threads")
-        ->description("Threads; 0: all that this process may use. Sums differ in their last bits");
+    option_of(command, "--threads")->description("Threads. Sums differ in their last bits");
     command
         .add_option("--micro-batch-size", spec->micro_batch_size,
-                    "Sequences computed at once, to bound the memory; 0: what suits the device")
+                    "Sequences computed at once, to bound the memory")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
+        ->default_str("what suits the device")
         ->group("Resources");
     add_choice_option(command, "--dtype", spec->dtype, {"auto", "fp32", "bf16"},
                       "bf16 is mixed precision; auto: bf16 on a GPU, fp32 on a CPU")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/pretrain.hpp"
+#include "commands/commands.hpp"
 #include "options/ranks_option.hpp"
 #include "support/launch.hpp"
 
@@ -20,10 +20,12 @@ void print_plan(const Json& plan) {
 
 }  // namespace
 
-int run_pretrain(const pretraining::PretrainSpec& spec) {
+int run(const pretraining::PretrainSpec& spec) {
     if (launches_processes(spec.processes)) return launch_processes(spec.processes);
     pretraining::Pretraining pretraining(spec);
     const training::RankSpec place = place_of_this_process(spec.processes);
+    if (place.is_first() && spec.model.empty())
+        log_info("network and training defaults: --config {}", spec.config);
     if (!spec.dry_run) {
         log_info("{}: the pretrained model", pretraining.train(place).model.string());
     } else if (place.is_first()) {

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What bigbird-dna-tensors runs for predict-*, predict-variants and embed: the library, and a summary of it.
-#include "commands/embed.hpp"
-#include "commands/predict.hpp"
-#include "commands/predict_variants.hpp"
+#include "commands/commands.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
-#include "bigbird/task_models/embed/embed.hpp"
-#include "bigbird/task_models/predict/predict.hpp"
-#include "bigbird/task_models/predict/predict_variants.hpp"
+#include "bigbird/task_models/score/score.hpp"
 
 #include <cstdio>
 
 namespace bigbird::cli {
 
-int run_predict(const task_models::PredictSpec& spec) {
+int run(const task_models::PredictSpec& spec) {
     if (spec.dry_run) {
         const task_models::PredictForecast forecast = task_models::forecast_predict(spec);
         const std::string text =
@@ -39,13 +35,13 @@ int run_predict(const task_models::PredictSpec& spec) {
     return 0;
 }
 
-int run_predict_variants(const task_models::VariantSpec& spec) {
+int run(const task_models::VariantSpec& spec) {
     const task_models::VariantReport report = task_models::predict_variants(spec);
     log_info("{} of {} alleles scored in {:.1f} s", report.scored, report.rows, report.seconds);
     return 0;
 }
 
-int run_embed(const task_models::EmbedSpec& spec) {
+int run(const task_models::EmbedSpec& spec) {
     const task_models::EmbedReport report = task_models::embed(spec);
     log_info("{} of {} rows embedded in {:.1f} s", report.embedded, report.rows, report.seconds);
     if (report.truncated > 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/show_attention.hpp"
-
+#include "commands/commands.hpp"
+#include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/attention/pattern/picture.hpp"
@@ -9,10 +9,21 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/model/files/config.hpp"
 
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <ostream>
+#include <string>
 
 namespace bigbird::cli {
+
+struct ShowAttentionOptions {
+    std::filesystem::path config;
+    std::string pattern;
+    OutputOptions output;
+    std::int64_t length = 1024;
+    int layer = 0, head = 0;
+};
 
 namespace {
 
@@ -53,6 +64,7 @@ void setup_show_attention(Program& program, Runner<ShowAttentionOptions> run) {
         ->check(CLI::NonNegativeNumber)
         ->type_name("N");
     add_examples(command, examples);
+    show_first(command, {"--config", "--pattern", "--length", "--layer", "--output"});
 }
 
 namespace {
@@ -74,7 +86,7 @@ attention::PatternSpec drawn_window(const model::BigBirdConfig& config, const Sh
 
 }  // namespace
 
-int run_show_attention(const ShowAttentionOptions& options) {
+int run(const ShowAttentionOptions& options) {
     model::BigBirdConfig config;
     if (!options.config.empty()) {
         config = model::config_from_json(read_json(options.config), options.config);

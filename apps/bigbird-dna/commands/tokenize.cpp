@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/tokenize.hpp"
+#include "bigbird/corpus/tokens/tokenize.hpp"
 
+#include "commands/commands.hpp"
+#include "options/input_options.hpp"
+#include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/error.hpp"
@@ -8,13 +11,27 @@
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/corpus/merge/merge_tokens.hpp"
-#include "bigbird/corpus/tokens/tokenize.hpp"
+#include "bigbird/corpus/tokens/shard_writer.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
 #include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
 
 namespace bigbird::cli {
+
+struct TokenizeOptions {
+    std::filesystem::path documents;
+    tokenizer::InputSpec input;
+    std::vector<std::filesystem::path> references;
+    OutputOptions output;
+    std::int64_t shard_tokens = corpus::TokenShardWriter::default_shard_tokens;
+    std::optional<Shard> shard;
+    int threads = 0;
+};
 
 namespace {
 
@@ -54,9 +71,10 @@ void setup_tokenize(Program& program, Runner<TokenizeOptions> run) {
     add_shard_option(command, options->shard, "documents");
     add_threads_option(command, options->threads);
     add_examples(command, examples);
+    show_first(command, {"--documents", "--reference", "--tokenizer", "--output", "--shard"});
 }
 
-int run_tokenize(const TokenizeOptions& options) {
+int run(const TokenizeOptions& options) {
     const int threads = resolve_threads(options.threads);
     require_readable(options.documents);
     if (options.shard && options.documents == "-") {

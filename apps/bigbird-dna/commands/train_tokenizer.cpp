@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/train_tokenizer.hpp"
-
+#include "commands/commands.hpp"
+#include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/corpus/tokens/tokenizer_corpus.hpp"
-#include "bigbird/tokenizer/tokenizer_files.hpp"
+#include "bigbird/corpus/tokens/tokenize.hpp"
+#include "bigbird/tokenizer/tokenizer.hpp"
+#include "bigbird/tokenizer/train/train.hpp"
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <ostream>
@@ -16,6 +18,15 @@
 #include <vector>
 
 namespace bigbird::cli {
+
+struct TrainTokenizerOptions {
+    std::filesystem::path documents;
+    std::vector<std::filesystem::path> references;
+    tokenizer::TrainSpec spec;
+    OutputOptions output;
+    std::filesystem::path report, hugging_face;
+    int threads = 0;
+};
 
 namespace {
 
@@ -58,8 +69,9 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
         ->type_name("N");
     command
         .add_option("--max-sentences", options->spec.max_sentences,
-                    "Train on a seeded sample of so many sentences; 0: all")
-        ->type_name("N");
+                    "Train on a seeded sample of so many sentences")
+        ->type_name("N")
+        ->default_str("all");
     command
         .add_option("--engine", options->spec.engine,
                     "What trains: ours, or SentencePiece itself, far slower and to the same result")
@@ -76,9 +88,10 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
         ->default_str("installed");
     command
         .add_option("--max-memory", options->spec.max_memory,
-                    "Train on a seeded sample of sentences where all would take more, as in 16GB; 0: all")
+                    "Train on a seeded sample of sentences where all would take more, as in 16GB")
         ->transform(CLI::AsSizeValue(true))
-        ->type_name("SIZE");
+        ->type_name("SIZE")
+        ->default_str("no limit");
     add_seed_option(command, options->spec.seed);
     add_output_options(command, options->output,
                        "SentencePiece model; the pieces as text go beside it, its name ending in .vocab");
@@ -93,9 +106,11 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
         ->group("Output");
     add_threads_option(command, options->threads);
     add_examples(command, examples);
+    show_first(command,
+               {"--documents", "--reference", "--vocab-size", "--output", "--force", "--hugging-face"});
 }
 
-int run_train_tokenizer(const TrainTokenizerOptions& options) {
+int run(const TrainTokenizerOptions& options) {
     if (options.documents.empty() && options.references.empty()) {
         throw ConfigError("nothing to train on: give --documents or --reference");
     }

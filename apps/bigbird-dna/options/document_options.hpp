@@ -2,7 +2,7 @@
 // How documents are drawn from a genome (appendix F.1), for every command that draws them.
 #pragma once
 
-#include "bigbird/corpus/documents/drawing_spec.hpp"
+#include "bigbird/corpus/documents/document_builder.hpp"
 
 #include <CLI/CLI.hpp>
 

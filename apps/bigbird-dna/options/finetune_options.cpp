@@ -2,6 +2,7 @@
 #include "options/finetune_options.hpp"
 
 #include "options/option_groups.hpp"
+#include "options/training_options.hpp"
 
 namespace bigbird::cli {
 
@@ -26,24 +27,37 @@ void add_encoder_options(CLI::App& command, FinetuneSpec& spec, const std::strin
     add_attention_option(command, spec.attention)->group(group);
 }
 
+void add_length_options(CLI::App& command, FinetuneSpec& spec, const std::string& passes_over) {
+    add_optimization_options(command, spec.batch_size, spec.learning_rate, spec.optimizer,
+                             "Number of steps, instead of --epochs", "Steps of the linear warm-up");
+    option_of(command, "--steps")->default_str("as --epochs asks");
+    option_of(command, "--warmup-steps")->default_str("a tenth of all, at most 10000");
+    command.add_option("--epochs", spec.epochs, "Passes over " + passes_over + ", at most (--patience)")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N")
+        ->group("Optimization");
+}
+
 void add_validation_options(CLI::App& command, FinetuneSpec& spec, const std::string& held_out) {
     const char* group = "Validation";
     command
-        .add_option("--evaluate-every", spec.evaluate_every,
-                    "Steps between evaluations on " + held_out +
-                        "; -1: ten a run, 0: at the end alone. The best model is kept")
+        .add_option(
+            "--evaluate-every", spec.evaluate_every,
+            "Steps between evaluations on " + held_out + " (0 means only at the end); the best model is kept")
+        ->default_str("a tenth of the run")
         ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1} << 40))
         ->type_name("N")
         ->group(group);
     command
         .add_option("--patience", spec.patience,
-                    "Stop after this many evaluations without a better one; 0: never")
+                    "Stop after N evaluations without a better one (0 means never)")
+        ->default_str("3; with --steps: 0")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->group(group);
     add_choice_option(command, "--calibration", spec.calibrates, calibrations,
-                      "validation: a temperature and a bias a label, fitted on " + held_out +
-                          ", make scores probabilities (calibration.json in the model); none: leave it out")
+                      "validation: fit a temperature and a bias per label on " + held_out +
+                          ", so that scores are probabilities (calibration.json in the model)")
         ->group(group);
 }
 

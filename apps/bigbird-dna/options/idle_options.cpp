@@ -49,7 +49,7 @@ const std::vector<Readers>& all_readers() {
          "bigbird-bins"},
         {{"--window-bins", "--margin-bins", "--shift", "--average-weights"},
          [](const FinetuneSpec& spec) { return spec.is_bins(); },
-         "models of bins (--architecture bigbird-bins, --head bins)"}};
+         "bin models (--architecture bigbird-bins, --head bins)"}};
     return all;
 }
 

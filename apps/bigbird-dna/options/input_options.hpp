@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bigbird/tokenizer/input_spec.hpp"
+#include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/parse_number.hpp"
+#include "bigbird/evaluation/evaluation.hpp"
 
 namespace bigbird::cli {
 
@@ -14,17 +15,17 @@ CLI::Option* option_of(CLI::App& command, const std::string& name) {
 }
 
 void add_output_options(CLI::App& command, OutputOptions& options, const std::string& what) {
-    command.add_option("--output", options.output, what)->required()->type_name("PATH")->group("Output");
+    command.add_option("-o,--output", options.output, what)->required()->type_name("PATH")->group("Output");
     command
-        .add_flag("--force", options.force,
+        .add_flag("-f,--force", options.force,
                   "Replace an output that exists; of folders, those that bigbird-dna wrote")
         ->group("Output");
 }
 
 void add_stream_output_options(CLI::App& command, OutputOptions& options, const std::string& what) {
     options.output = "-";
-    command.add_option("--output", options.output, what)->type_name("PATH|-")->group("Output");
-    command.add_flag("--force", options.force, "Replace an output that exists")->group("Output");
+    command.add_option("-o,--output", options.output, what)->type_name("PATH|-")->group("Output");
+    command.add_flag("-f,--force", options.force, "Replace an output that exists")->group("Output");
 }
 
 CLI::Option* add_tokenizer_option(CLI::App& command, std::filesystem::path& tokenizer, bool required) {
@@ -53,7 +54,7 @@ CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem
                                   bool required) {
     return command
         .add_option(
-            "--reference", references,
+            "-r,--reference", references,
             "Reference genome: FASTA, plain, bgzip or gzip; several make one genome, NAME=FASTA calls its "
             "contigs NAME#contig")
         ->required(required)
@@ -62,7 +63,7 @@ CLI::Option* add_reference_option(CLI::App& command, std::vector<std::filesystem
 
 CLI::Option* add_model_option(CLI::App& command, std::filesystem::path& model) {
     return command
-        .add_option("--model", model,
+        .add_option("-m,--model", model,
                     "Model directory: config.json and model.safetensors, ours or Hugging Face's")
         ->required()
         ->type_name("DIR");
@@ -82,13 +83,12 @@ std::string check_seed(const std::string& word) {
 
 void add_threads_option(CLI::App& command, int& threads) {
     command
-        .add_option(
-            "--threads", threads,
-            "Threads; 0: all that this process may use. Changes no result, a network's by rounding at "
-            "most")
+        .add_option("-t,--threads", threads,
+                    "Threads. They change no result, a network's by rounding at most")
         ->check(CLI::NonNegativeNumber)
         ->check(CLI::Range(0, most_threads))
         ->type_name("N")
+        ->default_str("all available threads")
         ->group("Resources");
 }
 
@@ -117,9 +117,10 @@ void add_hold_out_options(CLI::App& command, HoldOutOptions& options, const std:
 void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens) {
     command
         .add_option("--batch-tokens", batch_tokens,
-                    "Tokens, padding included, that go through the network at once; 0: what fits the device")
+                    "Tokens, padding included, that go through the network at once")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
+        ->default_str("what fits the device")
         ->group("Resources");
 }
 
@@ -158,6 +159,20 @@ void add_device_option(CLI::App& command, std::string& device) {
     command.add_option("--device", device, "Where networks are computed; auto: a GPU where there is one")
         ->type_name("auto|cpu|cuda|cuda:N")
         ->group("Resources");
+}
+
+void add_interval_options(CLI::App& command, evaluation::EvaluationOptions& options) {
+    const char* group = "Intervals";
+    command.add_option("--resamples", options.resamples, "Bootstrap samples for 95 % intervals; 0: none")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N")
+        ->group(group);
+    command
+        .add_option("--block-size", options.block_size,
+                    "Bases of genome that are resampled as one, since neighbouring rows are not independent")
+        ->check(CLI::PositiveNumber)
+        ->type_name("BP")
+        ->group(group);
 }
 
 }  // namespace bigbird::cli

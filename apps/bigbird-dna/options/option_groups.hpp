@@ -14,6 +14,10 @@
 #include <string>
 #include <vector>
 
+namespace bigbird::evaluation {
+struct EvaluationOptions;
+}
+
 namespace bigbird::cli {
 
 /// The command's option of this name. CLI11's get_option() is noexcept and allocates, so that it would end
@@ -92,5 +96,8 @@ void add_computing_options(CLI::App& command, std::string& type, std::string& at
 
 /// --device auto|cpu|cuda|cuda:N.
 void add_device_option(CLI::App& command, std::string& device);
+
+/// --resamples and --block-size, of 95 % intervals.
+void add_interval_options(CLI::App& command, evaluation::EvaluationOptions& options);
 
 }  // namespace bigbird::cli

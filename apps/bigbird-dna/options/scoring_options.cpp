@@ -3,14 +3,15 @@
 
 namespace bigbird::cli {
 
-void add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs) {
+void add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, const std::string& what) {
+    std::string formats = ".tsv, .csv (each also .gz)";
+    if (command.get_option_no_throw("--min-score") != nullptr) formats += ", .long.tsv";
+    formats += ", .npy, .h5";
+    if (outputs.tracks) formats += ", .bedgraph, .bw ({label} in the name: a file per label)";
     command
-        .add_option("--output", outputs.paths,
-                    "Scores; the ending tells the format: .tsv or .tsv.gz (bgzip), .npy, .h5, "
-                    ".long.tsv[.gz], .bedgraph "
-                    "or .bw (with {label} in the name a track a label), '-' for a table on standard output. "
-                    "Several are "
-                    "written at once")
+        .add_option("-o,--output", outputs.paths,
+                    what + "; the ending tells the format: " + formats +
+                        "; - for a table on standard output. Several are written at once")
         ->required()
         ->type_name("FILE")
         ->group("Output");
@@ -19,7 +20,8 @@ void add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs) {
         ->group("Output");
     command
         .add_flag_callback(
-            "--force", [&outputs] { outputs.overwrite = Overwrite::allow; }, "Replace an output that exists")
+            "-f,--force", [&outputs] { outputs.overwrite = Overwrite::allow; },
+            "Replace an output that exists")
         ->group("Output");
 }
 

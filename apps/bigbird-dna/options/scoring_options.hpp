@@ -14,8 +14,9 @@
 
 namespace bigbird::cli {
 
-/// --output, several times, --precision and --force.
-void add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs);
+/// --output, several times, --precision and --force. `what` the outputs hold. Call it behind
+/// add_min_score_option().
+void add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, const std::string& what = "Scores");
 
 /// --min-score, of .long.tsv outputs.
 void add_min_score_option(CLI::App& command, std::optional<double>& min_score);

@@ -11,7 +11,7 @@ namespace bigbird::cli {
 
 void add_run_options(CLI::App& command, std::filesystem::path& output, training::RunSpec& run) {
     const char* group = "Run";
-    command.add_option("--output", output, "Run folder: metrics, checkpoints and, at the end, model/")
+    command.add_option("-o,--output", output, "Run folder: metrics, checkpoints and, at the end, model/")
         ->required()
         ->type_name("DIR")
         ->group(group);
@@ -20,7 +20,7 @@ void add_run_options(CLI::App& command, std::filesystem::path& output, training:
                     "auto (from the newest checkpoint, if any), never, or a checkpoint")
         ->type_name("auto|never|PATH")
         ->group(group);
-    command.add_flag("--force", run.force, "With --resume never: discard the run that is there")
+    command.add_flag("-f,--force", run.force, "With --resume never: discard the run that is there")
         ->group(group);
     command.add_option("--checkpoint-every", run.checkpoint_every, "Steps between checkpoints")
         ->check(CLI::PositiveNumber)
@@ -30,13 +30,14 @@ void add_run_options(CLI::App& command, std::filesystem::path& output, training:
         ->check(CLI::PositiveNumber)
         ->type_name("N")
         ->group(group);
-    command.add_option("--keep-every", run.keep_every, "Keep those of every N steps, too; 0: none")
+    command.add_option("--keep-every", run.keep_every, "Also keep the checkpoint of every Nth step")
+        ->default_str("none")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->group(group);
     command
-        .add_option("--max-hours", run.max_hours,
-                    "Stop with a checkpoint and exit code 75 after this long; 0: no limit")
+        .add_option("--max-hours", run.max_hours, "Stop with a checkpoint and exit code 75 after this time")
+        ->default_str("no limit")
         ->check(CLI::NonNegativeNumber)
         ->type_name("HOURS")
         ->group(group);

@@ -63,13 +63,15 @@ std::string HelpFormatter::make_common_groups(const CLI::App& app) const {
     std::string text;
     std::size_t shown = 0;
     for (const std::string& group : app.get_groups()) {
+        if (group.empty()) continue;  // hidden options
         const auto options = app.get_options(
             [&](const CLI::Option* option) { return option->get_group() == group && is_common(*option); });
         if (options.empty()) continue;
         text += make_group(group, false, {options.begin(), options.end()}) + "\n";
         shown += options.size();
     }
-    const std::size_t rare = app.get_options([](const CLI::Option*) { return true; }).size() - shown;
+    const auto visible = [](const CLI::Option* option) { return !option->get_group().empty(); };
+    const std::size_t rare = app.get_options(visible).size() - shown;
     return text + "\n" + std::to_string(rare) + " more options: bigbird-dna " + app.get_name() +
            " --help-all\n";
 }

@@ -171,6 +171,7 @@ int launch_processes(int count) {
         throw ConfigError(fmt::format("--processes {}: at most {} are of use here, {} a processor", count,
                                       most, most_a_processor));
     }
+    const StopDeadline none;  // the processes have theirs
     return Job(count).wait();
 }
 

@@ -88,20 +88,38 @@ std::vector<std::string> words_of(const std::string& name, const YAML::Node& val
         for (const YAML::Node& item : value) {
             add(item);
         }
-    } else if (value.IsScalar() && value.Tag() != "!" &&
-               (value.Scalar() == "true" || value.Scalar() == "false")) {
-        if (value.Scalar() == "true") {
-            words.push_back(name);
-        }
+    } else if (value.IsScalar() && value.Tag() != "!" && truth_of(value.Scalar())) {
+        words.push_back(name + "=" + value.Scalar());
     } else {
         add(value);
     }
     return words;
 }
 
-}  // namespace
+bool is_flag(const CLI::App& command, const std::string& name) {
+    const CLI::Option* const option = command.get_option_no_throw(name);
+    return option != nullptr && option->get_items_expected_max() == 0;
+}
 
-std::vector<std::string> expand_options_file(const std::vector<std::string>& arguments) {
+/// "--force=true" becomes "--force", and "--force=false" goes; what is no flag keeps its value.
+std::vector<std::string> without_truths_of_flags(const std::vector<std::string>& words,
+                                                 const CLI::App& program) {
+    const auto commands = program.get_subcommands(
+        [&](const CLI::App* each) { return words.size() > 1 && each->get_name() == words[1]; });
+    if (commands.empty()) return words;
+    std::vector<std::string> kept;
+    for (const std::string& word : words) {
+        const std::size_t equals = word.find('=');
+        const auto truth = equals == std::string::npos ? std::nullopt : truth_of(word.substr(equals + 1));
+        if (!word.starts_with("--") || !truth || !is_flag(*commands.front(), name_of(word)))
+            kept.push_back(word);
+        else if (*truth)
+            kept.push_back(name_of(word));
+    }
+    return kept;
+}
+
+std::vector<std::string> with_options_of_file(const std::vector<std::string>& arguments) {
     std::vector<std::string> given;
     std::filesystem::path file;
     bool any = false;
@@ -141,6 +159,19 @@ std::vector<std::string> expand_options_file(const std::vector<std::string>& arg
         }
     }
     return given;
+}
+
+}  // namespace
+
+std::optional<bool> truth_of(const std::string& word) {
+    if (word == "true" || word == "yes" || word == "on") return true;
+    if (word == "false" || word == "no" || word == "off") return false;
+    return std::nullopt;
+}
+
+std::vector<std::string> expand_options_file(const std::vector<std::string>& arguments,
+                                             const CLI::App& program) {
+    return without_truths_of_flags(with_options_of_file(arguments), program);
 }
 
 }  // namespace bigbird::cli

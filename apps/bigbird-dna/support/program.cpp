@@ -5,7 +5,7 @@
 #include "support/help_formatter.hpp"
 #include "support/inputs.hpp"
 #include "support/options_file.hpp"
-#include "support/thread_signals.hpp"
+#include "support/retired_options.hpp"
 #include "support/unknown_argument.hpp"
 
 #include "bigbird/core/check.hpp"
@@ -17,6 +17,7 @@
 #include "bigbird/core/system/free_memory.hpp"
 #include "bigbird/core/system/processor.hpp"
 #include "bigbird/core/version.hpp"
+#include "bigbird/genome/text/utf8.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -28,12 +29,12 @@
 #include <atomic>
 #include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -54,10 +55,10 @@ Score the rows of a BED, with a model that is there:
   bigbird-dna predict-chromatin --model MODEL --reference genome.fa --regions regions.bed --output scores.tsv
 Make a model of your own peaks:
   bigbird-dna build-chromatin --peaks peaks.tsv --reference genome.fa --validation 7 --test 8 --output examples
-  bigbird-dna finetune-chromatin --architecture bigbird-bins --examples examples --output my-model
+  bigbird-dna finetune-chromatin --examples examples --output my-model
 Pretrain a network on a genome:
   bigbird-dna build-documents --reference genome.fa --output documents.txt.gz
-  bigbird-dna train-tokenizer --documents documents.txt.gz --output tokenizer.model
+  bigbird-dna train-tokenizer --documents documents.txt.gz --vocab-size 256 --output tokenizer.model
   bigbird-dna pretrain --documents documents.txt.gz --tokenizer tokenizer.model --output pretrained
 
 All commands: bigbird-dna --help. One of them, with examples: bigbird-dna COMMAND --help
@@ -138,6 +139,18 @@ void check_numbers(CLI::Option& option) {
     }
 }
 
+/// YAML reads the words of an option with on and off as true and false.
+void take_truths(CLI::Option& option) {
+    const std::vector<std::string> words = CLI::detail::split(option.get_type_name(), '|');
+    const auto has = [&](const char* word) { return std::ranges::find(words, word) != words.end(); };
+    if (!has("on") || !has("off")) return;
+    const auto to_word = [](std::string& word) {
+        if (const auto truth = truth_of(word)) word = *truth ? "on" : "off";
+        return std::string();
+    };
+    option.transform(CLI::Validator(to_word, "", "truth"));
+}
+
 constexpr const char* out_of_memory =
     "out of memory; use fewer --threads, a smaller --batch-size or shorter sequences";
 
@@ -191,33 +204,7 @@ int close_standard_output() {
     return exit_code(ExitCode::write_failed);
 }
 
-std::terminate_handler terminate_otherwise = nullptr;
-
-/// Functions of libraries that may throw nothing take memory all the same (CLI11's, of names of commands),
-/// as does LibTorch while it is loaded. Where none is left the program ends with its code and not by a
-/// signal.
-[[noreturn]] void terminate_program() {
-    try {
-        if (std::current_exception()) throw;
-    } catch (const std::bad_alloc&) {
-        ::_exit(say_out_of_memory());
-    } catch (...) {  // any other is a bug, told as before
-    }
-    terminate_otherwise();
-    std::abort();
-}
-
-/// The loader calls it before what shared libraries do as they are loaded.
-[[gnu::section(".preinit_array"), gnu::used]] void (*const before_libraries)() = [] {
-    terminate_otherwise = std::set_terminate(terminate_program);
-};
-
 }  // namespace
-
-int say_out_of_memory() {
-    std::fprintf(stderr, "bigbird-dna: error: %s\n", out_of_memory);
-    return exit_code(ExitCode::device);
-}
 
 Program::Program() : app_(about, "bigbird-dna") {
     app_.footer(footer());
@@ -235,6 +222,14 @@ CLI::App& Program::add_command(const std::string& name, const std::string& group
     command->option_defaults()->always_capture_default();
     command->callback([this, run = std::move(run)] { chosen_ = run; });
     return *command;
+}
+
+CLI::App& Program::add_verb(const std::string& name, const std::string& group, const std::string& description,
+                            std::vector<std::string> tasks,
+                            std::function<std::string(const CLI::App&)> task_of) {
+    CLI::App& command = add_command(name, group, description, {});
+    verbs_.push_back({&command, std::move(tasks), std::move(task_of)});
+    return command;
 }
 
 int Program::main(int argc, char** argv) {
@@ -268,14 +263,12 @@ int Program::main(int argc, char** argv) {
 
 int Program::parse_and_run(int argc, char** argv) {
     finish_commands();
-    const std::vector<std::string> words = expand_options_file({argv, argv + argc});
-    std::vector<const char*> given;
-    given.reserve(words.size());
-    for (const std::string& word : words) {
-        given.push_back(word.c_str());
-    }
+    const std::vector<std::string> words = expand_options_file({argv, argv + argc}, app_);
+    for (const std::string& word : words)
+        if (!genome::is_utf8(word))  // names in JSON and labels come from paths, too
+            throw ConfigError("'" + word + "' is not UTF-8: rename the file, or link to it by another name");
     try {
-        app_.parse(static_cast<int>(given.size()), given.data());
+        parse(words);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) {  // --help, --version
             return app_.exit(error);
@@ -288,9 +281,29 @@ int Program::parse_and_run(int argc, char** argv) {
         return exit_code(ExitCode::usage);
     }
     set_up_log(quiet_ ? Verbosity::quiet : verbose_ ? Verbosity::verbose : Verbosity::normal);
-    require_values(*app_.get_subcommands().front());
-    require_outputs_apart(*app_.get_subcommands().front());
+    const CLI::App& command = *app_.get_subcommands().front();
+    require_values(command);
+    require_outputs_apart(command);
+    if (!handed_over_) warn_of_retired_options(command);
+    constexpr std::chrono::seconds grace{6};
+    const StopDeadline deadline(grace, remove_unfinished);
     return chosen_();
+}
+
+void Program::parse(std::vector<std::string> words) {
+    const auto parse_words = [&] {
+        std::vector<const char*> given;
+        for (const std::string& word : words)
+            given.push_back(word.c_str());
+        app_.parse(static_cast<int>(given.size()), given.data());
+    };
+    parse_words();
+    for (const Verb& verb : verbs_) {
+        if (app_.get_subcommands().front() != verb.command) continue;
+        require_values(*verb.command);
+        words.at(1) = door_of(verb, app_);
+        return parse_words();
+    }
 }
 
 std::string Program::usage_error(const CLI::ParseError& error, int argc, char** argv) const {
@@ -306,30 +319,38 @@ std::string Program::usage_error(const CLI::ParseError& error, int argc, char** 
 }
 
 void Program::finish_commands() {
-    for (CLI::App* command : app_.get_subcommands([](const CLI::App*) { return true; })) {
-        BIGBIRD_EXPECTS(!command->get_description().empty(),
-                        "a command without a description: " + command->get_name());
-        command
-            ->add_option(options_file_option, options_file_,
-                         "Further options from a YAML or JSON file: names without dashes and their "
-                         "values; what the command line gives goes before")
-            ->type_name("FILE");
-        CLI::Option* quiet =
-            command->add_flag("--quiet", quiet_, "Only warnings and errors on standard error")
-                ->group("Messages");
-        command->add_flag("--verbose", verbose_, "More of what happens on standard error")
-            ->group("Messages")
-            ->excludes(quiet);
-        if (command->get_help_all_ptr() == nullptr) {  // --help shows all already
-            command->set_help_all_flag("--help-all", "Print every option and exit")->group("");
-        }
-        for (CLI::Option* option : command->get_options([](const CLI::Option*) { return true; })) {
-            BIGBIRD_EXPECTS(
-                !option->get_description().empty(),
-                "an option without a description: " + command->get_name() + " " + option->get_name());
+    const auto commands = app_.get_subcommands([](const CLI::App*) { return true; });
+    for (CLI::App* command : commands)
+        for (CLI::Option* option : command->get_options([](const CLI::Option*) { return true; }))
             clear_validator_texts(*option);  // else they are part of its type's name
-            check_numbers(*option);
-        }
+    for (CLI::App* command : commands)
+        hide_retired_options(*command);
+    for (const Verb& verb : verbs_)
+        take_options_of_doors(verb, app_);
+    for (CLI::App* command : commands)
+        finish_options(*command);
+}
+
+void Program::finish_options(CLI::App& command) {
+    BIGBIRD_EXPECTS(!command.get_description().empty(),
+                    "a command without a description: " + command.get_name());
+    command
+        .add_option(options_file_option, options_file_,
+                    "Further options from a YAML or JSON file: names without dashes and their "
+                    "values; what the command line gives goes before")
+        ->type_name("FILE");
+    CLI::Option* quiet = command.add_flag("-q,--quiet", quiet_, "Only warnings and errors on standard error")
+                             ->group("Messages");
+    command.add_flag("-v,--verbose", verbose_, "More of what happens on standard error")->excludes(quiet);
+    hide_retired_options(command);
+    if (command.get_help_all_ptr() == nullptr) {  // --help shows all already
+        command.set_help_all_flag("--help-all", "Print every option and exit")->group("");
+    }
+    for (CLI::Option* option : command.get_options([](const CLI::Option*) { return true; })) {
+        BIGBIRD_EXPECTS(!option->get_description().empty(),
+                        "an option without a description: " + command.get_name() + " " + option->get_name());
+        check_numbers(*option);
+        take_truths(*option);
     }
 }
 
@@ -353,20 +374,9 @@ void end_by_library() {
     if (running == 0) return;
     if (running != ::getpid())
         ::_exit(exit_code(ExitCode::device));  // a child's, which has nothing of its own
-    remove_unfinished();
     std::fprintf(stderr,
                  "bigbird-dna: error: a library gave up: memory is short, or a file cannot be read\n");
     ::_exit(exit_code(ExitCode::device));
-}
-
-int run_to_end(int argc, char** argv, const std::function<void(Program&)>& add) {
-    try {
-        Program program;
-        add(program);
-        return program.main(argc, argv);
-    } catch (const std::bad_alloc&) {  // not even for the message was there any
-        return say_out_of_memory();
-    }
 }
 
 }  // namespace
@@ -374,11 +384,12 @@ int run_to_end(int argc, char** argv, const std::function<void(Program&)>& add) 
 int run_program(int argc, char** argv, const std::function<void(Program&)>& add) {
     open_standard_streams();
     install_signal_handlers();
-    hold_signals_in_new_threads();
     allow_many_files();
     std::atexit(end_by_library);
     running = ::getpid();
-    const int code = run_to_end(argc, argv, add);
+    Program program;
+    add(program);
+    const int code = program.main(argc, argv);
     running = 0;
     return code;
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "support/verb.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace bigbird::cli {
 
@@ -29,6 +32,13 @@ public:
                            [options = std::move(options), run = std::move(run)] { return run(*options); });
     }
 
+    /// Adds a command that is one of NAME-TASK, which are added besides.
+    CLI::App& add_verb(const std::string& name, const std::string& group, const std::string& description,
+                       std::vector<std::string> tasks, std::function<std::string(const CLI::App&)> task_of);
+
+    /// This program was started by another that parsed the same and has given its warnings.
+    void is_handed_over() { handed_over_ = true; }
+
     /// Parses and runs; every error becomes one sentence on standard error and its exit code. Flushes and
     /// checks standard output.
     int main(int argc, char** argv);
@@ -40,9 +50,13 @@ private:
     std::string usage_error(const CLI::ParseError& error, int argc, char** argv) const;
     /// Adds what all commands have and sees that everything is described.
     void finish_commands();
+    void finish_options(CLI::App& command);
+    /// Parses; where the command is a verb, once more as the door that it asks for.
+    void parse(std::vector<std::string> words);
 
     CLI::App app_;
-    bool quiet_ = false, verbose_ = false;
+    std::vector<Verb> verbs_;
+    bool quiet_ = false, verbose_ = false, handed_over_ = false;
     std::string options_file_;  // read before parsing; for the help alone
     std::function<int()> chosen_;
 };
@@ -50,8 +64,5 @@ private:
 /// What main() does: signals, the commands that `add` adds, one of them. Returns the exit code, whatever
 /// fails.
 int run_program(int argc, char** argv, const std::function<void(Program&)>& add);
-
-/// On standard error, without taking any. Returns the exit code.
-int say_out_of_memory();
 
 }  // namespace bigbird::cli

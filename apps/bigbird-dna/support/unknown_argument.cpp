@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bigbird::cli {
@@ -43,9 +45,29 @@ std::string nearest(const std::vector<std::string>& known, const std::string& wo
     return found.empty() ? found : "; did you mean " + found + "?";
 }
 
+/// What other tools call an option or a command, and ours.
+constexpr std::pair<std::string_view, std::string_view> synonyms[] = {
+    {"--genome", "--reference"}, {"--fasta", "--reference"}, {"--ref", "--reference"},
+    {"--bed", "--regions"},      {"--input", "--regions"},   {"--intervals", "--regions"},
+    {"--vcf", "--variants"},     {"--out", "--output"},      {"--cpus", "--threads"},
+    {"--cores", "--threads"},    {"--jobs", "--threads"},    {"--checkpoint", "--model"},
+    {"--gpu", "--device"},       {"train", "finetune"}};
+
+/// "; did you mean X?": a synonym, names that begin with `word-`, or the nearest spelling.
+std::string suggestion(const std::vector<std::string>& known, const std::string& word) {
+    for (const auto& [theirs, ours] : synonyms)
+        if (theirs == word && std::ranges::find(known, ours) != known.end())
+            return "; did you mean " + std::string(ours) + "?";
+    std::string longer;
+    for (const std::string& each : known)
+        if (each.starts_with(word + "-")) longer += (longer.empty() ? "" : ", ") + each;
+    return longer.empty() ? nearest(known, word) : "; did you mean one of " + longer + "?";
+}
+
 std::vector<std::string> options_of(const CLI::App& command) {
     std::vector<std::string> names;
-    for (const CLI::Option* option : command.get_options()) {
+    for (const CLI::Option* option :
+         command.get_options([](const CLI::Option* each) { return !each->get_group().empty(); })) {
         for (const std::string& name : option->get_lnames())
             names.push_back("--" + name);
     }
@@ -62,7 +84,7 @@ std::optional<std::string> unknown_argument(const CLI::App& command) {
         return left.empty() ? std::nullopt : std::optional("'" + left.front() + "' was not expected here");
     }
     const std::string word = option->substr(0, option->find('='));
-    return "there is no option " + word + nearest(options_of(command), word);
+    return "there is no option " + word + suggestion(options_of(command), word);
 }
 
 std::string unknown_word(const CLI::App& program, const std::string& word) {
@@ -70,7 +92,7 @@ std::string unknown_word(const CLI::App& program, const std::string& word) {
     std::vector<std::string> commands;
     for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
         commands.push_back(command->get_name());
-    return "there is no command '" + word + "'" + nearest(commands, word);
+    return "there is no command '" + word + "'" + suggestion(commands, word);
 }
 
 }  // namespace bigbird::cli

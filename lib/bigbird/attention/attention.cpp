@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/attention/attention.hpp"
 
-#include "bigbird/attention/backend_cost.hpp"
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/attention/cuda/host/kernel_library.hpp"
 #include "bigbird/core/check.hpp"
@@ -9,7 +8,67 @@
 
 #include <ATen/ATen.h>
 
+#include <cmath>
+#include <optional>
+
 namespace bigbird::attention {
+
+at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                          const at::Tensor& key_mask, const at::Tensor& probability_mask) {
+    const at::Tensor bias =
+        key_padding_bias(key_mask, q.scalar_type()).unsqueeze(1).unsqueeze(1);  // (batch, 1, 1, length)
+    if (!probability_mask.defined()) return at::scaled_dot_product_attention(q, k, v, bias);
+    const double scale = 1.0 / std::sqrt(static_cast<double>(q.size(3)));
+    const at::Tensor probabilities = at::softmax(at::matmul(q * scale, k.transpose(2, 3)) + bias, -1);
+    return at::matmul(probabilities * probability_mask, v);
+}
+
+namespace {
+
+/// (block, block): what a column of a layout adds to scores.
+at::Tensor entry_bias(const BlockLayout& layout, std::size_t entry, std::int64_t block) {
+    const at::Tensor bias = at::full({block, block}, std::log(layout.multiplicity[entry]), at::kDouble);
+    if (layout.mask.empty() || layout.mask[entry] < 0) return bias;
+    const ElementMask& mask = layout.masks[static_cast<std::size_t>(layout.mask[entry])];
+    const at::Tensor attended = at::tensor(at::ArrayRef<std::uint8_t>(mask), at::kByte).view({block, block});
+    return bias.masked_fill_(attended == 0, masked_bias);
+}
+
+/// (heads, length, length): ln multiplicity of the key's block for the query's block, masked_bias where it is
+/// not attended.
+at::Tensor dense_bias(const LayerLayout& layout, const at::TensorOptions& options) {
+    const std::int64_t block = layout.block_size, length = layout.blocks * block;
+    at::Tensor bias = at::full({layout.heads, length, length}, masked_bias, at::kDouble);
+    for (int head = 0; head < layout.heads; ++head) {
+        const BlockLayout& of_head = (*layout.layouts)[static_cast<std::size_t>(head)];
+        for (int row = 0; row < layout.blocks; ++row) {
+            const auto begin = static_cast<std::size_t>(of_head.row_offsets[static_cast<std::size_t>(row)]);
+            const auto end = static_cast<std::size_t>(of_head.row_offsets[static_cast<std::size_t>(row) + 1]);
+            for (std::size_t i = begin; i < end; ++i) {
+                bias[head]
+                    .narrow(0, row * block, block)
+                    .narrow(1, of_head.columns[i] * block, block)
+                    .copy_(entry_bias(of_head, i, block));
+            }
+        }
+    }
+    return bias.to(options);
+}
+
+}  // namespace
+
+at::Tensor reference_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                               const at::Tensor& key_mask, const LayerLayout& layout,
+                               const at::Tensor& probability_mask) {
+    const double scale = 1.0 / std::sqrt(static_cast<double>(q.size(3)));
+    at::Tensor scores = at::matmul(q, k.transpose(2, 3)) * scale;  // (batch, heads, length, length)
+    scores = scores + dense_bias(layout, q.options()) +
+             key_padding_bias(key_mask, q.scalar_type()).unsqueeze(1).unsqueeze(1);
+    at::Tensor probabilities = at::softmax(scores, -1);
+    if (probability_mask.defined()) probabilities = probabilities * probability_mask;
+    const at::Tensor context = at::matmul(probabilities, v);  // (batch, heads, length, head_dim)
+    return layout.full ? context : context * key_mask.to(q.scalar_type()).unsqueeze(1).unsqueeze(3);
+}
 
 Backend backend_from_name(const std::string& name) {
     if (name == "automatic") return Backend::automatic;
@@ -33,17 +92,14 @@ at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::
                     "key_mask must be (batch, length) bool");
     BIGBIRD_EXPECTS(layout.full || !probability_mask.defined(),
                     "sparse attention has no dropout on its probabilities");
-    if (backend == Backend::reference) {
+    if (backend == Backend::reference)
         return reference_attention(q, k, v, key_mask, layout, probability_mask);
-    }
     if (backend == Backend::fused_hopper && !cuda::kernels_serve(q.is_cuda())) {
         throw ConfigError(
             "the attention backend fused-hopper is for GPUs of compute capability 9.0: choose fused");
     }
     if (!probability_mask.defined() && (backend == Backend::fused || backend == Backend::fused_hopper)) {
-        if (!cuda::kernels_serve(q.is_cuda())) {
-            return fused_attention(q, k, v, key_mask, layout);
-        }
+        if (!cuda::kernels_serve(q.is_cuda())) return fused_attention(q, k, v, key_mask, layout);
         if (!layout.full && !layout.mask_index.defined()) {
             return cuda_attention(
                 q, k, v, key_mask, layout,
@@ -53,9 +109,7 @@ at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::
     if (!probability_mask.defined() && backend == Backend::automatic && can_fuse(q)) {
         const FusedKernel* const kernel =
             cheapest_candidate(layout, q.size(3), q.scalar_type() == at::kBFloat16).kernel;
-        if (kernel != nullptr) {
-            return fused_attention(q, k, v, key_mask, layout, kernel);
-        }
+        if (kernel != nullptr) return fused_attention(q, k, v, key_mask, layout, kernel);
     }
     return layout.full ? full_attention(q, k, v, key_mask, probability_mask)
                        : blocked_attention(q, k, v, key_mask, layout);
@@ -64,6 +118,12 @@ at::Tensor sparse_attention(const at::Tensor& q, const at::Tensor& k, const at::
 at::Tensor key_padding_bias(const at::Tensor& key_mask, at::ScalarType type) {
     return at::where(key_mask, at::scalar_tensor(0.0, key_mask.options().dtype(type)),
                      at::scalar_tensor(padding_bias, key_mask.options().dtype(type)));
+}
+
+at::Tensor empty_result(const at::Tensor& like) {
+    return at::empty({like.size(0), like.size(2), like.size(1), like.size(3)},
+                     like.options().requires_grad(false))
+        .transpose(1, 2);
 }
 
 }  // namespace bigbird::attention

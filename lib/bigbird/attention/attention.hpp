@@ -16,7 +16,7 @@ namespace bigbird::attention {
 /// float and bfloat16 on CPUs with AVX2, AVX-512 or AMX, CUDA kernels for bfloat16 and float16 on GPUs;
 /// nothing but q, k, v, the result and a number a row is kept for the backward pass. fused_hopper: fused, on
 /// GPUs of compute capability 9.0 by the kernels for those. automatic: blocked on a GPU; on a CPU what takes
-/// least by measured rates for the shape, the type and the processor (backend_cost.hpp), the same, and so the
+/// least by measured rates for the shape, the type and the processor (backends.hpp), the same, and so the
 /// same bytes, on every run.
 enum class Backend : std::uint8_t { automatic, reference, blocked, fused, fused_hopper };
 

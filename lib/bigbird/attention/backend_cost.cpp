@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/attention/backend_cost.hpp"
 
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/attention/cpu/fused_kernel.hpp"
@@ -50,9 +49,8 @@ double padded(std::int64_t size, std::int64_t step) {
 Work fused_work(const FusedKernel& kernel, const LayerLayout& layout, std::int64_t head_dim) {
     const double block = padded(layout.block_size, kernel.step()), dim = padded(head_dim, kernel.step());
     double pairs = 0;
-    for (const BlockLayout& head : *layout.layouts) {
+    for (const BlockLayout& head : *layout.layouts)
         pairs += static_cast<double>(head.columns.size());
-    }
     pairs /= layout.heads;
     return {pairs * block * block * dim, pairs};
 }
@@ -87,9 +85,7 @@ std::string Candidate::name(bool full) const {
 }
 
 Work work_of(const Candidate& candidate, const LayerLayout& layout, std::int64_t head_dim) {
-    if (candidate.kernel != nullptr) {
-        return fused_work(*candidate.kernel, layout, head_dim);
-    }
+    if (candidate.kernel != nullptr) return fused_work(*candidate.kernel, layout, head_dim);
     return layout.full ? dense_work(layout, head_dim) : blocked_work(layout, head_dim);
 }
 
@@ -102,9 +98,8 @@ double cost_of(const Candidate& candidate, const LayerLayout& layout, std::int64
 
 std::vector<Candidate> candidates(bool bf16) {
     std::vector<Candidate> all;
-    for (const FusedKernel* kernel : fused_kernels(bf16)) {
+    for (const FusedKernel* kernel : fused_kernels(bf16))
         all.push_back({kernel});
-    }
     all.emplace_back();
     return all;
 }

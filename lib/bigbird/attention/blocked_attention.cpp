@@ -162,9 +162,8 @@ void put(const at::Tensor& target, const Slice& slice, const at::Tensor& blocks)
 template <typename Body>
 void for_row_chunks(const Batch& batch, std::int64_t rows_at_once, Body&& body) {
     const std::int64_t rows = batch.layout.sparse_rows.size(0);
-    for (std::int64_t first = 0; first < rows; first += rows_at_once) {
+    for (std::int64_t first = 0; first < rows; first += rows_at_once)
         body(first, std::min(rows_at_once, rows - first));
-    }
 }
 
 void forward_slice(const Batch& batch, const Slice& slice, std::int64_t rows_at_once, const at::Tensor& out) {
@@ -271,13 +270,6 @@ Batch make_batch(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, 
         key_padding_bias(key_mask, q.scalar_type()).view({q.size(0), layout.blocks, layout.block_size});
     return {q.detach(),       k.detach(), v.detach(), padding, key_mask.to(q.scalar_type()).unsqueeze(-1),
             std::move(layout)};
-}
-
-/// Laid out as (batch, length, heads, head_dim), which the projection behind it reads without a copy.
-at::Tensor empty_result(const at::Tensor& like) {
-    return at::empty({like.size(0), like.size(2), like.size(1), like.size(3)},
-                     like.options().requires_grad(false))
-        .transpose(1, 2);
 }
 
 /// Carries a layout from the forward to the backward pass; its tensors are shared.

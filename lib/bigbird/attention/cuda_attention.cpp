@@ -4,7 +4,6 @@
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/attention/cuda/host/kernel_library.hpp"
 #include "bigbird/attention/cuda/host/schedule.hpp"
-#include "bigbird/attention/cuda/host/team_lists.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 
@@ -30,9 +29,8 @@ template <typename T>
 at::Tensor to_device(const std::vector<T>& values, const at::Device& device) {
     const auto size = static_cast<std::int64_t>(values.size() * sizeof(T));
     const at::Tensor bytes = at::empty({size}, at::kByte);
-    if (size > 0) {
+    if (size > 0)
         std::memcpy(bytes.mutable_data_ptr<std::uint8_t>(), values.data(), static_cast<std::size_t>(size));
-    }
     return bytes.to(device);
 }
 
@@ -107,9 +105,7 @@ public:
         const std::scoped_lock lock(mutex_);
         std::erase_if(kept_, [](const auto& item) { return item.second.layouts.expired(); });
         Kept& kept = kept_[{layout.layouts.get(), device.str()}];
-        if (!kept.schedule) {
-            kept = {layout.layouts, std::make_shared<DeviceSchedule>(layout, device)};
-        }
+        if (!kept.schedule) kept = {layout.layouts, std::make_shared<DeviceSchedule>(layout, device)};
         return kept.schedule;
     }
 
@@ -148,13 +144,6 @@ at::Tensor readable(const at::Tensor& x) {
         });
     const bool is_aligned = reinterpret_cast<std::uintptr_t>(x.const_data_ptr()) % 16 == 0;
     return strides_fit && is_aligned ? x.detach() : x.detach().clone(at::MemoryFormat::Contiguous);
-}
-
-/// Laid out as (batch, length, heads, head_dim), which the projection behind it reads without a copy.
-at::Tensor empty_result(const at::Tensor& like) {
-    return at::empty({like.size(0), like.size(2), like.size(1), like.size(3)},
-                     like.options().requires_grad(false))
-        .transpose(1, 2);
 }
 
 /// Gradients of q, k and v, side by side for each token: (batch, length, 3, heads, head_dim), which the
@@ -283,9 +272,8 @@ at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
                           const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet forward,
                           cuda::KernelSet backward) {
     const at::ScalarType type = q.scalar_type();
-    if (!cuda::kernels_serve(q.is_cuda()) || (type != at::kBFloat16 && type != at::kHalf)) {
+    if (!cuda::kernels_serve(q.is_cuda()) || (type != at::kBFloat16 && type != at::kHalf))
         throw ConfigError("the attention backend fused needs bfloat16 or float16 on a GPU: choose blocked");
-    }
     const auto are_there = [&](cuda::KernelSet kernels) {
         return cuda::kernel_library().supports(kernels, static_cast<int>(q.size(3)));
     };
@@ -304,9 +292,7 @@ void run_kernels(const at::Device& device, const std::string& what, const std::f
         const c10::DeviceGuard guard(device);
         error = launch(c10::impl::VirtualGuardImpl(device.type()).getStream(device).native_handle());
     }
-    if (error != 0) {
-        throw DeviceError(what + " failed: " + cuda::kernel_library().error_text(error));
-    }
+    if (error != 0) throw DeviceError(what + " failed: " + cuda::kernel_library().error_text(error));
 }
 
 }  // namespace bigbird::attention

@@ -49,9 +49,8 @@ void for_tasks(std::int64_t tasks, std::size_t scratch_bytes, Body&& body) {
     std::atomic<std::int64_t> next{0};
     at::parallel_for(0, threads, 1, [&](std::int64_t thread, std::int64_t) {
         std::byte* const mine = memory + static_cast<std::size_t>(thread) * stride;
-        for (std::int64_t task = next++; task < tasks; task = next++) {
+        for (std::int64_t task = next++; task < tasks; task = next++)
             body(task, mine);
-        }
     });
 }
 
@@ -71,13 +70,6 @@ FusedProblem problem_of(const at::Tensor& q, const at::Tensor& k, const at::Tens
     problem.k = describe(k);
     problem.v = describe(v);
     return problem;
-}
-
-/// Laid out as (batch, length, heads, head_dim), which the projection behind it reads without a copy.
-at::Tensor empty_result(const at::Tensor& like) {
-    return at::empty({like.size(0), like.size(2), like.size(1), like.size(3)},
-                     like.options().requires_grad(false))
-        .transpose(1, 2);
 }
 
 void forward(const FusedKernel& kernel, const FusedProblem& problem) {
@@ -119,9 +111,8 @@ void backward_by_blocks(const FusedKernel& kernel, const FusedProblem& problem) 
         kernel.pack(problem, group, true, of_group(group), scratch);
     });
     std::vector<KeyRows> rows;
-    for (std::int64_t head = 0; head < problem.heads; ++head) {
+    for (std::int64_t head = 0; head < problem.heads; ++head)
         rows.push_back(transpose(problem.layout(head), problem.blocks));
-    }
     for_tasks(2 * problem.groups() * problem.blocks, scratch_bytes,
               [&](std::int64_t task, std::byte* scratch) {
                   const std::int64_t group = task / 2 / problem.blocks, block = task / 2 % problem.blocks;
@@ -198,9 +189,7 @@ at::Tensor fused_attention(const at::Tensor& q, const at::Tensor& k, const at::T
         throw ConfigError(
             "the attention backend fused needs float or bfloat16 on a processor with AVX2: choose blocked");
     }
-    if (kernel == nullptr) {
-        kernel = fused_kernels(q.scalar_type() == at::kBFloat16).front();
-    }
+    if (kernel == nullptr) kernel = fused_kernels(q.scalar_type() == at::kBFloat16).front();
     return FusedAttention::apply(q, k, v, key_mask, layout, kernel);
 }
 

@@ -2,7 +2,6 @@
 // The layouts of all heads of a layer, in the form that the tensor backends use.
 #pragma once
 
-#include "bigbird/attention/pattern/biases.hpp"
 #include "bigbird/attention/pattern/pattern.hpp"
 
 #include <ATen/core/Tensor.h>

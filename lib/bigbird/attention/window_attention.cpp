@@ -2,7 +2,7 @@
 #include "bigbird/attention/window_attention.hpp"
 
 #include "bigbird/attention/backends.hpp"
-#include "bigbird/attention/pattern/token_pattern.hpp"
+#include "bigbird/attention/pattern/pattern.hpp"
 #include "bigbird/core/check.hpp"
 
 #include <ATen/ATen.h>
@@ -75,9 +75,8 @@ std::shared_ptr<const LayerLayout> WindowLayouts::get(int blocks, std::int64_t g
     auto& kept = layouts_[{blocks, front, first, device.str()}];
     if (!kept) {
         std::vector<BlockLayout> layouts;
-        for (const PatternSpec& window : heads) {
+        for (const PatternSpec& window : heads)
             layouts.push_back(windows_behind_front(window, front, blocks));
-        }
         kept = std::make_shared<const LayerLayout>(stack_layouts(std::move(layouts), block, device));
     }
     return kept;

@@ -3,7 +3,7 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/formats/whole_number.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs that appear under their final name only when whole: written beside the target, synced, renamed.
 //
-// A temporary is .NAME.tmp.PID in the target's folder (of a name of more than 210 bytes its first ones and a
-// number). It is made new (O_EXCL, so that no link planted there
-// is followed), for its owner alone, and locked (flock) as long as its process lives: what nobody has locked
-// is left over from a run that was killed, and the next run of the same output removes it. Process numbers
-// decide nothing, so that their reuse and other hosts of a network file system do no harm. Where a file
-// system knows no locks, leftovers stay.
+// A temporary is .NAME.tmp.NUMBER in the target's folder, made new, and locked (flock) as long as its process
+// lives. One that nobody has locked is left over from a run that was killed, and the next run of the same
+// output removes it.
 #pragma once
 
 #include <filesystem>
@@ -24,9 +21,8 @@ enum class Overwrite : bool { refuse, allow };
 /// --force where `target` exists and may not be replaced, or where its folder cannot be made or written; also
 /// where it is a folder, not empty, that bigbird-dna did not write, and what refuse_protected() refuses. A
 /// link counts as existing whatever it points to. Call it before the work starts, so that none ends in a
-/// refusal. `leader`: as of PendingOutput.
-void prepare_output(const std::filesystem::path& target, Overwrite overwrite,
-                    const std::filesystem::path& leader = {});
+/// refusal.
+void prepare_output(const std::filesystem::path& target, Overwrite overwrite);
 
 /// Throws WriteError where `reason`, an errno, says that the disk or the system gave out, else ConfigError.
 [[noreturn]] void throw_refused(const std::string& message, int reason);
@@ -40,11 +36,9 @@ class PendingOutput {
 public:
     enum class Kind : bool { file, folder };
 
-    /// `target` is checked as by prepare_output; an empty file or folder is made. `leader`: the target of an
-    /// output that this one belongs to and that commit_together() puts in place after it; where a killed run
-    /// left this one without the leader, it is removed. Throws ConfigError (also for another's), WriteError.
-    PendingOutput(std::filesystem::path target, Overwrite overwrite, Kind kind = Kind::file,
-                  std::filesystem::path leader = {});
+    /// `target` is checked as by prepare_output; an empty file or folder is made. Throws ConfigError (also
+    /// where this process writes the same target already), WriteError.
+    PendingOutput(const std::filesystem::path& target, Overwrite overwrite, Kind kind = Kind::file);
     ~PendingOutput();
     PendingOutput(const PendingOutput&) = delete;
     PendingOutput& operator=(const PendingOutput&) = delete;
@@ -59,19 +53,17 @@ public:
 
 private:
     friend void commit_together(std::span<PendingOutput* const> outputs);
-    enum class Placed : char { no, fresh, linked, swapped, moved, over };
 
-    bool make(Kind kind);
-    void seal() const;
+    void sync_all() const;
     void place();
     void take_back() noexcept;
-    void finish() noexcept;
 
-    std::filesystem::path target_, temporary_, leader_;
-    std::filesystem::path old_;  ///< where what is replaced lies meanwhile
+    std::filesystem::path target_, temporary_;
+    std::filesystem::path name_;  ///< the target's without links
+    std::filesystem::path old_;   ///< where what is replaced lies until all is in place
     Overwrite overwrite_;
     int lock_ = -1;  ///< descriptor of the temporary
-    Placed placed_ = Placed::no;
+    bool placed_ = false, replaces_ = false, keeps_old_ = false;
 };
 
 /// As commit() of each, the last of them last, but all or none: all are on the disk before the first gets its
@@ -83,19 +75,15 @@ void commit_together(std::span<PendingOutput* const> outputs);
 void write_atomically(const std::filesystem::path& target, Overwrite overwrite,
                       const std::function<void(std::ostream&)>& body);
 
-/// Removes what of this process is not committed, where a library ends the process and no destructor runs.
+/// Removes what of this process is not committed, where it ends without destructors.
 void remove_unfinished() noexcept;
 
-/// Removes a file, or a folder with all it holds, for destructors: what fails is passed over, want of memory
-/// included.
+/// Removes a file, or a folder with all it holds, for destructors: what fails is passed over.
 void remove_quietly(const std::filesystem::path& path) noexcept;
 
 /// The paths of what lies in a folder, in no order; none where there is no such folder. Throws ReadError
-/// where it cannot be read. std::filesystem's iterators end the program where memory runs out.
+/// where it cannot be read.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
-
-/// Flushes a file, or all files of a folder and the folder itself, to disk. Throws WriteError.
-void sync_to_disk(const std::filesystem::path& path);
 
 /// Throws InputError "no such file" where `path` is not a readable regular file (or pipe); "-" passes.
 void require_readable(const std::filesystem::path& path);

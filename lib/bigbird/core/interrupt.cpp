@@ -2,11 +2,22 @@
 #include "bigbird/core/interrupt.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <condition_variable>
 #include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
 
 namespace bigbird {
 
@@ -14,16 +25,23 @@ namespace {
 
 std::atomic<int> received{0};
 std::atomic<bool> ends_at_once{false};
+std::atomic<int> deadlines{0};  // that live
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 constexpr int signal_base = 128;
+constexpr char answer[] =
+    "bigbird-dna: stopping as soon as what is done is safe; the same signal again ends at once\n";
 
 extern "C" void on_signal(int signal) {
     if (ends_at_once.load()) {
         ::_exit(signal_base + signal);
     }
     received.store(signal);
+    const bool asks = signal == SIGTERM || signal == SIGINT;
+    const int error = errno;
+    [[maybe_unused]] const auto written = asks ? ::write(STDERR_FILENO, answer, sizeof answer - 1) : 0;
+    errno = error;
     struct sigaction again {};
-    again.sa_handler = signal == SIGTERM || signal == SIGINT ? SIG_DFL : SIG_IGN;
+    again.sa_handler = asks ? SIG_DFL : SIG_IGN;
     ::sigaction(signal, &again, nullptr);
 }
 
@@ -60,7 +78,7 @@ void install_signal_handlers() {
     action.sa_flags = SA_ONSTACK;
     ::sigemptyset(&action.sa_mask);
     for (const int signal : stop_signals) {
-        if (signal != SIGHUP || !is_ignored(signal)) {
+        if (!is_ignored(signal)) {
             ::sigaction(signal, &action, nullptr);
         }
     }
@@ -69,6 +87,15 @@ void install_signal_handlers() {
     ::sigaction(SIGPIPE, &ignore, nullptr);
     ::sigaction(SIGXFSZ, &ignore, nullptr);
     release_signals();
+}
+
+void take_signals_on_own_thread() {
+    mask_signals(SIG_BLOCK);
+    std::thread([] {
+        mask_signals(SIG_UNBLOCK);
+        while (true)
+            ::pause();
+    }).detach();
 }
 
 void hold_signals() {
@@ -90,6 +117,67 @@ EndAtSignal::EndAtSignal() {
 
 EndAtSignal::~EndAtSignal() {
     ends_at_once.store(false);
+}
+
+namespace {
+
+/// Leaves the processors to this thread: what the others compute is dropped.
+void go_before_other_threads() {
+    constexpr int least = 19;
+    std::error_code unknown;
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", unknown)) {
+        const int id = std::stoi(thread.path().filename().string());
+        if (id != ::gettid()) ::setpriority(PRIO_PROCESS, static_cast<id_t>(id), least);
+    }
+}
+
+[[noreturn]] void end_process(const std::function<void()>& keep) {
+    ExitCode code = ExitCode::write_failed;
+    try {
+        go_before_other_threads();
+        keep();
+        stop_if_asked();
+    } catch (const Stopped& stopped) {
+        log_warning("{}", stopped.what());
+        code = stopped.code();
+    } catch (const Error& error) {
+        log_error("{}", error.what());
+        code = error.code();
+    } catch (const std::exception& error) {
+        log_error("what is done cannot be kept: {}", error.what());
+    }
+    std::fflush(stdout);
+    ::_exit(static_cast<int>(code));
+}
+
+}  // namespace
+
+StopDeadline::StopDeadline() : depth_(++deadlines) {}
+
+StopDeadline::StopDeadline(std::chrono::milliseconds grace, std::function<void()> keep) : StopDeadline() {
+    const auto watch = [grace, keep = std::move(keep), depth = depth_](const std::stop_token& over) {
+        constexpr std::chrono::milliseconds look_every{50};
+        std::mutex mutex;
+        std::condition_variable_any ended;
+        std::unique_lock lock(mutex);
+        const auto is_asked_after = [&](std::chrono::milliseconds time) {
+            ended.wait_for(lock, over, time, [] { return false; });
+            return stop_signal() != 0 && depth == deadlines.load() && !over.stop_requested();
+        };
+        while (!over.stop_requested()) {
+            if (is_asked_after(look_every) && is_asked_after(grace)) end_process(keep);
+        }
+    };
+    try {
+        watch_ = std::jthread(watch);
+    } catch (const std::system_error&) {  // no thread
+    }
+}
+
+StopDeadline::~StopDeadline() {
+    watch_.request_stop();
+    if (watch_.joinable()) watch_.join();
+    --deadlines;
 }
 
 int stop_signal() noexcept {

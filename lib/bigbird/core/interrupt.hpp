@@ -2,7 +2,10 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <csignal>
+#include <functional>
+#include <thread>
 
 namespace bigbird {
 
@@ -12,12 +15,16 @@ inline constexpr std::array<int, 6> stop_signals{SIGTERM, SIGINT, SIGHUP, SIGXCP
 
 /// Turns the stop signals into a flag that long work looks at; a second SIGINT or SIGTERM ends the program at
 /// once. Of the others a second one does nothing: a terminal that closes sends two SIGHUPs, from the shell
-/// and from the kernel, and SIGXCPU comes each second; nor does the first where it was ignored before, as
-/// nohup does. SIGPIPE and SIGXFSZ are ignored. What hold_signals() held back comes in now. Call it first in
-/// main(), on the thread of main(): the handler has a stack of its own there, and there alone. The kernel
-/// prefers that thread; others should be started with these signals held back (as
-/// apps/bigbird-dna/support/thread_signals.hpp does).
+/// and from the kernel, and SIGXCPU comes each second. A signal that was ignored before stays ignored, as
+/// nohup and a script's background jobs ask. SIGPIPE and SIGXFSZ are ignored. What hold_signals() held back
+/// comes in now. Call it first in main(), on the thread of main(): only there has the handler a stack of its
+/// own.
 void install_signal_handlers();
+
+/// From now on signals come in on a thread that does nothing else; this one, and those that it starts, hold
+/// them back. For programs that compute by LibTorch: oneDNN's matrix products let the stack pointer point
+/// into the heap (its issue 4845, up to 3.11), which a handler that ran there would write over.
+void take_signals_on_own_thread();
 
 /// Holds the stop signals back until install_signal_handlers() or release_signals(), also across fork() and
 /// exec(): a program that is still being loaded would be ended by them. Throws Stopped if one came in before.
@@ -32,6 +39,25 @@ public:
     ~EndAtSignal();
     EndAtSignal(const EndAtSignal&) = delete;
     EndAtSignal& operator=(const EndAtSignal&) = delete;
+};
+
+/// While it lives, a stop signal ends work that does not look at it in time. Where the signal came and
+/// `grace` has passed, another thread calls `keep`, which saves or removes what is there, and ends the
+/// process with the exit code of Stopped, or with that of the error that `keep` throws. The work goes on
+/// meanwhile, so `keep` reads only what the work does not change. The destructor waits for a `keep` that has
+/// begun. Of several the innermost counts. Where the system gives no thread, the signal waits for the work.
+class StopDeadline {
+public:
+    StopDeadline(std::chrono::milliseconds grace, std::function<void()> keep);
+    /// No deadline, for work that ends by itself and must not be cut.
+    StopDeadline();
+    ~StopDeadline();
+    StopDeadline(const StopDeadline&) = delete;
+    StopDeadline& operator=(const StopDeadline&) = delete;
+
+private:
+    int depth_;
+    std::jthread watch_;
 };
 
 /// The signal that came in, or 0. Async-signal-safe, thread-safe.

@@ -30,36 +30,36 @@ bool is_open_as(int descriptor, const struct ::stat& file) {
     return ::fstat(descriptor, &open) == 0 && open.st_dev == file.st_dev && open.st_ino == file.st_ino;
 }
 
-/// Whether a folder holds nothing, or nothing but a tokenizer, which names nobody.
-bool is_tokenizer_or_empty(const std::vector<fs::path>& entries) {
+/// Whether a folder holds nothing but a tokenizer, which names nobody.
+bool is_tokenizer_or_empty(const fs::path& folder) {
     constexpr std::array names{"tokenizer.json", "tokenizer.model", "tokenizer_config.json"};
-    return std::ranges::all_of(entries, [&](const fs::path& entry) {
+    return std::ranges::all_of(entries_of(folder), [&](const fs::path& entry) {
         return std::ranges::find(names, entry.filename().string()) != names.end();
     });
+}
+
+/// Whether the first 64 KiB of a file name the program or the network.
+bool names_bigbird(const fs::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::string text(std::size_t{1} << 16, '\0');
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text.find("bigbird") != std::string::npos || text.find("big_bird") != std::string::npos;
 }
 
 /// Whether a folder is empty or one that bigbird-dna wrote: its description names the program or the network,
 /// it is a checkpoint, holds the program's page of the manual, or nothing but a tokenizer.
 bool is_ours(const fs::path& folder) {
-    try {
-        if (is_tokenizer_or_empty(entries_of(folder))) return true;
-    } catch (const ReadError&) {  // others' permissions
-    }
-    if (is_folder(folder / "training_state")) return true;
-    constexpr std::size_t most = 1 << 16;
-    for (const char* name : {"manifest.json", "config.json", "bigbird-dna.1"}) {
-        std::error_code error;
-        if (!fs::is_regular_file(folder / name, error)) continue;
-        std::ifstream in(folder / name, std::ios::binary);
-        std::string text(most, '\0');
-        in.read(text.data(), static_cast<std::streamsize>(text.size()));
-        text.resize(static_cast<std::size_t>(in.gcount()));
-        std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-        for (const char* word : {"bigbird", "big_bird"}) {
-            if (text.find(word) != std::string::npos) return true;
-        }
-    }
-    return false;
+    constexpr std::array descriptions{"manifest.json", "config.json", "bigbird-dna.1"};
+    std::error_code error;
+    return is_folder(folder / "training_state") ||
+           std::ranges::any_of(descriptions,
+                               [&](const char* name) {
+                                   return fs::is_regular_file(folder / name, error) &&
+                                          names_bigbird(folder / name);
+                               }) ||
+           is_tokenizer_or_empty(folder);
 }
 
 struct Input {
@@ -78,33 +78,21 @@ Inputs& inputs() {
 }
 
 /// Of the folders of models, checkpoints, examples and tokens, the files that are read.
-constexpr std::array members{"bins.bed",
-                             "bins.npy",
-                             "calibration.json",
-                             "config.json",
-                             "labels.npy",
-                             "labels.tsv",
-                             "manifest.json",
-                             "metrics.jsonl",
-                             "model.safetensors",
-                             "sequences.bed",
-                             "sequences.2bit",
-                             "tokenizer.json",
-                             "tokenizer.model",
-                             "tokenizer_config.json",
-                             "model.safetensors.index.json"};
+constexpr std::array members{
+    // clang-format off
+    "bins.bed", "bins.npy", "calibration.json", "config.json", "labels.npy", "labels.tsv", "manifest.json",
+    "metrics.jsonl", "model.safetensors", "sequences.bed", "sequences.2bit", "tokenizer.json",
+    "tokenizer.model", "tokenizer_config.json", "model.safetensors.index.json"
+    // clang-format on
+};
 
 /// Whether `target` is one of `members` in a folder, or in one below it.
 bool is_member_of(const fs::path& target, const fs::path& folder) {
-    constexpr int most_levels = 3;  // run/model/config.json, run/checkpoints/step-5/config.json
     if (std::ranges::find(members, target.filename()) == members.end()) return false;
     std::error_code error;
-    fs::path parent = fs::weakly_canonical(target, error).parent_path();
-    for (int level = 0; level < most_levels && parent.has_relative_path(); ++level) {
-        if (fs::equivalent(parent, folder, error)) return true;
-        parent = parent.parent_path();
-    }
-    return false;
+    const fs::path inside =
+        fs::weakly_canonical(target, error).lexically_relative(fs::weakly_canonical(folder, error));
+    return !inside.empty() && inside != "." && *inside.begin() != "..";
 }
 
 }  // namespace

@@ -8,11 +8,16 @@
 #include "bigbird/examples/example_writer.hpp"
 
 #include <set>
+#include <tuple>
+#include <utility>
 
 namespace bigbird::evaluation {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr const char* best_f1_words = "best F1 on validation";
+constexpr const char* best_mcc_words = "best MCC on validation";
 
 /// A key that comes several times (the models of an ensemble) gets its values separated by commas.
 Json to_json(const rows::Provenance& provenance) {
@@ -41,7 +46,8 @@ public:
         report.labels = examples_.label_table();
         std::vector<ScoredExamples> scored;
         for (const ScoreFile& file : request_.scores) {
-            scored.push_back(join_scores(examples_, file.path, request_.split, request_.options.block_size));
+            scored.push_back(join_scores(examples_, file.path, request_.split, request_.options.block_size,
+                                         request_.rows));
             warn(scored.back(), file);
         }
         const std::int64_t not_scored = scored.front().not_scored;
@@ -50,12 +56,14 @@ public:
         Json thresholds = Json::array(), made_by = Json::object();
         for (std::size_t i = 0; i < scored.size(); ++i) {
             EvaluationOptions options = request_.options;
+            std::string rule;
             if (request_.task == examples::Task::promoter) {
-                options.threshold = threshold_of(request_.scores[i]);
+                std::tie(options.threshold, rule) = threshold_of(request_.scores[i]);
             }
             thresholds.push_back(options.threshold);
             made_by[request_.scores[i].name] = to_json(scored[i].provenance);
-            report.files.push_back({request_.scores[i].name, evaluate(examples_, scored[i], options), {}});
+            report.files.push_back(
+                {request_.scores[i].name, evaluate(examples_, scored[i], options), {}, rule});
             if (i > 0) {
                 report.files[i].differences =
                     differences(report.files[i].evaluation, report.files[0].evaluation);
@@ -72,6 +80,11 @@ public:
 private:
     void warn(const ScoredExamples& scored, const ScoreFile& file) const {
         const std::string which = request_.scores.size() > 1 ? file.name + ": " : "";
+        if (request_.rows == WantedRows::scored) {
+            const std::int64_t rows = scored.not_scored + scored.lacking + std::ssize(scored.rows);
+            log_info("{}evaluated on {} of the {} rows of split {} (--rows scored)", which,
+                     scored.rows.size(), rows, to_string(request_.split));
+        }
         if (scored.not_scored > 0) {
             log_warning("{}{} of {} rows are NA in the scores and left out", which, scored.not_scored,
                         scored.not_scored + std::ssize(scored.rows));
@@ -98,22 +111,24 @@ private:
         return parameters.is_object() ? parameters.value("negatives", Json()) : Json();
     }
 
-    double threshold_of(const ScoreFile& file) const {
+    /// The threshold, and how it was chosen.
+    std::pair<double, std::string> threshold_of(const ScoreFile& file) const {
         const ThresholdRule& rule = request_.threshold;
-        if (rule.kind == ThresholdRule::Kind::given) return rule.value;
+        if (rule.kind == ThresholdRule::Kind::given) return {rule.value, "given"};
         if (rule.kind != ThresholdRule::Kind::automatic) {
             require_validation(file);
-            return best_on(validation_of(file), file, rule.kind);
+            return {best_on(validation_of(file), file, rule.kind),
+                    rule.kind == ThresholdRule::Kind::best_f1 ? best_f1_words : best_mcc_words};
         }
         if (file.path != "-" && !examples_.rows(examples::Split::validation).empty()) {
             try {
-                return best_on(validation_of(file), file, ThresholdRule::Kind::best_f1);
+                return {best_on(validation_of(file), file, ThresholdRule::Kind::best_f1), best_f1_words};
             } catch (const Error&) {  // not scored, or all of one kind
             }
         }
         log_info("{}: threshold {}, since no rows of validation are scored on which to choose it", file.name,
                  rule.value);
-        return rule.value;
+        return {rule.value, "default: no rows of validation are scored"};
     }
 
     void require_validation(const ScoreFile& file) const {
@@ -131,7 +146,8 @@ private:
     }
 
     ScoredExamples validation_of(const ScoreFile& file) const {
-        return join_scores(examples_, file.path, examples::Split::validation, request_.options.block_size);
+        return join_scores(examples_, file.path, examples::Split::validation, request_.options.block_size,
+                           request_.rows);
     }
 
     static double best_on(const ScoredExamples& scored, const ScoreFile& file, ThresholdRule::Kind kind) {
@@ -170,8 +186,8 @@ private:
                         {"block_size", options.block_size},
                         {"seed", options.seed}};
         if (request_.task == examples::Task::promoter) {
-            const char* rules[] = {"best F1 on validation where scored", "given", "best F1 on validation",
-                                   "best MCC on validation"};
+            const char* rules[] = {"best F1 on validation where scored", "given", best_f1_words,
+                                   best_mcc_words};
             parameters["threshold"] = thresholds.front();
             parameters["threshold_rule"] = rules[static_cast<std::size_t>(request_.threshold.kind)];
         }

@@ -26,6 +26,7 @@ struct EvaluationRequest {
     std::filesystem::path examples;
     examples::Task task = examples::Task::chromatin;
     examples::Split split = examples::Split::test;
+    WantedRows rows = WantedRows::all;
     EvaluationOptions options;        ///< threshold is overruled by the rule
     ThresholdRule threshold;          ///< promoters; f1 and mcc need scores of the rows of validation
     bool published = false;           ///< chromatin: DeepSEA's figures beside ours

@@ -75,7 +75,6 @@ public:
                 *one = figure(next++);
             }
             result.at_threshold = at;
-            result.curve = curve_of(scored_.labels.front().scores, scored_.labels.front().truths);
         }
         result.reliability = reliability_of(result.labels);
         result.whole = whole;
@@ -99,6 +98,7 @@ private:
                 figures.base_rate = static_cast<double>(positives) / static_cast<double>(rows);
                 figures.summarised =
                     positives >= std::max<std::int64_t>(1, options_.min_positives) && positives < rows;
+                if (figures.summarised) figures.curve = curve_of(label.scores, label.truths);
             });
     }
 

@@ -46,6 +46,7 @@ struct LabelFigures {
     double base_rate = 0;  ///< share of rows that are positive: what average precision is for random scores
     bool summarised = false;  ///< counts in its group's figures
     Figure roc_auc, average_precision;
+    std::vector<CurvePoint> curve;  ///< empty where not summarised
 };
 
 /// Over the labels of a group with enough positives and an area that is defined.
@@ -68,7 +69,6 @@ struct Evaluation {
     std::vector<LabelFigures> labels;
     std::vector<GroupFigures> groups;              ///< "all" first where there is more than one group
     std::optional<ThresholdFigures> at_threshold;  ///< promoters
-    std::vector<CurvePoint> curve;                 ///< promoters
     std::optional<Reliability> reliability;        ///< of all rows of all summarised labels
     /// All figures in one row: two a label (AUROC, AUPRC), four a group (mean and median of both), five at
     /// the threshold; of all rows, and of each resample.

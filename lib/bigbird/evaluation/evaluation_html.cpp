@@ -3,8 +3,11 @@
 
 #include "bigbird/core/log.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
+#include <map>
 #include <string_view>
 
 namespace bigbird::evaluation {
@@ -50,22 +53,48 @@ std::string cell(const std::string& text, bool left = false) {
     return (left ? "<td class=text>" : "<td>") + escaped(text) + "</td>";
 }
 
-/// A square of 0 to 1 on both axes.
+struct Range {
+    double low = 0, high = 1;
+
+    /// 1, 2 or 5 times a power of ten that cuts the range into two to six parts.
+    double step() const {
+        const double unit = std::pow(10.0, std::floor(std::log10((high - low) / 4)));
+        const double parts = (high - low) / unit;
+        return unit * (parts > 12 ? 5 : parts > 6 ? 2 : 1);
+    }
+    /// The whole steps that hold the range.
+    Range rounded() const {
+        return {std::floor(low / step() + 1e-9) * step(), std::ceil(high / step() - 1e-9) * step()};
+    }
+};
+
+/// Holds all values and a little more, within 0 and 1.
+Range range_of(const std::vector<double>& values) {
+    if (values.empty()) return {};
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    const double margin = std::max(0.02, 0.08 * (*most - *least));
+    return Range{std::max(0.0, *least - margin), std::min(1.0, *most + margin)}.rounded();
+}
+
+/// A square.
 class Plot {
 public:
-    Plot(std::string caption, const std::string& x, const std::string& y) : caption_(std::move(caption)) {
+    Plot(std::string caption, const std::string& x, const std::string& y, Range across = {}, Range up = {})
+        : caption_(std::move(caption)), across_(across), up_(up) {
         body_ =
             fmt::format("<rect x={0} y={1} width={2} height={2} fill=none stroke='#999'/>", left, top, size);
-        for (int tick = 0; tick <= 4; ++tick) {
-            const double value = tick / 4.0;
+        for (double value = across_.low; value < across_.high + across_.step() / 2; value += across_.step()) {
             body_ += fmt::format(
                 "<line x1={0:.1f} y1={1} x2={0:.1f} y2={2} stroke='#eee'/><text x={0:.1f} y={3} "
-                "text-anchor=middle>{4:.2f}</text>",
-                at_x(value), top, top + size, top + size + 14, value);
+                "text-anchor=middle>{4:.3g}</text>",
+                at_x(value), top, top + size, top + size + 14, std::abs(value) < 1e-9 ? 0.0 : value);
+        }
+        for (double value = up_.low; value < up_.high + up_.step() / 2; value += up_.step()) {
             body_ += fmt::format(
                 "<line x1={0} y1={1:.1f} x2={2} y2={1:.1f} stroke='#eee'/><text x={3} y={4:.1f} "
-                "text-anchor=end>{5:.2f}</text>",
-                left, at_y(value), left + size, left - 4, at_y(value) + 4, value);
+                "text-anchor=end>{5:.3g}</text>",
+                left, at_y(value), left + size, left - 4, at_y(value) + 4,
+                std::abs(value) < 1e-9 ? 0.0 : value);
         }
         body_ += fmt::format("<text x={} y={} text-anchor=middle>{}</text>", left + size / 2, top + size + 30,
                              escaped(x));
@@ -73,24 +102,32 @@ public:
                              top + size / 2, escaped(y));
     }
     void diagonal() {
-        body_ += fmt::format("<line x1={} y1={} x2={} y2={} stroke='#bbb' stroke-dasharray='4 3'/>", at_x(0),
-                             at_y(0), at_x(1), at_y(1));
+        const double low = std::max(across_.low, up_.low), high = std::min(across_.high, up_.high);
+        if (low < high) dashes(low, low, high, high);
     }
+    void level(double y) { dashes(across_.low, y, across_.high, y); }
     void line(const std::vector<std::pair<double, double>>& points, const char* colour) {
         std::string path;
         for (const auto& [x, y] : points)
             path += fmt::format("{:.1f},{:.1f} ", at_x(x), at_y(y));
         body_ += fmt::format("<polyline points='{}' fill=none stroke='{}' stroke-width=1.8 />", path, colour);
     }
-    void point(double x, double y, const char* colour, const std::string& title) {
+    void point(double x, double y, const char* colour, const std::string& title, double radius = 3) {
         body_ += fmt::format(
-            "<circle cx={:.1f} cy={:.1f} r=2.6 fill='{}' fill-opacity=.55><title>{}</title></circle>",
-            at_x(x), at_y(y), colour, escaped(title));
+            "<circle cx={:.1f} cy={:.1f} r={:.1f} fill='{}' fill-opacity=.55><title>{}</title></circle>",
+            at_x(x), at_y(y), radius, colour, escaped(title));
+    }
+    /// Words beside a point, on the side that has room.
+    void words(double x, double y, const std::string& text, const char* colour, int lower = 0) {
+        const bool right = at_x(x) + 6.0 * static_cast<double>(text.size()) + 8 < left + size;
+        body_ += fmt::format("<text x={:.1f} y={:.1f} text-anchor={} class=small style='fill:{}'>{}</text>",
+                             at_x(x) + (right ? 6 : -6), at_y(y) + 3 + lower, right ? "start" : "end", colour,
+                             escaped(text));
     }
     void bar(double from, double to, double height, const char* colour) {
         body_ += fmt::format(
             "<rect x={:.1f} y={:.1f} width={:.1f} height={:.1f} fill='{}' fill-opacity=.5 />", at_x(from),
-            at_y(height), at_x(to) - at_x(from) - 0.5, at_y(0) - at_y(height), colour);
+            at_y(height), at_x(to) - at_x(from) - 0.5, at_y(up_.low) - at_y(height), colour);
     }
     std::string html() const {
         return fmt::format(
@@ -100,11 +137,19 @@ public:
     }
 
 private:
-    static constexpr int left = 48, top = 10, size = 280;
-    static double at_x(double value) { return left + value * size; }
-    static double at_y(double value) { return top + size - value * size; }
+    static constexpr int left = 52, top = 10, size = 280;
+    double at_x(double value) const {
+        return left + (value - across_.low) / (across_.high - across_.low) * size;
+    }
+    double at_y(double value) const { return top + size - (value - up_.low) / (up_.high - up_.low) * size; }
+    void dashes(double x1, double y1, double x2, double y2) {
+        body_ += fmt::format(
+            "<line x1={:.1f} y1={:.1f} x2={:.1f} y2={:.1f} stroke='#bbb' stroke-dasharray='4 3'/>", at_x(x1),
+            at_y(y1), at_x(x2), at_y(y2));
+    }
 
     std::string caption_, body_;
+    Range across_, up_;
 };
 
 std::string about_html(const EvaluationReport& report) {
@@ -126,25 +171,159 @@ std::string legend(const EvaluationReport& report) {
     return html + "</p>\n";
 }
 
-/// A point a tenth of the scores; on the diagonal they are the probabilities that they claim to be.
+/// Neighboring bins together, until each has `least` rows: the share of two rows says nothing.
+std::vector<ReliabilityBin> merged(const std::vector<ReliabilityBin>& bins, std::int64_t least) {
+    std::vector<ReliabilityBin> result;
+    const auto add = [](ReliabilityBin& to, const ReliabilityBin& bin) {
+        const auto rows = static_cast<double>(to.rows + bin.rows);
+        const double share = static_cast<double>(bin.rows) / rows;
+        to.mean_score += (bin.mean_score - to.mean_score) * share;
+        to.positive_share += (bin.positive_share - to.positive_share) * share;
+        to.rows += bin.rows;
+    };
+    for (const ReliabilityBin& bin : bins) {
+        if (!result.empty() && result.back().rows < least) {
+            add(result.back(), bin);
+        } else {
+            result.push_back(bin);
+        }
+    }
+    if (result.size() > 1 && result.back().rows < least) {
+        add(result[result.size() - 2], result.back());
+        result.pop_back();
+    }
+    return result;
+}
+
+/// Points on the diagonal are the probabilities that they claim to be.
 std::string reliability_picture(const EvaluationReport& report) {
-    Plot plot("Reliability", "score", "share of positive rows");
+    constexpr std::int64_t least = 20;
+    std::vector<double> ends{0};
+    for (const FileEvaluation& file : report.files) {
+        if (!file.evaluation.reliability) continue;
+        for (const ReliabilityBin& bin : merged(file.evaluation.reliability->bins, least)) {
+            ends.push_back(bin.mean_score);
+            ends.push_back(bin.positive_share);
+        }
+    }
+    if (ends.size() == 1) return "";
+    const Range range = range_of(ends);
+    Plot plot(
+        fmt::format("Reliability. Numbers: rows per point; tenths of the scores with fewer than {} rows are "
+                    "joined with their neighbors.",
+                    least),
+        "mean score", "share of positive rows", range, range);
     plot.diagonal();
-    bool any = false;
     for (std::size_t i = 0; i < report.files.size(); ++i) {
         const auto& reliability = report.files[i].evaluation.reliability;
         if (!reliability) continue;
-        any = true;
         const char* colour = colours[i % colours.size()];
         std::vector<std::pair<double, double>> points;
-        for (const ReliabilityBin& bin : reliability->bins) {
+        for (const ReliabilityBin& bin : merged(reliability->bins, least)) {
             points.emplace_back(bin.mean_score, bin.positive_share);
             plot.point(bin.mean_score, bin.positive_share, colour,
-                       fmt::format("{} rows, {:.4f} positive", bin.rows, bin.positive_share));
+                       fmt::format("{} rows, {:.4f} positive", bin.rows, bin.positive_share),
+                       1.5 + 0.9 * std::log10(static_cast<double>(bin.rows)));
+            plot.words(bin.mean_score, bin.positive_share, std::to_string(bin.rows), colour,
+                       10 * static_cast<int>(i));
         }
         plot.line(points, colour);
     }
-    return any ? plot.html() : "";
+    return plot.html();
+}
+
+std::vector<std::pair<double, double>> precision_of(const std::vector<CurvePoint>& curve) {
+    std::vector<std::pair<double, double>> points;
+    for (const CurvePoint& point : curve)
+        points.emplace_back(point.recall, point.precision);
+    return points;
+}
+
+/// Precision at each fiftieth of recall, the mean over the labels that count.
+std::vector<std::pair<double, double>> mean_precision(const std::vector<LabelFigures>& labels) {
+    constexpr int parts = 50;
+    std::vector<std::pair<double, double>> points;
+    for (int part = 1; part <= parts; ++part) {
+        const double recall = static_cast<double>(part) / parts;
+        double sum = 0, count = 0;
+        for (const LabelFigures& label : labels) {
+            const auto at =
+                std::find_if(label.curve.begin(), label.curve.end(),
+                             [&](const CurvePoint& point) { return point.recall >= recall - 1e-9; });
+            if (at == label.curve.end()) continue;
+            sum += at->precision;
+            count += 1;
+        }
+        if (count > 0) points.emplace_back(recall, sum / count);
+    }
+    return points;
+}
+
+/// From 0 to what the lines reach.
+Range heights_of(const std::vector<std::vector<std::pair<double, double>>>& lines) {
+    std::vector<double> heights{0};
+    for (const auto& line : lines)
+        for (const auto& [x, y] : line)
+            heights.push_back(y);
+    return range_of(heights);
+}
+
+/// The mean of all labels, then the labels with the most positives.
+std::string precision_pictures(const EvaluationReport& report) {
+    constexpr std::size_t most = 12;
+    const std::vector<LabelFigures>& labels = report.files.front().evaluation.labels;
+    std::vector<std::size_t> order;
+    double base_rate = 0;
+    for (std::size_t l = 0; l < labels.size(); ++l) {
+        if (labels[l].curve.empty()) continue;
+        order.push_back(l);
+        base_rate += labels[l].base_rate;
+    }
+    if (order.empty()) return "";
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return labels[a].positives > labels[b].positives; });
+    std::string html = "<h2>Precision and recall</h2>" + legend(report) + "<div class=pictures>";
+    std::vector<std::vector<std::pair<double, double>>> means;
+    for (const FileEvaluation& file : report.files)
+        means.push_back(mean_precision(file.evaluation.labels));
+    Plot mean(fmt::format("Mean of {} labels. Dashes: mean base rate.", order.size()), "recall", "precision",
+              {}, heights_of(means));
+    mean.level(base_rate / static_cast<double>(order.size()));
+    for (std::size_t i = 0; i < means.size(); ++i)
+        mean.line(means[i], colours[i % colours.size()]);
+    html += mean.html();
+    for (std::size_t n = 0; n < std::min(most, order.size()); ++n) {
+        const LabelFigures& label = labels[order[n]];
+        std::vector<std::vector<std::pair<double, double>>> lines;
+        for (const FileEvaluation& file : report.files)
+            lines.push_back(precision_of(file.evaluation.labels[order[n]].curve));
+        Plot plot(fmt::format("{}: {} positives. Dashes: base rate {:.4f}.", report.labels[label.label].name,
+                              label.positives, label.base_rate),
+                  "recall", "precision", {}, heights_of(lines));
+        plot.level(label.base_rate);
+        for (std::size_t i = 0; i < lines.size(); ++i)
+            plot.line(lines[i], colours[i % colours.size()]);
+        html += plot.html();
+    }
+    html += "</div>\n";
+    if (order.size() > most)
+        html += fmt::format("<p>The {} labels with the most positives, of {}.</p>\n", most, order.size());
+    return html;
+}
+
+/// At which threshold each file's F1 and accuracy are.
+std::string thresholds_html(const EvaluationReport& report) {
+    std::string html =
+        "<p>F1, precision, recall, MCC and accuracy count scores from a threshold on as positive: ";
+    bool differ = false;
+    for (std::size_t i = 0; i < report.files.size(); ++i) {
+        const FileEvaluation& file = report.files[i];
+        const double threshold = file.evaluation.at_threshold->threshold;
+        html += fmt::format("{}{} {:.4g} ({})", i > 0 ? ", " : "", escaped(file.name), threshold,
+                            escaped(file.threshold_rule));
+        differ = differ || threshold != report.files.front().evaluation.at_threshold->threshold;
+    }
+    return html + (differ ? ". <b>These thresholds differ</b>; AUROC and AUPRC need none.</p>\n" : ".</p>\n");
 }
 
 std::string difference_title(const EvaluationReport& report, const FileEvaluation& file) {
@@ -152,7 +331,7 @@ std::string difference_title(const EvaluationReport& report, const FileEvaluatio
 }
 
 std::string promoter_html(const EvaluationReport& report) {
-    std::string html = "<h2>Figures</h2><table><tr><th></th>";
+    std::string html = "<h2>Figures</h2>" + thresholds_html(report) + "<table><tr><th></th>";
     for (const FileEvaluation& file : report.files)
         html += "<th>" + escaped(file.name) + "</th>";
     for (std::size_t i = 1; i < report.files.size(); ++i)
@@ -184,16 +363,16 @@ std::string promoter_html(const EvaluationReport& report) {
     }
     html += "</table>\n<h2>Curves</h2>" + legend(report) + "<div class=pictures>";
     Plot roc("ROC", "false positive rate", "recall"),
-        precision("Precision and recall", "recall", "precision");
+        precision("Precision and recall. Dashes: base rate.", "recall", "precision");
     roc.diagonal();
+    precision.level(report.files.front().evaluation.labels.front().base_rate);
     for (std::size_t i = 0; i < report.files.size(); ++i) {
-        std::vector<std::pair<double, double>> up{{0, 0}}, across;
-        for (const CurvePoint& point : report.files[i].evaluation.curve) {
+        std::vector<std::pair<double, double>> up{{0, 0}};
+        const std::vector<CurvePoint>& curve = report.files[i].evaluation.labels.front().curve;
+        for (const CurvePoint& point : curve)
             up.emplace_back(point.false_positive_rate, point.recall);
-            across.emplace_back(point.recall, point.precision);
-        }
         roc.line(up, colours[i % colours.size()]);
-        precision.line(across, colours[i % colours.size()]);
+        precision.line(precision_of(curve), colours[i % colours.size()]);
     }
     html += roc.html() + precision.html() + reliability_picture(report) + "</div>\n";
     if (report.scan) {
@@ -210,9 +389,10 @@ std::string promoter_html(const EvaluationReport& report) {
 
 std::string groups_html(const EvaluationReport& report) {
     std::string html =
-        "<h2>Groups</h2><table><tr><th>group</th><th class=text>scores</th><th>labels</th><th>AUROC "
+        "<h2>Groups</h2><table class=sortable><thead><tr><th class=text>group</th><th "
+        "class=text>scores</th><th>labels</th><th>AUROC "
         "mean</th><th>AUROC "
-        "median</th><th>AUPRC mean</th><th>AUPRC median</th><th>base rate</th></tr>";
+        "median</th><th>AUPRC mean</th><th>AUPRC median</th><th>base rate</th></tr></thead><tbody>";
     for (std::size_t g = 0; g < report.files.front().evaluation.groups.size(); ++g) {
         for (const FileEvaluation& file : report.files) {
             const GroupFigures& group = file.evaluation.groups[g];
@@ -230,56 +410,80 @@ std::string groups_html(const EvaluationReport& report) {
             }
         }
     }
-    return html + "</table>\n";
+    return html + "</tbody></table>\n";
 }
 
-/// Shares of a group's labels by AUROC, in steps of 0.04.
+/// Shares of a group's labels by AUROC, in steps of 0.02, over the values that there are.
 std::string histogram(const EvaluationReport& report, const std::string& group) {
-    constexpr std::size_t bins = 25;
-    Plot plot(group + ": labels by AUROC", "AUROC", "share of labels");
-    for (std::size_t i = 0; i < report.files.size(); ++i) {
-        std::array<double, bins> counts{};
+    constexpr double width = 0.02;
+    std::vector<std::map<int, double>> shares;
+    std::vector<double> values, heights;
+    for (const FileEvaluation& file : report.files) {
+        std::map<int, double> counts;
         double total = 0;
-        for (const LabelFigures& label : report.files[i].evaluation.labels) {
+        for (const LabelFigures& label : file.evaluation.labels) {
             if (!label.roc_auc.value || (group != "all" && report.labels[label.label].group != group))
                 continue;
-            counts[std::min(bins - 1, static_cast<std::size_t>(*label.roc_auc.value * bins))] += 1;
+            values.push_back(*label.roc_auc.value);
+            counts[std::min(49, static_cast<int>(*label.roc_auc.value / width))] += 1;
             total += 1;
         }
-        for (std::size_t bin = 0; bin < bins && total > 0; ++bin) {
-            if (counts[bin] == 0) continue;
-            plot.bar(static_cast<double>(bin) / bins, static_cast<double>(bin + 1) / bins,
-                     counts[bin] / total, colours[i % colours.size()]);
+        for (auto& [bin, count] : counts) {
+            count /= total;
+            heights.push_back(count);
         }
+        shares.push_back(std::move(counts));
+    }
+    const double most = heights.empty() ? 1 : *std::max_element(heights.begin(), heights.end());
+    Plot plot(group + ": labels by AUROC", "AUROC", "share of labels", range_of(values),
+              Range{0, most}.rounded());
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        for (const auto& [bin, share] : shares[i])
+            plot.bar(bin * width, (bin + 1) * width, share, colours[i % colours.size()]);
     }
     return plot.html();
 }
 
+/// Both axes are the same, over the values that there are. Few labels have their names beside them.
 std::string scatter(const EvaluationReport& report, const std::string& other,
                     const std::function<std::optional<double>(std::size_t)>& value) {
+    constexpr std::size_t most_names = 15;
     const FileEvaluation& first = report.files.front();
-    Plot plot("AUROC of each label", first.name, other);
-    plot.diagonal();
+    struct Point {
+        double x, y;
+        const std::string& name;
+    };
+    std::vector<Point> points;
+    std::vector<double> ends;
     for (std::size_t l = 0; l < first.evaluation.labels.size(); ++l) {
         const LabelFigures& label = first.evaluation.labels[l];
         const auto y = value(l);
-        if (label.roc_auc.value && y) {
-            plot.point(*label.roc_auc.value, *y, colours[0], report.labels[label.label].name);
-        }
+        if (!label.roc_auc.value || !y) continue;
+        points.push_back({*label.roc_auc.value, *y, report.labels[label.label].name});
+        ends.insert(ends.end(), {*label.roc_auc.value, *y});
+    }
+    const Range range = range_of(ends);
+    Plot plot("AUROC of each label. Point at one to see its name.", first.name, other, range, range);
+    plot.diagonal();
+    for (const Point& point : points) {
+        plot.point(point.x, point.y, colours[0],
+                   fmt::format("{}: {:.4f}, {:.4f}", point.name, point.x, point.y));
+        if (points.size() <= most_names) plot.words(point.x, point.y, point.name, "#444");
     }
     return plot.html();
 }
 
 std::string labels_html(const EvaluationReport& report) {
     std::string html =
-        "<h2>Labels</h2><table class=labels><thead><tr><th>index</th><th class=text>group</th><th "
+        "<h2>Labels</h2><table class='labels sortable'><thead><tr><th>index</th><th class=text>group</th><th "
         "class=text>name</th>"
         "<th>positives</th><th>base "
         "rate</th><th>AUROC</th><th>low</th><th>high</th><th>AUPRC</th><th>low</th><th>high</th>";
     for (std::size_t i = 1; i < report.files.size(); ++i) {
-        html += "<th>AUROC " + escaped(report.files[i].name) + "</th>";
+        html += "<th>AUROC " + escaped(report.files[i].name) + "</th><th>AUPRC " +
+                escaped(report.files[i].name) + "</th>";
     }
-    html += report.published.empty() ? "" : "<th>AUROC DeepSEA</th>";
+    html += report.published.empty() ? "" : "<th>AUROC DeepSEA</th><th>AUPRC DeepSEA</th>";
     html += "</tr></thead><tbody>\n";
     const std::vector<LabelFigures>& labels = report.files.front().evaluation.labels;
     for (std::size_t l = 0; l < labels.size(); ++l) {
@@ -291,11 +495,13 @@ std::string labels_html(const EvaluationReport& report) {
             html += cell(number(figure->value)) + cell(number(figure->low)) + cell(number(figure->high));
         }
         for (std::size_t i = 1; i < report.files.size(); ++i) {
-            html += cell(number(report.files[i].evaluation.labels[l].roc_auc.value));
+            const LabelFigures& other = report.files[i].evaluation.labels[l];
+            html += cell(number(other.roc_auc.value)) + cell(number(other.average_precision.value));
         }
         if (!report.published.empty()) {
             const auto& known = report.published[label.label];
-            html += cell(number(known ? known->roc_auc : std::nullopt));
+            html += cell(number(known ? known->roc_auc : std::nullopt)) +
+                    cell(number(known ? known->average_precision : std::nullopt));
         }
         html += "</tr>\n";
     }
@@ -317,7 +523,7 @@ std::string chromatin_html(const EvaluationReport& report) {
             return known ? known->roc_auc : std::nullopt;
         });
     }
-    return html + reliability_picture(report) + "</div>\n" + labels_html(report);
+    return html + reliability_picture(report) + "</div>\n" + precision_pictures(report) + labels_html(report);
 }
 
 }  // namespace

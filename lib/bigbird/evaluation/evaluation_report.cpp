@@ -4,6 +4,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/evaluation/evaluation_html.hpp"
 #include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/rows/score_table.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <limits>
@@ -388,6 +389,7 @@ std::unique_ptr<genome::TextOutput> write_report(const EvaluationReport& report,
     const bool tsv = name.ends_with(".tsv") || name.ends_with(".tsv.gz");
     auto out = std::make_unique<genome::TextOutput>(output, overwrite);
     out->write(tsv                       ? to_tsv(report)
+               : rows::names_csv(output) ? rows::csv_of(to_tsv(report), output)
                : name.ends_with(".html") ? to_html(report)
                                          : to_json(report).dump(2) + "\n");
     return out;

@@ -22,6 +22,7 @@ struct FileEvaluation {
     std::string name;
     Evaluation evaluation;
     std::vector<Figure> differences;  ///< to the first file, as differences() gives them; none for the first
+    std::string threshold_rule;       ///< how the threshold was chosen; empty for chromatin
 };
 
 /// Evaluations with all that their figures depend on, ready to be written.
@@ -54,8 +55,9 @@ std::string to_tsv(const EvaluationReport& report);
 /// A few lines for people.
 std::vector<std::string> to_lines(const EvaluationReport& report);
 
-/// TSV where the name ends in .tsv (or .tsv.gz), a page for browsers where it ends in .html, else JSON; "-"
-/// is JSON on standard output. Written and not yet put in place. Throws ConfigError, WriteError.
+/// TSV where the name ends in .tsv, CSV where it ends in .csv (each also .gz), a page for browsers where it
+/// ends in .html, else JSON; "-" is JSON on standard output. Written and not yet put in place. Throws
+/// ConfigError, WriteError.
 std::unique_ptr<genome::TextOutput> write_report(const EvaluationReport& report,
                                                  const std::filesystem::path& output, Overwrite overwrite);
 

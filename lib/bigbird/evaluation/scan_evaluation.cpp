@@ -2,6 +2,7 @@
 #include "bigbird/evaluation/scan_evaluation.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
 #include "bigbird/genome/regions/bed.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
@@ -39,7 +40,7 @@ Scan read_scan(const std::filesystem::path& path, double threshold) {
     rows::ScoreRow row;
     std::vector<float> values;
     while (reader.next(row, values)) {
-        const auto begin = rows::parse_integer(row.begin), end = rows::parse_integer(row.end);
+        const auto begin = parse_number<std::int64_t>(row.begin), end = parse_number<std::int64_t>(row.end);
         if (!begin || !end) throw InputError("start and end must be numbers", path, reader.line_number());
         if (std::isnan(values[0])) continue;
         scan.scanned.push_back({row.contig, *begin, *end});

@@ -38,10 +38,12 @@ std::string readable(std::string key) {
 
 class Joiner {
 public:
-    Joiner(const examples::ExampleSet& examples, std::filesystem::path path, examples::Split split)
+    Joiner(const examples::ExampleSet& examples, std::filesystem::path path, examples::Split split,
+           WantedRows wanted)
         : examples_(examples),
           path_(std::move(path)),
           split_(split),
+          wanted_(wanted),
           rows_(examples.rows(split)),
           reader_(path_) {
         if (rows_.empty()) {
@@ -61,8 +63,9 @@ public:
 
     ScoredExamples join() {
         read();
-        require_complete();
         ScoredExamples result;
+        result.lacking = std::ranges::count(seen_, false);
+        if (wanted_ == WantedRows::all) require_complete();
         result.other_rows = other_rows_;
         result.provenance = reader_.provenance();
         result.missing_columns = static_cast<std::int64_t>(examples_.label_table().size() - columns_.size());
@@ -77,7 +80,7 @@ public:
                 result.rows.push_back(rows_[i]);
             }
         }
-        result.not_scored = static_cast<std::int64_t>(rows_.size() - kept.size());
+        result.not_scored = static_cast<std::int64_t>(rows_.size() - kept.size()) - result.lacking;
         if (kept.empty()) {
             throw InputError("no row of split " + std::string(to_string(split_)) + " has scores", path_);
         }
@@ -161,7 +164,8 @@ private:
             throw InputError("lacks " + std::to_string(count) + " of the " + std::to_string(rows_.size()) +
                                  " rows of split " + std::string(to_string(split_)) + ", the first is " +
                                  readable(key_of(examples_.row(rows_[first]))) +
-                                 "; score them with predict-" + task + " --examples",
+                                 "; score them with predict-" + task +
+                                 " --examples, or evaluate those that are there with --rows scored",
                              path_);
         }
     }
@@ -169,6 +173,7 @@ private:
     const examples::ExampleSet& examples_;
     std::filesystem::path path_;
     examples::Split split_;
+    WantedRows wanted_;
     std::vector<Row> rows_;
     rows::ScoreReader reader_;
     std::unordered_map<std::string, std::size_t> positions_;
@@ -215,8 +220,8 @@ void restrict_to(ScoredExamples& joined, const std::vector<Row>& rows, const std
 }  // namespace
 
 ScoredExamples join_scores(const examples::ExampleSet& examples, const std::filesystem::path& scores,
-                           examples::Split split, std::int64_t block_size) {
-    ScoredExamples joined = Joiner(examples, scores, split).join();
+                           examples::Split split, std::int64_t block_size, WantedRows wanted) {
+    ScoredExamples joined = Joiner(examples, scores, split, wanted).join();
     assign_blocks(examples, joined, block_size);
     return joined;
 }

@@ -2,6 +2,7 @@
 // Scores beside the labels of the examples that they are of.
 #pragma once
 
+#include "bigbird/core/choice.hpp"
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/rows/score_table.hpp"
 
@@ -19,6 +20,11 @@ struct LabelScores {
     std::vector<std::uint8_t> truths;
 };
 
+/// Which rows of a split a score table must hold: all, or any.
+enum class WantedRows : std::uint8_t { all, scored };
+inline constexpr Choices<WantedRows, 2> wanted_rows_choices{
+    {{WantedRows::all, "all"}, {WantedRows::scored, "scored"}}};
+
 struct ScoredExamples {
     std::vector<std::int64_t> rows;   ///< scored rows of the split, ascending
     std::vector<LabelScores> labels;  ///< ascending; those that the scores have a column for
@@ -26,6 +32,7 @@ struct ScoredExamples {
         blocks;  ///< for each row the stretch of genome that it lies in, numbered from 0
     std::uint32_t block_count = 0;
     std::int64_t not_scored = 0;       ///< rows of the split that are NA in the scores (all N)
+    std::int64_t lacking = 0;          ///< rows of the split that the scores do not have (WantedRows::scored)
     std::int64_t other_rows = 0;       ///< rows of the scores that are not of the split
     std::int64_t missing_columns = 0;  ///< labels of the examples without a column
     rows::Provenance provenance;       ///< what the scores were made from
@@ -33,10 +40,11 @@ struct ScoredExamples {
 
 /// Joins a score table to the rows of `split` by contig (also by alias), start, end and name, and columns to
 /// labels by LabelTable::column_name. `block_size` bases make a block, counted from a contig's start. Throws
-/// InputError where a row of the split is missing or comes twice, no column fits, the split has no rows, or
-/// none is scored.
+/// InputError where a row of the split is missing (WantedRows::all) or comes twice, no column fits, the split
+/// has no rows, or none is scored.
 ScoredExamples join_scores(const examples::ExampleSet& examples, const std::filesystem::path& scores,
-                           examples::Split split, std::int64_t block_size);
+                           examples::Split split, std::int64_t block_size,
+                           WantedRows wanted = WantedRows::all);
 
 /// Restricts several joins of the same split to the rows that all have scores for and the labels that all
 /// have columns for, and says what that leaves out. Throws InputError where nothing is left.

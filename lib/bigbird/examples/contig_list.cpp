@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/examples/contig_list.hpp"
 
-#include "bigbird/core/formats/whole_number.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 
 #include <string>
 

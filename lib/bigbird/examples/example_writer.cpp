@@ -9,6 +9,7 @@
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/file_checksums.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -80,6 +81,12 @@ void ExampleWriter::add(const ExampleRow& row, std::span<const std::uint8_t> lab
 bool ExampleWriter::tells_apart(Split split) const {
     const auto i = static_cast<std::size_t>(split);
     return any_[i] != all_[i];
+}
+
+bool ExampleWriter::any_label() const {
+    return std::ranges::any_of(any_, [](const std::vector<std::uint8_t>& bits) {
+        return std::ranges::any_of(bits, [](std::uint8_t byte) { return byte != 0; });
+    });
 }
 
 void ExampleWriter::finish(const rows::LabelTable& labels, const Json& details) {

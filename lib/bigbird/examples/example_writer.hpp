@@ -35,6 +35,8 @@ public:
     std::int64_t rows(Split split) const { return split_rows_[static_cast<std::size_t>(split)]; }
     /// Whether some label is 1 in one row of a split and 0 in another, so that figures such as AUROC exist.
     bool tells_apart(Split split) const;
+    /// Whether any row has a label.
+    bool any_label() const;
 
 private:
     void require_good() const;

@@ -4,6 +4,7 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/examples/bit_matrix.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/file_checksums.hpp"
@@ -86,7 +87,7 @@ private:
             throw fault("has " + std::to_string(fields.size()) + " columns where " +
                         std::to_string(expected) + " are");
         }
-        const auto begin = rows::parse_integer(fields[1]), end = rows::parse_integer(fields[2]);
+        const auto begin = parse_number<std::int64_t>(fields[1]), end = parse_number<std::int64_t>(fields[2]);
         if (!begin || !end || *begin < 0 || *end < *begin || *end > genome::longest_contig) {
             throw fault("has no usable coordinates");
         }

@@ -38,44 +38,6 @@ std::vector<Interval> intervals_of_bed(const genome::ReferenceGenome& reference,
     return intervals;
 }
 
-Interval region_on(const genome::ReferenceGenome& reference, const std::string& text,
-                   const std::string& option) {
-    Interval region = genome::parse_region(text);
-    const auto contig = reference.find(region.contig);
-    if (!contig) {
-        throw ConfigError(option + " '" + text +
-                          "' is neither a contig or region of the reference nor a BED file");
-    }
-    const genome::Contig& known = reference.contigs()[*contig];
-    if (region.begin >= known.length) {
-        throw ConfigError(option + " '" + text + "' lies past the end of contig '" + known.name +
-                          "', which has " + std::to_string(known.length) + " bases");
-    }
-    region.contig = known.name;
-    region.end = std::min(region.end, known.length);
-    return region;
-}
-
-IntervalSet read_regions(const genome::ReferenceGenome& reference, std::span<const std::string> texts,
-                         const std::string& option) {
-    std::vector<Interval> intervals;
-    for (const std::string& text : texts) {
-        std::error_code ignored;
-        const std::size_t colon = text.rfind(':');  // FILE:FOLD
-        const bool file = !reference.find(text) && std::filesystem::exists(text, ignored);
-        const bool folds = !file && colon != std::string::npos && colon > 0 &&
-                           std::filesystem::is_regular_file(text.substr(0, colon), ignored);
-        if (file || folds) {
-            const auto listed = intervals_of_bed(reference, folds ? text.substr(0, colon) : text,
-                                                 folds ? text.substr(colon + 1) : "", option);
-            intervals.insert(intervals.end(), listed.begin(), listed.end());
-        } else {
-            intervals.push_back(region_on(reference, text, option));
-        }
-    }
-    return IntervalSet(intervals);
-}
-
 Json describe_set(const IntervalSet& set) {
     Json regions = Json::array();
     std::string text;
@@ -89,10 +51,31 @@ Json describe_set(const IntervalSet& set) {
 
 }  // namespace
 
+IntervalSet read_held_out(const genome::ReferenceGenome& reference, std::span<const std::string> texts,
+                          const std::string& option) {
+    std::vector<Interval> intervals;
+    for (const std::string& text : texts) {
+        std::error_code ignored;
+        const std::size_t colon = text.rfind(':');  // FILE:FOLD
+        const bool contig = reference.find(text).has_value();
+        const bool file = !contig && std::filesystem::exists(text, ignored);
+        const bool folds = !contig && !file && colon != std::string::npos && colon > 0 &&
+                           std::filesystem::is_regular_file(text.substr(0, colon), ignored);
+        if (file || folds) {
+            const auto listed = intervals_of_bed(reference, folds ? text.substr(0, colon) : text,
+                                                 folds ? text.substr(colon + 1) : "", option);
+            intervals.insert(intervals.end(), listed.begin(), listed.end());
+        } else {
+            intervals.push_back(genome::region_on(reference, text, option));
+        }
+    }
+    return IntervalSet(intervals);
+}
+
 HoldOuts::HoldOuts(const genome::ReferenceGenome& reference, std::span<const std::string> validation,
                    std::span<const std::string> test)
-    : validation_(read_regions(reference, validation, "--validation")),
-      test_(read_regions(reference, test, "--test")) {
+    : validation_(read_held_out(reference, validation, "--validation")),
+      test_(read_held_out(reference, test, "--test")) {
     const IntervalSet both = validation_.intersected(test_);
     if (!both.empty()) {
         throw ConfigError("--validation and --test overlap at " +

@@ -13,12 +13,16 @@
 
 namespace bigbird::examples {
 
+/// The bases that `texts` name: each is a contig, a region ("22:21,000,001-22,000,000", 1-based and closed as
+/// samtools has it), a BED file, or FILE:FOLD, the rows of a BED file whose name is FOLD. Throws ConfigError
+/// naming `option` where a text is none of these or lies outside the reference.
+genome::IntervalSet read_held_out(const genome::ReferenceGenome& reference,
+                                  std::span<const std::string> texts, const std::string& option);
+
 /// Which parts of the genome are held out of training. Const calls are thread-safe.
 class HoldOuts {
 public:
-    /// Each text is a contig, a region ("22:21,000,001-22,000,000", 1-based and closed as samtools has it) or
-    /// a BED file, or FILE:FOLD, the rows of a BED file whose name is FOLD. Throws ConfigError where it is
-    /// none of these, lies outside the reference, or validation and test overlap.
+    /// Texts as read_held_out takes them. Throws as it does, and where validation and test overlap.
     HoldOuts(const genome::ReferenceGenome& reference, std::span<const std::string> validation,
              std::span<const std::string> test);
 

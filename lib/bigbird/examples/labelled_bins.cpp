@@ -4,6 +4,7 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/file_checksums.hpp"
 #include "bigbird/genome/reference/longest_contig.hpp"
@@ -24,7 +25,7 @@ BinStretch stretch_of(const std::vector<std::string_view>& fields, std::int64_t 
     if (fields.size() != stretch_columns) {
         throw ConfigError("has " + std::to_string(fields.size()) + " columns where 4 are");
     }
-    const auto begin = rows::parse_integer(fields[1]), end = rows::parse_integer(fields[2]);
+    const auto begin = parse_number<std::int64_t>(fields[1]), end = parse_number<std::int64_t>(fields[2]);
     if (!begin || !end || *begin < 0 || *begin % bin != 0 || *end <= *begin || *end % bin != 0 ||
         *end > genome::longest_contig) {
         throw ConfigError("has coordinates that are no whole bins of " + std::to_string(bin) + " bases");

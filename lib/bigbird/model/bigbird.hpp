@@ -38,7 +38,8 @@ struct PreTrainingOutput {
 
 struct PreTrainingLoss {
     at::Tensor nats;                     // (): sum of -ln p over the chosen positions, float32
-    at::Tensor correct;                  // (): how many of them the network finds, int64
+    at::Tensor token_nats;               // (chosen) float32, without gradient
+    at::Tensor token_correct;            // (chosen) bool: whether the network finds the token
     at::Tensor seq_relationship_logits;  // (batch, 2)
 };
 

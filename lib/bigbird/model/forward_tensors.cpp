@@ -104,8 +104,9 @@ Prepared prepare(const TensorMap& inputs, const BigBirdConfig& config, const Inp
     at::Tensor ids = whole_numbers(inputs, "input_ids", form.choices),
                mask = whole_numbers(inputs, "attention_mask", ids, at::ones_like(ids)), question;
     if (form.separator) question = question_of(inputs, ids, *form.separator);
+    const bool two_types = form.separator && config.type_vocab_size > 1;
     at::Tensor types =
-        whole_numbers(inputs, "token_type_ids", ids, form.separator ? 1 - question : at::zeros_like(ids));
+        whole_numbers(inputs, "token_type_ids", ids, two_types ? 1 - question : at::zeros_like(ids));
     const std::int64_t choices = form.choices ? ids.size(1) : 1;
     if (form.choices) {
         for (at::Tensor* tensor : {&ids, &mask, &types})

@@ -27,6 +27,7 @@ struct ForwardSpec {
 ///   BigBirdForQuestionAnswering       start_logits, end_logits (batch, length). The question reaches up to
 ///                                     the first sep_token_id, or has question_lengths (batch, 1) tokens;
 ///                                     token_type_ids are by default 0 in it and 1 behind it
+///                                     (0 everywhere where type_vocab_size is 1)
 ///   BigBirdForMultipleChoice          logits (batch, choices); inputs are (batch, choices, length), and
 ///                                     hidden states (batch * choices, length, hidden)
 ///   BigBirdModel                      pooler_output (batch, hidden), where there is a pooler

@@ -5,7 +5,7 @@
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/model/weights.hpp"
-#include "bigbird/tokenizer/tokenizer_files.hpp"
+#include "bigbird/tokenizer/tokenizer.hpp"
 
 namespace bigbird::model {
 namespace fs = std::filesystem;
@@ -73,10 +73,10 @@ tokenizer::DnaTokenizer read_tokenizer(const fs::path& directory, const BigBirdC
     require_directory(directory);
     auto tokenizer = tokenizer::DnaTokenizer::load(directory);
     tokenizer.require_special_pieces();
-    if (tokenizer.vocab_size() != config.vocab_size) {
+    if (tokenizer.vocab_size() > config.vocab_size) {
         throw InputError("has " + std::to_string(tokenizer.vocab_size()) +
-                             " pieces, the model's embeddings " + std::to_string(config.vocab_size) +
-                             ": this tokenizer belongs to another model",
+                             " pieces, more than the model's embeddings " +
+                             std::to_string(config.vocab_size) + ": this tokenizer belongs to another model",
                          directory / tokenizer.file_name());
     }
     return tokenizer;

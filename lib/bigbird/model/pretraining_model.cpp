@@ -44,7 +44,8 @@ PreTrainingLoss PreTrainingModelImpl::loss(const at::Tensor& hidden, const at::T
     const LinearCrossEntropy entropy =
         linear_cross_entropy(chosen, parts_->bert->word_embeddings(), parts_->cls->bias(), labels, 0,
                              parts_->bert->fused().has_value());
-    return {entropy.nats, entropy.correct, parts_->cls->seq_relationship(parts_->bert->pool(hidden))};
+    return {entropy.nats, entropy.row_nats, entropy.row_correct,
+            parts_->cls->seq_relationship(parts_->bert->pool(hidden))};
 }
 
 const BigBirdConfig& PreTrainingModelImpl::config() const {

@@ -30,6 +30,21 @@ std::string shape_text(const at::Tensor& tensor) {
     return text.str();
 }
 
+/// The name without what wrappers put before it (DataParallel's "module.", torch.compile's "_orig_mod."), and
+/// with today's words for the two weights of a LayerNorm.
+std::string present_name(std::string name) {
+    constexpr std::string_view wrapper = "module.", compiled = "_orig_mod.";
+    for (std::size_t at = name.find(compiled); at != std::string::npos; at = name.find(compiled)) {
+        name.erase(at, compiled.size());
+    }
+    while (name.starts_with(wrapper))
+        name.erase(0, wrapper.size());
+    constexpr std::string_view gamma = "LayerNorm.gamma", beta = "LayerNorm.beta";
+    if (name.ends_with(gamma)) name.replace(name.size() - 5, 5, "weight");
+    if (name.ends_with(beta)) name.replace(name.size() - 4, 4, "bias");
+    return name;
+}
+
 bool is_longformer(const TensorMap& tensors) {
     return std::ranges::any_of(tensors, [](const auto& item) { return is_longformer_name(item.first); });
 }
@@ -105,6 +120,12 @@ std::string fill_one(const std::string& key, at::Tensor& parameter, const at::Te
     return {};
 }
 
+/// A head of another task: tensors beside the network's own parts ("bert", "cls").
+bool is_of_another_head(const std::string& key, const std::vector<std::string>& parameters) {
+    const std::string part = key.substr(0, key.find('.') + 1);
+    return std::ranges::none_of(parameters, [&](const std::string& name) { return name.starts_with(part); });
+}
+
 bool begins_with(const std::string& key, const std::string& prefix) {
     return !prefix.empty() && key.starts_with(prefix);
 }
@@ -162,6 +183,12 @@ TensorMap read_weights(const fs::path& directory) {
     for (const std::string& part : weight_files(directory)) {
         tensors.merge(read_safetensors(directory / part));
     }
+    const std::size_t count = tensors.size();
+    tensors = renamed(std::move(tensors), present_name);
+    if (tensors.size() < count) {
+        throw InputError(
+            "names a tensor twice, with and without 'module.' or '_orig_mod.', or by an old name", directory);
+    }
     return is_longformer(tensors) ? renamed(std::move(tensors), name_of_longformer) : tensors;
 }
 
@@ -210,9 +237,16 @@ bool fill_parameters(torch::nn::Module& module, TensorMap tensors, const LoadRul
         }
     }
     if (rules.only_prefix.empty()) {
+        std::set<std::string> heads;
         for (const auto& item : tensors) {
-            problems.push_back("tensor '" + shown(item.first) + "' has no place in this model");
+            if (is_of_another_head(item.first, parameters.keys())) {
+                heads.insert(item.first.substr(0, item.first.find('.')));
+            } else {
+                problems.push_back("tensor '" + shown(item.first) + "' has no place in this model");
+            }
         }
+        for (const std::string& head : heads)
+            log_warning("{}: its head '{}' is of another task and is ignored", where.string(), head);
     }
     refuse(problems, where);
     return complete;

@@ -12,7 +12,8 @@
 namespace bigbird::model {
 
 /// All tensors of a model directory: model.safetensors, or the parts that model.safetensors.index.json names.
-/// Those of a Longformer get the names of BigBird's (weight_names.hpp). Throws InputError.
+/// Names of older checkpoints (LayerNorm.gamma, "module.", "_orig_mod.") become today's; those of a
+/// Longformer become BigBird's (weight_names.hpp). Throws InputError.
 TensorMap read_weights(const std::filesystem::path& directory);
 
 /// SHA-256 of model.safetensors; of a model in parts, that of the lines "SHA-256 part" in order of name.
@@ -27,7 +28,8 @@ struct LoadRules {
 };
 
 /// Fills the module's parameters, whatever their type and device. Accepts what Hugging Face files hold
-/// besides: a bare BigBirdModel without "bert.", the tied decoder, position_ids. Where the module has more
+/// besides: a bare BigBirdModel without "bert.", the tied decoder, position_ids, and heads of other tasks,
+/// which a warning names. Where the module has more
 /// positions than the file, the file's are repeated, with a warning. Returns whether all optional ones were
 /// there. Throws InputError naming every key (and
 /// both shapes) that is missing, unexpected or of another shape; `where` names the file in it. The module is

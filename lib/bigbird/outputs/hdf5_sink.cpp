@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/half.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
 #include "bigbird/outputs/hdf5_types.hpp"
 #include "bigbird/rows/text_fields.hpp"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace bigbird::outputs {
@@ -20,7 +22,8 @@ namespace {
 using Handle = Hdf5Handle;
 
 constexpr std::int64_t chunk_bytes = 1 << 20;
-constexpr std::int64_t most_rows_a_chunk = 4096;
+constexpr std::int64_t most_rows_a_chunk = 4096, chunks_of_small_file = 16;
+static_assert(most_rows_a_chunk * chunks_of_small_file == most_rows_of_small_hdf5);
 constexpr unsigned compression_level = 1;
 
 /// A column's fields of the rows that are held, in the vector of its kind.
@@ -51,35 +54,48 @@ private:
     /// -1 where a malformed line has no number.
     static std::int64_t integer_of(const rows::Field& field) {
         if (const auto* integer = std::get_if<std::int64_t>(&field)) return *integer;
-        return rows::parse_integer(std::get<std::string_view>(field)).value_or(-1);
+        return parse_number<std::int64_t>(std::get<std::string_view>(field)).value_or(-1);
     }
 };
 
+/// Texts as the library takes them from memory: pointers, or one after another where the type has a length.
+class HeldTexts {
+public:
+    HeldTexts(const std::vector<std::string>& texts, hid_t type) {
+        const std::size_t size = H5Tis_variable_str(type) > 0 ? 0 : H5Tget_size(type);
+        for (const std::string& text : texts) {
+            pointers_.push_back(text.c_str());
+            if (size > 0) (letters_ += text).resize(pointers_.size() * size);
+        }
+    }
+    const void* data() const {
+        return letters_.empty() ? static_cast<const void*>(pointers_.data()) : letters_.data();
+    }
+
+private:
+    std::vector<const char*> pointers_;
+    std::string letters_;
+};
+
+/// The file is made when the first rows are written, or at the end: a small one, whose rows are all held by
+/// then, has chunks no larger than it, all of them packed, and texts of the longest one's length.
 class Hdf5Sink : public Sink {
 public:
     Hdf5Sink(const fs::path& path, Overwrite overwrite, const Layout& layout)
         : pending_(path, overwrite),
-          head_(layout.head),
+          layout_(layout),
           columns_(layout.columns.size()),
-          precision_(layout.precision),
           chunk_rows_(std::clamp<std::int64_t>(
               chunk_bytes / std::max<std::int64_t>(1, 4 * static_cast<std::int64_t>(columns_)), 1,
               most_rows_a_chunk)),
-          file_(create_file(pending_.path()), H5Fclose),
-          types_(layout.precision) {
-        require(file_ >= 0);
-        write_provenance(layout.provenance);
-        write_labels(layout.columns);
-        const Handle group = create_group("rows");
-        scores_.emplace(create_growing(file_, "scores", types_.scores(), true), H5Dclose);
-        for (const HeadColumn& column : head_) {
+          types_((start_hdf5(), layout.precision)) {
+        for (const HeadColumn& column : layout_.head)
             fields_.emplace_back(column.kind);
-            rows_.emplace_back(create_growing(group, column.name.c_str(), types_.field(column.kind), false),
-                               H5Dclose);
-        }
+        if (layout.many_rows) create(false);
     }
 
     void write(std::span<const rows::Field> head, std::span<const float> values) override {
+        if (held_ == (file_ ? chunk_rows_ : chunks_of_small_file * chunk_rows_)) flush();
         for (std::size_t i = 0; i < head.size(); ++i)
             fields_[i].add(head[i]);
         if (values.empty()) {
@@ -87,16 +103,17 @@ public:
         } else {
             values_.insert(values_.end(), values.begin(), values.end());
         }
-        if (++held_ == chunk_rows_) flush();
+        ++held_;
     }
     std::int64_t records() const override { return written_ + held_; }
 
     void finish(std::vector<PendingOutput*>& pending) override {
+        if (!file_) create(true);
         flush();
         bool fine = scores_->close();
         for (Handle& dataset : rows_)
             fine = dataset.close() && fine;
-        require(file_.close() && fine);
+        require(file_->close() && fine);
         pending.push_back(&pending_);
     }
 
@@ -104,17 +121,48 @@ private:
     void require(bool fine) const {
         if (!fine) throw WriteError(pending_.target().string() + ": writing HDF5 failed: is the disk full?");
     }
+    void create(bool small) {
+        small_ = small;
+        file_.emplace(create_file(), H5Fclose);
+        require(*file_ >= 0);
+        write_provenance(layout_.provenance);
+        write_labels(layout_.columns);
+        const Handle group = create_group("rows");
+        scores_.emplace(create_growing(*file_, "scores", types_.scores(), true), H5Dclose);
+        for (std::size_t i = 0; i < fields_.size(); ++i) {
+            const bool text = fields_[i].kind == FieldKind::text;
+            const Handle type =
+                text ? text_for(fields_[i].texts) : Handle(H5Tcopy(types_.field(fields_[i].kind)), H5Tclose);
+            rows_.emplace_back(create_growing(group, layout_.head[i].name.c_str(), type, false), H5Dclose);
+        }
+    }
     /// The library's own lock would meet that of the pending output.
-    static hid_t create_file(const fs::path& path) {
-        start_hdf5();
+    hid_t create_file() const {
+        const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+        if (small_) H5Pset_istore_k(creation, 1);  // the index of a dataset's few chunks: 0.1, not 2 kB
         const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
         H5Pset_file_locking(access, false, true);
-        return H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
+        if (small_) {  // no room in advance, of 2 kB each
+            H5Pset_meta_block_size(access, 0);
+            H5Pset_small_data_block_size(access, 0);
+        }
+        return H5Fcreate(pending_.path().c_str(), H5F_ACC_TRUNC, creation, access);
+    }
+    Handle text_for(const std::vector<std::string>& texts) const {
+        std::size_t longest = 1;
+        for (const std::string& text : texts)
+            longest = std::max(longest, text.size());
+        return longest <= Hdf5Types::most_letters && small_ ? Hdf5Types::text_of(longest)
+                                                            : Handle(H5Tcopy(types_.text()), H5Tclose);
+    }
+    static void pack(hid_t properties) {
+        H5Pset_shuffle(properties);
+        H5Pset_deflate(properties, compression_level);
     }
     Handle create_group(const char* name) {
         const Handle properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
         H5Pset_obj_track_times(properties, false);  // the same rows, the same bytes
-        Handle group(H5Gcreate2(file_, name, H5P_DEFAULT, properties, H5P_DEFAULT), H5Gclose);
+        Handle group(H5Gcreate2(*file_, name, H5P_DEFAULT, properties, H5P_DEFAULT), H5Gclose);
         require(group >= 0);
         return group;
     }
@@ -122,15 +170,13 @@ private:
     hid_t create_growing(hid_t parent, const char* name, hid_t type, bool matrix) {
         const int rank = matrix ? 2 : 1;
         const hsize_t none[2] = {0, columns_}, most[2] = {H5S_UNLIMITED, columns_};
-        const hsize_t chunk[2] = {static_cast<hsize_t>(chunk_rows_), std::max<hsize_t>(1, columns_)};
+        const std::int64_t rows = small_ ? std::clamp<std::int64_t>(held_, 1, chunk_rows_) : chunk_rows_;
+        const hsize_t chunk[2] = {static_cast<hsize_t>(rows), std::max<hsize_t>(1, columns_)};
         const Handle space(H5Screate_simple(rank, none, most), H5Sclose);
         const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
         H5Pset_obj_track_times(properties, false);
         H5Pset_chunk(properties, rank, chunk);
-        if (matrix) {
-            H5Pset_shuffle(properties);
-            H5Pset_deflate(properties, compression_level);
-        }
+        if (matrix || small_) pack(properties);
         const hid_t dataset = H5Dcreate2(parent, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
         require(dataset >= 0);
         return dataset;
@@ -142,7 +188,7 @@ private:
             const std::string name = before == 0 ? key : key + "_" + std::to_string(before + 1);
             const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
             const Handle attribute(
-                H5Acreate2(file_, name.c_str(), types_.text(), space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+                H5Acreate2(*file_, name.c_str(), types_.text(), space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
             const char* text = value.c_str();
             require(H5Awrite(attribute, types_.text(), &text) >= 0);
         }
@@ -153,6 +199,10 @@ private:
         const Handle space(H5Screate_simple(1, size, nullptr), H5Sclose);
         const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
         H5Pset_obj_track_times(properties, false);
+        if (small_ && count > 0) {
+            H5Pset_chunk(properties, 1, size);
+            pack(properties);
+        }
         Handle dataset(H5Dcreate2(group, name, stored, space, H5P_DEFAULT, properties, H5P_DEFAULT),
                        H5Dclose);
         require(dataset >= 0 &&
@@ -171,11 +221,12 @@ private:
                                                                        {"name", &Column::label},
                                                                        {"id", &Column::id}};
         for (const auto& [name, member] : texts) {
-            std::vector<const char*> values;
+            std::vector<std::string> values;
             values.reserve(columns.size());
             for (const Column& column : columns)
-                values.push_back((column.*member).c_str());
-            write_whole(group, name, types_.text(), types_.text(), values.size(), values.data());
+                values.push_back(column.*member);
+            const Handle type = text_for(values);
+            write_whole(group, name, type, type, values.size(), HeldTexts(values, type).data());
         }
     }
 
@@ -196,15 +247,14 @@ private:
             case FieldKind::real:
                 return append(rows_[i], H5T_NATIVE_DOUBLE, 1, fields_[i].reals.data());
             case FieldKind::text:
-                std::vector<const char*> pointers;
-                for (const std::string& text : fields_[i].texts)
-                    pointers.push_back(text.c_str());
-                return append(rows_[i], types_.text(), 1, pointers.data());
+                const Handle type(H5Dget_type(rows_[i]), H5Tclose);
+                return append(rows_[i], type, 1, HeldTexts(fields_[i].texts, type).data());
         }
     }
     void flush() {
         if (held_ == 0) return;
-        if (columns_ > 0 && precision_ == Precision::float16) {
+        if (!file_) create(false);
+        if (columns_ > 0 && layout_.precision == Precision::float16) {
             halves_.resize(values_.size());
             std::ranges::transform(values_, halves_.begin(), half_of);
             append(*scores_, types_.half(), 2, halves_.data());
@@ -221,13 +271,12 @@ private:
     }
 
     PendingOutput pending_;
-    std::vector<HeadColumn> head_;
+    Layout layout_;
     std::size_t columns_;
-    Precision precision_;
     std::int64_t chunk_rows_;
-    Handle file_;
     Hdf5Types types_;
-    std::optional<Handle> scores_;
+    bool small_ = false;
+    std::optional<Handle> file_, scores_;
     std::vector<Handle> rows_;
     std::vector<HeldFields> fields_;  ///< by head column
     std::vector<float> values_;       ///< (rows held, columns)

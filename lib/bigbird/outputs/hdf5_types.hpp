@@ -19,7 +19,16 @@ public:
         H5Tset_size(half_, 2);
         H5Tset_ebias(half_, 15);
     }
-    /// In memory, too.
+    static constexpr std::size_t most_letters = 255;
+    /// Of so many bytes, at most `most_letters`, filled up with zeros.
+    static Hdf5Handle text_of(std::size_t letters) {
+        Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+        H5Tset_size(type, letters);
+        H5Tset_strpad(type, H5T_STR_NULLPAD);
+        H5Tset_cset(type, H5T_CSET_UTF8);
+        return type;
+    }
+    /// Of any length. In memory, too.
     hid_t text() const { return text_; }
     hid_t half() const { return half_; }
     hid_t scores() const { return precision_ == Precision::float16 ? half() : H5T_IEEE_F32LE; }

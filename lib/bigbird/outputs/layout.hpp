@@ -43,6 +43,7 @@ struct Layout {
     std::vector<Column> columns;
     rows::Provenance provenance;
     Precision precision = Precision::float32;  ///< of .npy and HDF5
+    bool many_rows = false;                    ///< HDF5 has the layout of many rows, however few come
 };
 
 /// chrom start end name score strand status n_fraction, as rows::fields_of gives them.

@@ -28,8 +28,8 @@ public:
           precision_(layout.precision),
           missing_(columns_, std::numeric_limits<float>::quiet_NaN()),
           matrix_(path, overwrite),
-          rows_(npy_files(path)[1], overwrite, 1, path),
-          labels_(npy_files(path)[2], overwrite, 1, path),
+          rows_(npy_files(path)[1], overwrite),
+          labels_(npy_files(path)[2], overwrite),
           out_(matrix_.path(), std::ios::binary) {
         out_ << npy_header(npy_type(precision_), 0, columns_);
         std::string head = rows::provenance_lines(layout.provenance) + "#";

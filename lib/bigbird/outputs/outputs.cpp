@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 
 namespace bigbird::outputs {
@@ -18,19 +19,50 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view place_of_label = "{label}";
+constexpr std::string_view place_of_label = "{label}", place_of_index = "{index}";
 
 bool is_track(Kind kind) {
     return kind == Kind::bedgraph || kind == Kind::bigwig;
 }
 
-fs::path with_label(const fs::path& path, const std::string& id) {
-    std::string name = path.string();
-    for (std::size_t place = 0; (place = name.find(place_of_label, place)) != std::string::npos;
-         place += id.size()) {
-        name.replace(place, place_of_label.size(), id);
+bool names_tracks(const fs::path& path) {
+    return path.string().find(place_of_label) != std::string::npos ||
+           path.string().find(place_of_index) != std::string::npos;
+}
+
+void replace_all(std::string& text, std::string_view what, const std::string& by) {
+    for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+        text.replace(at, what.size(), by);
+}
+
+/// A label's name as {label} stands for it: other characters than A-Z a-z 0-9 . _ + - become '_'.
+std::string file_word(std::string name) {
+    for (char& letter : name) {
+        const bool kept = std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+                          std::string_view("._+-").find(letter) != std::string_view::npos;
+        if (!kept) letter = '_';
     }
     return name;
+}
+
+fs::path track_path(const fs::path& path, const Column& column) {
+    std::string name = path.string();
+    replace_all(name, place_of_index, std::to_string(column.index));
+    replace_all(name, place_of_label, file_word(column.label));
+    return name;
+}
+
+/// Throws ConfigError where two labels' tracks have one name.
+void require_apart(const fs::path& path, const Layout& layout, std::span<const std::size_t> tracks) {
+    std::map<fs::path, std::string> seen;
+    for (const std::size_t column : tracks) {
+        const auto [at, is_new] =
+            seen.emplace(track_path(path, layout.columns[column]), layout.columns[column].name);
+        if (is_new) continue;
+        throw ConfigError(path.string() + ": the labels '" + at->second + "' and '" +
+                          layout.columns[column].name + "' would both be written to " + at->first.string() +
+                          ": put {index} into the name");
+    }
 }
 
 void check_part(const OutputSpec& spec) {
@@ -55,6 +87,7 @@ std::vector<std::pair<std::string, std::string>> checksums_of(const OutputSpec& 
 
 Layout layout_of_part(Layout layout, const OutputSpec& spec) {
     layout.precision = spec.precision;
+    layout.many_rows = spec.many_rows;
     if (spec.shard) layout.provenance.emplace_back("shard", bigbird::to_string(*spec.shard));
     return layout;
 }
@@ -66,32 +99,32 @@ std::optional<Kind> kind_of(const fs::path& path) {
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
     if (path == "-") return Kind::table;
-    for (const char* packed : {".gz", ".bgz"}) {
-        if (name.ends_with(packed)) {
-            name.resize(name.rfind('.'));
-            if (name.ends_with(".long.tsv")) return Kind::long_table;
-            if (name.ends_with(".tsv")) return Kind::table;
-            if (name.ends_with(".bedgraph") || name.ends_with(".bdg")) return Kind::bedgraph;
-            return std::nullopt;
-        }
-    }
-    const std::pair<std::string_view, Kind> endings[] = {{".long.tsv", Kind::long_table},
-                                                         {".tsv", Kind::table},
-                                                         {".npy", Kind::npy},
-                                                         {".h5", Kind::hdf5},
-                                                         {".hdf5", Kind::hdf5},
-                                                         {".bedgraph", Kind::bedgraph},
-                                                         {".bdg", Kind::bedgraph},
-                                                         {".bw", Kind::bigwig},
-                                                         {".bigwig", Kind::bigwig}};
-    for (const auto& [ending, kind] : endings) {
-        if (name.ends_with(ending)) return kind;
+    const bool packed = name.ends_with(".gz") || name.ends_with(".bgz");
+    if (packed) name.resize(name.rfind('.'));
+    struct Ending {
+        std::string_view text;
+        std::optional<Kind> kind;
+        bool may_be_packed = false;
+    };
+    constexpr Ending endings[] = {{".long.tsv", Kind::long_table, true},
+                                  {".tsv", Kind::table, true},
+                                  {".long.csv", std::nullopt},
+                                  {".csv", Kind::csv, true},
+                                  {".npy", Kind::npy},
+                                  {".h5", Kind::hdf5},
+                                  {".hdf5", Kind::hdf5},
+                                  {".bedgraph", Kind::bedgraph, true},
+                                  {".bdg", Kind::bedgraph, true},
+                                  {".bw", Kind::bigwig},
+                                  {".bigwig", Kind::bigwig}};
+    for (const Ending& ending : endings) {
+        if (name.ends_with(ending.text)) return packed && !ending.may_be_packed ? std::nullopt : ending.kind;
     }
     return std::nullopt;
 }
 
 std::string to_string(Kind kind) {
-    constexpr const char* names[] = {"table", "long table", "npy", "hdf5", "bedgraph", "bigwig"};
+    constexpr const char* names[] = {"table", "csv", "long table", "npy", "hdf5", "bedgraph", "bigwig"};
     return names[static_cast<std::size_t>(kind)];
 }
 
@@ -101,9 +134,10 @@ void prepare_outputs(const OutputSpec& spec) {
     for (const fs::path& path : spec.paths) {
         const auto kind = kind_of(path);
         if (!kind) {
-            throw ConfigError(path.string() +
-                              ": the ending tells the format of scores: .tsv, .tsv.gz, .long.tsv, .npy, .h5, "
-                              ".bedgraph or .bw, or '-' for a table on standard output");
+            throw ConfigError(
+                path.string() +
+                ": the ending tells the format of scores: .tsv, .tsv.gz, .csv, .long.tsv, .npy, "
+                ".h5, .bedgraph or .bw, or '-' for a table on standard output");
         }
         if (!seen.insert(path.lexically_normal()).second) {
             throw ConfigError(path.string() + ": is given twice as --output");
@@ -118,8 +152,8 @@ void prepare_outputs(const OutputSpec& spec) {
         if (path == "-") continue;
         if (*kind == Kind::npy) {
             for (const fs::path& part : npy_files(path))
-                prepare_output(part, spec.overwrite, part == path ? fs::path() : path);
-        } else if (path.string().find(place_of_label) == std::string::npos) {
+                prepare_output(part, spec.overwrite);
+        } else if (!names_tracks(path)) {
             prepare_output(path, spec.overwrite);
         }
     }
@@ -133,6 +167,7 @@ Outputs::Outputs(const OutputSpec& spec, const Layout& layout, std::span<const s
         const Kind kind = *kind_of(path);
         switch (kind) {
             case Kind::table:
+            case Kind::csv:
                 add(table_sink(path, spec.overwrite, part, threads), kind, path);
                 break;
             case Kind::long_table:
@@ -148,16 +183,17 @@ Outputs::Outputs(const OutputSpec& spec, const Layout& layout, std::span<const s
                 break;
             case Kind::bedgraph:
             case Kind::bigwig: {
-                const bool each = path.string().find(place_of_label) != std::string::npos;
+                const bool each = names_tracks(path);
                 if (!each && track_columns.size() > 1) {
                     throw ConfigError(
                         path.string() + ": a track holds one label, and " +
                         std::to_string(track_columns.size()) +
                         " are chosen: choose one with --track-labels, or put {label} into the name");
                 }
+                require_apart(path, layout, track_columns);
                 const TrackFormat format = kind == Kind::bigwig ? TrackFormat::bigwig : TrackFormat::bedgraph;
                 for (const std::size_t column : track_columns) {
-                    const fs::path track = with_label(path, layout.columns[column].id);
+                    const fs::path track = track_path(path, layout.columns[column]);
                     add(track_sink(track, spec.overwrite, format, contigs, column, spec.overlap), kind,
                         track);
                     outputs_.back().record.run["column"] = layout.columns[column].name;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scores as files, the format told by the name's ending:
 //   .tsv .tsv.gz .tsv.bgz   score table (bgzip), also "-"
+//   .csv .csv.gz .csv.bgz   the same as CSV, without comment lines
 //   .long.tsv[.gz]          a line for each row and label above a score
 //   .npy                    matrix with side tables .rows.tsv and .labels.tsv
 //   .h5 .hdf5               HDF5
 //   .bedgraph[.gz] .bdg     one label along the genome; also .bedGraph
 //   .bw .bigwig             the same as bigWig; also .bigWig
-// A track holds one label; for several its name holds {label}, in whose place the label's id comes.
+// A track holds one label; for several its name holds {label}, the label with `_` for every character outside
+// A-Z a-z 0-9 . _ + -, or {index}, its number in the model.
 #pragma once
 
 #include "bigbird/core/files.hpp"
@@ -35,6 +37,7 @@ struct OutputSpec {
     Overlap overlap = Overlap::mean;           ///< of tracks
     bool tracks = true;                        ///< false: rows are no places of the genome
     Precision precision = Precision::float32;  ///< of .npy and HDF5
+    bool many_rows = false;                    ///< as of Layout
     std::optional<Shard> shard{};              ///< a record stands beside each output then, for merge
     /// Role and path of the files that rows come from: parts of other rows are told by them.
     std::vector<std::pair<std::string, std::filesystem::path>> inputs{};
@@ -43,7 +46,7 @@ struct OutputSpec {
 };
 
 /// What an output's ending says; "-" is a table.
-enum class Kind : std::uint8_t { table, long_table, npy, hdf5, bedgraph, bigwig };
+enum class Kind : std::uint8_t { table, csv, long_table, npy, hdf5, bedgraph, bigwig };
 std::optional<Kind> kind_of(const std::filesystem::path& path);
 std::string to_string(Kind kind);
 

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/outputs/outputs.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <limits>
@@ -14,13 +15,17 @@ namespace {
 class TableSink : public Sink {
 public:
     TableSink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout, int threads)
-        : output_(path, overwrite, threads), head_(layout.head.size()), columns_(layout.columns.size()) {
+        : output_(path, overwrite, threads),
+          csv_(kind_of(path) == Kind::csv),
+          head_(layout.head.size()),
+          columns_(layout.columns.size()) {
         std::string text = rows::provenance_lines(layout.provenance);
         for (std::size_t i = 0; i < head_; ++i)
             text += (i == 0 ? "#" : "\t") + layout.head[i].name;
         for (const Column& column : layout.columns)
             text += '\t' + rows::without_breaks(column.name);
-        output_.write(text + '\n');
+        text += '\n';
+        output_.write(csv_ ? rows::csv_of(text, path) : text);
     }
     void write(std::span<const rows::Field> head, std::span<const float> values) override {
         BIGBIRD_EXPECTS(head.size() == head_ && (values.empty() || values.size() == columns_),
@@ -31,8 +36,9 @@ public:
             rows::append_number(line_, values.empty() ? std::numeric_limits<float>::quiet_NaN() : values[i]);
             line_ += '\t';
         }
-        line_.back() = '\n';
-        output_.write(line_);
+        line_.pop_back();
+        if (csv_) line_ = rows::csv_line(line_);
+        output_.write(line_ += '\n');
         ++lines_;
     }
     std::int64_t records() const override { return lines_; }
@@ -42,6 +48,7 @@ public:
 
 private:
     genome::TextOutput output_;
+    bool csv_;
     std::size_t head_, columns_;
     std::string line_;
     std::int64_t lines_ = 0;

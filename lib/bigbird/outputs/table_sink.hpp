@@ -12,8 +12,8 @@
 
 namespace bigbird::outputs {
 
-/// One line a row, one column a label; bgzip by suffix, "-" is standard output. A score is written with the
-/// fewest digits that read back as the same float, NaN as NA.
+/// One line a row, one column a label; CSV and bgzip by suffix, "-" is standard output. A score is written
+/// with the fewest digits that read back as the same float, NaN as NA.
 std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout,
                                  int threads);
 

@@ -17,6 +17,7 @@ extern "C" {
 }
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -106,6 +107,24 @@ BigWigFile open_bigwig(const fs::path& path, const fs::path& name) {
     return owner;
 }
 
+/// The index of a file without intervals and a range of zero, which libBigWig leaves out and readers need:
+/// the header of UCSC's R tree, and a leaf without entries.
+bool write_empty_index(bigWigFile_t& file) {
+    constexpr long field_of_offset = 0x18;
+    FILE* const stream = file.URL->x.fp;
+    if (std::fseek(stream, 0, SEEK_END) != 0) return false;
+    const std::uint64_t offset = file.hdr->indexOffset = static_cast<std::uint64_t>(std::ftell(stream));
+    std::array<std::uint32_t, 13> index{0x2468ACE0, 256};
+    index[8] = static_cast<std::uint32_t>(offset);  // where the data end
+    index[9] = static_cast<std::uint32_t>(offset >> 32U);
+    index[10] = index[12] = 1;  // entries per slot; the root is a leaf
+    file.hdr->minVal = file.hdr->maxVal = 0;
+    return std::fwrite(index.data(), sizeof index, 1, stream) == 1 &&
+           std::fseek(stream, field_of_offset, SEEK_SET) == 0 &&
+           std::fwrite(&offset, sizeof offset, 1, stream) == 1 &&
+           std::fseek(stream, 0, SEEK_END) == 0;  // where libBigWig goes on
+}
+
 /// Index and zoom levels. bwClose() would tell nobody of what could not be written, but the stream remembers.
 bool finish_bigwig(bigWigFile_t& file) {
     const bool finished = bwFinalize(&file) == 0;
@@ -114,11 +133,18 @@ bool finish_bigwig(bigWigFile_t& file) {
     return std::fflush(stream) == 0 && std::ferror(stream) == 0 && finished;
 }
 
+/// Readers search a bigWig's contigs as sorted keys of a tree.
+std::vector<genome::Contig> by_name(std::span<const genome::Contig> contigs) {
+    std::vector<genome::Contig> sorted(contigs.begin(), contigs.end());
+    std::ranges::sort(sorted, {}, &genome::Contig::name);
+    return sorted;
+}
+
 class BigWigSink : public TrackSink {
 public:
     BigWigSink(const fs::path& path, Overwrite overwrite, std::span<const genome::Contig> contigs,
                std::size_t column, Overlap overlap)
-        : TrackSink(contigs, column, overlap), pending_(path, overwrite) {}
+        : TrackSink(by_name(contigs), column, overlap), pending_(path, overwrite) {}
     void finish(std::vector<PendingOutput*>& pending) override {
         require(bwInit(1U << 17U) == 0);
         open();
@@ -130,6 +156,7 @@ public:
             run.push_back(segment);
         });
         if (!run.empty()) append(run);
+        if (segments_.empty()) require(write_empty_index(*file_));
         require(finish_bigwig(*file_));
         file_.reset();
         bwCleanup();

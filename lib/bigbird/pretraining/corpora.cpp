@@ -110,8 +110,7 @@ corpus::TokenCorpus Corpora::shards(const std::filesystem::path& directory) cons
 corpus::BuildSpec Corpora::documents_to_draw(bool held_out) {
     corpus::BuildSpec spec = spec_.drawing.on(*genome(), seed_);
     if (!spec_.hold_out.empty()) {
-        const examples::HoldOuts hold_outs(*genome(), spec_.hold_out, {});
-        const genome::IntervalSet& regions = hold_outs.regions(examples::Split::validation);
+        const genome::IntervalSet regions = examples::read_held_out(*genome(), spec_.hold_out, "--hold-out");
         if (held_out) {
             spec.documents.passes = 1;
             spec.include = spec.include ? spec.include->intersected(regions) : regions;

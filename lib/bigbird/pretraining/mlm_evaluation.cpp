@@ -48,8 +48,12 @@ corpus::ExampleSpec examples_of(const model::BigBirdConfig& config, const MlmEva
                           " is longer than the " + std::to_string(positions) + " positions of the model");
     }
     const Json nsp = pretraining_option(config, "--nsp");
-    examples.nsp =
-        spec.nsp == Pairs::as_pretrained ? !(nsp.is_string() && nsp == "off") : spec.nsp == Pairs::on;
+    const bool has_types = config.type_vocab_size > 1;
+    if (spec.nsp == Pairs::on && !has_types) {
+        throw ConfigError("--nsp on needs two token types; the model has type_vocab_size 1");
+    }
+    const bool as_pretrained = has_types && !(nsp.is_string() && nsp == "off");
+    examples.nsp = spec.nsp == Pairs::as_pretrained ? as_pretrained : spec.nsp == Pairs::on;
     return examples;
 }
 

@@ -24,49 +24,60 @@ GlobalBatch batch_of(const corpus::ExampleSource& source, const tokenizer::DnaTo
     const std::int64_t begin = spec.batch_size * ranks.rank() / ranks.size();
     const std::int64_t end = spec.batch_size * (ranks.rank() + 1) / ranks.size();
     std::vector<corpus::Example> examples;
-    std::int64_t bases = 0;
+    const std::int32_t mask = tokenizer.special_ids().mask;
+    std::int64_t hidden = 0, bases = 0;
     for (std::int64_t i = begin; i < end; ++i) {
         examples.push_back(source.get((step - 1) * spec.batch_size + i));
-        for (const std::int32_t label : examples.back().masked_labels) {
-            bases += tokenizer.piece_length(label);
+        const corpus::Example& example = examples.back();
+        for (std::size_t m = 0; m < example.masked_positions.size(); ++m) {
+            if (example.ids[static_cast<std::size_t>(example.masked_positions[m])] != mask) continue;
+            ++hidden;
+            bases += tokenizer.piece_length(example.masked_labels[m]);
         }
     }
     GlobalBatch batch = make_global_batch(examples, config, spec.micro_batch_tokens, spec.device, begin);
-    batch.masked_bases = bases;
+    batch.hidden = hidden;
+    batch.hidden_bases = bases;
     return batch;
 }
 
 /// What the losses of all ranks are divided by.
 struct Normaliser {
-    double masked = 1, masked_bases = 1, sequences = 1;
+    double masked = 1, hidden = 1, hidden_bases = 1, sequences = 1;
 
     static Normaliser of(const GlobalBatch& batch, training::Ranks& ranks) {
-        at::Tensor counts = at::tensor({batch.masked, batch.masked_bases, batch.sequences}, at::kLong);
+        at::Tensor counts =
+            at::tensor({batch.masked, batch.hidden, batch.hidden_bases, batch.sequences}, at::kLong);
         ranks.sum(counts);
         const auto* values = counts.const_data_ptr<std::int64_t>();
         const auto at_least_1 = [](std::int64_t value) {
             return static_cast<double>(std::max<std::int64_t>(1, value));
         };
-        return {at_least_1(values[0]), at_least_1(values[1]), at_least_1(values[2])};
+        return {at_least_1(values[0]), at_least_1(values[1]), at_least_1(values[2]), at_least_1(values[3])};
     }
 };
 
-/// Means over the global batch, gathered micro-batch by micro-batch; 0-dim float32 on the device.
+/// Means over the global batch, gathered micro-batch by micro-batch; 0-dim float32 on the device. Accuracy
+/// and hidden_nats count the tokens that the network sees as [MASK], as an evaluation does: a token that
+/// stays as it is tells its own answer.
 struct Sums {
     explicit Sums(const at::Device& device)
         : mlm_loss(at::zeros({}, device)),
           mlm_accuracy(at::zeros({}, device)),
+          hidden_nats(at::zeros({}, device)),
           nsp_loss(at::zeros({}, device)),
           nsp_accuracy(at::zeros({}, device)) {}
-    at::Tensor mlm_loss, mlm_accuracy, nsp_loss, nsp_accuracy;
+    at::Tensor mlm_loss, mlm_accuracy, hidden_nats, nsp_loss, nsp_accuracy;
 };
 
 /// The micro-batch's share of the global loss.
-at::Tensor loss_of(const model::PreTrainingLoss& out, const MlmBatch& part, const Normaliser& by,
-                   Sums& sums) {
+at::Tensor loss_of(const model::PreTrainingLoss& out, const MlmBatch& part, std::int32_t mask,
+                   const Normaliser& by, Sums& sums) {
     at::Tensor loss = out.nats / by.masked;
     sums.mlm_loss += loss.detach();
-    sums.mlm_accuracy += out.correct / by.masked;
+    const at::Tensor hidden = part.input.input_ids.flatten(0, 1).index_select(0, part.positions).eq(mask);
+    sums.mlm_accuracy += out.token_correct.logical_and(hidden).sum() / by.hidden;
+    sums.hidden_nats += out.token_nats.mul(hidden).sum();
     if (part.next_sentence.defined()) {
         const at::Tensor pair = out.seq_relationship_logits.to(at::kFloat);  // (batch, 2)
         const at::Tensor nsp =
@@ -129,6 +140,7 @@ training::StepStats MlmTask::accumulate(std::int64_t step) {
     const GlobalBatch batch = batches_.get(step);
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - asked;
     const Normaliser by = Normaliser::of(batch, *ranks_);
+    const std::int32_t mask = tokenizer_.special_ids().mask;
     Sums sums(spec_.device);
     for (std::size_t i = 0; i < batch.parts.size(); ++i) {
         const MlmBatch& part = batch.parts[i];
@@ -137,7 +149,7 @@ training::StepStats MlmTask::accumulate(std::int64_t step) {
             const training::Autocast autocast(spec_.compute, spec_.device);
             const model::DropoutKey key{.seed = spec_.seed, .step = step, .samples = part.samples};
             const at::Tensor hidden = network_->encode(part.input, false, key).hidden;
-            loss = loss_of(network_->loss(hidden, part.positions, part.labels), part, by, sums);
+            loss = loss_of(network_->loss(hidden, part.positions, part.labels), part, mask, by, sums);
         }
         if (i + 1 < batch.parts.size()) {
             loss.backward();
@@ -149,8 +161,7 @@ training::StepStats MlmTask::accumulate(std::int64_t step) {
         .loss = sums.mlm_loss + sums.nsp_loss,
         .metrics = {{"mlm_loss", sums.mlm_loss},
                     {"mlm_accuracy", sums.mlm_accuracy},
-                    {"bits_per_character",
-                     sums.mlm_loss * (by.masked / by.masked_bases / std::numbers::ln2)}},
+                    {"bits_per_character", sums.hidden_nats / (by.hidden_bases * std::numbers::ln2)}},
         .tokens = batch.tokens,
         .sequences = batch.sequences,
         .padded_tokens = batch.padded_tokens,

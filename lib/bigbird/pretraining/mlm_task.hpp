@@ -39,7 +39,8 @@ public:
             std::optional<corpus::ExampleSource> held_out, const MlmTaskSpec& spec);
 
     torch::nn::Module& module() override { return *network_; }
-    /// Metrics: mlm_loss, mlm_accuracy, bits_per_character and, with NSP, nsp_loss, nsp_accuracy.
+    /// Metrics: mlm_loss, mlm_accuracy, bits_per_character and, with NSP, nsp_loss, nsp_accuracy. Accuracy
+    /// and bits count only the tokens that the network sees as [MASK], as evaluate() does.
     training::StepStats accumulate(std::int64_t step) override;
     /// eval_loss, eval_mlm_loss, eval_mlm_accuracy, eval_bits_per_character and, with NSP, eval_nsp_loss,
     /// eval_nsp_accuracy; empty without held-out examples.

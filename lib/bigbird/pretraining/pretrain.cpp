@@ -12,6 +12,7 @@
 #include "bigbird/model/weights.hpp"
 #include "bigbird/pretraining/masked/cost.hpp"
 #include "bigbird/pretraining/memory_advice.hpp"
+#include "bigbird/training/checkpoint_store.hpp"
 #include "bigbird/training/device/measured_device.hpp"
 #include "bigbird/training/device/memory.hpp"
 
@@ -64,6 +65,20 @@ double padded_share(const corpus::ExampleSource& source, const PretrainRun& spec
     return 1.0 - (1.0 - source.padding_share()) * full / static_cast<double>(padded_length(spec));
 }
 
+/// Steps that see as many tokens as the corpus has. (An epoch of examples has more with NSP, where a window
+/// is the first sentence of one example and the second of another.)
+double steps_of_epoch(const corpus::ExampleSource& source, const PretrainRun& spec) {
+    const double step_tokens =
+        static_cast<double>(spec.task.batch_size) * static_cast<double>(spec.examples.sequence_length);
+    return static_cast<double>(source.corpus().tokens()) / (step_tokens * (1 - source.padding_share()));
+}
+
+void set_steps(PretrainRun& spec, const corpus::ExampleSource& source) {
+    const double steps = std::ceil(spec.epochs * steps_of_epoch(source, spec));
+    spec.loop.learning_rate =
+        spec.loop.learning_rate.over(std::max<std::int64_t>(1, static_cast<std::int64_t>(steps)));
+}
+
 void describe(const model::PreTrainingModel& network, const corpus::ExampleSource& source,
               const PretrainRun& spec) {
     std::int64_t parameters = 0;
@@ -76,11 +91,9 @@ void describe(const model::PreTrainingModel& network, const corpus::ExampleSourc
     log_info("{} documents, {} tokens of {:.2f} bases; a network of {:.1f} million parameters",
              corpus.documents(), corpus.tokens(), static_cast<double>(corpus.bases()) / tokens,
              static_cast<double>(parameters) / 1e6);
-    const double examples =
-        static_cast<double>(spec.task.batch_size) * static_cast<double>(spec.loop.learning_rate.total_steps);
-    log_info("{} steps of {} sequences of {} tokens: {:.2f} passes over the corpus",
-             spec.loop.learning_rate.total_steps, spec.task.batch_size, spec.examples.sequence_length,
-             examples / static_cast<double>(source.epoch_size()));
+    const std::int64_t steps = spec.loop.learning_rate.total_steps;
+    log_info("{} steps of {} sequences of {} tokens: the corpus {:.2f} times", steps, spec.task.batch_size,
+             spec.examples.sequence_length, static_cast<double>(steps) / steps_of_epoch(source, spec));
     log_info("padding: {:.2f} % of the tokens", 100 * padded_share(source, spec));
 }
 
@@ -180,6 +193,38 @@ double seconds_of_micro_batch(PretrainRun spec, const corpus::ExampleSource& sou
     return seconds;
 }
 
+double seconds_of_step(const PretrainRun& spec, const corpus::ExampleSource& source,
+                       const tokenizer::DnaTokenizer& tokenizer) {
+    const double seconds = training::with_memory_advice(
+        training::out_of_memory(spec.loop), [&] { return seconds_of_micro_batch(spec, source, tokenizer); });
+    return seconds * static_cast<double>(spec.task.batch_size) /
+           static_cast<double>(memory_load(spec).sequences);
+}
+
+bool resumes(const PretrainRun& spec, const std::filesystem::path& run_directory) {
+    const std::string& resume = spec.loop.run.resume;
+    return resume != "never" &&
+           (resume != "auto" || !training::CheckpointStore(run_directory, 1).steps().empty());
+}
+
+/// Says how long a new run will take. Throws ConfigError where that is longer, on a CPU, than anybody waits
+/// who does not say so. A run of a few micro-batches is not measured, nor one of several processes.
+void project(const PretrainRun& spec, const corpus::ExampleSource& source,
+             const tokenizer::DnaTokenizer& tokenizer, const std::filesystem::path& run_directory) {
+    constexpr std::int64_t few_sequences = 2'000;
+    const std::int64_t steps = spec.loop.learning_rate.total_steps;
+    if (steps < few_sequences / spec.task.batch_size || spec.task.ranks->size() > 1) return;
+    if (resumes(spec, run_directory)) return;
+    const double hours = seconds_of_step(spec, source, tokenizer) * static_cast<double>(steps) / 3600;
+    log_info("projected time: {} (one micro-batch measured)", Progress::duration(3600 * hours));
+    const bool asked = spec.yes || spec.loop.run.max_hours > 0;
+    if (!spec.task.device.is_cpu() || asked || hours <= longest_unasked_hours) return;
+    throw ConfigError(fmt::format(
+        "the projection is {:.0f} days on this CPU: choose a smaller --config, fewer --steps or --epochs, or "
+        "give --max-hours or --yes",
+        hours / 24));
+}
+
 }  // namespace
 
 std::int64_t padded_length(const PretrainRun& spec) {
@@ -197,6 +242,10 @@ std::int64_t micro_batch_tokens(std::int64_t sequences, const PretrainRun& spec)
 void PretrainRun::validate() const {
     config.validate();
     examples.validate();
+    if (examples.nsp && config.type_vocab_size < 2) {
+        throw ConfigError(
+            "type_vocab_size is 1, and next-sentence prediction needs two token types: give --nsp off");
+    }
     loop.learning_rate.validate();
     loop.optimizer.validate();
     const std::int64_t needed = config.longformer ? examples.sequence_length : padded_length(*this);
@@ -214,13 +263,16 @@ void PretrainRun::validate() const {
 
 training::LoopResult pretrain(PretrainRun spec, const tokenizer::DnaTokenizer& tokenizer,
                               const PretrainCorpora& corpora, const std::filesystem::path& run_directory) {
+    std::optional<corpus::ExampleSource> source_read;
+    if (spec.epochs > 0) set_steps(spec, source_read.emplace(corpora.train(), tokenizer, spec.examples));
     complete(spec, tokenizer);
     if (const auto finished = training::finished_run(run_directory, spec.loop)) {
         log_info("{}: this run is finished already; nothing to do", run_directory.string());
         return *finished;
     }
     warn_of_memory(spec);
-    const corpus::ExampleSource source(corpora.train(), tokenizer, spec.examples);
+    if (!source_read) source_read.emplace(corpora.train(), tokenizer, spec.examples);
+    const corpus::ExampleSource& source = *source_read;
     std::optional<corpus::ExampleSource> held_out;
     if (corpora.held_out) {
         corpus::ExampleSpec examples = spec.examples;
@@ -232,6 +284,7 @@ training::LoopResult pretrain(PretrainRun spec, const tokenizer::DnaTokenizer& t
     return training::with_memory_advice(training::out_of_memory(spec.loop), [&] {
         const model::PreTrainingModel network = make_network(spec);
         describe(network, source, spec);
+        project(spec, source, tokenizer, run_directory);
         spec.loop.card = [&](const training::TrainedModel& trained) {
             return card_of(spec, source, trained);
         };
@@ -242,8 +295,9 @@ training::LoopResult pretrain(PretrainRun spec, const tokenizer::DnaTokenizer& t
 
 Json plan_pretraining(PretrainRun spec, const tokenizer::DnaTokenizer& tokenizer,
                       const PretrainCorpora& corpora) {
-    complete(spec, tokenizer);
     const corpus::ExampleSource source(corpora.train(), tokenizer, spec.examples);
+    if (spec.epochs > 0) set_steps(spec, source);
+    complete(spec, tokenizer);
     const std::int64_t length = padded_length(spec), batch = spec.task.batch_size;
     const std::int64_t blocks = length / spec.config.pattern.block_size;
     const MemoryLoad load = memory_load(spec);
@@ -255,12 +309,8 @@ Json plan_pretraining(PretrainRun spec, const tokenizer::DnaTokenizer& tokenizer
 
     const double available = memory_for_each(spec);
     warn_of_memory(spec);
-    const double seconds = training::with_memory_advice(
-        training::out_of_memory(spec.loop), [&] { return seconds_of_micro_batch(spec, source, tokenizer); });
-    const double per_step = seconds * static_cast<double>(batch) / static_cast<double>(at_once);
+    const double per_step = seconds_of_step(spec, source, tokenizer);
     const std::int64_t steps = spec.loop.learning_rate.total_steps;
-    const double epoch_tokens = static_cast<double>(source.epoch_size() * spec.examples.sequence_length) *
-                                (1 - source.padding_share());
     return {{"parameters", parameter_count(spec.config)},
             {"flops_per_token", operations / static_cast<double>(length)},
             {"program_bytes", memory.program},
@@ -269,15 +319,12 @@ Json plan_pretraining(PretrainRun spec, const tokenizer::DnaTokenizer& tokenizer
             {"available_bytes", std::isfinite(available) ? Json(available) : Json()},
             {"documents", source.corpus().documents()},
             {"corpus_tokens", source.corpus().tokens()},
-            {"epoch_sequences", source.epoch_size()},
-            {"epoch_tokens", epoch_tokens},
             {"padding_share", padded_share(source, spec)},
             {"steps", steps},
             {"batch_size", batch},
             {"sequence_length", spec.examples.sequence_length},
             {"micro_batch_sequences", at_once},
-            {"epochs", static_cast<double>(batch) * static_cast<double>(steps) /
-                           static_cast<double>(source.epoch_size())},
+            {"epochs", static_cast<double>(steps) / steps_of_epoch(source, spec)},
             {"seconds_per_step", per_step},
             {"tokens_per_second", static_cast<double>(batch * spec.examples.sequence_length) / per_step},
             {"hours", per_step * static_cast<double>(steps) / 3600},
@@ -299,11 +346,10 @@ std::vector<std::string> plan_lines(const Json& plan) {
                     number("micro_batch_sequences"), number("program_bytes") / 1e9, free),
         fmt::format("memory, measured      {:.2f} GB at most on this device, without the optimizer's moments",
                     number("measured_memory_bytes") / 1e9),
-        fmt::format("corpus                {:.0f} documents, {:.0f} tokens", number("documents"),
-                    number("corpus_tokens")),
-        fmt::format("an epoch              {:.0f} sequences, {:.0f} tokens, {:.2f} % padding",
-                    number("epoch_sequences"), number("epoch_tokens"), 100 * number("padding_share")),
-        fmt::format("the run               {:.0f} steps of {:.0f} sequences of {:.0f} tokens: {:.2f} epochs",
+        fmt::format("corpus                {:.0f} documents, {:.0f} tokens, {:.2f} % padding",
+                    number("documents"), number("corpus_tokens"), 100 * number("padding_share")),
+        fmt::format("the run               {:.0f} steps of {:.0f} sequences of {:.0f} tokens: the corpus "
+                    "{:.2f} times",
                     number("steps"), number("batch_size"), number("sequence_length"), number("epochs")),
         fmt::format("time, projected       {:.3g} s a step, {:.0f} tokens/s, {} in all (one micro-batch "
                     "measured here)",

@@ -23,6 +23,8 @@ struct PretrainRun {
     corpus::ExampleSpec
         examples;  ///< of the training documents; held-out ones have every chosen token masked
     MlmTaskSpec task;
+    double epochs = 0;        ///< decides loop's steps where it is not 0
+    bool yes = false;         ///< start however long it takes
     training::LoopSpec loop;  ///< fixed_options: those of the inputs; pretrain() adds its own
 
     /// Throws ConfigError: the options do not fit each other.

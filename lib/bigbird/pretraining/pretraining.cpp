@@ -33,6 +33,8 @@ PretrainRun run_of(const PretrainSpec& open) {
     run.examples = spec.examples;
     run.examples.seed = spec.seed;
     static_cast<MlmSpec&>(run.task) = spec;
+    run.epochs = spec.epochs;
+    run.yes = spec.yes;
     run.loop.run = spec.run;
     run.loop.learning_rate = spec.learning_rate;
     run.loop.optimizer = spec.optimizer;

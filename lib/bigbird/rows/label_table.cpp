@@ -2,12 +2,16 @@
 #include "bigbird/rows/label_table.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
+#include <numeric>
 #include <set>
+#include <utility>
 
 namespace bigbird::rows {
 
@@ -37,6 +41,74 @@ bool matches(std::string_view pattern, std::string_view text) {
     return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
+std::string lower(std::string_view text) {
+    std::string lower(text);
+    std::ranges::transform(lower, lower.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    return lower;
+}
+
+/// Letters that are to be changed, put in or left out to make one of the other.
+std::size_t edits(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), std::size_t{0});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t corner = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t change = corner + (a[i - 1] == b[j - 1] ? 0 : 1);
+            corner = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+        }
+    }
+    return row.back();
+}
+
+/// The three names nearest to `item`, quoted: those that hold it first, then those of the fewest edits.
+std::string nearest_names(const LabelTable& table, std::string_view item) {
+    constexpr std::size_t shown = 3, longest = 200;
+    const std::string wanted = lower(item.substr(0, longest));
+    std::set<std::pair<std::size_t, std::size_t>> ranked;  // distance, index
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        const std::string name = lower(table[i].name);
+        const bool holds = !wanted.empty() && name.find(wanted) != std::string::npos;
+        ranked.emplace(holds ? 0 : 1 + edits(wanted, std::string_view(name).substr(0, longest)), i);
+    }
+    std::vector<std::string> names;
+    for (const auto& [distance, index] : ranked) {
+        const std::string quoted = "'" + table[index].name + "'";
+        if (names.size() < shown && std::ranges::find(names, quoted) == names.end()) names.push_back(quoted);
+    }
+    std::string text;
+    for (const std::string& name : names)
+        text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+/// The items of a selection: where several, joined by their commas, are a label's name, they are one.
+std::vector<std::string> items_of(const LabelTable& table, std::string_view selection) {
+    const auto is_name = [&](std::string_view text) {
+        if (text.starts_with("name:")) text.remove_prefix(5);
+        for (std::size_t i = 0; i < table.size(); ++i)
+            if (table[i].name == text) return true;
+        return false;
+    };
+    const auto parts = split_fields(selection, ',');
+    std::vector<std::string> items;
+    for (std::size_t first = 0; first < parts.size();) {
+        std::size_t last = parts.size() - 1;
+        const auto joined = [&] {
+            return std::string_view(
+                parts[first].data(),
+                static_cast<std::size_t>(parts[last].data() + parts[last].size() - parts[first].data()));
+        };
+        while (last > first && !is_name(joined()))
+            --last;
+        items.emplace_back(joined());
+        first = last + 1;
+    }
+    return items;
+}
+
 /// One item of a selection against a table.
 class Selector {
 public:
@@ -50,10 +122,6 @@ public:
     }
 
     std::vector<std::size_t> select() const {
-        auto by_index = wanted("index") ? indices() : std::vector<std::size_t>{};
-        if (!by_index.empty()) {
-            return by_index;
-        }
         const auto groups = wanted("group") ? where([&](std::size_t i) { return table_[i].group == item_; })
                                             : std::vector<std::size_t>{};
         const auto names = wanted("name") ? where([&](std::size_t i) { return table_[i].name == item_; })
@@ -68,12 +136,13 @@ public:
             throw fault("is the name of labels " + listed(names) + "; choose by index or by unique id, as " +
                         table_.unique_id(names.front()));
         }
-        for (const auto& found : {groups, names, ids}) {
-            if (!found.empty()) {
-                return found;
-            }
+        for (const auto& found : {names, groups, ids}) {
+            if (found.empty()) continue;
+            refuse_other_index(found, !names.empty() ? "name" : groups.empty() ? "id" : "group");
+            return found;
         }
-        return patterned();
+        auto by_index = wanted("index") ? indices() : std::vector<std::size_t>{};
+        return by_index.empty() ? patterned() : by_index;
     }
 
 private:
@@ -104,8 +173,9 @@ private:
 
     std::vector<std::size_t> indices() const {
         const std::size_t dash = item_.find('-');
-        const auto first = parse_integer(item_.substr(0, dash));
-        const auto last = dash == std::string_view::npos ? first : parse_integer(item_.substr(dash + 1));
+        const auto first = parse_number<std::int64_t>(item_.substr(0, dash));
+        const auto last =
+            dash == std::string_view::npos ? first : parse_number<std::int64_t>(item_.substr(dash + 1));
         if (!first || !last) {
             return {};
         }
@@ -121,13 +191,24 @@ private:
         });
     }
 
+    /// Where the item, which chose `found` by `kind`, is also the index of another label.
+    void refuse_other_index(const std::vector<std::size_t>& found, const std::string& kind) const {
+        const auto index = wanted("index") ? parse_number<std::int64_t>(item_) : std::nullopt;
+        if (!index || *index < 0 || *index >= static_cast<std::int64_t>(table_.size())) return;
+        if (found == std::vector{static_cast<std::size_t>(*index)}) return;
+        const std::string item(item_);
+        throw fault("is the " + kind + " of label " + listed(found) + " and the index of label '" +
+                    table_[static_cast<std::size_t>(*index)].name + "'; write " + kind + ":" + item +
+                    " or index:" + item);
+    }
+
     std::vector<std::size_t> patterned() const {
         const bool pattern = wanted("name") && item_.find_first_of("*?") != std::string_view::npos;
         auto found = pattern ? where([&](std::size_t i) { return matches(item_, table_[i].name); })
                              : std::vector<std::size_t>{};
         if (found.empty()) {
-            throw fault(
-                "fits no label; choose by index, group, name, unique id or a pattern such as '*CTCF*'");
+            throw fault("fits no label; the nearest are " + nearest_names(table_, item_) +
+                        "; 'bigbird-dna info --labels MODEL' lists all, '*CTCF*' is a pattern");
         }
         return found;
     }
@@ -175,13 +256,13 @@ LabelTable LabelTable::read(const std::filesystem::path& path) {
         if (fields.size() < 3 || fields[1].empty() || fields[2].empty()) {
             throw fault("a label needs an index, a group and a name, separated by tabs");
         }
-        if (parse_integer(fields[0]) != static_cast<std::int64_t>(labels.size())) {
+        if (parse_number<std::int64_t>(fields[0]) != static_cast<std::int64_t>(labels.size())) {
             throw fault("index '" + std::string(fields[0]) + "' where " + std::to_string(labels.size()) +
                         " comes; indices count from 0 without gaps");
         }
         Label label{std::string(fields[1]), std::string(fields[2]), -1};
         if (counted && fields.size() > 3 && fields[3] != ".") {
-            const auto positives = parse_integer(fields[3]);
+            const auto positives = parse_number<std::int64_t>(fields[3]);
             if (!positives || *positives < 0) {
                 throw fault("positives '" + std::string(fields[3]) + "' are no count");
             }
@@ -223,7 +304,7 @@ std::string LabelTable::column_name(std::size_t index) const {
 
 std::vector<std::size_t> LabelTable::select(std::string_view selection) const {
     std::set<std::size_t> chosen;
-    for (const std::string_view item : split_fields(selection, ',')) {
+    for (const std::string& item : items_of(*this, selection)) {
         const auto found = Selector(*this, item).select();
         chosen.insert(found.begin(), found.end());
     }

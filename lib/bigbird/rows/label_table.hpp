@@ -39,11 +39,13 @@ public:
     /// What names the label in a table's header: the name where no other label has it, else the unique id.
     std::string column_name(std::size_t index) const;
 
-    /// The indices that a selection chooses, ascending, each once. Items are separated by commas: an index
-    /// (`12`), a range of indices, both ends included (`0-124`), a group, a name, a unique id, or a pattern
-    /// of names with `*` and `?`; `index:`, `group:`, `name:` and `id:` before an item say which is meant.
-    /// Throws ConfigError where an item fits nothing, a name (without pattern) fits several labels, or an
-    /// item is both a group and a name.
+    /// The indices that a selection chooses, ascending, each once. Items are separated by commas: a name,
+    /// which may hold commas itself, a group, a unique id, an index (`12`), a range of indices, both ends
+    /// included
+    /// (`0-124`), or a pattern of names with `*` and `?`; `index:`, `group:`, `name:` and `id:` before an
+    /// item say which is meant. Throws ConfigError where an item fits nothing (with the names that are
+    /// nearest), a name (without pattern) fits several labels, or an item is two of a name, a group and
+    /// another label's index.
     std::vector<std::size_t> select(std::string_view selection) const;
 
 private:

@@ -121,14 +121,18 @@ struct RegionReader::State {
         }
         if (options.anchor != Anchor::itself && record.where.size() > options.bounds.size()) ++longer;
         if (options.anchor == Anchor::summit && !record.summit) ++without_summit;
-        return row_on(record, known.name);
+        return row_on(record, known);
     }
 
-    RegionRow row_on(const genome::BedRecord& record, const std::string& contig) {
+    RegionRow row_on(const genome::BedRecord& record, const genome::Contig& contig) {
         RegionRow row;
         row.head = head_of(record);
         row.window = window_of(record, options.anchor, options.bounds);
-        row.window.contig = contig;
+        row.window.contig = contig.name;
+        if (options.clip) {
+            row.window.begin = std::max<std::int64_t>(0, row.window.begin);
+            row.window.end = std::min(contig.length, row.window.end);
+        }
         row.reverse = options.use_strand && record.strand == genome::Strand::reverse;
         row.line = record.line;
         ++rows;
@@ -145,7 +149,7 @@ struct RegionReader::State {
         if (both) part.strand = reverse_tile ? genome::Strand::reverse : genome::Strand::forward;
         if (!both || reverse_tile) next_tile = part.where.end;
         reverse_tile = both && !reverse_tile;
-        RegionRow row = row_on(part, reference.contigs()[tiled_contig].name);
+        RegionRow row = row_on(part, reference.contigs()[tiled_contig]);
         if (options.anchor == Anchor::tss) {
             const std::int64_t middle = part.where.begin + part.where.size() / 2;
             row.window = window_about_tss(row.window.contig, middle, part.strand, options.bounds);

@@ -29,6 +29,7 @@ struct RegionOptions {
     /// Bases of a bin, for models that score the bins of a contig from its first base on. A window is padded
     /// where its last bin hangs over the contig's end.
     std::int64_t bin = 1;
+    bool clip = false;               ///< a window ends where its contig does, for models that score bins
     bool tile_both_strands = false;  ///< rows without a strand give a tile on + and one on -
 };
 

@@ -2,22 +2,25 @@
 #include "bigbird/rows/score_table.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/text/text_input.hpp"
+#include "bigbird/rows/row.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 namespace bigbird::rows {
 
 namespace {
 
-constexpr std::string_view head = "#chrom\tstart\tend\tname\tscore\tstrand\tstatus\tn_fraction";
-constexpr std::size_t head_columns = 8;
+constexpr std::size_t head_columns = region_columns.size();
 
 std::optional<float> parse_score(std::string_view text) {
-    if (text == "NA" || text == "nan") {
+    if (text == "NA" || text == "nan" || text.empty()) {
         return std::numeric_limits<float>::quiet_NaN();
     }
     const std::optional<float> value = parse_number<float>(text);
@@ -48,15 +51,56 @@ std::string value_of(const Provenance& provenance, std::string_view key) {
     return {};
 }
 
+bool names_csv(const std::filesystem::path& path) {
+    const std::string name = path.string();
+    return name.ends_with(".csv") || name.ends_with(".csv.gz") || name.ends_with(".csv.bgz");
+}
+
+std::string csv_line(std::string_view line, bool header) {
+    if (header && line.starts_with('#')) line.remove_prefix(1);
+    std::string csv;
+    for (const std::string_view field : split_fields(line, '\t')) {
+        const bool missing = !header && (field == "." || field == "NA");
+        append_csv_field(csv, missing ? "" : field);
+        csv += ',';
+    }
+    csv.pop_back();
+    return csv;
+}
+
+std::string csv_of(std::string_view table, const std::filesystem::path& path) {
+    std::string csv, comments;
+    while (!table.empty()) {
+        const std::string_view line = table.substr(0, table.find('\n'));
+        table.remove_prefix(std::min(table.size(), line.size() + 1));
+        if (line.starts_with("##")) {
+            comments += (comments.empty() ? "" : "; ") + std::string(line.substr(2));
+        } else {
+            csv += csv_line(line, csv.empty()) + '\n';
+        }
+    }
+    if (!comments.empty()) log_info("{}: {}", path.string(), comments);
+    return csv;
+}
+
 struct ScoreReader::State {
     genome::TextInput input;
-    std::vector<std::string> columns;
-    Provenance provenance;
-    std::string line;
+    bool csv = false;
+    std::vector<std::string_view> fields{};  ///< of `line`
+    std::vector<std::string> columns{};
+    Provenance provenance{};
+    std::string line{};
+
+    /// Cuts the line; false where its quotes do not match.
+    bool split() {
+        auto cut = csv ? split_csv(line) : split_fields(line, '\t');
+        if (cut) fields = std::move(*cut);
+        return cut.has_value();
+    }
 };
 
 ScoreReader::ScoreReader(const std::filesystem::path& path)
-    : state_(new State{genome::TextInput(path), {}, {}, {}}) {
+    : state_(new State{.input = genome::TextInput(path)}) {
     std::string& line = state_->line;
     while (state_->input.next(line)) {
         if (line.starts_with("##")) {
@@ -66,18 +110,20 @@ ScoreReader::ScoreReader(const std::filesystem::path& path)
             }
             continue;
         }
-        const bool table =
-            line.starts_with(head) && (line.size() == head.size() || line[head.size()] == '\t');
+        state_->csv = !line.starts_with('#');
+        if (!state_->csv) line.erase(0, 1);
+        const std::vector<std::string_view>& fields = state_->fields;
+        const bool table = state_->split() && fields.size() >= head_columns &&
+                           std::ranges::equal(std::span(fields).first(head_columns), region_columns);
         if (!table) {
             break;
         }
-        const std::vector<std::string_view> fields = split_fields(line, '\t');
         state_->columns.assign(fields.begin() + head_columns, fields.end());
         return;
     }
     throw InputError(
         "is no score table: a header '#chrom start end name score strand status n_fraction ...', "
-        "tab-separated, is needed",
+        "tab-separated, is needed, or the same as CSV without #",
         path, state_->input.line_number());
 }
 
@@ -104,16 +150,17 @@ bool ScoreReader::next(ScoreRow& row, std::vector<float>& values) {
     const auto fault = [&](const std::string& what) {
         return InputError(what, state_->input.path(), state_->input.line_number());
     };
-    const std::vector<std::string_view> fields = split_fields(state_->line, '\t');
+    if (!state_->split()) throw fault("has a quote that does not end on the line");
+    const std::vector<std::string_view>& fields = state_->fields;
     const std::size_t expected = head_columns + state_->columns.size();
     if (fields.size() != expected) {
         throw fault("has " + std::to_string(fields.size()) + " columns where the header has " +
                     std::to_string(expected));
     }
-    row = {std::string(fields[0]), std::string(fields[1]), std::string(fields[2]), std::string(fields[3]),
-           std::string(fields[4]), std::string(fields[5]), std::string(fields[6]), 0};
+    const auto text = [&](std::size_t i) { return std::string(fields[i].empty() ? "." : fields[i]); };
+    row = {text(0), text(1), text(2), text(3), text(4), text(5), text(6), 0};
     const auto n_fraction = parse_real(fields[7]);
-    if (!n_fraction && fields[7] != "NA") {
+    if (!n_fraction && fields[7] != "NA" && !fields[7].empty()) {
         throw fault("n_fraction '" + std::string(fields[7]) + "' is neither a number nor NA");
     }
     row.n_fraction = n_fraction.value_or(std::numeric_limits<double>::quiet_NaN());

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Score tables: one line a scored region, one column a label. `##key=value` lines first, then
 // `#chrom start end name score strand status n_fraction` and the labels' column names, tab-separated; absent
-// fields are `.`, what was not scored is `NA`. outputs/table_sink writes them.
+// fields are `.`, what was not scored is `NA`. outputs/table_sink writes them. As CSV (RFC 4180) a table has
+// no
+// `##` lines, commas, a header without #, and empty fields where others have `.` or `NA`.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +31,15 @@ std::string provenance_lines(const Provenance& provenance);
 /// The first value of a key; empty where there is none.
 std::string value_of(const Provenance& provenance, std::string_view key);
 
-/// Reads a table, plain, gzip, bgzip or "-". Throws InputError with file and line. Not thread-safe.
+/// Whether a file's name says that it is CSV: .csv, or .csv.gz.
+bool names_csv(const std::filesystem::path& path);
+/// A line of a table as one of CSV. `header`: every field stays, and # goes.
+std::string csv_line(std::string_view line, bool header = false);
+/// A table, or its first lines, as CSV. Its `##` lines go to the log, which names `path`.
+std::string csv_of(std::string_view table, const std::filesystem::path& path);
+
+/// Reads a table, as CSV or with tabs, plain, gzip, bgzip or "-". Empty fields are `.` and NA. Throws
+/// InputError with file and line. Not thread-safe.
 class ScoreReader {
 public:
     explicit ScoreReader(const std::filesystem::path& path);

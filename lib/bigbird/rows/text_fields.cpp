@@ -36,8 +36,37 @@ std::vector<std::string_view> split_fields(std::string_view line, char separator
     }
 }
 
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-    return parse_number<std::int64_t>(text);
+std::optional<std::vector<std::string_view>> split_csv(std::string& line) {
+    if (line.find('"') == std::string::npos) return split_fields(line, ',');
+    std::vector<std::string_view> fields;
+    for (std::size_t at = 0; at <= line.size(); ++at) {
+        const std::size_t begin = at;
+        std::size_t end = begin;  // of the field without its quotes
+        bool quoted = false;
+        for (; at < line.size() && (quoted || line[at] != ','); ++at) {
+            if (line[at] != '"') {
+                line[end++] = line[at];
+            } else if (quoted && at + 1 < line.size() && line[at + 1] == '"') {
+                line[end++] = line[at++];
+            } else {
+                quoted = !quoted;
+            }
+        }
+        if (quoted) return std::nullopt;
+        fields.push_back(std::string_view(line).substr(begin, end - begin));
+    }
+    return fields;
+}
+
+void append_csv_field(std::string& line, std::string_view field) {
+    if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
+        line += field;
+        return;
+    }
+    line += '"';
+    for (const char letter : field)
+        line.append(letter == '"' ? 2 : 1, letter);
+    line += '"';
 }
 
 std::optional<double> parse_real(std::string_view text) {

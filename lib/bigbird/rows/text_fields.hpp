@@ -13,8 +13,12 @@ namespace bigbird::rows {
 /// At least one field; views into `line`.
 std::vector<std::string_view> split_fields(std::string_view line, char separator);
 
-/// A whole field as a decimal integer, else nothing.
-std::optional<std::int64_t> parse_integer(std::string_view text);
+/// The fields of a line of CSV (RFC 4180), quotes removed: views into `line`, whose quoted fields are
+/// rewritten. Nothing where quotes do not match.
+std::optional<std::vector<std::string_view>> split_csv(std::string& line);
+
+/// Adds a field of CSV, in quotes where it holds a comma, a quote or a line break.
+void append_csv_field(std::string& line, std::string_view field);
 
 /// A whole field as a number in C notation ("1e-3" too), else nothing; no NaN, no infinity.
 std::optional<double> parse_real(std::string_view text);

@@ -5,6 +5,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/genome/regions/assembly_fit.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -14,10 +15,10 @@ namespace bigbird::rows {
 
 namespace {
 
+/// A C G T U N and IUPAC's letters for several bases.
 bool spells_bases(const std::string& allele) {
-    return !allele.empty() && std::all_of(allele.begin(), allele.end(), [](char letter) {
-        return (letter >= 'A' && letter <= 'Z') || (letter >= 'a' && letter <= 'z');
-    });
+    return !allele.empty() &&
+           allele.find_first_not_of("ACGTUNRYSWKMBDHVacgtunryswkmbdhv") == std::string::npos;
 }
 
 std::string normalised(std::string dna) {
@@ -69,11 +70,12 @@ struct VariantRows::State {
     std::size_t next_alt = 0;
     std::int64_t rows = 0;
     std::map<RowStatus, std::int64_t> not_scored;
+    genome::AssemblyFit fit;
 };
 
 VariantRows::VariantRows(const std::filesystem::path& variants, const genome::ReferenceGenome& reference,
                          std::int64_t window, bool strict, const TssIndex* tss)
-    : state_(new State{genome::VariantReader(variants), reference, window, strict, tss, {}, 0, 0, {}}) {}
+    : state_(new State{genome::VariantReader(variants), reference, window, strict, tss, {}, 0, 0, {}, {}}) {}
 
 VariantRows::~VariantRows() = default;
 
@@ -90,6 +92,7 @@ std::optional<VariantRow> VariantRows::next() {
     row.ref = variant.ref;
     row.position = variant.position;
     row.record = variant.record;
+    row.line = variant.line;
     row.n_fraction = std::numeric_limits<double>::quiet_NaN();
     if (variant.alts.empty()) {
         row.alt = ".";
@@ -161,16 +164,27 @@ void VariantRows::fill(VariantRow& row) const {
     row.status = status_of(row.ref_sequence, padded, row.alt_sequence);
 }
 
+void VariantRows::count_fit(const VariantRow& row) {
+    using genome::Fit;
+    const Fit fit = row.status == RowStatus::no_contig  ? Fit::unknown_contig
+                    : row.status == RowStatus::past_end ? Fit::past_end
+                                                        : Fit::inside;
+    state_->fit.add({row.contig, row.position, row.position + std::ssize(row.ref)}, fit, state_->reference);
+    state_->fit.ref_mismatch += row.status == RowStatus::ref_mismatch ? 1 : 0;
+}
+
 void VariantRows::settle(const VariantRow& row) {
     ++state_->rows;
+    count_fit(row);
     if (is_scored(row.status)) return;
     ++state_->not_scored[row.status];
     if (state_->strict) {
-        throw InputError(place_of(row) + " " + reason(row.status) + " (--strict)", state_->reader.path());
+        throw InputError(place_of(row) + " " + reason(row.status) + " (--strict)", state_->reader.path(),
+                         row.line);
     }
 }
 
-void VariantRows::report(bool part) const {
+void VariantRows::report(bool part, bool skip_invalid) const {
     const std::string path = state_->reader.path().string();
     const auto missing = state_->not_scored.find(RowStatus::no_contig);
     if (!part && state_->rows > 0 && missing != state_->not_scored.end() && missing->second == state_->rows) {
@@ -182,6 +196,7 @@ void VariantRows::report(bool part) const {
         log_warning("{}: {} of {} rows are {} and have no scores{}", path, count, state_->rows,
                     to_string(status), other ? "; is it of another assembly than the FASTA?" : "");
     }
+    if (!part) genome::require_assembly(state_->fit, state_->reference, path, "variants", skip_invalid);
     if (state_->rows == 0) log_warning("{}: holds no variants; the output holds none either", path);
 }
 

@@ -18,8 +18,8 @@ namespace bigbird::rows {
 /// One alternative allele of one record.
 struct VariantRow {
     std::string contig, id, ref, alt;
-    std::int64_t position = 0;  ///< 0-based
-    std::int64_t record = 0;
+    std::int64_t position = 0;          ///< 0-based
+    std::int64_t record = 0, line = 0;  ///< as genome::Variant has them
     RowStatus status = RowStatus::ok;
     double n_fraction = 0;  ///< of the reference's window; NaN where there is none
     /// `window` bases each, normalised. The reference's window is centred on REF (genome::window_around); the
@@ -47,11 +47,13 @@ public:
     void fill(VariantRow& row) const;
     /// Counts a row for report(); throws InputError where it has no scores and `strict` was asked for.
     void settle(const VariantRow& row);
-    /// Says once on standard error how many rows have no scores, by reason. Throws InputError where no
-    /// contig of any row is in the reference; of a part of the rows that is said alone.
-    void report(bool part = false) const;
+    /// Warns of the rows without scores, by reason. Throws InputError where no contig of any row is in the
+    /// reference, or genome::require_assembly() does; for a part of the rows it only warns.
+    void report(bool part = false, bool skip_invalid = false) const;
 
 private:
+    void count_fit(const VariantRow& row);
+
     struct State;
     std::unique_ptr<State> state_;
 };

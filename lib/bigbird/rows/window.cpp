@@ -2,6 +2,7 @@
 #include "bigbird/rows/window.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 namespace bigbird::rows {
@@ -9,8 +10,8 @@ namespace bigbird::rows {
 WindowBounds parse_window_bounds(std::string_view text) {
     const std::size_t colon = text.find(':');
     if (colon != std::string_view::npos) {
-        const auto begin = parse_integer(text.substr(0, colon));
-        const auto end = parse_integer(text.substr(colon + 1));
+        const auto begin = parse_number<std::int64_t>(text.substr(0, colon));
+        const auto end = parse_number<std::int64_t>(text.substr(colon + 1));
         constexpr std::int64_t far = 100'000'000;
         if (begin && end && *begin<*end&& * begin> - far && *end < far) {
             if (*end - *begin > longest_window) {

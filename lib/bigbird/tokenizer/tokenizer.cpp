@@ -12,12 +12,13 @@
 #include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
 #include "bigbird/tokenizer/formats/kmer_json.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
-#include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
 
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <ostream>
 #include <sstream>
+#include <string>
 #include <utility>
 
 namespace bigbird::tokenizer {
@@ -75,6 +76,13 @@ std::string normalised(std::string_view dna) {
     return letters_only;
 }
 
+/// Whether transformers' add_tokens() extended this file, which leaves a tokenizer.model beside it behind.
+bool lists_added_tokens(const std::filesystem::path& json) {
+    const std::string text = read_whole_file(json);
+    return text.find("\"special\": false") != std::string::npos ||
+           text.find("\"special\":false") != std::string::npos;
+}
+
 }  // namespace
 
 struct DnaTokenizer::State {
@@ -82,21 +90,17 @@ struct DnaTokenizer::State {
         : model(std::move(read)),
           bytes(std::move(serialized)),
           encoder(std::in_place, bpe_rules_of(model, origin)) {
-        for (const ModelPiece& piece : model.pieces) {
+        for (const ModelPiece& piece : model.pieces)
             add(piece.text, piece.kind == PieceKind::normal ? piece.text.size() : 0);
-        }
     }
     State(HfTokenizer&& read, std::string&& serialized)
         : bytes(std::move(serialized)), hugging_face(std::move(read)) {
         const auto id_of = [&](const char* name) { return hugging_face->special_id(name); };
         special_ids = {id_of("[PAD]"), id_of("[UNK]"), id_of("[CLS]"), id_of("[SEP]"), id_of("[MASK]")};
-        for (std::int32_t id = 0; id < hugging_face->vocab_size(); ++id) {
+        for (std::int32_t id = 0; id < hugging_face->vocab_size(); ++id)
             add(hugging_face->text(id), hugging_face->text(id).size());
-        }
         for (const char* name : special_names) {
-            if (const std::int32_t id = id_of(name); id >= 0) {
-                pieces[static_cast<std::size_t>(id)] = name;
-            }
+            if (const std::int32_t id = id_of(name); id >= 0) pieces[static_cast<std::size_t>(id)] = name;
         }
         if (special_ids.unk >= 0) {  // a network needs it, encoding does not
             has_n[static_cast<std::size_t>(special_ids.unk)] = true;
@@ -131,18 +135,17 @@ struct DnaTokenizer::State {
 
 DnaTokenizer DnaTokenizer::load(const std::filesystem::path& path) {
     std::error_code error;
-    if (!std::filesystem::is_directory(path, error)) {
-        return from_serialized(read_whole_file(path), path);
-    }
-    const bool only_json = !is_there(path / "tokenizer.model") && is_there(path / "tokenizer.json");
-    return load(path / (only_json ? "tokenizer.json" : "tokenizer.model"));
+    if (!std::filesystem::is_directory(path, error)) return from_serialized(read_whole_file(path), path);
+    const std::filesystem::path model = path / "tokenizer.model", json = path / "tokenizer.json";
+    const bool has_model = is_there(model);
+    const bool take_json = is_there(json) && (!has_model || lists_added_tokens(json));
+    return load(take_json ? json : model);
 }
 
 DnaTokenizer DnaTokenizer::from_serialized(std::string bytes, const std::filesystem::path& origin) {
     if (bytes.starts_with('{')) {
-        if (const std::optional<int> k = kmer_length_of_json(bytes)) {
+        if (const std::optional<int> k = kmer_length_of_json(bytes))
             return DnaTokenizer(std::make_shared<State>(KmerEncoder(*k), std::move(bytes)));
-        }
         HfTokenizer read = HfTokenizer::from_text(bytes, origin);
         return DnaTokenizer(std::make_shared<State>(std::move(read), std::move(bytes)));
     }
@@ -158,17 +161,13 @@ DnaTokenizer DnaTokenizer::from_serialized(std::string bytes, const std::filesys
 }
 
 std::vector<std::int32_t> DnaTokenizer::encode(std::string_view dna, int threads) const {
-    if (state_->kmers) {
-        return state_->kmers->encode(dna);
-    }
+    if (state_->kmers) return state_->kmers->encode(dna);
     return state_->hugging_face ? state_->hugging_face->encode(dna, threads)
                                 : state_->encoder->encode(normalised(dna), threads);
 }
 
 Encoding DnaTokenizer::encode_with_spans(std::string_view dna, int threads) const {
-    if (state_->kmers) {
-        return state_->kmers->encode_with_spans(dna);
-    }
+    if (state_->kmers) return state_->kmers->encode_with_spans(dna);
     return state_->hugging_face ? state_->hugging_face->encode_with_spans(dna, threads)
                                 : state_->encoder->encode_with_spans(normalised(dna), threads);
 }
@@ -180,9 +179,7 @@ std::string DnaTokenizer::decode(std::span<const std::int32_t> ids) const {
             throw ConfigError("id " + std::to_string(id) + " lies outside the tokenizer's vocabulary of " +
                               std::to_string(vocab_size()));
         }
-        if (piece_length(id) > 0) {
-            dna += piece(id);
-        }
+        if (piece_length(id) > 0) dna += piece(id);
     }
     return dna;
 }
@@ -229,10 +226,53 @@ const char* DnaTokenizer::file_name() const {
 std::string DnaTokenizer::vocabulary_text() const {
     BIGBIRD_EXPECTS(state_->encoder.has_value(), "a .vocab belongs to a .model");
     std::ostringstream out;
-    for (std::int32_t id = 0; id < vocab_size(); ++id) {
+    for (std::int32_t id = 0; id < vocab_size(); ++id)
         out << piece(id) << '\t' << state_->model.pieces[static_cast<std::size_t>(id)].score << '\n';
-    }
     return out.str();
+}
+
+void write_tokenizer_files(const DnaTokenizer& tokenizer, std::int64_t max_length,
+                           const std::filesystem::path& folder) {
+    const std::string own_name = tokenizer.file_name();
+    write_atomically(folder / own_name, Overwrite::allow,
+                     [&](std::ostream& out) { out << tokenizer.serialized(); });
+    if (own_name != "tokenizer.json") {
+        const SentencePieceModel model = parse_sentencepiece_model(tokenizer.serialized(), own_name);
+        write_json(folder / "tokenizer.json", tokenizer_json(model), Overwrite::allow);
+    }
+    write_json(folder / "tokenizer_config.json", tokenizer_config_json(tokenizer.special_ids(), max_length),
+               Overwrite::allow);
+}
+
+DnaTokenizer kmer_tokenizer(int k) {
+    return DnaTokenizer::from_serialized(kmer_json(k), "the tokenizer of k-mers");
+}
+
+std::optional<int> kmer_length(const DnaTokenizer& tokenizer) {
+    return kmer_length_of_json(tokenizer.serialized());
+}
+
+void InputSpec::validate() const {
+    if (kmer_length && input != Input::kmers) throw ConfigError("--kmer-length is for --input kmers");
+    if (input != Input::tokens && !tokenizer.empty()) {
+        throw ConfigError("--tokenizer is for --input tokens; --input " +
+                          std::string(word_of(inputs, input)) + " needs none");
+    }
+}
+
+DnaTokenizer InputSpec::open() const {
+    validate();
+    if (!names_tokenizer())
+        throw ConfigError("--tokenizer MODEL is needed, or --input bases, or --input kmers");
+    switch (input) {
+        case Input::bases:
+            return kmer_tokenizer(1);
+        case Input::kmers:
+            return kmer_tokenizer(kmer_length.value_or(default_kmer_length));
+        case Input::tokens:
+            break;
+    }
+    return DnaTokenizer::load(tokenizer);
 }
 
 }  // namespace bigbird::tokenizer

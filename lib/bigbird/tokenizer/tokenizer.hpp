@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bigbird/core/choice.hpp"
 #include "bigbird/tokenizer/encode/exact_encoder.hpp"
-#include "bigbird/tokenizer/formats/special_ids.hpp"
+#include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,13 +17,14 @@
 namespace bigbird::tokenizer {
 
 /// A byte-pair encoding of DNA, as a SentencePiece model of ours or a tokenizer.json like GENA-LM's, or the
-/// k-mers of kmer_tokenizer.hpp. Immutable, cheap to copy (shared), thread-safe.
+/// k-mers of kmer_tokenizer(). Immutable, cheap to copy (shared), thread-safe.
 class DnaTokenizer {
 public:
-    /// A .model, a tokenizer.json, or a folder that holds tokenizer.model or else tokenizer.json. Throws
-    /// InputError: missing or corrupt file; a model whose special pieces are not [PAD] 0, [UNK] 1, [CLS] 2,
-    /// [SEP] 3, [MASK] 4, whose other pieces do not spell A C G T N, or lack one of the five, or that adds
-    /// blanks of its own; a tokenizer.json that HfTokenizer refuses.
+    /// A .model, a tokenizer.json, or a folder that holds tokenizer.model or else tokenizer.json; of both,
+    /// tokenizer.json where it lists tokens that add_tokens() added. Throws InputError: missing or corrupt
+    /// file; a model whose special pieces are not [PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4, whose other
+    /// pieces do not spell A C G T N, or lack one of the five, or that adds blanks of its own; a
+    /// tokenizer.json that HfTokenizer refuses.
     static DnaTokenizer load(const std::filesystem::path& path);
     /// From a .model file's bytes; `origin` is the file that errors name.
     static DnaTokenizer from_serialized(std::string bytes, const std::filesystem::path& origin);
@@ -58,6 +61,42 @@ private:
     struct State;
     explicit DnaTokenizer(std::shared_ptr<const State> state) : state_(std::move(state)) {}
     std::shared_ptr<const State> state_;
+};
+
+/// Writes tokenizer.model (not where the tokenizer came from a tokenizer.json), tokenizer.json and
+/// tokenizer_config.json into an existing folder, whatever lies there: what a model folder carries, and with
+/// what transformers' AutoTokenizer gives the same ids between [CLS] and [SEP]. `max_length` is the longest
+/// sequence, in tokens, of the network beside it. Throws WriteError.
+void write_tokenizer_files(const DnaTokenizer& tokenizer, std::int64_t max_length,
+                           const std::filesystem::path& folder);
+
+/// Single bases (k = 1) or k-mers that do not overlap, as KmerEncoder cuts them. Its file is a
+/// tokenizer.json, from which DnaTokenizer::load makes the same tokenizer. Throws ConfigError where k is not
+/// in [1, 12].
+DnaTokenizer kmer_tokenizer(int k);
+
+/// The k of such a tokenizer, nothing of any other.
+std::optional<int> kmer_length(const DnaTokenizer& tokenizer);
+
+enum class Input { tokens, bases, kmers };
+inline constexpr Choices<Input, 3> inputs{
+    {{Input::tokens, "tokens"}, {Input::bases, "bases"}, {Input::kmers, "kmers"}}};
+
+/// What a network reads: tokens of a tokenizer's file, single bases, or k-mers.
+struct InputSpec {
+    static constexpr int default_kmer_length = 6;
+
+    Input input = Input::tokens;
+    std::optional<int> kmer_length = {};   ///< of kmers alone; nothing: the default
+    std::filesystem::path tokenizer = {};  ///< of tokens alone
+
+    /// Whether it says which tokenizer: it does not where tokens are asked for and no file is named.
+    bool names_tokenizer() const { return input != Input::tokens || !tokenizer.empty(); }
+    /// Throws ConfigError where options exclude each other.
+    void validate() const;
+    /// The tokenizer named. Throws ConfigError as validate(), or where none is named or k is out of range;
+    /// InputError as DnaTokenizer::load.
+    DnaTokenizer open() const;
 };
 
 }  // namespace bigbird::tokenizer

@@ -121,12 +121,13 @@ private:
     void share_start();
     void train();
     void make_step(std::int64_t step);
+    template <typename Work>
+    auto stoppable(const Work& work);
+    void keep_last_step();
     void read_step();
     Json step_line(const PendingStep& step, const at::Tensor& values);
     void add_speed(Json& line, const StepTotals& totals, double seconds);
     void count_skipped(bool skipped, std::int64_t step);
-    /// Evaluates after the step made last. Where that is asked to stop, the step is kept in a checkpoint.
-    bool evaluate_or_keep();
     bool evaluate(std::int64_t step);
     bool note_evaluation(const Json& metrics, std::int64_t step);
     void write_checkpoint();
@@ -160,7 +161,8 @@ private:
     int asked_ = 0;          // the signal on which all ranks agree
     bool too_late_ = false;  // likewise
     double matrix_rate_ = 0;
-    double tokens_per_second_ = 0, wait_share_ = 0;  // smoothed, for people
+    double speed_ = 0, wait_share_ = 0;  // smoothed, for people
+    const char* unit_ = "windows";       // of the speed
 };
 
 void Loop::restore(const Checkpoint& checkpoint) {
@@ -221,6 +223,7 @@ void Loop::share_start() {
 }
 
 LoopResult Loop::run(const std::optional<Checkpoint>& checkpoint) {
+    const StopDeadline none;  // a checkpoint that is begun is written
     if (checkpoint) {
         fs::create_directories(run_ / "checkpoints");
         restore(*checkpoint);
@@ -255,14 +258,14 @@ void Loop::train() {
         if (position_.evaluation_due || last || due(spec_.run.checkpoint_every)) {
             read_step();
         }
-        const bool better = position_.evaluation_due && evaluate_or_keep();
+        const bool better = position_.evaluation_due && evaluate(position_.step);
         position_.complete = position_.complete || last;
         if (better || was_due || due(spec_.run.checkpoint_every) || position_.complete) {
             write_checkpoint();
         }
-        progress.update(position_.step,
-                        fmt::format("loss {:.4f}, {:.0f} tokens/s, {:.0f} % waiting for data",
-                                    position_.last_loss, tokens_per_second_, 100 * wait_share_));
+        progress.update(position_.step, fmt::format("loss {:.4f}, {:.{}f} {}/s, {:.0f} % waiting for data",
+                                                    position_.last_loss, speed_, speed_ < 10 ? 1 : 0, unit_,
+                                                    100 * wait_share_));
         if (!position_.complete) {
             stop_where_asked();
         }
@@ -270,16 +273,43 @@ void Loop::train() {
     progress.finish();
 }
 
+/// Lets the task work, between two changes of the parameters. Where that lasts too long after a signal, the
+/// last step is kept meanwhile. The other ranks wait for the first, which writes the checkpoint.
+template <typename Work>
+auto Loop::stoppable(const Work& work) {
+    constexpr std::chrono::seconds grace{1}, grace_of_others{8};
+    try {
+        const StopDeadline deadline(ranks_.is_first() ? grace : grace_of_others,
+                                    [this] { keep_last_step(); });
+        return work();
+    } catch (const Stopped&) {
+        keep_last_step();
+        throw;
+    }
+}
+
+void Loop::keep_last_step() {
+    const at::NoGradGuard no_gradients;  // also on another thread
+    read_step();
+    if (position_.step == 0) {
+        log_info("stopped within the first step; the same command starts afresh");
+        return;
+    }
+    if (checkpoint_at_ != position_.step) write_checkpoint();
+    log_info("checkpoint of step {} written; the same command goes on from it", position_.step);
+}
+
 void Loop::make_step(std::int64_t step) {
     const Clock::time_point start = Clock::now();
     const double rate = learning_rate(spec_.learning_rate, step);
     optimizer_.zero_gradients();
-    const StepStats stats = task_.accumulate(step);
+    const StepStats stats = stoppable([&] { return task_.accumulate(step); });
     BIGBIRD_EXPECTS(stats.loss.defined(), "a training step without a loss");
     const StepTotals totals = add_up(stats, late(), ranks_);
     asked_ = ranks_.size() > 1 ? totals.signal : 0;
     too_late_ = totals.late;
     const at::Tensor norm = optimizer_.step(rate, totals.scalars[0]);
+    task_.made(step);
     position_.step = step;
     std::vector<std::string> names;
     for (const auto& metric : stats.metrics) {
@@ -323,7 +353,7 @@ Json Loop::step_line(const PendingStep& step, const at::Tensor& values) {
     }
     line["learning_rate"] = step.rate;
     line["gradient_norm"] = value[at_norm];
-    line["tokens"] = static_cast<std::int64_t>(totals.tokens);
+    if (totals.tokens > 0) line["tokens"] = static_cast<std::int64_t>(totals.tokens);
     line["sequences"] = static_cast<std::int64_t>(totals.sequences);
     if (totals.padded_tokens > 0) {
         line["padding_share"] = rounded(1.0 - totals.tokens / totals.padded_tokens, 6);
@@ -338,9 +368,10 @@ Json Loop::step_line(const PendingStep& step, const at::Tensor& values) {
 
 /// What the clock says, which differs from run to run.
 void Loop::add_speed(Json& line, const StepTotals& totals, double seconds) {
-    const double speed = totals.tokens / std::max(seconds, 1e-9);
+    const bool has_tokens = totals.tokens > 0;
+    const double speed = (has_tokens ? totals.tokens : totals.sequences) / std::max(seconds, 1e-9);
     const double waited = std::min(1.0, totals.wait_seconds / std::max(seconds, 1e-9));
-    line["tokens_per_second"] = rounded(speed, 1);
+    if (has_tokens) line["tokens_per_second"] = rounded(speed, 1);
     line["seconds"] = rounded(seconds, 4);
     line["data_wait_share"] = rounded(waited, 4);
     if (totals.operations > 0) {
@@ -351,8 +382,9 @@ void Loop::add_speed(Json& line, const StepTotals& totals, double seconds) {
         line["mfu"] = rounded(totals.operations / std::max(seconds, 1e-9) / matrix_rate_, 4);
     }
     line["memory_bytes"] = peak_memory(device());
-    const double old = tokens_per_second_ == 0 ? 0 : 0.9;
-    tokens_per_second_ = old * tokens_per_second_ + (1 - old) * speed;
+    const double old = speed_ == 0 ? 0 : 0.9;
+    speed_ = old * speed_ + (1 - old) * speed;
+    unit_ = has_tokens ? "tokens" : "windows";
     wait_share_ = old * wait_share_ + (1 - old) * waited;
 }
 
@@ -376,21 +408,10 @@ void Loop::count_skipped(bool skipped, std::int64_t step) {
     }
 }
 
-bool Loop::evaluate_or_keep() {
-    try {
-        const bool better = evaluate(position_.step);
-        position_.evaluation_due = false;
-        return better;
-    } catch (const Stopped&) {
-        if (checkpoint_at_ != position_.step) write_checkpoint();
-        log_info("checkpoint of step {} written; the same command goes on from it", position_.step);
-        throw;
-    }
-}
-
 bool Loop::evaluate(std::int64_t step) {
     const Clock::time_point start = Clock::now();
-    const Json metrics = task_.evaluate();
+    const Json metrics = stoppable([&] { return task_.evaluate(); });
+    position_.evaluation_due = false;
     Json line{{"step", step}};
     std::string text;
     for (const auto& item : metrics.items()) {
@@ -459,11 +480,7 @@ void Loop::stop_where_asked() {
     if (asked_ == 0 && !too_late_) {
         return;
     }
-    read_step();
-    if (checkpoint_at_ != position_.step) {
-        write_checkpoint();
-    }
-    log_info("checkpoint of step {} written; the same command goes on from it", position_.step);
+    keep_last_step();
     set_stop_signal(asked_);  // what one rank was asked, all were
     stop_if_asked();
     throw Stopped(fmt::format("stopped after {} as --max-hours asks, at step {} of {}",

@@ -31,7 +31,7 @@ struct StepStats {
     at::Tensor loss;  ///< of the global batch, detached
     std::vector<std::pair<std::string, at::Tensor>>
         metrics;              ///< more for metrics.jsonl, in this order: "mlm_loss", …
-    std::int64_t tokens = 0;  ///< real tokens, without padding
+    std::int64_t tokens = 0;  ///< real tokens, without padding; 0: not counted, as of bin models
     std::int64_t sequences = 0;
     std::int64_t padded_tokens = 0;  ///< with padding; 0: not known
     double operations = 0;           ///< floating-point, of the model; 0: not known
@@ -47,10 +47,13 @@ public:
     virtual torch::nn::Module& module() = 0;
     /// Forward and backward over the global batch of `step` (from 1), in as many micro-batches as needed.
     /// Gradients are undefined before; after it .grad holds those of a loss normalised over the whole global
-    /// batch. Sets the training mode itself.
+    /// batch. Sets the training mode itself. Changes nothing that write_model(), write_training_state() and
+    /// state() read: where a signal asks to stop, another thread calls these meanwhile and drops the step.
     virtual StepStats accumulate(std::int64_t step) = 0;
+    /// Called where the parameters are those after `step`.
+    virtual void made(std::int64_t step) { static_cast<void>(step); }
     /// Metrics on held-out data, as an object with "eval_loss"; called every LoopSpec::evaluate_every steps
-    /// and after the last one.
+    /// and after the last one. Another thread may write the model meanwhile, as in accumulate().
     virtual Json evaluate() { return Json::object(); }
     /// Writes the model folder's files (config.json, model.safetensors …) into an existing folder.
     virtual void write_model(const std::filesystem::path& directory) = 0;

@@ -71,10 +71,10 @@ def files(*keys):
 
 
 def as_option(name, value):
-    """One option of a command line; nothing for false and null."""
-    if value is True:
-        return f"--{name}"
-    if value is False or value is None:
+    """One option of a command line; nothing for null. The program knows which options are flags."""
+    if isinstance(value, bool):
+        return f"--{name}={str(value).lower()}"
+    if value is None:
         return ""
     words = [
         shlex.quote(str(item).replace("{repository}", REPOSITORY))

@@ -83,7 +83,7 @@ def size_of_rows(wildcards):
     """How much work a row of a prediction is, and how it is cut."""
     wanted = PREDICTIONS[wildcards.name]
     kind, chosen = wanted["kind"], wanted["options"]
-    usual = "average" if kind == "variants" else "none"
+    usual = "none" if kind == "promoter" else "average"
     strands = 2 if chosen.get("reverse-complement", usual) == "average" else 1
     rate = wanted.get("rate") or config["rates"].get(kind)
     return {

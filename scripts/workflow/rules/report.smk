@@ -31,10 +31,10 @@ rule plot_training:
         CONTAINER
     threads: 1
     params:
-        script=f"{REPOSITORY}/scripts/plot-training",
+        script=f"{REPOSITORY}/scripts/bigbird-dna-plot",
         run=lambda wildcards, input: os.path.dirname(os.path.dirname(input[0])),
     shell:
-        "{params.script} --labels {wildcards.run} --output {output} {params.run} > {log} 2>&1"
+        "{params.script} training --labels {wildcards.run} --output {output} {params.run} > {log} 2>&1"
 
 
 rule show_attention:

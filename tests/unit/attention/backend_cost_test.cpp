@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/attention/backend_cost.hpp"
 
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
-#include "unit/attention/cuda/device/stacked_layout.hpp"
+#include "unit/attention/attention_cases.hpp"
 
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/attention/cpu/fused_kernel.hpp"
@@ -82,9 +81,8 @@ DOCTEST_TEST_CASE("backend_cost: what is chosen is the fastest that was measured
         const LayerLayout layout = layout_of(shape);
         std::vector<double> mine;  // a processor may know fewer ways than were measured
         for (const Candidate& candidate : candidates(shape.bf16)) {
-            if (const auto found = times.find(candidate.name(layout.full)); found != times.end()) {
+            if (const auto found = times.find(candidate.name(layout.full)); found != times.end())
                 mine.push_back(found->second);
-            }
         }
         std::ranges::sort(mine);
         const auto chosen =

@@ -3,7 +3,6 @@
 #include "support/testing.hpp"
 #include "unit/attention/cuda/device/cuda_cases.hpp"
 
-#include "bigbird/attention/cuda/host/architectures.hpp"
 #include "bigbird/attention/cuda/host/kernel_library.hpp"
 #include "bigbird/core/error.hpp"
 

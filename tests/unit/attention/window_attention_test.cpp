@@ -99,9 +99,8 @@ at::Tensor some_padding() {
 at::Tensor mask_of(const std::vector<std::vector<std::int64_t>>& places) {
     at::Tensor mask = at::zeros({static_cast<std::int64_t>(places.size()), 48}, at::kBool);
     for (std::size_t b = 0; b < places.size(); ++b) {
-        for (const std::int64_t place : places[b]) {
+        for (const std::int64_t place : places[b])
             mask[static_cast<std::int64_t>(b)][place] = true;
-        }
     }
     return mask;
 }
@@ -110,9 +109,8 @@ std::vector<at::Tensor> gradients(const at::Tensor& result, const Projected& x) 
     const at::Tensor wave = at::cos(at::arange(result.numel(), at::kDouble)).view_as(result);
     (result * wave.to(result.scalar_type())).sum().backward();
     std::vector<at::Tensor> all;
-    for (const at::Tensor& tensor : {x.q, x.k, x.v, x.global_q, x.global_k, x.global_v}) {
+    for (const at::Tensor& tensor : {x.q, x.k, x.v, x.global_q, x.global_k, x.global_v})
         all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
-    }
     return all;
 }
 
@@ -145,13 +143,11 @@ DOCTEST_TEST_CASE("window_attention: values and gradients are those of the dense
                                                         {window(48, 47, 1), window(48, 60, 1)}};
     for (const auto& heads : windows) {
         for (const at::Tensor& global : masks) {
-            for (const Backend backend : {Backend::reference, Backend::blocked, Backend::automatic}) {
+            for (const Backend backend : {Backend::reference, Backend::blocked, Backend::automatic})
                 check_against_dense(heads, global, backend, at::kDouble, 1e-12);
-            }
             check_against_dense(heads, global, Backend::automatic, at::kFloat, 1e-5);
-            if (can_fuse(at::empty({1}, at::kFloat))) {
+            if (can_fuse(at::empty({1}, at::kFloat)))
                 check_against_dense(heads, global, Backend::fused, at::kFloat, 1e-5);
-            }
         }
     }
 }

@@ -69,6 +69,17 @@ DOCTEST_TEST_CASE("interrupt: a signal becomes the exit code that shells expect"
     DOCTEST_CHECK_NOTHROW(stop_if_asked());
 }
 
+DOCTEST_TEST_CASE("interrupt: what was ignored at the start stays ignored") {
+    for (const int signal : stop_signals) {
+        DOCTEST_CAPTURE(signal);
+        const auto before = ::signal(signal, SIG_IGN);
+        install_signal_handlers();
+        std::raise(signal);
+        DOCTEST_CHECK(stop_signal() == 0);
+        ::signal(signal, before == SIG_IGN ? SIG_DFL : before);
+    }
+}
+
 DOCTEST_TEST_CASE("interrupt: each signal is told by its name") {
     DOCTEST_CHECK(stop_of(SIGINT) ==
                   std::pair(ExitCode::interrupted, std::string("stopped by an interrupt (SIGINT)")));
@@ -205,6 +216,37 @@ DOCTEST_TEST_CASE(
     set_stop_signal(SIGTERM);
     DOCTEST_CHECK_THROWS_AS(EndAtSignal{}, Stopped);
     set_stop_signal(0);
+}
+
+DOCTEST_TEST_CASE("interrupt: work that does not look at a signal is ended, what is done kept before") {
+    const auto ends = [](int signal, std::chrono::milliseconds work, std::function<void()> keep) {
+        return run_child(
+            [=] {
+                install_signal_handlers();
+                const StopDeadline of_all(5s, [] { ::_exit(9); });
+                if (signal != 0) std::raise(signal);
+                {
+                    const StopDeadline deadline(200ms, keep);
+                    std::this_thread::sleep_for(work);
+                }
+                const StopDeadline none;
+                std::this_thread::sleep_for(300ms);
+                return 7;
+            },
+            20s);
+    };
+    const auto keep = [] { std::puts("kept"); };
+    for (const int signal : stop_signals) {
+        const ChildResult ended = ends(signal, 60s, keep);
+        DOCTEST_CHECK(ended.code == 128 + signal);
+        DOCTEST_CHECK(ended.out == "kept\n");
+        DOCTEST_CHECK(ended.err.find("stopped ") != std::string::npos);
+    }
+    DOCTEST_CHECK(ends(SIGTERM, 0s, keep).code == 7);
+    DOCTEST_CHECK(ends(0, 500ms, keep).code == 7);
+    const ChildResult full = ends(SIGTERM, 60s, [] { throw WriteError("the disk is full"); });
+    DOCTEST_CHECK(full.code == 74);
+    DOCTEST_CHECK(full.err.find("the disk is full") != std::string::npos);
 }
 
 #ifdef __x86_64__

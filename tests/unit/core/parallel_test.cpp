@@ -246,11 +246,7 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(with_threads(1, each).code == 7);
     DOCTEST_CHECK(with_threads(3, each).code == 7);
     DOCTEST_CHECK(with_threads(1, stream).code == 9);
-#ifdef __SANITIZE_THREAD__  // which has one or two threads of its own
-    DOCTEST_CHECK(with_threads(4, stream).code == 7);
-#else
     DOCTEST_CHECK(with_threads(2, stream).code == 7);
-#endif
     DOCTEST_CHECK(with_threads(8, [] { return require_threads(4), 7; }).code == 7);
     DOCTEST_CHECK(with_threads(2, [] {
                       try {

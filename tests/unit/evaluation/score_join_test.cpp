@@ -77,6 +77,17 @@ DOCTEST_TEST_CASE("score_join: a missing row, or one that comes twice, is an err
                       .find("row '22 199000 199200 .' is scored twice") != std::string::npos);
 }
 
+DOCTEST_TEST_CASE("score_join: a part of the rows is joined when told so, and the others are counted") {
+    Fixture fixture;
+    bigbird::testing::write_file(fixture.folder / "part.tsv", fixture.shortened(2));
+    const ScoredExamples joined =
+        join_scores(fixture.examples, fixture.folder / "part.tsv", Split::test, 10'000, WantedRows::scored);
+    DOCTEST_CHECK(joined.lacking == 2);
+    DOCTEST_CHECK(joined.not_scored == 0);
+    DOCTEST_CHECK(joined.rows.size() == 178);
+    DOCTEST_CHECK(joined.labels[0].scores.size() == 178);
+}
+
 DOCTEST_TEST_CASE("score_join: rows without scores are counted, a table without any is an error") {
     Fixture fixture;
     const std::string unscored = "chr22\t199000\t199200\t.\t.\t.\tall_n\t1\tNA\tNA\tNA\tNA\tNA\n";

@@ -65,6 +65,22 @@ DOCTEST_TEST_CASE("hold_outs: what does not lie on the reference, or overlaps, i
     DOCTEST_CHECK_THROWS_AS(HoldOuts(*genome, Texts{}, Texts{(folder / "none.bed").string()}), InputError);
 }
 
+DOCTEST_TEST_CASE("hold_outs: a contig's name that looks like a region or a fold is the contig") {
+    const testing::TempDir folder;
+    const auto genome = genome::in_memory_genome({{"HLA-A*01:01:01:01", std::string(300, 'A')},
+                                                  {"seq:1-100", std::string(200, 'C')},
+                                                  {(folder / "f.bed").string() + ":1", "ACGT"}});
+    testing::write_file(folder / "f.bed", "seq:1-100\t0\t10\t1\n");
+    const HoldOuts held(*genome, Texts{"HLA-A*01:01:01:01", (folder / "f.bed").string() + ":1"},
+                        Texts{"seq:1-100:11-20"});
+    DOCTEST_CHECK(held.regions(Split::validation).bases() == 304);
+    DOCTEST_CHECK(held.describe()["test"] == Json{"seq:1-100:10-20"});
+    DOCTEST_CHECK(testing::message_of<ConfigError>(
+                      [&] { read_held_out(*genome, Texts{"HLA-A*01:01:01:02"}, "--hold-out"); }) ==
+                  "--hold-out 'HLA-A*01:01:01:02' is neither a contig or region of the reference nor a "
+                  "BED file");
+}
+
 DOCTEST_TEST_CASE("hold_outs: no window of one split shares a base with another's") {
     const std::vector<SplitWindow> windows{
         {{"1", 0, 100}, Split::train},        {{"1", 100, 200}, Split::validation},

@@ -223,3 +223,18 @@ DOCTEST_TEST_CASE("forward_tensors: a Longformer's global tokens are a mask's, a
     DOCTEST_CHECK(message_of<InputError>([&] { forward_tensors(folder, longer, {}, at::kCPU); }) ==
                   "tensor 'input_ids' holds sequences of 149 tokens, the model has 148 positions");
 }
+
+DOCTEST_TEST_CASE("forward_tensors: questions of a model of one token type") {
+    const TempDir folder;
+    const std::filesystem::path from = test_data("model/heads/question_answering");
+    bigbird::Json config = bigbird::read_json(from / "config.json");
+    config["type_vocab_size"] = 1;
+    bigbird::write_json(folder / "config.json", config, bigbird::Overwrite::allow);
+    TensorMap weights = read_safetensors(from / "model.safetensors");
+    at::Tensor& types = weights.at("bert.embeddings.token_type_embeddings.weight");
+    types = types.narrow(0, 0, 1).clone();
+    write_safetensors(weights, folder / "model.safetensors");
+    const TensorMap inputs{{"input_ids", at::full({1, 10}, 9, at::kLong)},
+                           {"question_lengths", at::full({1, 1}, 3, at::kLong)}};
+    DOCTEST_CHECK(forward_tensors(folder.path(), inputs, {}, at::kCPU).contains("start_logits"));
+}

@@ -207,3 +207,30 @@ DOCTEST_TEST_CASE("weights: links to themselves are input errors, of the file, i
     fs::create_symlink("/dev/null", part / "x.safetensors");
     DOCTEST_CHECK(refusal(part) == (part / "x.safetensors").string() + ": is a device, a file is needed");
 }
+
+DOCTEST_TEST_CASE("weights: old names and those of wrappers are today's") {
+    const TempDir folder;
+    const TensorMap weights = random_weights(1);
+    TensorMap old;
+    for (const auto& [key, tensor] : weights) {
+        std::string name = "module._orig_mod." + key;
+        if (key.ends_with("LayerNorm.weight")) name.replace(name.size() - 6, 6, "gamma");
+        if (key.ends_with("LayerNorm.bias")) name.replace(name.size() - 4, 4, "beta");
+        old[name] = tensor;
+    }
+    write_safetensors(old, folder / "model.safetensors");
+    check_same(read_weights(folder.path()), weights);
+    old[words] = weights.at(words).clone();
+    write_safetensors(old, folder / "model.safetensors");
+    DOCTEST_CHECK(message_of<InputError>([&] {
+                      read_weights(folder.path());
+                  }).find("names a tensor twice, with and without 'module.'") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("weights: a head of another task is ignored") {
+    const TensorMap weights = random_weights(1);
+    TensorMap with = weights;
+    with["classifier.out_proj.weight"] = at::ones({3, 32});
+    with["lm_head.bias"] = at::ones({3});
+    check_same(filled(with), weights);
+}

@@ -74,6 +74,49 @@ DOCTEST_TEST_CASE("hdf5_sink: scores, rows and labels, over several chunks") {
     H5Fclose(file);
 }
 
+DOCTEST_TEST_CASE("hdf5_sink: a small job's file is small, and reads as a large one") {
+    const TempDir folder;
+    const auto bytes_of = [&](int rows, int columns, bool many_rows) {
+        outputs::Layout layout{outputs::region_head(), {}, {{"task", "chromatin"}}};
+        for (int i = 0; i < columns; ++i) {
+            const std::string name = "label " + std::to_string(i);
+            layout.columns.push_back({name, i, "TF", name, "00" + name});
+        }
+        layout.many_rows = many_rows;
+        const auto sink = outputs::hdf5_sink(folder / "s.h5", Overwrite::allow, layout);
+        std::vector<float> values(static_cast<std::size_t>(columns));
+        for (int i = 0; i < rows; ++i) {
+            for (float& value : values)
+                value = std::fmod(std::fabs(std::sin(static_cast<float>(i) + value)) * 1e4F, 1.0F);
+            sink->write(
+                rows::fields_of({.where = {"22", 200 * i, 200 * i + 200}, .name = i == 1 ? "één" : "."}),
+                values);
+        }
+        sink->commit();
+        return static_cast<int>(std::filesystem::file_size(folder / "s.h5"));
+    };
+    const auto most = [](int rows, int columns) { return 2 * 4 * rows * columns + 16'384; };
+    DOCTEST_CHECK(bytes_of(1500, 4, true) > 10 * most(1500, 4));
+    for (const auto& [rows, columns] :
+         {std::pair{0, 4}, {1, 1}, {10, 4}, {1500, 4}, {10, 919}, {65'536, 1}}) {
+        DOCTEST_CAPTURE(rows);
+        DOCTEST_CAPTURE(columns);
+        DOCTEST_CHECK(bytes_of(rows, columns, false) <= most(rows, columns) + 50 * columns);
+    }
+    bytes_of(1500, 4, false);
+    const hid_t file = H5Fopen((folder / "s.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+    DOCTEST_REQUIRE(file >= 0);
+    const hid_t names = H5Dopen2(file, "rows/name", H5P_DEFAULT), type = H5Dget_type(names);
+    DOCTEST_REQUIRE(shape(names) == std::vector<hsize_t>{1500});
+    DOCTEST_CHECK(H5Tget_cset(type) == H5T_CSET_UTF8);
+    std::string text(1500 * H5Tget_size(type), ' ');
+    DOCTEST_CHECK(H5Dread(names, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) >= 0);
+    DOCTEST_CHECK(text.starts_with(std::string(".\0\0\0\0één.", 11)));
+    H5Tclose(type);
+    H5Dclose(names);
+    H5Fclose(file);
+}
+
 DOCTEST_TEST_CASE("hdf5_sink: whichever write fails, once, there is an error and no file") {
     const TempDir folder;
     for (int failing = 1;; ++failing) {

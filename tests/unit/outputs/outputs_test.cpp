@@ -48,6 +48,7 @@ private:
 
 DOCTEST_TEST_CASE("outputs: names that tell no format are refused before the work") {
     DOCTEST_CHECK(refusal({"a.tsv", "b.parquet"}).find("b.parquet: the ending tells the format") == 0);
+    DOCTEST_CHECK(refusal({"a.long.csv"}).find("a.long.csv: the ending") == 0);
     DOCTEST_CHECK(refusal({"x.npy.gz"}).find("x.npy.gz: the ending") == 0);
     DOCTEST_CHECK(refusal({"a.tsv", "./a.tsv"}) == "./a.tsv: is given twice as --output");
     DOCTEST_CHECK(refusal({"a.long.tsv"}).find("needs --min-score") != std::string::npos);
@@ -82,8 +83,31 @@ DOCTEST_TEST_CASE("outputs: all formats at once, tracks a label each") {
         DOCTEST_CAPTURE(name);
         DOCTEST_CHECK(std::filesystem::exists(folder / name));
     }
-    DOCTEST_CHECK(read_file(folder / "000_K562_CTCF.bedGraph") == "1\t0\t200\t0.5\n");
-    DOCTEST_CHECK(read_file(folder / "002_A_B.bedGraph") == "1\t0\t200\t0.25\n");
+    DOCTEST_CHECK(read_file(folder / "K562_CTCF.bedGraph") == "1\t0\t200\t0.5\n");
+    DOCTEST_CHECK(read_file(folder / "A_B.bedGraph") == "1\t0\t200\t0.25\n");
+}
+
+DOCTEST_TEST_CASE(
+    "outputs: {label} is the label and {index} its number; two labels of one file are refused") {
+    const TempDir folder;
+    const rows::LabelTable labels({{"TF", "a|b (+)", -1}, {"TF", "a_b (+)", -1}, {"TF", "x.Y+-9", -1}});
+    const outputs::Layout layout{
+        outputs::region_head(), outputs::label_columns(labels, std::vector<std::size_t>{0, 1, 2}), {}};
+    const auto write = [&](const char* name, const std::vector<std::size_t>& tracks) {
+        const OutputSpec spec{.paths = {folder / name}};
+        outputs::Outputs all(spec, layout, tracks, one_contig, 1);
+        all.write(rows::fields_of({.where = {"1", 0, 200}}), std::vector<float>{0.5F, 0.25F, 0.125F});
+        all.commit();
+    };
+    write("{label}/{index}.bedgraph", {0, 2});
+    DOCTEST_CHECK(read_file(folder / "a_b__+_" / "0.bedgraph").ends_with("0.5\n"));
+    DOCTEST_CHECK(read_file(folder / "x.Y+-9" / "2.bedgraph").ends_with("0.125\n"));
+    DOCTEST_CHECK(message_of<ConfigError>([&] {
+                      write("{label}.bw", {0, 1});
+                  }).find("the labels 'a|b (+)' and 'a_b (+)' would both be written to") !=
+                  std::string::npos);
+    write("{index}.bw", {0, 1});
+    DOCTEST_CHECK(std::filesystem::exists(folder / "1.bw"));
 }
 
 DOCTEST_TEST_CASE("outputs: where the disk takes only so much of a file, it is whole or there is none") {

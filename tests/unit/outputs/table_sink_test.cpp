@@ -7,6 +7,7 @@
 
 #include "bigbird/genome/regions/bed.hpp"
 
+#include <cmath>
 #include <limits>
 
 using namespace bigbird;
@@ -45,6 +46,39 @@ DOCTEST_TEST_CASE("table_sink: compressed where the name says so") {
         ++rows;
     DOCTEST_CHECK(rows == 4);
     DOCTEST_CHECK(reader.columns() == std::vector<std::string>{"K562|CTCF", "002_A_B"});
+}
+
+DOCTEST_TEST_CASE("table_sink: CSV has a plain header, quotes, empty fields and no comment lines") {
+    const TempDir folder;
+    outputs::Layout layout = small_layout();
+    layout.columns[1].name = "a \"b\", c";
+    for (const char* name : {"s.csv", "s.csv.gz"}) {
+        const auto sink = outputs::table_sink(folder / name, Overwrite::refuse, layout, 1);
+        write_rows(*sink, 3);
+        sink->write(rows::fields_of({.where = {"HLA,1", 100, 200}, .name = "x \"y\"", .score = "7"}),
+                    std::vector<float>{0.5F, 1});
+        sink->commit();
+    }
+    DOCTEST_CHECK(read_file(folder / "s.csv") ==
+                  "chrom,start,end,name,score,strand,status,n_fraction,K562|CTCF,\"a \"\"b\"\", c\"\n"
+                  "1,0,200,,,,ok,0,0,0.25\n"
+                  "1,200,400,,,,ok,0,0.0009765625,0.25\n"
+                  "1,400,600,,,,all_n,0,,\n"
+                  "\"HLA,1\",100,200,\"x \"\"y\"\"\",7,,ok,0,0.5,1\n");
+    DOCTEST_CHECK(read_file(folder / "s.csv.gz").starts_with("\x1f\x8b"));
+    rows::ScoreReader reader(folder / "s.csv.gz");
+    DOCTEST_CHECK(reader.columns() == std::vector<std::string>{"K562|CTCF", "a \"b\", c"});
+    rows::ScoreRow row;
+    std::vector<float> values;
+    for (int i = 0; i < 3; ++i)
+        DOCTEST_REQUIRE(reader.next(row, values));
+    DOCTEST_CHECK(row.name == ".");
+    DOCTEST_CHECK(std::isnan(values[1]));
+    DOCTEST_REQUIRE(reader.next(row, values));
+    DOCTEST_CHECK(row.contig == "HLA,1");
+    DOCTEST_CHECK(row.name == "x \"y\"");
+    DOCTEST_CHECK(values == std::vector<float>{0.5F, 1});
+    DOCTEST_CHECK_FALSE(reader.next(row, values));
 }
 
 DOCTEST_TEST_CASE("table_sink: a table of regions is a BED file") {

@@ -106,14 +106,28 @@ DOCTEST_TEST_CASE("track_sink: a bigWig reads back") {
     bwCleanup();
 }
 
-DOCTEST_TEST_CASE("track_sink: a bigWig without a value is a file all the same") {
+DOCTEST_TEST_CASE("track_sink: a bigWig without a value has an empty index, which readers need") {
     const TempDir folder;
     const std::string path = (folder / "e.bw").string();
     outputs::track_sink(path, Overwrite::refuse, outputs::TrackFormat::bigwig, two_contigs, 0, Overlap::mean)
         ->commit();
     bwInit(1 << 17);
     bigWigFile_t* file = bwOpen(path.c_str(), nullptr, "r");
-    DOCTEST_CHECK(file != nullptr);
-    if (file != nullptr) bwClose(file);
+    DOCTEST_REQUIRE(file != nullptr);
+    DOCTEST_CHECK(file->cl->nKeys == 2);
+    DOCTEST_CHECK(file->hdr->minVal == 0);
+    DOCTEST_REQUIRE(file->hdr->indexOffset > 0);
+    bwOverlappingIntervals_t* found = bwGetOverlappingIntervals(file, "1", 0, 100'000);
+    DOCTEST_REQUIRE(found != nullptr);
+    DOCTEST_CHECK(found->l == 0);
+    bwDestroyOverlappingIntervals(found);
+    // The header of UCSC's R tree: magic number, then 256 a node, no item; its root is a leaf without
+    // entries.
+    const std::string index = read_file(path).substr(file->hdr->indexOffset);
+    DOCTEST_REQUIRE(index.size() == 52 + 4);  // and the file's magic number
+    DOCTEST_CHECK(index.starts_with(
+        std::string("\xe0\xac\x68\x24\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00", 16)));
+    DOCTEST_CHECK(index.substr(48, 4) == std::string("\x01\x00\x00\x00", 4));
+    bwClose(file);
     bwCleanup();
 }

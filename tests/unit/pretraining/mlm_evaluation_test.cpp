@@ -34,8 +34,9 @@ CorpusOf corpus_of(const std::filesystem::path& documents, int threads = 1) {
     };
 }
 
-std::filesystem::path write_network(const TempDir& folder, const Json& options) {
+std::filesystem::path write_network(const TempDir& folder, const Json& options, int token_types = 2) {
     model::BigBirdConfig config = small_config();
+    config.type_vocab_size = token_types;
     if (!options.is_null()) {
         config.extra["pretraining"] = {{"options", options}};
     }
@@ -115,4 +116,16 @@ DOCTEST_TEST_CASE("mlm_evaluation: the same inputs give the same report") {
     };
     DOCTEST_CHECK(run(1, 1) == run(1, 3));
     DOCTEST_CHECK(run(1, 1)["masked_bases"] != run(2, 1)["masked_bases"]);
+}
+
+DOCTEST_TEST_CASE("mlm_evaluation: a model of one token type is scored without pairs") {
+    const TempDir folder;
+    const std::filesystem::path documents = write_documents(folder, "documents.txt");
+    const std::filesystem::path model = write_network(folder, nullptr, 1);
+    MlmEvaluationSpec spec;
+    DOCTEST_CHECK(evaluate_mlm({model, corpus_of(documents), {}}, spec)["options"]["--nsp"] == "off");
+    spec.nsp = Pairs::on;
+    DOCTEST_CHECK(message_of<ConfigError>([&] {
+                      evaluate_mlm({model, corpus_of(documents), {}}, spec);
+                  }) == "--nsp on needs two token types; the model has type_vocab_size 1");
 }

@@ -191,3 +191,15 @@ DOCTEST_TEST_CASE("pretrain: micro-batches by device or by number") {
     DOCTEST_CHECK(micro_batch_tokens(3, run) == 3 * 112);
     DOCTEST_CHECK(micro_batch_tokens(0, run) > 0);
 }
+
+DOCTEST_TEST_CASE("pretrain: a network of one token type takes no pairs, which is said before training") {
+    const TempDir folder;
+    PretrainRun spec = small_pretraining(2);
+    spec.config.type_vocab_size = 1;
+    DOCTEST_CHECK(message_of<ConfigError>(
+                      [&] { pretrain(spec, small_tokenizer(), small_corpora(true), folder / "run"); }) ==
+                  "type_vocab_size is 1, and next-sentence prediction needs two token types: give --nsp off");
+    spec.examples.nsp = false;
+    pretrain(spec, small_tokenizer(), small_corpora(true), folder / "run");
+    DOCTEST_CHECK(read_json(folder / "run/model/config.json")["type_vocab_size"] == 1);
+}

@@ -88,6 +88,23 @@ DOCTEST_TEST_CASE("label_table: what is ambiguous or fits nothing is refused, an
                   "the label selection '3-1' runs backwards; write the smaller index first");
     DOCTEST_CHECK(message("CTCF").find("fits no label") != std::string::npos);
     DOCTEST_CHECK(message("").find("fits no label") != std::string::npos);
+    DOCTEST_CHECK(message("ctcf").find("the nearest are 'K562|CTCF|None'") != std::string::npos);
+    DOCTEST_CHECK(message("ctcf").find("'bigbird-dna info --labels MODEL' lists all") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("label_table: a name goes before an index, and may hold commas") {
+    const LabelTable labels(
+        {{"TF", "2", -1}, {"TF", "a,b", -1}, {"TF", "c", -1}, {"TF", "3", -1}, {"TF", "40", -1}});
+    DOCTEST_CHECK(
+        testing::message_of<ConfigError>([&] { labels.select("2"); }) ==
+        "the label selection '2' is the name of label 0 and the index of label 'c'; write name:2 or "
+        "index:2");
+    DOCTEST_CHECK(labels.select("name:2") == Indices{0});
+    DOCTEST_CHECK(labels.select("index:2") == Indices{2});
+    DOCTEST_CHECK(labels.select("3") == Indices{3});
+    DOCTEST_CHECK(labels.select("40,1") == Indices{1, 4});
+    DOCTEST_CHECK(labels.select("a,b") == Indices{1});
+    DOCTEST_CHECK(labels.select("c,name:a,b,3") == Indices{1, 2, 3});
 }
 
 DOCTEST_TEST_CASE("label_table: DeepSEA's names keep their order and tell repeated ones apart") {

@@ -87,6 +87,17 @@ DOCTEST_TEST_CASE("region_rows: a row whose last bin hangs over the contig's end
     DOCTEST_CHECK(statuses == "ok padded padded ok padded ");
 }
 
+DOCTEST_TEST_CASE("region_rows: windows of bins end where their contig does") {
+    RegionOptions options = options_of(-4, 4);
+    options.clip = true;
+    const auto rows = read_rows("2\t0\t2\n2\t8\t10\n2\t2\t8\n", options);
+    const auto bounds = [&](std::size_t i) { return std::pair(rows[i].window.begin, rows[i].window.end); };
+    DOCTEST_CHECK(bounds(0) == std::pair<std::int64_t, std::int64_t>(0, 5));
+    DOCTEST_CHECK(bounds(1) == std::pair<std::int64_t, std::int64_t>(5, 10));
+    DOCTEST_CHECK(bounds(2) == std::pair<std::int64_t, std::int64_t>(1, 9));
+    DOCTEST_CHECK(rows[1].sequence.size() == 5);
+}
+
 DOCTEST_TEST_CASE("region_rows: rows longer than their window are counted and said, tiles are not") {
     const testing::TempDir folder;
     testing::write_file(folder / "r.bed", "1\t2\t6\n1\t2\t7\n1\t0\t20\n");

@@ -37,6 +37,27 @@ DOCTEST_TEST_CASE("score_table: provenance, columns and rows are read as they st
     DOCTEST_CHECK(!reader.next(row, values));
 }
 
+DOCTEST_TEST_CASE("score_table: CSV is read, too, as R and pandas write it") {
+    const testing::TempDir folder;
+    testing::write_file(
+        folder / "scores.csv",
+        "\"chrom\",\"start\",\"end\",\"name\",\"score\",\"strand\",\"status\",\"n_fraction\",\"A\"\n"
+        "\"22\",100,200,NA,,\"+\",\"ok\",0,0.25\n"
+        "22,300,400,\"a,b\",,,all_n,,\n");
+    ScoreReader reader(folder / "scores.csv");
+    DOCTEST_CHECK(reader.columns() == std::vector<std::string>{"A"});
+    ScoreRow row;
+    std::vector<float> values;
+    DOCTEST_REQUIRE(reader.next(row, values));
+    DOCTEST_CHECK(row.contig == "22");
+    DOCTEST_CHECK(row.score == ".");
+    DOCTEST_CHECK(values == std::vector<float>{0.25F});
+    DOCTEST_REQUIRE(reader.next(row, values));
+    DOCTEST_CHECK(row.name == "a,b");
+    DOCTEST_CHECK(std::isnan(row.n_fraction));
+    DOCTEST_CHECK(std::isnan(values[0]));
+}
+
 DOCTEST_TEST_CASE("score_table: provenance is a line each") {
     DOCTEST_CHECK(provenance_lines({{"model", "a\tb\nc"}, {"window", "1"}}) == "##model=a b c\n##window=1\n");
 }
@@ -59,6 +80,8 @@ DOCTEST_TEST_CASE("score_table: faults are named with file and line") {
     DOCTEST_CHECK(
         message(head + "1\t1\t2\t.\t.\t.\tok\t0\n").find("s.tsv:2: has 8 columns where the header has 9") !=
         std::string::npos);
+    DOCTEST_CHECK(message("chrom,start,end,name,score,strand,status,n_fraction,A\n1,1,2,\"a,,,ok,0,1\n")
+                      .find("s.tsv:2: has a quote that does not end on the line") != std::string::npos);
     DOCTEST_CHECK(
         message(head + "1\t1\t2\t.\t.\t.\tok\t0\thigh\n").find("s.tsv:2: score 'high' in column A") !=
         std::string::npos);

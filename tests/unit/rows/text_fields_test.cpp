@@ -14,11 +14,29 @@ DOCTEST_TEST_CASE("text_fields: lines are cut at every separator") {
     DOCTEST_CHECK(split_fields("a\t", '\t') == std::vector<std::string_view>{"a", ""});
 }
 
-DOCTEST_TEST_CASE("text_fields: only whole numbers are numbers") {
-    DOCTEST_CHECK(parse_integer("-12") == -12);
-    for (const char* text : {"", "1 ", "1e3", "0x1", "1.0", "99999999999999999999"}) {
-        DOCTEST_CHECK(!parse_integer(text));
+DOCTEST_TEST_CASE("text_fields: lines of CSV are cut outside quotes, and fields come back as they were") {
+    const auto cut = [](std::string line) {
+        const auto fields = split_csv(line);
+        return fields ? std::vector<std::string>(fields->begin(), fields->end())
+                      : std::vector<std::string>{"none"};
+    };
+    using Fields = std::vector<std::string>;
+    DOCTEST_CHECK(cut("a,,b") == Fields{"a", "", "b"});
+    DOCTEST_CHECK(cut("") == Fields{""});
+    DOCTEST_CHECK(cut("\"a,b\",\"\",\"c\"\"d\"\"\",") == Fields{"a,b", "", "c\"d\"", ""});
+    DOCTEST_CHECK(cut("a,\"b") == Fields{"none"});
+    const Fields fields{"a,b", "\"", "", "plain", "two\nlines", ",\","};
+    std::string line;
+    for (const std::string& field : fields) {
+        append_csv_field(line, field);
+        line += ',';
     }
+    line.pop_back();
+    DOCTEST_CHECK(line == "\"a,b\",\"\"\"\",,plain,\"two\nlines\",\",\"\",\"");
+    DOCTEST_CHECK(cut(line) == fields);
+}
+
+DOCTEST_TEST_CASE("text_fields: only finite numbers are numbers") {
     DOCTEST_CHECK(parse_real("1e-3") == 0.001);
     for (const char* text : {"", "nan", "inf", "1,5", "1.5x"}) {
         DOCTEST_CHECK(!parse_real(text));

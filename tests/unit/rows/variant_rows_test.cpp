@@ -28,7 +28,7 @@ std::vector<VariantRow> read_rows(const std::filesystem::path& path, const genom
         source.settle(*row);
         rows.push_back(std::move(*row));
     }
-    source.report();
+    source.report(false, true);
     return rows;
 }
 
@@ -102,7 +102,7 @@ DOCTEST_TEST_CASE("variant_rows: what cannot be scored is marked, counted, and w
     const CapturedLog log;
     const auto rows = small.read(
         "1\t6\t.\tA\tG\n"
-        "1\t6\t.\tC\t<DEL>,*,G\n"
+        "1\t6\t.\tC\t<DEL>,*,G,DEL,INS,I,r\n"
         "1\t6\t.\tC\t.\n"
         "2\t6\t.\tC\tG\n"
         "1\t62\t.\tNN\tG\n"
@@ -113,15 +113,15 @@ DOCTEST_TEST_CASE("variant_rows: what cannot be scored is marked, counted, and w
         "1\t40\t.\tA\tG\n"
         "1\t2\t.\tC\tG\n");
     DOCTEST_CHECK(statuses(rows) ==
-                  "ref_mismatch symbolic symbolic ok no_alt no_contig past_end past_end ref_mismatch "
+                  "ref_mismatch symbolic symbolic ok symbolic symbolic symbolic has_n no_alt no_contig "
+                  "past_end past_end ref_mismatch "
                   "ref_mismatch too_long has_n padded ");
     DOCTEST_CHECK(std::isnan(rows[0].n_fraction));
-    DOCTEST_CHECK(log.text().find("v.vcf: 3 of 13 rows are ref_mismatch and have no scores") !=
+    DOCTEST_CHECK(log.text().find("v.vcf: 3 of 17 rows are ref_mismatch and have no scores") !=
                   std::string::npos);
     const std::string error =
         message_of<InputError>([&] { small.read("1\t6\t.\tC\tG\n1\t7\tx\tA\tG\n", true); });
-    DOCTEST_CHECK(error.find("v.vcf: record 2 (1:7 A>G) has another REF than the reference") !=
-                  std::string::npos);
+    DOCTEST_CHECK(error.find(": record 2 (1:7 A>G) has another REF than the reference") != std::string::npos);
 }
 
 DOCTEST_TEST_CASE(

@@ -9,8 +9,7 @@
 #include "bigbird/examples/example_writer.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
 #include "bigbird/examples/two_bit.hpp"
-#include "bigbird/task_models/base_bins.hpp"
-#include "bigbird/task_models/task_model.hpp"
+#include "bigbird/task_models/network/bases_network.hpp"
 
 #include <filesystem>
 #include <memory>

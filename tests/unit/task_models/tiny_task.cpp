@@ -74,10 +74,9 @@ model::SequenceClassifier tiny_network(const model::BigBirdConfig& config, std::
     return network;
 }
 
-std::shared_ptr<task_models::WindowNetwork> tiny_windows(const model::BigBirdConfig& config,
-                                                         std::uint64_t seed,
-                                                         const task_models::BigBirdReading& reading) {
-    return task_models::bigbird_windows(tiny_network(config, seed), small_tokenizer(), reading, at::kCPU);
+std::shared_ptr<task_models::TaskNetwork> tiny_windows(const model::BigBirdConfig& config, std::uint64_t seed,
+                                                       const task_models::BigBirdReading& reading) {
+    return task_models::bigbird_windows(tiny_network(config, seed), small_tokenizer(), reading);
 }
 
 void write_tiny_pretrained(const fs::path& directory, std::uint64_t seed) {

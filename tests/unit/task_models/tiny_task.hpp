@@ -6,7 +6,7 @@
 
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/model/bigbird.hpp"
-#include "bigbird/task_models/task_model.hpp"
+#include "bigbird/task_models/network/model_folder.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -24,9 +24,8 @@ model::BigBirdConfig tiny_config(std::int64_t labels);
 model::SequenceClassifier tiny_network(const model::BigBirdConfig& config, std::uint64_t seed);
 
 /// The same as a network over windows, with the small tokenizer.
-std::shared_ptr<task_models::WindowNetwork> tiny_windows(const model::BigBirdConfig& config,
-                                                         std::uint64_t seed,
-                                                         const task_models::BigBirdReading& reading = {});
+std::shared_ptr<task_models::TaskNetwork> tiny_windows(const model::BigBirdConfig& config, std::uint64_t seed,
+                                                       const task_models::BigBirdReading& reading = {});
 
 /// A pretrained model folder.
 void write_tiny_pretrained(const std::filesystem::path& directory, std::uint64_t seed);

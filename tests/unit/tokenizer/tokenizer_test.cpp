@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fixtures were made by Python's sentencepiece and spm_encode: scripts/checks/make_tokenizer_fixtures.py.
+// kmers.tsv holds what transformers' AutoTokenizer makes of the files that are written here:
+// scripts/checks/make_kmer_fixtures.py.
 #include "bigbird/tokenizer/tokenizer.hpp"
 
+#include "support/small_tokenizer.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+#include "unit/tokenizer/bpe_oracle.hpp"
 
+#include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/nucleotide.hpp"
 #include "bigbird/core/parallel.hpp"
+#include "bigbird/tokenizer/formats/kmer_json.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -19,7 +27,9 @@
 
 using namespace bigbird;
 using namespace bigbird::testing;
-using tokenizer::DnaTokenizer;
+
+using tokenizer::DnaTokenizer, tokenizer::Input, tokenizer::InputSpec, tokenizer::kmer_tokenizer,
+    tokenizer::ModelPiece, tokenizer::PieceKind, tokenizer::SentencePieceModel;
 
 namespace {
 
@@ -36,9 +46,8 @@ std::vector<Encoding> read_encodings() {
         std::istringstream fields(line);
         std::getline(fields, encoding.name, '\t');
         std::getline(fields, encoding.dna, '\t');
-        for (std::int32_t id = 0; fields >> id;) {
+        for (std::int32_t id = 0; fields >> id;)
             encoding.ids.push_back(id);
-        }
         encodings.push_back(std::move(encoding));
     }
     return encodings;
@@ -47,10 +56,6 @@ std::vector<Encoding> read_encodings() {
 std::string normalised(std::string dna) {
     std::transform(dna.begin(), dna.end(), dna.begin(), normalised_base);
     return dna;
-}
-
-DnaTokenizer small_tokenizer() {
-    return DnaTokenizer::load(test_data("tokenizer/small.model"));
 }
 
 }  // namespace
@@ -97,17 +102,6 @@ DOCTEST_TEST_CASE("encode: a sequence longer than SentencePiece's training limit
     DOCTEST_CHECK(tokenizer.decode(tokenizer.encode(dna)) == normalised(dna));
 }
 
-DOCTEST_TEST_CASE("encode: the same on many threads") {
-    const DnaTokenizer tokenizer = small_tokenizer();
-    const auto encodings = read_encodings();
-    std::atomic<int> wrong{0};
-    parallel_for(400, 4, [&](std::int64_t i) {
-        const Encoding& encoding = encodings[static_cast<std::size_t>(i) % encodings.size()];
-        wrong += tokenizer.encode(encoding.dna) == encoding.ids ? 0 : 1;
-    });
-    DOCTEST_CHECK(wrong == 0);
-}
-
 DOCTEST_TEST_CASE("pieces: lengths, N and the vocabulary list") {
     const DnaTokenizer tokenizer = small_tokenizer();
     DOCTEST_CHECK(tokenizer.vocab_size() == 512);
@@ -147,14 +141,6 @@ DOCTEST_TEST_CASE("load: what is no DNA tokenizer is refused with the reason") {
 }
 
 namespace {
-
-using tokenizer::ModelPiece;
-using tokenizer::PieceKind;
-using tokenizer::SentencePieceModel;
-
-SentencePieceModel small_model() {
-    return tokenizer::parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small");
-}
 
 std::string refusal_of(const SentencePieceModel& model) {
     const std::string what =
@@ -233,9 +219,8 @@ DOCTEST_TEST_CASE("pieces: a network's input needs all five special ones, and is
     DOCTEST_CHECK_NOTHROW(DnaTokenizer::from_serialized(json, "t.json").require_special_pieces());
     for (const std::string name : {"[PAD]", "[CLS]", "[SEP]", "[MASK]"}) {
         std::string without = json;
-        for (std::size_t at = 0; (at = without.find('"' + name + '"', at)) != std::string::npos;) {
+        for (std::size_t at = 0; (at = without.find('"' + name + '"', at)) != std::string::npos;)
             without.replace(at + 2, 1, "x");
-        }
         const auto tokenizer = DnaTokenizer::from_serialized(without, "t.json");
         DOCTEST_CHECK(message_of<InputError>([&] { tokenizer.require_special_pieces(); }) ==
                       "the tokenizer has no " + name +
@@ -277,4 +262,203 @@ DOCTEST_TEST_CASE("load: a folder's tokenizer.model that is a link to itself is 
     DOCTEST_CHECK(message_of<InputError>([&] { DnaTokenizer::load(folder.path()); }) ==
                   (folder / "tokenizer.model").string() +
                       ": cannot be read: Too many levels of symbolic links");
+}
+
+DOCTEST_TEST_CASE("tokenizer_files: a folder from which either form is read back") {
+    const TempDir folder;
+    const auto ours = small_tokenizer();
+    tokenizer::write_tokenizer_files(ours, 512, folder.path());
+    DOCTEST_CHECK(read_file(folder / "tokenizer.model") == read_file(test_data("tokenizer/small.model")));
+    DOCTEST_CHECK(read_json(folder / "tokenizer_config.json")["model_max_length"] == 512);
+    const auto again = DnaTokenizer::load(folder / "tokenizer.json");
+    DOCTEST_CHECK(again.special_ids() == tokenizer::SpecialIds{});
+    DOCTEST_CHECK(again.vocab_size() == ours.vocab_size());
+    const std::string dna = "acgtuGATTACARYNNN";
+    DOCTEST_CHECK(again.encode(dna) == ours.encode(dna));
+    DOCTEST_CHECK(again.encode_with_spans(dna).spans == ours.encode_with_spans(dna).spans);
+    for (std::int32_t id = 0; id < ours.vocab_size(); ++id) {
+        DOCTEST_CHECK(again.piece(id) == ours.piece(id));
+        DOCTEST_CHECK(again.piece_length(id) == ours.piece_length(id));
+        DOCTEST_CHECK(again.has_n(id) == ours.has_n(id));
+    }
+    DOCTEST_CHECK(DnaTokenizer::load(folder.path()).file_name() == std::string("tokenizer.model"));
+    std::filesystem::remove(folder / "tokenizer.model");
+    DOCTEST_CHECK(DnaTokenizer::load(folder.path()).file_name() == std::string("tokenizer.json"));
+}
+
+DOCTEST_TEST_CASE("tokenizer_files: a Hugging Face tokenizer keeps its form and its ids") {
+    const TempDir folder;
+    const auto gena = DnaTokenizer::load(test_data("tokenizer/hf/gena_like.json"));
+    DOCTEST_CHECK(gena.special_ids() == tokenizer::SpecialIds{3, 0, 1, 2, 4});
+    tokenizer::write_tokenizer_files(gena, 4096, folder.path());
+    DOCTEST_CHECK(read_file(folder / "tokenizer.json") ==
+                  read_file(test_data("tokenizer/hf/gena_like.json")));
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "tokenizer.model"));
+    const Json config = read_json(folder / "tokenizer_config.json");
+    DOCTEST_CHECK(config["added_tokens_decoder"]["3"]["content"] == "[PAD]");
+    DOCTEST_CHECK(config["mask_token"] == "[MASK]");
+}
+
+DOCTEST_TEST_CASE(
+    "tokenizer_files: tokens that transformers added to tokenizer.json go before tokenizer.model") {
+    const TempDir folder;
+    const auto ours = small_tokenizer();
+    tokenizer::write_tokenizer_files(ours, 512, folder.path());
+    Json json = read_json(folder / "tokenizer.json");
+    json["added_tokens"].push_back(
+        {{"id", 512}, {"content", "TATAAA"}, {"special", false}, {"normalized", true}});
+    write_json(folder / "tokenizer.json", json, Overwrite::allow);
+    const auto extended = DnaTokenizer::load(folder.path());
+    DOCTEST_CHECK(extended.vocab_size() == 513);
+    DOCTEST_CHECK(extended.encode("tataaa") == std::vector<std::int32_t>{512});
+}
+
+DOCTEST_TEST_CASE("kmer_tokenizer: AutoTokenizer gives our ids between [CLS] and [SEP]") {
+    std::istringstream lines(read_file(test_data("tokenizer/hf/kmers.tsv")));
+    int count = 0;
+    for (std::string k, text, ids, line; std::getline(lines, line); ++count) {
+        std::istringstream fields(line);
+        std::getline(fields, k, '\t');
+        std::getline(fields, text, '\t');
+        std::getline(fields, ids, '\t');
+        std::string ours = "2";
+        for (const std::int32_t id : kmer_tokenizer(std::stoi(k)).encode(text))
+            ours += " " + std::to_string(id);
+        DOCTEST_CAPTURE(k);
+        DOCTEST_CAPTURE(text);
+        DOCTEST_CHECK(ours + " 3" == ids);
+    }
+    DOCTEST_CHECK(count > 60);
+}
+
+DOCTEST_TEST_CASE("kmer_tokenizer: pieces, their lengths, N and special ids") {
+    const DnaTokenizer tokenizer = kmer_tokenizer(3);
+    DOCTEST_CHECK(tokenizer.vocab_size() == 74);
+    DOCTEST_CHECK(tokenizer.special_ids() == tokenizer::SpecialIds{});
+    DOCTEST_CHECK_NOTHROW(tokenizer.require_special_pieces());
+    DOCTEST_CHECK(tokenizer.piece(4) == "[MASK]");
+    DOCTEST_CHECK(tokenizer.piece_length(4) == 0);
+    DOCTEST_CHECK(tokenizer.piece(73) == "TTT");
+    for (std::int32_t id = tokenizer::special::count; id < tokenizer.vocab_size(); ++id) {
+        DOCTEST_CHECK(tokenizer.piece_length(id) == static_cast<std::int32_t>(tokenizer.piece(id).size()));
+        DOCTEST_CHECK(tokenizer.encode(tokenizer.piece(id)) == std::vector{id});
+        DOCTEST_CHECK(tokenizer.has_n(id) == (id == 9));
+    }
+    DOCTEST_CHECK(tokenizer.has_n(tokenizer::special::unk));
+    DOCTEST_CHECK_FALSE(tokenizer.has_n(tokenizer::special::mask));
+    DOCTEST_CHECK_THROWS_AS(static_cast<void>(tokenizer.piece(74)), std::out_of_range);
+    DOCTEST_CHECK_THROWS_AS(static_cast<void>(tokenizer.vocabulary_text()), std::logic_error);
+    DOCTEST_CHECK(kmer_tokenizer(1).vocab_size() == 10);
+    DOCTEST_CHECK(kmer_tokenizer(6).vocab_size() == 4106);
+    DOCTEST_CHECK(message_of<ConfigError>([] { static_cast<void>(kmer_tokenizer(13)); }) ==
+                  "k-mers have 1 to 12 letters, not 13");
+}
+
+DOCTEST_TEST_CASE("kmer_tokenizer: decoding gives the normalised sequence back, spans cover it") {
+    for (const int k : {1, 3, 6}) {
+        const DnaTokenizer tokenizer = kmer_tokenizer(k);
+        for (const std::string dna : {"", "N", "gattacaNNuRYACGTACGTAC", "ACGTACGTACGT", "NACGTNNACN"}) {
+            const auto encoding = tokenizer.encode_with_spans(dna);
+            DOCTEST_CHECK(tokenizer.decode(encoding.ids) == normalised(dna));
+            DOCTEST_CHECK(tokenizer.encode(dna) == encoding.ids);
+            std::size_t position = 0;
+            for (std::size_t i = 0; i < encoding.ids.size(); ++i) {
+                DOCTEST_CHECK(encoding.spans[i].begin == position);
+                position = encoding.spans[i].end;
+            }
+            DOCTEST_CHECK(position == dna.size());
+        }
+    }
+    const std::vector<std::int32_t> special{0, 2, 5, 4, 1, 3}, outside{10};
+    DOCTEST_CHECK(kmer_tokenizer(1).decode(special) == "A");
+    DOCTEST_CHECK(message_of<ConfigError>([&] { static_cast<void>(kmer_tokenizer(1).decode(outside)); }) ==
+                  "id 10 lies outside the tokenizer's vocabulary of 10");
+}
+
+DOCTEST_TEST_CASE("kmer_tokenizer: the same ids whatever the threads, and on many of them") {
+    const DnaTokenizer tokenizer = kmer_tokenizer(6);
+    std::string dna;
+    for (int i = 0; i < 3000; ++i)
+        dna += "GATTACACCGGTNNACGTATCG"[static_cast<std::size_t>(i * i % 22)];
+    const auto expected = tokenizer.encode(dna);
+    DOCTEST_CHECK(tokenizer.encode(dna, 4) == expected);
+    DOCTEST_CHECK(tokenizer.encode_with_spans(dna, 4).ids == expected);
+    std::atomic<int> wrong{0};
+    parallel_for(100, 4, [&](std::int64_t) { wrong += tokenizer.encode(dna) == expected ? 0 : 1; });
+    DOCTEST_CHECK(wrong == 0);
+}
+
+DOCTEST_TEST_CASE("kmer_tokenizer: the files of a model folder make the same tokenizer") {
+    for (const int k : {1, 3, 6}) {
+        const TempDir folder;
+        const DnaTokenizer ours = kmer_tokenizer(k);
+        tokenizer::write_tokenizer_files(ours, 512, folder.path());
+        if (const char* keep = std::getenv("BIGBIRD_WRITE_HF")) {  // for make_kmer_fixtures.py
+            const auto kept = std::filesystem::path(keep) / ("kmers_" + std::to_string(k));
+            std::filesystem::create_directories(kept);
+            tokenizer::write_tokenizer_files(ours, 512, kept);
+        }
+        DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "tokenizer.model"));
+        const DnaTokenizer again = DnaTokenizer::load(folder.path());
+        DOCTEST_CHECK(again.file_name() == std::string("tokenizer.json"));
+        DOCTEST_CHECK(again.serialized() == ours.serialized());
+        DOCTEST_CHECK(again.vocab_size() == ours.vocab_size());
+        const std::string dna = "acgtuGATTACARYNNNACGTACGTA";
+        DOCTEST_CHECK(again.encode(dna) == ours.encode(dna));
+        DOCTEST_CHECK(kmer_length(again) == k);
+    }
+    DOCTEST_CHECK_FALSE(kmer_length(small_tokenizer()));
+    DOCTEST_CHECK_FALSE(kmer_length(DnaTokenizer::load(test_data("tokenizer/hf/gena_like.json"))));
+}
+
+DOCTEST_TEST_CASE("kmer_tokenizer: a changed or damaged file is refused") {
+    const std::string whole = tokenizer::kmer_json(2);
+    const auto refusal = [](const std::string& text) {
+        return message_of<InputError>([&] { DnaTokenizer::from_serialized(text, "t.json"); });
+    };
+    const std::string other =
+        "t.json: has a model of type 'WordLevel', which this program does not understand "
+        "in a tokenizer.json of DNA";
+    std::string changed = whole;
+    changed.replace(changed.find("\"TT\": 25"), 8, "\"TT\": 26");
+    DOCTEST_CHECK(refusal(changed) == other);
+    changed = whole;
+    changed.replace(changed.find("{2}"), 3, "{3}");
+    DOCTEST_CHECK(refusal(changed) == other);
+    DOCTEST_CHECK(refusal(whole.substr(0, whole.size() / 2)) ==
+                  "t.json: is not a JSON file, or a damaged one");
+}
+
+namespace {
+
+std::string refusal(const InputSpec& spec) {
+    return message_of<ConfigError>([&] { static_cast<void>(spec.open()); });
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("input_spec: opens the tokenizer that it names") {
+    const auto k_of = [](const InputSpec& spec) { return tokenizer::kmer_length(spec.open()); };
+    DOCTEST_CHECK(k_of({.input = Input::bases}) == 1);
+    DOCTEST_CHECK(k_of({.input = Input::kmers}) == 6);
+    DOCTEST_CHECK(k_of({.input = Input::kmers, .kmer_length = 3}) == 3);
+    const InputSpec tokens{.tokenizer = test_data("tokenizer/small.model")};
+    DOCTEST_CHECK(tokens.open().vocab_size() == 512);
+    DOCTEST_CHECK(tokens.names_tokenizer());
+    DOCTEST_CHECK(InputSpec{.input = Input::bases}.names_tokenizer());
+    DOCTEST_CHECK_FALSE(InputSpec{}.names_tokenizer());
+    DOCTEST_CHECK_NOTHROW(InputSpec{}.validate());  // a corpus may hold it
+}
+
+DOCTEST_TEST_CASE("input_spec: says what is missing and what excludes each other") {
+    DOCTEST_CHECK(refusal({}) == "--tokenizer MODEL is needed, or --input bases, or --input kmers");
+    DOCTEST_CHECK(refusal({.input = Input::bases, .tokenizer = "t.model"}) ==
+                  "--tokenizer is for --input tokens; --input bases needs none");
+    DOCTEST_CHECK(refusal({.input = Input::kmers, .tokenizer = "t.model"}) ==
+                  "--tokenizer is for --input tokens; --input kmers needs none");
+    DOCTEST_CHECK(refusal({.input = Input::bases, .kmer_length = 1}) == "--kmer-length is for --input kmers");
+    DOCTEST_CHECK(refusal({.kmer_length = 6, .tokenizer = "t.model"}) ==
+                  "--kmer-length is for --input kmers");
+    DOCTEST_CHECK(refusal({.input = Input::kmers, .kmer_length = 13}) ==
+                  "k-mers have 1 to 12 letters, not 13");
 }

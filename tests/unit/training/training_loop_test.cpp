@@ -217,6 +217,19 @@ DOCTEST_TEST_CASE("training_loop: helper, a run in a process of its own") {
             }
         };
     }
+    const auto outlast_signal = [] {
+        set_stop_signal(SIGTERM);
+        ::sleep(60);
+    };
+    if (what == "long step") {
+        task.on_step = [&](std::int64_t step) {
+            if (step == 11) outlast_signal();
+        };
+    } else if (what == "long evaluation") {
+        task.on_evaluate = [&] {
+            if (task.evaluations == 2) outlast_signal();
+        };
+    }
     run_training(task, what == "often" ? often_written_spec() : evaluating_spec(), run);
 }
 
@@ -235,6 +248,28 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(rest.steps_made == 12);
     DOCTEST_CHECK(same_model(folder / "run", folder / "whole"));
     DOCTEST_CHECK(curve(folder / "run") == curve(folder / "whole"));
+}
+
+DOCTEST_TEST_CASE("training_loop: a signal in a step or evaluation of a minute keeps the last step at once") {
+    const testing::TempDir folder;
+    testing::ToyTask whole;
+    run_training(whole, evaluating_spec(), folder / "whole");
+    for (const auto& [what, step] : {std::pair("long step", 10), std::pair("long evaluation", 9)}) {
+        const fs::path run = folder / what;
+        const auto start = std::chrono::steady_clock::now();
+        int status = 0;
+        const pid_t child = start_helper(run, what);
+        DOCTEST_REQUIRE(::waitpid(child, &status, 0) == child);
+        DOCTEST_CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
+        DOCTEST_REQUIRE(WIFEXITED(status));
+        DOCTEST_CHECK(WEXITSTATUS(status) == 143);
+        DOCTEST_CHECK(CheckpointStore(run, 1).steps().back() == step);
+        testing::ToyTask rest;
+        run_training(rest, evaluating_spec(), run);
+        DOCTEST_CHECK(rest.steps_made == 20 - step);
+        DOCTEST_CHECK(same_model(run, folder / "whole"));
+        DOCTEST_CHECK(curve(run) == curve(folder / "whole"));
+    }
 }
 
 DOCTEST_TEST_CASE("training_loop: killed in the middle of a checkpoint, a run goes on from the one before") {

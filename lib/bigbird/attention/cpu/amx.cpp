@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/attention/cpu/kernels.hpp"
+#include "bigbird/attention/cpu/fused_kernel.hpp"
 
 #if defined(__AMX_BF16__)
-
 #include "bigbird/attention/cpu/kernel_impl.hpp"
+#endif
 
 namespace bigbird::attention {
 
 const FusedKernel* fused_kernel_amx() {
+#if defined(__AMX_BF16__)
     static const KernelOf<MatrixTiles> kernel("amx");
     return &kernel;
-}
-
-}  // namespace bigbird::attention
-
 #else
-
-namespace bigbird::attention {
-
-const FusedKernel* fused_kernel_amx() {
     return nullptr;
+#endif
 }
 
 }  // namespace bigbird::attention
-
-#endif

@@ -1,36 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/attention/cpu/kernels.hpp"
+#include "bigbird/attention/cpu/fused_kernel.hpp"
 
 #if defined(__AVX512F__)
-
 #include "bigbird/attention/cpu/elementwise_impl.hpp"
 #include "bigbird/attention/cpu/kernel_impl.hpp"
+#endif
 
 namespace bigbird::attention {
 
 const FusedKernel* fused_kernel_avx512() {
+#if defined(__AVX512F__)
     static const KernelOf<FloatTiles> kernel("avx512");
     return &kernel;
-}
-
-const ElementwiseKernels* elementwise_avx512() {
-    return &elementwise_of_this_set;
-}
-
-}  // namespace bigbird::attention
-
 #else
-
-namespace bigbird::attention {
-
-const FusedKernel* fused_kernel_avx512() {
     return nullptr;
+#endif
 }
 
 const ElementwiseKernels* elementwise_avx512() {
+#if defined(__AVX512F__)
+    return &elementwise_of_this_set;
+#else
     return nullptr;
+#endif
 }
 
 }  // namespace bigbird::attention
-
-#endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bigbird/attention/cpu/elementwise.hpp"
+#include "bigbird/attention/cpu/fused_kernel.hpp"
 #include "bigbird/attention/cpu/vector.hpp"
 
 #include <cmath>
@@ -26,12 +26,9 @@ struct HalfMemory {
 template <typename Body, typename Rest>
 void for_vectors(std::int64_t count, Body&& body, Rest&& rest) {
     std::int64_t i = 0;
-    for (; i + Vec::lanes <= count; i += Vec::lanes) {
+    for (; i + Vec::lanes <= count; i += Vec::lanes)
         body(i);
-    }
-    if (i < count) {
-        rest(i, count - i);
-    }
+    if (i < count) rest(i, count - i);
 }
 
 /// sigma(2 sqrt(2 / pi) (x + 0.044715 x^3)): GELU is x times it.
@@ -141,9 +138,7 @@ bigbird::attention::RowLoss softmax_gradient(void* logits, std::int64_t count, s
                 behind = greatest<Memory>(x + label, count - label), top = before > behind ? before : behind;
     const float lse = top + std::log(sum_of_powers<Memory, coarse>(x, count, top));
     const bigbird::attention::RowLoss loss{lse - own, own > before && own >= behind};
-    if (!differentiate) {
-        return loss;
-    }
+    if (!differentiate) return loss;
     const auto softmax = [&](Vec::Float value) { return power_of_e<coarse>(Vec::sub(value, Vec::set(lse))); };
     for_vectors(
         count, [&](std::int64_t i) { Memory::store(x + i, softmax(Memory::load(x + i))); },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/attention/cpu/kernels.hpp"
+#include "bigbird/attention/cpu/fused_kernel.hpp"
 #include "bigbird/core/system/processor.hpp"
 
 namespace bigbird::attention {
@@ -9,9 +9,7 @@ namespace {
 std::vector<const FusedKernel*> usable_kernels(bool bf16) {
     std::vector<const FusedKernel*> kernels;
     const auto offer = [&](InstructionSet needed, const FusedKernel* kernel) {
-        if (instruction_set() >= needed && kernel != nullptr) {
-            kernels.push_back(kernel);
-        }
+        if (instruction_set() >= needed && kernel != nullptr) kernels.push_back(kernel);
     };
     if (bf16) {
         offer(InstructionSet::amx, fused_kernel_amx());
@@ -23,9 +21,8 @@ std::vector<const FusedKernel*> usable_kernels(bool bf16) {
 }
 
 const ElementwiseKernels* usable_elementwise() {
-    if (instruction_set() >= InstructionSet::avx512 && elementwise_avx512() != nullptr) {
+    if (instruction_set() >= InstructionSet::avx512 && elementwise_avx512() != nullptr)
         return elementwise_avx512();
-    }
     return instruction_set() >= InstructionSet::avx2 ? elementwise_avx2() : nullptr;
 }
 
@@ -45,12 +42,10 @@ const ElementwiseKernels* elementwise_kernels() {
 KeyRows transpose(const BlockLayout& layout, std::int64_t blocks) {
     KeyRows keys;
     keys.offsets.assign(static_cast<std::size_t>(blocks) + 1, 0);
-    for (const std::int32_t column : layout.columns) {
+    for (const std::int32_t column : layout.columns)
         ++keys.offsets[static_cast<std::size_t>(column) + 1];
-    }
-    for (std::size_t i = 1; i < keys.offsets.size(); ++i) {
+    for (std::size_t i = 1; i < keys.offsets.size(); ++i)
         keys.offsets[i] += keys.offsets[i - 1];
-    }
     keys.rows.resize(layout.columns.size());
     keys.entries.resize(layout.columns.size());
     std::vector<std::int32_t> next = keys.offsets;

@@ -75,4 +75,38 @@ public:
 /// none (no AVX2).
 const std::vector<const FusedKernel*>& fused_kernels(bool bf16);
 
+// One maker an instruction set; each stands in a file of its own that is compiled for it, and may be called
+// only where the processor has it (fused_dispatch.cpp). nullptr where the compiler cannot target it.
+
+// Element by element on the CPU, vectorised for the processor at hand; LibTorch's tanh GELU takes longer than
+// the matrix product before it (docs/development/measurements.md). No LibTorch here.
+
+/// The loss of a row of logits.
+struct RowLoss {
+    float nats;       ///< -ln softmax(logits)[label]
+    bool is_correct;  ///< the label's logit is the greatest, the first of equals
+};
+
+struct ElementwiseKernels {
+    /// y = 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))); y may be x. float, or bfloat16 where `bf16`.
+    void (*gelu_tanh)(const void* x, void* y, std::int64_t count, bool bf16);
+    /// dx = dy * gelu_tanh'(x).
+    void (*gelu_tanh_backward)(const void* dy, const void* x, void* dx, std::int64_t count, bool bf16);
+    /// The loss of `count` logits; where `differentiate`, they become its gradient: softmax(logits), less 1
+    /// at the label, which is in [0, count).
+    RowLoss (*softmax_gradient)(void* logits, std::int64_t count, std::int64_t label, bool differentiate,
+                                bool bf16);
+};
+
+/// nullptr where the processor has no AVX2.
+const ElementwiseKernels* elementwise_kernels();
+
+const FusedKernel* fused_kernel_avx2();
+const FusedKernel* fused_kernel_avx512();
+const FusedKernel* fused_kernel_avx512_bf16();  ///< bfloat16 tensors only
+const FusedKernel* fused_kernel_amx();          ///< bfloat16 tensors only
+
+const ElementwiseKernels* elementwise_avx2();
+const ElementwiseKernels* elementwise_avx512();
+
 }  // namespace bigbird::attention

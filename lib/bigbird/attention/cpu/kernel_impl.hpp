@@ -4,7 +4,7 @@
 #pragma once
 
 #include "bigbird/attention/cpu/memory.hpp"
-#include "bigbird/attention/pattern/biases.hpp"
+#include "bigbird/attention/pattern/pattern.hpp"
 
 namespace {
 
@@ -47,9 +47,7 @@ public:
             load_block<Tiles>(p, s, p.k, group, block, plain);
             Tiles::as_right_transposed(packed.of(packed.k_transposed, block), plain, s.padded_block,
                                        s.padded_dim);
-            if (backward) {
-                Tiles::as_right(packed.of(packed.k, block), plain, s.padded_block, s.padded_dim);
-            }
+            if (backward) Tiles::as_right(packed.of(packed.k, block), plain, s.padded_block, s.padded_dim);
             load_block<Tiles>(p, s, p.v, group, block, plain);
             if (!backward) {
                 Tiles::as_right(packed.of(packed.v, block), plain, s.padded_block, s.padded_dim);
@@ -107,9 +105,8 @@ public:
             }
             store_block<Tiles>(p, s, p.dq, group, row, w.dq, s.scale * ln_2);
         }
-        for (std::int64_t column = 0; column < p.blocks; ++column) {
+        for (std::int64_t column = 0; column < p.blocks; ++column)
             store_columns(p, s, w, group, column, column);
-        }
     }
 
     void backward_row(const FusedProblem& p, std::int64_t group, std::int64_t row, const std::byte* memory,
@@ -157,13 +154,11 @@ private:
         const float* const lse = p.lse + group * p.length() + block * s.block;
         for (std::int64_t r = 0; r < s.padded_block; ++r) {
             Element* const row = d_out + r * s.padded_dim;
-            if (r < s.block && p.zero_padded_queries && !mask[r]) {
+            if (r < s.block && p.zero_padded_queries && !mask[r])
                 std::memset(row, 0, static_cast<std::size_t>(s.padded_dim) * sizeof(Element));
-            }
             Vec::Float product = Vec::set(0);
-            for (std::int64_t i = 0; i < s.padded_dim; i += Vec::lanes) {
+            for (std::int64_t i = 0; i < s.padded_dim; i += Vec::lanes)
                 product = Vec::fma(Tiles::load(row + i), Tiles::load(out + r * s.padded_dim + i), product);
-            }
             packed.delta[block * s.padded_block + r] = Vec::sum(product);
             packed.lse[block * s.padded_block + r] = r < s.block ? lse[r] : 0;
         }
@@ -181,25 +176,21 @@ private:
             layout.multiplicity[e] == 1 ? 0 : std::log2(static_cast<float>(layout.multiplicity[e]));
         const bool* const mask = p.key_mask + (group / p.heads) * p.length() + column * s.block;
         constexpr auto padding = static_cast<float>(bigbird::attention::padding_bias) * log2_e;
-        for (std::int64_t i = 0; i < s.padded_block; ++i) {
+        for (std::int64_t i = 0; i < s.padded_block; ++i)
             bias[i] = i >= s.block ? -infinity : weight + (mask[i] ? 0 : padding);
-        }
     }
 
     /// Scores of pairs that the entry's element mask leaves out become -infinity.
     static void apply_element_mask(const FusedProblem& p, const Sizes& s, std::int64_t group,
                                    std::int64_t entry, float* scores, std::int64_t stride) {
         const BlockLayout& layout = p.layout(group);
-        if (layout.mask.empty() || layout.mask[static_cast<std::size_t>(entry)] < 0) {
-            return;
-        }
+        if (layout.mask.empty() || layout.mask[static_cast<std::size_t>(entry)] < 0) return;
         const auto& mask =
             layout.masks[static_cast<std::size_t>(layout.mask[static_cast<std::size_t>(entry)])];
         for (std::int64_t r = 0; r < s.block; ++r) {
             const std::uint8_t* const attended = mask.data() + r * s.block;
-            for (std::int64_t i = 0; i < s.block; ++i) {
+            for (std::int64_t i = 0; i < s.block; ++i)
                 scores[r * stride + i] = attended[i] != 0 ? scores[r * stride + i] : -infinity;
-            }
         }
     }
 
@@ -211,19 +202,19 @@ private:
         for (std::int64_t i = 0; i < count; ++i) {
             const std::int64_t column = layout.columns[static_cast<std::size_t>(first + i)];
             float* const scores = w.scores + i * s.padded_block;
-            Tiles::multiply(scores, width, w.q, s.padded_dim, packed.of(packed.k_transposed, column),
-                            s.padded_block, s.padded_block, s.padded_block, s.padded_dim, false);
+            Tiles::multiply({scores, width}, {w.q, s.padded_dim},
+                            {packed.of(packed.k_transposed, column), s.padded_block},
+                            {s.padded_block, s.padded_block, s.padded_dim}, false);
             key_bias(p, s, group, first + i, w.bias + i * s.padded_block);
             apply_element_mask(p, s, group, first + i, scores, width);
         }
-        for (std::int64_t r = 0; r < s.block; ++r) {
+        for (std::int64_t r = 0; r < s.block; ++r)
             soften_row(s, w, r, width);
-        }
         for (std::int64_t i = 0; i < count; ++i) {
             const std::int64_t column = layout.columns[static_cast<std::size_t>(first + i)];
-            Tiles::multiply(w.out, s.padded_dim, w.probabilities + i * s.padded_block, width,
-                            packed.of(packed.v, column), s.padded_dim, s.padded_block, s.padded_dim,
-                            s.padded_block, true);
+            Tiles::multiply({w.out, s.padded_dim}, {w.probabilities + i * s.padded_block, width},
+                            {packed.of(packed.v, column), s.padded_dim},
+                            {s.padded_block, s.padded_dim, s.padded_block}, true);
         }
     }
 
@@ -247,9 +238,8 @@ private:
                 const Vec::Float factor = Vec::set(std::exp2(before - now));
                 Vec::store(sums, Vec::mul(Vec::load(sums), factor));
                 float* const out = w.out + r * s.padded_dim;
-                for (std::int64_t i = 0; i < s.padded_dim; i += Vec::lanes) {
+                for (std::int64_t i = 0; i < s.padded_dim; i += Vec::lanes)
                     Vec::store(out + i, Vec::mul(Vec::load(out + i), factor));
-                }
             }
         }
         const Vec::Float maximum = Vec::set(w.maximum[r]);
@@ -272,9 +262,8 @@ private:
             const bool real = !p.zero_padded_queries || mask[r];
             float* const out = w.out + r * s.padded_dim;
             const Vec::Float factor = Vec::set(1.0F / sum);
-            for (std::int64_t i = 0; i < s.padded_dim; i += Vec::lanes) {
+            for (std::int64_t i = 0; i < s.padded_dim; i += Vec::lanes)
                 Vec::store(out + i, real ? Vec::mul(Vec::load(out + i), factor) : Vec::set(0));
-            }
         }
         store_block<Tiles>(p, s, p.out, group, row, w.out, 1.0F);
     }
@@ -285,10 +274,11 @@ private:
                                std::int64_t entry) {
         const std::int64_t column = p.layout(group).columns[static_cast<std::size_t>(entry)],
                            n = s.padded_block;
-        Tiles::multiply(w.scores, n, packed.of(packed.q, row), s.padded_dim,
-                        packed.of(packed.k_transposed, column), n, n, n, s.padded_dim, false);
-        Tiles::multiply(w.d_probabilities, n, packed.of(packed.d_out, row), s.padded_dim,
-                        packed.of(packed.v, column), n, n, n, s.padded_dim, false);
+        const ProductSizes sizes{n, n, s.padded_dim};
+        Tiles::multiply({w.scores, n}, {packed.of(packed.q, row), s.padded_dim},
+                        {packed.of(packed.k_transposed, column), n}, sizes, false);
+        Tiles::multiply({w.d_probabilities, n}, {packed.of(packed.d_out, row), s.padded_dim},
+                        {packed.of(packed.v, column), n}, sizes, false);
         key_bias(p, s, group, entry, w.bias);
         apply_element_mask(p, s, group, entry, w.scores, n);
         const float* const lse = packed.lse + row * n;
@@ -319,17 +309,19 @@ private:
 
     static void add_dq(const Sizes& s, const Packed& packed, const BackwardScratch& w, std::int64_t column) {
         const Element* const d_scores = sizeof(Element) == 2 ? w.d_scores : w.d_scores_right;
-        Tiles::multiply(w.dq, s.padded_dim, d_scores, s.padded_block, packed.of(packed.k, column),
-                        s.padded_dim, s.padded_block, s.padded_dim, s.padded_block, true);
+        Tiles::multiply({w.dq, s.padded_dim}, {d_scores, s.padded_block},
+                        {packed.of(packed.k, column), s.padded_dim},
+                        {s.padded_block, s.padded_dim, s.padded_block}, true);
     }
 
     static void add_dk_dv(const Sizes& s, const Packed& packed, const BackwardScratch& w, std::int64_t row,
                           float* dk_transposed, float* dv_transposed) {
         const std::int64_t n = s.padded_block;
-        Tiles::multiply(dv_transposed, n, packed.of(packed.d_out_transposed, row), n, w.probabilities, n,
-                        s.padded_dim, n, n, true);
-        Tiles::multiply(dk_transposed, n, packed.of(packed.q_transposed, row), n, w.d_scores_right, n,
-                        s.padded_dim, n, n, true);
+        const ProductSizes sizes{s.padded_dim, n, n};
+        Tiles::multiply({dv_transposed, n}, {packed.of(packed.d_out_transposed, row), n},
+                        {w.probabilities, n}, sizes, true);
+        Tiles::multiply({dk_transposed, n}, {packed.of(packed.q_transposed, row), n}, {w.d_scores_right, n},
+                        sizes, true);
     }
 
     /// Sum `slot` of dk and dv, made upright and written to the key block `column`.

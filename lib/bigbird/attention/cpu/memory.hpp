@@ -3,7 +3,7 @@
 // Blocks and head_dim are padded to whole tiles with zeros.
 #pragma once
 
-#include "bigbird/attention/cpu/kernels.hpp"
+#include "bigbird/attention/cpu/fused_kernel.hpp"
 #include "bigbird/attention/cpu/tiles.hpp"
 
 #include <cmath>
@@ -160,9 +160,8 @@ void copy_row(Element* to, const Source* from, const Sizes& s) {
             std::memcpy(to + i, &bits, sizeof bits);
         }
     }  // kernels of bfloat16 operands are given bfloat16 tensors only
-    for (std::int64_t i = s.dim; i < s.padded_dim; ++i) {
+    for (std::int64_t i = s.dim; i < s.padded_dim; ++i)
         to[i] = 0;
-    }
 }
 
 /// A block of a tensor as a plain operand, padded with zeros.
@@ -192,9 +191,8 @@ void store_block(const FusedProblem& p, const SizesOf<Tiles>& s, const FusedTens
     const std::int64_t begin = offset(p, t, group, row);
     for (std::int64_t r = 0; r < s.block; ++r) {
         float* const from = rows + r * s.padded_dim;
-        for (std::int64_t i = 0; i < s.padded_dim; i += Vec::lanes) {
+        for (std::int64_t i = 0; i < s.padded_dim; i += Vec::lanes)
             Vec::store(from + i, Vec::mul(Vec::load(from + i), Vec::set(factor)));
-        }
         if (!p.bf16) {
             std::memcpy(static_cast<float*>(t.data) + begin + r * t.row_stride, from,
                         static_cast<std::size_t>(s.dim) * sizeof(float));

@@ -15,59 +15,69 @@ namespace {
 inline void transpose_words(std::uint32_t* dst, std::int64_t dst_stride, const std::uint32_t* src,
                             std::int64_t src_stride, std::int64_t rows, std::int64_t cols) {
     for (std::int64_t i = 0; i < rows; i += 16) {
-        for (std::int64_t j = 0; j < cols; j += 16) {
+        for (std::int64_t j = 0; j < cols; j += 16)
             transpose_square(dst + j * dst_stride + i, dst_stride, src + i * src_stride + j, src_stride);
-        }
     }
 }
 
+/// A matrix in memory; its rows are `stride` elements apart.
+template <typename T>
+struct Matrix {
+    T* data;
+    std::int64_t stride;
+    T* at(std::int64_t row, std::int64_t column) const { return data + row * stride + column; }
+    Matrix from(std::int64_t row, std::int64_t column) const { return {at(row, column), stride}; }
+};
+
+/// Of a product C (m, n) = A (m, k) B (k, n).
+struct ProductSizes {
+    std::int64_t m, n, k;
+};
+
 /// Rows x columns of registers that one inner loop keeps: `broadcast(a, row, k)` against `columns` vectors.
 template <typename Step, int rows, int columns>
-inline void register_tile(float* c, std::int64_t ldc, const typename Step::A* a, std::int64_t lda,
-                          const typename Step::B* b, std::int64_t ldb, std::int64_t k, bool add) {
+inline void register_tile(Matrix<float> c, Matrix<const typename Step::A> a, Matrix<const typename Step::B> b,
+                          std::int64_t k, bool add) {
     Vec::Float sum[static_cast<std::size_t>(rows)][static_cast<std::size_t>(columns)];
     for (int i = 0; i < rows; ++i) {
-        for (int j = 0; j < columns; ++j) {
-            sum[i][j] = add ? Vec::load(c + i * ldc + j * Vec::lanes) : Vec::set(0);
-        }
+        for (int j = 0; j < columns; ++j)
+            sum[i][j] = add ? Vec::load(c.at(i, j * Vec::lanes)) : Vec::set(0);
     }
     for (std::int64_t kk = 0; kk < k; ++kk) {
         typename Step::Vector right[static_cast<std::size_t>(columns)];
-        for (int j = 0; j < columns; ++j) {
-            right[j] = Step::load(b + kk * ldb + j * Vec::lanes);
-        }
+        for (int j = 0; j < columns; ++j)
+            right[j] = Step::load(b.at(kk, j * Vec::lanes));
         for (int i = 0; i < rows; ++i) {
-            const typename Step::Vector left = Step::broadcast(a + i * lda + kk);
-            for (int j = 0; j < columns; ++j) {
+            const typename Step::Vector left = Step::broadcast(a.at(i, kk));
+            for (int j = 0; j < columns; ++j)
                 sum[i][j] = Step::multiply_add(sum[i][j], left, right[j]);
-            }
         }
     }
     for (int i = 0; i < rows; ++i) {
-        for (int j = 0; j < columns; ++j) {
-            Vec::store(c + i * ldc + j * Vec::lanes, sum[i][j]);
-        }
+        for (int j = 0; j < columns; ++j)
+            Vec::store(c.at(i, j * Vec::lanes), sum[i][j]);
     }
 }
 
 /// C from register tiles of 4 rows and up to `widest` vectors.
 template <typename Step>
-inline void product_of_registers(float* c, std::int64_t ldc, const typename Step::A* a, std::int64_t lda,
-                                 const typename Step::B* b, std::int64_t ldb, std::int64_t m, std::int64_t n,
-                                 std::int64_t k, bool add) {
+inline void product_of_registers(Matrix<float> c, Matrix<const typename Step::A> a,
+                                 Matrix<const typename Step::B> b, ProductSizes size, bool add) {
     constexpr int widest = Vec::lanes == 16 ? 4 : 2;
-    for (std::int64_t j = 0; j < n;) {
-        const std::int64_t vectors = (n - j) / Vec::lanes;
-        for (std::int64_t i = 0; i < m; i += 4) {
-            float* const corner = c + i * ldc + j;
+    for (std::int64_t j = 0; j < size.n;) {
+        const std::int64_t vectors = (size.n - j) / Vec::lanes;
+        for (std::int64_t i = 0; i < size.m; i += 4) {
+            const auto tile = [&]<int columns>() {
+                register_tile<Step, 4, columns>(c.from(i, j), a.from(i, 0), b.from(0, j), size.k, add);
+            };
             if (vectors >= widest) {
-                register_tile<Step, 4, widest>(corner, ldc, a + i * lda, lda, b + j, ldb, k, add);
+                tile.template operator()<widest>();
             } else if (vectors == 3) {
-                register_tile<Step, 4, 3>(corner, ldc, a + i * lda, lda, b + j, ldb, k, add);
+                tile.template operator()<3>();
             } else if (vectors == 2) {
-                register_tile<Step, 4, 2>(corner, ldc, a + i * lda, lda, b + j, ldb, k, add);
+                tile.template operator()<2>();
             } else {
-                register_tile<Step, 4, 1>(corner, ldc, a + i * lda, lda, b + j, ldb, k, add);
+                tile.template operator()<1>();
             }
         }
         j += (vectors < widest ? vectors : widest) * Vec::lanes;
@@ -90,10 +100,10 @@ struct FloatTiles {
 
     static void begin() {}
     static void end() {}
-    /// ldb counts columns of B.
-    static void multiply(float* c, std::int64_t ldc, const Element* a, std::int64_t lda, const Element* b,
-                         std::int64_t ldb, std::int64_t m, std::int64_t n, std::int64_t k, bool add) {
-        product_of_registers<Step>(c, ldc, a, lda, b, ldb, m, n, k, add);
+    /// The stride of b counts columns of B.
+    static void multiply(Matrix<float> c, Matrix<const Element> a, Matrix<const Element> b, ProductSizes size,
+                         bool add) {
+        product_of_registers<Step>(c, a, b, size, add);
     }
     static Vec::Float load(const Element* p) { return Vec::load(p); }
     static void store_plain(Element* p, Vec::Float x) { Vec::store(p, x); }
@@ -173,10 +183,11 @@ struct PairTiles : PairedForms {
     };
     static void begin() {}
     static void end() {}
-    static void multiply(float* c, std::int64_t ldc, const Element* a, std::int64_t lda, const Element* b,
-                         std::int64_t ldb, std::int64_t m, std::int64_t n, std::int64_t k, bool add) {
-        product_of_registers<Step>(c, ldc, reinterpret_cast<const std::uint32_t*>(a), lda / 2,
-                                   reinterpret_cast<const std::uint32_t*>(b), ldb, m, n, k / 2, add);
+    static void multiply(Matrix<float> c, Matrix<const Element> a, Matrix<const Element> b, ProductSizes size,
+                         bool add) {
+        product_of_registers<Step>(c, {reinterpret_cast<const std::uint32_t*>(a.data), a.stride / 2},
+                                   {reinterpret_cast<const std::uint32_t*>(b.data), b.stride},
+                                   {size.m, size.n, size.k / 2}, add);
     }
 };
 
@@ -196,16 +207,16 @@ struct MatrixTiles : PairedForms {
     }
     static void end() { _tile_release(); }
 
-    /// Up to 2 x 2 tiles of C; tiles 0-3 hold them, 4-5 A and 6-7 B.
+    /// Up to 2 x 2 tiles of C; tiles 0-3 hold them, 4-5 A and 6-7 B. The stride of b counts columns of B.
     template <bool tall, bool wide>
-    static void corner(float* c, std::int64_t ldc, const Element* a, std::int64_t lda, const Element* b,
-                       std::int64_t ldb, std::int64_t k, bool add) {
-        const std::int64_t c_bytes = ldc * 4, a_bytes = lda * 2, b_bytes = ldb * 4;
+    static void corner(Matrix<float> c, Matrix<const Element> a, Matrix<const Element> b, std::int64_t k,
+                       bool add) {
+        const std::int64_t c_bytes = c.stride * 4, a_bytes = a.stride * 2, b_bytes = b.stride * 4;
         if (add) {
-            _tile_loadd(0, c, c_bytes);
-            if constexpr (wide) _tile_loadd(1, c + 16, c_bytes);
-            if constexpr (tall) _tile_loadd(2, c + 16 * ldc, c_bytes);
-            if constexpr (tall && wide) _tile_loadd(3, c + 16 * ldc + 16, c_bytes);
+            _tile_loadd(0, c.data, c_bytes);
+            if constexpr (wide) _tile_loadd(1, c.at(0, 16), c_bytes);
+            if constexpr (tall) _tile_loadd(2, c.at(16, 0), c_bytes);
+            if constexpr (tall && wide) _tile_loadd(3, c.at(16, 16), c_bytes);
         } else {
             _tile_zero(0);
             if constexpr (wide) _tile_zero(1);
@@ -213,41 +224,38 @@ struct MatrixTiles : PairedForms {
             if constexpr (tall && wide) _tile_zero(3);
         }
         for (std::int64_t kk = 0; kk < k; kk += 32) {
-            _tile_loadd(4, a + kk, a_bytes);
-            _tile_loadd(6, b + kk * ldb, b_bytes);
+            _tile_loadd(4, a.at(0, kk), a_bytes);
+            _tile_loadd(6, b.at(kk, 0), b_bytes);
             _tile_dpbf16ps(0, 4, 6);
             if constexpr (wide) {
-                _tile_loadd(7, b + kk * ldb + 32, b_bytes);
+                _tile_loadd(7, b.at(kk, 32), b_bytes);
                 _tile_dpbf16ps(1, 4, 7);
             }
             if constexpr (tall) {
-                _tile_loadd(5, a + 16 * lda + kk, a_bytes);
+                _tile_loadd(5, a.at(16, kk), a_bytes);
                 _tile_dpbf16ps(2, 5, 6);
             }
             if constexpr (tall && wide) _tile_dpbf16ps(3, 5, 7);
         }
-        _tile_stored(0, c, c_bytes);
-        if constexpr (wide) _tile_stored(1, c + 16, c_bytes);
-        if constexpr (tall) _tile_stored(2, c + 16 * ldc, c_bytes);
-        if constexpr (tall && wide) _tile_stored(3, c + 16 * ldc + 16, c_bytes);
+        _tile_stored(0, c.data, c_bytes);
+        if constexpr (wide) _tile_stored(1, c.at(0, 16), c_bytes);
+        if constexpr (tall) _tile_stored(2, c.at(16, 0), c_bytes);
+        if constexpr (tall && wide) _tile_stored(3, c.at(16, 16), c_bytes);
     }
 
-    static void multiply(float* c, std::int64_t ldc, const Element* a, std::int64_t lda, const Element* b,
-                         std::int64_t ldb, std::int64_t m, std::int64_t n, std::int64_t k, bool add) {
-        for (std::int64_t j = 0; j < n; j += 32) {
-            for (std::int64_t i = 0; i < m; i += 32) {
-                float* const at = c + i * ldc + j;
-                const Element* const left = a + i * lda;
-                const Element* const right = b + 2 * j;
-                const bool tall = m - i > 16, wide = n - j > 16;
-                if (tall && wide) {
-                    corner<true, true>(at, ldc, left, lda, right, ldb, k, add);
-                } else if (tall) {
-                    corner<true, false>(at, ldc, left, lda, right, ldb, k, add);
-                } else if (wide) {
-                    corner<false, true>(at, ldc, left, lda, right, ldb, k, add);
+    static void multiply(Matrix<float> c, Matrix<const Element> a, Matrix<const Element> b, ProductSizes size,
+                         bool add) {
+        for (std::int64_t j = 0; j < size.n; j += 32) {
+            for (std::int64_t i = 0; i < size.m; i += 32) {
+                const auto tiles = [&]<bool tall, bool wide>() {
+                    corner<tall, wide>(c.from(i, j), a.from(i, 0), b.from(0, 2 * j), size.k, add);
+                };
+                const bool wide = size.n - j > 16;
+                if (size.m - i > 16) {
+                    wide ? tiles.template operator()<true, true>() : tiles.template operator()<true, false>();
                 } else {
-                    corner<false, false>(at, ldc, left, lda, right, ldb, k, add);
+                    wide ? tiles.template operator()<false, true>()
+                         : tiles.template operator()<false, false>();
                 }
             }
         }

@@ -70,9 +70,8 @@ struct Vec {
 inline void transpose_square(std::uint32_t* dst, std::int64_t dst_stride, const std::uint32_t* src,
                              std::int64_t src_stride) {
     __m512i a[16], b[16];
-    for (int i = 0; i < 16; ++i) {
+    for (int i = 0; i < 16; ++i)
         a[i] = _mm512_loadu_si512(src + i * src_stride);
-    }
     for (int i = 0; i < 8; ++i) {
         b[2 * i] = _mm512_unpacklo_epi32(a[2 * i], a[2 * i + 1]);
         b[2 * i + 1] = _mm512_unpackhi_epi32(a[2 * i], a[2 * i + 1]);
@@ -150,9 +149,8 @@ struct Vec {
 inline void transpose_square(std::uint32_t* dst, std::int64_t dst_stride, const std::uint32_t* src,
                              std::int64_t src_stride) {
     for (int i = 0; i < 16; ++i) {
-        for (int j = 0; j < 16; ++j) {
+        for (int j = 0; j < 16; ++j)
             dst[j * dst_stride + i] = src[i * src_stride + j];
-        }
     }
 }
 

@@ -2,13 +2,179 @@
 // What the library of CUDA kernels (bigbird-cuda.so) offers. Plain C; the library knows no LibTorch. Every
 // call works on the current device and the caller's stream (a cudaStream_t), allocates nothing and waits for
 // nothing, so that it can be captured in a CUDA graph (the first call for Hopper has the driver map a page of
-// the process: wait_reports.cuh). All pointers are to device memory.
+// the process: WaitReports). All pointers are to device memory.
 #pragma once
 
-#include "bigbird/attention/cuda/arguments.hpp"
-#include "bigbird/attention/cuda/elementwise_arguments.hpp"
+#include <cstdint>
+
+// What the CUDA attention kernels are given: plain data, no LibTorch. Host and device read the same structs.
 
 namespace bigbird::attention::cuda {
+
+/// Tokens of a tile: the unit in which kernels load, multiply and skip.
+inline constexpr int tile_tokens = 64;
+
+/// How tokens fall into tiles. Blocks of at least tile_tokens are cut into tiles of their own, the last of
+/// which may be short; smaller blocks share a tile, as many as fit.
+struct Tiling {
+    std::int32_t length = 0, block = 0;  ///< tokens
+    std::int32_t tiles = 0;
+    std::int32_t span = 0;  ///< tokens of `tiles_per_span` tiles
+    std::int32_t tiles_per_span = 1;
+    std::int32_t blocks_per_tile = 1;  ///< more than 1: blocks smaller than half a tile
+};
+
+/// A tile of the other side that a unit goes through. bias[i]: place of its blocks_per_tile^2 biases (query
+/// block by key block) in the bias table for the unit's i-th tile, -1 where that tile does not attend it.
+/// place: 128 * its first token + its tokens.
+struct Entry {
+    std::int32_t tile = 0, bias[2] = {-1, -1}, place = 0;
+};
+inline constexpr int place_factor = 128;
+
+/// What one thread block computes: one or two tiles of a head against a list of entries. slot -1: the list is
+/// whole and the result is written; else it is a part of a longer list and goes to the workspace.
+struct Unit {
+    std::int32_t head = 0, tile[2] = {-1, -1}, first = 0, count = 0, slot[2] = {-1, -1}, reserved = 0;
+};
+
+/// A tile whose list was cut: the parts are in slots first .. first + count - 1.
+struct Sum {
+    std::int32_t head = 0, tile = 0, first = 0, count = 0;
+};
+
+/// Units of all heads, head by head, long lists first. What stands behind `slots` is for KernelSet::hopper
+/// alone: TeamLists (schedule.hpp) of all samples' units.
+struct UnitList {
+    const Unit* units = nullptr;
+    const Entry* entries = nullptr;
+    const Sum* sums = nullptr;
+    std::int32_t unit_count = 0, sum_count = 0, slots = 0, team_count = 0;
+    const std::int32_t *team_first = nullptr, *team_units = nullptr;
+};
+/// Teams of a thread block of a persistent grid: of query units and of key units.
+inline constexpr int query_teams = 2, key_teams = 3;
+
+/// A (samples, heads, length, head_dim) tensor of 16-bit numbers: last dimension contiguous, strides in
+/// elements, positive and multiples of 8, data aligned to 16 bytes.
+struct TensorView {
+    void* data = nullptr;
+    std::int64_t sample_stride = 0, head_stride = 0, row_stride = 0;
+};
+
+enum class Element : std::int32_t { bf16, fp16 };
+
+/// Which kernels: any of compute capability 8.0 and up (mma.sync), or those of 9.0 alone (wgmma).
+enum class KernelSet : std::int32_t { general, hopper };
+
+/// What the backward pass computes: all of dq, dk and dv, dq alone, or dk and dv alone.
+enum class Gradients : std::int32_t { all, of_queries, of_keys };
+
+struct Arguments {
+    Element element = Element::bf16;
+    KernelSet kernels = KernelSet::general;
+    std::int32_t samples = 0, heads = 0, head_dim = 0;
+    std::int32_t zero_padded_queries = 1;  ///< as in transformers' block-sparse attention
+    Tiling tiling;
+    const std::uint8_t* key_mask = nullptr;  ///< (samples, length), 0 = padding
+    const float* biases = nullptr;           ///< log2 of multiplicities, -infinity where not attended
+    UnitList queries;                        ///< units of query tiles: forward and dq
+    UnitList keys;                           ///< units of key tiles: dk and dv
+    TensorView q, k, v, out;
+    float* lse = nullptr;          ///< (samples, heads, tiles, tile_tokens): log2 of the sum of the weights
+    float* workspace = nullptr;    ///< workspace_floats(), aligned to 16 bytes
+    TensorView d_out, dq, dk, dv;  ///< backward only
+    float* delta = nullptr;        ///< like lse; backward only
+    Gradients gradients = Gradients::all;
+};
+
+// What the CUDA kernels between the matrix products are given: plain data. Tensors of 16-bit numbers
+// and parameters are contiguous and aligned to 16 bytes; columns are a multiple of 8.
+
+/// Dropout as model::dropout() does it on the CPU: element i of a sample is dropped where 32 bits of the
+/// value i / 2 of SplitMix64's stream keys[sample] are below `below`, else multiplied by `scale`.
+struct Dropout {
+    const std::int64_t* keys = nullptr;  ///< one a sample; null: nothing is dropped
+    std::int32_t rows_per_sample = 1;
+    std::uint32_t below = 0;  ///< probability * 2^32
+    float scale = 1;          ///< 1 / (1 - probability)
+};
+
+/// Rows made of three tables of floats: words[ids[row]] * word_scale + token_types[types[row]] +
+/// positions[row % length], the last of which is 0 from position_count on.
+struct Gather {
+    const std::int64_t *ids = nullptr, *types = nullptr;  ///< (rows); no ids: nothing is gathered
+    const float *words = nullptr, *token_types = nullptr, *positions = nullptr;
+    std::int32_t length = 1, position_count = 0;
+    float word_scale = 1;
+};
+
+/// y = LayerNorm(residual + dropout(x)) over rows of at most largest_norm columns.
+inline constexpr int largest_norm = 1024;
+struct NormArguments {
+    Element element = Element::bf16;
+    std::int32_t rows = 0, columns = 0;
+    float epsilon = 1e-12F;
+    Dropout dropout;
+    Gather gather;                                   ///< where it has ids, in the place of x
+    const void *x = nullptr, *residual = nullptr;    ///< (rows, columns); no residual: null
+    const float *weight = nullptr, *bias = nullptr;  ///< (columns)
+    void* y = nullptr;                               ///< (rows, columns)
+    // For the backward pass; all null without one.
+    void* sum = nullptr;                        ///< (rows, columns): residual + dropout(x)
+    float *mean = nullptr, *inverse = nullptr;  ///< (rows): of the sum, and 1 / its standard deviation
+    // Backward alone.
+    const void* d_y = nullptr;
+    void *d_x = nullptr, *d_sum = nullptr;  ///< d_sum is the residual's gradient, too
+    float *d_weight = nullptr, *d_bias = nullptr;
+    float* parts = nullptr;  ///< (part_count, 2, columns), workspace
+    std::int32_t part_count = 0;
+};
+
+/// y = gelu(x + bias), by the tanh formula.
+struct GeluArguments {
+    Element element = Element::bf16;
+    std::int32_t rows = 0, columns = 0;
+    const void* x = nullptr;      ///< (rows, columns)
+    const float* bias = nullptr;  ///< (columns)
+    void* y = nullptr;
+    // Backward alone.
+    const void* d_y = nullptr;
+    void* d_x = nullptr;
+    float *d_bias = nullptr, *parts = nullptr;  ///< parts: (part_count, columns), workspace
+    std::int32_t part_count = 0;
+};
+
+/// The loss of rows of logits and, in their place, its gradient: softmax(logits), less 1 at the label.
+struct SoftmaxArguments {
+    Element element = Element::bf16;
+    std::int32_t rows = 0, columns = 0;
+    void* logits = nullptr;                ///< (rows, columns)
+    const std::int64_t* labels = nullptr;  ///< (rows), each in [0, columns)
+    float* nats = nullptr;                 ///< (rows): -ln softmax(logits)[label]
+    std::int32_t* correct = nullptr;  ///< (rows): 1 where the label's logit is the first greatest, else 0
+    std::int32_t differentiate = 1;   ///< 0: logits stay as they are
+};
+/// Warps of a thread block that takes a row, and its bytes of shared memory: three numbers a warp.
+inline constexpr int softmax_warps = 16, softmax_shared = softmax_warps * 3 * static_cast<int>(sizeof(float));
+
+/// Warps of a thread block that adds up parts, and its bytes of shared memory.
+inline constexpr int sum_warps = 16, sum_shared = sum_warps * 32 * static_cast<int>(sizeof(float));
+
+#if defined(__CUDACC__)
+#define BIGBIRD_HOST_DEVICE __host__ __device__ __forceinline__
+#else
+#define BIGBIRD_HOST_DEVICE inline
+#endif
+
+/// Bytes of shared memory of a norm's backward pass.
+BIGBIRD_HOST_DEVICE constexpr int norm_backward_shared(int columns) {
+    return 4 * 2 * columns * static_cast<int>(sizeof(float));  // four warps, weight and bias
+}
+/// Thread blocks side by side that cover a row for gelu: 128 threads of eight columns each.
+BIGBIRD_HOST_DEVICE constexpr int gelu_strips(int columns) {
+    return (columns + 8 * 128 - 1) / (8 * 128);
+}
 
 /// Results are cudaError_t, 0 for success.
 struct KernelTable {
@@ -22,7 +188,7 @@ struct KernelTable {
     /// Writes delta, and of dq, dk and dv what `gradients` says; needs all of them, workspace of
     /// backward_workspace().
     int (*backward)(const Arguments& arguments, void* stream) = nullptr;
-    /// What elementwise_arguments.hpp says. Columns: a multiple of 8, at most largest_norm for norms.
+    /// What their arguments say. Columns: a multiple of 8, at most largest_norm for norms.
     int (*norm_forward)(const NormArguments& arguments, void* stream) = nullptr;
     int (*norm_backward)(const NormArguments& arguments, void* stream) = nullptr;
     int (*gelu_forward)(const GeluArguments& arguments, void* stream) = nullptr;
@@ -38,5 +204,7 @@ inline constexpr int kernel_table_version = 4;
 
 }  // namespace bigbird::attention::cuda
 
-/// The one symbol of the library.
+/// What the library offers.
 extern "C" const bigbird::attention::cuda::KernelTable* bigbird_cuda_kernels();
+/// The GPU architectures that the library holds code for, as words.
+extern "C" const char* bigbird_cuda_architectures();

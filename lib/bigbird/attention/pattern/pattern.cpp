@@ -1,24 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/attention/pattern/pattern.hpp"
 
-#include "bigbird/attention/pattern/random_plan.hpp"
-#include "bigbird/attention/pattern/token_pattern.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/rng.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
+#include <random>
 #include <span>
+#include <string>
 
 namespace bigbird::attention {
 
 namespace {
 
-void require(bool condition, const std::string& message) {
-    if (!condition) {
-        throw ConfigError("attention pattern: " + message);
+/// numpy's legacy generator: MT19937 with its own way to bounded numbers and permutations.
+class NumpyRandom {
+public:
+    explicit NumpyRandom(std::uint32_t seed) : bits_(seed) {}
+
+    void permute(std::vector<std::int32_t>& values) {
+        for (std::size_t i = values.size(); i-- > 1;)
+            std::swap(values[i], values[up_to(static_cast<std::uint32_t>(i))]);
     }
+
+private:
+    /// 0 .. largest, by masking and rejection.
+    std::uint32_t up_to(std::uint32_t largest) {
+        std::uint32_t mask = largest;
+        for (const int shift : {1, 2, 4, 8, 16})
+            mask |= mask >> shift;
+        while (true) {
+            const std::uint32_t value = static_cast<std::uint32_t>(bits_()) & mask;
+            if (value <= largest) return value;
+        }
+    }
+    std::mt19937 bits_;
+};
+
+void append_range(std::vector<std::int32_t>& values, int first, int last) {
+    for (int value = first; value <= last; ++value)
+        values.push_back(value);
+}
+
+/// The blocks that row `row` of the first plan may draw, for `blocks` blocks of which 1 .. `last` count.
+std::vector<std::int32_t> first_plan_candidates(int row, int blocks, int last) {
+    const int end = std::min(last, blocks - 2);
+    std::vector<std::int32_t> candidates;
+    if (row == 1) {
+        append_range(candidates, 3, end);
+    } else if (row == 2) {
+        append_range(candidates, 4, end);
+    } else if (row == blocks - 3 || row == blocks - 2 || row - 2 > last) {
+        append_range(candidates, 1, end);
+    } else if (row + 1 == last) {
+        append_range(candidates, 1, row - 2);
+    } else {
+        append_range(candidates, 1, std::min(row - 2, blocks - 2));
+        append_range(candidates, row + 2, end);
+    }
+    return candidates;
+}
+
+/// Drawn for plan_tokens, of which the first rows are used.
+std::vector<std::int32_t> first_plan(const RandomPlanSpec& spec, NumpyRandom& random) {
+    const int planned = spec.plan_tokens / spec.block_size, rows = spec.blocks - 2;
+    const int last = 1024 > 2 * spec.block_size ? 1024 / spec.block_size - 1 : planned - 1;
+    if (planned < spec.blocks) {
+        throw ConfigError("the random blocks of " + std::to_string(spec.blocks * spec.block_size) +
+                          " tokens are drawn for max_position_embeddings, which is only " +
+                          std::to_string(spec.plan_tokens));
+    }
+    std::vector<std::int32_t> picks;
+    for (int head = 0; head < spec.heads; ++head) {
+        for (int row = 1; row <= planned - 2; ++row) {
+            std::vector<std::int32_t> candidates = first_plan_candidates(row, planned, last);
+            random.permute(candidates);
+            if (row > rows) {
+                continue;  // drawn all the same: the next head goes on from here
+            }
+            if (static_cast<int>(candidates.size()) < spec.random_blocks) {
+                throw ConfigError("num_random_blocks " + std::to_string(spec.random_blocks) +
+                                  " is more than the blocks that the plan of 1,024 tokens can draw");
+            }
+            picks.insert(picks.end(), candidates.begin(), candidates.begin() + spec.random_blocks);
+        }
+    }
+    return picks;
+}
+
+/// One row of the general plan: the first picks of a permutation that are not attended already.
+std::vector<std::int32_t> general_row(int row, int planned, int wanted, NumpyRandom& random) {
+    std::vector<std::int32_t> order;
+    append_range(order, 0, planned - 1);
+    random.permute(order);
+    std::erase_if(order, [&](int block) {
+        return (block >= row - 1 && block <= row + 1) || block == 0 || block == planned - 1 ||
+               (row == 1 && block == planned - 2) || (row == planned - 2 && block == 1);
+    });
+    order.resize(static_cast<std::size_t>(wanted));
+    return order;
+}
+
+/// Rows by rows, the heads within: random blocks among the first 5 + 2 random_blocks.
+std::vector<std::int32_t> general_plan(const RandomPlanSpec& spec, NumpyRandom& random) {
+    const int planned = 5 + 2 * spec.random_blocks, rows = spec.blocks - 2;
+    const auto width = static_cast<std::size_t>(spec.random_blocks);
+    std::vector<std::int32_t> picks(static_cast<std::size_t>(spec.heads * rows) * width);
+    for (int row = 1; row <= rows; ++row) {
+        for (int head = 0; head < spec.heads; ++head) {
+            const std::vector<std::int32_t> chosen = general_row(row, planned, spec.random_blocks, random);
+            std::ranges::copy(chosen,
+                              picks.begin() + static_cast<std::ptrdiff_t>(
+                                                  static_cast<std::size_t>(head * rows + row - 1) * width));
+        }
+    }
+    return picks;
+}
+
+}  // namespace
+
+std::vector<std::int32_t> random_plan(const RandomPlanSpec& spec, std::uint32_t seed) {
+    BIGBIRD_EXPECTS(spec.blocks > 5 + 2 * spec.random_blocks, "short sequences attend fully");
+    const int tokens = spec.blocks * spec.block_size;
+    NumpyRandom random(seed);
+    const bool first = tokens == 1024 || tokens == 3072 || tokens == 4096 || (spec.google && tokens == 2048);
+    return first ? first_plan(spec, random) : general_plan(spec, random);
+}
+
+namespace {
+
+void require(bool condition, const std::string& message) {
+    if (!condition) throw ConfigError("attention pattern: " + message);
 }
 
 std::uint64_t number(int value) {
@@ -39,9 +154,7 @@ std::vector<std::int32_t> fixed_counts(const PatternSpec& spec, int blocks, int 
 void add_uniform(std::vector<std::int32_t>& counts, int wanted, Rng rng) {
     std::vector<std::size_t> candidates;
     for (std::size_t block = 0; block < counts.size(); ++block) {
-        if (counts[block] == 0) {
-            candidates.push_back(block);
-        }
+        if (counts[block] == 0) candidates.push_back(block);
     }
     const std::size_t taken = std::min(candidates.size(), static_cast<std::size_t>(wanted));
     for (std::size_t i = 0; i < taken; ++i) {
@@ -80,12 +193,8 @@ void append_row(BlockLayout& layout, const std::vector<std::int32_t>& counts) {
 }  // namespace
 
 bool PatternSpec::is_global(int blocks, int block) const {
-    if (kind == PatternKind::longformer) {
-        return std::int64_t{block} * block_size < global_tokens;
-    }
-    if (globals == GlobalPlacement::first) {
-        return block < global_blocks;
-    }
+    if (kind == PatternKind::longformer) return std::int64_t{block} * block_size < global_tokens;
+    if (globals == GlobalPlacement::first) return block < global_blocks;
     const int behind = global_blocks / 2, in_front = global_blocks - behind;
     return block < in_front || block >= blocks - behind;
 }
@@ -111,9 +220,7 @@ void PatternSpec::validate() const {
 
 PatternSpec PatternSpec::in_training() const {
     PatternSpec spec = *this;
-    if (random_source == RandomSource::hf) {
-        spec.random_source = RandomSource::seeded;
-    }
+    if (random_source == RandomSource::hf) spec.random_source = RandomSource::seeded;
     return spec;
 }
 
@@ -157,9 +264,7 @@ PatternSpec named_pattern(const std::string& name) {
 
 BlockLayout make_layout(const PatternSpec& spec, int blocks, int layer, int head) {
     BIGBIRD_EXPECTS(blocks >= 1, "a layout has at least one block");
-    if (spec.kind == PatternKind::longformer && !spec.full) {
-        return token_layout(spec, blocks);
-    }
+    if (spec.kind == PatternKind::longformer && !spec.full) return token_layout(spec, blocks);
     const bool planned =
         (spec.random_source == RandomSource::seeded || spec.random_source == RandomSource::google) &&
         spec.random_blocks > 0 && !spec.is_full(blocks);
@@ -186,6 +291,91 @@ BlockLayout make_layout(const PatternSpec& spec, int blocks, int layer, int head
             add_uniform(counts, spec.random_blocks, stream.split(number(row)));
         }
         append_row(layout, counts);
+    }
+    return layout;
+}
+
+namespace {
+
+ElementMask mask_of(const PatternSpec& spec, int row, int column) {
+    const std::int64_t block = spec.block_size;
+    ElementMask mask;
+    mask.reserve(static_cast<std::size_t>(block * block));
+    for (std::int64_t i = row * block; i < (row + 1) * block; ++i) {
+        for (std::int64_t j = column * block; j < (column + 1) * block; ++j)
+            mask.push_back(token_attends(spec, i, j) ? 1 : 0);
+    }
+    return mask;
+}
+
+/// The furthest block that a window reaches.
+int reach_of(const PatternSpec& spec, int blocks) {
+    const std::int64_t tokens = std::int64_t{spec.window_tokens} * spec.dilation;
+    return static_cast<int>(std::min<std::int64_t>(blocks, (tokens + spec.block_size - 1) / spec.block_size));
+}
+
+constexpr std::int32_t not_attended = -2;
+
+/// What a mask is: its place in `masks`, where it is added; -1 where all is attended, or not_attended.
+std::int32_t place_of(ElementMask mask, std::vector<ElementMask>& masks) {
+    const auto attended = std::ranges::count(mask, std::uint8_t{1});
+    if (attended == 0) return not_attended;
+    if (attended == static_cast<std::ptrdiff_t>(mask.size())) return -1;
+    const auto found = std::ranges::find(masks, mask);
+    const auto place = static_cast<std::int32_t>(found - masks.begin());
+    if (found == masks.end()) masks.push_back(std::move(mask));
+    return place;
+}
+
+void append(BlockLayout& layout, int column, std::int32_t place) {
+    if (place == not_attended) return;
+    layout.columns.push_back(column);
+    layout.multiplicity.push_back(1);
+    layout.mask.push_back(place);
+}
+
+void end_row(BlockLayout& layout) {
+    layout.row_offsets.push_back(static_cast<std::int32_t>(layout.columns.size()));
+}
+
+}  // namespace
+
+bool token_attends(const PatternSpec& spec, std::int64_t i, std::int64_t j) {
+    if (i < spec.global_tokens || j < spec.global_tokens) return true;
+    const std::int64_t distance = std::abs(i - j);
+    return distance <= std::int64_t{spec.window_tokens} * spec.dilation && distance % spec.dilation == 0;
+}
+
+BlockLayout token_layout(const PatternSpec& spec, int blocks) {
+    const int reach = reach_of(spec, blocks);
+    const int with_globals = (spec.global_tokens + spec.block_size - 1) / spec.block_size;
+    BlockLayout layout;
+    for (int row = 0; row < blocks; ++row) {
+        for (int column = 0; column < blocks; ++column) {
+            if (std::abs(row - column) <= reach || row < with_globals || column < with_globals)
+                append(layout, column, place_of(mask_of(spec, row, column), layout.masks));
+        }
+        end_row(layout);
+    }
+    return layout;
+}
+
+BlockLayout windows_behind_front(const PatternSpec& spec, int front, int blocks) {
+    PatternSpec window = spec;
+    window.global_tokens = 0;
+    const int reach = reach_of(spec, blocks);
+    BlockLayout layout;
+    std::vector<std::int32_t> places;  // by distance, from -reach
+    for (int column = 0; column <= 2 * reach; ++column)
+        places.push_back(place_of(mask_of(window, reach, column), layout.masks));
+    for (int row = -front; row < blocks; ++row) {
+        for (int column = 0; column < front; ++column)
+            append(layout, column, -1);
+        for (int column = std::max(0, row - reach); row >= 0 && column <= std::min(blocks - 1, row + reach);
+             ++column) {
+            append(layout, front + column, places[static_cast<std::size_t>(column - row + reach)]);
+        }
+        end_row(layout);
     }
     return layout;
 }

@@ -9,6 +9,24 @@
 
 namespace bigbird::attention {
 
+// The random blocks of the authors' code and of transformers, pick by pick (numpy's legacy generator).
+
+/// What the plan of one layer depends on. The seed is the layer's index.
+struct RandomPlanSpec {
+    int blocks = 0, block_size = 64, random_blocks = 3, heads = 0;
+    /// The length that the first plan is drawn for: max_position_embeddings in transformers, 4096 in the
+    /// authors' code.
+    int plan_tokens = 4096;
+    /// The authors' code draws the first plan for 2,048 tokens too; transformers does for 1,024, 3,072,
+    /// 4,096.
+    bool google = false;
+};
+
+/// picks[(head * (blocks - 2) + row - 1) * random_blocks + i]: key blocks of the query blocks 1 .. blocks -
+/// 2; a block may be picked that is attended already, and then counts twice. Expects (check.hpp) more than 5
+/// + 2 random_blocks blocks. Throws ConfigError where the plan cannot be drawn (plan_tokens too short).
+std::vector<std::int32_t> random_plan(const RandomPlanSpec& spec, std::uint32_t seed);
+
 /// Which blocks are global. ends: the first and the last (half each, the odd one in front), as in the
 /// authors' code and transformers; first: the leading blocks, as in the paper's text.
 enum class GlobalPlacement : std::uint8_t { ends, first };
@@ -20,7 +38,7 @@ enum class GlobalPlacement : std::uint8_t { ends, first };
 /// Rng(random_seed).split("random-blocks").split(layer).split(head).split(row); the first random_blocks are
 /// taken. hf: transformers >= 4.29: in evaluation no random blocks, block 0 counted 1 + random_blocks times;
 /// in training as seeded. seeded: transformers <= 4.28, and google: the authors' code, in training and
-/// evaluation: the lists of random_plan.hpp.
+/// evaluation: the lists of random_plan().
 enum class RandomSource : std::uint8_t { uniform, hf, seeded, google };
 
 /// bigbird: blocks, as in the paper: ITC, its parts (no globals: random and window; no window: random alone)
@@ -85,5 +103,28 @@ struct BlockLayout {
 /// The layout of `blocks` blocks; full where the sequence is short (full_up_to_blocks) or spec.full. Columns
 /// of a row ascend. Deterministic. Throws ConfigError where a plan of random blocks cannot be drawn.
 BlockLayout make_layout(const PatternSpec& spec, int blocks, int layer, int head);
+
+// Longformer's patterns: windows counted in tokens become blocks with element masks.
+
+/// Whether token i attends token j by PatternKind::longformer.
+bool token_attends(const PatternSpec& spec, std::int64_t i, std::int64_t j);
+
+/// Blocks of which no token is attended are left out, those attended whole have no mask; equal masks are kept
+/// once.
+BlockLayout token_layout(const PatternSpec& spec, int blocks);
+
+/// The window of `spec` (whose global_tokens do not count) over `blocks` blocks behind `front` blocks of
+/// global tokens that are copied there: every row attends those whole, rows of the front nothing else.
+BlockLayout windows_behind_front(const PatternSpec& spec, int front, int blocks);
+
+// What is added to scores, by every backend alike.
+
+/// Added to the score of a padded key, as in transformers: finite, so that a row of nothing but padding gives
+/// no NaN.
+inline constexpr double padding_bias = -1e4;
+
+/// Stands for "not attended" in biases: exp() of it is 0 in every floating type after the row's maximum is
+/// taken off, and no NaN can come of it.
+inline constexpr double masked_bias = -3e4;
 
 }  // namespace bigbird::attention

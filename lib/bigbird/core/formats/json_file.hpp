@@ -5,7 +5,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include <concepts>
+#include <cstdint>
 #include <filesystem>
+#include <string>
+#include <utility>
 
 namespace bigbird {
 
@@ -17,5 +21,26 @@ Json read_json(const std::filesystem::path& path);
 
 /// Indented by two, with a last newline, atomically.
 void write_json(const std::filesystem::path& path, const Json& value, Overwrite overwrite);
+
+/// Whether `json` is a whole number that Integer holds. The library's own get() turns 1.5 into 1, true into
+/// 1, and 2^32 + 8 into an int of 8.
+template <std::integral Integer>
+bool is_whole_number(const Json& json) {
+    return json.is_number_unsigned()
+               ? std::in_range<Integer>(json.get<std::uint64_t>())
+               : json.is_number_integer() && std::in_range<Integer>(json.get<std::int64_t>());
+}
+
+/// The whole number under `key`. Throws Json::exception where the key is missing, or its value is no whole
+/// number that Integer holds.
+template <std::integral Integer = std::int64_t>
+Integer whole_number(const Json& object, const char* key) {
+    const Json& value = object.at(key);
+    if (!is_whole_number<Integer>(value)) {
+        throw Json::type_error::create(
+            302, std::string("'") + key + "' must be a whole number, not " + value.dump(), &value);
+    }
+    return value.get<Integer>();
+}
 
 }  // namespace bigbird

@@ -3,7 +3,6 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
-#include "bigbird/core/formats/mapped_guard.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -48,12 +47,10 @@ MappedFile::MappedFile(const std::filesystem::path& path) : path_(path) {
         throw failed();
     }
     bytes_ = {static_cast<const std::byte*>(address), size};
-    if (size > 0) guard_mapping(bytes_, path_);
 }
 
 MappedFile::~MappedFile() {
     if (!bytes_.empty()) {
-        unguard_mapping(bytes_);
         ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
     }
 }

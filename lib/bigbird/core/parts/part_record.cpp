@@ -114,8 +114,7 @@ std::unique_ptr<PendingOutput> pending_part_record(PartRecord record, std::span<
     for (const PendingOutput* file : files)
         add_file(record, file->target(), file->path());
     const fs::path& output = files.front()->target();
-    auto pending = std::make_unique<PendingOutput>(part_record_path(output), Overwrite::allow,
-                                                   PendingOutput::Kind::file, output);
+    auto pending = std::make_unique<PendingOutput>(part_record_path(output), Overwrite::allow);
     pending->write([&](std::ostream& out) { out << to_json(record).dump(2) << '\n'; });
     return pending;
 }

@@ -30,7 +30,8 @@ struct PartFile {
 };
 
 struct PartRecord {
-    std::string kind;  ///< "table", "long table", "npy", "hdf5", "bedgraph", "bigwig", "documents", "tokens"
+    std::string
+        kind;  ///< "table", "csv", "long table", "npy", "hdf5", "bedgraph", "bigwig", "documents", "tokens"
     Shard shard{};
     Json run;                             ///< what all parts of a work have in common
     Json counts{};                        ///< what adds up over the parts; may be empty

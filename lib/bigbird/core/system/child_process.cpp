@@ -7,16 +7,23 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <new>
+#include <optional>
+#include <stdexcept>
 #include <thread>
+#include <utility>
 
 namespace bigbird {
 
@@ -122,6 +129,10 @@ bool read_all(Pipe& out, Pipe& err, ChildResult& result, Clock::time_point deadl
     return true;
 }
 
+std::string signal_text(int signal) {
+    return "ended by signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
+}
+
 [[noreturn]] void be_child(const std::function<int()>& body, int out, int err) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::dup2(out, STDOUT_FILENO);
@@ -144,8 +155,7 @@ std::string ChildResult::failure() const {
         return "no answer within the time limit";
     }
     if (code > signal_base) {
-        return std::string("ended by signal ") + std::to_string(code - signal_base) + " (" +
-               ::strsignal(code - signal_base) + ")";
+        return signal_text(code - signal_base);
     }
     return err.empty() ? "exit code " + std::to_string(code) : err.substr(0, err.find('\n'));
 }
@@ -183,6 +193,133 @@ ChildResult run_child(const std::string& program, const std::vector<std::string>
             return not_started;
         },
         limit);
+}
+
+namespace {
+
+/// What a message begins with.
+struct Head {
+    enum class Kind : std::uint64_t { message, input_error, out_of_memory, other_error } kind{};
+    std::uint64_t size = 0;
+};
+
+void write_all(int to, const char* data, std::size_t size) {
+    while (size > 0) {
+        const ssize_t count = ::write(to, data, size);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) ::_exit(0);  // nobody reads any more
+        data += count;
+        size -= static_cast<std::size_t>(count);
+    }
+}
+
+/// What libraries say is not for the user, who is told by exceptions; signals are the parent's.
+void prepare_reader() {
+    [[maybe_unused]] constexpr rlim_t most_memory = rlim_t{16} << 30;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (const int signal : stop_signals)
+        std::signal(signal, SIG_IGN);
+    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL})
+        std::signal(signal, SIG_DFL);
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+#ifndef __SANITIZE_ADDRESS__  // which maps more than any limit
+    const rlimit memory{most_memory, most_memory};
+    ::setrlimit(RLIMIT_AS, &memory);
+#endif
+    ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
+}
+
+[[noreturn]] void be_reader(int to, const std::function<void(const ChildReader::Send&)>& read) {
+    const auto send = [to](Head::Kind kind, std::string_view text) {
+        const Head head{kind, text.size()};
+        write_all(to, reinterpret_cast<const char*>(&head), sizeof head);
+        write_all(to, text.data(), text.size());
+    };
+    prepare_reader();
+    try {
+        read([&](std::string_view text) { send(Head::Kind::message, text); });
+    } catch (const InputError& error) {
+        send(Head::Kind::input_error, error.what());
+    } catch (const std::bad_alloc&) {
+        send(Head::Kind::out_of_memory, "");
+    } catch (const std::exception& error) {
+        send(Head::Kind::other_error, error.what());
+    }
+    ::_exit(0);
+}
+
+}  // namespace
+
+struct ChildReader::State {
+    std::filesystem::path file;
+    milliseconds patience;
+    Pipe pipe;
+    std::optional<Child> child;
+
+    /// Waits for bytes; throws where none come.
+    void read(char* data, std::size_t size, Clock::time_point deadline) {
+        while (size > 0) {
+            pollfd end{pipe.reading(), POLLIN, 0};
+            const bool ready = ::poll(&end, 1, poll_ms) > 0;
+            stop_if_asked();
+            if (!ready && Clock::now() >= deadline) throw_damaged("gave no answer");
+            if (!ready) continue;
+            const ssize_t count = ::read(pipe.reading(), data, size);
+            if (count < 0 && errno == EINTR) continue;
+            if (count <= 0) throw_ended();
+            data += count;
+            size -= static_cast<std::size_t>(count);
+        }
+    }
+    [[noreturn]] void throw_damaged(const std::string& how) const {
+        throw InputError("is damaged: the library that reads it " + how, file);
+    }
+    [[noreturn]] void throw_ended() {
+        int code = 0;
+        const bool ended = child->ends(Clock::now() + std::chrono::seconds(1), code);
+        if (ended && code == static_cast<int>(ExitCode::device))
+            throw std::bad_alloc();  // HDF5 called exit()
+        throw_damaged(ended && code > signal_base ? signal_text(code - signal_base)
+                                                  : "ended with exit code " + std::to_string(code));
+    }
+};
+
+ChildReader::ChildReader(std::filesystem::path file, const std::function<void(const Send&)>& read,
+                         milliseconds patience)
+    : state_(new State{std::move(file), patience, {}, {}}) {
+    std::fflush(stdout);
+    const pid_t id = ::fork();
+    if (id == 0) be_reader(state_->pipe.writing(), read);
+    if (id < 0) throw ConfigError(std::string("a process cannot be started: ") + std::strerror(errno));
+    state_->child.emplace(id);
+    state_->pipe.close_writing();
+}
+
+ChildReader::~ChildReader() = default;
+
+std::string ChildReader::next() {
+    constexpr std::uint64_t most_at_once = std::uint64_t{1} << 24;
+    const Clock::time_point deadline = Clock::now() + state_->patience;
+    Head head;
+    state_->read(reinterpret_cast<char*>(&head), sizeof head, deadline);
+    std::string text;
+    while (text.size() < head.size) {  // no memory is taken by a number of the child's
+        const std::size_t had = text.size();
+        text.resize(std::min<std::uint64_t>(head.size, had + most_at_once));
+        state_->read(text.data() + had, text.size() - had, deadline);
+    }
+    switch (head.kind) {
+        case Head::Kind::message:
+            return text;
+        case Head::Kind::input_error:
+            throw InputError(text);
+        case Head::Kind::out_of_memory:
+            throw std::bad_alloc();
+        case Head::Kind::other_error:
+            break;
+    }
+    throw std::runtime_error(text);
 }
 
 }  // namespace bigbird

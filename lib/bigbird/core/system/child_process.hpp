@@ -3,8 +3,11 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bigbird {
@@ -28,5 +31,29 @@ ChildResult run_child(const std::function<int()>& body, std::chrono::millisecond
 /// The same for a program, by its path; `words` are its arguments with the program's name in front.
 ChildResult run_child(const std::string& program, const std::vector<std::string>& words,
                       std::chrono::milliseconds limit);
+
+/// Reads a stranger's file by a library that may crash or loop on it, in a child process, which sends what it
+/// reads. The child takes at most 16 GiB of memory and dies with this. Not thread-safe.
+class ChildReader {
+public:
+    using Send = std::function<void(std::string_view)>;
+
+    /// Forks; `read` runs in the child and sends messages. `patience`: for each of them. Call it where this
+    /// process has one thread.
+    ChildReader(std::filesystem::path file, const std::function<void(const Send&)>& read,
+                std::chrono::milliseconds patience = std::chrono::minutes(2));
+    ~ChildReader();
+    ChildReader(const ChildReader&) = delete;
+    ChildReader& operator=(const ChildReader&) = delete;
+
+    /// The next message. Throws InputError and std::bad_alloc as `read` did, std::runtime_error for its other
+    /// exceptions, InputError where the child ended or sends nothing more, and Stopped where a signal comes
+    /// in.
+    std::string next();
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
 
 }  // namespace bigbird

@@ -10,9 +10,67 @@
 #include <algorithm>
 #include <optional>
 #include <sstream>
+#include <string>
 #include <string_view>
 
 namespace bigbird::corpus {
+
+namespace {
+
+void check(const Range& range, std::int64_t least, const std::string& option) {
+    if (range.low < least) {
+        throw ConfigError(option + " must begin at " + std::to_string(least) + " or more, not at " +
+                          std::to_string(range.low));
+    }
+    if (range.high < range.low) {
+        throw ConfigError(option + " " + std::to_string(range.low) + ":" + std::to_string(range.high) +
+                          " ends before it begins");
+    }
+}
+
+std::int64_t draw_start(const genome::Contig& contig, const DocumentSpec& spec, Rng& rng) {
+    const std::int64_t last = std::max<std::int64_t>(0, contig.length - spec.sentence_length.low);
+    const std::int64_t high = std::min(spec.start_offset.high, last);
+    return rng.between(std::min(spec.start_offset.low, high), high);
+}
+
+}  // namespace
+
+void DocumentSpec::validate() const {
+    if (passes < 1) throw ConfigError("--passes must be at least 1");
+    check(sentences, 1, "--sentences");
+    check(sentence_length, 1, "--sentence-length");
+    check(start_offset, 0, "--start-offset");
+}
+
+DocumentPlanner::DocumentPlanner(const genome::Contig& contig, const DocumentSpec& spec, int pass)
+    : spec_(spec),
+      length_(contig.length),
+      position_(contig.length),
+      rng_(Rng(spec.seed).split("documents").split(contig.name).split(static_cast<std::uint64_t>(pass))) {
+    if (contig.length > 0) position_ = draw_start(contig, spec, rng_);
+}
+
+std::optional<DocumentPlan> DocumentPlanner::next() {
+    if (position_ >= length_) return std::nullopt;
+    DocumentPlan document;
+    const std::int64_t count = rng_.between(spec_.sentences.low, spec_.sentences.high);
+    for (std::int64_t i = 0; i < count && position_ < length_; ++i) {
+        const std::int64_t length = rng_.between(spec_.sentence_length.low, spec_.sentence_length.high);
+        const std::int64_t end = length_ - position_ > length ? position_ + length : length_;
+        document.sentences.emplace_back(position_, end);
+        position_ = end;
+    }
+    return document;
+}
+
+std::vector<DocumentPlan> plan_documents(const genome::Contig& contig, const DocumentSpec& spec, int pass) {
+    std::vector<DocumentPlan> documents;
+    DocumentPlanner planner(contig, spec, pass);
+    while (std::optional<DocumentPlan> document = planner.next())
+        documents.push_back(std::move(*document));
+    return documents;
+}
 
 namespace {
 
@@ -42,12 +100,8 @@ public:
     std::optional<Chunk> next() {
         for (; contig_ < contigs_.size(); pass_ = 0, ++contig_) {
             for (; pass_ < spec_.passes; ++pass_, planner_.reset()) {
-                if (!planner_) {
-                    planner_.emplace(contigs_[contig_], spec_, pass_);
-                }
-                if (std::optional<Chunk> chunk = cut()) {
-                    return chunk;
-                }
+                if (!planner_) planner_.emplace(contigs_[contig_], spec_, pass_);
+                if (std::optional<Chunk> chunk = cut()) return chunk;
             }
         }
         return std::nullopt;
@@ -115,20 +169,11 @@ struct Built {
     std::int64_t reach = 0;  // bases gone through
 };
 
-enum class Verdict { keep, outside_include, inside_exclude, too_much_n };
-
 Verdict judge(const ChunkBases& bases, const Stretch& sentence, const BuildSpec& spec) {
-    if (spec.include || !spec.exclude.empty()) {
-        const Placement placement = placement_of({bases.where.contig, sentence.first, sentence.second}, spec);
-        if (placement != Placement::kept) {
-            return placement == Placement::outside_include ? Verdict::outside_include
-                                                           : Verdict::inside_exclude;
-        }
-    }
-    if (spec.max_n_fraction < 1 && genome::n_fraction(bases.of(sentence)) > spec.max_n_fraction) {
-        return Verdict::too_much_n;
-    }
-    return Verdict::keep;
+    const Verdict verdict = placement_of({bases.where.contig, sentence.first, sentence.second}, spec);
+    const bool too_much_n = verdict == Verdict::kept && spec.max_n_fraction < 1 &&
+                            genome::n_fraction(bases.of(sentence)) > spec.max_n_fraction;
+    return too_much_n ? Verdict::too_much_n : verdict;
 }
 
 std::string text_of(const ChunkBases& bases, const std::vector<Stretch>& sentences, bool reverse) {
@@ -147,20 +192,14 @@ std::string text_of(const ChunkBases& bases, const std::vector<Stretch>& sentenc
 
 void hand_in(const ChunkBases& bases, std::int64_t segment, std::vector<Stretch>&& sentences,
              const BuildSpec& spec, BuildText text, Built& built) {
-    if (sentences.empty()) {
-        return;
-    }
+    if (sentences.empty()) return;
     PlacedDocument forward{bases.where.contig, false, std::move(sentences), {}, segment};
-    if (text == BuildText::yes) {
-        forward.text = text_of(bases, forward.sentences, false);
-    }
+    if (text == BuildText::yes) forward.text = text_of(bases, forward.sentences, false);
     built.documents.push_back(std::move(forward));
     if (spec.add_reverse_complement) {
         PlacedDocument reverse{bases.where.contig, true, built.documents.back().sentences, {}, segment};
         std::reverse(reverse.sentences.begin(), reverse.sentences.end());
-        if (text == BuildText::yes) {
-            reverse.text = text_of(bases, reverse.sentences, true);
-        }
+        if (text == BuildText::yes) reverse.text = text_of(bases, reverse.sentences, true);
         built.documents.push_back(std::move(reverse));
     }
 }
@@ -175,13 +214,11 @@ Built build(const genome::ReferenceGenome& genome, const Chunk& chunk, const Bui
         std::vector<Stretch> kept;
         for (const Stretch& sentence : document.sentences) {
             const Verdict verdict = judge(bases, sentence, spec);
-            if (verdict == Verdict::keep) {
+            if (verdict == Verdict::kept) {
                 kept.push_back(sentence);
                 continue;
             }
-            built.dropped.outside_include += verdict == Verdict::outside_include ? 1 : 0;
-            built.dropped.inside_exclude += verdict == Verdict::inside_exclude ? 1 : 0;
-            built.dropped.too_much_n += verdict == Verdict::too_much_n ? 1 : 0;
+            built.dropped.drop(verdict);
             hand_in(bases, chunk.segment, std::move(kept), spec, text, built);
             kept.clear();
         }
@@ -191,9 +228,8 @@ Built build(const genome::ReferenceGenome& genome, const Chunk& chunk, const Bui
 }
 
 [[noreturn]] void fail_empty(const BuildCounts& counts, const BuildSpec& spec) {
-    if (counts.too_much_n + counts.inside_exclude + counts.outside_include == 0) {
+    if (counts.too_much_n + counts.inside_exclude + counts.outside_include == 0)
         throw InputError("the reference holds no sequence to build documents from");
-    }
     throw InputError("no document is left: " + counts.describe(spec));
 }
 
@@ -201,9 +237,8 @@ Built build(const genome::ReferenceGenome& genome, const Chunk& chunk, const Bui
 
 void BuildSpec::validate() const {
     documents.validate();
-    if (!(max_n_fraction >= 0 && max_n_fraction <= 1)) {
+    if (!(max_n_fraction >= 0 && max_n_fraction <= 1))
         throw ConfigError("--max-n-fraction must lie between 0 and 1");
-    }
 }
 
 Json BuildSpec::parameters() const {
@@ -218,27 +253,26 @@ Json BuildSpec::parameters() const {
     json["max-n-fraction"] = max_n_fraction;
     json["reverse-complement"] = add_reverse_complement ? "add" : "none";
     json["seed"] = documents.seed;
-    if (include) {
-        json["include-bases"] = include->bases();
-    }
-    if (!exclude.empty()) {
-        json["exclude-bases"] = exclude.bases();
-    }
+    if (include) json["include-bases"] = include->bases();
+    if (!exclude.empty()) json["exclude-bases"] = exclude.bases();
     return json;
 }
 
-Placement placement_of(const genome::Interval& sentence, const BuildSpec& spec) {
-    if (spec.include && !spec.include->contains(sentence)) {
-        return Placement::outside_include;
-    }
-    return spec.exclude.overlaps(sentence) ? Placement::inside_exclude : Placement::kept;
+Verdict placement_of(const genome::Interval& sentence, const BuildSpec& spec) {
+    if (spec.include && !spec.include->contains(sentence)) return Verdict::outside_include;
+    return !spec.exclude.empty() && spec.exclude.overlaps(sentence) ? Verdict::inside_exclude : Verdict::kept;
+}
+
+void BuildCounts::drop(Verdict reason) {
+    outside_include += reason == Verdict::outside_include ? 1 : 0;
+    inside_exclude += reason == Verdict::inside_exclude ? 1 : 0;
+    too_much_n += reason == Verdict::too_much_n ? 1 : 0;
 }
 
 std::int64_t PlacedDocument::bases() const {
     std::int64_t sum = 0;
-    for (const Stretch& sentence : sentences) {
+    for (const Stretch& sentence : sentences)
         sum += sentence.second - sentence.first;
-    }
     return sum;
 }
 
@@ -267,9 +301,7 @@ std::string BuildCounts::describe(const BuildSpec& spec) const {
     say(too_much_n, "with more than " + percent.str() + " % N");
     say(outside_include, "not inside --include");
     say(inside_exclude, "overlapping --exclude");
-    if (too_much_n + outside_include + inside_exclude == 0) {
-        line << "no sentence dropped";
-    }
+    if (too_much_n + outside_include + inside_exclude == 0) line << "no sentence dropped";
     return line.str();
 }
 
@@ -291,18 +323,23 @@ BuildCounts build_documents(const genome::ReferenceGenome& genome, const BuildSp
             consume(std::move(document));
         }
         reach += built.reach;
-        if (progress) {
-            progress(reach);
-        }
+        if (progress) progress(reach);
     };
     ChunkSource chunks(genome.contigs(), spec.documents, spec.shard);
     ordered_stream<Chunk, Built>(
         threads, [&] { return chunks.next(); },
         [&](Chunk&& chunk) { return build(genome, chunk, spec, text); }, hand_out);
-    if (counts.documents == 0 && !spec.shard) {
-        fail_empty(counts, spec);
-    }
+    if (counts.documents == 0 && !spec.shard) fail_empty(counts, spec);
     return counts;
+}
+
+BuildSpec DrawingSpec::on(const genome::ReferenceGenome& genome, std::uint64_t seed) const {
+    BuildSpec spec = build;
+    spec.documents.seed = seed;
+    spec.validate();
+    if (!include.empty()) spec.include = genome::read_region_set(genome, include, "--include");
+    if (!exclude.empty()) spec.exclude = genome::read_region_set(genome, exclude, "--exclude");
+    return spec;
 }
 
 }  // namespace bigbird::corpus

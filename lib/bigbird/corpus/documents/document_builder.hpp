@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a genome to documents: the plan (document_plan.hpp), less the sentences that nobody wants to learn
+// From a genome to documents: the plan, less the sentences that nobody wants to learn
 // from.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/parts/shard.hpp"
-#include "bigbird/corpus/documents/document_plan.hpp"
+#include "bigbird/core/rng.hpp"
 #include "bigbird/corpus/documents/document_reader.hpp"
+#include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
 
@@ -18,6 +19,51 @@
 #include <vector>
 
 namespace bigbird::corpus {
+
+// Documents as in the paper, appendix F.1: for each contig, `passes` times, a start drawn from start_offset,
+// then documents of consecutive sentences until the contig ends.
+
+/// Both ends included.
+struct Range {
+    std::int64_t low = 0, high = 0;
+};
+
+struct DocumentSpec {
+    int passes = 10;
+    Range sentences{50, 100};          ///< a document
+    Range sentence_length{500, 1000};  ///< bases
+    Range start_offset{0, 5000};       ///< bases
+    std::uint64_t seed = 0;
+    /// Throws ConfigError naming the option that is out of range.
+    void validate() const;
+};
+
+/// Half-open stretches of one contig, consecutive, in order.
+struct DocumentPlan {
+    std::vector<std::pair<std::int64_t, std::int64_t>> sentences;
+};
+
+/// The documents of one pass (from 0) over one contig, each starting where the one before it ends; together
+/// they cover the contig from the start drawn to its end. A function of (spec, contig name and length, pass)
+/// alone, so order and threads never matter.
+///
+/// At the contig's end the last sentence is cut, however short that leaves it, and the last document holds as
+/// many sentences as there are. On a contig too short for it the start is drawn from what leaves at least the
+/// shortest sentence, so that every contig of one base or more gives a document.
+class DocumentPlanner {
+public:
+    DocumentPlanner(const genome::Contig& contig, const DocumentSpec& spec, int pass);
+    /// The next document, or nothing behind the last.
+    std::optional<DocumentPlan> next();
+
+private:
+    DocumentSpec spec_;
+    std::int64_t length_, position_;
+    Rng rng_;
+};
+
+/// All of them.
+std::vector<DocumentPlan> plan_documents(const genome::Contig& contig, const DocumentSpec& spec, int pass);
 
 /// A sentence is dropped where it is not wholly inside `include`, where it overlaps `exclude`, or where more
 /// than max_n_fraction of it is N. The document is split there, so that the sentences of a document always
@@ -47,10 +93,14 @@ struct PlacedDocument {
     Document document() const;
 };
 
+/// Why a sentence is dropped.
+enum class Verdict { kept, outside_include, inside_exclude, too_much_n };
+
 struct BuildCounts {
     std::int64_t documents = 0, sentences = 0, bases = 0;  ///< handed out
     std::int64_t outside_include = 0, inside_exclude = 0,
                  too_much_n = 0;  ///< sentences dropped, by the first reason that fits
+    void drop(Verdict reason);
     /// "12 documents, 800 sentences, 600000 bases; dropped 5 sentences with more than 50 % N"
     std::string describe(const BuildSpec& spec) const;
 };
@@ -66,8 +116,16 @@ BuildCounts build_documents(const genome::ReferenceGenome& genome, const BuildSp
                             int threads, const std::function<void(PlacedDocument&&)>& consume,
                             const std::function<void(std::int64_t)>& progress = {});
 
-/// Why a sentence is dropped for where it lies.
-enum class Placement { kept, outside_include, inside_exclude };
-Placement placement_of(const genome::Interval& sentence, const BuildSpec& spec);
+/// What becomes of a sentence by where it lies.
+Verdict placement_of(const genome::Interval& sentence, const BuildSpec& spec);
+
+/// How documents are drawn from a genome, while the genome is not open yet.
+struct DrawingSpec {
+    BuildSpec build{};                              ///< but for include and exclude
+    std::vector<std::string> include{}, exclude{};  ///< contigs, regions, BED files
+
+    /// The whole specification on a genome. Throws InputError, ConfigError.
+    BuildSpec on(const genome::ReferenceGenome& genome, std::uint64_t seed) const;
+};
 
 }  // namespace bigbird::corpus

@@ -76,9 +76,7 @@ struct DocumentReader::State {
                 }
             }
             const bool skipped = form != Form::text && (line.empty() || line.front() == '#');
-            if (!skipped) {
-                return true;
-            }
+            if (!skipped) return true;
         }
         return false;
     }
@@ -88,17 +86,13 @@ struct DocumentReader::State {
         line = std::move(first);
         do {
             if (line.empty()) {
-                if (!document.sentences.empty()) {
-                    return document;
-                }
+                if (!document.sentences.empty()) return document;
                 continue;
             }
             expect_sequence_line(line, input.path(), input.line_number());
             genome::normalise(line);
             document.sentences.push_back(line);
-            if (document.sentences.size() == most_sentences) {
-                return document;
-            }
+            if (document.sentences.size() == most_sentences) return document;
         } while (next_line());
         return document.sentences.empty() ? std::nullopt : std::optional(std::move(document));
     }
@@ -123,9 +117,8 @@ struct DocumentReader::State {
             fail("document '" + std::string(fields[3]) + "' and sentence '" + std::string(fields[4]) +
                  "' are not two whole numbers");
         }
-        if (fields[5] != "-" && fields[5] != "+" && fields[5] != ".") {
+        if (fields[5] != "-" && fields[5] != "+" && fields[5] != ".")
             fail("strand '" + std::string(fields[5]) + "' is neither +, - nor .");
-        }
         if (!to_number(fields[1], row.where.begin) || !to_number(fields[2], row.where.end) ||
             row.where.begin >= row.where.end) {
             fail("start '" + std::string(fields[1]) + "' and end '" + std::string(fields[2]) +
@@ -183,9 +176,7 @@ std::int64_t DocumentReader::total_bytes() const {
 }
 
 std::optional<Document> DocumentReader::next(std::size_t most_sentences) {
-    if (!state_->ahead && !state_->next_line()) {
-        return std::nullopt;
-    }
+    if (!state_->ahead && !state_->next_line()) return std::nullopt;
     return state_->form == State::Form::text ? state_->next_text(std::move(state_->line), most_sentences)
                                              : state_->next_coordinates();
 }

@@ -34,9 +34,8 @@ unsigned char not_letter(char c) {
 
 bool all_letters(std::string_view text) {
     unsigned char strange = 0;
-    for (const char c : text) {
+    for (const char c : text)
         strange |= not_letter(c);
-    }
     return strange == 0;
 }
 
@@ -56,9 +55,8 @@ std::int64_t characters_of(const std::filesystem::path& path) {
 std::vector<Line> read_batch(genome::TextInput& input) {
     std::vector<Line> batch;
     std::string text;
-    for (std::size_t size = 0; size < characters_a_batch && input.next(text); size += text.size() + 1) {
+    for (std::size_t size = 0; size < characters_a_batch && input.next(text); size += text.size() + 1)
         batch.push_back({text, input.line_number()});
-    }
     return batch;
 }
 
@@ -73,12 +71,9 @@ LineCounts convert(genome::TextInput& input, int threads, genome::TextOutput& ou
     while (true) {
         stop_if_asked();
         std::vector<Line> batch = read_batch(input);
-        if (batch.empty()) {
-            break;
-        }
-        for (const Line& line : batch) {
+        if (batch.empty()) break;
+        for (const Line& line : batch)
             characters += static_cast<std::int64_t>(line.text.size()) + 1;
-        }
         const auto lines = static_cast<std::int64_t>(batch.size());
         const int threads_a_line = lines < threads ? threads : 1;  // long lines are taken one after the other
         parallel_for(lines, threads_a_line > 1 ? 1 : threads,
@@ -88,23 +83,16 @@ LineCounts convert(genome::TextInput& input, int threads, genome::TextOutput& ou
             counts.bases += line.bases;
             counts.tokens += line.tokens;
         }
-        if (written.valid()) {
-            written.get();
-        }
+        if (written.valid()) written.get();
         written = std::async(threads > 1 ? std::launch::async : std::launch::deferred,
                              [&output, made = std::move(batch)] {
-                                 for (const Line& line : made) {
+                                 for (const Line& line : made)
                                      output.write(line.text);
-                                 }
                              });
-        if (threads <= 1) {
-            written.get();
-        }
+        if (threads <= 1) written.get();
         progress.update(characters / characters_a_megabyte);
     }
-    if (written.valid()) {
-        written.get();
-    }
+    if (written.valid()) written.get();
     progress.end();
     return counts;
 }
@@ -135,9 +123,7 @@ std::vector<std::int32_t> parse_ids(const Line& line, std::int32_t vocabulary,
     const char* const end = at + line.text.size();
     while (true) {
         at = std::find_if_not(at, end, [](char c) { return c == ' ' || c == '\t'; });
-        if (at == end) {
-            return ids;
-        }
+        if (at == end) return ids;
         const char* const after = std::find_if(at, end, [](char c) { return c == ' ' || c == '\t'; });
         const std::string_view word(at, after);
         const std::int32_t id = parse_number<std::int32_t>(word).value_or(-1);
@@ -155,13 +141,10 @@ std::vector<std::int32_t> parse_ids(const Line& line, std::int32_t vocabulary,
 }  // namespace
 
 void expect_sequence_line(std::string_view text, const std::filesystem::path& file, std::int64_t line) {
-    if (all_letters(text)) {
-        return;
-    }
+    if (all_letters(text)) return;
     const auto stranger = std::find_if(text.begin(), text.end(), not_letter);
-    if (text.front() == '>') {
+    if (text.front() == '>')
         throw InputError("is a FASTA header, and plain sequence is needed here, one a line", file, line);
-    }
     const auto byte = static_cast<unsigned char>(*stranger);
     const std::string shown = byte >= ' ' && byte < 0x7f ? std::string("'") + *stranger + "'"
                                                          : fmt::format("the byte 0x{:02x}", byte);

@@ -2,7 +2,7 @@
 #include "bigbird/corpus/merge/merge_documents.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/formats/whole_number.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/genome/text/text_output.hpp"

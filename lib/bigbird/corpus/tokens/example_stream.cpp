@@ -3,7 +3,7 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
-#include "bigbird/corpus/tokens/permutation.hpp"
+#include "bigbird/core/rng.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +11,33 @@
 #include <string>
 
 namespace bigbird::corpus {
+
+namespace {
+constexpr std::uint64_t rounds = 6;
+}
+
+Permutation::Permutation(std::int64_t size, std::uint64_t key) : size_(size), key_(key) {
+    BIGBIRD_EXPECTS(size >= 1, "a permutation needs at least one entry");
+    while ((std::int64_t{1} << (2 * half_bits_)) < size)
+        ++half_bits_;
+}
+
+std::int64_t Permutation::operator()(std::int64_t index) const {
+    BIGBIRD_EXPECTS(index >= 0 && index < size_, "outside the permutation");
+    const std::uint64_t half_mask = (std::uint64_t{1} << half_bits_) - 1;
+    auto value = static_cast<std::uint64_t>(index);
+    do {
+        std::uint64_t left = value >> half_bits_, right = value & half_mask;
+        for (std::uint64_t round = 0; round < rounds; ++round) {
+            const std::uint64_t mixed = Rng(key_ ^ (right * rounds + round)).next() & half_mask;
+            const std::uint64_t swapped = left ^ mixed;
+            left = right;
+            right = swapped;
+        }
+        value = (left << half_bits_) | right;
+    } while (value >= static_cast<std::uint64_t>(size_));
+    return static_cast<std::int64_t>(value);
+}
 
 namespace {
 
@@ -25,9 +52,7 @@ std::int64_t index_of(std::span<const std::int64_t> ends, std::int64_t position)
 }
 
 void check_share(double value, const std::string& what) {
-    if (!(value >= 0 && value <= 1)) {
-        throw ConfigError(what + " must lie between 0 and 1");
-    }
+    if (!(value >= 0 && value <= 1)) throw ConfigError(what + " must lie between 0 and 1");
 }
 
 /// Leaves `count` of the candidates, rising; each is a span of its own: returns its number.
@@ -46,9 +71,8 @@ std::vector<std::int32_t> choose_tokens(std::vector<std::int32_t>& candidates, s
 
 std::int64_t draw_span(double mean, Rng& rng) {
     std::int64_t length = 1;
-    while (length < longest_span && rng.uniform() >= 1.0 / mean) {
+    while (length < longest_span && rng.uniform() >= 1.0 / mean)
         ++length;
-    }
     return length;
 }
 
@@ -60,15 +84,12 @@ std::vector<std::int32_t> choose_spans(std::vector<std::int32_t>& candidates, st
     std::size_t chosen = 0;
     for (std::int32_t span = 0; chosen < count; ++span) {
         auto at = static_cast<std::size_t>(rng.between(0, static_cast<std::int64_t>(candidates.size()) - 1));
-        while (span_of[at] >= 0) {
+        while (span_of[at] >= 0)
             at = (at + 1) % candidates.size();
-        }
         std::int64_t left = draw_span(mean, rng);
         for (std::size_t i = at; left > 0 && chosen < count && i < candidates.size(); ++i, --left) {
             const bool neighbour = i == at || candidates[i] == candidates[i - 1] + 1;
-            if (span_of[i] >= 0 || !neighbour) {
-                break;
-            }
+            if (span_of[i] >= 0 || !neighbour) break;
             span_of[i] = span;
             ++chosen;
         }
@@ -129,9 +150,7 @@ ExampleSource::ExampleSource(TokenCorpus corpus, tokenizer::DnaTokenizer tokeniz
     }
     for (std::int32_t id = 0; id < tokenizer_.vocab_size(); ++id) {
         plain_.push_back(tokenizer_.piece_length(id) > 0 && !tokenizer_.has_n(id));
-        if (plain_.back()) {
-            plain_pieces_.push_back(id);
-        }
+        if (plain_.back()) plain_pieces_.push_back(id);
     }
 }
 
@@ -151,9 +170,7 @@ void ExampleSource::pack(std::int64_t least) {
         }
     }
     if (corpus_.tokens() > begin) {
-        if (stretch_ends_.empty()) {
-            stretch_ends_.push_back(0);
-        }
+        if (stretch_ends_.empty()) stretch_ends_.push_back(0);
         stretch_ends_.back() = corpus_.sentences();
     }
 }
@@ -223,9 +240,8 @@ ExampleSource::Run ExampleSource::draw_elsewhere(std::int64_t stretch, std::int6
 void ExampleSource::mask(Example& example, Rng& rng) const {
     std::vector<std::int32_t> candidates;
     for (std::size_t i = 0; i < example.ids.size(); ++i) {
-        if (plain_[static_cast<std::size_t>(example.ids[i])]) {
+        if (plain_[static_cast<std::size_t>(example.ids[i])])
             candidates.push_back(static_cast<std::int32_t>(i));
-        }
     }
     const auto wanted =
         static_cast<std::size_t>(std::llround(spec_.masking.rate * static_cast<double>(candidates.size())));

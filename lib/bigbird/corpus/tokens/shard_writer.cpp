@@ -6,7 +6,7 @@
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/version.hpp"
-#include "bigbird/corpus/tokens/shard_format.hpp"
+#include "bigbird/corpus/tokens/token_shards.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -33,9 +33,7 @@ class ElementFile {
 public:
     ElementFile(const fs::path& path, const fs::path& target, format::Header header)
         : name_(target / path.filename()), header_(header), file_(std::fopen(path.c_str(), "wbe")) {
-        if (!file_) {
-            throw_cannot_be_made(name_, errno);
-        }
+        if (!file_) throw_cannot_be_made(name_, errno);
         std::setvbuf(file_.get(), nullptr, _IOFBF, buffer_bytes);
         format::Header unfinished = header_;
         unfinished.magic = {};
@@ -51,13 +49,9 @@ public:
     const format::Header& header() const { return header_; }
 
     void finish() {
-        if (std::fflush(file_.get()) != 0 || std::fseek(file_.get(), 0, SEEK_SET) != 0) {
-            fail();
-        }
+        if (std::fflush(file_.get()) != 0 || std::fseek(file_.get(), 0, SEEK_SET) != 0) fail();
         put(&header_, sizeof header_);
-        if (std::fclose(file_.release()) != 0) {
-            fail();
-        }
+        if (std::fclose(file_.release()) != 0) fail();
     }
 
 private:
@@ -66,9 +60,7 @@ private:
     }
 
     void put(const void* bytes, std::size_t size) {
-        if (std::fwrite(bytes, 1, size, file_.get()) != size) {
-            fail();
-        }
+        if (std::fwrite(bytes, 1, size, file_.get()) != size) fail();
     }
 
     fs::path name_;  // for messages: where the file would come to lie
@@ -157,9 +149,7 @@ TokenShardWriter::TokenShardWriter(const fs::path& directory, const tokenizer::D
 TokenShardWriter::~TokenShardWriter() = default;
 
 void TokenShardWriter::add_sentence(std::span<const std::int32_t> ids, std::int64_t bases) {
-    if (ids.empty()) {
-        return;
-    }
+    if (ids.empty()) return;
     state_->add_tokens(ids);
     state_->sentences.append<std::int64_t>({&state_->counts.tokens, 1});
     ++state_->counts.sentences;
@@ -168,15 +158,11 @@ void TokenShardWriter::add_sentence(std::span<const std::int32_t> ids, std::int6
 
 void TokenShardWriter::end_document() {
     State& state = *state_;
-    if (state.counts.sentences == state.sentences_of_documents) {
-        return;
-    }
+    if (state.counts.sentences == state.sentences_of_documents) return;
     state.sentences_of_documents = state.counts.sentences;
     state.documents.append<std::int64_t>({&state.counts.sentences, 1});
     ++state.counts.documents;
-    if (state.shard->header().count >= state.shard_tokens) {
-        state.end_shard();
-    }
+    if (state.shard->header().count >= state.shard_tokens) state.end_shard();
 }
 
 const TokenCounts& TokenShardWriter::counts() const {
@@ -185,9 +171,7 @@ const TokenCounts& TokenShardWriter::counts() const {
 
 PendingOutput& TokenShardWriter::finish(const Json& inputs, int threads) {
     State& state = *state_;
-    if (state.counts.documents == 0) {
-        throw InputError("the documents hold no sequence to tokenise");
-    }
+    if (state.counts.documents == 0) throw InputError("the documents hold no sequence to tokenise");
     BIGBIRD_EXPECTS(state.sentences_of_documents == state.counts.sentences, "a document was not ended");
     state.end_shard();
     state.sentences.finish();

@@ -2,7 +2,7 @@
 #include "bigbird/corpus/tokens/token_corpus.hpp"
 
 #include "bigbird/core/check.hpp"
-#include "bigbird/corpus/tokens/batch_tokenizer.hpp"
+#include "bigbird/corpus/tokens/tokenize.hpp"
 
 #include <limits>
 
@@ -25,9 +25,7 @@ struct TokenCorpus::State {
     }
 
     void add_sentence(std::span<const std::int32_t> ids, std::int64_t length) {
-        if (ids.empty()) {
-            return;
-        }
+        if (ids.empty()) return;
         if (narrow) {
             narrow_ids.insert(narrow_ids.end(), ids.begin(), ids.end());
         } else {
@@ -38,46 +36,33 @@ struct TokenCorpus::State {
     }
 
     void end_document() {
-        if (sentences() > (document_ends.empty() ? 0 : document_ends.back())) {
+        if (sentences() > (document_ends.empty() ? 0 : document_ends.back()))
             document_ends.push_back(sentences());
-        }
     }
 
     std::int64_t sentences() const { return static_cast<std::int64_t>(sentence_ends.size()); }
 };
 
-// A corpus while its documents come in.
-class TokenCorpus::Builder {
-public:
-    Builder(const tokenizer::DnaTokenizer& tokenizer, int threads)
-        : documents_(tokenizer, threads,
-                     {.sentence = [this](std::span<const std::int32_t> ids,
-                                         std::int64_t bases) { state_->add_sentence(ids, bases); },
-                      .document_end = [this] { state_->end_document(); }}) {
-        state_->narrow = tokenizer.vocab_size() <= largest_narrow_vocabulary;
-    }
-    Builder(const Builder&) = delete;
-    Builder& operator=(const Builder&) = delete;
-
-    void add(Document&& document) { documents_.add(std::move(document)); }
-
-    TokenCorpus finish() {
-        documents_.finish();
-        return TokenCorpus(std::move(state_));
-    }
-
-private:
-    std::shared_ptr<State> state_ = std::make_shared<State>();
-    BatchTokenizer documents_;
-};
+// `fill` hands all documents to the function that it is given.
+template <typename Fill>
+TokenCorpus TokenCorpus::from(const tokenizer::DnaTokenizer& tokenizer, int threads, const Fill& fill) {
+    const auto state = std::make_shared<State>();
+    state->narrow = tokenizer.vocab_size() <= largest_narrow_vocabulary;
+    BatchTokenizer documents(tokenizer, threads,
+                             {.sentence = [&](std::span<const std::int32_t> ids,
+                                              std::int64_t bases) { state->add_sentence(ids, bases); },
+                              .document_end = [&] { state->end_document(); }});
+    fill([&](Document&& document) { documents.add(std::move(document)); });
+    documents.finish();
+    return TokenCorpus(state);
+}
 
 TokenCorpus TokenCorpus::from_documents(const std::function<std::optional<Document>()>& next_document,
                                         const tokenizer::DnaTokenizer& tokenizer, int threads) {
-    Builder builder(tokenizer, threads);
-    while (std::optional<Document> document = next_document()) {
-        builder.add(std::move(*document));
-    }
-    return builder.finish();
+    return from(tokenizer, threads, [&](const auto& add) {
+        while (std::optional<Document> document = next_document())
+            add(std::move(*document));
+    });
 }
 
 TokenCorpus TokenCorpus::from_file(DocumentReader& documents, const tokenizer::DnaTokenizer& tokenizer,
@@ -87,10 +72,10 @@ TokenCorpus TokenCorpus::from_file(DocumentReader& documents, const tokenizer::D
 
 TokenCorpus TokenCorpus::from_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
                                      const tokenizer::DnaTokenizer& tokenizer, int threads) {
-    Builder builder(tokenizer, threads);
-    build_documents(genome, spec, BuildText::yes, threads,
-                    [&](PlacedDocument&& document) { builder.add(document.document()); });
-    return builder.finish();
+    return from(tokenizer, threads, [&](const auto& add) {
+        build_documents(genome, spec, BuildText::yes, threads,
+                        [&](PlacedDocument&& document) { add(document.document()); });
+    });
 }
 
 TokenCorpus TokenCorpus::from_shards(TokenShards shards) {

@@ -51,8 +51,9 @@ public:
     void append_ids(std::int64_t begin, std::int64_t end, std::vector<std::int32_t>& out) const;
 
 private:
-    class Builder;
     struct State;
+    template <typename Fill>
+    static TokenCorpus from(const tokenizer::DnaTokenizer& tokenizer, int threads, const Fill& fill);
     explicit TokenCorpus(std::shared_ptr<const State> state) : state_(std::move(state)) {}
     std::shared_ptr<const State> state_;
 };

@@ -3,15 +3,98 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/formats/file_name.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/formats/mapped_file.hpp"
-#include "bigbird/core/formats/whole_number.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/corpus/tokens/shard_format.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
+
+namespace bigbird::corpus::shard_format {
+
+std::string shard_file(std::size_t number) {
+    std::string digits = std::to_string(number);
+    digits.insert(0, digits.size() < 5 ? 5 - digits.size() : 0, '0');
+    return "tokens-" + digits + ".bin";
+}
+
+std::array<std::uint8_t, 32> fingerprint(const tokenizer::DnaTokenizer& tokenizer) {
+    const bool is_model = std::string_view(tokenizer.file_name()) == "tokenizer.model";
+    const std::string text = sha256_of_text(is_model ? tokenizer.vocabulary_text() : tokenizer.serialized());
+    std::array<std::uint8_t, 32> bytes{};
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+        std::from_chars(text.data() + 2 * i, text.data() + 2 * i + 2, bytes[i], 16);
+    return bytes;
+}
+
+std::string hex(std::span<const std::uint8_t> bytes) {
+    constexpr const char* digits = "0123456789abcdef";
+    std::string text;
+    for (const std::uint8_t byte : bytes) {
+        text += digits[byte >> 4U];
+        text += digits[byte & 15U];
+    }
+    return text;
+}
+
+std::vector<FileSum> file_sums(const Json& manifest, const std::filesystem::path& directory) {
+    const InputError damaged("has a damaged list of files; run tokenize again", directory / manifest_file);
+    const Json list = manifest.is_object() ? manifest.value("files", Json()) : Json();
+    if (!list.is_array() || list.empty()) throw damaged;  // null would be read as an empty list
+    std::vector<FileSum> files;
+    try {
+        for (const Json& file : list) {
+            files.push_back({file.at("file").get<std::string>(), file.at("sha256").get<std::string>(),
+                             file.value("bytes", std::int64_t{0})});
+            if (!is_file_name(files.back().name))
+                throw InputError("names a file outside its folder", directory / manifest_file);
+        }
+    } catch (const Json::exception&) {
+        throw damaged;
+    }
+    return files;
+}
+
+Header parse_header(std::span<const std::byte> file, const std::filesystem::path& path) {
+    const Header expected;
+    Header header;
+    if (file.size() < sizeof header)
+        throw InputError("is truncated: it ends within its header; run tokenize again", path);
+    std::memcpy(&header, file.data(), sizeof header);
+    if (header.magic != expected.magic)
+        throw InputError("is no file of token shards; run tokenize again", path);
+    if (header.format_version != version) {
+        throw InputError("is of version " + std::to_string(header.format_version) + ", this program reads " +
+                             std::to_string(version) + "; run tokenize again with this program",
+                         path);
+    }
+    const bool narrow_or_wide = header.element_bytes == 2 || header.element_bytes == 4;
+    const bool sound = header.kind == Kind::tokens ? narrow_or_wide : header.element_bytes == 8;
+    const auto size = static_cast<std::int64_t>(file.size() - sizeof header);
+    if (!sound || header.count < 0 || header.first < 0 ||
+        header.count > std::numeric_limits<std::int64_t>::max() / 8) {
+        throw InputError("has a damaged header; run tokenize again", path);
+    }
+    const std::int64_t expected_size = header.count * header.element_bytes;
+    if (size != expected_size) {
+        throw InputError(
+            std::string(size < expected_size ? "is truncated" : "is longer than its header says") + ": " +
+                std::to_string(size) + " bytes of " + std::to_string(expected_size) +
+                "; copy it again or run tokenize again",
+            path);
+    }
+    return header;
+}
+
+}  // namespace bigbird::corpus::shard_format
 
 namespace bigbird::corpus {
 namespace fs = std::filesystem;
@@ -22,13 +105,11 @@ namespace {
 Json read_manifest(const fs::path& directory) {
     const fs::path path = directory / format::manifest_file;
     std::error_code error;
-    if (!fs::is_directory(directory, error) || !fs::exists(path, error)) {
+    if (!fs::is_directory(directory, error) || !fs::exists(path, error))
         throw InputError("is no folder of token shards; make one with tokenize", directory);
-    }
     Json manifest = read_json(path);
-    if (!manifest.is_object() || manifest.value("format", Json()) != format::name) {
+    if (!manifest.is_object() || manifest.value("format", Json()) != format::name)
         throw InputError("describes no token shards; make them with tokenize", path);
-    }
     const Json found = manifest.value("format_version", Json());
     if (found != format::version) {
         throw InputError("is of version " + found.dump() + ", this program reads " +
@@ -54,9 +135,8 @@ MappedShard map_shard(const fs::path& path, format::Kind kind, std::size_t numbe
                       const std::array<std::uint8_t, 32>& vocabulary) {
     MappedFile file(path);
     const format::Header header = format::parse_header(file.bytes(), path);
-    if (header.vocabulary != vocabulary) {
+    if (header.vocabulary != vocabulary)
         throw InputError("was made with another tokenizer than the one beside it; run tokenize again", path);
-    }
     if (header.kind != kind || header.number != number || header.first != first) {
         throw InputError("does not belong in this place; copy the whole folder again, or run tokenize again",
                          path);
@@ -232,11 +312,44 @@ void TokenShards::verify(int threads) const {
 bool is_token_corpus(const fs::path& directory) {
     std::error_code error;
     const fs::path path = directory / format::manifest_file;
-    if (!fs::is_directory(directory, error) || !fs::exists(path, error)) {
-        return false;
-    }
+    if (!fs::is_directory(directory, error) || !fs::exists(path, error)) return false;
     const Json manifest = read_json(path);
     return manifest.is_object() && manifest.value("format", Json()) == format::name;
+}
+
+namespace {
+
+/// Rounded to a thousandth; 0 where there is nothing to divide by.
+double ratio(std::int64_t whole, std::int64_t parts) {
+    return parts == 0 ? 0 : std::round(1000 * static_cast<double>(whole) / static_cast<double>(parts)) / 1000;
+}
+
+}  // namespace
+
+Json describe(const TokenShards& shards, bool verified) {
+    const TokenCounts& counts = shards.counts();
+    const Json& manifest = shards.manifest();
+    Json json = {{"kind", "token shards"},
+                 {"documents", counts.documents},
+                 {"sentences", counts.sentences},
+                 {"tokens", counts.tokens},
+                 {"bases", counts.bases},
+                 {"bases_per_token", ratio(counts.bases, counts.tokens)},
+                 {"tokens_per_document", ratio(counts.tokens, counts.documents)},
+                 {"sentences_per_document", ratio(counts.sentences, counts.documents)},
+                 {"vocab_size", shards.tokenizer().vocab_size()},
+                 {"vocabulary_sha256", manifest.value("vocabulary_sha256", Json())},
+                 {"made_by", manifest.value("made_by", Json())},
+                 {"checksums", verified ? "verified" : "not compared; --verify does"}};
+    std::int64_t bytes = 0;
+    for (const shard_format::FileSum& file : shard_format::file_sums(manifest, shards.directory())) {
+        bytes += file.bytes;
+        json["files"][file.name] = std::to_string(file.bytes) + " bytes";
+    }
+    json["bytes"] = bytes;
+    for (const Json& input : manifest.value("inputs", Json::array()))
+        json["made_from"].push_back(input);
+    return json;
 }
 
 }  // namespace bigbird::corpus

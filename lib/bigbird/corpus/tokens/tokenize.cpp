@@ -5,7 +5,7 @@
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/corpus/tokens/batch_tokenizer.hpp"
+#include "bigbird/corpus/documents/document_builder.hpp"
 
 #include <exception>
 #include <optional>
@@ -15,6 +15,37 @@
 #include <vector>
 
 namespace bigbird::corpus {
+
+namespace {
+constexpr std::int64_t bases_at_once = 8'000'000;
+}  // namespace
+
+BatchTokenizer::BatchTokenizer(const tokenizer::DnaTokenizer& tokenizer, int threads, TokenSink sink)
+    : tokenizer_(tokenizer), threads_(threads), sink_(std::move(sink)) {}
+
+void BatchTokenizer::add(Document&& document) {
+    for (const std::string& sentence : document.sentences)
+        bases_ += static_cast<std::int64_t>(sentence.size());
+    batch_.push_back(std::move(document));
+    if (bases_ >= bases_at_once) finish();
+}
+
+void BatchTokenizer::finish() {
+    stop_if_asked();
+    std::vector<std::vector<std::vector<std::int32_t>>> ids(batch_.size());  // (documents, sentences, tokens)
+    parallel_for(static_cast<std::int64_t>(batch_.size()), threads_, [&](std::int64_t i) {
+        const auto at = static_cast<std::size_t>(i);
+        for (const std::string& sentence : batch_[at].sentences)
+            ids[at].push_back(tokenizer_.encode(sentence));
+    });
+    for (std::size_t d = 0; d < batch_.size(); ++d) {
+        for (std::size_t s = 0; s < ids[d].size(); ++s)
+            sink_.sentence(ids[d][s], static_cast<std::int64_t>(batch_[d].sentences[s].size()));
+        sink_.document_end();
+    }
+    batch_.clear();
+    bases_ = 0;
+}
 
 namespace {
 
@@ -54,12 +85,9 @@ std::optional<std::vector<Document>> next_batch(DocumentShare& documents) {
     std::size_t bases = 0;
     while (bases < bases_a_batch) {
         std::optional<Document> document = documents.next();
-        if (!document) {
-            break;
-        }
-        for (const std::string& sentence : document->sentences) {
+        if (!document) break;
+        for (const std::string& sentence : document->sentences)
             bases += sentence.size();
-        }
         batch.push_back(std::move(*document));
     }
     return batch.empty() ? std::nullopt : std::optional(std::move(batch));
@@ -124,18 +152,15 @@ void tokenize_genome(const genome::ReferenceGenome& genome, const BuildSpec& spe
 
 InputChecksums::InputChecksums(std::filesystem::path documents,
                                std::vector<std::filesystem::path> references) {
-    for (std::filesystem::path& reference : references) {
+    for (std::filesystem::path& reference : references)
         reference = genome::fasta_of(reference);
-    }
     references.insert(references.begin(), std::move(documents));
     thread_ = std::jthread([this, files = std::move(references)](const std::stop_token& stop) {
         try {
             Json inputs = Json::array();
             for (const std::filesystem::path& file : files) {
                 const auto between = [&] {
-                    if (stop.stop_requested()) {
-                        throw InputError("reading was given up", file);
-                    }
+                    if (stop.stop_requested()) throw InputError("reading was given up", file);
                 };
                 Json sum =
                     std::filesystem::is_regular_file(file) ? Json(sha256_of_file(file, between)) : Json();

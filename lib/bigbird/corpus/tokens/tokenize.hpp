@@ -2,20 +2,53 @@
 // From documents to token shards.
 #pragma once
 
+#include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/parts/part_record.hpp"
 #include "bigbird/corpus/documents/document_builder.hpp"
 #include "bigbird/corpus/documents/document_reader.hpp"
 #include "bigbird/corpus/tokens/shard_writer.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
+#include "bigbird/tokenizer/train/train.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <future>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
 namespace bigbird::corpus {
+
+// Documents in, token ids out, in the order in which the documents came.
+
+/// Where tokenised sentences go; called in order, on the thread that calls the tokenizer.
+struct TokenSink {
+    std::function<void(std::span<const std::int32_t> ids, std::int64_t bases)> sentence;
+    std::function<void()> document_end;
+};
+
+/// Takes documents one by one and tokenises them a few megabases at a time on up to `threads` threads; what
+/// comes out does not depend on their number. Each sentence is encoded by itself. One calling thread.
+class BatchTokenizer {
+public:
+    /// `tokenizer` must outlive this.
+    BatchTokenizer(const tokenizer::DnaTokenizer& tokenizer, int threads, TokenSink sink);
+
+    /// Throws what the sink throws, and Stopped.
+    void add(Document&& document);
+    /// Hands on what is left. Call it after the last document.
+    void finish();
+
+private:
+    const tokenizer::DnaTokenizer& tokenizer_;
+    int threads_;
+    TokenSink sink_;
+    std::vector<Document> batch_;
+    std::int64_t bases_ = 0;  // of the batch
+};
 
 /// Encodes each sentence by itself on up to `threads` threads and hands it to `writer` in order; the result
 /// does not depend on their number. Holds a few megabases a thread. `progress` is called between batches, on
@@ -44,5 +77,19 @@ private:
     std::future<Json> result_ = promise_.get_future();
     std::jthread thread_;  ///< last: it stops before the rest goes
 };
+
+// What a tokenizer is trained on: documents, or a genome directly.
+
+/// Every sentence of the documents.
+void add_documents(tokenizer::TokenizerTrainer& trainer, DocumentReader& documents);
+
+/// Sentences as build_documents cuts them in one pass with the paper's lengths; mostly-N ones left out.
+void add_genome(tokenizer::TokenizerTrainer& trainer, const genome::ReferenceGenome& genome,
+                std::uint64_t seed, int threads);
+
+/// {"made_by", "engine", "overlaps", the spec, "sentences", "bases", "measured_bases", "tokens",
+/// "bases_per_token"};
+/// tokens are those of measured_bases.
+Json report_json(const tokenizer::TrainSpec& spec, const tokenizer::TrainReport& report);
 
 }  // namespace bigbird::corpus

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/corpus/tokens/tokenizer_corpus.hpp"
-
+// Apart from tokenize.cpp, which programs with LibTorch link: the trainer brings SentencePiece, which must
+// not be loaded beside it.
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/corpus/documents/document_builder.hpp"
+#include "bigbird/corpus/tokens/tokenize.hpp"
 
 #include <utility>
 
@@ -34,9 +35,8 @@ void add_genome(tokenizer::TokenizerTrainer& trainer, const genome::ReferenceGen
                 std::uint64_t seed, int threads) {
     const BuildSpec spec{.documents = {.passes = 1, .seed = seed}};
     std::int64_t total = 0, bases = 0;
-    for (const genome::Contig& contig : genome.contigs()) {
+    for (const genome::Contig& contig : genome.contigs())
         total += contig.length;
-    }
     log_info("up to {} bases, for which the trainer would take about {:.1f} GB of memory", total,
              static_cast<double>(tokenizer::estimated_memory(trainer.spec().engine, total)) / 1e9);
     Progress progress("reading", "Mbp", total / bases_a_megabase);

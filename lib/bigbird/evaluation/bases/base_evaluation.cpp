@@ -398,9 +398,10 @@ std::unique_ptr<genome::TextOutput> write_evaluation(const BaseEvaluation& evalu
                                                      Overwrite overwrite) {
     const std::string name = output.string();
     const bool table = name.ends_with(".tsv") || name.ends_with(".tsv.gz");
-    const std::string text = table ? tsv_of(evaluation) : json_of(evaluation).dump(2) + "\n";
     auto out = std::make_unique<genome::TextOutput>(output, overwrite);
-    out->write(text);
+    out->write(table                     ? tsv_of(evaluation)
+               : rows::names_csv(output) ? rows::csv_of(tsv_of(evaluation), output)
+                                         : json_of(evaluation).dump(2) + "\n");
     return out;
 }
 

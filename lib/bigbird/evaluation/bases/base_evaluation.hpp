@@ -49,8 +49,8 @@ BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request);
 
 /// A line for people: the means, then one a label.
 std::vector<std::string> to_lines(const BaseEvaluation& evaluation);
-/// TSV where the name ends in .tsv, else JSON; "-": JSON on standard output. Written and not yet put in
-/// place. Throws ConfigError, WriteError.
+/// TSV where the name ends in .tsv, CSV where it ends in .csv, else JSON; "-": JSON on standard output.
+/// Written and not yet put in place. Throws ConfigError, WriteError.
 std::unique_ptr<genome::TextOutput> write_evaluation(const BaseEvaluation& evaluation,
                                                      const std::filesystem::path& output,
                                                      Overwrite overwrite);

@@ -37,20 +37,24 @@ struct Peaks {
     IntervalSet set;
     std::int64_t read = 0;
     genome::LeftOut left_out;
-    Json checksum;
+    genome::AssemblyFit fit;
+    std::vector<Json> checksums;  ///< of its files
 };
 
-Peaks read_peaks(const genome::ReferenceGenome& reference, const fs::path& path) {
+Peaks read_peaks(const genome::ReferenceGenome& reference, const std::vector<fs::path>& paths) {
     Peaks peaks;
-    const genome::PlacedBed bed = genome::read_bed_on(reference, path);
     std::vector<Interval> intervals;
-    for (const genome::BedRecord& record : bed.records) {
-        intervals.push_back(record.where);
+    for (const fs::path& path : paths) {
+        const genome::PlacedBed bed = genome::read_bed_on(reference, path);
+        for (const genome::BedRecord& record : bed.records) {
+            intervals.push_back(record.where);
+        }
+        peaks.left_out += bed.left_out;
+        peaks.fit += bed.fit;
+        peaks.read += static_cast<std::int64_t>(bed.records.size()) + bed.left_out.total();
+        peaks.checksums.push_back(checksum_of_input(path));
     }
     peaks.set = IntervalSet(intervals);
-    peaks.left_out = bed.left_out;
-    peaks.read = static_cast<std::int64_t>(bed.records.size()) + bed.left_out.total();
-    peaks.checksum = checksum_of_input(path);
     return peaks;
 }
 
@@ -108,11 +112,10 @@ public:
             progress.update(++done);
         }
         progress.finish();
-        if (writer.rows() == 0) {
+        if (!writer.any_label()) {
             throw InputError(
-                "no bin is left: none of the peaks covers more than half of a bin that --include, --exclude "
-                "and "
-                "--max-n-fraction admit");
+                "no bin has a label: none of the peaks covers more than half of a bin that --include, "
+                "--exclude and --max-n-fraction admit");
         }
         store.finish();
         bins.finish();
@@ -126,18 +129,19 @@ private:
         parallel_for(static_cast<std::int64_t>(files_.size()), options_.threads, [&](std::int64_t i) {
             stop_if_asked();
             peaks_[static_cast<std::size_t>(i)] =
-                read_peaks(*reference_, files_[static_cast<std::size_t>(i)].path);
+                read_peaks(*reference_, files_[static_cast<std::size_t>(i)].paths);
         });
         std::int64_t read = 0;
         genome::LeftOut left_out;
+        genome::AssemblyFit fit;
         for (const Peaks& peaks : peaks_) {
             read += peaks.read;
-            left_out.unknown_contig += peaks.left_out.unknown_contig;
-            left_out.past_end += peaks.left_out.past_end;
+            fit += peaks.fit;
+            left_out += peaks.left_out;
         }
         log_info("read {} peaks of {} labels", read, files_.size());
         if (left_out.total() > 0) {
-            log_info("left out {} of {} peaks: {}", left_out.total(), read, left_out.describe());
+            log_warning("left out {} of {} peaks: {}", left_out.total(), read, left_out.describe());
         }
         if (read == 0) {
             throw InputError("--peaks holds no peaks: every file is empty");
@@ -146,6 +150,7 @@ private:
             throw InputError("none of the " + std::to_string(read) +
                              " peaks lies on the reference; give peaks and reference of the same assembly");
         }
+        genome::require_assembly(fit, *reference_, "--peaks", "peaks", options_.skip_invalid);
     }
 
     /// All bins of a contig with their labels; a thread has eight labels, which share a byte.
@@ -306,7 +311,7 @@ private:
 
     rows::LabelTable label_table() const {
         std::vector<rows::Label> labels;
-        for (const PeakFile& file : files_) {
+        for (const LabelPeaks& file : files_) {
             labels.push_back({file.group, file.name, -1});
         }
         return rows::LabelTable(std::move(labels));
@@ -318,11 +323,8 @@ private:
         if (writer.rows(split) == 0) {
             log_warning("--{} holds no bin: no row is held out by it", to_string(split));
         } else if (!writer.tells_apart(split)) {
-            log_warning(
-                "the {} rows of {} have all the same labels, so that no AUROC can be computed; --bins all, "
-                "or "
-                "--negatives, adds rows without a label",
-                writer.rows(split), to_string(split));
+            log_warning("the {} rows of {} have all the same labels, so that no AUROC can be computed",
+                        writer.rows(split), to_string(split));
         }
     }
 
@@ -360,7 +362,8 @@ private:
             inputs.push_back({{"role", "exclude"}, {"sha256", checksum_of_input(*options_.exclude)}});
         }
         for (std::size_t i = 0; i < peaks_.size(); ++i) {
-            inputs.push_back({{"role", "peaks"}, {"label", i}, {"sha256", peaks_[i].checksum}});
+            for (const Json& checksum : peaks_[i].checksums)
+                inputs.push_back({{"role", "peaks"}, {"label", i}, {"sha256", checksum}});
         }
         return {{"parameters", parameters}, {"inputs", inputs}, {"contigs", describe_contigs(*reference_)}};
     }
@@ -370,7 +373,7 @@ private:
     std::unique_ptr<genome::ReferenceGenome> reference_;
     HoldOuts hold_outs_;
     std::optional<IntervalSet> include_, exclude_;
-    std::vector<PeakFile> files_;
+    std::vector<LabelPeaks> files_;
     std::vector<Peaks> peaks_;
     std::int64_t left_out_n_ = 0, left_out_shared_ = 0;
 };
@@ -392,7 +395,7 @@ void ChromatinOptions::validate() const {
         throw ConfigError("--window must be at least as long as --bin, and --bin at least 1");
     }
     if (bins == BinChoice::all && (!group.empty() || negatives > 0)) {
-        throw ConfigError("--bins-of-group and --negatives go with --bins any: all bins are rows anyway");
+        throw ConfigError("--bins-of-group and --negatives need --bins any");
     }
     if (max_n_fraction < 0 || max_n_fraction > 1) {
         throw ConfigError("--max-n-fraction must lie between 0 and 1");

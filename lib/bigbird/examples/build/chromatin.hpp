@@ -20,7 +20,7 @@ struct ChromatinOptions {
     std::vector<std::filesystem::path> peaks;  ///< read_peak_files
     std::vector<std::filesystem::path> references;
     std::int64_t window = 8000, bin = 200;
-    BinChoice bins = BinChoice::any;
+    BinChoice bins = BinChoice::all;
     std::string group;       ///< with any: only this group's labels count; "": all do
     double negatives = 0;    ///< with any: bins without any label for each row, drawn at random by contig
     std::uint64_t seed = 0;  ///< of that draw
@@ -28,6 +28,7 @@ struct ChromatinOptions {
     std::optional<std::filesystem::path> exclude;  ///< BED: bins must not touch it
     std::vector<std::string> validation, test;     ///< HoldOuts; by bin
     double max_n_fraction = 0.5;                   ///< of a window; windows of N alone are left out always
+    bool skip_invalid = false;                     ///< build however many peaks do not fit the reference
     int threads = 1;
 
     /// Throws ConfigError.
@@ -38,7 +39,7 @@ struct ChromatinOptions {
 /// wholly on their contig. A bin has a label where the union of the label's peaks covers more than half of
 /// it. Rows are in the reference's order; bins whose window shares sequence with one of another split are
 /// left out of the lesser (without_shared_windows). Peaks that do not lie on the reference are left out and
-/// counted. Says what it did. Throws InputError and ConfigError, also where no peak or no bin is left.
+/// counted. Says what it did. Throws InputError and ConfigError, also where no peak, bin or label is left.
 /// Memory: all peaks, one contig's bins, and the labels of all rows.
 void build_chromatin(const ChromatinOptions& options, const std::filesystem::path& folder);
 

@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/examples/build/mat/deepsea_mat.hpp"
 #include "bigbird/examples/example_format.hpp"
@@ -109,7 +110,7 @@ private:
             throw fault("has " + std::to_string(fields.size()) + " columns where the header has " +
                         std::to_string(bins_.labels.size() + 3));
         }
-        const auto begin = rows::parse_integer(fields[1]), end = rows::parse_integer(fields[2]);
+        const auto begin = parse_number<std::int64_t>(fields[1]), end = parse_number<std::int64_t>(fields[2]);
         const auto contig = reference_.find(fields[0]);
         if (!begin || !end || *begin < 0 || *begin >= *end) throw fault("start and end are no bin");
         if (!contig) throw fault("contig '" + std::string(fields[0]) + "' is not in the reference");
@@ -185,7 +186,7 @@ Bins read_mats(const ImportOptions& options, const genome::ReferenceGenome& refe
     Bins bins;
     std::int64_t train_rows = 0;
     for (const auto& [split, path] : options.mats) {
-        DeepseaMat mat(path);
+        DeepseaMat mat(path, rows_a_slab);
         if (bins.labels.size() == 0) {
             bins.labels = table_for(options.label_table, numbered(mat.labels()), false);
             bins.bits = BitRows(mat.labels());
@@ -200,7 +201,7 @@ Bins read_mats(const ImportOptions& options, const genome::ReferenceGenome& refe
         std::int64_t compared = 0, different = 0;
         for (std::int64_t begin = 0; begin < mat.rows(); begin += rows_a_slab) {
             stop_if_asked();
-            const DeepseaMat::Slab slab = mat.read(begin, std::min(rows_a_slab, mat.rows() - begin));
+            const DeepseaMat::Slab slab = mat.next();
             for (std::size_t i = 0; i < slab.sequences.size(); ++i) {
                 const genome::Interval& bin = places[static_cast<std::size_t>(begin) + i];
                 if (!reference.find(bin.contig)) {
@@ -320,7 +321,7 @@ void write_unplaced(const ImportOptions& options, const fs::path& folder) {
         return std::string(to_string(split)) + "_" + std::to_string(row + 1);
     };
     for (const auto& [split, path] : options.mats) {
-        mats.emplace_back(path);
+        mats.emplace_back(path, rows_a_slab);
         if (mats.back().labels() != mats.front().labels() || mats.back().bases() != mats.front().bases()) {
             throw InputError("has other labels or sequences of another length than the file before it", path);
         }
@@ -338,7 +339,7 @@ void write_unplaced(const ImportOptions& options, const fs::path& folder) {
     for (std::size_t m = 0; m < mats.size(); ++m) {
         for (std::int64_t begin = 0; begin < mats[m].rows(); begin += rows_a_slab) {
             stop_if_asked();
-            const DeepseaMat::Slab slab = mats[m].read(begin, std::min(rows_a_slab, mats[m].rows() - begin));
+            const DeepseaMat::Slab slab = mats[m].next();
             for (std::size_t i = 0; i < slab.sequences.size(); ++i) {
                 const double n = genome::n_fraction(slab.sequences[i]);
                 if (n > options.max_n_fraction || n == 1) {

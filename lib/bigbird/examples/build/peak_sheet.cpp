@@ -44,12 +44,27 @@ std::optional<std::string> sheet_header(const fs::path& path) {
     return std::nullopt;
 }
 
-std::vector<PeakFile> read_sheet(const fs::path& sheet, const std::string& header_line) {
+/// The files that a field names: one, or several separated by commas.
+std::vector<fs::path> paths_in(std::string_view field, const fs::path& folder) {
+    std::error_code ignored;
+    std::vector<fs::path> paths;
+    if (fs::exists(folder / field, ignored)) {
+        paths.push_back(folder / field);
+    } else {
+        for (const std::string_view path : rows::split_fields(field, ','))
+            paths.push_back(folder / path);
+    }
+    for (const fs::path& path : paths)
+        require_readable(path);
+    return paths;
+}
+
+std::vector<LabelPeaks> read_sheet(const fs::path& sheet, const std::string& header_line) {
     const auto header = rows::split_fields(header_line, '\t');
     const std::size_t name = *column_of(header, "name"), path = *column_of(header, "path");
     const auto group = column_of(header, "group");
     const std::size_t needed = std::max({name, path, group.value_or(0)}) + 1;
-    std::vector<PeakFile> files;
+    std::vector<LabelPeaks> labels;
     genome::TextInput input(sheet);
     std::string line;
     while (input.next(line)) {
@@ -63,20 +78,27 @@ std::vector<PeakFile> read_sheet(const fs::path& sheet, const std::string& heade
         if (fields.size() < needed || fields[name].empty() || fields[path].empty()) {
             throw fault("a label needs its name and path, separated by tabs as in the header");
         }
-        PeakFile file{std::string(fields[name]),
-                      group && !fields[*group].empty() ? std::string(fields[*group]) : ".",
-                      sheet.parent_path() / fs::path(fields[path])};
+        LabelPeaks read{std::string(fields[name]),
+                        group && !fields[*group].empty() ? std::string(fields[*group]) : ".",
+                        {}};
         try {
-            require_readable(file.path);
+            read.paths = paths_in(fields[path], sheet.parent_path());
         } catch (const InputError& error) {
             throw fault(error.what());
         }
-        files.push_back(std::move(file));
+        const auto same = std::ranges::find_if(labels, [&](const LabelPeaks& label) {
+            return label.name == read.name && label.group == read.group;
+        });
+        if (same == labels.end()) {
+            labels.push_back(std::move(read));
+        } else {
+            same->paths.insert(same->paths.end(), read.paths.begin(), read.paths.end());
+        }
     }
-    if (files.empty()) {
+    if (labels.empty()) {
         throw InputError("names no peak files", sheet);
     }
-    return files;
+    return labels;
 }
 
 std::string label_of(const fs::path& path) {
@@ -89,7 +111,7 @@ std::string label_of(const fs::path& path) {
 
 }  // namespace
 
-std::vector<PeakFile> read_peak_files(std::span<const fs::path> paths) {
+std::vector<LabelPeaks> read_peak_files(std::span<const fs::path> paths) {
     for (const fs::path& path : paths) {
         require_readable(path);
     }
@@ -98,11 +120,11 @@ std::vector<PeakFile> read_peak_files(std::span<const fs::path> paths) {
             return read_sheet(paths.front(), *header);
         }
     }
-    std::vector<PeakFile> files;
+    std::vector<LabelPeaks> labels;
     for (const fs::path& path : paths) {
-        files.push_back({label_of(path), ".", path});
+        labels.push_back({label_of(path), ".", {path}});
     }
-    return files;
+    return labels;
 }
 
 }  // namespace bigbird::examples

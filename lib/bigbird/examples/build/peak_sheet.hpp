@@ -8,17 +8,18 @@
 
 namespace bigbird::examples {
 
-/// The peaks of one label.
-struct PeakFile {
+/// The files whose peaks, taken together, are those of one label.
+struct LabelPeaks {
     std::string name, group;
-    std::filesystem::path path;
+    std::vector<std::filesystem::path> paths;
 };
 
 /// What peaks make labels, in the labels' order: one sheet, or BED files. A sheet is tab-separated and begins
 /// with a header that names at least the columns `name` and `path` (relative to the sheet), and `group` where
-/// labels have one; other columns and lines that begin with # are ignored. A BED file's label is its file
-/// name without .gz and the suffix before it; its group is ".". Throws InputError with file and line, also
-/// where a file is missing.
-std::vector<PeakFile> read_peak_files(std::span<const std::filesystem::path> paths);
+/// labels have one; other columns and lines that begin with # are ignored. Rows of one name and group make
+/// one label, and a path may be several, separated by commas. A BED file's label is its file name without .gz
+/// and the suffix before it; its group is ".". Throws InputError with file and line, also where a file is
+/// missing.
+std::vector<LabelPeaks> read_peak_files(std::span<const std::filesystem::path> paths);
 
 }  // namespace bigbird::examples

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/genome/reference/contig_names.hpp"
 #include "bigbird/genome/regions/bed.hpp"
 #include "bigbird/genome/regions/chain.hpp"
 #include "bigbird/genome/text/text_output.hpp"
@@ -111,9 +112,14 @@ PromoterSites read_promoter_sites(const fs::path& path, const std::optional<fs::
     if (chain) {
         counts.unmapped = lift(found, *chain, reference, folder);
     }
-    std::set<std::string> seen;
+    std::set<std::string> names, seen;
+    for (const Tss& site : found)
+        names.insert(site.where.contig);
+    const bool other_genome = genome::numbered_differently(reference.contigs(), names);
     for (Tss& site : found) {
-        const genome::Fit fit = genome::place(site.where, reference);
+        const genome::Fit fit =
+            other_genome ? genome::Fit::unknown_contig : genome::place(site.where, reference);
+        counts.fit.add(site.where, fit, reference);
         if (fit != genome::Fit::inside) {
             ++(fit == genome::Fit::unknown_contig ? counts.left_out.unknown_contig
                                                   : counts.left_out.past_end);
@@ -132,7 +138,7 @@ PromoterSites read_promoter_sites(const fs::path& path, const std::optional<fs::
     }
     const auto total = static_cast<std::int64_t>(found.size());
     if (counts.left_out.total() > 0) {
-        log_info("left out {} of {} TSSs: {}", counts.left_out.total(), total, counts.left_out.describe());
+        log_warning("left out {} of {} TSSs: {}", counts.left_out.total(), total, counts.left_out.describe());
     }
     if (counts.repeated > 0) {
         log_info("left out {} TSSs that repeat another's place, strand and name", counts.repeated);

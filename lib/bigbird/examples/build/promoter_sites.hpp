@@ -23,6 +23,7 @@ struct PromoterSite {
 struct SiteCounts {
     std::int64_t read = 0, unmapped = 0, repeated = 0;
     genome::LeftOut left_out;
+    genome::AssemblyFit fit;
 };
 
 struct PromoterSites {

@@ -44,6 +44,8 @@ public:
 
     void build() {
         PromoterSites found = read_promoter_sites(options_.tss, options_.chain, *reference_, folder_);
+        genome::require_assembly(found.counts.fit, *reference_, options_.tss.string(), "TSSs",
+                                 options_.skip_invalid);
         for (PromoterSite& site : found.sites) {
             Promoter promoter;
             promoter.window = rows::window_about_tss(site.contig, site.tss, site.strand, options_.bounds);

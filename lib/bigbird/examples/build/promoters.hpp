@@ -22,6 +22,7 @@ struct PromoterOptions {
     std::vector<std::string> validation, test;  ///< HoldOuts; by TSS base
     double max_n_fraction = 0.5;                ///< of a window; windows of N alone are left out always
     std::uint64_t seed = 0;
+    bool skip_invalid = false;  ///< build however many TSSs do not fit the reference
     int threads = 1;
 
     /// Throws ConfigError.

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/log.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <unordered_map>
@@ -74,6 +75,21 @@ std::optional<std::size_t> ContigNames::find(std::string_view name) const {
     }
     state_->say_once(name, state_->names[alias->second]);
     return alias->second;
+}
+
+bool numbered_differently(std::span<const Contig> contigs, const std::set<std::string>& names) {
+    const auto spelt_by = [](std::string_view name, std::string_view letters) {
+        const std::string_view number = shared_name(name);
+        return number != "X" && number.find_first_not_of(letters) == std::string_view::npos;
+    };
+    const auto any_contig = [&](std::string_view letters) {
+        return std::ranges::any_of(contigs, [&](const Contig& c) { return spelt_by(c.name, letters); });
+    };
+    const auto any_name = [&](std::string_view letters) {
+        return std::ranges::any_of(names, [&](const std::string& name) { return spelt_by(name, letters); });
+    };
+    constexpr std::string_view roman = "IVX", arabic = "0123456789";
+    return any_contig(roman) && !any_contig(arabic) && any_name(arabic) && !any_name(roman);
 }
 
 }  // namespace bigbird::genome

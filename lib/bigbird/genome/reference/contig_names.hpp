@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,5 +31,9 @@ private:
     struct State;
     std::unique_ptr<State> state_;
 };
+
+/// Whether the contigs are numbered by Roman numerals (yeast, worms) and the names of an input by Arabic ones
+/// (human, mouse). A name of both, such as X, is then not the same chromosome.
+bool numbered_differently(std::span<const Contig> contigs, const std::set<std::string>& names);
 
 }  // namespace bigbird::genome

@@ -31,10 +31,11 @@ std::optional<std::int64_t> parse_position(std::string_view text) {
     return value && *value >= 0 && text.front() != ',' ? value : std::nullopt;
 }
 
-/// Whether what stands behind the last colon is meant as positions: names of contigs may hold colons too
-/// (HLA-A*01:01).
+/// Whether the text behind the last colon is meant as positions. Names of contigs hold colons too
+/// (HLA-A*01:01:01:01), and no position but 0 begins with a zero.
 bool looks_like_positions(std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789,-") == std::string_view::npos;
+    const bool padded = text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
+    return !text.empty() && !padded && text.find_first_not_of("0123456789,-") == std::string_view::npos;
 }
 
 }  // namespace

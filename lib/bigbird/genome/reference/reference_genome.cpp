@@ -3,10 +3,13 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/genome/reference/contig_names.hpp"
 #include "bigbird/genome/reference/fasta_file.hpp"
+#include "bigbird/genome/text/utf8.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <system_error>
 #include <unordered_map>
 #include <utility>
@@ -44,24 +47,41 @@ std::vector<NamedFasta> open_all(std::span<const std::filesystem::path> referenc
     return files;
 }
 
+/// What to do of a contig whose name an earlier one has.
+enum class Repeated : std::uint8_t { refuse, number };
+
 /// The contigs of all files, one after the other.
 class JoinedGenome : public ReferenceGenome {
 public:
-    explicit JoinedGenome(std::vector<NamedFasta> files) : files_(std::move(files)), names_({}) {
+    explicit JoinedGenome(std::vector<NamedFasta> files, Repeated repeated = Repeated::refuse)
+        : files_(std::move(files)), names_({}) {
         std::unordered_map<std::string, Place> seen;
+        std::unordered_map<std::string, std::int64_t> records;  // of a name, where names repeat
+        std::int64_t renamed = 0;
         for (std::size_t file = 0; file < files_.size(); ++file) {
             auto contigs = files_[file].fasta->contigs();
             for (std::size_t i = 0; i < contigs.size(); ++i) {
                 Contig& contig = contigs[i].contig;
                 contig.name.insert(0, files_[file].prefix);
                 const Place here{file, i, contigs[i].line};
-                const auto [earlier, fresh] = seen.emplace(contig.name, here);
-                if (!fresh) {
-                    refuse_twice(contig.name, earlier->second, here);
+                const std::string name = contig.name;
+                if (!is_utf8(name)) {
+                    throw InputError(std::string("has a contig whose name is ") + not_utf8,
+                                     files_[file].fasta->path(), here.line);
                 }
+                for (auto [earlier, fresh] = seen.emplace(name, here); !fresh;
+                     fresh = seen.emplace(contig.name, here).second) {
+                    if (repeated == Repeated::refuse) refuse_twice(name, earlier->second, here);
+                    contig.name = name + "#" + std::to_string(1 + ++records[name]);
+                }
+                renamed += contig.name != name ? 1 : 0;
                 contigs_.push_back(std::move(contig));
                 places_.push_back(here);
             }
+        }
+        if (renamed > 0) {
+            log_info("{}: {} records have the name of an earlier one; the second is called NAME#2",
+                     files_.front().fasta->path().string(), renamed);
         }
         names_ = ContigNames(contigs_);
     }
@@ -120,6 +140,10 @@ std::unique_ptr<ReferenceGenome> open_references(std::span<const std::filesystem
 
 std::unique_ptr<ReferenceGenome> open_contig_lengths(std::span<const std::filesystem::path> references) {
     return std::make_unique<JoinedGenome>(open_all(references, detail::open_lengths));
+}
+
+std::unique_ptr<ReferenceGenome> open_records(const std::filesystem::path& fasta) {
+    return std::make_unique<JoinedGenome>(open_all({&fasta, 1}, detail::open_fasta), Repeated::number);
 }
 
 std::filesystem::path fasta_of(const std::filesystem::path& reference) {

@@ -37,6 +37,10 @@ public:
 std::unique_ptr<ReferenceGenome> open_references(std::span<const std::filesystem::path> fastas);
 std::unique_ptr<ReferenceGenome> open_reference(const std::filesystem::path& fasta);
 
+/// The records of one FASTA in order, for work that reads each of them. Names may repeat: the second record
+/// called NAME is NAME#2 here, which one line on standard error says. Throws as open_references otherwise.
+std::unique_ptr<ReferenceGenome> open_records(const std::filesystem::path& fasta);
+
 /// The file of a reference that may be written as NAME=FASTA; a file that is called so is itself meant.
 std::filesystem::path fasta_of(const std::filesystem::path& reference);
 

@@ -2,11 +2,13 @@
 #include "bigbird/genome/regions/bed.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/reference/longest_contig.hpp"
 
 #include <array>
 #include <string_view>
+#include <utility>
 
 namespace bigbird::genome {
 
@@ -71,6 +73,11 @@ public:
         return record;
     }
 
+    bool has_strand() const {
+        const std::string text = optional_column(5);
+        return text == "+" || text == "-" || text == ".";
+    }
+
 private:
     [[noreturn]] void refuse(const std::string& what) const { throw InputError(what, path_, number_); }
 
@@ -104,12 +111,9 @@ private:
                                                                        : ".";
     }
 
+    /// Other tools write counts or scores into column 6.
     Strand strand() const {
-        const std::string text = optional_column(5);
-        if (text != "+" && text != "-" && text != ".") {
-            refuse("strand '" + text + "' (column 6) is none of + - .");
-        }
-        return static_cast<Strand>(text.front());
+        return has_strand() ? static_cast<Strand>(optional_column(5).front()) : Strand::none;
     }
 
     std::optional<std::int64_t> summit(const Interval& where) const {
@@ -130,10 +134,18 @@ private:
 
 BedReader::BedReader(std::filesystem::path path) : input_(std::move(path)) {}
 
+void BedReader::warn_of_strand() {
+    if (std::exchange(warned_, true)) return;
+    log_warning("{}:{}: column 6 is no strand, none of + - . ; such rows have none", input_.path().string(),
+                input_.line_number());
+}
+
 std::optional<BedRecord> BedReader::next() {
     while (input_.next(line_)) {
         if (!is_skipped(line_)) {
-            return Row(line_, input_.path(), input_.line_number()).parse();
+            const Row row(line_, input_.path(), input_.line_number());
+            if (!row.has_strand()) warn_of_strand();
+            return row.parse();
         }
     }
     return std::nullopt;

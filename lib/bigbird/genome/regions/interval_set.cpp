@@ -3,8 +3,11 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/genome/reference/contig_names.hpp"
+#include "bigbird/genome/reference/longest_contig.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace bigbird::genome {
 
@@ -141,12 +144,21 @@ Fit place(Interval& where, const ReferenceGenome& reference) {
 }
 
 PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::path& path) {
-    PlacedBed placed;
+    std::vector<BedRecord> records;
+    std::set<std::string> names;
     BedReader reader(path);
     while (auto record = reader.next()) {
-        switch (place(record->where, reference)) {
+        names.insert(record->where.contig);
+        records.push_back(std::move(*record));
+    }
+    const bool other_genome = numbered_differently(reference.contigs(), names);
+    PlacedBed placed;
+    for (BedRecord& record : records) {
+        const Fit fit = other_genome ? Fit::unknown_contig : place(record.where, reference);
+        placed.fit.add(record.where, fit, reference);
+        switch (fit) {
             case Fit::inside:
-                placed.records.push_back(std::move(*record));
+                placed.records.push_back(std::move(record));
                 break;
             case Fit::unknown_contig:
                 ++placed.left_out.unknown_contig;
@@ -181,6 +193,31 @@ IntervalSet read_interval_set(const ReferenceGenome& reference, const std::files
     return IntervalSet(intervals);
 }
 
+Interval region_on(const ReferenceGenome& reference, const std::string& text, const std::string& option) {
+    const std::size_t colon = text.rfind(':');
+    const bool is_contig = reference.find(text).has_value();
+    Interval region{text, 0, longest_contig};
+    if (!is_contig || (colon != std::string::npos && reference.find(text.substr(0, colon)))) {
+        region = parse_region(text);
+    }
+    if (is_contig && region.contig != text) {
+        throw ConfigError(option + " '" + text +
+                          "' is the name of a contig and a region of another: write '{" + text + "}' or '{" +
+                          region.contig + "}" + text.substr(colon) + "'");
+    }
+    const auto contig = reference.find(region.contig);
+    if (!contig) {
+        throw ConfigError(option + " '" + text +
+                          "' is neither a contig or region of the reference nor a BED file");
+    }
+    const Contig& known = reference.contigs()[*contig];
+    if (region.begin >= known.length) {
+        throw ConfigError(option + " '" + text + "' lies past the end of contig '" + known.name +
+                          "', which has " + std::to_string(known.length) + " bases");
+    }
+    return {known.name, region.begin, std::min(region.end, known.length)};
+}
+
 IntervalSet read_region_set(const ReferenceGenome& reference, std::span<const std::string> texts,
                             const std::string& option) {
     IntervalSet set;
@@ -191,18 +228,7 @@ IntervalSet read_region_set(const ReferenceGenome& reference, std::span<const st
             set = set.united(read_interval_set(reference, text));
             continue;
         }
-        Interval region = parse_region(text);
-        const auto contig = reference.find(region.contig);
-        if (!contig) {
-            throw ConfigError(option + " '" + text +
-                              "' is neither a contig or region of the reference nor a BED file");
-        }
-        const Contig& known = reference.contigs()[*contig];
-        if (region.begin >= known.length) {
-            throw ConfigError(option + " '" + text + "' lies past the end of contig '" + known.name +
-                              "', which has " + std::to_string(known.length) + " bases");
-        }
-        regions.push_back({known.name, region.begin, std::min(region.end, known.length)});
+        regions.push_back(region_on(reference, text, option));
     }
     return set.united(IntervalSet(regions));
 }

@@ -4,6 +4,7 @@
 
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/genome/regions/assembly_fit.hpp"
 #include "bigbird/genome/regions/bed.hpp"
 
 #include <cstdint>
@@ -54,12 +55,14 @@ private:
 struct LeftOut {
     std::int64_t unknown_contig = 0, past_end = 0;
     std::int64_t total() const { return unknown_contig + past_end; }
+    LeftOut& operator+=(const LeftOut& other) {
+        unknown_contig += other.unknown_contig;
+        past_end += other.past_end;
+        return *this;
+    }
     /// "3 on contigs that the reference lacks, 1 past a contig's end"; empty where nothing was left out.
     std::string describe() const;
 };
-
-/// Where an interval lies on a reference.
-enum class Fit : std::uint8_t { inside, unknown_contig, past_end };
 
 /// Tells how `where` lies on the reference and, where its contig is known by an alias, gives it the
 /// reference's name.
@@ -70,6 +73,7 @@ Fit place(Interval& where, const ReferenceGenome& reference);
 struct PlacedBed {
     std::vector<BedRecord> records;
     LeftOut left_out;
+    AssemblyFit fit;
 };
 PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::path& path);
 
@@ -77,6 +81,11 @@ PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::p
 /// on contigs that it lacks are left out and said once on standard error. Throws InputError where a line is
 /// malformed.
 IntervalSet read_interval_set(const ReferenceGenome& reference, const std::filesystem::path& path);
+
+/// The bases of a contig or a region (parse_region), cut at the contig's end. A text that is a contig's name
+/// is this contig. Throws ConfigError naming `option` where the reference lacks the bases, or where the text
+/// is one contig's name and also a region of another.
+Interval region_on(const ReferenceGenome& reference, const std::string& text, const std::string& option);
 
 /// The bases that `texts` name, each a contig ("22"), a region as samtools has it
 /// ("22:16,000,001-17,000,000") or a BED file (as above). A name that is both a contig and a file is the

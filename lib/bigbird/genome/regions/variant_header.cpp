@@ -7,8 +7,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace bigbird::genome::detail {
@@ -58,26 +63,102 @@ std::string read_header(const std::filesystem::path& path) {
     return text;
 }
 
+/// A line of the header, without its line end.
+struct HeaderLine {
+    std::string_view text;
+    std::int64_t number = 0;
+};
+
+std::vector<HeaderLine> lines_of(std::string_view header) {
+    if (header.starts_with(bcf_magic)) header.remove_prefix(std::min(bcf_prefix, header.size()));
+    std::vector<HeaderLine> lines;
+    while (header.starts_with('#')) {
+        const std::size_t end = std::min(header.find('\n'), header.size());
+        lines.push_back({header.substr(0, end), std::ssize(lines) + 1});
+        header.remove_prefix(std::min(end + 1, header.size()));
+    }
+    return lines;
+}
+
+/// The value of a field in '##KIND=<ID=…,KEY=value>', outside quotes; nothing where the line has none.
+std::optional<std::string_view> field_of(std::string_view line, std::string_view key) {
+    bool quoted = false, escaped = false, begins = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        const char letter = line[i];
+        if (quoted) {
+            quoted = escaped || letter != '"';
+            escaped = !escaped && letter == '\\';
+        } else if (begins && line.substr(i).starts_with(key)) {
+            const std::string_view value = line.substr(i + key.size());
+            return value.substr(0, value.find_first_of(",>"));
+        } else {
+            begins = letter == '<' || letter == ',' || (begins && letter == ' ');
+            quoted = letter == '"' && i > 0 && line[i - 1] == '=';
+        }
+    }
+    return std::nullopt;
+}
+
+/// The error of a line of the header. A BCF has no lines, so the sentence says which one of its header's.
+InputError fault_of(const HeaderLine& line, const std::string& what, bool bcf,
+                    const std::filesystem::path& path) {
+    if (!bcf) return InputError(what, path, line.number);
+    return InputError("line " + std::to_string(line.number) + " of its header " + what, path);
+}
+
+/// Refuses places in htslib's dictionaries that would take gigabytes, or that two names share.
+void check_places(const std::vector<HeaderLine>& lines, bool bcf, const std::filesystem::path& path) {
+    std::map<std::pair<bool, std::int64_t>, std::string_view> names;  // by dictionary and place
+    for (const HeaderLine& line : lines) {
+        const auto text = field_of(line.text, "IDX=");
+        if (!text) continue;
+        std::int64_t place = 0;
+        const auto read = std::from_chars(text->data(), text->data() + text->size(), place);
+        if (read.ec == std::errc::invalid_argument) continue;
+        const std::string idx = "IDX=" + std::string(*text);
+        const std::string remedy =
+            bcf ? "; write the file again with the program that made it" : "; delete '," + idx + "'";
+        if (read.ec != std::errc() || place < 0 || place > largest_place) {
+            throw fault_of(line, "has " + idx + ", which no dictionary of a real file reaches" + remedy, bcf,
+                           path);
+        }
+        const std::string_view name = field_of(line.text, "ID=").value_or("");
+        const auto [other, fresh] = names.emplace(std::pair(line.text.starts_with("##contig="), place), name);
+        if (!fresh && other->second != name) {
+            throw fault_of(line, "has " + idx + ", as '" + std::string(other->second) + "' has" + remedy, bcf,
+                           path);
+        }
+    }
+}
+
 }  // namespace
+
+void refuse_variant_header(const std::filesystem::path& path) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(path, error)) throw InputError("its header is damaged", path);
+    const std::string header = read_header(path);
+    for (const HeaderLine& line : lines_of(header)) {
+        if (!line.text.starts_with("#CHROM")) continue;
+        const bool bcf = header.starts_with(bcf_magic);
+        std::set<std::string_view> columns;
+        for (std::string_view left = line.text; !left.empty();) {
+            const std::string_view column = left.substr(0, left.find('\t'));
+            if (!columns.insert(column).second) {
+                throw fault_of(line, "names '" + std::string(column) + "' twice", bcf, path);
+            }
+            left.remove_prefix(std::min(column.size() + 1, left.size()));
+        }
+        if (columns.size() == 1) throw fault_of(line, "needs tabs between its columns", bcf, path);
+        throw InputError("its header is damaged; 'bcftools view --header-only' says where", path);
+    }
+    throw InputError("its header is damaged: a line '#CHROM POS ID REF ALT …' is needed", path);
+}
 
 void check_variant_header(const std::filesystem::path& path) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error)) return;
     const std::string header = read_header(path);
-    constexpr std::string_view key = "IDX=";
-    for (std::size_t at = header.find(key); at != std::string::npos; at = header.find(key, at + 1)) {
-        const char *const begin = header.data() + at + key.size(), *const end = header.data() + header.size();
-        std::int64_t place = 0;
-        const auto read = std::from_chars(begin, end, place);
-        const bool is_place = read.ec == std::errc() && place >= 0 && place <= largest_place;
-        if (is_place || read.ec == std::errc::invalid_argument) continue;
-        throw InputError(
-            "has a header with IDX=" +
-                std::string(begin, std::find_if(begin, end,
-                                                [](char c) { return c == ',' || c == '>' || c == '\n'; })) +
-                ", which no dictionary of a real file reaches; 'bcftools view' makes it anew",
-            path, 1 + std::count(header.begin(), header.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-    }
+    check_places(lines_of(header), header.starts_with(bcf_magic), path);
     if (header.starts_with(bcf_magic) && end_of_header(header) == std::string_view::npos) {
         throw InputError("its header says that it is longer than the file; copy it again", path);
     }

@@ -5,6 +5,7 @@
 #include "bigbird/core/files.hpp"
 #include "bigbird/genome/regions/variant_header.hpp"
 #include "bigbird/genome/text/byte_stream.hpp"
+#include "bigbird/genome/text/utf8.hpp"
 
 #include <htslib/hts.h>
 #include <htslib/vcf.h>
@@ -29,16 +30,26 @@ struct CloseRecord {
     void operator()(bcf1_t* record) const noexcept { bcf_destroy(record); }
 };
 
-/// Whether the line just read has the columns up to ALT, and a number in POS. htslib takes a line of four,
-/// and "nowhere" for 0 and "12x" for 12. It has ended the line's fields by zeros.
-bool is_record(const htsFile& file) {
-    if (file.format.format != vcf) return true;
-    constexpr int tabs_before_alt = 4;
+/// What keeps the line just read from being a record; empty where it has the columns up to ALT, and a number
+/// in POS. htslib takes a line of four, and "nowhere" for 0 and "12x" for 12. It has ended the line's fields
+/// by zeros.
+std::string fault_of_line(const htsFile& file, int error) {
+    if (file.format.format != vcf) return {};
+    if ((error & BCF_ERR_NCOLS) != 0) return "has another number of samples than the line #CHROM";
+    constexpr std::int64_t columns_to_alt = 5;
     const std::string_view line(file.line.s, file.line.l);
-    if (std::ranges::count_if(line, [](char c) { return c == '\0' || c == '\t'; }) < tabs_before_alt)
-        return false;
-    const char* const position = line.data() + std::strlen(line.data()) + 1;
-    return *position != '\0' && position[std::strspn(position, "0123456789")] == '\0';
+    if (line.empty()) return "is an empty line";
+    const std::int64_t columns =
+        1 + std::ranges::count_if(line, [](char c) { return c == '\0' || c == '\t'; });
+    if (columns < columns_to_alt) {
+        return "has " + std::to_string(columns) + (columns == 1 ? " column" : " columns") +
+               " where a record needs CHROM, POS, ID, REF and ALT, "
+               "separated by tabs";
+    }
+    const std::string position = line.data() + line.find_first_of(std::string_view("\0\t", 2)) + 1;
+    const std::string text = position.substr(0, position.find('\t'));
+    if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) return {};
+    return "POS '" + text + "' is no position";
 }
 
 }  // namespace
@@ -70,10 +81,7 @@ VariantReader::VariantReader(std::filesystem::path path) : state_(new State) {
     errno = 0;
     state_->header.reset(bcf_hdr_read(state_->file.get()));
     if (!state_->header && errno == ENOMEM) throw std::bad_alloc();
-    if (!state_->header) {
-        throw InputError("its VCF header is damaged: a line '#CHROM POS ID REF ALT …' is needed",
-                         state_->path);
-    }
+    if (!state_->header) detail::refuse_variant_header(state_->path);
     state_->record.reset(bcf_init());
 }
 
@@ -88,10 +96,12 @@ std::optional<Variant> VariantReader::next() {
     // Contigs that the header lacks are fine: htslib adds them.
     const bool damaged = result < -1 || (record->errcode & ~(BCF_ERR_CTG_UNDEF | BCF_ERR_TAG_UNDEF)) != 0 ||
                          bcf_unpack(record, BCF_UN_STR) < 0;
-    if (damaged || record->n_allele < 1 || !is_record(*state_->file) || record->pos < -1) {
-        throw InputError("record " + std::to_string(state_->records) +
-                             " is malformed or cut off; 'bcftools view' shows what is wrong with it",
-                         state_->path);
+    const std::int64_t line = state_->file->format.format == vcf ? state_->file->lineno : 0;
+    const std::string fault = fault_of_line(*state_->file, record->errcode);
+    if (damaged || record->n_allele < 1 || !fault.empty() || record->pos < -1) {
+        throw InputError(
+            !fault.empty() ? fault : "record " + std::to_string(state_->records) + " is malformed or cut off",
+            state_->path, line);
     }
     Variant variant;
     variant.contig = bcf_seqname_safe(state_->header.get(), record);
@@ -101,7 +111,12 @@ std::optional<Variant> VariantReader::next() {
     for (std::uint32_t allele = 1; allele < record->n_allele; ++allele) {
         variant.alts.emplace_back(record->d.allele[allele]);
     }
+    const auto names = {variant.contig, variant.id, variant.ref};
+    if (!std::ranges::all_of(names, is_utf8) || !std::ranges::all_of(variant.alts, is_utf8)) {
+        throw InputError("record " + std::to_string(state_->records) + " is " + not_utf8, state_->path, line);
+    }
     variant.record = state_->records;
+    variant.line = line;
     return variant;
 }
 

@@ -17,6 +17,7 @@ struct Variant {
     std::string id = ".", ref;
     std::vector<std::string> alts;  ///< may be symbolic ("<DEL>", "*", "N[1:5["); empty where ALT is "."
     std::int64_t record = 0;        ///< number in the file, from 1
+    std::int64_t line = 0;          ///< of a VCF, from 1; 0 for BCF
 };
 
 /// Reads VCF (plain, gzip, bgzip) or BCF, told by content, or standard input ("-"), record by record. Throws

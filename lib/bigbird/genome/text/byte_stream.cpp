@@ -75,29 +75,19 @@ Compression compression_of(const std::filesystem::path& path) {
     return extra && magic[12] == 'B' && magic[13] == 'C' ? Compression::bgzip : Compression::gzip;
 }
 
-ByteStream::ByteStream(std::filesystem::path path, Inflater inflater) : path_(std::move(path)) {
+ByteStream::ByteStream(std::filesystem::path path) : path_(std::move(path)) {
     silence_htslib();
     require_readable(path_);
-    if (std::filesystem::is_regular_file(path_) && compression_of(path_) == Compression::gzip &&
-        inflater == Inflater::fastest) {
-        gzip_ = std::make_unique<GzipStream>(path_);
-        return;
-    }
+    const bool compressed =
+        std::filesystem::is_regular_file(path_) && compression_of(path_) != Compression::none;
     file_.reset(bgzf_open(path_.c_str(), "r"));
     if (!file_) {
         throw InputError(std::string("cannot be opened: ") + std::strerror(errno), path_);
     }
+    if (compressed && bgzf_compression(file_.get()) == 0) refuse(0);  // cut within its first bytes
 }
 
 std::size_t ByteStream::read(char* out, std::size_t size, std::int64_t line) {
-    if (gzip_) {
-        const auto count = gzip_->read(out, size);
-        if (!count) {
-            refuse(line);
-        }
-        bytes_read_ = gzip_->bytes_read();
-        return *count;
-    }
     BGZF& file = *file_;
     // Block by block: bgzf_read() over several would drop what it has where a later one is damaged.
     bool failed = file.block_length == 0 && bgzf_read_block(&file) != 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bigbird/genome/text/gzip_stream.hpp"
-
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -27,15 +25,12 @@ enum class Compression : std::uint8_t { none, gzip, bgzip };
 /// another way (which it names).
 Compression compression_of(const std::filesystem::path& path);
 
-/// What inflates plain gzip files: htslib always does pipes and bgzip.
-enum class Inflater : std::uint8_t { fastest, htslib };
-
 /// The bytes of a plain, gzip (of any number of members) or bgzip file, pipe or standard input ("-"), from
 /// first to last. Not thread-safe.
 class ByteStream {
 public:
     /// Throws InputError: missing, a folder, cannot be read.
-    explicit ByteStream(std::filesystem::path path, Inflater inflater = Inflater::fastest);
+    explicit ByteStream(std::filesystem::path path);
 
     /// Up to `size` bytes, as many as are at hand; 0 at the end alone. Throws InputError where the file is
     /// truncated or corrupt, naming `line`, the last that the caller could read.
@@ -49,7 +44,6 @@ private:
 
     std::filesystem::path path_;
     BgzfHandle file_;
-    std::unique_ptr<GzipStream> gzip_;  ///< in place of file_
     std::atomic<std::int64_t> bytes_read_{0};
 };
 

@@ -3,6 +3,7 @@
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/text/byte_stream.hpp"
+#include "bigbird/genome/text/utf8.hpp"
 
 #include <cstring>
 #include <string_view>
@@ -53,6 +54,10 @@ struct TextInput::State {
         if (line.find('\0') != std::string::npos) {
             throw InputError("is no text: it holds a byte of zero, as UTF-16 does; save it as UTF-8",
                              stream.path(), line_number);
+        }
+        if (!is_utf8(line)) {
+            line.clear();  // so that no output holds it
+            throw InputError(std::string("is ") + not_utf8, stream.path(), line_number);
         }
         if (line_number == 1 && line.starts_with(byte_order_mark)) {
             line.erase(0, byte_order_mark.size());

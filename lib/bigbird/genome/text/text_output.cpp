@@ -81,11 +81,10 @@ struct TextOutput::State {
     std::FILE* plain() const { return file ? file.get() : stdout; }
 };
 
-TextOutput::TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads,
-                       const std::filesystem::path& leader)
+TextOutput::TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads)
     : state_(new State{is_linked_to_standard_output(path) ? "-" : path, {}, {}, {}}) {
     if (!is_stream(state_->name)) {
-        state_->pending.emplace(path, overwrite, PendingOutput::Kind::file, leader);
+        state_->pending.emplace(path, overwrite);
     }
     state_->open(threads);
 }

@@ -15,9 +15,7 @@ namespace bigbird::genome {
 /// are. Not thread-safe.
 class TextOutput {
 public:
-    /// `leader`: as of PendingOutput.
-    TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads = 1,
-               const std::filesystem::path& leader = {});
+    TextOutput(const std::filesystem::path& path, Overwrite overwrite, int threads = 1);
     ~TextOutput();
 
     void write(std::string_view text);

@@ -53,14 +53,18 @@ at::Device open_device(const std::string& choice) {
     if (!is_auto && index < 0) {
         throw ConfigError("--device must be auto, cpu, cuda or cuda:N, not '" + choice + "'");
     }
-    const GpuChoice gpu = choose_gpu(gpu_facts(), is_auto ? std::nullopt : std::optional(index));
+    const GpuFacts facts = gpu_facts();
+    const GpuChoice gpu = choose_gpu(facts, is_auto ? std::nullopt : std::optional(index));
     if (gpu.index >= 0) {
         return open_gpu(gpu.index);
     }
     if (!is_auto) {
         throw DeviceError("--device " + choice + " cannot be used: " + gpu.obstacle);
     }
-    log_info("computing on the CPU, {} threads: {}", at::get_num_threads(), gpu.obstacle);
+    const bool has_driver = !facts.driver.is_missing;
+    log_info("computing on the CPU, {} threads{}", at::get_num_threads(),
+             has_driver ? ": " + gpu.obstacle : std::string());
+    if (!has_driver) log_debug("no GPU: {}", gpu.obstacle);
     return at::kCPU;
 }
 

@@ -5,7 +5,6 @@
 #include "bigbird/core/choice.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
-#include "bigbird/core/formats/whole_number.hpp"
 
 #include <algorithm>
 #include <filesystem>

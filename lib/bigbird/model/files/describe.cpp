@@ -6,7 +6,7 @@
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/model/files/config.hpp"
 #include "bigbird/model/files/safetensors_header.hpp"
-#include "bigbird/tokenizer/kmer_tokenizer.hpp"
+#include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <algorithm>
 #include <array>

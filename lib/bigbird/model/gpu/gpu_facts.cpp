@@ -38,15 +38,6 @@ std::string driver_for(int cuda) {
     }
 }
 
-/// "a", "a and b", "a, b and c"
-std::string listed(const std::vector<std::string>& names) {
-    std::string text;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
-    }
-    return text;
-}
-
 std::string driver_obstacle(const DriverFacts& driver) {
     if (!driver.load_error.empty()) {
         return driver.is_missing ? "no NVIDIA driver is installed (libcuda.so.1 is missing)"
@@ -71,12 +62,10 @@ std::string version_obstacle(const GpuFacts& facts) {
 }
 
 std::string libraries_obstacle(const GpuFacts& facts) {
-    if (!facts.missing_libraries.empty()) {
-        return "LibTorch's CUDA part needs " + listed(facts.missing_libraries) +
-               ", which this machine lacks: scripts/setup --with-cuda of a clone, or pip's torch with CUDA, "
-               "brings it";
-    }
-    return facts.load_error.empty() ? "" : "LibTorch's CUDA part cannot be opened: " + facts.load_error;
+    if (facts.load_error.empty()) return {};
+    const bool lacks = facts.load_error.find("cannot open shared object file") != std::string::npos;
+    return "LibTorch's CUDA part cannot be opened: " + facts.load_error +
+           (lacks ? "; scripts/setup --with-cuda of a clone, or pip's torch with CUDA, brings it" : "");
 }
 
 /// What the driver itself says comes before what LibTorch needs of it.

@@ -7,15 +7,13 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace bigbird::model {
 
 struct GpuFacts {
     DriverFacts driver;
-    int libtorch_cuda = 0;  ///< the CUDA that LibTorch was built with, 13000 for 13.0; 0: without
-    std::vector<std::string> missing_libraries;  ///< of those that LibTorch's CUDA part needs
-    std::string load_error;  ///< why LibTorch's CUDA part cannot be opened, though nothing is missing
+    int libtorch_cuda = 0;   ///< the CUDA that LibTorch was built with, 13000 for 13.0; 0: without
+    std::string load_error;  ///< why LibTorch's CUDA part cannot be opened
 };
 
 /// Why no GPU of this machine can be used; empty where that does not stand in the way.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/model/layers/gelu.hpp"
 
-#include "bigbird/attention/cpu/elementwise.hpp"
+#include "bigbird/attention/cpu/fused_kernel.hpp"
 #include "bigbird/attention/torch_threads.hpp"
 
 #include <ATen/ATen.h>

@@ -7,30 +7,69 @@
 #include "bigbird/model/layers/onednn_linear.hpp"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 
-#include <vector>
+#include <algorithm>
+#include <array>
 
 namespace bigbird::model {
 
 namespace {
 
-/// x, or a copy of it whose rows begin at whole cache lines: MKL adds up a row in an order that depends on
-/// where it begins.
-at::Tensor with_aligned_rows(const at::Tensor& x) {
-    constexpr std::int64_t line = 64;
-    const std::int64_t unit = line / x.element_size(), width = x.size(-1);
-    if (at::GradMode::is_enabled() || !x.is_cpu() || x.dim() < 2 || width % unit == 0) return x;
-    std::vector<std::int64_t> shape = x.sizes().vec();
-    shape.back() = (width + unit - 1) / unit * unit;
-    return at::empty(shape, x.options()).narrow(-1, 0, width).copy_(x);
+/// More rows than this are computed by libraries: scores come from groups of fewer.
+constexpr std::int64_t most_single_rows = 64;
+
+/// Whether rows are computed one by one: (rows, in), without gradients, on a CPU. MKL and oneDNN choose the
+/// order of a sum by the row's index, and differently for each processor.
+bool has_single_rows(const at::Tensor& x) {
+    const at::ScalarType type = x.scalar_type();
+    return x.is_cpu() && x.dim() == 2 && x.size(0) <= most_single_rows && !at::GradMode::is_enabled() &&
+           (type == at::kFloat || type == at::kBFloat16);
+}
+
+/// The dot product of `size` numbers, added up in an order that follows from `size` only.
+float dot(const float* a, const float* b, std::int64_t size) {
+    constexpr std::int64_t lanes = 32;
+    std::array<float, lanes> sums{};
+    std::int64_t i = 0;
+    for (; i + lanes <= size; i += lanes) {
+        for (std::int64_t lane = 0; lane < lanes; ++lane)
+            sums[static_cast<std::size_t>(lane)] += a[i + lane] * b[i + lane];
+    }
+    for (std::int64_t lane = 0; i + lane < size; ++lane)
+        sums[static_cast<std::size_t>(lane)] += a[i + lane] * b[i + lane];
+    for (std::size_t half = lanes / 2; half > 0; half /= 2) {
+        for (std::size_t lane = 0; lane < half; ++lane)
+            sums[lane] += sums[lane + half];
+    }
+    return sums[0];
+}
+
+at::Tensor linear_by_rows(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
+    const at::Tensor in = x.to(at::kFloat).contiguous(), by = weight.to(at::kFloat).contiguous();
+    const std::int64_t rows = in.size(0), width = in.size(1), out = by.size(0);
+    at::Tensor y = at::empty({rows, out}, in.options());
+    const auto *const features = in.const_data_ptr<float>(), *const weights = by.const_data_ptr<float>();
+    auto* const sums = y.mutable_data_ptr<float>();
+    constexpr std::int64_t work_of_a_thread = 1 << 15;
+    const std::int64_t grain = work_of_a_thread / std::max<std::int64_t>(1, rows * width) + 1;
+    at::parallel_for(0, out, grain, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t to = begin; to < end; ++to) {
+            for (std::int64_t row = 0; row < rows; ++row)
+                sums[row * out + to] = dot(features + row * width, weights + to * width, width);
+        }
+    });
+    if (bias.defined()) y.add_(bias);
+    return y.to(x.scalar_type());
 }
 
 }  // namespace
 
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
     if (has_fast_onednn_training(x)) return onednn_trained_linear(x, weight, bias);
+    if (has_single_rows(x)) return linear_by_rows(x, weight, bias);
     if (has_onednn_linear(x)) return onednn_linear(x, weight, bias);
-    return at::linear(with_aligned_rows(x), weight, bias);
+    return at::linear(x, weight, bias);
 }
 
 LinearImpl::LinearImpl(std::int64_t in, std::int64_t out, bool with_bias) {
@@ -45,12 +84,12 @@ at::Tensor LinearImpl::forward(const at::Tensor& x) const {
 }
 
 at::Tensor LinearImpl::forward_and_activate(const at::Tensor& x, const std::string& activation) const {
-    return has_onednn_linear(x) ? onednn_linear(x, weight, bias, activation)
-                                : model::activation(activation, forward(x));
+    return has_onednn_linear(x) && !has_single_rows(x) ? onednn_linear(x, weight, bias, activation)
+                                                       : model::activation(activation, forward(x));
 }
 
 at::Tensor LinearImpl::forward_and_add(const at::Tensor& x, const at::Tensor& other) const {
-    if (has_onednn_linear(x)) {
+    if (has_onednn_linear(x) && !has_single_rows(x)) {
         return onednn_linear_add(x, weight, bias, other);
     }
     const at::Tensor y = forward(x);

@@ -11,8 +11,8 @@
 namespace bigbird::model {
 
 /// x W^T + b: (…, in) -> (…, out); W (out, in), b (out) or undefined. By oneDNN where that is faster
-/// (onednn_linear.hpp). Without gradients, on a CPU, a row's result does not depend on its place among the
-/// others, to the last bit.
+/// (onednn_linear.hpp). Without gradients, on a CPU, a row of (rows, in) with at most 64 rows, or a sample of
+/// (batch, length, in), has a result that does not depend on its index among the others, to the last bit.
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
 /// y = x W^T + b. weight (out, in), bias (out).

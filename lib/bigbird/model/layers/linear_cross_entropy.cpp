@@ -20,6 +20,7 @@ struct Gradients {
 
 struct Sums {
     at::Tensor nats, correct;
+    at::Tensor row_nats, row_correct;
 };
 
 /// One chunk of rows; adds to the sums and, where there are any, to the gradients.
@@ -33,6 +34,8 @@ void add_chunk(const at::Tensor& hidden, const at::Tensor& weight, const at::Ten
         softmax_loss_(logits, labels.narrow(0, begin, rows).contiguous(), differentiate, fused);
     sums.nats += loss.nats.sum();
     sums.correct += loss.correct.sum();
+    sums.row_nats.narrow(0, begin, rows).copy_(loss.nats);
+    sums.row_correct.narrow(0, begin, rows).copy_(loss.correct);
     if (!differentiate) {
         return;
     }
@@ -49,7 +52,10 @@ public:
                                                   const at::Tensor& bias, const at::Tensor& labels,
                                                   std::int64_t chunk_rows, bool fused, bool differentiate) {
         const at::TensorOptions options = hidden.options().requires_grad(false);
-        Sums sums{at::zeros({}, options.dtype(at::kFloat)), at::zeros({}, options.dtype(at::kLong))};
+        const std::int64_t count = hidden.size(0);
+        Sums sums{at::zeros({}, options.dtype(at::kFloat)), at::zeros({}, options.dtype(at::kLong)),
+                  at::zeros({count}, options.dtype(at::kFloat)),
+                  at::zeros({count}, options.dtype(at::kBool))};
         Gradients gradients;
         if (differentiate) {
             gradients = {at::empty_like(hidden), at::zeros_like(weight), at::zeros_like(bias)};
@@ -61,8 +67,8 @@ public:
         if (differentiate) {
             context->save_for_backward({gradients.hidden, gradients.weight, gradients.bias});
         }
-        context->mark_non_differentiable({sums.correct});
-        return {sums.nats, sums.correct};
+        context->mark_non_differentiable({sums.correct, sums.row_nats, sums.row_correct});
+        return {sums.nats, sums.correct, sums.row_nats, sums.row_correct};
     }
 
     static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
@@ -83,7 +89,7 @@ LinearCrossEntropy linear_cross_entropy(const at::Tensor& hidden, const at::Tens
     const bool differentiate =
         at::GradMode::is_enabled() && (hidden.requires_grad() || weight.requires_grad());
     const auto out = ChunkedLoss::apply(hidden, weight, bias, labels, rows, fused, differentiate);
-    return {out[0], out[1]};
+    return {out[0], out[1], out[2], out[3]};
 }
 
 }  // namespace bigbird::model

@@ -8,8 +8,10 @@
 namespace bigbird::model {
 
 struct LinearCrossEntropy {
-    at::Tensor nats;     // (): sum of -ln softmax(hidden W^T + b)[label], float32; differentiable
-    at::Tensor correct;  // (): rows whose greatest logit is the label's, int64
+    at::Tensor nats;         // (): sum of -ln softmax(hidden W^T + b)[label], float32; differentiable
+    at::Tensor correct;      // (): rows whose greatest logit is the label's, int64
+    at::Tensor row_nats;     // (rows) float32, each row's part of nats; no gradient
+    at::Tensor row_correct;  // (rows) bool
 };
 
 /// The last layer and its loss in one, a chunk of rows at a time: logits (rows, vocab) never exist as a

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace bigbird::model {
 
@@ -56,6 +57,18 @@ at::Tensor product(const at::Tensor& x, const at::Tensor& weight, const at::Tens
     static const auto linear =
         c10::Dispatcher::singleton().findSchemaOrThrow("mkldnn::_linear_pointwise", "").typed<Linear>();
     return linear.call(x, weight, optional(bias), function, Scalars(), algorithm);
+}
+
+/// compute(first, count) of the samples of x, (batch, length, in), joined. By AVX2 oneDNN adds up a row in an
+/// order that depends on its index, so samples are computed by equal calls there, and together elsewhere.
+template <typename Compute>
+at::Tensor by_sample(const at::Tensor& x, const Compute& compute) {
+    static const bool together = bigbird::instruction_set() >= bigbird::InstructionSet::avx512;
+    if (together || x.dim() != 3 || x.size(0) < 2) return compute(0, x.size(0));
+    std::vector<at::Tensor> samples;
+    for (std::int64_t i = 0; i < x.size(0); ++i)
+        samples.push_back(compute(i, 1));
+    return at::cat(samples);
 }
 
 /// dy^T x, (out, in), of rows (n, out) and (n, in). oneDNN wants one of them the other way round; that is the
@@ -130,7 +143,10 @@ at::Tensor onednn_linear(const at::Tensor& x, const at::Tensor& weight, const at
                                       : activation == "silu" ? "swish"
                                                              : std::string_view(activation);
     const std::string_view algorithm = !is_gelu ? "" : activation == "gelu" ? "none" : "tanh";
-    return product(x, weight, bias, function, algorithm);
+    return by_sample(x, [&](std::int64_t first, std::int64_t count) {
+        const at::Tensor samples = x.dim() == 3 ? x.narrow(0, first, count) : x;
+        return product(samples, weight, bias, function, algorithm);
+    });
 }
 
 at::Tensor onednn_linear_add(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
@@ -139,7 +155,11 @@ at::Tensor onednn_linear_add(const at::Tensor& x, const at::Tensor& weight, cons
     static const auto linear = c10::Dispatcher::singleton()
                                    .findSchemaOrThrow("mkldnn::_linear_pointwise", "binary")
                                    .typed<LinearAdd>();
-    return linear.call(x, other, weight, optional(bias), "add");
+    return by_sample(x, [&](std::int64_t first, std::int64_t count) {
+        const bool samples = x.dim() == 3;
+        return linear.call(samples ? x.narrow(0, first, count) : x,
+                           samples ? other.narrow(0, first, count) : other, weight, optional(bias), "add");
+    });
 }
 
 at::Tensor onednn_feed_forward(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,

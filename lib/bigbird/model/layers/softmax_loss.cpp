@@ -2,7 +2,7 @@
 #include "bigbird/model/layers/softmax_loss.hpp"
 
 #include "bigbird/attention/backends.hpp"
-#include "bigbird/attention/cpu/elementwise.hpp"
+#include "bigbird/attention/cpu/fused_kernel.hpp"
 #include "bigbird/attention/cuda/host/kernel_library.hpp"
 #include "bigbird/attention/torch_threads.hpp"
 #include "bigbird/core/check.hpp"

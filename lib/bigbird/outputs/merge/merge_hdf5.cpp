@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
-#include "bigbird/core/system/confined_worker.hpp"
+#include "bigbird/core/system/child_process.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
 #include "bigbird/outputs/hdf5_sink.hpp"
 #include "bigbird/outputs/hdf5_types.hpp"
@@ -35,8 +35,7 @@ bool is_own_link(hid_t group, const std::string& name) {
 /// external datasets lie in files that such a dataset names.
 bool is_own_storage(hid_t dataset, bool matrix) {
     const Id properties(H5Dget_create_plist(dataset), H5Pclose);
-    const std::vector<H5Z_filter_t> filters =
-        matrix ? std::vector{H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE} : std::vector<H5Z_filter_t>();
+    const std::vector<H5Z_filter_t> packed{H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE};
     std::vector<H5Z_filter_t> found;
     for (int i = 0; i < H5Pget_nfilters(properties); ++i) {
         unsigned flags = 0;
@@ -45,13 +44,17 @@ bool is_own_storage(hid_t dataset, bool matrix) {
                                        nullptr, nullptr));
     }
     return H5Pget_layout(properties) == H5D_CHUNKED && H5Pget_external_count(properties) == 0 &&
-           found == filters;
+           (found == packed || (!matrix && found.empty()));
 }
 
 /// Whether what is stored is of this type: the library would convert others.
 bool is_of_type(hid_t dataset, hid_t type) {
     const Id stored(H5Dget_type(dataset), H5Tclose);
-    return H5Tequal(stored, type) > 0;
+    if (H5Tequal(stored, type) > 0) return true;
+    // A small file's strings have a length.
+    const std::size_t size = H5Tget_size(stored);
+    return H5Tis_variable_str(type) > 0 && H5Tget_class(stored) == H5T_STRING &&
+           size <= Hdf5Types::most_letters && H5Tequal(stored, Hdf5Types::text_of(size)) > 0;
 }
 
 /// Rows and, of a matrix, columns; empty where there are none.
@@ -62,8 +65,8 @@ std::vector<hsize_t> shape_of(hid_t dataset) {
     return shape;
 }
 
-/// Rows that are asked for. Their answer: the scores, then the head's columns, integers and reals as they
-/// are, of texts the lengths, 8 bytes each, and then their letters.
+/// Rows of a message: the scores, then the head's columns, integers and reals as they are, of texts the
+/// lengths, 8 bytes each, and then their letters.
 struct RowStretch {
     std::int64_t begin = 0, count = 0;
 };
@@ -85,7 +88,7 @@ public:
         for (const HeadColumn& column : layout.head)
             add(group, column.name, types_.field(column.kind), {rows});
     }
-    /// The answer to that request.
+    /// The message of these rows.
     std::string read(const RowStretch& stretch) const {
         std::string text;
         if (!layout_.columns.empty()) append_numbers<float>(0, H5T_NATIVE_FLOAT, stretch, text);
@@ -132,7 +135,21 @@ private:
         read(dataset, type, stretch, numbers.data());
         text.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number));
     }
+    void append_short_texts(std::size_t dataset, hid_t type, const RowStretch& stretch,
+                            std::string& text) const {
+        const std::size_t size = H5Tget_size(type);
+        std::string all(static_cast<std::size_t>(stretch.count) * size, '\0'), letters;
+        read(dataset, type, stretch, all.data());
+        for (std::size_t at = 0; at < all.size(); at += size) {
+            const std::uint64_t length = ::strnlen(all.data() + at, size);
+            text.append(reinterpret_cast<const char*>(&length), sizeof length);
+            letters.append(all, at, length);
+        }
+        text += letters;
+    }
     void append_texts(std::size_t dataset, const RowStretch& stretch, std::string& text) const {
+        const Id type(H5Dget_type(datasets_[dataset]), H5Tclose);
+        if (H5Tis_variable_str(type) <= 0) return append_short_texts(dataset, type, stretch, text);
         std::vector<char*> texts(static_cast<std::size_t>(stretch.count));
         read(dataset, types_.text(), stretch, texts.data());
         const auto view = [](const char* one) { return std::string_view(one != nullptr ? one : ""); };
@@ -163,27 +180,15 @@ private:
     std::vector<Id> datasets_;  ///< scores, then the head's
 };
 
-/// The worker's side: an empty request opens the file, others are stretches.
-class Hdf5Reading {
-public:
-    Hdf5Reading(const Part& part, const Layout& layout) : part_(part), layout_(layout) {}
-
-    std::string answer(std::string_view request) {
-        if (request.empty()) {
-            start_hdf5();
-            file_ = std::make_shared<PartFile>(part_, layout_);
-            return {};
-        }
-        RowStretch stretch;
-        std::memcpy(&stretch, request.data(), sizeof stretch);
-        return file_->read(stretch);
-    }
-
-private:
-    const Part& part_;
-    const Layout& layout_;
-    std::shared_ptr<PartFile> file_;
-};
+/// The child's side: an empty message once the file is open, then the rows.
+void send_rows(const Part& part, const Layout& layout, const ChildReader::Send& send) {
+    start_hdf5();
+    const PartFile file(part, layout);
+    send("");
+    const std::int64_t rows = records_of(part.record);
+    for (std::int64_t begin = 0; begin < rows; begin += rows_at_once)
+        send(file.read({begin, std::min(rows_at_once, rows - begin)}));
+}
 
 /// Cuts an answer into what it holds.
 class Hdf5Answer {
@@ -219,15 +224,19 @@ public:
     PartRows(const Part& part, const Layout& layout)
         : path_(part.path),
           layout_(layout),
-          worker_([reading = Hdf5Reading(part, layout)](
-                      std::string_view request) mutable { return reading.answer(request); },
-                  limits_of_a_reader) {
-        worker_.ask_about(path_, {});
+          left_(records_of(part.record)),
+          reader_(path_, [&](const ChildReader::Send& send) { send_rows(part, layout, send); }) {
+        reader_.next();
     }
     void copy(std::int64_t rows, Sink& sink) {
-        for (; rows > 0; rows -= rows_at_once) {
-            stop_if_asked();
-            copy_some(std::min(rows, rows_at_once), sink);
+        const std::size_t columns = layout_.columns.size();
+        Fields head;
+        for (; rows > 0; --rows, ++next_) {
+            if (next_ == held_rows_) load();
+            head.clear();
+            for (const Fields& fields : held_)
+                head.push_back(fields[next_]);
+            sink.write(head, std::span(scores_).subspan(next_ * columns, columns));
         }
     }
 
@@ -253,32 +262,27 @@ private:
         }
         return fields;
     }
-    void copy_some(std::int64_t count, Sink& sink) {
-        const RowStretch stretch{next_, count};
-        const std::string text =
-            worker_.ask_about(path_, {reinterpret_cast<const char*>(&stretch), sizeof stretch});
-        Hdf5Answer answer(path_, text);
-        const auto rows = static_cast<std::size_t>(count);
-        const std::size_t columns = layout_.columns.size();
-        const auto scores = answer.take_numbers<float>(rows * columns);
-        std::vector<Fields> held;
+    void load() {
+        held_rows_ = static_cast<std::size_t>(std::min(rows_at_once, left_));
+        left_ -= std::min(rows_at_once, left_);
+        next_ = 0;
+        text_ = reader_.next();
+        Hdf5Answer answer(path_, text_);
+        scores_ = answer.take_numbers<float>(held_rows_ * layout_.columns.size());
+        held_.clear();
         for (const HeadColumn& column : layout_.head)
-            held.push_back(take_fields(answer, column.kind, rows));
+            held_.push_back(take_fields(answer, column.kind, held_rows_));
         answer.require_end();
-        Fields head;
-        for (std::size_t row = 0; row < rows; ++row) {
-            head.clear();
-            for (const Fields& fields : held)
-                head.push_back(fields[row]);
-            sink.write(head, std::span(scores).subspan(row * columns, columns));
-        }
-        next_ += count;
     }
 
     fs::path path_;
     const Layout& layout_;
-    ConfinedWorker worker_;
-    std::int64_t next_ = 0;
+    std::int64_t left_;  ///< rows that have not come yet
+    ChildReader reader_;
+    std::string text_;  ///< the last message, cut into what follows
+    std::vector<float> scores_;
+    std::vector<Fields> held_;
+    std::size_t held_rows_ = 0, next_ = 0;
 };
 
 }  // namespace

@@ -70,13 +70,12 @@ void merge_npy(const Merge& merge) {
     std::vector<fs::path> rows;
     for (const Part& part : merge.parts)
         rows.push_back(npy_files(part.path)[1]);
-    const auto side = PendingOutput::Kind::file;
-    PendingOutput matrix(outputs[0], merge.overwrite), labels(outputs[2], merge.overwrite, side, outputs[0]);
+    PendingOutput matrix(outputs[0], merge.overwrite), labels(outputs[2], merge.overwrite);
     labels.write([&](std::ostream& out) {
         out << std::ifstream(npy_files(merge.parts.front().path)[2], std::ios::binary).rdbuf();
     });
     matrix.write([&](std::ostream& out) { merge_matrices(merge, out); });
-    const auto lines = merge_lines(merge, rows, outputs[1], outputs[0]);
+    const auto lines = merge_lines(merge, rows, outputs[1]);
     commit_together(std::array{lines->finish(), &labels, &matrix});
 }
 

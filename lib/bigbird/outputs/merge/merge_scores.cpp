@@ -23,6 +23,7 @@ void merge_scores(std::span<const Part> parts, const fs::path& output, Overwrite
                       .threads = threads};
     switch (*kind) {
         case Kind::table:
+        case Kind::csv:
         case Kind::long_table: {
             std::vector<fs::path> inputs;
             for (const Part& part : parts)

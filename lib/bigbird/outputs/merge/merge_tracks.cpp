@@ -2,7 +2,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parse_number.hpp"
-#include "bigbird/core/system/confined_worker.hpp"
+#include "bigbird/core/system/child_process.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/outputs/merge/mergers.hpp"
 #include "bigbird/outputs/track_sink.hpp"
@@ -52,100 +52,42 @@ struct FreeIntervals {
     void operator()(bwOverlappingIntervals_t* intervals) const { bwDestroyOverlappingIntervals(intervals); }
 };
 
-constexpr std::uint32_t segments_at_once = std::uint32_t{1} << 16;
+constexpr std::size_t segments_at_once = std::size_t{1} << 16;
 
-/// Segments of a contig that are asked for, as many as come at once: those from number `begin` on.
-struct SegmentStretch {
-    std::uint32_t contig = 0, begin = 0;
-};
-
-/// The worker's side: an empty request opens the file, others are stretches, answered by segments.
-class BigWigReading {
-public:
-    BigWigReading(const fs::path& path, const std::vector<genome::Contig>& contigs)
-        : path_(path), contigs_(contigs) {}
-
-    std::string answer(std::string_view request) {
-        if (request.empty()) {
-            open();
-            return {};
+/// The child's side: sends all segments, some at a time, then an empty message.
+void send_bigwig(const fs::path& path, const std::vector<genome::Contig>& contigs,
+                 const ChildReader::Send& send) {
+    std::string name = path.string(), mode = "r";
+    bwInit(1U << 17U);
+    const std::unique_ptr<bigWigFile_t, CloseBigWig> file(bwOpen(name.c_str(), nullptr, mode.c_str()));
+    if (!file) throw InputError("is no bigWig", path);
+    const bool empty = file->hdr->nBasesCovered == 0;  // there is no index of intervals to read
+    for (std::uint32_t contig = 0; !empty && contig < contigs.size(); ++contig) {
+        const std::unique_ptr<bwOverlappingIntervals_t, FreeIntervals> found(bwGetOverlappingIntervals(
+            file.get(), contigs[contig].name.c_str(), 0, static_cast<std::uint32_t>(contigs[contig].length)));
+        if (!found) throw InputError("is damaged, or cannot be read", path);
+        std::vector<Segment> segments;
+        for (std::uint64_t i = 0; i < found->l; ++i) {
+            segments.push_back({contig, found->start[i], found->end[i], found->value[i]});
+            if (segments.size() < segments_at_once && i + 1 < found->l) continue;
+            send({reinterpret_cast<const char*>(segments.data()), segments.size() * sizeof(Segment)});
+            segments.clear();
         }
-        SegmentStretch stretch;
-        std::memcpy(&stretch, request.data(), sizeof stretch);
-        if (file_->hdr->nBasesCovered == 0) return {};  // there is no index of intervals to read
-        if (stretch.begin == 0) load(stretch.contig);
-        return segments_of(stretch);
     }
-
-private:
-    void open() {
-        std::string name = path_.string(), mode = "r";
-        bwInit(1U << 17U);
-        file_.reset(bwOpen(name.c_str(), nullptr, mode.c_str()), CloseBigWig());
-        if (!file_) throw InputError("is no bigWig", path_);
-    }
-    void load(std::uint32_t number) {
-        const genome::Contig& contig = contigs_.at(number);
-        found_.reset(bwGetOverlappingIntervals(file_.get(), contig.name.c_str(), 0,
-                                               static_cast<std::uint32_t>(contig.length)),
-                     FreeIntervals());
-        if (!found_) throw InputError("is damaged, or cannot be read", path_);
-    }
-    std::string segments_of(const SegmentStretch& stretch) const {
-        std::string text;
-        const auto end = std::min<std::uint64_t>(found_->l, std::uint64_t{stretch.begin} + segments_at_once);
-        for (std::uint64_t i = stretch.begin; i < end; ++i) {
-            const Segment segment{stretch.contig, found_->start[i], found_->end[i], found_->value[i]};
-            text.append(reinterpret_cast<const char*>(&segment), sizeof segment);
-        }
-        return text;
-    }
-
-    const fs::path& path_;
-    const std::vector<genome::Contig>& contigs_;
-    std::shared_ptr<bigWigFile_t> file_;
-    std::shared_ptr<bwOverlappingIntervals_t> found_;  ///< of the contig last asked for
-};
-
-/// A bigWig that libBigWig reads in a process of its own, where a damaged one ends that process alone.
-class BigWigPart {
-public:
-    BigWigPart(const fs::path& path, const std::vector<genome::Contig>& contigs)
-        : path_(path),
-          worker_([reading = BigWigReading(path, contigs)](
-                      std::string_view request) mutable { return reading.answer(request); },
-                  limits_of_a_reader) {
-        worker_.ask_about(path_, {});
-    }
-    void read(std::uint32_t contig, const Take& take) {
-        std::uint32_t begin = 0;
-        while (take_some({contig, begin}, take) == segments_at_once)
-            begin += segments_at_once;
-    }
-
-private:
-    std::size_t take_some(const SegmentStretch& stretch, const Take& take) {
-        const std::string text =
-            worker_.ask_about(path_, {reinterpret_cast<const char*>(&stretch), sizeof stretch});
-        const std::size_t count = text.size() / sizeof(Segment);
-        if (text.size() % sizeof(Segment) != 0 || count > segments_at_once) throw unfit_answer(path_);
-        for (std::size_t i = 0; i < count; ++i) {
-            Segment segment;
-            std::memcpy(&segment, text.data() + i * sizeof segment, sizeof segment);
-            if (segment.contig != stretch.contig) throw unfit_answer(path_);
-            take(segment);
-        }
-        return count;
-    }
-
-    const fs::path& path_;
-    ConfinedWorker worker_;
-};
+    send("");
+}
 
 void read_bigwig(const fs::path& path, const std::vector<genome::Contig>& contigs, const Take& take) {
-    BigWigPart part(path, contigs);
-    for (std::uint32_t contig = 0; contig < contigs.size(); ++contig)
-        part.read(contig, take);
+    ChildReader reader(path, [&](const ChildReader::Send& send) { send_bigwig(path, contigs, send); });
+    for (std::string text = reader.next(); !text.empty(); text = reader.next()) {
+        std::vector<Segment> segments(text.size() / sizeof(Segment));
+        if (text.size() != segments.size() * sizeof(Segment)) throw unfit_answer(path);
+        std::memcpy(segments.data(), text.data(), text.size());
+        for (const Segment& segment : segments) {
+            if (segment.contig >= contigs.size()) throw unfit_answer(path);
+            take(segment);
+        }
+    }
 }
 
 std::vector<Segment> read_all(const Merge& merge, Kind kind) {

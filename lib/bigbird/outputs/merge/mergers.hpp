@@ -5,12 +5,10 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/parts/part_set.hpp"
-#include "bigbird/core/system/confined_worker.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/outputs/score_run.hpp"
 
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -28,21 +26,15 @@ struct Merge {
     int threads = 1;
 };
 
-/// What a library may take to answer one request about a part, in a process of its own: damaged parts have
-/// let it loop for ever.
-inline constexpr WorkerLimits limits_of_a_reader{.processor_time = std::chrono::seconds(20),
-                                                 .memory = std::uint64_t{2} << 30};
 /// Of a part whose reader, in a process of its own, was led astray.
 inline InputError unfit_answer(const std::filesystem::path& part) {
     return {"is damaged: its reader gave no answer that fits", part};
 }
 
-/// Tables and long tables, written and not yet put in place. `inputs`: a file a part. `leader`: as of
-/// PendingOutput.
+/// Tables and long tables, written and not yet put in place. `inputs`: a file a part.
 std::unique_ptr<genome::TextOutput> merge_lines(const Merge& merge,
                                                 std::span<const std::filesystem::path> inputs,
-                                                const std::filesystem::path& output,
-                                                const std::filesystem::path& leader = {});
+                                                const std::filesystem::path& output);
 void merge_npy(const Merge& merge);
 void merge_hdf5(const Merge& merge);
 void merge_tracks(const Merge& merge, Kind kind);

@@ -25,7 +25,8 @@ struct MlmBatch {
 struct GlobalBatch {
     std::vector<MlmBatch> parts;
     std::int64_t sequences = 0, tokens = 0, padded_tokens = 0, masked = 0;  ///< tokens: without padding
-    std::int64_t masked_bases = 0;  ///< spelt by the masked tokens; left to who has the tokenizer
+    std::int64_t hidden = 0;        ///< masked tokens that the network sees as [MASK]
+    std::int64_t hidden_bases = 0;  ///< spelt by those tokens; who has the tokenizer counts both
     double operations = 0;          ///< of a forward pass (cost.hpp)
 };
 

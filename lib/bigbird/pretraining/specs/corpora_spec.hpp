@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bigbird/corpus/documents/drawing_spec.hpp"
-#include "bigbird/tokenizer/input_spec.hpp"
+#include "bigbird/corpus/documents/document_builder.hpp"
+#include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <filesystem>
 #include <string>

@@ -38,6 +38,10 @@ PretrainDefaults pretrain_defaults(const std::string& configuration) {
     return {};
 }
 
+std::string default_config(bool on_gpu) {
+    return on_gpu ? "base" : "tiny-modern";
+}
+
 model::BigBirdConfig read_configuration(const std::string& configuration) {
     if (is_file_name(configuration)) {
         return model::config_from_json(read_json(configuration), configuration);
@@ -65,7 +69,9 @@ PretrainSpec PretrainSpec::with_defaults() const {
     PretrainSpec spec = *this;
     spec.examples.sequence_length = given_or(examples.sequence_length, defaults.sequence_length);
     spec.batch_size = given_or(batch_size, defaults.batch_size);
-    spec.learning_rate = learning_rate.over(given_or(learning_rate.total_steps, defaults.steps));
+    if (learning_rate.total_steps > 0) spec.epochs = 0;
+    if (spec.epochs == 0)
+        spec.learning_rate = learning_rate.over(given_or(learning_rate.total_steps, defaults.steps));
     spec.dropout = dropout.value_or(defaults.dropout);
     spec.learning_rate.peak = given_or(learning_rate.peak, defaults.learning_rate);
     return spec;

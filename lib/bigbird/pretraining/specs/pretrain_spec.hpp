@@ -25,6 +25,13 @@ struct PretrainDefaults {
 };
 PretrainDefaults pretrain_defaults(const std::string& configuration);
 
+/// What is trained where neither a configuration nor a model is named: a preset for the device, and epochs.
+std::string default_config(bool on_gpu);
+inline constexpr double default_epochs = 10;
+
+/// A longer run on a CPU, by projection, is started only where it is asked for.
+inline constexpr double longest_unasked_hours = 72;
+
 /// What MlmTask is told by options.
 struct MlmSpec {
     std::int64_t batch_size = 0;              ///< sequences a step; 0: the configuration decides
@@ -37,9 +44,11 @@ struct MlmSpec {
 /// and dropout.
 struct PretrainSpec : MlmSpec {
     CorporaSpec corpora;
-    std::filesystem::path output;   ///< run folder
-    std::filesystem::path model;    ///< whose weights it starts from; empty: random ones
-    std::string config = "base";    ///< a preset's name, or a config.json; empty, with a model: the model's
+    std::filesystem::path output;  ///< run folder
+    std::filesystem::path model;   ///< whose weights it starts from; empty: random ones
+    std::string config;  ///< a preset's name, or a config.json; empty: the model's, or default_config()
+    double epochs =
+        0;  ///< times that the corpus is seen, where no steps are given; 0: the configuration's steps
     std::optional<double> dropout;  ///< none: the configuration decides
     /// Where sequence_length, the peak of the rate or the steps are 0 the configuration decides; where the
     /// warm-up is -1, the steps.
@@ -54,6 +63,7 @@ struct PretrainSpec : MlmSpec {
     int threads = 0;  ///< 0: all
     int processes = 1;
     bool dry_run = false;
+    bool yes = false;  ///< start even where the projection exceeds longest_unasked_hours
 
     /// This with the configuration's values where it leaves them open.
     PretrainSpec with_defaults() const;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task model's folder holds beside its network: what the task is, and labels.tsv.
+// What a task model's folder holds beside its network: what the task is, labels.tsv, and calibration.json,
+// which fine-tuning fitted on validation so that scores are probabilities there. A folder without it scores
+// by the link function only.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/evaluation/curves/calibration.hpp"
 #include "bigbird/rows/label_table.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 namespace bigbird::task_models {
 
@@ -20,6 +24,28 @@ std::int64_t outputs_in(const std::filesystem::path& directory);
 /// labels.tsv, a label an output of the network. Throws InputError where it is damaged or has another number
 /// of labels.
 rows::LabelTable read_labels(const std::filesystem::path& directory, std::int64_t outputs);
+
+/// Throws WriteError.
+void write_labels(const rows::LabelTable& labels, const std::filesystem::path& directory);
+
+inline constexpr const char* calibration_file = "calibration.json";
+
+/// What makes logits probabilities: a function of each, or of all labels that exclude each other.
+enum class LinkFunction : std::uint8_t { logistic, softmax };
+
+struct FittedCalibration {
+    evaluation::CalibrationFit fit;
+    std::int64_t rows = 0;  ///< of validation, or bins, or bases
+    LinkFunction link = LinkFunction::logistic;
+};
+
+/// Into an existing folder. Throws WriteError.
+void write_calibration(const FittedCalibration& fitted, const std::filesystem::path& directory);
+/// Nothing where the folder has none. Throws InputError where the file is damaged, of another link function,
+/// or of another number of labels.
+std::optional<evaluation::Calibration> read_calibration(const std::filesystem::path& directory,
+                                                        std::size_t labels,
+                                                        LinkFunction link = LinkFunction::logistic);
 
 /// Reads labels.tsv and calibration.json of a task model and compares them with its config.json. Throws
 /// InputError where one is damaged or does not fit. False where the model is for no task.

@@ -6,23 +6,39 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
+#include <vector>
 
 namespace bigbird::task_models {
 
 namespace {
 
+constexpr std::int64_t default_patience = 3;
+constexpr std::int64_t margin_share = 8;
+constexpr double peak_by_width = 0.128;
+
+/// The values of --architecture that a task's command names, those that need no --model first.
+std::string architectures_of(examples::Task task) {
+    return task == examples::Task::chromatin ? "bigbird-bins, deepsea, gkm-svm, kmer-ridge"
+                                             : "cnnprom, deepromoter, gkm-svm, kmer-ridge";
+}
+
 void check_start(const FinetuneSpec& spec) {
     if (spec.is_bigbird() && spec.pretrained.empty()) {
         throw ConfigError(
-            std::string("--model is needed: the pretrained model to start from (--architecture bigbird)") +
-            (spec.task == examples::Task::chromatin ? "; --architecture bigbird-bins needs none" : ""));
+            "--model is needed: the pretrained model to start from. Without one, give --architecture: " +
+            architectures_of(spec.task));
     }
     if (!spec.is_bigbird() && spec.random_weights) {
         throw ConfigError("--random-weights is for --architecture bigbird: " + spec.architecture +
                           " starts from nothing");
     }
     if (!spec.is_bigbird() && !spec.is_bins()) {
-        baselines::require_architecture(spec.architecture);
+        const auto& known = baselines::architecture_names();
+        if (std::ranges::find(known, spec.architecture) == known.end()) {
+            throw ConfigError("--architecture '" + spec.architecture + "' is not known; there are bigbird, " +
+                              architectures_of(spec.task));
+        }
         if (!spec.pretrained.empty()) {
             throw ConfigError("--model is for --architecture bigbird: " + spec.architecture +
                               " starts from nothing");
@@ -70,6 +86,49 @@ training::LearningRateSpec FinetuneSpec::rate_over(std::int64_t samples, std::in
     if (learning_rate.total_steps > 0) return learning_rate.over(learning_rate.total_steps);
     const double steps = std::ceil(epochs * static_cast<double>(samples) / static_cast<double>(per_step));
     return learning_rate.over(std::max<std::int64_t>(1, static_cast<std::int64_t>(steps)));
+}
+
+std::int64_t FinetuneSpec::waits_for() const {
+    return patience.value_or(learning_rate.total_steps > 0 ? 0 : default_patience);
+}
+
+std::string FinetuneSpec::length() const {
+    std::ostringstream text;
+    if (learning_rate.total_steps > 0) {
+        text << learning_rate.total_steps << " steps";
+    } else {
+        text << epochs << " epochs";
+    }
+    return text.str();
+}
+
+void FinetuneTokensSpec::validate() const {
+    if (pretrained.empty()) throw ConfigError("--model is needed: the pretrained model to start from");
+    if (none_label.empty() || none_label.find_first_of("\t\r\n") != std::string::npos) {
+        throw ConfigError("--none-label must be a word without tabs and line breaks");
+    }
+    if (window > 0) margin_bases(window);
+}
+
+std::int64_t FinetuneTokensSpec::window_bases(std::int64_t fitting) const {
+    if (window > fitting) {
+        throw ConfigError("--window " + std::to_string(window) +
+                          ": the model's positions hold the tokens of " + std::to_string(fitting) + " bases");
+    }
+    return window > 0 ? window : fitting;
+}
+
+double FinetuneTokensSpec::peak_of(std::int64_t hidden_size) const {
+    return learning_rate.peak > 0 ? learning_rate.peak : peak_by_width / static_cast<double>(hidden_size);
+}
+
+std::int64_t FinetuneTokensSpec::margin_bases(std::int64_t window_bases) const {
+    const std::int64_t margin_of = margin >= 0 ? margin : window_bases / margin_share;
+    if (2 * margin_of >= window_bases) {
+        throw ConfigError("--margin " + std::to_string(margin_of) + " leaves nothing of a window of " +
+                          std::to_string(window_bases) + " bases");
+    }
+    return margin_of;
 }
 
 }  // namespace bigbird::task_models

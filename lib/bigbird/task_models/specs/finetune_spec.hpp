@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace bigbird::task_models {
 
@@ -24,8 +25,8 @@ inline constexpr Choices<Sampling, 2> samplings{
 /// What one step of training on labelled windows is. A model of bins has no sampling and no part of a window.
 struct ClassifierSpec {
     std::int64_t batch_size = 32;  ///< windows a step, of all ranks together
-    /// Of a 1 in the loss, against a 0; none: for each label its zeros / its ones in train, at most
-    /// largest_balanced_weight.
+    /// The weight of a 1 in the loss, against a 0; none: for each label its zeros / its ones in train, at
+    /// most largest_balanced_weight.
     std::optional<double> positive_weight = 1;
     Sampling sampling = Sampling::uniform;
     std::optional<rows::WindowBounds> window = std::nullopt;  ///< part of the examples' windows; none: whole
@@ -35,7 +36,7 @@ struct ClassifierSpec {
     std::uint64_t seed = 0;
 };
 
-/// Of gkm-svm and kmer-ridge.
+/// gkm-svm and kmer-ridge.
 struct LinearSpec {
     int word = 0, informative = 0;  ///< 0: 5 and 5 (kmer-ridge), 8 and 5 (gkm-svm)
     double penalty = 0;  ///< of kmer-ridge; 0: the best of 1e-3 … 1000 by mean AUROC on validation
@@ -45,7 +46,7 @@ struct LinearSpec {
 
 /// What a model of bins is told besides: --architecture bigbird-bins, or BigBird with --head bins.
 struct BinsSpec {
-    /// Of bigbird-bins: a preset (bins::preset), or a JSON file of bins::BinsConfig.
+    /// bigbird-bins: a preset (bins::preset), or a JSON file of bins::BinsConfig.
     std::string config = "tiny";
     /// That go through the network at once; 0: the configuration's, or as many as fit the positions.
     std::int64_t window_bins = 0;
@@ -65,20 +66,21 @@ struct FinetuneSpec : ClassifierSpec {
     /// "bigbird-bins", or a baseline's (baselines/names/architecture_names.hpp).
     std::string architecture = "bigbird";
     std::filesystem::path pretrained;  ///< of bigbird: run or model folder, ours or transformers'
-    /// Of bigbird: the pretrained model's shape and tokenizer alone, its weights drawn anew.
+    /// bigbird: only the pretrained model's shape and tokenizer; its weights are drawn anew.
     bool random_weights = false;
     std::filesystem::path output;  ///< run folder
 
-    double epochs = 1;  ///< where the rate's total_steps are 0
+    double epochs = 1;  ///< passes over train, where the rate's total_steps are 0
     training::LearningRateSpec learning_rate{.warmup_steps = -1, .total_steps = 0};
     /// The loss is a mean over labels, hundreds of them, so gradients are small: those of rare tokens'
     /// embeddings lie below the 1e-6 of pretraining, which would hold them back.
     training::OptimizerSpec optimizer{.epsilon = 1e-8};
     training::RunSpec run;
     std::int64_t evaluate_every = -1;  ///< steps; -1: ten times a run; 0: only at the end
-    std::int64_t patience = 0;         ///< evaluations without a better one after which it stops; 0: never
+    /// Evaluations without a better one after which a run stops; 0: never. None: waits_for() decides.
+    std::optional<std::int64_t> patience = std::nullopt;
 
-    /// Of bigbird; or "linear": the paper's single layer on [CLS]; or "bins": a layer for each bin.
+    /// bigbird's; or "linear": the paper's single layer on [CLS]; or "bins": a layer for each bin.
     std::string head = "classification";
     std::string pooling = "cls";    ///< parse_pooling()
     std::optional<double> dropout;  ///< none: the pretrained model's
@@ -97,6 +99,47 @@ struct FinetuneSpec : ClassifierSpec {
     /// The rate over the whole run: of total_steps or, where they are 0, of `epochs` over `samples` of which
     /// a step takes `per_step`, at least one step.
     training::LearningRateSpec rate_over(std::int64_t samples, std::int64_t per_step) const;
+    /// `patience`; where it is none, 3, or 0 where the rate's total_steps are given.
+    std::int64_t waits_for() const;
+    /// The length that was asked for: "10 epochs", "500 steps".
+    std::string length() const;
+};
+
+/// What a base counts in the loss: 1, or so much that every label has the same sum (at most 100 times the
+/// least).
+enum class LabelWeights : std::uint8_t { uniform, balanced };
+inline constexpr Choices<LabelWeights, 2> label_weight_choices{
+    {{LabelWeights::uniform, "uniform"}, {LabelWeights::balanced, "balanced"}}};
+
+/// finetune-tokens. Of FinetuneSpec it uses neither examples nor what belongs to windows, baselines and bins.
+/// A learning_rate.peak of 0 stands for peak_of().
+struct FinetuneTokensSpec : FinetuneSpec {
+    FinetuneTokensSpec() {
+        head = "tokens";
+        batch_size = 8;
+        learning_rate.peak = 0;
+    }
+
+    std::filesystem::path labels;  ///< BED, column 4
+    std::vector<std::filesystem::path> references;
+    std::string none_label = "none";  ///< of bases of no row
+    /// Contigs, regions and BED files that are learned from; none: each contig from its first to its last
+    /// labelled base.
+    std::vector<std::string> include;
+    std::vector<std::string> validation, test;  ///< held out, as examples::HoldOuts
+    std::int64_t window = 0;                    ///< bases; 0: as many as the model's positions hold
+    std::int64_t margin = -1;  ///< at each end of a window, only context in prediction; -1: an eighth of it
+    LabelWeights label_weights = LabelWeights::uniform;
+
+    /// Throws ConfigError where options do not belong together.
+    void validate() const;
+    /// `window`, or `fitting` where it is 0. Throws ConfigError where it is above `fitting`.
+    std::int64_t window_bases(std::int64_t fitting) const;
+    /// The peak of the learning rate: as given, else 0.128 over the hidden size, which is 1e-3 of tiny's 128
+    /// and 1.7e-4 of base's 768.
+    double peak_of(std::int64_t hidden_size) const;
+    /// Those of a window. Throws ConfigError where the margins leave no base between them.
+    std::int64_t margin_bases(std::int64_t window_bases) const;
 };
 
 }  // namespace bigbird::task_models

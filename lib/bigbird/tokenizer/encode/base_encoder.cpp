@@ -29,18 +29,16 @@ void pack(const std::uint8_t* letters, std::size_t size, std::vector<std::uint8_
         std::memcpy(packed.data() + i / 4, &half, sizeof half);
     }
     std::fill(packed.begin() + static_cast<std::ptrdiff_t>(i / 4), packed.end(), std::uint8_t{0});
-    for (; i < size; ++i) {
+    for (; i < size; ++i)
         packed[i / 4] = static_cast<std::uint8_t>(packed[i / 4] | letters[i] << (2 * (i % 4)));
-    }
 }
 
 void encode_part(const EncoderTables& general, const std::uint8_t* letters, std::size_t begin,
                  std::size_t end, std::vector<TokenAt>& tokens) {
     const std::size_t before = tokens.size();
     general.encode(letters + begin, end - begin, tokens);
-    for (std::size_t i = before; i < tokens.size(); ++i) {
+    for (std::size_t i = before; i < tokens.size(); ++i)
         tokens[i].begin += static_cast<std::uint32_t>(begin);
-    }
 }
 
 }  // namespace
@@ -60,9 +58,8 @@ public:
         encoder_.short_.cut(packed.data(), end_ - position_, cut);
         look_up_merges(cut, merges);
         std::size_t closed = merges.size();  // what follows the last token is not known
-        while (closed > 0 && merges[closed - 1] != never_crossed) {
+        while (closed > 0 && merges[closed - 1] != never_crossed)
             --closed;
-        }
         for (std::size_t i = 0; i < closed;) {
             i = merges[i] < side_by_side ? encode_run(cut.data(), merges.data(), i)
                                          : (position(cut[i]), i + 1);
@@ -75,9 +72,8 @@ private:
     void look_up_merges(const std::vector<Number>& cut, std::vector<Number>& merges) const {
         const std::size_t count = encoder_.short_.count();
         merges.resize(cut.empty() ? 0 : cut.size() - 1);
-        for (std::size_t i = 0; i < merges.size(); ++i) {
+        for (std::size_t i = 0; i < merges.size(); ++i)
             merges[i] = encoder_.merges_[cut[i] * count + cut[i + 1]];
-        }
     }
     std::size_t encode_run(Number* cut, Number* merges, std::size_t begin);
     std::size_t encode_segment_at(Number* cut, Number* merges, std::size_t inside);
@@ -103,9 +99,8 @@ private:
 // Else the whole segment is encoded by the definition. Returns the first short token behind.
 std::size_t BaseEncoder::Stretch::encode_run(Number* cut, Number* merges, std::size_t begin) {
     std::size_t last = begin;
-    while (merges[last + 1] < merges[last]) {
+    while (merges[last + 1] < merges[last])
         ++last;
-    }
     const std::size_t first = begin + (last - begin) % 2;
     Number before = first > begin ? cut[begin] : previous_;
     bool plain = true;
@@ -115,30 +110,22 @@ std::size_t BaseEncoder::Stretch::encode_run(Number* cut, Number* merges, std::s
                 (i == 0 || !encoder_.extended(cut[i - 1], merged));
         before = merged;
     }
-    if (!plain) {
-        return encode_segment_at(cut, merges, begin);
-    }
-    if (first > begin) {
-        position(cut[begin]);
-    }
-    for (std::size_t i = first; i <= last; i += 2) {
+    if (!plain) return encode_segment_at(cut, merges, begin);
+    if (first > begin) position(cut[begin]);
+    for (std::size_t i = first; i <= last; i += 2)
         position(merges[i]);
-    }
     return last + 2;
 }
 
 // The whole segment that the short token `inside` is in, from the start. Returns the first one behind it.
 std::size_t BaseEncoder::Stretch::encode_segment_at(Number* cut, Number* merges, std::size_t inside) {
     std::size_t begin = inside, end = inside;
-    while (begin > 0 && merges[begin - 1] != never_crossed) {
+    while (begin > 0 && merges[begin - 1] != never_crossed)
         position_ -= encoder_.bases_[cut[--begin]].length;
-    }
-    while (merges[end] != never_crossed) {
+    while (merges[end] != never_crossed)
         ++end;
-    }
-    while (tokens_.size() > first_ && tokens_.back().begin >= position_) {
+    while (tokens_.size() > first_ && tokens_.back().begin >= position_)
         tokens_.pop_back();
-    }
     encode_segment(cut + begin, merges + begin, end + 1 - begin);
     return end + 1;
 }
@@ -148,9 +135,8 @@ void BaseEncoder::Stretch::encode_segment(Number* tokens, Number* merges, std::s
     const BaseTokens& bases = encoder_.bases_;
     if (count > longest_segment) {
         std::size_t end = position_;
-        for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t i = 0; i < count; ++i)
             end += bases[tokens[i]].length;
-        }
         encode_part(encoder_.general_, letters_, position_, end, tokens_);
         position_ = end;
         return;
@@ -158,25 +144,18 @@ void BaseEncoder::Stretch::encode_segment(Number* tokens, Number* merges, std::s
     while (count > 1) {
         const auto at = static_cast<std::size_t>(std::min_element(merges, merges + count - 1) - merges);
         const Number merged = merges[at];
-        if (merged >= side_by_side) {
-            break;
-        }
+        if (merged >= side_by_side) break;
         --count;
         tokens[at] = merged;
         for (std::size_t i = at + 1; i < count; ++i) {
             tokens[i] = tokens[i + 1];
             merges[i - 1] = merges[i];
         }
-        if (at > 0) {
-            merges[at - 1] = encoder_.extension(tokens[at - 1], merged);
-        }
-        if (at + 1 < count) {
-            merges[at] = encoder_.extension(merged, tokens[at + 1]);
-        }
+        if (at > 0) merges[at - 1] = encoder_.extension(tokens[at - 1], merged);
+        if (at + 1 < count) merges[at] = encoder_.extension(merged, tokens[at + 1]);
     }
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count; ++i)
         position(tokens[i]);
-    }
 }
 
 BaseEncoder::BaseEncoder(BaseTokens bases, const EncoderTables& general, std::size_t prefix_tokens)
@@ -187,9 +166,8 @@ BaseEncoder::BaseEncoder(BaseTokens bases, const EncoderTables& general, std::si
       general_(general) {
     const std::size_t count = short_.count();
     const auto short_at = [&](Number token, Number BaseTokens::Token::*edge) {
-        while (token >= count) {
+        while (token >= count)
             token = bases_[token].*edge;
-        }
         return token;
     };
     for (std::size_t token = count; token < bases_.size(); ++token) {

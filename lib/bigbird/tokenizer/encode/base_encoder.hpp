@@ -9,7 +9,6 @@
 // what is left at the end, go to EncoderTables.
 #pragma once
 
-#include "bigbird/tokenizer/encode/base_tokens.hpp"
 #include "bigbird/tokenizer/encode/encoder_tables.hpp"
 #include "bigbird/tokenizer/encode/prefix_tokens.hpp"
 

@@ -3,98 +3,123 @@
 
 #include "bigbird/core/check.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
+#include <utility>
 
 namespace bigbird::tokenizer {
 
-namespace {
-
-constexpr std::size_t first_slots = 64;
-
-}  // namespace
-
-BpeRules::BpeRules() : slots_(first_slots), by_text_(first_slots, no_token) {
+BpeRules::BpeRules() : slots_(64), by_text_(64, no_token) {
     letters.fill(no_token);
 }
 
-std::size_t BpeRules::text_home(std::string_view text) const {
-    return std::hash<std::string_view>{}(text) & (by_text_.size() - 1);
-}
-
-void BpeRules::index_text(Token token) {
-    std::size_t i = text_home(texts[token]);
-    while (by_text_[i] != no_token) {
-        i = (i + 1) & (by_text_.size() - 1);
-    }
-    by_text_[i] = token;
+std::size_t BpeRules::slot_of(std::string_view text) const {
+    const std::size_t last = by_text_.size() - 1;
+    std::size_t i = std::hash<std::string_view>{}(text)&last;
+    while (by_text_[i] != no_token && texts[by_text_[i]] != text)
+        i = (i + 1) & last;
+    return i;
 }
 
 Token BpeRules::add(std::string_view text, std::int32_t id) {
-    BIGBIRD_EXPECTS(!text.empty() && !find(text), "a token's text must be new");
     const auto token = static_cast<Token>(texts.size());
+    BIGBIRD_EXPECTS(!text.empty() && !find(text), "a token's text must be new");
+    if ((texts.size() + 1) * 2 > by_text_.size()) {
+        by_text_.assign(by_text_.size() * 2, no_token);
+        for (Token known = 0; known < token; ++known)
+            by_text_[slot_of(texts[known])] = known;
+    }
+    by_text_[slot_of(text)] = token;
     texts.emplace_back(text);
     ids.push_back(id);
-    if (text.size() == 1) {
-        letters[static_cast<unsigned char>(text[0])] = token;
-    }
-    if (texts.size() * 2 > by_text_.size()) {
-        by_text_.assign(by_text_.size() * 2, no_token);
-        for (Token known = 0; known < token; ++known) {
-            index_text(known);
-        }
-    }
-    index_text(token);
+    if (text.size() == 1) letters[static_cast<unsigned char>(text[0])] = token;
     return token;
 }
 
 std::optional<Token> BpeRules::find(std::string_view text) const {
-    for (std::size_t i = text_home(text); by_text_[i] != no_token; i = (i + 1) & (by_text_.size() - 1)) {
-        if (texts[by_text_[i]] == text) {
-            return by_text_[i];
-        }
-    }
-    return std::nullopt;
+    const Token found = by_text_[slot_of(text)];
+    return found == no_token ? std::nullopt : std::optional(found);
 }
 
-std::size_t BpeRules::home(Token left, Token right) const {
-    const std::uint64_t key = std::uint64_t{left} << 32 | right;
-    return ((key * 0x9E3779B97F4A7C15ULL) >> 32) & (slots_.size() - 1);
-}
-
-void BpeRules::grow() {
-    std::vector<Slot> old(slots_.size() * 2);
-    old.swap(slots_);
-    merges_ = 0;
-    for (const Slot& slot : old) {
-        if (slot.merge.rank != never) {
-            add_merge(slot.left, slot.right, slot.merge.rank, slot.merge.merged);
-        }
-    }
+std::size_t BpeRules::slot_of(Token left, Token right) const {
+    const std::size_t last = slots_.size() - 1;
+    std::size_t i = (((std::uint64_t{left} << 32 | right) * 0x9E3779B97F4A7C15ULL) >> 32) & last;
+    while (slots_[i].merge.rank != never && (slots_[i].left != left || slots_[i].right != right))
+        i = (i + 1) & last;
+    return i;
 }
 
 void BpeRules::add_merge(Token left, Token right, std::uint32_t rank, Token merged) {
     if ((merges_ + 1) * 2 > slots_.size()) {
-        grow();
+        for (const Slot& slot : std::exchange(slots_, std::vector<Slot>(slots_.size() * 2)))
+            if (slot.merge.rank != never) slots_[slot_of(slot.left, slot.right)] = slot;
     }
-    std::size_t i = home(left, right);
-    while (slots_[i].merge.rank != never) {
-        if (slots_[i].left == left && slots_[i].right == right) {
-            return;
-        }
-        i = (i + 1) & (slots_.size() - 1);
-    }
-    slots_[i] = {left, right, {rank, merged}};
+    Slot& slot = slots_[slot_of(left, right)];
+    if (slot.merge.rank != never) return;
+    slot = {left, right, {rank, merged}};
     ++merges_;
 }
 
 BpeRules::Merge BpeRules::merge(Token left, Token right) const {
-    for (std::size_t i = home(left, right); slots_[i].merge.rank != never;
-         i = (i + 1) & (slots_.size() - 1)) {
-        if (slots_[i].left == left && slots_[i].right == right) {
-            return slots_[i].merge;
-        }
+    return slots_[slot_of(left, right)].merge;
+}
+
+namespace {
+
+struct Step {
+    std::size_t at = 0;
+    BpeRules::Merge merge;
+};
+
+Step first_merge(const BpeRules& rules, const std::vector<Token>& tokens) {
+    Step best;
+    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+        const BpeRules::Merge merge = rules.merge(tokens[i], tokens[i + 1]);
+        if (merge.rank < best.merge.rank) best = {i, merge};
     }
-    return {};
+    return best;
+}
+
+void merge_at(const Step& step, std::vector<Token>& tokens) {
+    tokens[step.at] = step.merge.merged;
+    tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(step.at) + 1);
+}
+
+// Notes what stands at an edge and the highest rank since it came there.
+class EdgeTrace {
+public:
+    explicit EdgeTrace(Token letter) : stages_{{letter, 0}} {}
+    void note(std::uint32_t rank, Token at_edge) {
+        stages_.back().bound = std::max(stages_.back().bound, rank);
+        if (at_edge != stages_.back().token) stages_.push_back({at_edge, 0});
+    }
+    std::vector<EdgeStage> finish() {
+        stages_.back().bound = never;
+        return std::move(stages_);
+    }
+
+private:
+    std::vector<EdgeStage> stages_;
+};
+
+}  // namespace
+
+std::optional<TokenEdges> trace_token(const BpeRules& rules, Token token) {
+    std::vector<Token> tokens;
+    for (const char letter : rules.texts[token]) {
+        tokens.push_back(rules.letters[static_cast<unsigned char>(letter)]);
+        if (tokens.back() == no_token) return std::nullopt;
+    }
+    EdgeTrace left(tokens.front()), right(tokens.back());
+    for (Step step = first_merge(rules, tokens); step.merge.rank != never;
+         step = first_merge(rules, tokens)) {
+        merge_at(step, tokens);
+        left.note(step.merge.rank, tokens.front());
+        right.note(step.merge.rank, tokens.back());
+    }
+    if (tokens.front() != token) return std::nullopt;  // what is left of several is shorter
+    return TokenEdges{left.finish(), right.finish()};
 }
 
 }  // namespace bigbird::tokenizer

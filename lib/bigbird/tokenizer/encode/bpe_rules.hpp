@@ -36,11 +36,8 @@ public:
     /// Calls visit(left, right, rank) for each merge, in no particular order.
     template <typename Visit>
     void for_each_merge(Visit&& visit) const {
-        for (const Slot& slot : slots_) {
-            if (slot.merge.rank != never) {
-                visit(slot.left, slot.right, slot.merge.rank);
-            }
-        }
+        for (const Slot& slot : slots_)
+            if (slot.merge.rank != never) visit(slot.left, slot.right, slot.merge.rank);
     }
 
     std::size_t size() const { return texts.size(); }
@@ -57,14 +54,40 @@ private:
         Token left = no_token, right = no_token;
         Merge merge;
     };
-    void grow();
-    std::size_t home(Token left, Token right) const;
-
-    std::vector<Slot> slots_;
+    /// The slot of a pair, or the vacant one where it would be.
+    std::size_t slot_of(Token left, Token right) const;
+    std::vector<Slot> slots_;  ///< tables of our own: reading a tokenizer does little but look up
     std::size_t merges_ = 0;
+    /// The same for a text.
+    std::size_t slot_of(std::string_view text) const;
     std::vector<Token> by_text_;
-    void index_text(Token token);
-    std::size_t text_home(std::string_view text) const;
 };
+
+// Neighbours are compatible when they stay apart, that is when no merge crosses the edge between them while
+// their letters are encoded together (the compatibility of pairs is also what GitHub's `bpe` crate encodes
+// by). It follows from the stages of both edges alone, and decides encoding altogether: a sequence of tokens
+// is the encoding of its letters exactly if each two neighbours stay apart. (Were there a merge across an
+// edge, take the first; until then all merges happened inside single tokens, in the order in which they
+// happen when the two tokens beside that edge are encoded alone, so it would happen there too.) The rule in
+// its plainest form is are_compatible() of the tests (tests/unit/tokenizer/bpe_oracle.hpp).
+
+/// One stage in the making of a token: what stood at its edge, and how long. While a letter sequence is
+/// encoded, an edge changes at certain merges; `bound` is the highest rank among the merges from this stage's
+/// beginning to its end (the merge that ends it included), or `never` for the last stage, which is the token
+/// itself. A merge of rank r across the edge happens in this stage if it comes before the merge of rank
+/// `bound` does.
+struct EdgeStage {
+    Token token;
+    std::uint32_t bound;
+};
+
+struct TokenEdges {
+    std::vector<EdgeStage> left,
+        right;  ///< at the token's first and last letter, from single letters outwards
+};
+
+/// Encodes the token's own letters by the rules, slowly and plainly. Nothing where that gives anything but
+/// the token: then no encoding ever holds it.
+std::optional<TokenEdges> trace_token(const BpeRules& rules, Token token);
 
 }  // namespace bigbird::tokenizer

@@ -2,7 +2,7 @@
 #include "bigbird/tokenizer/encode/encoder_tables.hpp"
 
 #include "bigbird/core/check.hpp"
-#include "bigbird/tokenizer/encode/pair_compatibility.hpp"
+#include "bigbird/tokenizer/encode/bpe_rules.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,6 +12,82 @@
 #include <string_view>
 
 namespace bigbird::tokenizer {
+
+TokenMatcher::TokenMatcher(std::span<const std::string> tokens) {
+    numbers_.fill(unknown_letter);
+    for (const std::string& token : tokens) {
+        for (const char letter : token) {
+            std::uint8_t& number = numbers_[static_cast<unsigned char>(letter)];
+            if (number == unknown_letter) {
+                BIGBIRD_EXPECTS(letters_ < unknown_letter, "more letters than a byte counts");
+                number = static_cast<std::uint8_t>(letters_++);
+            }
+        }
+    }
+    // A C G T first, whatever the tokens' order, so that stretches of them take the eight-letter look-up.
+    std::uint8_t next = 0;
+    for (const char letter : {'A', 'C', 'G', 'T'}) {
+        std::uint8_t& number = numbers_[static_cast<unsigned char>(letter)];
+        const auto holder = std::find(numbers_.begin(), numbers_.end(), next);
+        if (number != unknown_letter && holder != numbers_.end()) {
+            std::swap(number, *holder);
+            ++next;
+        }
+    }
+    long_.nodes.resize(2 * letters_);
+    for (std::size_t token = 0; token < tokens.size(); ++token)
+        insert(tokens[token], static_cast<Token>(token));
+    fill_jumps();
+    shorten();
+}
+
+void TokenMatcher::insert(std::string_view text, Token token) {
+    std::size_t node = 1, slot = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        slot = node * letters_ + letter_number(text[i]);
+        if (i + 1 == text.size()) break;
+        if (long_.nodes[slot].node == 0) {
+            long_.nodes[slot].node = static_cast<std::uint32_t>(long_.nodes.size() / letters_);
+            long_.nodes.resize(long_.nodes.size() + letters_);
+        }
+        node = long_.nodes[slot].node;
+    }
+    long_.nodes[slot].token = token;
+}
+
+void TokenMatcher::fill_jumps() {
+    long_.jumps.resize(std::size_t{1} << (2 * jump));
+    for (std::size_t word = 0; word < long_.jumps.size(); ++word) {
+        Match<std::uint32_t> match{1, no_token};
+        Token best = no_token;
+        for (std::size_t i = 0; i < jump && match.node != 0; ++i) {
+            const std::size_t letter = word >> (2 * i) & 3;
+            match = letter < letters_ ? long_.nodes[match.node * letters_ + letter] : Match<std::uint32_t>{};
+            best = match.token != no_token ? match.token : best;
+        }
+        long_.jumps[word] = {match.node, best};
+    }
+}
+
+// Most of the time of matching is waiting for memory, so that half of it is worth having.
+void TokenMatcher::shorten() {
+    constexpr std::uint32_t most = Match<std::uint16_t>::none;
+    const auto too_large = [](const Match<std::uint32_t>& match) {
+        return match.node >= most || (match.token != no_token && match.token >= most);
+    };
+    if (std::any_of(long_.nodes.begin(), long_.nodes.end(), too_large)) return;
+    const auto shortened = [](const std::vector<Match<std::uint32_t>>& matches) {
+        std::vector<Match<std::uint16_t>> halves;
+        halves.reserve(matches.size());
+        for (const Match<std::uint32_t>& match : matches) {
+            halves.push_back(
+                {static_cast<std::uint16_t>(match.node), static_cast<std::uint16_t>(match.token)});
+        }
+        return halves;
+    };
+    short_ = {shortened(long_.nodes), shortened(long_.jumps)};
+    long_ = {};
+}
 
 namespace {
 
@@ -37,21 +113,16 @@ public:
         const std::uint64_t mixed = mix(left, right), bit = mixed >> filter_shift_;
         filter_[bit >> 6] |= std::uint64_t{1} << (bit & 63);
         std::size_t i = home(mixed);
-        while (slots_[i].rank != 0) {
+        while (slots_[i].rank != 0)
             i = i + 1 == slots_.size() ? 0 : i + 1;
-        }
         slots_[i] = {left, right, rank};
     }
 
     Number rank(Number left, Number right) const {
         const std::uint64_t mixed = mix(left, right), bit = mixed >> filter_shift_;
-        if ((filter_[bit >> 6] >> (bit & 63) & 1) == 0) {
-            return last_of<Number>;
-        }
+        if ((filter_[bit >> 6] >> (bit & 63) & 1) == 0) return last_of<Number>;
         for (std::size_t i = home(mixed); slots_[i].rank != 0; i = i + 1 == slots_.size() ? 0 : i + 1) {
-            if (slots_[i].left == left && slots_[i].right == right) {
-                return slots_[i].rank;
-            }
+            if (slots_[i].left == left && slots_[i].right == right) return slots_[i].rank;
         }
         return last_of<Number>;
     }
@@ -111,9 +182,7 @@ PackedTables<Number>::PackedTables(const ReachableTokens& tokens)
             merges_.add(edges_[i].left, edges_[i].right, static_cast<Number>(edges.rank + 1));
         }
         shapes_[i].length = static_cast<Number>(tokens.texts[i].size());
-        if (tokens.shorter[i] != no_token) {
-            shapes_[i].shorter = static_cast<Number>(tokens.shorter[i]);
-        }
+        if (tokens.shorter[i] != no_token) shapes_[i].shorter = static_cast<Number>(tokens.shorter[i]);
     }
     while (small_count_ < std::min(shapes_.size(), most_small) &&
            shapes_[small_count_].length <= small_length) {
@@ -156,9 +225,7 @@ template <typename Number>
 bool PackedTables<Number>::apart(Number left, Number right) const {
     std::uint32_t limit = last_of<Number>;
     while (left >= small_count_ || right >= small_count_) {
-        if (merges_.rank(left, right) < limit) {
-            return false;
-        }
+        if (merges_.rank(left, right) < limit) return false;
         const Edges l = edges_[left], r = edges_[right];
         if (l.latest > r.latest) {
             left = l.right;
@@ -192,9 +259,8 @@ void PackedTables<Number>::encode(const std::uint8_t* letters, std::size_t size,
         if (candidate != last_of<Number>) {
             tokens.push_back({static_cast<std::uint32_t>(position), candidate});
             position += shape.length;
-            if (position < size) {
+            if (position < size)
                 candidate = static_cast<Number>(matcher_.longest(letters + position, size - position));
-            }
         } else {
             BIGBIRD_EXPECTS(tokens.size() > first, "letters without an encoding");
             dead[position] = 1;
@@ -207,9 +273,8 @@ void PackedTables<Number>::encode(const std::uint8_t* letters, std::size_t size,
 
 std::uint32_t highest_merge(const TokenEdges& trace) {
     std::uint32_t highest = 0;
-    for (const EdgeStage& stage : trace.right) {
+    for (const EdgeStage& stage : trace.right)
         highest = stage.bound == never ? highest : std::max(highest, stage.bound);
-    }
     return highest;
 }
 
@@ -256,9 +321,8 @@ ReachableTokens::ReachableTokens(const BpeRules& rules) : number_of(rules.size()
 
 std::unique_ptr<const EncoderTables> make_encoder_tables(const ReachableTokens& tokens) {
     std::uint32_t highest = 0;
-    for (const ReachableTokens::Edges& edges : tokens.edges) {
+    for (const ReachableTokens::Edges& edges : tokens.edges)
         highest = std::max(highest, edges.latest);
-    }
     if (tokens.texts.size() < most_short_numbers && highest < most_short_numbers &&
         tokens.longest < most_short_numbers) {
         return std::make_unique<PackedTables<std::uint16_t>>(tokens);

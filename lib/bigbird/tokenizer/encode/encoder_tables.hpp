@@ -2,21 +2,107 @@
 // The exact encoder's inner loop and the packed tables that it reads.
 //
 // A token sequence is the encoding of its letters exactly if each two neighbours stay apart
-// (pair_compatibility.hpp). So the loop takes the longest token at each position, checks it against its left
+// (bpe_rules.hpp). So the loop takes the longest token at each position, checks it against its left
 // neighbour, falls back to shorter tokens, and goes back a token where none fits; a position from which no
 // sequence goes on is never tried again, which keeps the time linear.
 #pragma once
 
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
-#include "bigbird/tokenizer/encode/token_matcher.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bigbird::tokenizer {
+
+/// Finds the longest token that begins at a position. Text comes as letter numbers: those letters that tokens
+/// use, A C G T first.
+class TokenMatcher {
+public:
+    static constexpr std::uint8_t unknown_letter = 0xFF;
+    /// The letters that may be read behind any position, whatever they are: text must be followed by as many.
+    static constexpr std::size_t padding = 8;
+
+    /// The tokens by number; among them every letter that they use.
+    explicit TokenMatcher(std::span<const std::string> tokens);
+
+    std::uint8_t letter_number(char letter) const { return numbers_[static_cast<unsigned char>(letter)]; }
+
+    /// The longest token at `letters`, of which `size` (at least 1, all known) may be used.
+    Token longest(const std::uint8_t* letters, std::size_t size) const {
+        if (short_.nodes.empty()) return longest_in(long_, letters, size);
+        const std::uint16_t token = longest_in(short_, letters, size);
+        return token == Match<std::uint16_t>::none ? no_token : token;
+    }
+
+    /// Asks for the memory that longest(letters) reads first; what stands there may be anything.
+    void prefetch(const std::uint8_t* letters) const {
+        std::uint64_t word;
+        std::memcpy(&word, letters, sizeof word);
+        const std::size_t position = pack(word & 0x0303030303030303);
+        if (short_.nodes.empty()) {
+            __builtin_prefetch(long_.jumps.data() + position);
+        } else {
+            __builtin_prefetch(short_.jumps.data() + position);
+        }
+    }
+
+    /// Eight letters below 4 as 16 bits, the first in the lowest.
+    static std::size_t pack(std::uint64_t word) {
+        word = (word | word >> 6) & 0x000F000F000F000F;
+        word = (word | word >> 12) & 0x000000FF000000FF;
+        return static_cast<std::size_t>((word | word >> 24) & 0xFFFF);
+    }
+
+private:
+    static constexpr std::size_t jump = 8;  ///< letters matched by one look-up
+
+    /// Where a walk stands: the node (0: nothing follows) and the longest token met since the last look.
+    template <typename Number>
+    struct Match {
+        static constexpr Number none = static_cast<Number>(~Number{0});
+        Number node = 0, token = none;
+    };
+    template <typename Number>
+    struct Trie {
+        std::vector<Match<Number>> nodes;  ///< [node * letters_ + letter]; node 1 is the root
+        std::vector<Match<Number>> jumps;  ///< by eight letters
+    };
+
+    template <typename Number>
+    Number longest_in(const Trie<Number>& trie, const std::uint8_t* letters, std::size_t size) const {
+        const std::uint8_t* next = letters;
+        const std::uint8_t* const end = letters + size;
+        Match<Number> match{1, Match<Number>::none};
+        std::uint64_t word;
+        std::memcpy(&word, letters, sizeof word);
+        if (size >= jump && (word & ~std::uint64_t{0x0303030303030303}) == 0) {
+            match = trie.jumps[pack(word)];
+            next += jump;
+        }
+        Number best = match.token;
+        while (match.node != 0 && next != end) {
+            match = trie.nodes[match.node * letters_ + *next++];
+            best = match.token != Match<Number>::none ? match.token : best;
+        }
+        return best;
+    }
+
+    void insert(std::string_view text, Token token);
+    void fill_jumps();
+    void shorten();
+
+    std::array<std::uint8_t, 256> numbers_{};
+    std::size_t letters_ = 0;
+    Trie<std::uint32_t> long_;   ///< in use where the other one is empty
+    Trie<std::uint16_t> short_;  ///< half the memory, where 16 bits number nodes and tokens
+};
 
 /// The tokens that encodings can hold, numbered anew: shorter ones first, so that those at most edges share
 /// few cache lines.
@@ -24,7 +110,7 @@ struct ReachableTokens {
     explicit ReachableTokens(const BpeRules& rules);
 
     /// What a token's edges were made of: the token that stood there before, and the bound of that stage
-    /// (pair_compatibility.hpp).
+    /// (bpe_rules.hpp).
     struct Edges {
         std::uint32_t right_bound = 0, left_bound = 0;
         std::uint32_t rank = 0;                   ///< of the merge of `left` and `right` that made it

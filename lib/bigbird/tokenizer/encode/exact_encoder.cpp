@@ -45,9 +45,8 @@ std::optional<std::pair<std::size_t, std::size_t>> shared_token(const Chunk& ear
 class LetterEncoder {
 public:
     explicit LetterEncoder(const ReachableTokens& tokens) : general_(make_encoder_tables(tokens)) {
-        if (std::optional<BaseTokens> bases = BaseTokens::of(tokens)) {
+        if (std::optional<BaseTokens> bases = BaseTokens::of(tokens))
             bases_.emplace(std::move(*bases), *general_);
-        }
     }
     void encode(const std::uint8_t* letters, std::size_t size, std::vector<TokenAt>& tokens) const {
         bases_ ? bases_->encode(letters, size, tokens) : general_->encode(letters, size, tokens);
@@ -93,9 +92,8 @@ public:
     }
     void add_unknown(std::size_t size, std::int32_t id, bool fuse) {
         const std::size_t width = fuse ? size : 1;
-        for (const std::size_t end = position_ + size; position_ < end; position_ += width) {
+        for (const std::size_t end = position_ + size; position_ < end; position_ += width)
             add_id(id, position_, position_ + width);
-        }
     }
     Encoding finish() { return std::move(result_); }
 
@@ -111,9 +109,7 @@ private:
 
     void add_id(std::int32_t id, std::size_t begin, std::size_t end) {
         result_.ids.push_back(id);
-        if (with_spans_) {
-            result_.spans.push_back({begin, end});
-        }
+        if (with_spans_) result_.spans.push_back({begin, end});
     }
     // The chunk's tokens [first, last), where `last` is a count or, if greater, all.
     void add(const Chunk& chunk, std::size_t first, std::size_t last) {
@@ -152,9 +148,7 @@ bool TextEncoder::merge(const std::uint8_t* letters, Chunk& current, Chunk&& nex
     }
     const TokenAt resumed = current.tokens[current.first];
     const std::size_t begin = current.begin + resumed.begin;
-    if (next.end - begin > most_chunks_behind * chunk_letters) {
-        return false;
-    }
+    if (next.end - begin > most_chunks_behind * chunk_letters) return false;
     current = encode(letters, begin, next.end);
     return current.tokens.front().token == resumed.token;
 }
@@ -176,9 +170,7 @@ bool TextEncoder::add_in_chunks(const std::uint8_t* letters, std::size_t size) {
                 merged = merge(letters, *current, std::move(chunk));
             }
         });
-    if (merged) {
-        add(*current, current->first, current->tokens.size());
-    }
+    if (merged) add(*current, current->first, current->tokens.size());
     return merged;
 }
 
@@ -194,9 +186,7 @@ Encoding ExactEncoder::Tables::encode(std::string_view text, int threads, bool w
     TextEncoder encoder(tokens, letters, threads, with_spans);
     for (const std::uint8_t* known = begin; known != end;) {
         const std::uint8_t* const unknown = std::find(known, end, TokenMatcher::unknown_letter);
-        if (unknown != known) {
-            encoder.add_known(known, static_cast<std::size_t>(unknown - known));
-        }
+        if (unknown != known) encoder.add_known(known, static_cast<std::size_t>(unknown - known));
         known = std::find_if(unknown, end,
                              [](std::uint8_t letter) { return letter != TokenMatcher::unknown_letter; });
         encoder.add_unknown(static_cast<std::size_t>(known - unknown), unknown_id, fuse_unknown);

@@ -16,9 +16,8 @@ constexpr std::uint32_t n_code = 4;  // the one code that has this bit
 
 constexpr std::array<std::uint8_t, 256> letter_codes() {
     std::array<std::uint8_t, 256> codes{};
-    for (std::size_t byte = 0; byte < codes.size(); ++byte) {
+    for (std::size_t byte = 0; byte < codes.size(); ++byte)
         codes[byte] = static_cast<std::uint8_t>(letters.find(normalised_base(static_cast<char>(byte))));
-    }
     return codes;
 }
 constexpr std::array<std::uint8_t, 256> code_of = letter_codes();
@@ -59,14 +58,11 @@ std::int32_t KmerEncoder::vocab_size() const {
 }
 
 std::string KmerEncoder::spelling(std::int32_t id) const {
-    if (id < first_kmer) {
-        return {letters[static_cast<std::size_t>(id - first_letter)]};
-    }
+    if (id < first_kmer) return {letters[static_cast<std::size_t>(id - first_letter)]};
     std::string kmer(static_cast<std::size_t>(k_), 'A');
     auto code = static_cast<std::uint32_t>(id - first_kmer);
-    for (auto letter = kmer.rbegin(); letter != kmer.rend(); ++letter, code >>= 2U) {
+    for (auto letter = kmer.rbegin(); letter != kmer.rend(); ++letter, code >>= 2U)
         *letter = letters[code & 3U];
-    }
     return kmer;
 }
 

@@ -3,10 +3,82 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <iterator>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace bigbird::tokenizer {
+
+namespace {
+
+constexpr std::string_view bases = "ACGT";
+constexpr std::size_t most_tokens = 65'000;
+
+struct Position {
+    std::uint64_t order;  // letters first
+    Token number;
+    bool operator<(const Position& other) const { return order < other.order; }
+};
+
+}  // namespace
+
+std::optional<BaseTokens> BaseTokens::of(const ReachableTokens& tokens) {
+    BaseTokens found;
+    std::vector<Position> positions;
+    for (tokenizer::Token number = 0; number < tokens.texts.size(); ++number) {
+        const std::string& text = tokens.texts[number];
+        if (text.find_first_not_of(bases) == std::string::npos) {
+            const std::uint64_t order =
+                text.size() == 1 ? bases.find(text) : letters + tokens.edges[number].rank;
+            positions.push_back({order, number});
+            if (text.size() > std::numeric_limits<std::uint8_t>::max()) return std::nullopt;
+        } else if (text.find_first_of(bases) != std::string::npos) {
+            found.mixed_ = true;
+        }
+    }
+    std::sort(positions.begin(), positions.end());
+    const auto equal = [](const Position& a, const Position& b) { return a.order == b.order; };
+    if (positions.size() > most_tokens || positions.size() < letters ||
+        positions[letters - 1].order != letters - 1 ||
+        std::adjacent_find(positions.begin(), positions.end(), equal) != positions.end()) {
+        return std::nullopt;
+    }
+    std::vector<Number> numbers(tokens.texts.size(), none);
+    for (std::size_t i = 0; i < positions.size(); ++i)
+        numbers[positions[i].number] = static_cast<Number>(i);
+    found.ordered_ = positions.size();
+    for (const Position& position : positions) {
+        const ReachableTokens::Edges& edges = tokens.edges[position.number];
+        Token token{.length = static_cast<std::uint8_t>(tokens.texts[position.number].size()),
+                    .number = position.number};
+        if (edges.left != no_token) {
+            token.left = numbers[edges.left];
+            token.right = numbers[edges.right];
+        }
+        if (edges.latest != edges.rank) found.ordered_ = std::min(found.ordered_, found.tokens_.size());
+        found.tokens_.push_back(token);
+    }
+    found.index_pairs();
+    return found;
+}
+
+void BaseTokens::index_pairs() {
+    slots_.resize(std::bit_ceil(2 * tokens_.size()));
+    mask_ = slots_.size() - 1;
+    for (const Token& token : tokens_)
+        pairs_.push_back(std::uint32_t{token.left} << 16 | token.right);
+    for (std::size_t number = letters; number < tokens_.size(); ++number) {
+        const std::uint32_t mixed = pairs_[number] * 0x9E3779B1U;
+        std::size_t i = mixed >> 8 & mask_;
+        while (slots_[i] != 0)
+            i = (i + 1) & mask_;
+        slots_[i] = mixed << 16 | static_cast<std::uint32_t>(number);
+    }
+}
 
 namespace {
 
@@ -41,9 +113,8 @@ public:
         make_branches(tokens, count);
         for (std::size_t length = 1; length <= letters; ++length) {
             sets_[length].resize(std::size_t{1} << (2 * length));
-            for (std::size_t word = 0; word < sets_[length].size(); ++word) {
+            for (std::size_t word = 0; word < sets_[length].size(); ++word)
                 fill(word, length, sets_[length][word]);
-            }
         }
     }
     const std::vector<Number>& of(std::size_t word, std::size_t length) const { return sets_[length][word]; }
@@ -74,9 +145,7 @@ private:
         std::size_t at = 0;
         for (std::size_t i = 0; i < length; ++i) {
             at = branches_[at].next[word >> (2 * i) & 3];
-            if (at == 0) {
-                return;
-            }
+            if (at == 0) return;
             const Number token = branches_[at].token;
             if (token != BaseTokens::none && i + 1 < length &&
                 any_follows(token, sets_[length - i - 1][word >> (2 * (i + 1))])) {
@@ -90,13 +159,9 @@ private:
                            [&](Number next) { return neighbours_.apart(token, next); });
     }
     void add_all_behind(std::size_t at, std::vector<Number>& set) const {
-        if (branches_[at].token != BaseTokens::none) {
-            set.push_back(branches_[at].token);
-        }
+        if (branches_[at].token != BaseTokens::none) set.push_back(branches_[at].token);
         for (const std::size_t next : branches_[at].next) {
-            if (next != 0) {
-                add_all_behind(next, set);
-            }
+            if (next != 0) add_all_behind(next, set);
         }
     }
 
@@ -113,9 +178,8 @@ ShortNeighbours::ShortNeighbours(const BaseTokens& tokens, std::size_t count)
     : words_((count + 63) / 64), bits_(count * words_) {
     constexpr Number crossed_before = 0;
     std::vector<Number> crossing(count * count, BaseTokens::none);
-    for (std::size_t token = BaseTokens::letters; token < count; ++token) {
+    for (std::size_t token = BaseTokens::letters; token < count; ++token)
         crossing[tokens[token].left * count + tokens[token].right] = static_cast<Number>(token);
-    }
     for (std::size_t left = 0; left < count; ++left) {
         for (std::size_t right = 0; right < count; ++right) {
             Number& pair = crossing[left * count + right];
@@ -126,9 +190,8 @@ ShortNeighbours::ShortNeighbours(const BaseTokens& tokens, std::size_t count)
                 crossed = crossing[left * count + tokens[right].left] <= right;
             }
             pair = crossed ? crossed_before : pair;
-            if (pair == BaseTokens::none) {
+            if (pair == BaseTokens::none)
                 bits_[left * words_ + (right >> 6)] |= std::uint64_t{1} << (right & 63);
-            }
         }
     }
 }
@@ -180,9 +243,7 @@ bool PrefixTokens::goes_on(const std::uint8_t* packed, std::size_t position, std
                        goes_on(packed, position + length_of(next), limit, number_of(next));
             });
         }
-        if (!neighbours_.apart(before, number_of(candidate))) {
-            return false;
-        }
+        if (!neighbours_.apart(before, number_of(candidate))) return false;
         before = number_of(candidate);
         position += length_of(candidate);
     }
@@ -206,9 +267,7 @@ PrefixTokens::Candidate PrefixTokens::settle(const std::uint8_t* packed, std::si
                 ++going_on;
             }
         }
-        if (going_on == 1) {
-            return found;
-        }
+        if (going_on == 1) return found;
     }
     return ambiguous;
 }
@@ -217,9 +276,7 @@ PrefixTokens::Candidate PrefixTokens::settle(const std::uint8_t* packed, std::si
 // end.
 PrefixTokens::Candidate PrefixTokens::next(const std::uint8_t* packed, std::size_t position,
                                            std::size_t size) const {
-    if (position + known_letters > size) {
-        return ambiguous;
-    }
+    if (position + known_letters > size) return ambiguous;
     const Candidate candidate = candidate_at(packed, position);
     return candidate < ambiguous ? candidate : settle(packed, position, size, candidate);
 }
@@ -249,9 +306,7 @@ std::size_t PrefixTokens::follow(const std::uint8_t* packed, std::size_t size, s
                 continue;
             }
             const Candidate candidate = next(packed, position, size);
-            if (candidate == ambiguous) {
-                return position;
-            }
+            if (candidate == ambiguous) return position;
             *out++ = number_of(candidate);
             position += length_of(candidate);
         }
@@ -280,14 +335,12 @@ std::size_t PrefixTokens::cut(const std::uint8_t* packed, std::size_t size,
     }
     const auto going = [](const Part& part) { return part.position < part.end; };
     while (std::all_of(parts.begin(), parts.end(), going)) {
-        for (Part& part : parts) {
+        for (Part& part : parts)
             advance(packed, size, part);
-        }
     }
     for (Part& part : parts) {
-        while (going(part)) {
+        while (going(part))
             advance(packed, size, part);
-        }
     }
     const std::size_t before = tokens.size();
     tokens.resize(before + size);

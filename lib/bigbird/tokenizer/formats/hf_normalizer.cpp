@@ -23,20 +23,15 @@ TextPattern TextPattern::literal(std::string_view text) {
 
 std::optional<TextPattern> TextPattern::regex(std::string_view expression) {
     TextPattern pattern;
-    if (expression.empty()) {
-        return std::nullopt;
-    }
+    if (expression.empty()) return std::nullopt;
     if (expression.front() == '[') {
         const std::size_t close = expression.find(']');
         std::string_view letters = expression.substr(1, close == std::string_view::npos ? 0 : close - 1);
         const bool negated = letters.starts_with('^');
         letters.remove_prefix(negated ? 1 : 0);
-        if (letters.empty() || letters.find_first_of("\\[-&^") != std::string_view::npos) {
-            return std::nullopt;
-        }
-        for (const char letter : letters) {
+        if (letters.empty() || letters.find_first_of("\\[-&^") != std::string_view::npos) return std::nullopt;
+        for (const char letter : letters)
             pattern.letters_.set(static_cast<unsigned char>(letter));
-        }
         pattern.letters_ = negated ? ~pattern.letters_ : pattern.letters_;
         expression.remove_prefix(close + 1);
     } else if (special_letters.find(expression.front()) == std::string_view::npos) {
@@ -49,9 +44,7 @@ std::optional<TextPattern> TextPattern::regex(std::string_view expression) {
         pattern.more_ = true;
     } else if (expression.starts_with('{') && expression.ends_with(",}")) {
         pattern.least_ = parse_number<std::size_t>(expression.substr(1, expression.size() - 3)).value_or(0);
-        if (pattern.least_ == 0) {
-            return std::nullopt;
-        }
+        if (pattern.least_ == 0) return std::nullopt;
         pattern.more_ = true;
     } else if (!expression.empty()) {
         return std::nullopt;
@@ -68,21 +61,17 @@ std::optional<TextPattern::Match> TextPattern::find(std::string_view text, std::
     const auto matches = [&](std::size_t i) { return letters_.test(static_cast<unsigned char>(text[i])); };
     while (from < text.size()) {
         std::size_t end = from;
-        while (end < text.size() && matches(end) && (more_ || end - from < least_)) {
+        while (end < text.size() && matches(end) && (more_ || end - from < least_))
             ++end;
-        }
-        if (end - from >= least_) {
-            return Match{from, end};
-        }
+        if (end - from >= least_) return Match{from, end};
         from = end + 1;
     }
     return std::nullopt;
 }
 
 NormalizedString::NormalizedString(std::string_view original, bool trace) : text(original) {
-    for (std::size_t i = 0; trace && i < text.size(); ++i) {
+    for (std::size_t i = 0; trace && i < text.size(); ++i)
         origins.push_back({i, i + 1});
-    }
 }
 
 void NormalizedString::strip(bool left, bool right) {
@@ -102,9 +91,8 @@ void NormalizedString::replace(const TextPattern& pattern, std::string_view cont
     std::size_t position = 0;
     const auto keep_to = [&](std::size_t end) {
         rewritten.append(text, position, end - position);
-        for (std::size_t i = position; i < end && !origins.empty(); ++i) {
+        for (std::size_t i = position; i < end && !origins.empty(); ++i)
             traced.push_back(origins[i]);
-        }
     };
     while (const std::optional<TextPattern::Match> match = pattern.find(text, position)) {
         keep_to(match->begin);

@@ -5,6 +5,7 @@
 #include "bigbird/core/formats/json_depth.hpp"
 #include "bigbird/core/formats/whole_file.hpp"
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
+#include "bigbird/tokenizer/formats/added_tokens.hpp"
 #include "bigbird/tokenizer/formats/hf_normalizer.hpp"
 
 #include <algorithm>
@@ -39,6 +40,12 @@ std::string text_of(const Document& object, const char* name) {
 bool flag_of(const Document& object, const char* name) {
     const Document& value = member(object, name);
     return value.is_boolean() && value.get<bool>();
+}
+
+/// Whether a special token spells what it is written with: a motif or a letter such as GENA-LM's '-', not
+/// "[CLS]".
+bool spells_its_content(std::string_view text) {
+    return text.size() == 1 || text.find_first_not_of("ACGTNacgtn") == std::string_view::npos;
 }
 
 TextPattern pattern_of(const Document& json, const Path& file) {
@@ -174,8 +181,8 @@ BpeRules read_rules(const Document& json, const Path& file) {
         }
         if (text == unknown) {
             rules.unknown_id = id;
-        } else if (text.size() == 1 || !added.contains(id)) {
-            rules.add(text, id);  // a special letter, GENA-LM's '-', is a letter of text, too
+        } else if (spells_its_content(text) || !added.contains(id)) {
+            rules.add(text, id);
         }
     }
     if (rules.unknown_id < 0) {
@@ -200,13 +207,19 @@ struct HfTokenizer::State {
     explicit State(const BpeRules& rules) : encoder(rules) {}
 
     ExactEncoder encoder;
-    std::vector<std::string> texts;  // by id; empty for special tokens of several letters
+    std::vector<std::string> texts;  // by id; empty for special tokens that spell no DNA
+    AddedTokens added, added_normalized;
     std::vector<Rewrite> rewrites;
     std::vector<TextPattern> splits;
     std::map<std::string, std::int32_t, std::less<>> special_ids;
 
+    void set_text(std::int32_t id, const std::string& text);
+    void read_added(const Document& json, const Path& file);
     NormalizedString rewrite(std::string_view text, bool traced) const;
     std::vector<std::string_view> split(std::string_view text) const;
+    template <typename TakeToken, typename TakeWord>
+    void cut(std::string_view text, bool traced, const TakeToken& take_token,
+             const TakeWord& take_word) const;
 };
 
 HfTokenizer::HfTokenizer(std::unique_ptr<const State> state) : state_(std::move(state)) {}
@@ -226,23 +239,50 @@ HfTokenizer HfTokenizer::from_text(std::string_view text, const std::filesystem:
         const BpeRules rules = read_rules(json, file);
         auto state = std::make_unique<State>(rules);
         for (Token token = 0; token < rules.size(); ++token) {
-            const auto id = static_cast<std::size_t>(rules.ids[token]);
-            state->texts.resize(std::max(state->texts.size(), id + 1));
-            state->texts[id] = rules.texts[token];
+            state->set_text(rules.ids[token], rules.texts[token]);
         }
-        for (const Document& token : member(json, "added_tokens")) {
-            const std::int32_t id = id_of(token.at("id"), file);
-            state->texts.resize(std::max(state->texts.size(), static_cast<std::size_t>(id) + 1));
-            state->special_ids[text_of(token, "content")] = id;
-        }
-        state->texts.resize(std::max(state->texts.size(), static_cast<std::size_t>(rules.unknown_id) + 1));
-        state->special_ids[text_of(member(json, "model"), "unk_token")] = rules.unknown_id;
         read_normalizers(member(json, "normalizer"), file, state->rewrites);
+        state->read_added(json, file);
+        state->set_text(rules.unknown_id, "");
+        state->special_ids[text_of(member(json, "model"), "unk_token")] = rules.unknown_id;
         read_splits(member(json, "pre_tokenizer"), file, state->splits);
         check_template(member(json, "post_processor"), file);
         return HfTokenizer(std::move(state));
     } catch (const Document::exception& error) {
         throw InputError(std::string("is no tokenizer.json of Hugging Face's form: ") + error.what(), file);
+    }
+}
+
+void HfTokenizer::State::set_text(std::int32_t id, const std::string& text) {
+    texts.resize(std::max(texts.size(), static_cast<std::size_t>(id) + 1));
+    texts[static_cast<std::size_t>(id)] = text;
+}
+
+void HfTokenizer::State::read_added(const Document& json, const Path& file) {
+    for (const bool specials : {true, false}) {  // special tokens go before others of the same content
+        for (const Document& token : member(json, "added_tokens")) {
+            const bool special = flag_of(token, "special");
+            const std::string content = text_of(token, "content");
+            if (special != specials || content.empty()) {
+                continue;
+            }
+            const std::int32_t id = id_of(token.at("id"), file);
+            const Document& in_model = member(member(member(json, "model"), "vocab"), content.c_str());
+            if (!in_model.is_null() && in_model != id) {
+                refuse(file, "has the added token '" + content + "' with the id " + std::to_string(id) +
+                                 " and in its vocabulary with the id " + in_model.dump());
+            }
+            special_ids[content] = id;
+            set_text(id, !special || spells_its_content(content) ? content : "");
+            const bool normalized = flag_of(token, "normalized");
+            const std::string pattern = normalized ? rewrite(content, false).text : content;
+            if (pattern.empty()) {
+                refuse(file, "has the added token '" + content + "', of which its normalizer leaves nothing");
+            }
+            (normalized ? added_normalized : added)
+                .add({pattern, id, flag_of(token, "single_word"), flag_of(token, "lstrip"),
+                      flag_of(token, "rstrip")});
+        }
     }
 }
 
@@ -272,28 +312,61 @@ std::vector<std::string_view> HfTokenizer::State::split(std::string_view text) c
     return words;
 }
 
+/// Calls take_token(id, span) for each added token and take_word(word, origin) for what the model encodes, in
+/// the text's order. origin(begin, end) is the span of the text that a part of the word comes from.
+template <typename TakeToken, typename TakeWord>
+void HfTokenizer::State::cut(std::string_view text, bool traced, const TakeToken& take_token,
+                             const TakeWord& take_word) const {
+    for (const AddedTokens::Part& outer : added.split(text)) {
+        if (outer.id >= 0) {
+            take_token(outer.id, TextSpan{outer.begin, outer.end});
+            continue;
+        }
+        const NormalizedString rewritten = rewrite(text.substr(outer.begin, outer.end - outer.begin), traced);
+        const auto origin = [&](std::size_t begin, std::size_t end) {
+            return traced ? TextSpan{outer.begin + rewritten.origins[begin].begin,
+                                     outer.begin + rewritten.origins[end - 1].end}
+                          : TextSpan{};
+        };
+        for (const AddedTokens::Part& inner : added_normalized.split(rewritten.text)) {
+            if (inner.id >= 0) {
+                take_token(inner.id, origin(inner.begin, inner.end));
+                continue;
+            }
+            const std::string_view between(rewritten.text.data() + inner.begin, inner.end - inner.begin);
+            for (const std::string_view word : split(between)) {
+                const auto first = static_cast<std::size_t>(word.data() - rewritten.text.data());
+                take_word(word, [&](std::size_t begin, std::size_t end) {
+                    return origin(first + begin, first + end);
+                });
+            }
+        }
+    }
+}
+
 std::vector<std::int32_t> HfTokenizer::encode(std::string_view text, int threads) const {
-    const NormalizedString rewritten = state_->rewrite(text, false);
     std::vector<std::int32_t> ids;
-    for (const std::string_view word : state_->split(rewritten.text)) {
+    const auto take_token = [&](std::int32_t id, TextSpan) { ids.push_back(id); };
+    state_->cut(text, false, take_token, [&](std::string_view word, const auto&) {
         const std::vector<std::int32_t> more = state_->encoder.encode(word, threads);
         ids.insert(ids.end(), more.begin(), more.end());
-    }
+    });
     return ids;
 }
 
 Encoding HfTokenizer::encode_with_spans(std::string_view text, int threads) const {
-    const NormalizedString rewritten = state_->rewrite(text, true);
     Encoding whole;
-    for (const std::string_view word : state_->split(rewritten.text)) {
-        const auto begin = static_cast<std::size_t>(word.data() - rewritten.text.data());
+    const auto take_token = [&](std::int32_t id, TextSpan span) {
+        whole.ids.push_back(id);
+        whole.spans.push_back(span);
+    };
+    state_->cut(text, true, take_token, [&](std::string_view word, const auto& origin) {
         const Encoding part = state_->encoder.encode_with_spans(word, threads);
         whole.ids.insert(whole.ids.end(), part.ids.begin(), part.ids.end());
         for (const TextSpan span : part.spans) {
-            whole.spans.push_back(
-                {rewritten.origins[begin + span.begin].begin, rewritten.origins[begin + span.end - 1].end});
+            whole.spans.push_back(origin(span.begin, span.end));
         }
-    }
+    });
     return whole;
 }
 

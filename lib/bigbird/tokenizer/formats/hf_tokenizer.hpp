@@ -6,7 +6,6 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/tokenizer/encode/exact_encoder.hpp"
 #include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
-#include "bigbird/tokenizer/formats/special_ids.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -41,16 +40,17 @@ public:
     ~HfTokenizer();
     HfTokenizer(HfTokenizer&&) noexcept;
 
-    /// Ids without what the template adds. Text is ASCII; added tokens inside it are not looked for.
+    /// Ids without what the template adds. Text is ASCII; added tokens in it are found as Hugging Face does
+    /// (added_tokens.hpp).
     std::vector<std::int32_t> encode(std::string_view text, int threads = 1) const;
     /// The same ids, and which letters of `text` each spells. What the normaliser takes away (blanks around
     /// the text) lies in no span.
     Encoding encode_with_spans(std::string_view text, int threads = 1) const;
-    /// What the ids spell; added tokens spell nothing. Throws ConfigError where an id lies outside the
+    /// What the ids spell; special tokens spell nothing. Throws ConfigError where an id lies outside the
     /// vocabulary.
     std::string decode(std::span<const std::int32_t> ids) const;
     std::int32_t vocab_size() const;
-    /// What an id spells; empty for added tokens.
+    /// What an id spells; empty for special tokens of several letters that are no DNA.
     const std::string& text(std::int32_t id) const;
     /// The id of an added token ("[CLS]") or of the unknown token; -1 where there is none.
     std::int32_t special_id(std::string_view name) const;

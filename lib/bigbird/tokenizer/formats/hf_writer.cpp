@@ -2,8 +2,7 @@
 // tokenizer.json and tokenizer_config.json for our tokenizers.
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
 #include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
-#include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
-#include "bigbird/tokenizer/formats/special_ids.hpp"
+#include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 
 #include <algorithm>
 #include <array>
@@ -49,17 +48,14 @@ Json merges_of(const BpeRules& rules) {
     rules.for_each_merge([&](Token left, Token right, std::uint32_t rank) {
         const Token token = rules.merge(left, right).merged;
         cuts[token].push_back(rules.texts[left].size());
-        if (merged.insert(token).second) {
-            by_rank.emplace_back(rank, token);
-        }
+        if (merged.insert(token).second) by_rank.emplace_back(rank, token);
     });
     std::sort(by_rank.begin(), by_rank.end());
     Json merges = Json::array();
     for (const auto& [rank, token] : by_rank) {
         const std::string& text = rules.texts[token];
-        for (const std::size_t cut : ranked_splits(text, cuts[token])) {
+        for (const std::size_t cut : ranked_splits(text, cuts[token]))
             merges.push_back(text.substr(0, cut) + " " + text.substr(cut));
-        }
     }
     return merges;
 }
@@ -109,9 +105,8 @@ Json post_processor() {
 
 Json tokenizer_json_around(Json model, Json pre_tokenizer) {
     Json added = Json::array();
-    for (std::size_t id = 0; id < special_names.size(); ++id) {
+    for (std::size_t id = 0; id < special_names.size(); ++id)
         added.push_back(added_token(id));
-    }
     return {{"version", "1.0"},
             {"truncation", nullptr},
             {"padding", nullptr},

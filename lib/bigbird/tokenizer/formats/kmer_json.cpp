@@ -39,14 +39,10 @@ Json whole(int k) {
 /// The k of the first text that looks like our regular expression.
 std::optional<int> length_in_pattern(std::string_view text) {
     const std::size_t at = text.find(before_length);
-    if (at == std::string_view::npos) {
-        return std::nullopt;
-    }
+    if (at == std::string_view::npos) return std::nullopt;
     text.remove_prefix(at + before_length.size());
     for (int k = 1; k <= KmerEncoder::longest; ++k) {
-        if (text.starts_with(std::to_string(k) + std::string(after_length))) {
-            return k;
-        }
+        if (text.starts_with(std::to_string(k) + std::string(after_length))) return k;
     }
     return std::nullopt;
 }
@@ -60,9 +56,7 @@ std::string kmer_json(int k) {
 std::optional<int> kmer_length_of_json(std::string_view text) {
     const std::optional<int> k = length_in_pattern(text);
     // A shorter text cannot hold its words: nothing is made to compare it with.
-    if (!k || text.size() < std::size_t{1} << (2 * *k)) {
-        return std::nullopt;
-    }
+    if (!k || text.size() < std::size_t{1} << (2 * *k)) return std::nullopt;
     const std::string ours = kmer_json(*k);
     using Unordered = nlohmann::json;
     const auto equals = [&] { return Unordered::parse(text, nullptr, false) == Unordered::parse(ours); };

@@ -4,7 +4,9 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/protobuf_wire.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 namespace bigbird::tokenizer {
@@ -35,9 +37,7 @@ std::optional<ModelPiece> parse_piece(std::string_view message) {
         } else if (field->field == piece_field::score && field->type == WireType::fixed32) {
             piece.score = field->float32();
         } else if (field->field == piece_field::kind && field->type == WireType::varint) {
-            if (field->number < 1 || field->number > 6) {
-                return std::nullopt;
-            }
+            if (field->number < 1 || field->number > 6) return std::nullopt;
             piece.kind = static_cast<PieceKind>(field->number);
         }
     }
@@ -50,9 +50,8 @@ std::optional<ModelPiece> parse_piece(std::string_view message) {
 bool parse_trainer_spec(SentencePieceModel& model) {
     WireReader reader(model.trainer_spec);
     while (const std::optional<WireField> field = reader.next()) {
-        if (field->field == trainer_field::model_type && field->type == WireType::varint) {
+        if (field->field == trainer_field::model_type && field->type == WireType::varint)
             model.is_bpe = field->number == trainer_field::bpe;
-        }
     }
     return !reader.damaged();
 }
@@ -73,14 +72,10 @@ bool parse_normalizer_spec(SentencePieceModel& model) {
 bool parse(std::string_view bytes, SentencePieceModel& model) {
     WireReader reader(bytes);
     while (const std::optional<WireField> field = reader.next()) {
-        if (field->type != WireType::bytes) {
-            return false;
-        }
+        if (field->type != WireType::bytes) return false;
         if (field->field == model_field::pieces) {
             std::optional<ModelPiece> piece = parse_piece(field->bytes);
-            if (!piece) {
-                return false;
-            }
+            if (!piece) return false;
             model.pieces.push_back(std::move(*piece));
         } else if (field->field == model_field::trainer_spec) {
             model.trainer_spec = field->bytes;
@@ -110,14 +105,77 @@ std::string serialize(const SentencePieceModel& model) {
         WireWriter message;
         message.bytes(piece_field::text, piece.text);
         message.float32(piece_field::score, piece.score);
-        if (piece.kind != PieceKind::normal) {
+        if (piece.kind != PieceKind::normal)
             message.number(piece_field::kind, static_cast<std::uint64_t>(piece.kind));
-        }
         writer.bytes(model_field::pieces, message.text());
     }
     writer.bytes(model_field::trainer_spec, model.trainer_spec);
     writer.bytes(model_field::normalizer_spec, model.normalizer_spec);
     return writer.text();
+}
+
+namespace {
+
+bool is_ascii(std::string_view text) {
+    return std::all_of(text.begin(), text.end(),
+                       [](char letter) { return static_cast<unsigned char>(letter) < 0x80; });
+}
+
+void expect_plain(const SentencePieceModel& model, const std::filesystem::path& origin) {
+    if (!model.is_bpe) throw InputError("is not a byte-pair encoding (SentencePiece model type bpe)", origin);
+    for (const ModelPiece& piece : model.pieces) {
+        const bool plain = piece.kind == PieceKind::normal
+                               ? is_ascii(piece.text)
+                               : piece.kind == PieceKind::unknown || piece.kind == PieceKind::control;
+        if (!plain) {
+            throw InputError(
+                "piece '" + piece.text +
+                    "' is user-defined, unused, a byte or not ASCII, which DNA tokenizers do not have; "
+                    "make the tokenizer with train-tokenizer",
+                origin);
+        }
+    }
+}
+
+}  // namespace
+
+BpeRules bpe_rules_of(const SentencePieceModel& model, const std::filesystem::path& origin) {
+    expect_plain(model, origin);
+    BpeRules rules;
+    std::vector<float> scores;
+    for (std::size_t id = 0; id < model.pieces.size(); ++id) {
+        const ModelPiece& piece = model.pieces[id];
+        if (piece.kind == PieceKind::unknown) {
+            rules.unknown_id = static_cast<std::int32_t>(id);
+        } else if (piece.kind == PieceKind::normal) {
+            if (rules.find(piece.text)) throw InputError("piece '" + piece.text + "' occurs twice", origin);
+            rules.add(piece.text, static_cast<std::int32_t>(id));
+            scores.push_back(piece.score);
+        }
+    }
+    const std::size_t pieces = rules.size();
+    // A letter inside pieces that is none itself can be merged all the same; alone it is unknown.
+    for (std::size_t piece = 0; piece < pieces; ++piece) {
+        const std::string text = rules.texts[piece];
+        for (const char letter : text) {
+            if (rules.letters[static_cast<unsigned char>(letter)] == no_token)
+                rules.add(std::string_view(&letter, 1), rules.unknown_id);
+        }
+    }
+    std::vector<float> falling = scores;
+    std::sort(falling.begin(), falling.end(), std::greater<>());
+    for (Token piece = 0; piece < pieces; ++piece) {
+        const std::string_view text = rules.texts[piece];
+        const auto rank = static_cast<std::uint32_t>(
+            std::lower_bound(falling.begin(), falling.end(), scores[piece], std::greater<>()) -
+            falling.begin());
+        for (std::size_t cut = 1; cut < text.size(); ++cut) {
+            const std::optional<Token> left = rules.find(text.substr(0, cut));
+            const std::optional<Token> right = left ? rules.find(text.substr(cut)) : std::nullopt;
+            if (right) rules.add_merge(*left, *right, rank, piece);
+        }
+    }
+    return rules;
 }
 
 }  // namespace bigbird::tokenizer

@@ -2,7 +2,7 @@
 // SentencePiece's .model file: the pieces, and the settings with which they were made.
 #pragma once
 
-#include "bigbird/tokenizer/formats/special_ids.hpp"
+#include "bigbird/tokenizer/encode/bpe_rules.hpp"
 
 #include <array>
 #include <cstdint>
@@ -12,6 +12,18 @@
 #include <vector>
 
 namespace bigbird::tokenizer {
+
+/// The special pieces' ids in every tokenizer of ours. Others' may differ: DnaTokenizer::special_ids().
+namespace special {
+inline constexpr std::int32_t pad = 0, unk = 1, cls = 2, sep = 3, mask = 4, count = 5;
+}
+
+/// -1 where a tokenizer lacks one.
+struct SpecialIds {
+    std::int32_t pad = special::pad, unk = special::unk, cls = special::cls, sep = special::sep,
+                 mask = special::mask;
+    bool operator==(const SpecialIds&) const = default;
+};
 
 /// The special pieces of every tokenizer of ours, by id.
 inline constexpr std::array<const char*, special::count> special_names{"[PAD]", "[UNK]", "[CLS]", "[SEP]",
@@ -50,5 +62,10 @@ SentencePieceModel parse_sentencepiece_model(std::string_view bytes, const std::
 
 /// The .model file's bytes.
 std::string serialize(const SentencePieceModel& model);
+
+/// SentencePiece's: any two neighbours whose joint text is a piece, by falling score. Throws InputError
+/// naming `origin` where the model is not BPE, or has pieces that this encoder does not know how to treat
+/// (user-defined, unused, bytes, letters beyond ASCII).
+BpeRules bpe_rules_of(const SentencePieceModel& model, const std::filesystem::path& origin);
 
 }  // namespace bigbird::tokenizer

@@ -5,7 +5,7 @@
 #include "bigbird/tokenizer/train/merges/indexed_merges.hpp"
 #include "bigbird/tokenizer/train/merges/sweep_merges.hpp"
 #include "bigbird/tokenizer/train/storage/packed_tokens.hpp"
-#include "bigbird/tokenizer/train/storage/shard_team.hpp"
+#include "bigbird/tokenizer/train/storage/thread_team.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -64,9 +64,8 @@ LetterArray restored_letters(const TokenArray& positions, const LearntSymbols& s
             ++position;
             continue;
         }
-        for (const char letter : symbols.texts[symbol]) {
+        for (const char letter : symbols.texts[symbol])
             *out++ = static_cast<std::uint8_t>(symbol_of_letter(letter));
-        }
         position += symbols.widths[symbol];
     }
     return letters;
@@ -78,7 +77,7 @@ LearntPieces learn_pieces(LetterArray& corpus, const LearnSpec& spec, const Lear
     BIGBIRD_EXPECTS(spec.merges >= 0 && spec.merges <= most_merges, "the exact trainer has 16 bits a symbol");
     LearntSymbols symbols(spec.max_piece_length);
     Advance advance(symbols, corpus.size(), spec.merges, listener);
-    ShardTeam team(static_cast<std::size_t>(std::max(spec.threads, 1)));
+    ThreadTeam team(static_cast<std::size_t>(std::max(spec.threads, 1)));
     PackedTokens tokens(corpus);
     SweepMerges first(tokens, symbols, spec, team);
     first.run([&] { advance(); });

@@ -16,7 +16,6 @@
 #pragma once
 
 #include "bigbird/tokenizer/train/merges/learnt_symbols.hpp"
-#include "bigbird/tokenizer/train/merges/pair_counting.hpp"
 #include "bigbird/tokenizer/train/storage/token_array.hpp"
 
 #include <cstdint>

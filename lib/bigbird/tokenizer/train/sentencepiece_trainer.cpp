@@ -119,13 +119,9 @@ class Worker {
 public:
     Worker(const TrainSpec& spec, const TrainingCorpus& corpus) {
         int ends[2];
-        if (::pipe2(ends, O_CLOEXEC) != 0) {
-            throw std::system_error(errno, std::generic_category(), "pipe");
-        }
+        if (::pipe2(ends, O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
         child_ = ::fork();
-        if (child_ == 0) {
-            work(spec, corpus, ends[1]);
-        }
+        if (child_ == 0) work(spec, corpus, ends[1]);
         ::close(ends[1]);
         message_ = ends[0];
         if (child_ < 0) {
@@ -151,13 +147,9 @@ public:
             pollfd ready{message_, POLLIN, 0};
             ::poll(&ready, 1, milliseconds_between_looks);
             stop_if_asked();
-            if (ready.revents == 0) {
-                continue;
-            }
+            if (ready.revents == 0) continue;
             const ssize_t size = ::read(message_, block.data(), block.size());
-            if (size <= 0) {
-                return text;
-            }
+            if (size <= 0) return text;
             text.append(block.data(), static_cast<std::size_t>(size));
         }
     }
@@ -174,9 +166,7 @@ private:
         const std::string text = status.ok() ? good + model : bad + std::string(status.ToString());
         for (std::size_t done = 0; done < text.size();) {
             const ssize_t size = ::write(message, text.data() + done, text.size() - done);
-            if (size < 0) {
-                ::_exit(1);
-            }
+            if (size < 0) ::_exit(1);
             done += static_cast<std::size_t>(size);
         }
         ::_exit(0);
@@ -196,9 +186,8 @@ std::string train_with_sentencepiece(const TrainSpec& spec, const TrainingCorpus
             "takes "
             "far less");
     }
-    if (message.front() != good) {
+    if (message.front() != good)
         throw InputError("SentencePiece cannot train on this corpus: " + message.substr(1));
-    }
     return message.substr(1);
 }
 
@@ -221,17 +210,14 @@ SentencePieceModel assemble_model(const TrainSpec& spec, const std::vector<Learn
         model.pieces.push_back(
             {text, -static_cast<float>(model.pieces.size() - special::count), PieceKind::normal});
     };
-    for (const LearntPiece& piece : pieces) {
+    for (const LearntPiece& piece : pieces)
         add(piece.text);
-    }
     std::vector<std::pair<std::int64_t, char>> letters;
-    for (Symbol letter = 0; letter < TokenArray::letters; ++letter) {
+    for (Symbol letter = 0; letter < TokenArray::letters; ++letter)
         letters.emplace_back(-corpus.count(letter), letter_of_symbol(letter));
-    }
     std::sort(letters.begin(), letters.end());
-    for (const auto& [count, letter] : letters) {
+    for (const auto& [count, letter] : letters)
         add(std::string(1, letter));
-    }
     model.trainer_spec = trainer_spec_of(spec, model.pieces.size());
     model.normalizer_spec = normalizer_spec_of();
     model.is_bpe = true;

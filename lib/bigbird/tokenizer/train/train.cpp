@@ -37,9 +37,7 @@ std::vector<std::string> stretches_to_measure(const TrainingCorpus& corpus) {
     std::vector<std::string> chosen;
     std::int64_t number = 0;
     for (StretchReader reader(corpus.positions()); !reader.done(); reader.next()) {
-        if (number++ % stride == 0) {
-            chosen.push_back(reader.stretch());
-        }
+        if (number++ % stride == 0) chosen.push_back(reader.stretch());
     }
     return chosen;
 }
@@ -115,9 +113,7 @@ void say_memory(const TrainSpec& spec, const TrainingCorpus& corpus) {
 
 std::string train(const TrainSpec& spec, TrainingCorpus& corpus) {
     say_memory(spec, corpus);
-    if (spec.engine == TrainEngine::exact) {
-        return train_exactly(spec, corpus);
-    }
+    if (spec.engine == TrainEngine::exact) return train_exactly(spec, corpus);
     if (corpus.bases() > bases_worth_a_warning) {
         log_warning(
             "SentencePiece needs some {} minutes for {} Mb; --engine exact gives the same pieces sooner",
@@ -139,23 +135,18 @@ void TrainSpec::validate() const {
         throw ConfigError("--vocab-size must be at least " + std::to_string(smallest_vocabulary) +
                           ", 5 special pieces and A C G T N");
     }
-    if (max_piece_length < 1) {
-        throw ConfigError("--max-piece-length must be at least 1");
-    }
+    if (max_piece_length < 1) throw ConfigError("--max-piece-length must be at least 1");
     if (engine == TrainEngine::exact && vocab_size > largest_exact_vocabulary) {
         throw ConfigError("--vocab-size can be at most " + std::to_string(largest_exact_vocabulary) +
                           " with --engine exact; --engine sentencepiece trains larger ones");
     }
-    if (engine == TrainEngine::sentencepiece && overlaps != OverlapCounting::installed) {
+    if (engine == TrainEngine::sentencepiece && overlaps != OverlapCounting::installed)
         throw ConfigError("--count-overlaps is for --engine exact: SentencePiece counts as its version does");
-    }
     if (max_memory < 0 || (max_memory > 0 && max_memory < estimated_memory(engine, least_bases))) {
         throw ConfigError("--max-memory must be at least " +
                           std::to_string(estimated_memory(engine, least_bases) / 1'000'000) + " MB");
     }
-    if (max_sentences < 0) {
-        throw ConfigError("--max-sentences must not be negative; 0 takes all");
-    }
+    if (max_sentences < 0) throw ConfigError("--max-sentences must not be negative; 0 takes all");
 }
 
 std::int64_t estimated_memory(TrainEngine engine, std::int64_t bases) {
@@ -187,7 +178,7 @@ TokenizerTrainer::TokenizerTrainer(const TrainSpec& spec, const std::filesystem:
     state_.reset(new State{spec,
                            target,
                            {target, overwrite},
-                           {vocab_target, overwrite, PendingOutput::Kind::file, target},
+                           {vocab_target, overwrite},
                            TrainingCorpus(spec.seed, most_bases),
                            {},
                            Rng(spec.seed).split("sentences")});
@@ -202,9 +193,7 @@ const TrainSpec& TokenizerTrainer::spec() const {
 // All sentences, or a uniform sample (Vitter's algorithm R).
 void TokenizerTrainer::add(std::string sentence) {
     State& state = *state_;
-    if (++state.seen % 4096 == 0) {
-        stop_if_asked();
-    }
+    if (++state.seen % 4096 == 0) stop_if_asked();
     if (state.spec.max_sentences == 0) {
         state.corpus.add(sentence);
     } else if (state.seen <= state.spec.max_sentences) {

@@ -3,7 +3,7 @@
 
 #include "bigbird/core/files.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
-#include "bigbird/tokenizer/train/merges/pair_counting.hpp"
+#include "bigbird/tokenizer/train/merges/learnt_symbols.hpp"
 
 #include <cstdint>
 #include <filesystem>

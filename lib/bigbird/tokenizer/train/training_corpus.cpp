@@ -42,9 +42,7 @@ void TrainingCorpus::append(std::string_view sentence) {
     const auto is_n = [](std::uint8_t letter) { return letter == n_symbol; };
     for (auto begin = letters_.begin();;) {
         begin = std::find_if_not(begin, letters_.end(), is_n);
-        if (begin == letters_.end()) {
-            return;
-        }
+        if (begin == letters_.end()) return;
         const auto end = std::find(begin, letters_.end(), n_symbol);
         while (begin < end) {
             const std::size_t size = std::min(longest_stretch, static_cast<std::size_t>(end - begin));
@@ -62,9 +60,8 @@ void TrainingCorpus::count_letters(std::size_t from) {
         const std::size_t size = std::min(block, positions_.size() - from);
         for (std::uint8_t letter = 0; letter < LetterArray::letters; ++letter) {
             std::uint8_t count = 0;
-            for (std::size_t i = 0; i < size; ++i) {
+            for (std::size_t i = 0; i < size; ++i)
                 count = static_cast<std::uint8_t>(count + (begin[i] == letter ? 1 : 0));
-            }
             counts_[letter] += count;
         }
     }
@@ -72,20 +69,15 @@ void TrainingCorpus::count_letters(std::size_t from) {
 
 void TrainingCorpus::add(std::string_view sentence) {
     const std::int64_t number = seen_++;
-    if (!is_sampled(number)) {
-        return;
-    }
+    if (!is_sampled(number)) return;
     const bool limited = most_bases_ != std::numeric_limits<std::size_t>::max();
-    if (limited) {
-        starts_.emplace_back(number, positions_.size());
-    }
+    if (limited) starts_.emplace_back(number, positions_.size());
     const std::size_t first = positions_.size();
     append(sentence);
     ++sentences_;
     count_letters(first);
-    while (limited && positions_.size() > most_bases_ && sentences_ > 1) {
+    while (limited && positions_.size() > most_bases_ && sentences_ > 1)
         halve();
-    }
 }
 
 void TrainingCorpus::halve() {
@@ -110,9 +102,8 @@ void TrainingCorpus::halve() {
 
 std::int64_t TrainingCorpus::bases() const {
     std::int64_t bases = 0;
-    for (Symbol letter = 0; letter < n_symbol; ++letter) {
+    for (Symbol letter = 0; letter < n_symbol; ++letter)
         bases += counts_[letter];
-    }
     return bases;
 }
 
@@ -121,9 +112,8 @@ void TrainingCorpus::add_missing_letters() {
     for (Symbol letter = 0; letter < LetterArray::letters; ++letter) {
         if (counts_[letter] == 0) {
             const char text = letter_of_symbol(letter);
-            for (; counts_[letter] < copies; ++counts_[letter]) {
+            for (; counts_[letter] < copies; ++counts_[letter])
                 positions_.append({&text, 1});
-            }
         }
     }
 }

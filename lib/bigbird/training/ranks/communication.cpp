@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/training/ranks/communication.hpp"
 
-#include "bigbird/core/system/needed_libraries.hpp"
-
 #include <dlfcn.h>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
@@ -18,22 +16,10 @@ std::string version_text(int version) {  // 22809 is 2.28.9
            std::to_string(version % 100);
 }
 
-std::string nccl_version(const std::filesystem::path& library) {
-    void* const nccl = ::dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    void* const symbol = nccl == nullptr ? nullptr : ::dlsym(nccl, "ncclGetVersion");
+std::string nccl_version(void* symbol) {
     int version = 0;
-    if (symbol == nullptr || reinterpret_cast<int (*)(int*)>(symbol)(&version) != 0) {
-        return {};
-    }
-    return version_text(version);
-}
-
-std::string listed(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names) {
-        text += (text.empty() ? "" : ", ") + name;
-    }
-    return text;
+    const bool told = symbol != nullptr && reinterpret_cast<int (*)(int*)>(symbol)(&version) == 0;
+    return told ? version_text(version) : "";
 }
 
 }  // namespace
@@ -60,21 +46,18 @@ NcclFacts nccl_facts(const std::filesystem::path& plugin) {
                          " is not there: it is built where the CUDA toolkit's headers and nccl.h are found";
         return facts;
     }
-    const std::vector<NeededLibrary> libraries = needed_libraries(plugin);
-    for (const NeededLibrary& library : libraries) {
-        if (library.name.starts_with("libnccl.so") && !library.path.empty()) {
-            facts.library = library.path;
-            facts.version = nccl_version(library.path);
-        }
-    }
-    const std::vector<std::string> missing = missing_of(libraries);
-    if (!missing.empty()) {
+    void* const opened = ::dlopen(plugin.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    if (opened == nullptr) {
         facts.obstacle =
-            plugin.string() + " needs " + listed(missing) +
-            ", not found: scripts/setup --with-cuda of a clone, or pip's torch with CUDA, brings it";
-    } else if (facts.version.empty()) {
-        facts.obstacle = plugin.string() + ": libnccl.so.2 cannot be opened";
+            plugin.string() + " cannot be opened: " + ::dlerror() +
+            "; scripts/setup --with-cuda of a clone, or pip's torch with CUDA, brings what it needs";
+        return facts;
     }
+    void* const symbol = ::dlsym(opened, "ncclGetVersion");
+    facts.version = nccl_version(symbol);
+    Dl_info info{};
+    if (symbol != nullptr && ::dladdr(symbol, &info) != 0) facts.library = info.dli_fname;
+    if (facts.version.empty()) facts.obstacle = plugin.string() + ": libnccl.so.2 does not tell its version";
     return facts;
 }
 

@@ -62,6 +62,7 @@ c10::intrusive_ptr<c10d::Backend> gloo(const c10::intrusive_ptr<c10d::Store>& st
 }
 
 [[noreturn]] void throw_lost(const RankSpec& spec, const std::exception& error) {
+    stop_if_asked();  // as they were
     const std::string text = error.what();
     throw DeviceError("process " + std::to_string(spec.rank) + " of " + std::to_string(spec.size) +
                       " lost the others: one of them failed, and its own message says why (" +

@@ -29,6 +29,8 @@ public:
     int size() const { return spec_.size; }
     bool is_first() const { return spec_.is_first(); }
 
+    // What follows throws DeviceError where another rank is lost, and Stopped where a signal asked for it.
+
     /// Sums a contiguous tensor over all ranks, in place; all get the same bits. A CPU tensor may be given
     /// where the group is of GPUs.
     void sum(at::Tensor& values);

@@ -2,7 +2,7 @@
 #include "bigbird/training/state/run_position.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/formats/whole_number.hpp"
+#include "bigbird/core/formats/json_file.hpp"
 
 #include <stdexcept>
 

@@ -79,3 +79,32 @@ DOCTEST_TEST_CASE("json_file: a text of too many levels is refused") {
     DOCTEST_CHECK(testing::message_of<InputError>([&] { read_json(folder / "a.json"); }) ==
                   (folder / "a.json").string() + ": nests lists and objects more deeply than 128 levels");
 }
+
+DOCTEST_TEST_CASE("json_file: whole numbers: numbers that the type holds") {
+    const Json json = Json::parse(R"({"a": 8, "b": -3, "c": 9223372036854775807, "d": 2147483647})");
+    DOCTEST_CHECK(whole_number(json, "a") == 8);
+    DOCTEST_CHECK(whole_number<int>(json, "b") == -3);
+    DOCTEST_CHECK(whole_number(json, "c") == 9223372036854775807);
+    DOCTEST_CHECK(whole_number<int>(json, "d") == 2147483647);
+}
+
+DOCTEST_TEST_CASE("json_file: whole numbers: nothing is cut, rounded or made a number") {
+    const Json json = Json::parse(
+        R"({"cut": 4294967304, "rounded": 8.0, "yes": true, "text": "8", "none": null, "list": [8],
+                                      "huge": 1e30, "beyond": 9223372036854775808})");
+    for (const auto& item : json.items()) {
+        DOCTEST_CAPTURE(item.key());
+        DOCTEST_CHECK_THROWS_AS(whole_number<int>(json, item.key().c_str()), Json::type_error);
+    }
+    DOCTEST_CHECK(whole_number(json, "cut") == 4294967304);
+    DOCTEST_CHECK_THROWS_WITH(whole_number(json, "rounded"),
+                              doctest::Contains("'rounded' must be a whole number, not 8.0"));
+    DOCTEST_CHECK_THROWS_AS(whole_number(json, "beyond"), Json::type_error);
+    DOCTEST_CHECK_THROWS_AS(whole_number(json, "missing"), Json::out_of_range);
+}
+
+DOCTEST_TEST_CASE("json_file: whole numbers: unsigned types hold no negative number") {
+    const Json json = Json::parse(R"({"a": -1, "b": 18446744073709551615})");
+    DOCTEST_CHECK_THROWS_AS(whole_number<std::uint64_t>(json, "a"), Json::type_error);
+    DOCTEST_CHECK(whole_number<std::uint64_t>(json, "b") == 18446744073709551615U);
+}

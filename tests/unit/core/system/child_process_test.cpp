@@ -176,3 +176,46 @@ DOCTEST_TEST_CASE("child_process: what this process had still to write is writte
         20s);
     DOCTEST_CHECK(outer.out == "once inner");
 }
+
+DOCTEST_TEST_CASE("child_process: a reader's messages come in order and whole, from a process of its own") {
+    const std::string long_text(std::size_t{40} << 20, 'x');
+    ChildReader reader("a.mat", [&, maker = ::getpid()](const ChildReader::Send& send) {
+        send(::getpid() == maker ? "here" : "there");
+        send("");
+        send(long_text);
+    });
+    DOCTEST_CHECK(reader.next() == "there");
+    DOCTEST_CHECK(reader.next().empty());
+    DOCTEST_CHECK(reader.next() == long_text);
+    DOCTEST_CHECK_THROWS_AS(reader.next(), InputError);
+}
+
+DOCTEST_TEST_CASE("child_process: a reader's errors are thrown on, and a crash is damage to the file") {
+    const auto error_of = [](const std::function<void()>& body) {
+        ChildReader reader("a.mat", [&](const ChildReader::Send&) { body(); });
+        return testing::message_of<std::exception>([&] { reader.next(); });
+    };
+    DOCTEST_CHECK(error_of([] { throw InputError("is odd", "a.mat", 3); }) == "a.mat:3: is odd");
+    DOCTEST_CHECK(error_of([] { throw std::logic_error("no"); }) == "no");
+    DOCTEST_CHECK(error_of([] { throw std::bad_alloc(); }) == std::bad_alloc().what());
+    DOCTEST_CHECK(error_of([] { ::raise(SIGSEGV); }) ==
+                  "a.mat: is damaged: the library that reads it ended by signal 11 (Segmentation fault)");
+    DOCTEST_CHECK(error_of([] { ::_exit(5); }) ==
+                  "a.mat: is damaged: the library that reads it ended with exit code 5");
+}
+
+DOCTEST_TEST_CASE("child_process: a reader that gives no answer is ended, also by a signal to the asker") {
+    const auto wait = [](const ChildReader::Send&) {
+        while (true)
+            ::pause();
+    };
+    {
+        ChildReader reader("a.mat", wait, 100ms);
+        DOCTEST_CHECK(testing::message_of<InputError>([&] { reader.next(); }) ==
+                      "a.mat: is damaged: the library that reads it gave no answer");
+        set_stop_signal(SIGTERM);
+        DOCTEST_CHECK_THROWS_AS(reader.next(), Stopped);
+        set_stop_signal(0);
+    }
+    DOCTEST_CHECK_FALSE(has_children());
+}

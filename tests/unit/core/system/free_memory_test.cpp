@@ -1,59 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/system/free_memory.hpp"
 
-#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
-#include <sys/resource.h>
+#include <unistd.h>
 
-#include <cmath>
 #include <new>
 #include <stdexcept>
 
 using namespace bigbird;
-using bigbird::testing::TempDir;
-using bigbird::testing::write_file;
-namespace fs = std::filesystem;
 
-DOCTEST_TEST_CASE("free_memory: the narrowest control group above a process counts, in either version") {
-    const TempDir folder;
-    const fs::path mounted = folder / "cgroup", inner = mounted / "slurm/job1";
-    fs::create_directories(inner);
-    write_file(folder / "self", "1:cpu:/elsewhere\n0::/slurm/job1\n");
-    DOCTEST_CHECK(std::isinf(left_by_control_groups(folder / "self", mounted)));
-    write_file(inner / "memory.max", "max\n");
-    write_file(inner / "memory.current", "300\n");
-    DOCTEST_CHECK(std::isinf(left_by_control_groups(folder / "self", mounted)));
-    write_file(mounted / "slurm/memory.max", "1000\n");
-    write_file(mounted / "slurm/memory.current", "400\n");
-    DOCTEST_CHECK(left_by_control_groups(folder / "self", mounted) == 600);
-    write_file(inner / "memory.max", "350\n");
-    write_file(inner / "memory.stat", "anon 270\ninactive_file 30\n");
-    DOCTEST_CHECK(left_by_control_groups(folder / "self", mounted) == 80);
-
-    write_file(folder / "old", "12:memory:/job\n");
-    fs::create_directories(mounted / "memory/job");
-    write_file(mounted / "memory/job/memory.limit_in_bytes", "500\n");
-    write_file(mounted / "memory/job/memory.usage_in_bytes", "450\n");
-    write_file(mounted / "memory/job/memory.stat", "total_inactive_file 7\n");
-    DOCTEST_CHECK(left_by_control_groups(folder / "old", mounted) == 57);
-    DOCTEST_CHECK(std::isinf(left_by_control_groups(folder / "none", mounted)));
-}
-
-DOCTEST_TEST_CASE("free_memory: what is left falls with what is taken, and ulimit -v is looked at") {
-    const double before = free_memory();
-    DOCTEST_CHECK(before > 0);
-#ifdef __SANITIZE_ADDRESS__
-    return;  // AddressSanitizer maps more than any limit
-#endif
-    rlimit old{};
-    DOCTEST_REQUIRE(::getrlimit(RLIMIT_AS, &old) == 0);
-    rlimit narrow = old;
-    narrow.rlim_cur = 1;  // less than there is already
-    DOCTEST_REQUIRE(::setrlimit(RLIMIT_AS, &narrow) == 0);
-    const double left = free_memory();
-    ::setrlimit(RLIMIT_AS, &old);
-    DOCTEST_CHECK(left == 0);
+DOCTEST_TEST_CASE("free_memory: some is free, and no more than the machine has") {
+    const double machine =
+        static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+    DOCTEST_CHECK(free_memory() > 0);
+    DOCTEST_CHECK(free_memory() <= machine);
 }
 
 DOCTEST_TEST_CASE("free_memory: memory that ran out is told from other failures") {

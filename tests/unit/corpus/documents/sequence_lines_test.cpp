@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/corpus/documents/sequence_lines.hpp"
 
+#include "support/small_tokenizer.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
 
-#include <functional>
+#include <string>
 
 using namespace bigbird;
 using namespace bigbird::corpus;
@@ -26,7 +27,7 @@ Converted convert(Convert conversion, const std::string& content, int threads = 
     write_file(folder / "in", content);
     genome::TextInput input(folder / "in");
     genome::TextOutput output(folder / "out", Overwrite::refuse);
-    const auto tokenizer = tokenizer::DnaTokenizer::load(test_data("tokenizer/small.model"));
+    const auto tokenizer = small_tokenizer();
     Converted converted;
     converted.counts = conversion(input, tokenizer, threads, output);
     output.commit();
@@ -59,9 +60,8 @@ DOCTEST_TEST_CASE("sequence_lines: the same on any number of threads") {
     const auto one = convert(encode_lines, sentences, 1), many = convert(encode_lines, sentences, 5);
     DOCTEST_CHECK(one.text == many.text);
     std::string batches;  // two of them, and a third begun
-    while (batches.size() < 9'000'000) {
+    while (batches.size() < 9'000'000)
         batches += sentences;
-    }
     const auto alone = convert(encode_lines, batches, 1), together = convert(encode_lines, batches, 3);
     DOCTEST_CHECK(alone.text == together.text);
     DOCTEST_CHECK(alone.counts.tokens == together.counts.tokens);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/corpus/tokens/example_stream.hpp"
 
+#include "support/small_tokenizer.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 
@@ -8,30 +9,28 @@
 #include "bigbird/core/parallel.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <numeric>
 #include <set>
 #include <sstream>
+#include <vector>
 
 using namespace bigbird;
 using namespace bigbird::corpus;
 using namespace bigbird::testing;
+
 namespace special = bigbird::tokenizer::special;
 
 namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-tokenizer::DnaTokenizer small_tokenizer() {
-    return tokenizer::DnaTokenizer::load(test_data("tokenizer/small.model"));
-}
-
 // 100 kb of real sequence in sentences of 700 bases, `sentences` to a document.
 TokenCorpus real_corpus(std::size_t sentences = 20, const std::string& prefix = "") {
     std::vector<Document> documents;
     std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
     for (std::string line; std::getline(lines, line);) {
-        if (documents.empty() || documents.back().sentences.size() == sentences) {
-            documents.emplace_back();
-        }
+        if (documents.empty() || documents.back().sentences.size() == sentences) documents.emplace_back();
         documents.back().sentences.push_back(prefix + line);
     }
     std::size_t next = 0;
@@ -53,16 +52,13 @@ struct Unmasked {
 
 Unmasked original(const Example& example) {
     Ids ids = example.ids;
-    for (std::size_t i = 0; i < example.masked_positions.size(); ++i) {
+    for (std::size_t i = 0; i < example.masked_positions.size(); ++i)
         ids[static_cast<std::size_t>(example.masked_positions[i])] = example.masked_labels[i];
-    }
     DOCTEST_REQUIRE(ids.front() == special::cls);
     DOCTEST_REQUIRE(ids.back() == special::sep);
     const auto middle = std::find(ids.begin(), ids.end(), special::sep);
     Unmasked parts{Ids(ids.begin() + 1, middle), {}};
-    if (middle + 1 != ids.end()) {
-        parts.b.assign(middle + 1, ids.end() - 1);
-    }
+    if (middle + 1 != ids.end()) parts.b.assign(middle + 1, ids.end() - 1);
     return parts;
 }
 
@@ -129,9 +125,7 @@ DOCTEST_TEST_CASE("example_stream: an epoch covers the corpus, each in another o
                 const Example example = source.get(epoch * source.epoch_size() + i);
                 const Unmasked parts = original(example);
                 Ids run = parts.a;
-                if (example.next_sentence == 0) {
-                    run.insert(run.end(), parts.b.begin(), parts.b.end());
-                }
+                if (example.next_sentence == 0) run.insert(run.end(), parts.b.begin(), parts.b.end());
                 epochs[static_cast<std::size_t>(epoch)].push_back(run);
                 if (example.next_sentence <= 0) {
                     const std::int64_t at = find(all, run);
@@ -142,9 +136,8 @@ DOCTEST_TEST_CASE("example_stream: an epoch covers the corpus, each in another o
             DOCTEST_CHECK(std::count(covered.begin(), covered.end(), false) == 0);
         }
         std::int64_t same = 0;
-        for (std::size_t i = 0; i < epochs[0].size(); ++i) {
+        for (std::size_t i = 0; i < epochs[0].size(); ++i)
             same += epochs[0][i] == epochs[1][i] ? 1 : 0;
-        }
         DOCTEST_CHECK(same <= 2);
         const std::set<Ids> first(epochs[0].begin(), epochs[0].end());
         const auto known = std::count_if(epochs[1].begin(), epochs[1].end(),
@@ -252,9 +245,7 @@ DOCTEST_TEST_CASE("example_stream: windows shorter than a sentence, documents sh
         both.insert(both.end(), parts.b.begin(), parts.b.end());
         const std::int64_t at = find(all, both);
         DOCTEST_CHECK((at >= 0) == (example.next_sentence == 0));
-        if (at >= 0) {
-            std::fill_n(covered.begin() + at, both.size(), true);
-        }
+        if (at >= 0) std::fill_n(covered.begin() + at, both.size(), true);
     }
     DOCTEST_CHECK(std::count(covered.begin(), covered.end(), false) == 0);
 }
@@ -327,4 +318,32 @@ DOCTEST_TEST_CASE("example_stream: what cannot be trained on is refused") {
     DOCTEST_CHECK(ExampleSource(one, tokenizer, {.nsp = false}).epoch_size() > 10);
     DOCTEST_CHECK_THROWS_AS(ExampleSource(one, tokenizer, {.sequence_length = 4}), ConfigError);
     DOCTEST_CHECK_THROWS_AS(ExampleSource(one, tokenizer, {.masking = {0.15, 0.8, 0.3}}), ConfigError);
+}
+
+DOCTEST_TEST_CASE("permutation: every entry once, for any size") {
+    for (const std::int64_t size : {1, 2, 3, 4, 5, 16, 17, 1000, 4097}) {
+        const Permutation permutation(size, 7);
+        std::set<std::int64_t> seen;
+        for (std::int64_t i = 0; i < size; ++i)
+            seen.insert(permutation(i));
+        DOCTEST_CHECK(static_cast<std::int64_t>(seen.size()) == size);
+        DOCTEST_CHECK(*seen.begin() == 0);
+        DOCTEST_CHECK(*seen.rbegin() == size - 1);
+    }
+}
+
+DOCTEST_TEST_CASE("permutation: keys differ, and entries land far from where they stood") {
+    const std::int64_t size = 10'000;
+    const Permutation one(size, 1), other(size, 2);
+    std::int64_t same = 0, distance = 0, rising = 0;
+    for (std::int64_t i = 0; i < size; ++i) {
+        same += one(i) == other(i) ? 1 : 0;
+        distance += std::abs(one(i) - i);
+        rising += i > 0 && one(i) > one(i - 1) ? 1 : 0;
+    }
+    DOCTEST_CHECK(same < 10);
+    DOCTEST_CHECK(static_cast<double>(distance) / static_cast<double>(size) ==
+                  doctest::Approx(size / 3.0).epsilon(0.05));
+    DOCTEST_CHECK(static_cast<double>(rising) / static_cast<double>(size) ==
+                  doctest::Approx(0.5).epsilon(0.05));
 }

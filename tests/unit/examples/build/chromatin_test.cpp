@@ -5,6 +5,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/regions/interval_set.hpp"
@@ -25,6 +26,7 @@ ChromatinOptions real_options() {
     ChromatinOptions options;
     options.peaks = {testing::test_data("chromatin/peaks.tsv")};
     options.references = {testing::test_data("genome/22.fa.gz")};
+    options.bins = BinChoice::any;
     return options;
 }
 
@@ -43,9 +45,9 @@ std::map<std::int64_t, std::vector<std::uint8_t>> bedtools_bins() {
         const auto fields = split_fields(line, '\t');
         std::vector<std::uint8_t> labels(109, 0);
         for (const auto index : split_fields(fields[1], ',')) {
-            labels[static_cast<std::size_t>(*parse_integer(index))] = 1;
+            labels[static_cast<std::size_t>(*parse_number<std::int64_t>(index))] = 1;
         }
-        bins.emplace(*parse_integer(fields[0]), std::move(labels));
+        bins.emplace(*parse_number<std::int64_t>(fields[0]), std::move(labels));
     }
     return bins;
 }
@@ -63,6 +65,7 @@ ChromatinOptions small_options(const testing::TempDir& folder) {
     options.references = {folder / "g.fa"};
     options.window = 60;
     options.bin = 20;
+    options.bins = BinChoice::any;
     return options;
 }
 
@@ -189,12 +192,16 @@ DOCTEST_TEST_CASE("chromatin: where nothing is left, that is an error") {
     fs::create_directory(folder / "c");
     DOCTEST_CHECK(testing::message_of<InputError>([&] { build_chromatin(options, folder / "c"); }) ==
                   "none of the 1 peaks lies on the reference; give peaks and reference of the same assembly");
-    testing::write_file(folder / "small.bed", "1\t1\t5\n");
+    testing::write_file(folder / "small.bed", "1\t201\t205\n");
     options.peaks = {folder / "small.bed"};
-    fs::create_directory(folder / "d");
-    DOCTEST_CHECK(testing::message_of<InputError>([&] {
-                      build_chromatin(options, folder / "d");
-                  }).find("no bin is left") != std::string::npos);
+    for (const BinChoice choice : {BinChoice::any, BinChoice::all}) {
+        options.bins = choice;
+        const fs::path output = folder / (choice == BinChoice::any ? "d" : "e");
+        fs::create_directory(output);
+        DOCTEST_CHECK(testing::message_of<InputError>([&] {
+                          build_chromatin(options, output);
+                      }).starts_with("no bin has a label: none of the peaks covers more than half of a bin"));
+    }
     options.window = 10;
     DOCTEST_CHECK_THROWS_AS(build_chromatin(options, folder / "d"), ConfigError);
 }

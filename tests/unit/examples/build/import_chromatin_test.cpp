@@ -6,6 +6,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/parse_number.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
@@ -40,8 +41,8 @@ std::vector<Expected> expected_rows() {
     text.next(line);
     while (text.next(line)) {
         const auto fields = split_fields(line, '\t');
-        rows.push_back({*parse_integer(fields[1]), std::string(fields[2]), std::string(fields[3]),
-                        std::string(fields[4])});
+        rows.push_back({*parse_number<std::int64_t>(fields[1]), std::string(fields[2]),
+                        std::string(fields[3]), std::string(fields[4])});
     }
     return rows;
 }

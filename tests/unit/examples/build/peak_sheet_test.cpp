@@ -22,8 +22,20 @@ DOCTEST_TEST_CASE("peak_sheet: a sheet names labels, groups and files beside it,
     DOCTEST_REQUIRE(files.size() == 2);
     DOCTEST_CHECK(files[0].name == "CTCF");
     DOCTEST_CHECK(files[0].group == "TF");
-    DOCTEST_CHECK(files[0].path == folder / "peaks/a.bed");
+    DOCTEST_CHECK(files[0].paths == Paths{folder / "peaks/a.bed"});
     DOCTEST_CHECK(files[1].group == ".");
+}
+
+DOCTEST_TEST_CASE("peak_sheet: rows of one name and group, and paths between commas, are one label") {
+    const testing::TempDir folder;
+    for (const char* name : {"a.bed", "b.bed", "c,d.bed"})
+        testing::write_file(folder / name, "");
+    testing::write_file(folder / "sheet.tsv",
+                        "name\tgroup\tpath\nCTCF\tTF\ta.bed,b.bed\nCTCF\tother\ta.bed\nCTCF\tTF\tc,d.bed\n");
+    const auto labels = read_peak_files(Paths{folder / "sheet.tsv"});
+    DOCTEST_REQUIRE(labels.size() == 2);
+    DOCTEST_CHECK(labels[0].paths == Paths{folder / "a.bed", folder / "b.bed", folder / "c,d.bed"});
+    DOCTEST_CHECK(labels[1].paths == Paths{folder / "a.bed"});
 }
 
 DOCTEST_TEST_CASE("peak_sheet: files name their labels themselves") {

@@ -5,6 +5,8 @@
 #include "support/testing.hpp"
 
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 using namespace bigbird;
@@ -46,6 +48,26 @@ DOCTEST_TEST_CASE("contig_names: the unknown and the ambiguous are not guessed")
     DOCTEST_CHECK(both.find("2") == std::nullopt);
     DOCTEST_CHECK(both.find("") == std::nullopt);
     DOCTEST_CHECK(both.find("chrchr1") == std::nullopt);
+}
+
+DOCTEST_TEST_CASE("contig_names: a yeast's Roman numerals are not a human's numbers") {
+    const auto differ = [](const std::vector<std::string>& contigs, const std::set<std::string>& names) {
+        std::vector<Contig> reference;
+        for (const std::string& name : contigs)
+            reference.push_back({name, 1});
+        return numbered_differently(reference, names);
+    };
+    const std::vector<std::string> yeast{"I", "II", "IX", "X", "XVI", "Mito"}, worm{"chrI", "chrV", "chrX"};
+    const std::set<std::string> human{"chr1", "chr22", "chrX", "chrM"};
+    DOCTEST_CHECK(differ(yeast, human));
+    DOCTEST_CHECK(differ(worm, {"1", "X"}));
+    DOCTEST_CHECK_FALSE(differ(yeast, {"chrI", "chrX", "chrM"}));
+    DOCTEST_CHECK_FALSE(differ(yeast, {"chrX"}));
+    DOCTEST_CHECK_FALSE(differ(yeast, {"NC_001133.9", "NC_001142.9"}));
+    DOCTEST_CHECK_FALSE(differ(worm, {"I", "X", "MtDNA"}));
+    DOCTEST_CHECK_FALSE(differ({"1", "22", "X", "MT"}, human));
+    DOCTEST_CHECK_FALSE(differ({"22"}, human));
+    DOCTEST_CHECK_FALSE(differ({"X"}, human));
 }
 
 DOCTEST_TEST_CASE("contig_names: each kind of alias is said once, exact names never") {

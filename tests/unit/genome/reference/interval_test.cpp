@@ -27,6 +27,7 @@ DOCTEST_TEST_CASE("interval: regions are read as samtools reads them") {
 
 DOCTEST_TEST_CASE("interval: a contig's name may hold a colon") {
     DOCTEST_CHECK(parse_region("HLA-A*01:01:01N") == Interval{"HLA-A*01:01:01N", 0, open_end});
+    DOCTEST_CHECK(parse_region("HLA-A*01:01:01:01") == Interval{"HLA-A*01:01:01:01", 0, open_end});
     DOCTEST_CHECK(parse_region("HLA-A*01:01:01N:5-9") == Interval{"HLA-A*01:01:01N", 4, 9});
     DOCTEST_CHECK(parse_region("{HLA-A*01:01}") == Interval{"HLA-A*01:01", 0, open_end});
     DOCTEST_CHECK(parse_region("{HLA-A*01:01}:5-9") == Interval{"HLA-A*01:01", 4, 9});

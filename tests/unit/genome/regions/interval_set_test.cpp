@@ -153,3 +153,24 @@ DOCTEST_TEST_CASE("interval_set: contigs, regions and BED files in one set") {
     DOCTEST_CHECK(testing::message_of<ConfigError>([&] { read({"chr2:51-60"}); }) ==
                   "--include 'chr2:51-60' lies past the end of contig 'chr2', which has 50 bases");
 }
+
+DOCTEST_TEST_CASE("interval_set: a contig's name wins over a region, and both are refused") {
+    const auto reference = in_memory_genome({{"HLA-A*01:01:01", std::string(50, 'A')},
+                                             {"HLA-A*01:01:01:01", std::string(60, 'A')},
+                                             {"seq:1-100", std::string(200, 'A')},
+                                             {"both", std::string(70, 'A')},
+                                             {"both:1-5", std::string(80, 'A')}});
+    const auto read = [&](const std::string& text) { return region_on(*reference, text, "--test"); };
+    DOCTEST_CHECK(read("HLA-A*01:01:01:01") == Interval{"HLA-A*01:01:01:01", 0, 60});
+    DOCTEST_CHECK(read("HLA-A*01:01:01:5-9") == Interval{"HLA-A*01:01:01", 4, 9});
+    DOCTEST_CHECK(read("seq:1-100") == Interval{"seq:1-100", 0, 200});
+    DOCTEST_CHECK(read("seq:1-100:11-20") == Interval{"seq:1-100", 10, 20});
+    DOCTEST_CHECK(testing::message_of<ConfigError>([&] { read("both:1-5"); }) ==
+                  "--test 'both:1-5' is the name of a contig and a region of another: write '{both:1-5}' or "
+                  "'{both}:1-5'");
+    DOCTEST_CHECK(read("{both:1-5}") == Interval{"both:1-5", 0, 80});
+    DOCTEST_CHECK(read("{both}:1-5") == Interval{"both", 0, 5});
+    DOCTEST_CHECK(testing::message_of<ConfigError>([&] {
+                      read("HLA-A*01:01:01:02");
+                  }).find("is neither a contig or region of the reference") != std::string::npos);
+}

@@ -34,7 +34,9 @@ DOCTEST_TEST_CASE("variant_header: real files and small ones pass") {
     const testing::TempDir folder;
     for (const std::string& text :
          {contig_line("12") + columns, contig_line("") + columns, std::string(),
-          columns + "22\t1\tIDX=99999999999\tA\tC\t.\t.\t.\n", bcf(9, "##IDX=3>\n")}) {
+          columns + "22\t1\tIDX=99999999999\tA\tC\t.\t.\t.\n", bcf(9, "##IDX=3>\n"),
+          "##INFO=<ID=DP,Number=1,Type=Integer,Description=\"a \\\"b\\\",IDX=99999999999\">\n" + columns,
+          "##INFO=<ID=DP,IDX=1>\n##FORMAT=<ID=DP,IDX=1>\n##contig=<ID=22,IDX=1>\n" + columns}) {
         testing::write_file(folder / "a.vcf", text);
         check_variant_header(folder / "a.vcf");
     }
@@ -49,12 +51,22 @@ DOCTEST_TEST_CASE("variant_header: places that would take gigabytes are refused,
     };
     for (const char* place : {"200000000", "-1", "99999999999999999999"}) {
         DOCTEST_CHECK(message(contig_line(place) + columns) ==
-                      (folder / "a.vcf").string() + ":2: has a header with IDX=" + place +
-                          ", which no dictionary of a real file reaches; 'bcftools view' makes it anew");
+                      (folder / "a.vcf").string() + ":2: has IDX=" + place +
+                          ", which no dictionary of a real file reaches; delete ',IDX=" + place + "'");
     }
+    for (const char* before : {", ", "Description=\"\\\\\",", "Description=a\","}) {
+        DOCTEST_CAPTURE(before);
+        DOCTEST_CHECK(message("##INFO=<ID=DP," + std::string(before) + "IDX=200000000>\n" + columns)
+                          .find(":1: has IDX=2") != std::string::npos);
+    }
+    const std::string binary = contig_line("2000000000");
     DOCTEST_CHECK(
-        message(bcf(1000, contig_line("2000000000"))).find(":2: has a header with IDX=2000000000") !=
-        std::string::npos);
+        message(bcf(static_cast<std::uint32_t>(binary.size()), binary)) ==
+        (folder / "a.vcf").string() +
+            ": line 2 of its header has IDX=2000000000, which no dictionary of a real file reaches; "
+            "write the file again with the program that made it");
+    DOCTEST_CHECK(message("##INFO=<ID=DP,IDX=7>\n##FORMAT=<ID=GT,IDX=7>\n" + columns) ==
+                  (folder / "a.vcf").string() + ":2: has IDX=7, as 'DP' has; delete ',IDX=7'");
     DOCTEST_CHECK(message(bcf(4'000'000'000U, "##fileformat=VCFv4.2\n")) ==
                   (folder / "a.vcf").string() +
                       ": its header says that it is longer than the file; copy it again");

@@ -5,6 +5,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/genome/text/byte_stream.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 
 using namespace bigbird;
@@ -72,9 +73,8 @@ DOCTEST_TEST_CASE("variant_reader: POS 0 is a telomere, POS that is no number is
     DOCTEST_CHECK(read_all(file("12")).at(0).position == 11);
     for (const char* position : {"nowhere", "12x", "-3", "", ".", "1e3"}) {
         DOCTEST_CAPTURE(position);
-        DOCTEST_CHECK(message_of<InputError>([&] {
-                          read_all(file(position));
-                      }).find("record 1 is malformed") != std::string::npos);
+        DOCTEST_CHECK(message_of<InputError>([&] { read_all(file(position)); }).find("is no position") !=
+                      std::string::npos);
     }
 }
 
@@ -92,11 +92,43 @@ DOCTEST_TEST_CASE("variant_reader: a line that ends before ALT is refused, one t
     }
 }
 
+DOCTEST_TEST_CASE("variant_reader: a header's fault is told with its line, and by advice that applies") {
+    const TempDir folder;
+    const std::string path = (folder / "v.vcf").string();
+    const std::string columns = "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO";
+    const auto message = [&](const std::string& text) {
+        write_file(folder / "v.vcf", "##fileformat=VCFv4.2\n##contig=<ID=1,length=100>\n" + text);
+        return message_of<InputError>([&] { read_all(folder / "v.vcf"); });
+    };
+    DOCTEST_CHECK(message(columns + "\tFORMAT\ta\tb\ta\n") == path + ":3: names 'a' twice");
+    DOCTEST_CHECK(message("#CHROM POS ID REF ALT QUAL FILTER INFO\n1 12 . A C . . .\n") ==
+                  path + ":3: needs tabs between its columns");
+    DOCTEST_CHECK(message("1\t12\t.\tA\tC\t.\t.\t.\n") ==
+                  path + ": its header is damaged: a line '#CHROM POS ID REF ALT …' is needed");
+    DOCTEST_CHECK(message("##FORMAT=<ID=GT,Number=1,Type=String,Description=\"g\">\n" + columns +
+                          "\tFORMAT\ta\tb\n1\t12\t.\tA\tC\t.\t.\t.\tGT\t0/1\n") ==
+                  path + ":5: has another number of samples than the line #CHROM");
+    DOCTEST_CHECK(message(columns + "\n1\t12\tcaf\xE9\tA\tC\t.\t.\t.\n") ==
+                  path + ":4: record 1 is not UTF-8: convert the file, as 'iconv -f latin1 -t utf-8' does");
+}
+
+DOCTEST_TEST_CASE("variant_reader: a BCF has no lines, so its faults are told by the record") {
+    const TempDir folder;
+    std::string text(std::size_t{1} << 20, '\0');
+    text.resize(
+        genome::detail::ByteStream(test_data("variants/1000g.chr22.bcf")).read(text.data(), text.size(), 0));
+    write_file(folder / "cut.bcf", text.substr(0, text.size() - 7));
+    const std::string message = message_of<InputError>([&] { read_all(folder / "cut.bcf"); });
+    DOCTEST_CAPTURE(message);
+    DOCTEST_CHECK(message.find((folder / "cut.bcf").string() + ": record ") == 0);
+    DOCTEST_CHECK(message.find(" is malformed or cut off") != std::string::npos);
+}
+
 DOCTEST_TEST_CASE("variant_reader: what is no whole VCF is refused") {
     const auto error = [](const std::filesystem::path& path) {
         return message_of<InputError>([&] { read_all(path); });
     };
-    DOCTEST_CHECK(error(test_data("variants/malformed/position.vcf")).find("record 2 is malformed") !=
+    DOCTEST_CHECK(error(test_data("variants/malformed/position.vcf")).find("position.vcf:") !=
                   std::string::npos);
     DOCTEST_CHECK(error(test_data("variants/malformed/bed.vcf")).find("is no VCF or BCF") !=
                   std::string::npos);

@@ -177,6 +177,21 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(lines == before);
 }
 
+DOCTEST_TEST_CASE("text_input: a line that is not UTF-8 is refused with its number, and the next is read") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "names.bed", "caf\xC3\xA9\ncaf\xE9\nplain\n");
+    TextInput input(folder / "names.bed");
+    std::string line;
+    DOCTEST_CHECK(input.next(line));
+    DOCTEST_CHECK(line == "caf\xC3\xA9");
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { input.next(line); }) ==
+                  (folder / "names.bed").string() +
+                      ":2: is not UTF-8: convert the file, as 'iconv -f latin1 -t utf-8' does");
+    DOCTEST_CHECK(line.empty());
+    DOCTEST_CHECK(input.next(line));
+    DOCTEST_CHECK(line == "plain");
+}
+
 DOCTEST_TEST_CASE("text_input: UTF-16 and other bytes of zero are no text, with file and line") {
     const testing::TempDir folder;
     testing::write_file(folder / "a.bed", std::string("1\t2\t3\n1\t\0004\t5\n", 13));

@@ -5,7 +5,7 @@
 #include "support/testing.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/tokenizer/kmer_tokenizer.hpp"
+#include "bigbird/tokenizer/tokenizer.hpp"
 
 #include <algorithm>
 #include <sstream>

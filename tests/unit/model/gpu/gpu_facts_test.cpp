@@ -75,16 +75,12 @@ DOCTEST_TEST_CASE("gpu_facts: a driver that does not start, or shows no GPU") {
 
 DOCTEST_TEST_CASE("gpu_facts: what LibTorch lacks") {
     GpuFacts facts = good();
+    facts.load_error = "undefined symbol: x";
+    DOCTEST_CHECK(obstacle(facts) == "LibTorch's CUDA part cannot be opened: undefined symbol: x");
     facts.load_error = "libcufile.so.0: cannot open shared object file";
     DOCTEST_CHECK(obstacle(facts) ==
-                  "LibTorch's CUDA part cannot be opened: libcufile.so.0: cannot open shared object file");
-    facts.missing_libraries = {"libcufile.so.0", "libnccl.so.2", "libnvshmem_host.so.3"};
-    DOCTEST_CHECK(
-        obstacle(facts) ==
-        "LibTorch's CUDA part needs libcufile.so.0, libnccl.so.2 and libnvshmem_host.so.3, which "
-        "this machine lacks: scripts/setup --with-cuda of a clone, or pip's torch with CUDA, brings it");
-    facts.missing_libraries = {"libcufile.so.0"};
-    DOCTEST_CHECK(obstacle(facts).starts_with("LibTorch's CUDA part needs libcufile.so.0, which"));
+                  "LibTorch's CUDA part cannot be opened: libcufile.so.0: cannot open shared object file; "
+                  "scripts/setup --with-cuda of a clone, or pip's torch with CUDA, brings it");
     facts.libtorch_cuda = 0;
     DOCTEST_CHECK(obstacle(facts) ==
                   "this LibTorch was built without CUDA: scripts/setup installs one with it");
@@ -97,7 +93,7 @@ DOCTEST_TEST_CASE("gpu_facts: a GPU that is not there") {
     DOCTEST_CHECK(choose_gpu(good({h100, a100}), 5).obstacle ==
                   "cuda:5 does not exist: this machine shows 2 GPUs, cuda:0 to cuda:1");
     GpuFacts facts = good();
-    facts.missing_libraries = {"libcufile.so.0"};  // the index comes first: no installation mends it
+    facts.load_error = "libcufile.so.0: cannot open";  // the index comes first: no installation mends it
     DOCTEST_CHECK(choose_gpu(facts, 1).obstacle.starts_with("cuda:1 does not exist"));
 }
 

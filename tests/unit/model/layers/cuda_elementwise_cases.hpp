@@ -4,7 +4,7 @@
 
 #include "support/tensors.hpp"
 
-#include "bigbird/attention/cuda/elementwise_arguments.hpp"
+#include "bigbird/attention/cuda/kernels.hpp"
 #include "bigbird/model/layers/dropout.hpp"
 
 #include <ATen/ATen.h>

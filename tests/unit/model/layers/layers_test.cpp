@@ -48,18 +48,47 @@ DOCTEST_TEST_CASE("layers: Linear and LayerNorm") {
 
 DOCTEST_TEST_CASE("layers: a row's product does not depend on its place among the rows") {
     const at::NoGradGuard no_gradient;
-    for (const std::int64_t in : {10, 37, 136, 925, 2081}) {
-        for (const std::int64_t out : {1, 2, 5, 109}) {
-            const at::Tensor x = random_tensor({16, in}, 1, at::kFloat),
-                             weight = random_tensor({out, in}, 2, at::kFloat),
-                             bias = random_tensor({out}, 3, at::kFloat), y = linear(x, weight, bias);
+    // Features: hidden sizes, and k-mers of models of k-mers. Outputs: labels of tasks.
+    for (const std::int64_t in : {1, 10, 37, 128, 136, 250, 512, 777, 925, 1024, 1025, 2081, 3072, 8321}) {
+        for (const std::int64_t out : {1, 2, 3, 5, 8, 17, 109, 919}) {
+            if (in * out > 200'000) continue;
+            const at::Tensor weight = random_tensor({out, in}, 2, at::kFloat),
+                             bias = random_tensor({out}, 3, at::kFloat),
+                             all = random_tensor({64, in}, 1, at::kFloat),
+                             exact = at::linear(all.to(at::kDouble), weight.to(at::kDouble),
+                                                bias.to(at::kDouble));
+            const at::Tensor y = bigbird::model::linear(all, weight, bias);
             DOCTEST_CAPTURE(in);
             DOCTEST_CAPTURE(out);
-            DOCTEST_CHECK(difference(y, at::linear(x.to(at::kDouble), weight.to(at::kDouble),
-                                                   bias.to(at::kDouble))) < 1e-4);
-            for (const std::int64_t by : {1, 4, 5}) {
-                DOCTEST_CHECK(at::equal(linear(x.roll(by, 0).contiguous(), weight, bias), y.roll(by, 0)));
+            DOCTEST_CHECK(difference(y, exact) < 1e-4);
+            for (const std::int64_t rows : {1, 2, 5, 16}) {
+                DOCTEST_CAPTURE(rows);
+                for (const std::int64_t first : {0, 3, 37}) {
+                    DOCTEST_CHECK(at::equal(
+                        bigbird::model::linear(all.narrow(0, first, rows).contiguous(), weight, bias),
+                        y.narrow(0, first, rows)));
+                }
             }
+            const at::Tensor half =
+                bigbird::model::linear(all.to(at::kBFloat16), weight.to(at::kBFloat16), at::Tensor());
+            DOCTEST_CHECK(at::equal(bigbird::model::linear(all.roll(5, 0).to(at::kBFloat16),
+                                                           weight.to(at::kBFloat16), at::Tensor()),
+                                    half.roll(5, 0)));
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("layers: a window's features do not depend on its place among the windows") {
+    const at::NoGradGuard no_gradient;
+    for (const std::int64_t in : {128, 256, 768, 3072}) {
+        for (const std::int64_t out : {128, 256, 768}) {
+            const at::Tensor weight = random_tensor({out, in}, 2, at::kFloat),
+                             x = random_tensor({4, 64, in}, 1, at::kFloat),
+                             y = bigbird::model::linear(x, weight, at::Tensor());
+            DOCTEST_CAPTURE(in);
+            DOCTEST_CAPTURE(out);
+            DOCTEST_CHECK(at::equal(bigbird::model::linear(x.roll(1, 0).contiguous(), weight, at::Tensor()),
+                                    y.roll(1, 0)));
         }
     }
 }

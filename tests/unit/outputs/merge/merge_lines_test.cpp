@@ -8,7 +8,7 @@ using namespace bigbird;
 using namespace bigbird::testing;
 
 DOCTEST_TEST_CASE("merge lines: tables and long tables have the bytes of one run") {
-    for (const char* ending : {".tsv", ".tsv.gz", ".long.tsv", ".long.tsv.gz"}) {
+    for (const char* ending : {".tsv", ".tsv.gz", ".csv", ".csv.gz", ".long.tsv", ".long.tsv.gz"}) {
         DOCTEST_CAPTURE(ending);
         for (const std::int64_t count : {1, 2, 3, 7})
             DOCTEST_CHECK(merges(ending, 2000, count));
@@ -24,7 +24,7 @@ DOCTEST_TEST_CASE("merge lines: a part says which part it is") {
 }
 
 DOCTEST_TEST_CASE("merge lines: a record of other lines than there are") {
-    for (const char* ending : {".tsv", ".tsv.gz"}) {
+    for (const char* ending : {".tsv", ".tsv.gz", ".csv"}) {
         DOCTEST_CAPTURE(ending);
         check_miscounts(ending, "holds other lines than its .part.json counts");
     }

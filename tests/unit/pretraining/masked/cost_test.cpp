@@ -3,7 +3,7 @@
 
 #include "support/testing.hpp"
 
-#include "bigbird/attention/pattern/token_pattern.hpp"
+#include "bigbird/attention/pattern/pattern.hpp"
 #include "bigbird/model/bigbird.hpp"
 
 #include <algorithm>

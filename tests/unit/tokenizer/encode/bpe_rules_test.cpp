@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
 
-#include "support/random_rules.hpp"
+#include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+#include "unit/tokenizer/bpe_oracle.hpp"
+
+#include "bigbird/core/rng.hpp"
+#include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 
 #include <map>
+#include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -13,53 +19,6 @@
 using namespace bigbird;
 using namespace bigbird::testing;
 using namespace bigbird::tokenizer;
-
-DOCTEST_TEST_CASE("tokenizer/bpe_rules: finds what maps find, among thousands of tokens") {
-    bigbird::Rng rng(51);
-    const BpeRules rules = random_rules(rng, 3000, true, 5);
-    DOCTEST_REQUIRE(rules.size() == 3000);
-    std::map<std::string, Token> tokens;
-    for (Token token = 0; token < rules.size(); ++token) {
-        tokens.emplace(rules.texts[token], token);
-    }
-    DOCTEST_CHECK(tokens.size() == rules.size());
-    int wrong = 0;
-    for (const std::string& text : random_texts(rng, "ACGT", 2000, 0)) {
-        const std::string some = text.substr(0, 1) + rules.texts[random_number(rng, 3000)];
-        const auto known = tokens.find(some);
-        const auto found = rules.find(some);
-        wrong += found.has_value() != (known != tokens.end()) || (found && *found != known->second);
-    }
-    DOCTEST_CHECK(wrong == 0);
-}
-
-DOCTEST_TEST_CASE("tokenizer/bpe_rules: keeps thousands of merges as a map does, the first of two alike") {
-    bigbird::Rng rng(52);
-    BpeRules rules;
-    std::map<std::pair<Token, Token>, std::uint32_t> merges;
-    for (std::uint32_t rank = 0; rank < 8000; ++rank) {  // few left tokens, so that neighbours share them
-        const auto left = static_cast<Token>(random_number(rng, 4)),
-                   right = static_cast<Token>(random_number(rng, rank % 2 == 0 ? 3000 : 1'000'000));
-        rules.add_merge(left, right, rank, left);
-        merges.emplace(std::pair(left, right), rank);
-    }
-    DOCTEST_CHECK(rules.merges() == merges.size());
-    int wrong = 0;
-    for (Token left = 0; left < 5; ++left) {
-        for (Token right = 0; right < 50'000; ++right) {
-            const auto known = merges.find({left, right});
-            wrong += rules.merge(left, right).rank != (known == merges.end() ? never : known->second);
-        }
-    }
-    DOCTEST_CHECK(wrong == 0);
-    std::size_t visited = 0;
-    rules.for_each_merge([&](Token left, Token right, std::uint32_t rank) {
-        ++visited;
-        wrong += merges[{left, right}] != rank;
-    });
-    DOCTEST_CHECK(visited == merges.size());
-    DOCTEST_CHECK(wrong == 0);
-}
 
 DOCTEST_TEST_CASE("tokenizer/bpe_rules: a token's text is new, and the first rule for two tokens stays") {
     BpeRules rules;
@@ -79,4 +38,107 @@ DOCTEST_TEST_CASE("tokenizer/bpe_rules: a token's text is new, and the first rul
     DOCTEST_CHECK(rules.letters[0] == no_token);
     DOCTEST_CHECK(rules.letters[255] == no_token);
     DOCTEST_CHECK(rules.ids == std::vector<std::int32_t>{7, 8, 9, 10});
+}
+
+namespace {
+
+// Ranks in the order of the pieces, letters last, as SentencePiece scores them.
+BpeRules rules_of(const std::vector<std::string>& pieces) {
+    SentencePieceModel model;
+    model.is_bpe = true;
+    for (const std::string& text : pieces)
+        model.pieces.push_back({text, -static_cast<float>(model.pieces.size()), PieceKind::normal});
+    for (const char* letter : {"A", "C", "G", "T"})
+        model.pieces.push_back({letter, -static_cast<float>(model.pieces.size()), PieceKind::normal});
+    return bpe_rules_of(model, "rules");
+}
+
+std::string spell(const BpeRules& rules, const std::vector<Token>& tokens) {
+    std::string text;
+    for (const Token token : tokens)
+        text += (text.empty() ? "" : " ") + rules.texts[token];
+    return text;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE(
+    "tokenizer/pair_compatibility: neighbours stay apart exactly if their letters encode to them") {
+    bigbird::Rng rng(5);
+    for (int round = 0; round < 60; ++round) {
+        std::vector<std::string> pieces;
+        BpeRules rules = rules_of({});
+        while (pieces.size() <
+               25) {  // in any order, merged from any two known ones: stranger than training makes them
+            const auto pick = [&] {
+                return rules.texts[static_cast<std::size_t>(
+                    rng.between(0, static_cast<std::int64_t>(rules.size()) - 1))];
+            };
+            const std::string text = pick() + pick();
+            if (text.size() <= 9 && !rules.find(text)) {
+                pieces.insert(pieces.begin() + rng.between(0, static_cast<std::int64_t>(pieces.size())),
+                              text);
+                rules = rules_of(pieces);
+            }
+        }
+        int wrong = 0, apart = 0;
+        for (Token left = 0; left < rules.size(); ++left) {
+            for (Token right = 0; right < rules.size(); ++right) {
+                const auto l = trace_token(rules, left), r = trace_token(rules, right);
+                if (l && r) {
+                    const bool expected =
+                        encode_by_definition(rules,
+                                             letters_of(rules, rules.texts[left] + rules.texts[right])) ==
+                        std::vector<Token>{left, right};
+                    wrong += are_compatible(rules, l->right, r->left) != expected;
+                    apart += expected;
+                }
+            }
+        }
+        DOCTEST_CHECK(wrong == 0);
+        DOCTEST_CHECK(apart > 10);
+    }
+}
+
+DOCTEST_TEST_CASE("tokenizer/pair_compatibility: of equal ranks the left merge comes first, on either side") {
+    // CA and AC have one rank: between C and AC stands CA's merge, which lies further left and comes first.
+    BpeRules rules;
+    const Token a = rules.add("A", 0), c = rules.add("C", 1), ca = rules.add("CA", 2),
+                ac = rules.add("AC", 3);
+    rules.add_merge(c, a, 5, ca);
+    rules.add_merge(a, c, 5, ac);
+    const auto apart = [&](Token left, Token right) {
+        return are_compatible(rules, trace_token(rules, left)->right, trace_token(rules, right)->left);
+    };
+    DOCTEST_CHECK(spell(rules, encode_by_definition(rules, letters_of(rules, "CAC"))) == "CA C");
+    DOCTEST_CHECK_FALSE(apart(c, ac));
+    DOCTEST_CHECK(apart(ca, c));
+    DOCTEST_CHECK(apart(ca, ca));
+    DOCTEST_CHECK_FALSE(apart(a, c));
+    DOCTEST_CHECK(apart(a, a));
+}
+
+DOCTEST_TEST_CASE(
+    "tokenizer/pair_compatibility: all neighbours that encoding gives stay apart, on real DNA") {
+    const BpeRules rules = small_rules();
+    int neighbours = 0, crossed = 0, wrong_merges = 0;
+    for (const std::string& line : real_sentences()) {
+        const auto tokens = encode_by_definition(rules, letters_of(rules, line.substr(0, 400)));
+        for (std::size_t i = 0; i + 1 < tokens.size(); ++i, ++neighbours) {
+            const auto left = trace_token(rules, tokens[i]), right = trace_token(rules, tokens[i + 1]);
+            DOCTEST_REQUIRE((left && right));
+            crossed += !are_compatible(rules, left->right, right->left);
+            // The token's two halves do not stay apart: they were merged.
+            const std::string& text = rules.texts[tokens[i]];
+            for (std::size_t cut = 1; cut < text.size(); ++cut) {
+                const auto l = rules.find(text.substr(0, cut)), r = rules.find(text.substr(cut));
+                const auto lt = l ? trace_token(rules, *l) : std::nullopt;
+                const auto rt = r ? trace_token(rules, *r) : std::nullopt;
+                wrong_merges += lt && rt && are_compatible(rules, lt->right, rt->left);
+            }
+        }
+    }
+    DOCTEST_CHECK(neighbours >= 2000);
+    DOCTEST_CHECK(crossed == 0);
+    DOCTEST_CHECK(wrong_merges == 0);
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/encode/encoder_tables.hpp"
 
-#include "support/bpe_definition.hpp"
-#include "support/random_rules.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+#include "unit/tokenizer/bpe_oracle.hpp"
 
-#include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
+#include "bigbird/core/rng.hpp"
+#include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,8 @@ int differences(const BpeRules& rules, const std::vector<std::string>& texts) {
         std::vector<TokenAt> placed;
         tables->encode(numbers.data(), text.size(), placed);
         std::vector<Token> expected;
-        for (const Token token : encode_by_definition(rules, letters)) {
+        for (const Token token : encode_by_definition(rules, letters))
             expected.push_back(tokens.number_of[token]);
-        }
         std::vector<Token> encoded;
         std::size_t position = 0;
         for (const TokenAt& token : placed) {
@@ -50,8 +50,7 @@ int differences(const BpeRules& rules, const std::vector<std::string>& texts) {
 
 DOCTEST_TEST_CASE("tokenizer/encoder_tables: what the definition gives, with a trained model") {
     bigbird::Rng rng(2);
-    const auto model = parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small");
-    const BpeRules rules = bpe_rules_of(model, "small");
+    const BpeRules rules = small_rules();
     DOCTEST_CHECK(differences(rules, random_texts(rng, "ACGT")) == 0);
     DOCTEST_CHECK(differences(rules, random_texts(rng, "AN")) == 0);
 }
@@ -93,31 +92,80 @@ DOCTEST_TEST_CASE("tokenizer/encoder_tables: reachable tokens are those that the
     }
 }
 
-DOCTEST_TEST_CASE(
-    "tokenizer/encoder_tables: tokens come by length, each with the longest one it begins with") {
-    bigbird::Rng rng(32);
-    const ReachableTokens tokens(random_rules(rng, 300, true, 0));
-    std::size_t longest = 0;
-    for (Token token = 0; token < tokens.texts.size(); ++token) {
-        const std::string& text = tokens.texts[token];
-        DOCTEST_CHECK((token == 0 || tokens.texts[token - 1].size() <= text.size()));
-        longest = std::max(longest, text.size());
-        Token expected = no_token;
-        for (Token other = 0; other < tokens.texts.size(); ++other) {
-            const std::string& prefix = tokens.texts[other];
-            if (prefix.size() < text.size() && text.starts_with(prefix) &&
-                (expected == no_token || prefix.size() > tokens.texts[expected].size())) {
-                expected = other;
+DOCTEST_TEST_CASE("tokenizer/token_matcher: the longest token, as comparing with each finds it") {
+    bigbird::Rng rng(1);
+    const std::string letters = "NTGCA";
+    std::vector<std::string> tokens{"N", "T", "G", "C", "A"};
+    const auto random_text = [&](std::int64_t length) {
+        std::string text;
+        while (static_cast<std::int64_t>(text.size()) < length) {
+            text += rng.uniform() < 0.5 && !text.empty()
+                        ? text.back()
+                        : letters[static_cast<std::size_t>(rng.between(0, 4))];
+        }
+        return text;
+    };
+    for (int i = 0; i < 2000; ++i)
+        tokens.push_back(random_text(rng.between(2, 20)));
+    std::sort(tokens.begin(), tokens.end());
+    tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
+    const TokenMatcher matcher(tokens);
+    DOCTEST_CHECK(matcher.letter_number('x') == TokenMatcher::unknown_letter);
+    DOCTEST_CHECK(matcher.letter_number('T') < 4);
+    const std::string text = random_text(3000);
+    std::vector<std::uint8_t> numbers(text.size() + TokenMatcher::padding);
+    for (std::size_t i = 0; i < text.size(); ++i)
+        numbers[i] = matcher.letter_number(text[i]);
+    int wrong = 0;
+    for (std::size_t position = 0; position < text.size(); ++position) {
+        const std::size_t size = std::min<std::size_t>(text.size() - position, position % 13 + 1);
+        std::size_t best = 0;
+        for (std::size_t token = 0; token < tokens.size(); ++token) {
+            if (tokens[token].size() <= size &&
+                text.compare(position, tokens[token].size(), tokens[token]) == 0 &&
+                (best == 0 || tokens[token].size() > tokens[best - 1].size())) {
+                best = token + 1;
             }
         }
-        DOCTEST_CHECK(tokens.shorter[token] == expected);
-        const ReachableTokens::Edges& edges = tokens.edges[token];
-        if (text.size() > 1) {
-            DOCTEST_CHECK(tokens.texts[edges.left] + tokens.texts[edges.right] == text);
-            DOCTEST_CHECK(edges.latest >= edges.rank);
-        } else {
-            DOCTEST_CHECK(edges.left == no_token);
-        }
+        wrong += matcher.longest(numbers.data() + position, size) != best - 1;
     }
-    DOCTEST_CHECK(tokens.longest == longest);
+    DOCTEST_CHECK(wrong == 0);
+}
+
+namespace {
+
+struct Text {
+    Text(const TokenMatcher& matcher, const std::string& text)
+        : numbers(text.size() + TokenMatcher::padding), size(text.size()) {
+        for (std::size_t i = 0; i < size; ++i)
+            numbers[i] = matcher.letter_number(text[i]);
+    }
+    Token longest(const TokenMatcher& matcher, std::size_t from = 0) const {
+        return matcher.longest(numbers.data() + from, size - from);
+    }
+    std::vector<std::uint8_t> numbers;
+    std::size_t size;
+};
+
+}  // namespace
+
+DOCTEST_TEST_CASE("tokenizer/token_matcher: more nodes than 16 bits count") {
+    bigbird::Rng rng(61);
+    std::vector<std::string> tokens{"A", "C", "G", "T"};
+    std::set<std::string> known(tokens.begin(), tokens.end());
+    while (tokens.size() < 9000) {
+        std::string text;
+        while (text.size() < 20)
+            text += "ACGT"[rng.between(0, 3)];
+        if (known.insert(text).second) tokens.push_back(text);
+    }
+    const TokenMatcher matcher(tokens);
+    int wrong = 0;
+    for (std::size_t token = 4; token < tokens.size(); token += 7) {
+        wrong += Text(matcher, tokens[token] + "A").longest(matcher) != token;
+        const std::string all_but_one = tokens[token].substr(0, 19);
+        const Token found = Text(matcher, all_but_one).longest(matcher);
+        wrong += tokens[found] != all_but_one.substr(0, 1);
+    }
+    DOCTEST_CHECK(wrong == 0);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/encode/exact_encoder.hpp"
 
-#include "support/bpe_definition.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+#include "unit/tokenizer/bpe_oracle.hpp"
 
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/rng.hpp"
-#include "bigbird/tokenizer/formats/sentencepiece_rules.hpp"
+#include "bigbird/tokenizer/formats/sentencepiece_model.hpp"
 #include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
 
 #include <sentencepiece_processor.h>
@@ -52,31 +52,20 @@ std::string random_text(bigbird::Rng& rng, std::size_t length, const std::string
     return text;
 }
 
-std::string real_sequence() {
-    std::string dna;
-    for (const char letter : read_file(test_data("tokenizer/sentences.txt"))) {
-        dna += letter == '\n' ? "" : std::string(1, letter);
-    }
-    return dna;
-}
-
 }  // namespace
 
 DOCTEST_TEST_CASE("tokenizer/exact_encoder: SentencePiece's ids on real sequence") {
     const Both both("tokenizer/small.model");
     const std::string dna = real_sequence();
     DOCTEST_CHECK(both.agree(dna));
-    for (std::size_t begin = 0; begin + 8000 <= dna.size(); begin += 7919) {
+    for (std::size_t begin = 0; begin + 8000 <= dna.size(); begin += 7919)
         DOCTEST_CHECK(both.agree(dna.substr(begin, 8000)));
-    }
 }
 
 DOCTEST_TEST_CASE("tokenizer/exact_encoder: SentencePiece's ids, with more pieces than short tokens") {
     TrainingCorpus corpus(0);
-    std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
-    for (std::string line; std::getline(lines, line);) {
-        corpus.add(line);
-    }
+    for (const std::string& sentence : real_sentences())
+        corpus.add(sentence);
     corpus.add_missing_letters();
     TrainSpec spec;
     spec.vocab_size = 4000;
@@ -93,9 +82,8 @@ DOCTEST_TEST_CASE("tokenizer/exact_encoder: SentencePiece's ids, with more piece
         }
         const auto begin = static_cast<std::size_t>(rng.between(0, 90'000));
         std::string mutated = dna.substr(begin, static_cast<std::size_t>(rng.between(1, 9000)));
-        for (std::size_t i = 0; i < mutated.size(); i += 40) {
+        for (std::size_t i = 0; i < mutated.size(); i += 40)
             mutated[i] = "ACGT"[rng.between(0, 3)];
-        }
         wrong += !both.agree(mutated);
     }
     DOCTEST_CHECK(wrong == 0);
@@ -128,9 +116,8 @@ DOCTEST_TEST_CASE("tokenizer/exact_encoder: long text in chunks, the same whatev
                                    random_text(rng, 200'000, "ACGTN", 0.9)};
     for (const std::string unit : {"A", "AT", "ATT", "GGCAT", "ACGTTGCA", "TTAGGG", "N"}) {
         std::string repeated = "CG";
-        while (repeated.size() < 150'000) {
+        while (repeated.size() < 150'000)
             repeated += unit;
-        }
         texts.push_back(repeated + "CCA" + repeated.substr(0, 1 << 15));
     }
     for (const std::string& text : texts) {
@@ -138,16 +125,6 @@ DOCTEST_TEST_CASE("tokenizer/exact_encoder: long text in chunks, the same whatev
         const auto ids = both.encoder.encode(text);
         DOCTEST_CHECK(both.encoder.encode(text, 3) == ids);
     }
-}
-
-DOCTEST_TEST_CASE("tokenizer/exact_encoder: ten million bases in one call") {
-    const Both both("tokenizer/small.model");
-    bigbird::Rng rng(8);
-    const std::string text = random_text(rng, 10'000'000, "ACGT", 0.2);
-    const auto ids = both.encoder.encode(text, 2);
-    DOCTEST_CHECK(both.encoder.encode(text) == ids);
-    const auto tail = both.encoder.encode(std::string_view(text).substr(text.size() - 100'000));
-    DOCTEST_CHECK(std::equal(tail.rbegin(), tail.rend() - 50, ids.rbegin()));
 }
 
 DOCTEST_TEST_CASE("tokenizer/exact_encoder: spans cover the text") {
@@ -181,31 +158,12 @@ DOCTEST_TEST_CASE("tokenizer/exact_encoder: pieces that encoding never gives are
     SentencePieceModel model;
     model.is_bpe = true;
     model.pieces = {{"[UNK]", 0, PieceKind::unknown}};
-    for (const char* text : {"CA", "AC", "GACG", "A", "C", "G"}) {
+    for (const char* text : {"CA", "AC", "GACG", "A", "C", "G"})
         model.pieces.push_back({text, -static_cast<float>(model.pieces.size()), PieceKind::normal});
-    }
     const ExactEncoder encoder(bpe_rules_of(model, "x"));
     DOCTEST_CHECK(std::vector(encoder.unreachable().begin(), encoder.unreachable().end()) ==
                   std::vector<std::int32_t>{3});
     DOCTEST_CHECK(encoder.encode("GACG") == std::vector<std::int32_t>{6, 2, 6});
-}
-
-DOCTEST_TEST_CASE("tokenizer/exact_encoder: the definition's tokens on slices of real sequence") {
-    const Both both("tokenizer/small.model");
-    const BpeRules rules = bpe_rules_of(parse_sentencepiece_model(both.bytes, "small"), "small");
-    const std::string dna = real_sequence();
-    bigbird::Rng rng(14);
-    int wrong = 0;
-    for (int round = 0; round < 60; ++round) {
-        const auto size = static_cast<std::size_t>(rng.between(0, 500));
-        const std::string text = dna.substr(static_cast<std::size_t>(rng.between(0, 90'000)), size);
-        std::vector<std::int32_t> expected;
-        for (const Token token : encode_by_definition(rules, letters_of(rules, text))) {
-            expected.push_back(rules.ids[token]);
-        }
-        wrong += both.encoder.encode(text) != expected;
-    }
-    DOCTEST_CHECK(wrong == 0);
 }
 
 DOCTEST_TEST_CASE("tokenizer/exact_encoder: unknown letters alone or together, and where they stand") {

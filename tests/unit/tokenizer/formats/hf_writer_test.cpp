@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // encodings.tsv holds what transformers' AutoTokenizer makes of the files that are written here:
 // scripts/checks/make_hf_fixtures.py.
-#include "support/random_rules.hpp"
+#include "support/small_tokenizer.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+#include "unit/tokenizer/bpe_oracle.hpp"
 
 #include "bigbird/core/rng.hpp"
 #include "bigbird/tokenizer/formats/hf_tokenizer.hpp"
@@ -23,16 +24,14 @@ using namespace bigbird::tokenizer;
 namespace {
 
 void write_files(const std::filesystem::path& folder) {
-    const auto model =
-        parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small.model");
-    write_json(folder / "tokenizer.json", tokenizer_json(model), Overwrite::allow);
+    write_json(folder / "tokenizer.json", tokenizer_json(small_model()), Overwrite::allow);
     write_json(folder / "tokenizer_config.json", tokenizer_config_json({}, 4096), Overwrite::allow);
 }
 
 }  // namespace
 
 DOCTEST_TEST_CASE("hf_writer: AutoTokenizer gives our ids between [CLS] and [SEP]") {
-    const auto tokenizer = DnaTokenizer::load(test_data("tokenizer/small.model"));
+    const auto tokenizer = small_tokenizer();
     std::istringstream lines(read_file(test_data("tokenizer/hf/encodings.tsv")));
     int count = 0;
     for (std::string text, ids, line; std::getline(lines, line); ++count) {
@@ -41,9 +40,8 @@ DOCTEST_TEST_CASE("hf_writer: AutoTokenizer gives our ids between [CLS] and [SEP
         std::getline(fields, ids, '\t');
         std::getline(fields, ids, '\t');
         std::string ours = "2";
-        for (const std::int32_t id : tokenizer.encode(text)) {
+        for (const std::int32_t id : tokenizer.encode(text))
             ours += " " + std::to_string(id);
-        }
         DOCTEST_CAPTURE(text);
         DOCTEST_CHECK(ours + " 3" == ids);
     }
@@ -56,7 +54,7 @@ DOCTEST_TEST_CASE("hf_writer: the files, read back, encode as the model does") {
     if (const char* keep = std::getenv("BIGBIRD_WRITE_HF")) {
         write_files(keep);  // for make_hf_fixtures.py
     }
-    const auto ours = DnaTokenizer::load(test_data("tokenizer/small.model"));
+    const auto ours = small_tokenizer();
     const auto theirs = HfTokenizer::load(folder / "tokenizer.json");
     Rng rng(12);
     int wrong = 0;
@@ -90,9 +88,8 @@ Tokens encode_by_merge_list(const Json& json, const std::string& text) {
         ranks.emplace(std::pair(line.substr(0, blank), line.substr(blank + 1)), ranks.size());
     }
     Tokens tokens;
-    for (const char letter : text) {
+    for (const char letter : text)
         tokens.emplace_back(1, letter);
-    }
     while (true) {
         std::size_t best = ranks.size(), at = 0;
         for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
@@ -102,9 +99,7 @@ Tokens encode_by_merge_list(const Json& json, const std::string& text) {
                 at = i;
             }
         }
-        if (best == ranks.size()) {
-            return tokens;
-        }
+        if (best == ranks.size()) return tokens;
         tokens[at] += tokens[at + 1];
         tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(at) + 1);
     }
@@ -112,39 +107,30 @@ Tokens encode_by_merge_list(const Json& json, const std::string& text) {
 
 Tokens pieces_of(const DnaTokenizer& tokenizer, const std::string& text) {
     Tokens pieces;
-    for (const std::int32_t id : tokenizer.encode(text)) {
+    for (const std::int32_t id : tokenizer.encode(text))
         pieces.push_back(tokenizer.piece(id));
-    }
     return pieces;
 }
 
 SentencePieceModel model_of(const std::vector<std::string>& learnt) {
-    SentencePieceModel model =
-        parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small.model");
+    SentencePieceModel model = small_model();
     model.pieces.resize(5);
-    for (const std::string& text : learnt) {
+    for (const std::string& text : learnt)
         model.pieces.push_back({text, 5 - static_cast<float>(model.pieces.size()), PieceKind::normal});
-    }
-    for (const char* letter : {"A", "C", "G", "T", "N"}) {
+    for (const char* letter : {"A", "C", "G", "T", "N"})
         model.pieces.push_back({letter, 5 - static_cast<float>(model.pieces.size()), PieceKind::normal});
-    }
     return model;
 }
 
 }  // namespace
 
 DOCTEST_TEST_CASE("hf_writer: the list of merges makes our pieces on real sequence, by its definition") {
-    const auto model =
-        parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small.model");
-    const Json json = tokenizer_json(model);
-    const auto ours = DnaTokenizer::load(test_data("tokenizer/small.model"));
-    std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
-    int compared = 0;
-    for (std::string line; std::getline(lines, line) && compared < 40; ++compared) {
-        const std::string text = line.substr(0, 300);
+    const Json json = tokenizer_json(small_model());
+    const auto ours = small_tokenizer();
+    for (const std::string& sentence : real_sentences()) {
+        const std::string text = sentence.substr(0, 300);
         DOCTEST_CHECK(encode_by_merge_list(json, text) == pieces_of(ours, text));
     }
-    DOCTEST_CHECK(compared == 40);
 }
 
 DOCTEST_TEST_CASE("hf_writer: pieces that are made in several ways, where they overlap themselves") {
@@ -168,32 +154,13 @@ DOCTEST_TEST_CASE("hf_writer: pieces that are made in several ways, where they o
 }
 
 DOCTEST_TEST_CASE("hf_writer: its normaliser does with each ASCII letter what ours does") {
-    const auto model =
-        parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small.model");
-    const auto theirs = HfTokenizer::from_text(tokenizer_json(model).dump(), "tokenizer.json");
-    const auto ours = DnaTokenizer::load(test_data("tokenizer/small.model"));
+    const auto theirs = HfTokenizer::from_text(tokenizer_json(small_model()).dump(), "tokenizer.json");
+    const auto ours = small_tokenizer();
     for (char letter = 1; letter < 127; ++letter) {
         const std::string text{letter};
         DOCTEST_CAPTURE(text);
         DOCTEST_CHECK(theirs.encode(text) == ours.encode(text));
     }
-}
-
-DOCTEST_TEST_CASE("hf_writer: the vocabulary is the pieces by id, special ones first") {
-    const auto model =
-        parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small.model");
-    const Json json = tokenizer_json(model);
-    DOCTEST_CHECK(json["model"]["vocab"].size() == model.pieces.size());
-    std::size_t id = 0;
-    for (const auto& [text, number] : json["model"]["vocab"].items()) {
-        DOCTEST_CHECK(text == model.pieces[id].text);
-        DOCTEST_CHECK(number == id++);
-    }
-    DOCTEST_CHECK(json["added_tokens"].size() == 5);
-    DOCTEST_CHECK(json["added_tokens"][4]["content"] == "[MASK]");
-    DOCTEST_CHECK(json["post_processor"]["single"][0]["SpecialToken"]["id"] == "[CLS]");
-    DOCTEST_CHECK(json["post_processor"]["special_tokens"]["[SEP]"]["ids"] == Json{3});
-    DOCTEST_CHECK(json["model"]["fuse_unk"] == true);
 }
 
 DOCTEST_TEST_CASE("hf_writer: the settings name the special pieces that there are") {

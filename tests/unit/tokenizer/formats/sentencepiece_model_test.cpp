@@ -3,6 +3,7 @@
 
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+#include "unit/tokenizer/bpe_oracle.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/protobuf_wire.hpp"
@@ -10,7 +11,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace bigbird;
@@ -28,16 +31,6 @@ DOCTEST_TEST_CASE("tokenizer/sentencepiece_model: SentencePiece's own file comes
     DOCTEST_CHECK(!model.adds_blank);
     DOCTEST_CHECK(!model.changes_letters);
     DOCTEST_CHECK(serialize(model) == bytes);
-}
-
-DOCTEST_TEST_CASE("tokenizer/sentencepiece_model: what is not a model") {
-    for (const char* name : {"truncated.model", "text.model", "empty.model"}) {
-        const std::string bytes = read_file(test_data(std::string("tokenizer/malformed/") + name));
-        DOCTEST_CHECK(
-            message_of<InputError>([&] { parse_sentencepiece_model(bytes, name); }) ==
-            std::string(name) +
-                ": is not a SentencePiece model, or a damaged one; make the tokenizer with train-tokenizer");
-    }
 }
 
 namespace {
@@ -61,9 +54,7 @@ std::string piece_message(const std::string& text, std::uint64_t kind) {
     WireWriter piece;
     piece.bytes(1, text);
     piece.float32(2, -1.5F);
-    if (kind != 1) {
-        piece.number(3, kind);
-    }
+    if (kind != 1) piece.number(3, kind);
     return piece.text();
 }
 
@@ -119,22 +110,6 @@ DOCTEST_TEST_CASE("tokenizer/sentencepiece_model: kinds of pieces, and no others
     }
 }
 
-DOCTEST_TEST_CASE("tokenizer/sentencepiece_model: damage in every part is noticed") {
-    const std::string good = piece_message("A", 1);
-    DOCTEST_CHECK(is_model(model_message({good, "", ""})));
-    DOCTEST_CHECK_FALSE(is_model(""));
-    DOCTEST_CHECK_FALSE(is_model(model_message({"", "", ""})));                    // a piece without text
-    DOCTEST_CHECK_FALSE(is_model(model_message({piece_message("", 1), "", ""})));  // of no letters
-    DOCTEST_CHECK_FALSE(is_model(model_message({good + "\x0A", "", ""})));
-    DOCTEST_CHECK_FALSE(is_model(model_message({good, "\x18", ""})));
-    DOCTEST_CHECK_FALSE(is_model(model_message({good, "", "\x12\x05x"})));
-    DOCTEST_CHECK_FALSE(is_model(model_message({good, "", ""}) + number_message(1, 1)));
-    DOCTEST_CHECK_FALSE(is_model(model_message({good, "", ""}) + number_message(9, 1)));
-    WireWriter no_pieces;
-    no_pieces.bytes(2, number_message(3, 2));
-    DOCTEST_CHECK_FALSE(is_model(no_pieces.text()));
-}
-
 DOCTEST_TEST_CASE("tokenizer/sentencepiece_model: a file cut anywhere but between pieces is damaged") {
     const std::string bytes = read_file(test_data("tokenizer/small.model"));
     std::vector<bool> between(bytes.size() + 1);
@@ -145,9 +120,8 @@ DOCTEST_TEST_CASE("tokenizer/sentencepiece_model: a file cut anywhere but betwee
     }
     DOCTEST_REQUIRE(end == bytes.size());
     int wrong = 0;
-    for (std::size_t size = 0; size < bytes.size(); ++size) {
+    for (std::size_t size = 0; size < bytes.size(); ++size)
         wrong += is_model(bytes.substr(0, size)) != between[size];
-    }
     DOCTEST_CHECK(wrong == 0);
 }
 
@@ -173,10 +147,106 @@ DOCTEST_TEST_CASE("tokenizer/sentencepiece_model: whatever bytes are changed, it
 }
 
 DOCTEST_TEST_CASE("tokenizer/sentencepiece_model: a score that is no number is damage") {
-    SentencePieceModel model =
-        parse_sentencepiece_model(read_file(test_data("tokenizer/small.model")), "small.model");
+    SentencePieceModel model = small_model();
     model.pieces[9].score = std::numeric_limits<float>::quiet_NaN();
     DOCTEST_CHECK_FALSE(is_model(serialize(model)));
     model.pieces[9].score = -std::numeric_limits<float>::infinity();
     DOCTEST_CHECK(is_model(serialize(model)));
+}
+
+namespace {
+
+SentencePieceModel model_of(const std::vector<std::pair<std::string, float>>& pieces) {
+    SentencePieceModel model;
+    model.is_bpe = true;
+    model.pieces = {{"[PAD]", 0, PieceKind::control}, {"[UNK]", 0, PieceKind::unknown}};
+    for (const auto& [text, score] : pieces)
+        model.pieces.push_back({text, score, PieceKind::normal});
+    return model;
+}
+
+std::string spell(const BpeRules& rules, const std::string& text) {
+    std::string spelt;
+    for (const Token token : encode_by_definition(rules, letters_of(rules, text)))
+        spelt += (spelt.empty() ? "" : " ") + rules.texts[token];
+    return spelt;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("tokenizer/sentencepiece_rules: the higher score merges first, whatever the ids") {
+    const BpeRules rules =
+        bpe_rules_of(model_of({{"CG", -3}, {"AC", -1}, {"A", -4}, {"C", -5}, {"G", -6}}), "m");
+    DOCTEST_CHECK(spell(rules, "ACG") == "AC G");
+    DOCTEST_CHECK(spell(rules, "CCG") == "C CG");
+    DOCTEST_CHECK(rules.ids[*rules.find("AC")] == 3);
+    DOCTEST_CHECK(rules.merge(*rules.find("A"), *rules.find("C")).rank == 0);
+    DOCTEST_CHECK(rules.merge(*rules.find("C"), *rules.find("G")).rank == 1);
+    const BpeRules other =
+        bpe_rules_of(model_of({{"CG", -1}, {"AC", -3}, {"A", -4}, {"C", -5}, {"G", -6}}), "m");
+    DOCTEST_CHECK(spell(other, "ACG") == "A CG");
+}
+
+DOCTEST_TEST_CASE("tokenizer/sentencepiece_rules: of equal scores the leftmost pair merges first") {
+    const BpeRules rules =
+        bpe_rules_of(model_of({{"CG", -1}, {"AC", -1}, {"A", -4}, {"C", -5}, {"G", -6}}), "m");
+    DOCTEST_CHECK(rules.merge(*rules.find("A"), *rules.find("C")).rank ==
+                  rules.merge(*rules.find("C"), *rules.find("G")).rank);
+    DOCTEST_CHECK(spell(rules, "ACG") == "AC G");
+    DOCTEST_CHECK(spell(rules, "CGACG") == "CG AC G");
+}
+
+DOCTEST_TEST_CASE("tokenizer/sentencepiece_rules: control pieces are no text, letters need not be pieces") {
+    const BpeRules rules = bpe_rules_of(model_of({{"AC", -1}, {"A", -2}}), "m");
+    DOCTEST_CHECK(!rules.find("[PAD]"));
+    DOCTEST_CHECK(!rules.find("[UNK]"));
+    DOCTEST_CHECK(rules.unknown_id == 1);
+    DOCTEST_REQUIRE(rules.letters['C'] != no_token);
+    DOCTEST_CHECK(rules.ids[rules.letters['C']] == 1);  // unknown alone
+    DOCTEST_CHECK(spell(rules, "AC") == "AC");          // but merged
+    DOCTEST_CHECK(rules.letters['G'] == no_token);
+}
+
+DOCTEST_TEST_CASE("tokenizer/sentencepiece_rules: pieces that DNA tokenizers do not have are named") {
+    const auto message = [](const ModelPiece& piece) {
+        SentencePieceModel model = model_of({{"A", -1}});
+        model.pieces.push_back(piece);
+        return message_of<InputError>([&] { bpe_rules_of(model, "x.model"); });
+    };
+    const std::string tail =
+        " is user-defined, unused, a byte or not ASCII, which DNA tokenizers do not have; make the tokenizer "
+        "with train-tokenizer";
+    for (const PieceKind kind : {PieceKind::user_defined, PieceKind::unused, PieceKind::byte})
+        DOCTEST_CHECK(message({"GATTACA", -2, kind}) == "x.model: piece 'GATTACA'" + tail);
+    DOCTEST_CHECK(message({"\xC3\x85", -2, PieceKind::normal}) == "x.model: piece '\xC3\x85'" + tail);
+    DOCTEST_CHECK(message({"A", -2, PieceKind::normal}) == "x.model: piece 'A' occurs twice");
+    SentencePieceModel unigram = model_of({{"A", -1}});
+    unigram.is_bpe = false;
+    DOCTEST_CHECK(message_of<InputError>([&] { bpe_rules_of(unigram, "x.model"); }) ==
+                  "x.model: is not a byte-pair encoding (SentencePiece model type bpe)");
+}
+
+DOCTEST_TEST_CASE("tokenizer/sentencepiece_rules: every split of a piece into two pieces is a merge") {
+    const BpeRules rules = small_rules();
+    DOCTEST_CHECK(rules.size() == 507);
+    DOCTEST_CHECK(rules.unknown_id == 1);
+    DOCTEST_CHECK(rules.letters['N'] == rules.find("N"));
+    DOCTEST_CHECK(rules.letters['n'] == no_token);
+    std::size_t merges = 0, wrong = 0;
+    for (Token left = 0; left < rules.size(); ++left) {
+        for (Token right = 0; right < rules.size(); ++right) {
+            const auto merged = rules.find(rules.texts[left] + rules.texts[right]);
+            const BpeRules::Merge merge = rules.merge(left, right);
+            merges += merged.has_value();
+            // ids, and so ranks, begin behind the five special pieces
+            wrong += merged ? merge.merged != *merged ||
+                                  merge.rank + 5 != static_cast<std::uint32_t>(rules.ids[*merged])
+                            : merge.rank != never;
+        }
+    }
+    DOCTEST_CHECK(wrong == 0);
+    DOCTEST_CHECK(rules.merges() == merges);
+    std::size_t visited = 0;
+    rules.for_each_merge([&](Token, Token, std::uint32_t) { ++visited; });
+    DOCTEST_CHECK(visited == merges);
 }

@@ -4,23 +4,32 @@
 #include "support/captured_log.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+#include "unit/tokenizer/bpe_oracle.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/nucleotide.hpp"
+#include "bigbird/core/rng.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
+#include "bigbird/tokenizer/train/exact_trainer.hpp"
 #include "bigbird/tokenizer/train/sentencepiece_trainer.hpp"
+#include "bigbird/tokenizer/train/training_corpus.hpp"
 
 #include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
 #include <sstream>
+#include <string>
+#include <tuple>
+#include <vector>
 
 using namespace bigbird;
 using namespace bigbird::testing;
-using tokenizer::DnaTokenizer;
-using tokenizer::OverlapCounting;
-using tokenizer::TrainEngine;
-using tokenizer::TrainSpec;
+using namespace bigbird::tokenizer;
 
 namespace {
 
@@ -28,19 +37,9 @@ tokenizer::TrainReport train_tokenizer(const TrainSpec& spec, const std::vector<
                                        const std::filesystem::path& target,
                                        Overwrite overwrite = Overwrite::refuse) {
     tokenizer::TokenizerTrainer trainer(spec, target, overwrite);
-    for (const std::string& sentence : sentences) {
+    for (const std::string& sentence : sentences)
         trainer.add(sentence);
-    }
     return trainer.finish();
-}
-
-std::vector<std::string> real_sentences() {
-    std::vector<std::string> sentences;
-    std::istringstream lines(read_file(test_data("tokenizer/sentences.txt")));
-    for (std::string line; std::getline(lines, line);) {
-        sentences.push_back(line);
-    }
-    return sentences;
 }
 
 std::string vocabulary_after(const TrainSpec& spec, std::vector<std::string> sentences) {
@@ -75,9 +74,8 @@ DOCTEST_TEST_CASE("train: spm_encode opens the model and gives the same ids") {
                                 (folder / "out.txt").string() + " 2> /dev/null";
     DOCTEST_REQUIRE(std::system(command.c_str()) == 0);
     std::string ours;
-    for (const std::int32_t id : DnaTokenizer::load(folder / "t.model").encode(window)) {
+    for (const std::int32_t id : DnaTokenizer::load(folder / "t.model").encode(window))
         ours += (ours.empty() ? "" : " ") + std::to_string(id);
-    }
     DOCTEST_CHECK(read_file(folder / "out.txt") == ours + "\n");
 }
 
@@ -97,9 +95,8 @@ DOCTEST_TEST_CASE("train: threads, lower case and runs of N change nothing") {
 
 DOCTEST_TEST_CASE("train: a chromosome on one line is split, not skipped and not fatal") {
     std::string chromosome;
-    for (const std::string& sentence : real_sentences()) {
+    for (const std::string& sentence : real_sentences())
         chromosome += sentence;
-    }
     const TempDir folder;
     const auto report = train_tokenizer({.vocab_size = 512}, {chromosome}, folder / "t.model");
     DOCTEST_CHECK(report.sentences == 1);
@@ -113,9 +110,8 @@ DOCTEST_TEST_CASE("train: the longest piece is as asked") {
         train_tokenizer({.vocab_size = 15, .max_piece_length = limit}, repeats, folder / "t.model");
         const auto tokenizer = DnaTokenizer::load(folder / "t.model");
         std::int32_t length = 0;
-        for (std::int32_t id = 0; id < tokenizer.vocab_size(); ++id) {
+        for (std::int32_t id = 0; id < tokenizer.vocab_size(); ++id)
             length = std::max(length, tokenizer.piece_length(id));
-        }
         return length;
     };
     DOCTEST_CHECK(longest(4) == 4);
@@ -217,7 +213,7 @@ DOCTEST_TEST_CASE("train: a corpus small for its vocabulary gets SentencePiece's
     train_tokenizer({.vocab_size = 8000, .engine = TrainEngine::sentencepiece}, real_sentences(),
                     folder / "sp.model");
     DOCTEST_CHECK(read_file(folder / "exact.model") == read_file(folder / "sp.model"));
-    const auto other = tokenizer::installed_counting() == tokenizer::OverlapCounting::alternate
+    const auto other = tokenizer::installed_counting() == OverlapCounting::alternate
                            ? OverlapCounting::every
                            : OverlapCounting::alternate;
     train_tokenizer({.vocab_size = 8000, .overlaps = other}, real_sentences(), folder / "other.model");
@@ -263,4 +259,320 @@ DOCTEST_TEST_CASE("train: a model may not take the name of the list beside it, a
                             Stopped);
     set_stop_signal(0);
     DOCTEST_CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+namespace {
+
+TrainingCorpus real_corpus(std::size_t copies) {
+    TrainingCorpus corpus(0);
+    for (const std::string& sentence : real_sentences())
+        corpus.add(sentence);
+    for (std::size_t i = 1; i < copies; ++i)
+        corpus.add(std::string(500, "ACGT"[i % 4]));
+    corpus.add_missing_letters();
+    return corpus;
+}
+
+}  // namespace
+
+// The whole file, settings included, where SentencePiece is the version that the settings' bytes were taken
+// from; the pieces with any version.
+DOCTEST_TEST_CASE("sentencepiece_trainer: our pieces make the file that the library writes") {
+    for (const std::int32_t limit : {16, 64}) {
+        for (const std::int32_t size : {40, 512, 1000}) {
+            const TrainSpec spec{.vocab_size = size, .max_piece_length = limit};
+            TrainingCorpus corpus = real_corpus(9);
+            const std::string library = train_with_sentencepiece(spec, corpus);
+            const LearnSpec learn{
+                .merges = size - 10, .max_piece_length = limit, .counting = installed_counting()};
+            const auto pieces = learn_pieces(corpus.positions(), learn, [](std::int64_t, double) {}).pieces;
+            const std::string ours = serialize(assemble_model(spec, pieces, corpus));
+            DOCTEST_CHECK(parse_sentencepiece_model(ours, "ours").pieces ==
+                          parse_sentencepiece_model(library, "library").pieces);
+            if (installed_counting() == OverlapCounting::alternate) DOCTEST_CHECK(ours == library);
+        }
+    }
+}
+
+namespace {
+
+std::vector<std::string> stretches_of(const TrainingCorpus& corpus) {
+    std::vector<std::string> stretches;
+    for (StretchReader reader(corpus.positions()); !reader.done(); reader.next())
+        stretches.push_back(reader.stretch());
+    return stretches;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("training_corpus: sentences are normalised and cut at N and at 30,000 bases") {
+    TrainingCorpus corpus(0);
+    corpus.add("nnAcguNNRTTN");
+    corpus.add("NNN");
+    corpus.add(std::string(60'001, 'G'));
+    DOCTEST_CHECK(corpus.seen() == 3);
+    DOCTEST_CHECK(corpus.sentences() == 3);
+    DOCTEST_CHECK(corpus.bases() == 6 + 60'001);
+    DOCTEST_CHECK(corpus.count(symbol_of_letter('T')) == 3);
+    corpus.add_missing_letters();
+    const std::vector<std::string> expected{"ACGT", "TT", std::string(30'000, 'G'), std::string(30'000, 'G'),
+                                            "G",    "N"};
+    DOCTEST_CHECK(stretches_of(corpus) == expected);
+}
+
+DOCTEST_TEST_CASE("training_corpus: a limit keeps a seeded sample in order") {
+    bigbird::Rng rng(1);
+    std::vector<std::string> sentences;
+    for (int i = 0; i < 2000; ++i) {
+        std::string& sentence = sentences.emplace_back("A");
+        while (sentence.size() < 100)
+            sentence += "ACGT"[rng.between(0, 3)];
+    }
+    const auto sample = [&](std::uint64_t seed, std::size_t most) {
+        TrainingCorpus corpus(seed, most);
+        for (const std::string& sentence : sentences)
+            corpus.add(sentence);
+        DOCTEST_CHECK(corpus.positions().size() <= most);
+        DOCTEST_CHECK(corpus.sentences() * 100 == corpus.bases());
+        std::int64_t letters = 0;
+        for (Symbol letter = 0; letter < 4; ++letter)
+            letters += corpus.count(letter);
+        DOCTEST_CHECK(letters == corpus.bases());
+        return stretches_of(corpus);
+    };
+    const auto some = sample(7, 60'000);
+    DOCTEST_CHECK(some.size() > 350);
+    DOCTEST_CHECK(some.size() < 595);
+    DOCTEST_CHECK(sample(7, 60'000) == some);
+    DOCTEST_CHECK(sample(8, 60'000) != some);
+    std::size_t next = 0;
+    for (const std::string& sentence : sentences)
+        next += next < some.size() && some[next] == sentence;
+    DOCTEST_CHECK(next == some.size());
+    DOCTEST_CHECK(sample(7, 1'000'000) == sentences);
+}
+
+DOCTEST_TEST_CASE("training_corpus: every byte is the letter that normalised_base makes of it") {
+    for (int byte = 0; byte < 256; ++byte) {
+        TrainingCorpus corpus(0);
+        const auto letter = static_cast<char>(byte);
+        corpus.add("AC" + std::string(1, letter) + "G");
+        const char base = bigbird::normalised_base(letter);
+        const std::vector<std::string> expected =
+            base == 'N' ? std::vector<std::string>{"AC", "G"}
+                        : std::vector<std::string>{"AC" + std::string(1, base) + "G"};
+        DOCTEST_CAPTURE(byte);
+        DOCTEST_CHECK(stretches_of(corpus) == expected);
+        DOCTEST_CHECK(corpus.bases() == (base == 'N' ? 3 : 4));
+    }
+}
+
+DOCTEST_TEST_CASE("training_corpus: missing letters are added once, and none that is there") {
+    TrainingCorpus corpus(0);
+    corpus.add("AATT");
+    corpus.add_missing_letters();
+    corpus.add_missing_letters();
+    DOCTEST_CHECK(stretches_of(corpus) == std::vector<std::string>{"AATT", "C", "G", "N"});
+    TrainingCorpus empty(0);
+    DOCTEST_CHECK(stretches_of(empty).empty());
+    DOCTEST_CHECK(StretchReader(empty.positions()).done());
+    empty.add_missing_letters();
+    DOCTEST_CHECK(stretches_of(empty) == std::vector<std::string>{"A", "C", "G", "T", "N"});
+}
+
+DOCTEST_TEST_CASE("training_corpus: one sentence is kept, however small the limit") {
+    TrainingCorpus corpus(3, 100);
+    corpus.add(std::string(500, 'A'));
+    DOCTEST_CHECK(corpus.sentences() == 1);
+    DOCTEST_CHECK(corpus.bases() == 500);
+    for (int i = 0; i < 50; ++i)
+        corpus.add(std::string(40, 'C'));
+    DOCTEST_CHECK(corpus.seen() == 51);
+    DOCTEST_CHECK(corpus.sentences() <= 2);
+}
+
+namespace {
+
+LetterArray letters_of(const std::vector<std::string>& stretches) {
+    LetterArray letters;
+    for (const std::string& stretch : stretches)
+        letters.append(stretch);
+    return letters;
+}
+
+std::vector<std::string> learn(const std::vector<std::string>& stretches, const LearnSpec& spec) {
+    LetterArray corpus = letters_of(stretches);
+    std::vector<std::string> texts;
+    for (const LearntPiece& piece : learn_pieces(corpus, spec, [](std::int64_t, double) {}).pieces)
+        texts.push_back(piece.text);
+    return texts;
+}
+
+// The definition: count every pair anew in each round, as SentencePiece from 0.1.99 on does.
+std::vector<std::string> learn_plainly(const std::vector<std::string>& stretches, const LearnSpec& spec) {
+    using Pair = std::pair<std::string,
+                           std::string>;  // symbols have distinct texts, since duplicates are never merged
+    std::vector<std::vector<std::string>> corpus;
+    for (const std::string& stretch : stretches) {
+        auto& tokens = corpus.emplace_back();
+        for (const char letter : stretch)
+            tokens.emplace_back(1, letter);
+    }
+    std::vector<std::string> learnt;
+    while (static_cast<std::int64_t>(learnt.size()) < spec.merges) {
+        std::map<Pair, std::int64_t> counts;
+        for (const auto& tokens : corpus) {
+            for (std::size_t i = 0; i + 1 < tokens.size(); ++i)
+                ++counts[{tokens[i], tokens[i + 1]}];
+        }
+        using Rank = std::tuple<std::int64_t, std::size_t, std::string>;
+        std::optional<std::pair<Rank, Pair>> best;
+        for (const auto& [pair, count] : counts) {
+            const std::string text = pair.first + pair.second;
+            const Rank rank(-count, text.size(), text);
+            const bool known = std::find(learnt.begin(), learnt.end(), text) != learnt.end();
+            if (!known && text.size() <= static_cast<std::size_t>(spec.max_piece_length) &&
+                (!best || rank < best->first)) {
+                best = {rank, pair};
+            }
+        }
+        if (!best) break;
+        const auto [left, right] = best->second;
+        learnt.push_back(left + right);
+        for (auto& tokens : corpus) {
+            for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+                if (tokens[i] == left && tokens[i + 1] == right) {
+                    tokens[i] += right;
+                    tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+                }
+            }
+        }
+    }
+    return learnt;
+}
+
+std::vector<std::string> random_stretches(bigbird::Rng& rng, const std::string& letters, int count) {
+    std::vector<std::string> stretches;
+    for (int i = 0; i < count; ++i) {
+        std::string& stretch = stretches.emplace_back();
+        while (stretch.size() < 300) {
+            stretch.append(static_cast<std::size_t>(rng.uniform() < 0.1 ? rng.between(2, 40) : 1),
+                           letters[random_number(rng, letters.size())]);
+        }
+    }
+    return stretches;
+}
+
+}  // namespace
+
+// Frequencies that tie between two splits of one text may be told apart by age in one and not in the other,
+// so the count of pieces stays where frequencies are well above 1.
+DOCTEST_TEST_CASE("tokenizer/exact_trainer: the pieces that plain counting gives") {
+    bigbird::Rng rng(11);
+    for (const std::string letters : {"ACGT", "AT", "AAAAC", "ACGTN"}) {
+        const auto stretches = random_stretches(rng, letters, 30);
+        for (const std::int32_t limit : {3, 16, 64}) {
+            const LearnSpec spec{.merges = 150, .max_piece_length = limit};
+            const auto plain = learn_plainly(stretches, spec);
+            for (const std::int32_t sweeps : {0, 100, 200}) {
+                LearnSpec swept = spec;
+                swept.most_sweeps = sweeps;
+                DOCTEST_CHECK(learn(stretches, swept) == plain);
+            }
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_trainer: sweeps and lists of positions make the same pieces") {
+    bigbird::Rng rng(12);
+    for (const std::string letters : {"ACGT", "AT", "AAAAC", "ACGTN", "A"}) {
+        const auto stretches = random_stretches(rng, letters, 200);
+        for (const OverlapCounting counting : {OverlapCounting::every, OverlapCounting::alternate}) {
+            const auto by = [&](std::int32_t sweeps) {
+                return learn(stretches, {.merges = 250,
+                                         .max_piece_length = 64,
+                                         .counting = counting,
+                                         .threads = 2,
+                                         .most_sweeps = sweeps});
+            };
+            const auto by_lists = by(0);
+            DOCTEST_CHECK(by(100) == by_lists);
+            DOCTEST_CHECK(by(200) == by_lists);
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_trainer: the threads change nothing") {
+    const auto sentences = real_sentences();
+    for (const OverlapCounting counting : {OverlapCounting::every, OverlapCounting::alternate}) {
+        const auto one = learn(sentences, {.merges = 600, .counting = counting});
+        DOCTEST_CHECK(one.size() == 600);
+        for (const int threads : {2, 5})
+            DOCTEST_CHECK(learn(sentences, {.merges = 600, .counting = counting, .threads = threads}) == one);
+        for (const std::int32_t sweeps : {0, 100}) {
+            DOCTEST_CHECK(learn(sentences, {.merges = 600, .counting = counting, .most_sweeps = sweeps}) ==
+                          one);
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_trainer: the pieces of SentencePiece 0.1.97 and 0.2.3, in order") {
+    const auto sentences = real_sentences();
+    const auto expected = [](const char* file) {
+        std::vector<std::string> pieces;
+        std::istringstream lines(read_file(test_data(std::string("tokenizer/") + file)));
+        for (std::string piece, score; lines >> piece >> score;) {
+            if (piece.size() > 1 && piece[0] != '[') pieces.push_back(piece);
+        }
+        return pieces;
+    };
+    const auto old = expected("small.vocab"), recent = expected("small_0.2.3.vocab");
+    DOCTEST_CHECK(old != recent);
+    DOCTEST_CHECK(learn(sentences, {.merges = 502, .counting = OverlapCounting::alternate}) == old);
+    DOCTEST_CHECK(learn(sentences, {.merges = 1990, .counting = OverlapCounting::every}) == recent);
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_trainer: ends where no pair is left") {
+    DOCTEST_CHECK(learn({"ACGT", "T"}, {.merges = 100}) == std::vector<std::string>{"AC", "GT", "ACGT"});
+    DOCTEST_CHECK(learn({"AAAA"}, {.merges = 100, .max_piece_length = 2}) == std::vector<std::string>{"AA"});
+    DOCTEST_CHECK(learn({"A", "C"}, {.merges = 100}).empty());
+    DOCTEST_CHECK(learn({}, {.merges = 100, .threads = 4}).empty());
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_trainer: an exception of `advance` ends it") {
+    LetterArray corpus = letters_of(real_sentences());
+    DOCTEST_CHECK_THROWS_AS(learn_pieces(corpus, {.merges = 500, .threads = 2},
+                                         [](std::int64_t, double) { throw std::runtime_error("stop"); }),
+                            std::runtime_error);
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_trainer: says where rare pairs leave the choice to chance") {
+    const auto certain = [](std::int64_t merges, bool only_certain) {
+        LetterArray corpus = letters_of(real_sentences());
+        const std::vector<std::uint8_t> letters(corpus.data(), corpus.data() + corpus.size());
+        const LearnSpec spec{.merges = merges, .only_certain = only_certain};
+        const LearntPieces learnt = learn_pieces(corpus, spec, [](std::int64_t, double) {});
+        const bool restored =
+            corpus.size() == letters.size() && std::equal(letters.begin(), letters.end(), corpus.data());
+        DOCTEST_CHECK(restored == (only_certain && !learnt.certain));
+        const auto count = static_cast<std::int64_t>(learnt.pieces.size());
+        DOCTEST_CHECK((count == merges || (only_certain && !learnt.certain && count > 1000)));
+        return learnt.certain;
+    };
+    DOCTEST_CHECK(certain(1000, true));
+    DOCTEST_CHECK_FALSE(certain(8000, true));
+    DOCTEST_CHECK_FALSE(certain(8000, false));
+}
+
+DOCTEST_TEST_CASE("tokenizer/exact_trainer: the share of the work rises to one") {
+    LetterArray corpus = letters_of(real_sentences());
+    double last = 0;
+    std::int64_t pieces = 0;
+    learn_pieces(corpus, {.merges = 300}, [&](std::int64_t done, double share) {
+        DOCTEST_CHECK(done == ++pieces);
+        DOCTEST_CHECK(share > 0);
+        last = share;
+    });
+    DOCTEST_CHECK(pieces == 300);
+    DOCTEST_CHECK(last == doctest::Approx(1));
 }

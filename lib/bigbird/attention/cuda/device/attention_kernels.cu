@@ -9,37 +9,29 @@ namespace bigbird::attention::cuda {
 
 namespace {
 
-template <int HeadDim, typename Scalar>
-int launch_forward(const Arguments& a, void* stream) {
-    Launches launches(stream);
-    DeviceLauncher<PtxIsa> launcher{launches};
-    if (a.kernels == KernelSet::hopper) {
-        launch_hopper_forward(launches, a);
-    } else {
-        launch_forward_units<HeadDim, Scalar>(launcher, a);
+struct ForwardPass {
+    template <int HeadDim, typename Scalar>
+    static void launch(Launches& launches, const Arguments& a) {
+        DeviceLauncher<PtxIsa> launcher{launches};
+        a.kernels == KernelSet::hopper ? launch_hopper_forward(launches, a)
+                                       : launch_forward_units<HeadDim, Scalar>(launcher, a);
+        launch_forward_sums<HeadDim, Scalar>(launcher, a);
     }
-    launch_forward_sums<HeadDim, Scalar>(launcher, a);
-    return launches.error();
-}
+};
 
-template <int HeadDim, typename Scalar>
-int launch_backward(const Arguments& a, void* stream) {
-    Launches launches(stream);
-    DeviceLauncher<PtxIsa> launcher{launches};
-    launch_deltas<HeadDim, Scalar>(launcher, a);
-    if (a.kernels == KernelSet::hopper) {
-        launch_hopper_gradients(launches, a);
-    } else {
-        launch_gradient_units<HeadDim, Scalar>(launcher, a);
+struct BackwardPass {
+    template <int HeadDim, typename Scalar>
+    static void launch(Launches& launches, const Arguments& a) {
+        DeviceLauncher<PtxIsa> launcher{launches};
+        launch_deltas<HeadDim, Scalar>(launcher, a);
+        a.kernels == KernelSet::hopper ? launch_hopper_gradients(launches, a)
+                                       : launch_gradient_units<HeadDim, Scalar>(launcher, a);
+        launch_gradient_sums<HeadDim, Scalar>(launcher, a);
     }
-    launch_gradient_sums<HeadDim, Scalar>(launcher, a);
-    return launches.error();
-}
+};
 
 bool supports(KernelSet kernels, int head_dim) {
-    if (kernels == KernelSet::hopper) {
-        return head_dim == 64;
-    }
+    if (kernels == KernelSet::hopper) return head_dim == 64;
 #if defined(BIGBIRD_ALL_KERNELS)
     return head_dim == 32 || head_dim == 64 || head_dim == 128;
 #else
@@ -59,44 +51,21 @@ int persistent_blocks(int device) {
     return multiprocessors;
 }
 
-template <typename Scalar>
-int forward_of(const Arguments& a, void* stream) {
+template <typename Pass, typename Scalar>
+void launch_pass(Launches& launches, const Arguments& a) {
 #if defined(BIGBIRD_ALL_KERNELS)
-    if (a.head_dim == 32) {
-        return launch_forward<32, Scalar>(a, stream);
-    }
-    if (a.head_dim == 128) {
-        return launch_forward<128, Scalar>(a, stream);
-    }
+    if (a.head_dim == 32) return Pass::template launch<32, Scalar>(launches, a);
+    if (a.head_dim == 128) return Pass::template launch<128, Scalar>(launches, a);
 #endif
-    return launch_forward<64, Scalar>(a, stream);
+    Pass::template launch<64, Scalar>(launches, a);
 }
 
-template <typename Scalar>
-int backward_of(const Arguments& a, void* stream) {
-#if defined(BIGBIRD_ALL_KERNELS)
-    if (a.head_dim == 32) {
-        return launch_backward<32, Scalar>(a, stream);
-    }
-    if (a.head_dim == 128) {
-        return launch_backward<128, Scalar>(a, stream);
-    }
-#endif
-    return launch_backward<64, Scalar>(a, stream);
-}
-
-int forward(const Arguments& a, void* stream) {
-    if (!is_valid(a)) {
-        return cudaErrorInvalidValue;
-    }
-    return a.element == Element::bf16 ? forward_of<Bf16>(a, stream) : forward_of<Fp16>(a, stream);
-}
-
-int backward(const Arguments& a, void* stream) {
-    if (!is_valid(a)) {
-        return cudaErrorInvalidValue;
-    }
-    return a.element == Element::bf16 ? backward_of<Bf16>(a, stream) : backward_of<Fp16>(a, stream);
+template <typename Pass>
+int run_pass(const Arguments& a, void* stream) {
+    if (!is_valid(a)) return cudaErrorInvalidValue;
+    Launches launches(stream);
+    a.element == Element::bf16 ? launch_pass<Pass, Bf16>(launches, a) : launch_pass<Pass, Fp16>(launches, a);
+    return launches.error();
 }
 
 int hang(void* stream) {
@@ -119,8 +88,8 @@ extern "C" const bigbird::attention::cuda::KernelTable* bigbird_cuda_kernels() {
                                    .error_text = error_text,
                                    .supports = supports,
                                    .persistent_blocks = persistent_blocks,
-                                   .forward = forward,
-                                   .backward = backward,
+                                   .forward = run_pass<ForwardPass>,
+                                   .backward = run_pass<BackwardPass>,
                                    .norm_forward = norm_forward,
                                    .norm_backward = norm_backward,
                                    .gelu_forward = gelu_forward,

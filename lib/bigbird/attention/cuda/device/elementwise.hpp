@@ -4,7 +4,7 @@
 #pragma once
 
 #include "bigbird/attention/cuda/device/tiles.hpp"
-#include "bigbird/attention/cuda/elementwise_arguments.hpp"
+#include "bigbird/attention/cuda/kernels.hpp"
 
 namespace bigbird::attention::cuda {
 
@@ -24,9 +24,7 @@ BIGBIRD_DEVICE std::uint64_t random_bits(std::uint64_t key, std::uint64_t counte
 
 /// Drops of eight neighbours, from `column` of a row on.
 BIGBIRD_DEVICE void drop(const Dropout& dropout, int row, int columns, int column, Eight& values) {
-    if (dropout.keys == nullptr) {
-        return;
-    }
+    if (dropout.keys == nullptr) return;
     const auto key = static_cast<std::uint64_t>(dropout.keys[row / dropout.rows_per_sample]);
     const std::int64_t first = static_cast<std::int64_t>(row % dropout.rows_per_sample) * columns + column;
     BIGBIRD_UNROLL
@@ -41,9 +39,8 @@ BIGBIRD_DEVICE void drop(const Dropout& dropout, int row, int columns, int colum
 template <DeviceIsa Isa>
 BIGBIRD_DEVICE float warp_sum(const Isa& isa, float value) {
     BIGBIRD_UNROLL
-    for (int mask = 1; mask < warp_lanes; mask *= 2) {
+    for (int mask = 1; mask < warp_lanes; mask *= 2)
         value += isa.shuffle_xor(value, mask);
-    }
     return value;
 }
 
@@ -53,9 +50,7 @@ BIGBIRD_DEVICE void for_chunks(const Isa& isa, int columns, const Body& body) {
     BIGBIRD_UNROLL
     for (int i = 0; i < norm_chunks; ++i) {
         const int column = (i * warp_lanes + isa.lane()) * 8;
-        if (column < columns) {
-            body(i, column);
-        }
+        if (column < columns) body(i, column);
     }
 }
 
@@ -81,72 +76,68 @@ BIGBIRD_DEVICE void store8(const Isa& isa, void* to, std::int64_t index, const E
 template <typename Scalar, DeviceIsa Isa>
 BIGBIRD_DEVICE Eight row_part(const Isa& isa, const NormArguments& a, int row, int column) {
     const Gather& from = a.gather;
-    if (from.ids == nullptr) {
+    if (from.ids == nullptr)
         return load8<Scalar>(isa, a.x, static_cast<std::int64_t>(row) * a.columns + column);
-    }
     const Eight word = load_floats(isa, from.words + from.ids[row] * a.columns + column),
                 type = load_floats(isa, from.token_types + from.types[row] * a.columns + column);
     const std::int64_t position = row % from.length;
     Eight sum{};
-    if (position < from.position_count) {
+    if (position < from.position_count)
         sum = load_floats(isa, from.positions + position * a.columns + column);
-    }
     BIGBIRD_UNROLL
-    for (int j = 0; j < 8; ++j) {
+    for (int j = 0; j < 8; ++j)
         sum.x[j] += word.x[j] * from.word_scale + type.x[j];
-    }
     return sum;
 }
 
 /// A warp a row. Any number of thread blocks.
-template <typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void norm_forward_kernel(const Isa& isa, const NormArguments& a) {
-    const int warp = isa.block() * warps_per_block + isa.thread() / warp_lanes;
-    for (int row = warp; row < a.rows; row += isa.blocks() * warps_per_block) {
-        const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns;
-        Eight values[norm_chunks];
-        float total = 0;
-        for_chunks(isa, a.columns, [&](int i, int column) {
-            Eight& v = values[i];
-            v = row_part<Scalar>(isa, a, row, column);
-            drop(a.dropout, row, a.columns, column, v);
-            const Eight rest = a.residual != nullptr ? load8<Scalar>(isa, a.residual, begin + column)
-                                                     : Eight{{0, 0, 0, 0, 0, 0, 0, 0}};
-            BIGBIRD_UNROLL
-            for (int j = 0; j < 8; ++j) {
-                // Rounded as it is stored, so that the backward pass sees what was normalised.
-                v.x[j] = isa.template widen<Scalar>(isa.template narrow<Scalar>(v.x[j] + rest.x[j]));
-                total += v.x[j];
+template <typename Scalar>
+struct NormForwardKernel : KernelShape<NormArguments> {
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const NormArguments& a) {
+        const int warp = isa.block() * warps_per_block + isa.thread() / warp_lanes;
+        for (int row = warp; row < a.rows; row += isa.blocks() * warps_per_block) {
+            const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns;
+            Eight values[norm_chunks];
+            float total = 0;
+            for_chunks(isa, a.columns, [&](int i, int column) {
+                Eight& v = values[i];
+                v = row_part<Scalar>(isa, a, row, column);
+                drop(a.dropout, row, a.columns, column, v);
+                const Eight rest = a.residual != nullptr ? load8<Scalar>(isa, a.residual, begin + column)
+                                                         : Eight{{0, 0, 0, 0, 0, 0, 0, 0}};
+                BIGBIRD_UNROLL
+                for (int j = 0; j < 8; ++j) {
+                    // Rounded as it is stored, so that the backward pass sees what was normalised.
+                    v.x[j] = isa.template widen<Scalar>(isa.template narrow<Scalar>(v.x[j] + rest.x[j]));
+                    total += v.x[j];
+                }
+                if (a.sum != nullptr) store8<Scalar>(isa, a.sum, begin + column, v);
+            });
+            const float mean = warp_sum(isa, total) / static_cast<float>(a.columns);
+            float squares = 0;
+            for_chunks(isa, a.columns, [&](int i, int) {
+                BIGBIRD_UNROLL
+                for (int j = 0; j < 8; ++j)
+                    squares += (values[i].x[j] - mean) * (values[i].x[j] - mean);
+            });
+            const float variance = warp_sum(isa, squares) / static_cast<float>(a.columns);
+            const float inverse = 1.0F / isa.sqrt(variance + a.epsilon);
+            for_chunks(isa, a.columns, [&](int i, int column) {
+                const Eight weight = load_floats(isa, a.weight + column),
+                            bias = load_floats(isa, a.bias + column);
+                BIGBIRD_UNROLL
+                for (int j = 0; j < 8; ++j)
+                    values[i].x[j] = (values[i].x[j] - mean) * inverse * weight.x[j] + bias.x[j];
+                store8<Scalar>(isa, a.y, begin + column, values[i]);
+            });
+            if (isa.lane() == 0 && a.mean != nullptr) {
+                a.mean[row] = mean;
+                a.inverse[row] = inverse;
             }
-            if (a.sum != nullptr) {
-                store8<Scalar>(isa, a.sum, begin + column, v);
-            }
-        });
-        const float mean = warp_sum(isa, total) / static_cast<float>(a.columns);
-        float squares = 0;
-        for_chunks(isa, a.columns, [&](int i, int) {
-            BIGBIRD_UNROLL
-            for (int j = 0; j < 8; ++j) {
-                squares += (values[i].x[j] - mean) * (values[i].x[j] - mean);
-            }
-        });
-        const float variance = warp_sum(isa, squares) / static_cast<float>(a.columns);
-        const float inverse = 1.0F / isa.sqrt(variance + a.epsilon);
-        for_chunks(isa, a.columns, [&](int i, int column) {
-            const Eight weight = load_floats(isa, a.weight + column),
-                        bias = load_floats(isa, a.bias + column);
-            BIGBIRD_UNROLL
-            for (int j = 0; j < 8; ++j) {
-                values[i].x[j] = (values[i].x[j] - mean) * inverse * weight.x[j] + bias.x[j];
-            }
-            store8<Scalar>(isa, a.y, begin + column, values[i]);
-        });
-        if (isa.lane() == 0 && a.mean != nullptr) {
-            a.mean[row] = mean;
-            a.inverse[row] = inverse;
         }
     }
-}
+};
 
 /// The rows of one warp: d_x, d_sum, and this lane's sums for d_weight and d_bias.
 template <typename Scalar, DeviceIsa Isa>
@@ -176,9 +167,8 @@ BIGBIRD_DEVICE void norm_backward_rows(const Isa& isa, const NormArguments& a, E
         product = warp_sum(isa, product) / static_cast<float>(a.columns);
         for_chunks(isa, a.columns, [&](int i, int column) {
             BIGBIRD_UNROLL
-            for (int j = 0; j < 8; ++j) {
+            for (int j = 0; j < 8; ++j)
                 slope[i].x[j] = inverse * (slope[i].x[j] - total - normal[i].x[j] * product);
-            }
             store8<Scalar>(isa, a.d_sum, begin + column, slope[i]);
             if (a.d_x != nullptr) {
                 drop(a.dropout, row, a.columns, column, slope[i]);
@@ -189,29 +179,32 @@ BIGBIRD_DEVICE void norm_backward_rows(const Isa& isa, const NormArguments& a, E
 }
 
 /// part_count thread blocks, with norm_backward_shared(columns) bytes; sum_parts_kernel adds their parts.
-template <typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void norm_backward_kernel(const Isa& isa, const NormArguments& a) {
-    Eight d_weight[norm_chunks] = {}, d_bias[norm_chunks] = {};
-    norm_backward_rows<Scalar>(isa, a, d_weight, d_bias);
-    auto* shared = reinterpret_cast<float*>(isa.shared());
-    float* mine = shared + isa.thread() / warp_lanes * 2 * a.columns;
-    for_chunks(isa, a.columns, [&](int i, int column) {
-        BIGBIRD_UNROLL
-        for (int j = 0; j < 8; ++j) {
-            mine[column + j] = d_weight[i].x[j];
-            mine[a.columns + column + j] = d_bias[i].x[j];
+/// Three blocks keep enough loads in flight for an H200's memory by Little's law.
+template <typename Scalar>
+struct NormBackwardKernel : KernelShape<NormArguments, threads_per_block, 3> {
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const NormArguments& a) {
+        Eight d_weight[norm_chunks] = {}, d_bias[norm_chunks] = {};
+        norm_backward_rows<Scalar>(isa, a, d_weight, d_bias);
+        auto* shared = reinterpret_cast<float*>(isa.shared());
+        float* mine = shared + isa.thread() / warp_lanes * 2 * a.columns;
+        for_chunks(isa, a.columns, [&](int i, int column) {
+            BIGBIRD_UNROLL
+            for (int j = 0; j < 8; ++j) {
+                mine[column + j] = d_weight[i].x[j];
+                mine[a.columns + column + j] = d_bias[i].x[j];
+            }
+        });
+        isa.sync_block();
+        for (int place = isa.thread(); place < 2 * a.columns; place += threads_per_block) {
+            float total = 0;
+            BIGBIRD_UNROLL
+            for (int warp = 0; warp < warps_per_block; ++warp)
+                total += shared[warp * 2 * a.columns + place];
+            a.parts[static_cast<std::int64_t>(isa.block()) * 2 * a.columns + place] = total;
         }
-    });
-    isa.sync_block();
-    for (int place = isa.thread(); place < 2 * a.columns; place += threads_per_block) {
-        float total = 0;
-        BIGBIRD_UNROLL
-        for (int warp = 0; warp < warps_per_block; ++warp) {
-            total += shared[warp * 2 * a.columns + place];
-        }
-        a.parts[static_cast<std::int64_t>(isa.block()) * 2 * a.columns + place] = total;
     }
-}
+};
 
 /// first[i] and second[i] are the sums of column i and columns + i of `parts` rows of 2 columns; without
 /// second, of `columns` columns. Each of sum_warps warps adds every sum_warps-th row, then their sums are
@@ -224,18 +217,14 @@ BIGBIRD_DEVICE void sum_parts_kernel(const Isa& isa, const float* parts, int par
     const int place = isa.block() * warp_lanes + lane;
     auto* shared = reinterpret_cast<float*>(isa.shared());
     float total = 0;
-    for (int part = warp; part < part_count && place < width; part += sum_warps) {
+    for (int part = warp; part < part_count && place < width; part += sum_warps)
         total += parts[static_cast<std::int64_t>(part) * width + place];
-    }
     shared[warp * warp_lanes + lane] = total;
     isa.sync_block();
-    if (warp > 0 || place >= width) {
-        return;
-    }
+    if (warp > 0 || place >= width) return;
     BIGBIRD_UNROLL
-    for (int other = 1; other < sum_warps; ++other) {
+    for (int other = 1; other < sum_warps; ++other)
         total += shared[other * warp_lanes + lane];
-    }
     (place < columns ? first[place] : second[place - columns]) = total;
 }
 
@@ -267,9 +256,8 @@ BIGBIRD_DEVICE SoftmaxSum sum_of_thread(const Isa& isa, const SoftmaxArguments& 
         }
         sum.total *= softmax_weight(isa, sum.highest, top);
         BIGBIRD_UNROLL
-        for (int j = 0; j < 8; ++j) {
+        for (int j = 0; j < 8; ++j)
             sum.total += softmax_weight(isa, v.x[j], top);
-        }
         sum.highest = top;
     }
     return sum;
@@ -282,9 +270,8 @@ BIGBIRD_DEVICE SoftmaxSum sum_of_block(const Isa& isa, const SoftmaxSum& own) {
     float *tops = shared, *totals = shared + softmax_warps, *beaten = shared + 2 * softmax_warps;
     float top = own.highest;
     BIGBIRD_UNROLL
-    for (int mask = 1; mask < warp_lanes; mask *= 2) {
+    for (int mask = 1; mask < warp_lanes; mask *= 2)
         top = isa.max(top, isa.shuffle_xor(top, mask));
-    }
     const float total = warp_sum(isa, own.total * softmax_weight(isa, own.highest, top));
     const bool is_beaten = isa.ballot(own.is_beaten) != 0;
     if (isa.lane() == 0) {
@@ -299,39 +286,39 @@ BIGBIRD_DEVICE SoftmaxSum sum_of_block(const Isa& isa, const SoftmaxSum& own) {
         sum.highest = isa.max(sum.highest, tops[warp]);
         sum.is_beaten = sum.is_beaten || beaten[warp] != 0;
     }
-    for (int warp = 0; warp < softmax_warps; ++warp) {
+    for (int warp = 0; warp < softmax_warps; ++warp)
         sum.total += totals[warp] * softmax_weight(isa, tops[warp], sum.highest);
-    }
     return sum;
 }
 
 /// A thread block of softmax_warps warps and softmax_shared bytes a row, which is read twice and written
 /// once.
-template <typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void softmax_kernel(const Isa& isa, const SoftmaxArguments& a) {
-    const int row = isa.block(), label = static_cast<int>(a.labels[row]);
-    const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns;
-    const float own = isa.template widen<Scalar>(static_cast<const std::uint16_t*>(a.logits)[begin + label]);
-    // Behind the barrier in sum_of_block() all have read `own`, which is written over.
-    const SoftmaxSum sum = sum_of_block(isa, sum_of_thread<Scalar>(isa, a, begin, label, own));
-    const float lse = sum.highest * log2_e + isa.log2(sum.total);  // log2 of the sum of e^logit
-    if (isa.thread() == 0) {
-        constexpr float ln_2 = 0.6931471805599453F;
-        a.nats[row] = (isa.log2(sum.total) + (sum.highest - own) * log2_e) * ln_2;
-        a.correct[row] = sum.is_beaten ? 0 : 1;
-    }
-    if (a.differentiate == 0) {
-        return;
-    }
-    for (int column = isa.thread() * 8; column < a.columns; column += softmax_warps * warp_lanes * 8) {
-        Eight v = load8<Scalar>(isa, a.logits, begin + column);
-        BIGBIRD_UNROLL
-        for (int j = 0; j < 8; ++j) {
-            v.x[j] = isa.exp2(v.x[j] * log2_e - lse) - (column + j == label ? 1.0F : 0.0F);
+template <typename Scalar>
+struct SoftmaxKernel : KernelShape<SoftmaxArguments, softmax_warps * warp_lanes, 3> {
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const SoftmaxArguments& a) {
+        const int row = isa.block(), label = static_cast<int>(a.labels[row]);
+        const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns;
+        const float own =
+            isa.template widen<Scalar>(static_cast<const std::uint16_t*>(a.logits)[begin + label]);
+        // Behind the barrier in sum_of_block() all have read `own`, which is written over.
+        const SoftmaxSum sum = sum_of_block(isa, sum_of_thread<Scalar>(isa, a, begin, label, own));
+        const float lse = sum.highest * log2_e + isa.log2(sum.total);  // log2 of the sum of e^logit
+        if (isa.thread() == 0) {
+            constexpr float ln_2 = 0.6931471805599453F;
+            a.nats[row] = (isa.log2(sum.total) + (sum.highest - own) * log2_e) * ln_2;
+            a.correct[row] = sum.is_beaten ? 0 : 1;
         }
-        store8<Scalar>(isa, a.logits, begin + column, v);
+        if (a.differentiate == 0) return;
+        for (int column = isa.thread() * 8; column < a.columns; column += softmax_warps * warp_lanes * 8) {
+            Eight v = load8<Scalar>(isa, a.logits, begin + column);
+            BIGBIRD_UNROLL
+            for (int j = 0; j < 8; ++j)
+                v.x[j] = isa.exp2(v.x[j] * log2_e - lse) - (column + j == label ? 1.0F : 0.0F);
+            store8<Scalar>(isa, a.logits, begin + column, v);
+        }
     }
-}
+};
 
 /// 0.5 x (1 + tanh(u)), u = sqrt(2 / pi) (x + 0.044715 x^3), and its slope. 0.5 (1 + tanh(u)) is the logistic
 /// function of 2 u: one power of 2 and one quotient.
@@ -348,50 +335,50 @@ BIGBIRD_DEVICE Gelu gelu_of(const Isa& isa, float x) {
 }
 
 /// A multiple of gelu_strips(columns) thread blocks; each thread keeps to eight columns.
-template <typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void gelu_forward_kernel(const Isa& isa, const GeluArguments& a) {
-    const int strips = gelu_strips(a.columns), groups = isa.blocks() / strips;
-    const int column = (isa.block() % strips * threads_per_block + isa.thread()) * 8;
-    if (column >= a.columns) {
-        return;
-    }
-    const Eight bias = load_floats(isa, a.bias + column);
-    for (int row = isa.block() / strips; row < a.rows; row += groups) {
-        const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns + column;
-        Eight v = load8<Scalar>(isa, a.x, begin);
-        BIGBIRD_UNROLL
-        for (int j = 0; j < 8; ++j) {
-            v.x[j] = gelu_of(isa, v.x[j] + bias.x[j]).value;
+template <typename Scalar>
+struct GeluForwardKernel : KernelShape<GeluArguments> {
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const GeluArguments& a) {
+        const int strips = gelu_strips(a.columns), groups = isa.blocks() / strips;
+        const int column = (isa.block() % strips * threads_per_block + isa.thread()) * 8;
+        if (column >= a.columns) return;
+        const Eight bias = load_floats(isa, a.bias + column);
+        for (int row = isa.block() / strips; row < a.rows; row += groups) {
+            const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns + column;
+            Eight v = load8<Scalar>(isa, a.x, begin);
+            BIGBIRD_UNROLL
+            for (int j = 0; j < 8; ++j)
+                v.x[j] = gelu_of(isa, v.x[j] + bias.x[j]).value;
+            store8<Scalar>(isa, a.y, begin, v);
         }
-        store8<Scalar>(isa, a.y, begin, v);
     }
-}
+};
 
 /// gelu_strips(columns) * part_count thread blocks; sum_parts_kernel adds their parts.
-template <typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void gelu_backward_kernel(const Isa& isa, const GeluArguments& a) {
-    const int strips = gelu_strips(a.columns), part = isa.block() / strips;
-    const int column = (isa.block() % strips * threads_per_block + isa.thread()) * 8;
-    if (column >= a.columns) {
-        return;
-    }
-    const Eight bias = load_floats(isa, a.bias + column);
-    Eight d_bias = {};
-    for (int row = part; row < a.rows; row += a.part_count) {
-        const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns + column;
-        const Eight d_y = load8<Scalar>(isa, a.d_y, begin);
-        Eight v = load8<Scalar>(isa, a.x, begin);
-        BIGBIRD_UNROLL
-        for (int j = 0; j < 8; ++j) {
-            v.x[j] = d_y.x[j] * gelu_of(isa, v.x[j] + bias.x[j]).slope;
-            d_bias.x[j] += v.x[j];
+template <typename Scalar>
+struct GeluBackwardKernel : KernelShape<GeluArguments> {
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const GeluArguments& a) {
+        const int strips = gelu_strips(a.columns), part = isa.block() / strips;
+        const int column = (isa.block() % strips * threads_per_block + isa.thread()) * 8;
+        if (column >= a.columns) return;
+        const Eight bias = load_floats(isa, a.bias + column);
+        Eight d_bias = {};
+        for (int row = part; row < a.rows; row += a.part_count) {
+            const std::int64_t begin = static_cast<std::int64_t>(row) * a.columns + column;
+            const Eight d_y = load8<Scalar>(isa, a.d_y, begin);
+            Eight v = load8<Scalar>(isa, a.x, begin);
+            BIGBIRD_UNROLL
+            for (int j = 0; j < 8; ++j) {
+                v.x[j] = d_y.x[j] * gelu_of(isa, v.x[j] + bias.x[j]).slope;
+                d_bias.x[j] += v.x[j];
+            }
+            store8<Scalar>(isa, a.d_x, begin, v);
         }
-        store8<Scalar>(isa, a.d_x, begin, v);
+        BIGBIRD_UNROLL
+        for (int j = 0; j < 8; ++j)
+            a.parts[static_cast<std::int64_t>(part) * a.columns + column + j] = d_bias.x[j];
     }
-    BIGBIRD_UNROLL
-    for (int j = 0; j < 8; ++j) {
-        a.parts[static_cast<std::int64_t>(part) * a.columns + column + j] = d_bias.x[j];
-    }
-}
+};
 
 }  // namespace bigbird::attention::cuda

@@ -6,59 +6,38 @@
 
 namespace bigbird::attention::cuda {
 
-int norm_forward(const NormArguments& a, void* stream) {
-    if (!is_valid(a)) {
-        return cudaErrorInvalidValue;
-    }
+namespace {
+
+/// Calls launch(launcher, element type) where the arguments are valid.
+template <typename Arguments, typename Launch>
+int launched(const Arguments& a, void* stream, const Launch& launch) {
+    if (!is_valid(a)) return cudaErrorInvalidValue;
     Launches launches(stream);
     DeviceLauncher<PtxIsa> launcher{launches};
-    a.element == Element::bf16 ? launch_norm_forward<Bf16>(launcher, a)
-                               : launch_norm_forward<Fp16>(launcher, a);
+    a.element == Element::bf16 ? launch(launcher, Bf16{}) : launch(launcher, Fp16{});
     return launches.error();
+}
+
+}  // namespace
+
+int norm_forward(const NormArguments& a, void* stream) {
+    return launched(a, stream, [&]<typename S>(auto& launcher, S) { launch_norm_forward<S>(launcher, a); });
 }
 
 int norm_backward(const NormArguments& a, void* stream) {
-    if (!is_valid(a)) {
-        return cudaErrorInvalidValue;
-    }
-    Launches launches(stream);
-    DeviceLauncher<PtxIsa> launcher{launches};
-    a.element == Element::bf16 ? launch_norm_backward<Bf16>(launcher, a)
-                               : launch_norm_backward<Fp16>(launcher, a);
-    return launches.error();
+    return launched(a, stream, [&]<typename S>(auto& launcher, S) { launch_norm_backward<S>(launcher, a); });
 }
 
 int gelu_forward(const GeluArguments& a, void* stream) {
-    if (!is_valid(a)) {
-        return cudaErrorInvalidValue;
-    }
-    Launches launches(stream);
-    DeviceLauncher<PtxIsa> launcher{launches};
-    a.element == Element::bf16 ? launch_gelu_forward<Bf16>(launcher, a)
-                               : launch_gelu_forward<Fp16>(launcher, a);
-    return launches.error();
+    return launched(a, stream, [&]<typename S>(auto& launcher, S) { launch_gelu_forward<S>(launcher, a); });
 }
 
 int gelu_backward(const GeluArguments& a, void* stream) {
-    if (!is_valid(a)) {
-        return cudaErrorInvalidValue;
-    }
-    Launches launches(stream);
-    DeviceLauncher<PtxIsa> launcher{launches};
-    a.element == Element::bf16 ? launch_gelu_backward<Bf16>(launcher, a)
-                               : launch_gelu_backward<Fp16>(launcher, a);
-    return launches.error();
+    return launched(a, stream, [&]<typename S>(auto& launcher, S) { launch_gelu_backward<S>(launcher, a); });
 }
 
 int softmax_gradient(const SoftmaxArguments& a, void* stream) {
-    if (!is_valid(a)) {
-        return cudaErrorInvalidValue;
-    }
-    Launches launches(stream);
-    DeviceLauncher<PtxIsa> launcher{launches};
-    a.element == Element::bf16 ? launch_softmax_gradient<Bf16>(launcher, a)
-                               : launch_softmax_gradient<Fp16>(launcher, a);
-    return launches.error();
+    return launched(a, stream, [&]<typename S>(auto& launcher, S) { launch_softmax_gradient<S>(launcher, a); });
 }
 
 }  // namespace bigbird::attention::cuda

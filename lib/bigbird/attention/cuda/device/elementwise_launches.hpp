@@ -6,52 +6,6 @@
 
 namespace bigbird::attention::cuda {
 
-template <typename Scalar>
-struct NormForwardKernel {
-    using Parameters = NormArguments;
-    static constexpr int threads = threads_per_block, resident = 1;
-    template <DeviceIsa Isa>
-    BIGBIRD_DEVICE static void run(const Isa& isa, const NormArguments& a) {
-        norm_forward_kernel<Scalar>(isa, a);
-    }
-};
-template <typename Scalar>
-struct NormBackwardKernel {
-    using Parameters = NormArguments;
-    // Three blocks keep enough loads in flight for an H200's memory by Little's law.
-    static constexpr int threads = threads_per_block, resident = 3;
-    template <DeviceIsa Isa>
-    BIGBIRD_DEVICE static void run(const Isa& isa, const NormArguments& a) {
-        norm_backward_kernel<Scalar>(isa, a);
-    }
-};
-template <typename Scalar>
-struct GeluForwardKernel {
-    using Parameters = GeluArguments;
-    static constexpr int threads = threads_per_block, resident = 1;
-    template <DeviceIsa Isa>
-    BIGBIRD_DEVICE static void run(const Isa& isa, const GeluArguments& a) {
-        gelu_forward_kernel<Scalar>(isa, a);
-    }
-};
-template <typename Scalar>
-struct GeluBackwardKernel {
-    using Parameters = GeluArguments;
-    static constexpr int threads = threads_per_block, resident = 1;
-    template <DeviceIsa Isa>
-    BIGBIRD_DEVICE static void run(const Isa& isa, const GeluArguments& a) {
-        gelu_backward_kernel<Scalar>(isa, a);
-    }
-};
-template <typename Scalar>
-struct SoftmaxKernel {
-    using Parameters = SoftmaxArguments;
-    static constexpr int threads = softmax_warps * warp_lanes, resident = 3;
-    template <DeviceIsa Isa>
-    BIGBIRD_DEVICE static void run(const Isa& isa, const SoftmaxArguments& a) {
-        softmax_kernel<Scalar>(isa, a);
-    }
-};
 struct SumPartsKernel {
     struct Parameters {
         const float* parts = nullptr;
@@ -75,10 +29,8 @@ constexpr int blocks_for(int items, int of_block) {
 inline bool is_valid(const NormArguments& a) {
     return a.columns % 8 == 0 && a.columns <= largest_norm;
 }
-inline bool is_valid(const GeluArguments& a) {
-    return a.columns % 8 == 0;
-}
-inline bool is_valid(const SoftmaxArguments& a) {
+template <typename Arguments>
+bool is_valid(const Arguments& a) {
     return a.columns % 8 == 0;
 }
 

@@ -3,7 +3,7 @@
 // warps serve each query tile, 32 rows a warp; a warp leaves out tiles that its own does not attend.
 #pragma once
 
-#include "bigbird/attention/cuda/device/key_walk.hpp"
+#include "bigbird/attention/cuda/device/tiles.hpp"
 
 namespace bigbird::attention::cuda {
 
@@ -28,13 +28,13 @@ template <int HeadDim>
 struct ForwardShared {
     static constexpr int stages = 2;
     static constexpr int bytes = (2 + 2 * stages) * SharedTile<HeadDim>::bytes;
-    std::byte* base;
+    std::byte* memory;
     BIGBIRD_DEVICE SharedTile<HeadDim> queries(int side) const { return tile(side); }
     BIGBIRD_DEVICE SharedTile<HeadDim> keys(int stage) const { return tile(2 + 2 * stage); }
     BIGBIRD_DEVICE SharedTile<HeadDim> values(int stage) const { return tile(3 + 2 * stage); }
 
 private:
-    BIGBIRD_DEVICE SharedTile<HeadDim> tile(int i) const { return {base + i * SharedTile<HeadDim>::bytes}; }
+    BIGBIRD_DEVICE SharedTile<HeadDim> tile(int i) const { return {memory + i * SharedTile<HeadDim>::bytes}; }
 };
 
 /// Scores of 32 queries against a tile of keys.
@@ -88,9 +88,8 @@ BIGBIRD_DEVICE void softmax_step(const Isa& isa, ForwardState<HeadDim, Stacks>& 
         for (int half = 0; half < 2; ++half) {
             float top = -INFINITY;
             BIGBIRD_UNROLL
-            for (int n = 0; n < 8; ++n) {
+            for (int n = 0; n < 8; ++n)
                 top = isa.max(top, isa.max(scores[stack][n].x[2 * half], scores[stack][n].x[2 * half + 1]));
-            }
             top = isa.max(top, isa.shuffle_xor(top, 1));
             top = isa.max(top, isa.shuffle_xor(top, 2));
             const float old = state.highest[stack][half];
@@ -125,9 +124,8 @@ BIGBIRD_DEVICE void multiply_values(const Isa& isa, const Accumulator (&weights)
     for (int step = 0; step < 4; ++step) {
         Fragment p[2];
         BIGBIRD_UNROLL
-        for (int stack = 0; stack < 2; ++stack) {
+        for (int stack = 0; stack < 2; ++stack)
             p[stack] = as_operand<Scalar>(isa, weights[stack][2 * step], weights[stack][2 * step + 1]);
-        }
         BIGBIRD_UNROLL
         for (int pair = 0; pair < HeadDim / 16; ++pair) {
             const Fragment b = second_operand_transposed(isa, values, 16 * step, pair);
@@ -197,98 +195,100 @@ BIGBIRD_DEVICE void forward_step(const Isa& isa, const Tiling& tiling, const Til
                                  ForwardState<HeadDim, 2>& state) {
     Accumulator scores[2][8];
     multiply_keys<HeadDim, Scalar>(isa, queries, keys, scores);
-    if (!bias.is_plain) {
-        add_element_biases<HeadDim>(isa, tiling, bias, row, scores);
-    }
+    if (!bias.is_plain) add_element_biases<HeadDim>(isa, tiling, bias, row, scores);
     softmax_step(isa, state, scores, scale_of<HeadDim>() * log2_e, bias.shared());
     multiply_values<HeadDim, Scalar>(isa, scores, values, state);
 }
 
 /// Thread block `isa.block()` of samples * queries.unit_count.
-template <int HeadDim, typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void forward_kernel(const Isa& isa, const Arguments& a) {
-    const ForwardShared<HeadDim> shared{isa.shared()};
-    const int sample = isa.block() / a.queries.unit_count;
-    const Unit unit = a.queries.units[isa.block() % a.queries.unit_count];
-    const int warp = isa.thread() / warp_lanes, side = warp / 2, row = warp % 2 * 32;
-    for (int i = 0; i < 2; ++i) {
-        const TokenRange range = tokens_of_side(a, unit, i);
-        load_tile<HeadDim>(isa, shared.queries(i), rows_of(a.q, sample, unit.head), range.first, range.count);
-    }
-    ForwardState<HeadDim, 2> state;
-    begin_softmax(state);
-    Fragment queries[2][steps<HeadDim>];
-    walk_keys<HeadDim>(
-        isa, a, shared, unit, sample, side,
-        [&] { load_rows<HeadDim>(isa, shared.queries(side), row, queries); },
-        [&](const TileBias& bias, const SharedTile<HeadDim>& keys, const SharedTile<HeadDim>& values) {
-            forward_step<HeadDim, Scalar>(isa, a.tiling, bias, row, queries, keys, values, state);
-        });
-    if (of_side(unit.tile, side) >= 0) {
-        BIGBIRD_UNROLL
-        for (int stack = 0; stack < 2; ++stack) {
-            finish_stack<HeadDim, Scalar>(isa, a, unit, sample, side, shared.queries(side), row + 16 * stack,
-                                          state.out[stack], state.highest[stack], state.total[stack]);
+template <int HeadDim, typename Scalar>
+struct ForwardKernel : KernelShape<Arguments, threads_per_block, 2> {
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const Arguments& a) {
+        const ForwardShared<HeadDim> shared{isa.shared()};
+        const int sample = isa.block() / a.queries.unit_count;
+        const Unit unit = a.queries.units[isa.block() % a.queries.unit_count];
+        const int warp = isa.thread() / warp_lanes, side = warp / 2, row = warp % 2 * 32;
+        for (int i = 0; i < 2; ++i) {
+            const TokenRange range = tokens_of_side(a, unit, i);
+            load_tile<HeadDim>(isa, shared.queries(i), rows_of(a.q, sample, unit.head), range.first,
+                               range.count);
+        }
+        ForwardState<HeadDim, 2> state;
+        begin_softmax(state);
+        Fragment queries[2][steps<HeadDim>];
+        walk_keys<HeadDim>(
+            isa, a, shared, unit, sample, side,
+            [&] { load_rows<HeadDim>(isa, shared.queries(side), row, queries); },
+            [&](const TileBias& bias, const SharedTile<HeadDim>& keys, const SharedTile<HeadDim>& values) {
+                forward_step<HeadDim, Scalar>(isa, a.tiling, bias, row, queries, keys, values, state);
+            });
+        if (of_side(unit.tile, side) >= 0) {
+            BIGBIRD_UNROLL
+            for (int stack = 0; stack < 2; ++stack) {
+                finish_stack<HeadDim, Scalar>(isa, a, unit, sample, side, shared.queries(side),
+                                              row + 16 * stack, state.out[stack], state.highest[stack],
+                                              state.total[stack]);
+            }
         }
     }
-}
+};
 
 /// The greatest of a row's log-sums, one a part; a lane of the row's looks at every lanes-th.
 template <int HeadDim, DeviceIsa Isa>
 BIGBIRD_DEVICE float highest_of_parts(const Isa& isa, const float* sums, int count) {
     constexpr int lanes = SumGrid<HeadDim>::lanes;
     float highest = -INFINITY;
-    for (int part = isa.thread() % lanes; part < count; part += lanes) {
+    for (int part = isa.thread() % lanes; part < count; part += lanes)
         highest = isa.max(highest, sums[part * tile_tokens * (HeadDim + 1)]);
-    }
     BIGBIRD_UNROLL
-    for (int mask = 1; mask < lanes; mask *= 2) {
+    for (int mask = 1; mask < lanes; mask *= 2)
         highest = isa.max(highest, isa.shuffle_xor(highest, mask));
-    }
     return highest;
 }
 
 /// Joins the parts of cut lists, in their order. Thread block of samples * queries.sum_count *
 /// SumGrid::blocks.
-template <int HeadDim, typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void combine_kernel(const Isa& isa, const Arguments& a) {
-    constexpr int part_floats = tile_tokens * (HeadDim + 1);
-    const SumGrid<HeadDim> at(isa);
-    const int sample = at.item / a.queries.sum_count;
-    const Sum sum = a.queries.sums[at.item % a.queries.sum_count];
-    const int first = first_token_of(a.tiling, sum.tile), count = count_tokens(a.tiling, sum.tile);
-    const std::int64_t slot = static_cast<std::int64_t>(sample) * a.queries.slots + sum.first;
-    const float* parts = a.workspace + slot * part_floats;
-    const float* sums = parts + tile_tokens * HeadDim + at.row;
-    const float highest = highest_of_parts<HeadDim>(isa, sums, sum.count);
-    const float offset = highest == -INFINITY ? 0.0F : highest;
-    float total = 0, values[8] = {};
-    for (int part = 0; part < sum.count; ++part) {
-        const float weight = isa.exp2(sums[part * part_floats] - offset);
-        float of_part[8];
-        isa.load_floats8(parts + part * part_floats + at.row * HeadDim + at.column, of_part);
-        total += weight;
+template <int HeadDim, typename Scalar>
+struct CombineKernel : KernelShape<Arguments> {
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const Arguments& a) {
+        constexpr int part_floats = tile_tokens * (HeadDim + 1);
+        const SumGrid<HeadDim> at(isa);
+        const int sample = at.item / a.queries.sum_count;
+        const Sum sum = a.queries.sums[at.item % a.queries.sum_count];
+        const int first = first_token_of(a.tiling, sum.tile), count = count_tokens(a.tiling, sum.tile);
+        const std::int64_t slot = static_cast<std::int64_t>(sample) * a.queries.slots + sum.first;
+        const float* parts = a.workspace + slot * part_floats;
+        const float* sums = parts + tile_tokens * HeadDim + at.row;
+        const float highest = highest_of_parts<HeadDim>(isa, sums, sum.count);
+        const float offset = highest == -INFINITY ? 0.0F : highest;
+        float total = 0, values[8] = {};
+        for (int part = 0; part < sum.count; ++part) {
+            const float weight = isa.exp2(sums[part * part_floats] - offset);
+            float of_part[8];
+            isa.load_floats8(parts + part * part_floats + at.row * HeadDim + at.column, of_part);
+            total += weight;
+            BIGBIRD_UNROLL
+            for (int j = 0; j < 8; ++j)
+                values[j] += weight * of_part[j];
+        }
+        const bool is_real =
+            at.row < count &&
+            (a.zero_padded_queries == 0 ||
+             a.key_mask[static_cast<std::int64_t>(sample) * a.tiling.length + first + at.row] != 0);
+        const float factor = total > 0 ? 1.0F / total : 0.0F;
         BIGBIRD_UNROLL
-        for (int j = 0; j < 8; ++j) {
-            values[j] += weight * of_part[j];
+        for (int j = 0; j < 8; ++j)
+            values[j] = is_real ? values[j] * factor : 0.0F;
+        if (at.row < count)
+            isa.template store8<Scalar>(rows_of(a.out, sample, sum.head).row(first + at.row) + at.column,
+                                        values);
+        if (at.column == 0) {
+            a.lse[row_place(a, sample, sum.head, sum.tile) + at.row] =
+                kept_lse(total > 0 ? highest + isa.log2(total) : -INFINITY, is_real);
         }
     }
-    const bool is_real =
-        at.row < count &&
-        (a.zero_padded_queries == 0 ||
-         a.key_mask[static_cast<std::int64_t>(sample) * a.tiling.length + first + at.row] != 0);
-    const float factor = total > 0 ? 1.0F / total : 0.0F;
-    BIGBIRD_UNROLL
-    for (int j = 0; j < 8; ++j) {
-        values[j] = is_real ? values[j] * factor : 0.0F;
-    }
-    if (at.row < count) {
-        isa.template store8<Scalar>(rows_of(a.out, sample, sum.head).row(first + at.row) + at.column, values);
-    }
-    if (at.column == 0) {
-        a.lse[row_place(a, sample, sum.head, sum.tile) + at.row] =
-            kept_lse(total > 0 ? highest + isa.log2(total) : -INFINITY, is_real);
-    }
-}
+};
 
 }  // namespace bigbird::attention::cuda

@@ -11,9 +11,9 @@ template <int HeadDim>
 struct KeyGradientShared {
     static constexpr int stage_bytes = 2 * SharedTile<HeadDim>::bytes + 2 * tile_tokens * 4;
     static constexpr int bytes = 2 * SharedTile<HeadDim>::bytes + 2 * stage_bytes;
-    std::byte* base;
-    BIGBIRD_DEVICE SharedTile<HeadDim> keys() const { return {base}; }
-    BIGBIRD_DEVICE SharedTile<HeadDim> values() const { return {base + SharedTile<HeadDim>::bytes}; }
+    std::byte* memory;
+    BIGBIRD_DEVICE SharedTile<HeadDim> keys() const { return {memory}; }
+    BIGBIRD_DEVICE SharedTile<HeadDim> values() const { return {memory + SharedTile<HeadDim>::bytes}; }
     BIGBIRD_DEVICE SharedTile<HeadDim> queries(int stage) const { return {stage_base(stage)}; }
     BIGBIRD_DEVICE SharedTile<HeadDim> d_out(int stage) const {
         return {stage_base(stage) + SharedTile<HeadDim>::bytes};
@@ -25,7 +25,7 @@ struct KeyGradientShared {
 
 private:
     BIGBIRD_DEVICE std::byte* stage_base(int stage) const {
-        return base + 2 * SharedTile<HeadDim>::bytes + stage * stage_bytes;
+        return memory + 2 * SharedTile<HeadDim>::bytes + stage * stage_bytes;
     }
 };
 
@@ -134,42 +134,46 @@ BIGBIRD_DEVICE void store_key_gradients(const Isa& isa, const Arguments& a, cons
 }
 
 /// dk and dv. Thread block of samples * keys.unit_count; 16 keys a warp.
-template <int HeadDim, typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void key_gradient_kernel(const Isa& isa, const Arguments& a) {
-    const KeyGradientShared<HeadDim> shared{isa.shared()};
-    const int sample = isa.block() / a.keys.unit_count;
-    const Unit unit = a.keys.units[isa.block() % a.keys.unit_count];
-    const int row = isa.thread() / warp_lanes * 16, tile = unit.tile[0];
-    const int first = first_token_of(a.tiling, tile), count = count_tokens(a.tiling, tile);
-    load_tile<HeadDim>(isa, shared.keys(), rows_of(a.k, sample, unit.head), first, count);
-    load_tile<HeadDim>(isa, shared.values(), rows_of(a.v, sample, unit.head), first, count);
-    Entry entry = entry_of(a.keys, unit, 0), next = entry_of(a.keys, unit, 1);
-    load_queries<HeadDim>(isa, a, shared, sample, unit.head, entry, 0);
-    isa.commit_copies();
-    const KeyBits bits = bits_of(isa, load_key_pair(isa, a, sample, first, count));
-    isa.wait_copies();
-    isa.sync_block();
-    KeyOperands<HeadDim> operands;
-    BIGBIRD_UNROLL
-    for (int step = 0; step < HeadDim / 16; ++step) {
-        operands.k[step] = first_operand(isa, shared.keys(), row, step);
-        operands.v[step] = first_operand(isa, shared.values(), row, step);
-    }
-    Accumulator dk[stacked<HeadDim>], dv[stacked<HeadDim>];
-    for (int i = 0; i < unit.count; ++i) {
-        const int stage = i % 2;
-        const TileBias bias = bias_of(a, entry.bias[0], count, bits);
-        if (i + 1 < unit.count) {
-            entry = next;
-            load_queries<HeadDim>(isa, a, shared, sample, unit.head, entry, 1 - stage);
-            isa.commit_copies();
-            next = entry_of(a.keys, unit, i + 2);
-        }
-        key_gradient_step<HeadDim, Scalar>(isa, a.tiling, bias, row, operands, shared, stage, dk, dv);
+template <int HeadDim, typename Scalar>
+struct KeyGradientKernel : KernelShape<Arguments, threads_per_block, (HeadDim > 64 ? 1 : 3)> {
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const Arguments& a) {
+        const KeyGradientShared<HeadDim> shared{isa.shared()};
+        const int sample = isa.block() / a.keys.unit_count;
+        const Unit unit = a.keys.units[isa.block() % a.keys.unit_count];
+        const int row = isa.thread() / warp_lanes * 16, tile = unit.tile[0];
+        const int first = first_token_of(a.tiling, tile), count = count_tokens(a.tiling, tile);
+        load_tile<HeadDim>(isa, shared.keys(), rows_of(a.k, sample, unit.head), first, count);
+        load_tile<HeadDim>(isa, shared.values(), rows_of(a.v, sample, unit.head), first, count);
+        Entry entry = entry_of(a.keys, unit, 0), next = entry_of(a.keys, unit, 1);
+        load_queries<HeadDim>(isa, a, shared, sample, unit.head, entry, 0);
+        isa.commit_copies();
+        const KeyBits bits = bits_of(isa, load_key_pair(isa, a, sample, first, count));
         isa.wait_copies();
-        isa.sync_block();  // the next stage has come, and this one has been read
+        isa.sync_block();
+        KeyOperands<HeadDim> operands;
+        BIGBIRD_UNROLL
+        for (int step = 0; step < HeadDim / 16; ++step) {
+            operands.k[step] = first_operand(isa, shared.keys(), row, step);
+            operands.v[step] = first_operand(isa, shared.values(), row, step);
+        }
+        Accumulator dk[stacked<HeadDim>], dv[stacked<HeadDim>];
+        for (int i = 0; i < unit.count; ++i) {
+            const int stage = i % 2;
+            const TileBias bias = bias_of(a, entry.bias[0], count, bits);
+            if (i + 1 < unit.count) {
+                entry = next;
+                load_queries<HeadDim>(isa, a, shared, sample, unit.head, entry, 1 - stage);
+                isa.commit_copies();
+                next = entry_of(a.keys, unit, i + 2);
+            }
+            key_gradient_step<HeadDim, Scalar>(isa, a.tiling, bias, row, operands, shared, stage, dk, dv);
+            isa.wait_copies();
+            isa.sync_block();  // the next stage has come, and this one has been read
+        }
+        store_key_gradients<HeadDim, Scalar>(isa, a, unit, sample, row, shared.keys(), shared.values(), dk,
+                                             dv);
     }
-    store_key_gradients<HeadDim, Scalar>(isa, a, unit, sample, row, shared.keys(), shared.values(), dk, dv);
-}
+};
 
 }  // namespace bigbird::attention::cuda

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bigbird/attention/cuda/device/tiles.hpp"
-#include "bigbird/attention/cuda/elementwise_arguments.hpp"
+#include "bigbird/attention/cuda/kernels.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -26,9 +26,7 @@ public:
 
     template <DeviceIsa Isa, typename Kernel>
     void launch(int blocks, int shared_bytes, const typename Kernel::Parameters& parameters) {
-        if (error_ != cudaSuccess || blocks == 0) {
-            return;
-        }
+        if (error_ != cudaSuccess || blocks == 0) return;
         if (shared_bytes > 48 * 1024) {
             error_ = cudaFuncSetAttribute(reinterpret_cast<const void*>(&enter<Isa, Kernel>),
                                           cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);

@@ -2,21 +2,21 @@
 // dq: the forward pass's units again, with probabilities made from the log-sums.
 #pragma once
 
-#include "bigbird/attention/cuda/device/key_walk.hpp"
+#include "bigbird/attention/cuda/device/tiles.hpp"
 
 namespace bigbird::attention::cuda {
 
 template <int HeadDim>
 struct QueryGradientShared {
     static constexpr int bytes = 8 * SharedTile<HeadDim>::bytes;
-    std::byte* base;
+    std::byte* memory;
     BIGBIRD_DEVICE SharedTile<HeadDim> queries(int side) const { return tile(side); }
     BIGBIRD_DEVICE SharedTile<HeadDim> d_out(int side) const { return tile(2 + side); }
     BIGBIRD_DEVICE SharedTile<HeadDim> keys(int stage) const { return tile(4 + 2 * stage); }
     BIGBIRD_DEVICE SharedTile<HeadDim> values(int stage) const { return tile(5 + 2 * stage); }
 
 private:
-    BIGBIRD_DEVICE SharedTile<HeadDim> tile(int i) const { return {base + i * SharedTile<HeadDim>::bytes}; }
+    BIGBIRD_DEVICE SharedTile<HeadDim> tile(int i) const { return {memory + i * SharedTile<HeadDim>::bytes}; }
 };
 
 /// Starts copying a unit's query tiles and their d_out.
@@ -144,28 +144,30 @@ BIGBIRD_DEVICE void store_query_gradients(const Isa& isa, const Arguments& a, co
 }
 
 /// dq. Thread block of samples * queries.unit_count.
-template <int HeadDim, typename Scalar, DeviceIsa Isa>
-BIGBIRD_DEVICE void query_gradient_kernel(const Isa& isa, const Arguments& a) {
-    const QueryGradientShared<HeadDim> shared{isa.shared()};
-    const int sample = isa.block() / a.queries.unit_count;
-    const Unit unit = a.queries.units[isa.block() % a.queries.unit_count];
-    const int warp = isa.thread() / warp_lanes, side = warp / 2, row = warp % 2 * 32;
-    load_query_tiles<HeadDim>(isa, a, shared, unit, sample);
-    QueryOperands<HeadDim> operands;
-    Accumulator dq[2][stacked<HeadDim>];
-    walk_keys<HeadDim>(
-        isa, a, shared, unit, sample, side,
-        [&] {
-            const int tile = of_side(unit.tile, side) < 0 ? 0 : of_side(unit.tile, side);
-            load_operands<HeadDim>(isa, a, shared, row_place(a, sample, unit.head, tile), side, row,
-                                   operands);
-        },
-        [&](const TileBias& bias, const SharedTile<HeadDim>& keys, const SharedTile<HeadDim>& values) {
-            query_gradient_step<HeadDim, Scalar>(isa, a.tiling, bias, row, operands, keys, values, dq);
-        });
-    if (of_side(unit.tile, side) >= 0) {
-        store_query_gradients<HeadDim, Scalar>(isa, a, unit, sample, side, row, shared.queries(side), dq);
+template <int HeadDim, typename Scalar>
+struct QueryGradientKernel : KernelShape<Arguments, threads_per_block, 2> {
+    template <DeviceIsa Isa>
+    BIGBIRD_DEVICE static void run(const Isa& isa, const Arguments& a) {
+        const QueryGradientShared<HeadDim> shared{isa.shared()};
+        const int sample = isa.block() / a.queries.unit_count;
+        const Unit unit = a.queries.units[isa.block() % a.queries.unit_count];
+        const int warp = isa.thread() / warp_lanes, side = warp / 2, row = warp % 2 * 32;
+        load_query_tiles<HeadDim>(isa, a, shared, unit, sample);
+        QueryOperands<HeadDim> operands;
+        Accumulator dq[2][stacked<HeadDim>];
+        walk_keys<HeadDim>(
+            isa, a, shared, unit, sample, side,
+            [&] {
+                const int tile = of_side(unit.tile, side) < 0 ? 0 : of_side(unit.tile, side);
+                load_operands<HeadDim>(isa, a, shared, row_place(a, sample, unit.head, tile), side, row,
+                                       operands);
+            },
+            [&](const TileBias& bias, const SharedTile<HeadDim>& keys, const SharedTile<HeadDim>& values) {
+                query_gradient_step<HeadDim, Scalar>(isa, a.tiling, bias, row, operands, keys, values, dq);
+            });
+        if (of_side(unit.tile, side) >= 0)
+            store_query_gradients<HeadDim, Scalar>(isa, a, unit, sample, side, row, shared.queries(side), dq);
     }
-}
+};
 
 }  // namespace bigbird::attention::cuda

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles in shared memory and fragments in registers, for tensor cores of compute capability 8.0 and up
-// (mma.sync.m16n8k16). All device code is written against a `DeviceIsa`: ptx_machine.cuh on a GPU, an
+// (mma.sync.m16n8k16). All device code is written against a `DeviceIsa`: ptx_isa.cuh on a GPU, an
 // emulated one in tests. A fragment's registers lie as the PTX manual says (mma.m16n8k16, ldmatrix): with g =
 // lane / 4 and t = lane % 4, an accumulator holds rows g and g + 8, columns 2t and 2t + 1.
 #pragma once
 
-#include "bigbird/attention/cuda/arguments.hpp"
+#include "bigbird/attention/cuda/kernels.hpp"
 
 #include <cmath>
 #include <concepts>
@@ -22,12 +22,21 @@
 
 namespace bigbird::attention::cuda {
 
+inline constexpr int warp_lanes = 32, warps_per_block = 4, threads_per_block = warps_per_block * warp_lanes;
+
+/// What a Launcher asks of a kernel besides run(isa, parameters): threads of a block, and blocks of a
+/// multiprocessor for which registers must do.
+template <typename P, int Threads = threads_per_block, int Resident = 1>
+struct KernelShape {
+    using Parameters = P;
+    static constexpr int threads = Threads, resident = Resident;
+};
+
 struct Bf16 {};
 struct Fp16 {};
 
-inline constexpr int warp_lanes = 32, warps_per_block = 4, threads_per_block = warps_per_block * warp_lanes;
 inline constexpr float log2_e = 1.4426950408889634F;
-/// biases.hpp's padding_bias, for scores in log2.
+/// pattern.hpp's padding_bias, for scores in log2.
 inline constexpr float padding_bias_log2 = -1e4F * log2_e;
 
 /// Four registers of a 16 x 16 operand, or of two 16 x 8 ones.
@@ -132,9 +141,8 @@ BIGBIRD_DEVICE void load_rows(const Isa& isa, const SharedTile<HeadDim>& tile, i
     BIGBIRD_UNROLL
     for (int stack = 0; stack < 2; ++stack) {
         BIGBIRD_UNROLL
-        for (int step = 0; step < HeadDim / 16; ++step) {
+        for (int step = 0; step < HeadDim / 16; ++step)
             rows[stack][step] = first_operand(isa, tile, row + 16 * stack, step);
-        }
     }
 }
 
@@ -256,9 +264,8 @@ BIGBIRD_DEVICE constexpr float scale_of() {
 template <int HeadDim>
 BIGBIRD_DEVICE void scale_rows(Accumulator (&values)[stacked<HeadDim>], float factor) {
     BIGBIRD_UNROLL
-    for (int i = 0; i < HeadDim / 2; ++i) {
+    for (int i = 0; i < HeadDim / 2; ++i)
         values[i / 4].x[i % 4] *= factor;
-    }
 }
 
 /// How the sums over the parts of cut lists go over threads: eight columns a thread, `lanes` threads a row,
@@ -298,9 +305,8 @@ BIGBIRD_DEVICE void store_rows(const Isa& isa, const SharedTile<HeadDim>& throug
     for (int i = 0; i < 16 * chunks / warp_lanes; ++i) {
         const int place = i * warp_lanes + lane;
         const int of_tile = row + place / chunks, column = place % chunks;
-        if (of_tile < count) {
+        if (of_tile < count)
             isa.store16(to.row(first + of_tile) + column * 8, through.chunk(of_tile, column));
-        }
     }
     isa.sync_warp();
 }
@@ -318,6 +324,44 @@ BIGBIRD_DEVICE void store_part(const Isa& isa, float* part, int row,
             place[0] = values[n].x[2 * half];
             place[1] = values[n].x[2 * half + 1];
         }
+    }
+}
+
+// How a query unit's key tiles go through two stages of shared memory: the next one comes while one is worked
+// on.
+
+/// Calls begin() when the first keys, and whatever was copied before the call, are there, and step(bias,
+/// keys, values) for each key tile that the queries of `side` attend. `Shared` has keys(stage) and
+/// values(stage). All threads of the block call it.
+template <int HeadDim, DeviceIsa Isa, typename Shared, typename Begin, typename Step>
+BIGBIRD_DEVICE void walk_keys(const Isa& isa, const Arguments& a, const Shared& shared, const Unit& unit,
+                              int sample, int side, const Begin& begin, const Step& step) {
+    const HeadRows k = rows_of(a.k, sample, unit.head), v = rows_of(a.v, sample, unit.head);
+    Entry entry = entry_of(a.queries, unit, 0), next = entry_of(a.queries, unit, 1);
+    const auto load = [&](const Entry& of, int stage) {
+        const int first = first_of(of), count = count_of(of);
+        load_tile<HeadDim>(isa, shared.keys(stage), k, first, count);
+        load_tile<HeadDim>(isa, shared.values(stage), v, first, count);
+        isa.commit_copies();
+        return load_key_pair(isa, a, sample, first, count);
+    };
+    KeyPair pair = load(entry, 0);
+    const auto finish = [&] {  // what all threads have copied is there for all
+        isa.wait_copies();
+        isa.sync_block();
+    };
+    finish();
+    begin();
+    for (int i = 0; i < unit.count; ++i) {
+        const int stage = i % 2, place = of_side(entry.bias, side);
+        const TileBias bias = bias_of(a, place < 0 ? 0 : place, count_of(entry), bits_of(isa, pair));
+        if (i + 1 < unit.count) {
+            entry = next;
+            pair = load(entry, 1 - stage);
+            next = entry_of(a.queries, unit, i + 2);
+        }
+        if (place >= 0) step(bias, shared.keys(stage), shared.values(stage));
+        finish();  // the next stage has come, and this one has been read
     }
 }
 

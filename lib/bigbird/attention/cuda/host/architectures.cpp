@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/attention/cuda/host/architectures.hpp"
+#include "bigbird/attention/cuda/kernels.hpp"
 
 const char* bigbird_cuda_architectures() {
     return BIGBIRD_CUDA_ARCHITECTURES;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/attention/cuda/host/kernel_library.hpp"
 
-#include "bigbird/attention/cuda/host/architectures.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/system/program_file.hpp"
 
@@ -31,18 +30,15 @@ const KernelTable& open_library() {
     void* symbol = ::dlsym(open_file(file), "bigbird_cuda_kernels");
     const KernelTable* table =
         symbol == nullptr ? nullptr : reinterpret_cast<decltype(&bigbird_cuda_kernels)>(symbol)();
-    if (table == nullptr || table->version != kernel_table_version) {
+    if (table == nullptr || table->version != kernel_table_version)
         throw DeviceError(file.string() + " belongs to another version; build it again");
-    }
     return *table;
 }
 
 }  // namespace
 
 const KernelTable& kernel_library() {
-    if (const KernelTable* emulated = emulation; emulated != nullptr) {
-        return *emulated;
-    }
+    if (const KernelTable* emulated = emulation; emulated != nullptr) return *emulated;
     static const KernelTable& table = open_library();
     return table;
 }

@@ -3,12 +3,18 @@
 
 #include "bigbird/attention/cuda/kernels.hpp"
 
+#include <string>
+
 namespace bigbird::attention::cuda {
 
 /// The kernels of bigbird-cuda.so, which is looked for beside the program and in the folder bin beside the
 /// program's (for test programs), and opened on the first call. Throws DeviceError where it is missing or
 /// belongs to another version. Thread-safe.
 const KernelTable& kernel_library();
+
+/// The architectures that it holds code for, such as "sm_80, compute_80 (PTX), sm_90a". Throws as
+/// kernel_library() does.
+std::string kernel_architectures();
 
 /// Whether the kernels can compute with tensors on a GPU or, while they are emulated, on the CPU.
 bool kernels_serve(bool is_gpu);

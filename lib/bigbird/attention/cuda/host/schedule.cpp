@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <queue>
 #include <utility>
 
 namespace bigbird::attention::cuda {
@@ -25,9 +27,7 @@ class BiasTable {
 public:
     std::int32_t place(const std::vector<float>& biases) {
         const auto [found, is_new] = places_.try_emplace(biases, static_cast<std::int32_t>(places_.size()));
-        if (is_new) {
-            values_.insert(values_.end(), biases.begin(), biases.end());
-        }
+        if (is_new) values_.insert(values_.end(), biases.begin(), biases.end());
         return found->second;
     }
     std::vector<float> take() { return std::move(values_); }
@@ -47,9 +47,8 @@ std::int32_t place_of(const Tiling& tiling, int tile) {
 
 /// The tiles that lie in a block or that a block lies in.
 std::pair<int, int> tiles_of_block(const Tiling& tiling, int block) {
-    if (tiling.block >= tile_tokens) {
+    if (tiling.block >= tile_tokens)
         return {block * tiling.tiles_per_span, (block + 1) * tiling.tiles_per_span};
-    }
     return {block / tiling.blocks_per_tile, block / tiling.blocks_per_tile + 1};
 }
 
@@ -74,9 +73,8 @@ std::vector<LinkList> tile_lists(const BlockLayout& layout, const Tiling& tiling
     }
     std::vector<LinkList> lists(at(tiling.tiles));
     for (std::size_t tile = 0; tile < lists.size(); ++tile) {
-        for (const auto& [key, biases] : found[tile]) {
+        for (const auto& [key, biases] : found[tile])
             lists[tile].push_back({key, table.place(biases), place_of(tiling, key)});
-        }
     }
     return lists;
 }
@@ -95,9 +93,8 @@ std::vector<LinkList> transposed(const std::vector<LinkList>& lists, const Tilin
 int choose_longest(const std::vector<std::vector<LinkList>>& heads) {
     std::vector<std::size_t> lengths;
     for (const auto& lists : heads) {
-        for (const LinkList& list : lists) {
+        for (const LinkList& list : lists)
             lengths.push_back(list.size());
-        }
     }
     const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
     std::nth_element(lengths.begin(), middle, lengths.end());
@@ -124,9 +121,7 @@ std::vector<Entry> merge(const LinkList& a, const LinkList& b) {
     }
     for (std::size_t k = 0; k < std::max(alone[0].size(), alone[1].size()); ++k) {
         for (const auto& side : alone) {
-            if (k < side.size()) {
-                both.push_back(side[k]);
-            }
+            if (k < side.size()) both.push_back(side[k]);
         }
     }
     return both;
@@ -146,14 +141,13 @@ void add_units(WorkList& work, int head, int first, int second, const std::vecto
             work.slots += parts;
         }
     }
-    const auto base = static_cast<std::int32_t>(work.entries.size());
+    const auto first_entry = static_cast<std::int32_t>(work.entries.size());
     work.entries.insert(work.entries.end(), entries.begin(), entries.end());
     for (int part = 0; part < parts; ++part) {
         const int begin = part * count / parts, end = (part + 1) * count / parts;
-        Unit unit{head, {first, second}, base + begin, end - begin, {-1, -1}, 0};
-        for (int side = 0; is_cut && side < 2; ++side) {
+        Unit unit{head, {first, second}, first_entry + begin, end - begin, {-1, -1}, 0};
+        for (int side = 0; is_cut && side < 2; ++side)
             unit.slot[side] = tiles[side] >= 0 ? slot[side] + part : -1;
-        }
         work.units.push_back(unit);
     }
 }
@@ -179,9 +173,8 @@ void add_pairs(WorkList& work, int head, const std::vector<LinkList>& lists, con
 void add_query_units(WorkList& work, int head, const std::vector<LinkList>& lists, int longest) {
     const std::size_t first_unit = work.units.size();
     std::vector<int> is_long, is_short;
-    for (int tile = 0; tile < static_cast<int>(lists.size()); ++tile) {
+    for (int tile = 0; tile < static_cast<int>(lists.size()); ++tile)
         (static_cast<int>(lists[at(tile)].size()) > longest ? is_long : is_short).push_back(tile);
-    }
     add_pairs(work, head, lists, is_long, longest);
     add_pairs(work, head, lists, is_short, 2 * longest);
     sort_by_length(work.units, first_unit);
@@ -189,9 +182,8 @@ void add_query_units(WorkList& work, int head, const std::vector<LinkList>& list
 
 void add_key_units(WorkList& work, int head, const std::vector<LinkList>& lists, int longest) {
     const std::size_t first_unit = work.units.size();
-    for (int tile = 0; tile < static_cast<int>(lists.size()); ++tile) {
+    for (int tile = 0; tile < static_cast<int>(lists.size()); ++tile)
         add_units(work, head, tile, -1, merge(lists[at(tile)], {}), longest);
-    }
     sort_by_length(work.units, first_unit);
 }
 
@@ -228,9 +220,8 @@ Schedule make_schedule(const std::vector<BlockLayout>& heads, int block_size, in
     std::vector<std::vector<LinkList>> by_query, by_key;
     for (const BlockLayout& layout : heads) {
         BIGBIRD_EXPECTS(layout.rows() == heads.front().rows(), "heads differ in their number of blocks");
-        if (!layout.masks.empty()) {
+        if (!layout.masks.empty())
             throw ConfigError("the CUDA kernels attend whole blocks: choose blocked for patterns of tokens");
-        }
         by_query.push_back(tile_lists(layout, schedule.tiling, table));
         by_key.push_back(transposed(by_query.back(), schedule.tiling));
     }
@@ -250,6 +241,94 @@ std::size_t forward_workspace(const Schedule& schedule, int samples, int head_di
 
 std::size_t backward_workspace(const Schedule& schedule, int samples, int head_dim) {
     return at(samples) * at(schedule.queries.slots + 2 * schedule.keys.slots) * tile_tokens * at(head_dim);
+}
+
+namespace {
+
+/// What each unit of a sample costs, in products.
+std::vector<std::int64_t> costs_of(const WorkList& work) {
+    std::vector<std::int64_t> costs;
+    for (const Unit& unit : work.units)
+        costs.push_back(products_of(work, unit) + products_around_unit);
+    return costs;
+}
+
+/// The units of a sample, the longest first, equals in their order.
+std::vector<std::int32_t> longest_first(const std::vector<std::int64_t>& costs) {
+    std::vector<std::int32_t> order(costs.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::int32_t a, std::int32_t b) { return costs[at(a)] > costs[at(b)]; });
+    return order;
+}
+
+/// The teams' work so far, and who gets the next unit.
+class Grid {
+public:
+    Grid(int blocks, int of_block) : of_block_(of_block), team_work_(at(std::int64_t{blocks} * of_block)) {
+        for (int block = 0; block < blocks; ++block)
+            blocks_.emplace(0, block);
+    }
+    /// The team that gets a unit of this cost.
+    std::size_t give(std::int64_t cost) {
+        const auto [work, block] = blocks_.top();
+        blocks_.pop();
+        blocks_.emplace(work + cost, block);
+        const auto begin = team_work_.begin() + std::ptrdiff_t{block} * of_block_;
+        const auto team = std::min_element(begin, begin + of_block_);
+        *team += cost;
+        return at(team - team_work_.begin());
+    }
+    std::size_t teams() const { return team_work_.size(); }
+
+private:
+    using WorkOfBlock = std::pair<std::int64_t, int>;  // the least work first, then the first block
+    int of_block_;
+    std::priority_queue<WorkOfBlock, std::vector<WorkOfBlock>, std::greater<>> blocks_;
+    std::vector<std::int64_t> team_work_;
+};
+
+TeamLists flatten(std::vector<std::vector<std::int32_t>> teams) {
+    TeamLists lists;
+    lists.first.push_back(0);
+    for (std::vector<std::int32_t>& units : teams) {
+        std::sort(units.begin(), units.end());
+        lists.units.insert(lists.units.end(), units.begin(), units.end());
+        lists.first.push_back(static_cast<std::int32_t>(lists.units.size()));
+    }
+    return lists;
+}
+
+}  // namespace
+
+int products_of(const WorkList& work, const Unit& unit) {
+    int products = 0;
+    for (int i = unit.first; i < unit.first + unit.count; ++i) {
+        const Entry& entry = work.entries[at(i)];
+        products += (entry.bias[0] >= 0 ? 1 : 0) + (entry.bias[1] >= 0 ? 1 : 0);
+    }
+    return products;
+}
+
+TeamLists share_units(const WorkList& work, int samples, int blocks, int of_block) {
+    BIGBIRD_EXPECTS(blocks > 0 && of_block > 0, "a grid has teams");
+    const auto of_sample = static_cast<std::int32_t>(work.units.size());
+    const std::int64_t units = std::int64_t{samples} * of_sample;
+    const std::vector<std::int64_t> costs = costs_of(work);
+    Grid grid(static_cast<int>(std::min<std::int64_t>(blocks, (units + of_block - 1) / of_block)), of_block);
+    std::vector<std::vector<std::int32_t>> teams(grid.teams());
+    // A sample's units cost what another's do, so equals of all samples stand together.
+    const std::vector<std::int32_t> order = longest_first(costs);
+    for (auto begin = order.begin(); begin != order.end();) {
+        const std::int64_t cost = costs[at(*begin)];
+        const auto end = std::find_if(begin, order.end(), [&](auto unit) { return costs[at(unit)] != cost; });
+        for (std::int32_t sample = 0; sample < samples; ++sample) {
+            for (auto unit = begin; unit != end; ++unit)
+                teams[grid.give(cost)].push_back(sample * of_sample + *unit);
+        }
+        begin = end;
+    }
+    return flatten(std::move(teams));
 }
 
 }  // namespace bigbird::attention::cuda

@@ -2,7 +2,7 @@
 #include "bigbird/examples/build/mat/deepsea_mat.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/core/system/confined_worker.hpp"
+#include "bigbird/core/system/child_process.hpp"
 #include "bigbird/examples/build/mat/mat_arrays.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
@@ -15,15 +15,9 @@ namespace bigbird::examples {
 
 namespace {
 
-/// What the worker says of the file, in answer to an empty request.
+/// The first message; the others are slabs: their letters, then their bits.
 struct Sizes {
     std::int64_t rows = 0, labels = 0, bases = 0;
-    bool halves = false;
-};
-
-/// Rows that are asked for; the answer is their letters, then their bits.
-struct Stretch {
-    std::int64_t begin = 0, count = 0;
 };
 
 template <typename T>
@@ -54,54 +48,44 @@ bool is_mirrored(MatArrays& arrays) {
     return true;
 }
 
-/// The worker's side: the file is opened by the first request.
-class Reading {
-public:
-    explicit Reading(std::filesystem::path path) : path_(std::move(path)) {}
-
-    std::string answer(std::string_view request) {
-        if (!arrays_) arrays_ = std::make_shared<MatArrays>(path_);
-        if (request.empty()) {
-            return text_of(
-                Sizes{arrays_->rows(), arrays_->labels(), arrays_->bases(), is_mirrored(*arrays_)});
-        }
-        const auto stretch = value_of<Stretch>(request, path_);
+/// The child's side.
+void send_rows(const std::filesystem::path& path, std::int64_t slab_rows, const ChildReader::Send& send) {
+    MatArrays arrays(path);
+    const std::int64_t rows = is_mirrored(arrays) ? arrays.rows() / 2 : arrays.rows();
+    send(text_of(Sizes{rows, arrays.labels(), arrays.bases()}));
+    for (std::int64_t begin = 0; begin < rows; begin += slab_rows) {
+        const std::int64_t count = std::min(slab_rows, rows - begin);
         std::string text;
-        for (const std::string& sequence : arrays_->read_sequences(stretch.begin, stretch.count))
+        for (const std::string& sequence : arrays.read_sequences(begin, count))
             text += sequence;
-        const BitRows bits = arrays_->read_labels(stretch.begin, stretch.count);
+        const BitRows bits = arrays.read_labels(begin, count);
         text.append(bits.bytes().begin(), bits.bytes().end());
-        return text;
+        send(text);
     }
-
-private:
-    std::filesystem::path path_;
-    std::shared_ptr<MatArrays> arrays_;
-};
+}
 
 }  // namespace
 
 struct DeepseaMat::State {
     std::filesystem::path path;
-    ConfinedWorker worker;
+    ChildReader reader;
     Sizes sizes;
+    std::int64_t slab_rows, given = 0;
 
-    explicit State(std::filesystem::path where)
-        : path(std::move(where)), worker([reading = Reading(path)](std::string_view request) mutable {
-              return reading.answer(request);
-          }) {
-        sizes = value_of<Sizes>(ask(""), path);
-    }
-
-    std::string ask(std::string_view request) { return worker.ask_about(path, request); }
+    State(const std::filesystem::path& where, std::int64_t slab)
+        : path(where),
+          reader(where, [&](const ChildReader::Send& send) { send_rows(where, slab, send); }),
+          sizes(value_of<Sizes>(reader.next(), where)),
+          slab_rows(slab) {}
 };
 
-DeepseaMat::DeepseaMat(std::filesystem::path path) : state_(new State(std::move(path))) {}
+DeepseaMat::DeepseaMat(std::filesystem::path path, std::int64_t slab_rows)
+    : state_(new State(path, slab_rows)) {}
 DeepseaMat::~DeepseaMat() = default;
 DeepseaMat::DeepseaMat(DeepseaMat&&) noexcept = default;
 
 std::int64_t DeepseaMat::rows() const {
-    return state_->sizes.halves ? state_->sizes.rows / 2 : state_->sizes.rows;
+    return state_->sizes.rows;
 }
 
 std::size_t DeepseaMat::labels() const {
@@ -116,8 +100,10 @@ const std::filesystem::path& DeepseaMat::path() const {
     return state_->path;
 }
 
-DeepseaMat::Slab DeepseaMat::read(std::int64_t begin, std::int64_t count) {
-    const std::string text = state_->ask(text_of(Stretch{begin, count}));
+DeepseaMat::Slab DeepseaMat::next() {
+    const std::int64_t count = std::min(state_->slab_rows, rows() - state_->given);
+    state_->given += count;
+    const std::string text = state_->reader.next();
     const auto rows = static_cast<std::size_t>(count), length = static_cast<std::size_t>(bases());
     Slab slab{{}, BitRows(labels())};
     if (text.size() != rows * (length + slab.bits.row_bytes())) {

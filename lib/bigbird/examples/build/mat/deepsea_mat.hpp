@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DeepSEA's train.mat, valid.mat and test.mat: one-hot sequences, channels A G C T, and 0/1 labels;
 // MATLAB 7.3 (HDF5) is read in slabs, MATLAB 5 whole. A process of its own reads, so that what a damaged file
-// does to the library ends in an error (core/system/confined_worker.hpp).
+// does to the library ends in an error.
 #pragma once
 
 #include "bigbird/examples/bit_matrix.hpp"
@@ -20,7 +20,8 @@ public:
     /// Call it where this process has one thread. Throws InputError: no .mat, truncated, damaged so that the
     /// library crashes, without an array (rows, 4, bases) and one (rows, labels) of as
     /// many rows.
-    explicit DeepseaMat(std::filesystem::path path);
+    /// `slab_rows`: what next() gives at once.
+    DeepseaMat(std::filesystem::path path, std::int64_t slab_rows);
     ~DeepseaMat();
     DeepseaMat(DeepseaMat&&) noexcept;
 
@@ -35,9 +36,9 @@ public:
         std::vector<std::string> sequences;  ///< N where no channel is set
         BitRows bits;
     };
-    /// Rows [begin, begin + count). Throws InputError where the file breaks off or a value is neither 0
-    /// nor 1, and Stopped.
-    Slab read(std::int64_t begin, std::int64_t count);
+    /// The next rows, fewer where the file ends. Throws InputError where the file breaks off or a value is
+    /// neither 0 nor 1, and Stopped.
+    Slab next();
 
 private:
     struct State;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/tokenizer/train/merges/indexed_merges.hpp"
 
-#include "bigbird/tokenizer/train/merges/pair_census.hpp"
+#include "bigbird/tokenizer/train/merges/merge_slice.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -36,16 +36,15 @@ std::vector<std::span<const PackedTokens::Chunk>> share_out(std::span<const Pack
 
 std::size_t symbols_in(std::span<const PackedTokens::Chunk> chunks) {
     std::size_t size = 0;
-    for (const PackedTokens::Chunk& chunk : chunks) {
+    for (const PackedTokens::Chunk& chunk : chunks)
         size += chunk.size;
-    }
     return size;
 }
 
 }  // namespace
 
 IndexedMerges::IndexedMerges(const SweepMerges& first, PackedTokens& tokens, LetterArray&& corpus,
-                             LearntSymbols& symbols, const LearnSpec& spec, ShardTeam& team)
+                             LearntSymbols& symbols, const LearnSpec& spec, ThreadTeam& team)
     : spec_(spec),
       symbols_(symbols),
       team_(team),
@@ -55,9 +54,8 @@ IndexedMerges::IndexedMerges(const SweepMerges& first, PackedTokens& tokens, Let
       certain_(first.certain()),
       total_(TokenArray::letters + static_cast<std::size_t>(spec.merges)) {
     counts_.assign(team_.size(), total_);
-    for (std::size_t i = 0; i < team_.size(); ++i) {
+    for (std::size_t i = 0; i < team_.size(); ++i)
         merged_.emplace_back(table_.memory(i));
-    }
     new_lists_.assign(team_.size(), NewLists(total_.left.size()));
     const std::vector<Chunks> parts = share_out(tokens.chunks(), team_.size());
     take_over(first, tokens, parts);
@@ -70,7 +68,7 @@ void IndexedMerges::cut(const std::vector<Chunks>& parts) {
     std::size_t begin = 1;
     for (const Chunks& part : parts) {
         const std::size_t size = symbols_in(part);
-        shards_.emplace_back(std::span(positions_.data() + begin, size), symbols_.widths, spec_.counting);
+        slices_.emplace_back(std::span(positions_.data() + begin, size), symbols_.widths, spec_.counting);
         begin += size;
     }
 }
@@ -94,28 +92,21 @@ void IndexedMerges::take_over(const SweepMerges& first, const PackedTokens& toke
             PositionList& list = table_.positions(number, i);
             list.expect(pair.count / team_.size(), symbols_in(parts[i]));
             lists.set(pair.left, pair.right, &list);
-            if (!droppable(pair.left, pair.right)) {
-                lists.thin(pair.left, first.odd_runs(pair.left));
-            }
+            if (!droppable(pair.left, pair.right)) lists.thin(pair.left, first.odd_runs(pair.left));
         }
         tokens.list_pairs(parts[i], lists);
-        for (const std::uint32_t number : fresh) {
+        for (const std::uint32_t number : fresh)
             table_.positions(number, i).finish();
-        }
     });
 }
 
 std::optional<std::uint32_t> IndexedMerges::keep(Symbol left, Symbol right, std::uint64_t count) {
     const std::uint64_t least = droppable(left, right) ? threshold_ : 1;
-    if (count == 0 || !symbols_.short_enough(left, right)) {
-        return std::nullopt;
-    }
+    if (count == 0 || !symbols_.short_enough(left, right)) return std::nullopt;
     ++cached_;
-    if (count < least) {
-        return std::nullopt;
-    }
+    if (count < least) return std::nullopt;
     if (symbols_.is_known(left, right)) {
-        ++strangers_;
+        ++passed_over_;
         return std::nullopt;
     }
     return table_.insert(left, right, count);
@@ -125,82 +116,69 @@ void IndexedMerges::recount(std::uint32_t number) {
     SymbolPair& pair = table_.at(number);
     std::vector<std::uint64_t> found(team_.size());
     team_.run([&](std::size_t i) {
-        found[i] = shards_[i].count(table_.positions(number, i), pair.left, pair.right);
+        found[i] = slices_[i].count(table_.positions(number, i), pair.left, pair.right);
     });
     pair.count = 0;
-    for (const std::uint64_t count : found) {
+    for (const std::uint64_t count : found)
         pair.count += count;
-    }
     pair.recount = false;
-    if (pair.count == 0) {
-        table_.erase(number);
-    }
+    if (pair.count == 0) table_.erase(number);
 }
 
 // Finds the pairs that a lower threshold lets in. Those that count disjoint occurrences were never dropped
 // and stay as they are.
 void IndexedMerges::take_census() {
-    strangers_ = 0;
+    passed_over_ = 0;
     const auto wanted = [this](Symbol left, Symbol right) {
-        if (!symbols_.short_enough(left, right) || table_.find(left, right)) {
-            return false;
-        }
+        if (!symbols_.short_enough(left, right) || table_.find(left, right)) return false;
         const bool known = symbols_.is_known(left, right);
-        strangers_ += known ? 1 : 0;
+        passed_over_ += known ? 1 : 0;
         return !known && droppable(left, right);
     };
-    const auto pairs = count_pairs(shards_, team_, threshold_, spec_.counting, symbols_.widths, wanted);
+    const auto pairs = count_pairs(slices_, team_, threshold_, spec_.counting, symbols_.widths, wanted);
     const std::size_t cached = cached_;
     std::vector<std::uint32_t> fresh;
     for (const CountedPair& pair : pairs) {
-        if (const auto number = keep(pair.left, pair.right, pair.count)) {
-            fresh.push_back(*number);
-        }
+        if (const auto number = keep(pair.left, pair.right, pair.count)) fresh.push_back(*number);
     }
     cached_ = cached;  // they were counted when they appeared
     refresh_active(0.75);
     team_.run([&](std::size_t i) { list_positions(fresh, i); });
 }
 
-void IndexedMerges::list_positions(const std::vector<std::uint32_t>& fresh, std::size_t shard) {
+void IndexedMerges::list_positions(const std::vector<std::uint32_t>& fresh, std::size_t slice) {
     std::vector<RunFilter> runs;
-    for (const std::uint16_t width : symbols_.widths) {
+    for (const std::uint16_t width : symbols_.widths)
         runs.emplace_back(spec_.counting, width);
-    }
     std::vector<PositionList*> lists(table_.numbers_end());
     for (const std::uint32_t number : fresh) {
-        lists[number] = &table_.positions(number, shard);
-        lists[number]->expect(table_.at(number).count / team_.size(), shards_[shard].size());
+        lists[number] = &table_.positions(number, slice);
+        lists[number]->expect(table_.at(number).count / team_.size(), slices_[slice].size());
     }
-    shards_[shard].for_each_pair([&](Symbol left, Symbol right, std::uint64_t position) {
+    slices_[slice].for_each_pair([&](Symbol left, Symbol right, std::uint64_t position) {
         const auto number = table_.find(left, right);
         PositionList* const list = number ? lists[*number] : nullptr;
-        if (list != nullptr && (left != right || runs[left].keep(position))) {
-            list->push_back(position);
-        }
+        if (list != nullptr && (left != right || runs[left].keep(position))) list->push_back(position);
     });
-    for (const std::uint32_t number : fresh) {
-        table_.positions(number, shard).finish();
-    }
+    for (const std::uint32_t number : fresh)
+        table_.positions(number, slice).finish();
 }
 
 // `certainty` below 1 allows for pairs that have become rarer since SentencePiece's last refresh.
 void IndexedMerges::refresh_active(double certainty) {
     const auto active = static_cast<std::size_t>(certainty * static_cast<double>(active_pairs(cached_)));
-    if (table_.size() + strangers_ <= active) {
+    if (table_.size() + passed_over_ <= active) {
         active_above_ = 0;
-    } else if (strangers_ >= active) {
+    } else if (passed_over_ >= active) {
         active_above_ = std::numeric_limits<std::uint64_t>::max();
     } else {
-        active_above_ = table_.ranked_count(active - strangers_);
+        active_above_ = table_.ranked_count(active - passed_over_);
     }
     made_since_ = table_.made();
 }
 
 std::optional<std::uint32_t> IndexedMerges::choose() {
-    if (symbols_.merges() % pieces_between_refreshes == 0) {
-        refresh_active(1.0);
-    }
+    if (symbols_.merges() % pieces_between_refreshes == 0) refresh_active(1.0);
     while (true) {
         const std::optional<std::uint32_t> best = table_.best();
         if (best && table_.at(*best).recount) {
@@ -222,38 +200,32 @@ std::optional<std::uint32_t> IndexedMerges::choose() {
 void IndexedMerges::merge(std::uint32_t number) {
     const SymbolPair& pair = table_.at(number);
     const MergeRule rule{pair.left, pair.right, symbols_.add(pair.left, pair.right, pair.count)};
-    for (std::size_t i = 0; i < team_.size(); ++i) {
+    for (std::size_t i = 0; i < team_.size(); ++i)
         merged_[i] = std::move(table_.positions(number, i));
-    }
-    alone_ = pair.count < places_worth_sharing;
+    on_one_thread_ = pair.count < places_worth_sharing;
     certain_ = certain_ && (pair.count > active_above_ || pair.order >= made_since_);
     --cached_;
     table_.erase(number);
 
-    share([&](std::size_t i) { shards_[i].merge(merged_[i], rule, counts_[i]); });
+    share([&](std::size_t i) { slices_[i].merge(merged_[i], rule, counts_[i]); });
     add_up_neighbours();
     settle_left(rule);
     settle_right(rule);
     settle_merged(rule);
     list_new_pairs(rule);
     total_.clear();
-    for (NeighbourCounts& counts : counts_) {
+    for (NeighbourCounts& counts : counts_)
         counts.clear();
-    }
 }
 
 void IndexedMerges::add_up_neighbours() {
     for (const NeighbourCounts& counts : counts_) {
         for (const Symbol symbol : counts.met_left) {
-            if (total_.left[symbol] == 0) {
-                total_.met_left.push_back(symbol);
-            }
+            if (total_.left[symbol] == 0) total_.met_left.push_back(symbol);
             total_.left[symbol] += counts.left[symbol];
         }
         for (const Symbol symbol : counts.met_right) {
-            if (total_.right[symbol] == 0) {
-                total_.met_right.push_back(symbol);
-            }
+            if (total_.right[symbol] == 0) total_.met_right.push_back(symbol);
             total_.right[symbol] += counts.right[symbol];
         }
         total_.merged_twice += counts.merged_twice;
@@ -263,9 +235,8 @@ void IndexedMerges::add_up_neighbours() {
 
 // Takes the counts away from the pairs that lost them. Memory is asked for one step ahead: slots, then pairs.
 void IndexedMerges::decrease(const std::vector<LostPair>& lost) {
-    for (const LostPair& pair : lost) {
+    for (const LostPair& pair : lost)
         table_.prefetch(pair.left, pair.right);
-    }
     numbers_.clear();
     for (const LostPair& pair : lost) {
         if (const auto number = table_.find(pair.left, pair.right)) {
@@ -280,9 +251,7 @@ void IndexedMerges::decrease(const std::vector<LostPair>& lost) {
             continue;
         }
         pair.count -= count;
-        if (pair.count < threshold_) {
-            table_.erase(number);
-        }
+        if (pair.count < threshold_) table_.erase(number);
     }
 }
 
@@ -290,15 +259,13 @@ void IndexedMerges::decrease(const std::vector<LostPair>& lost) {
 void IndexedMerges::settle_left(const MergeRule& rule) {
     lost_.clear();
     for (const Symbol before : total_.met_left) {
-        if (before != rule.left || rule.left != rule.right) {
+        if (before != rule.left || rule.left != rule.right)
             lost_.push_back({before, rule.left, total_.left[before]});
-        }
     }
     decrease(lost_);
     for (const Symbol before : total_.met_left) {
-        if (const auto number = keep(before, rule.merged, total_.left[before])) {
+        if (const auto number = keep(before, rule.merged, total_.left[before]))
             new_left_.push_back({*number, before});
-        }
     }
 }
 
@@ -307,17 +274,14 @@ void IndexedMerges::settle_left(const MergeRule& rule) {
 void IndexedMerges::settle_right(const MergeRule& rule) {
     lost_.clear();
     for (const Symbol behind : total_.met_right) {
-        if (behind != rule.right || rule.left != rule.right) {
+        if (behind != rule.right || rule.left != rule.right)
             lost_.push_back({rule.right, behind, total_.right[behind]});
-        }
     }
     decrease(lost_);
     for (const Symbol behind : total_.met_right) {
         const std::uint64_t remaining =
             total_.right[behind] - (behind == rule.left ? total_.merged_twice : 0);
-        if (const auto number = keep(rule.merged, behind, remaining)) {
-            new_right_.push_back({*number, behind});
-        }
+        if (const auto number = keep(rule.merged, behind, remaining)) new_right_.push_back({*number, behind});
     }
 }
 
@@ -333,30 +297,24 @@ void IndexedMerges::list_new_pairs(const MergeRule& rule) {
             NewLists& lists = new_lists_[i];
             const auto open = [&](std::uint32_t number, std::uint64_t count) {
                 PositionList& list = table_.positions(number, i);
-                list.expect(count, shards_[i].size());
+                list.expect(count, slices_[i].size());
                 return &list;
             };
-            for (const NewPair& pair : new_left_) {
+            for (const NewPair& pair : new_left_)
                 lists.left[pair.symbol] = open(pair.number, counts_[i].left[pair.symbol]);
-            }
-            for (const NewPair& pair : new_right_) {
+            for (const NewPair& pair : new_right_)
                 lists.right[pair.symbol] = open(pair.number, counts_[i].right[pair.symbol]);
-            }
             lists.merged_twice = new_merged_ ? open(*new_merged_, counts_[i].merged_twice) : nullptr;
-            shards_[i].list_neighbours(merged_[i], rule, lists);
+            slices_[i].list_neighbours(merged_[i], rule, lists);
             const auto close = [](PositionList*& list) {
                 list->finish();
                 list = nullptr;
             };
-            for (const NewPair& pair : new_left_) {
+            for (const NewPair& pair : new_left_)
                 close(lists.left[pair.symbol]);
-            }
-            for (const NewPair& pair : new_right_) {
+            for (const NewPair& pair : new_right_)
                 close(lists.right[pair.symbol]);
-            }
-            if (lists.merged_twice != nullptr) {
-                close(lists.merged_twice);
-            }
+            if (lists.merged_twice != nullptr) close(lists.merged_twice);
         });
     }
     new_left_.clear();
@@ -367,9 +325,7 @@ void IndexedMerges::list_new_pairs(const MergeRule& rule) {
 void IndexedMerges::run(const std::function<void()>& advance) {
     while (symbols_.merges() < static_cast<std::size_t>(spec_.merges) && (certain_ || !spec_.only_certain)) {
         const std::optional<std::uint32_t> best = choose();
-        if (!best) {
-            break;
-        }
+        if (!best) break;
         merge(*best);
         advance();
     }

@@ -2,12 +2,11 @@
 #pragma once
 
 #include "bigbird/tokenizer/train/merges/learnt_symbols.hpp"
-#include "bigbird/tokenizer/train/merges/merge_shard.hpp"
-#include "bigbird/tokenizer/train/merges/pair_counting.hpp"
+#include "bigbird/tokenizer/train/merges/merge_slice.hpp"
 #include "bigbird/tokenizer/train/merges/pair_table.hpp"
 #include "bigbird/tokenizer/train/merges/sweep_merges.hpp"
 #include "bigbird/tokenizer/train/storage/packed_tokens.hpp"
-#include "bigbird/tokenizer/train/storage/shard_team.hpp"
+#include "bigbird/tokenizer/train/storage/thread_team.hpp"
 #include "bigbird/tokenizer/train/storage/token_array.hpp"
 
 #include <cstddef>
@@ -25,7 +24,7 @@ public:
     /// Goes on where `first` ended, with its tokens, symbols and team, which must outlive this, and takes the
     /// corpus over: `tokens` are of no use afterwards.
     IndexedMerges(const SweepMerges& first, PackedTokens& tokens, LetterArray&& corpus,
-                  LearntSymbols& symbols, const LearnSpec& spec, ShardTeam& team);
+                  LearntSymbols& symbols, const LearnSpec& spec, ThreadTeam& team);
 
     /// Merges until spec.merges are made, no pair is left, or spec.only_certain ends it. `advance` hears of
     /// each.
@@ -57,7 +56,7 @@ private:
     void refresh_active(double certainty);
     void recount(std::uint32_t number);
     void take_census();
-    void list_positions(const std::vector<std::uint32_t>& fresh, std::size_t shard);
+    void list_positions(const std::vector<std::uint32_t>& fresh, std::size_t slice);
     void merge(std::uint32_t number);
     void add_up_neighbours();
     void settle_left(const MergeRule& rule);
@@ -67,7 +66,7 @@ private:
     void decrease(const std::vector<LostPair>& lost);
     std::optional<std::uint32_t> keep(Symbol left, Symbol right, std::uint64_t count);
     void share(const std::function<void(std::size_t)>& job) {
-        alone_ ? team_.run_alone(job) : team_.run(job);
+        on_one_thread_ ? team_.run_alone(job) : team_.run(job);
     }
     bool droppable(Symbol left, Symbol right) const {
         return left != right || spec_.counting == OverlapCounting::every;
@@ -75,27 +74,27 @@ private:
 
     const LearnSpec spec_;
     LearntSymbols& symbols_;
-    ShardTeam& team_;
+    ThreadTeam& team_;
     TokenArray positions_;
-    std::vector<MergeShard> shards_;
+    std::vector<MergeSlice> slices_;
     PairTable table_;
     std::uint64_t threshold_;  // rarer pairs are not kept
 
     // What SentencePiece would look at: at least so many pairs that it knows, at most so many frequent ones
     // that are not kept here, and the count above which it looks at every pair since the last refresh.
-    std::size_t cached_, strangers_ = 0;
+    std::size_t cached_, passed_over_ = 0;
     std::uint64_t active_above_ = 0, made_since_ = 0;
     bool certain_;
 
-    std::vector<PositionList> merged_;     // a shard: the positions of the pair at hand
-    std::vector<NeighbourCounts> counts_;  // a shard
+    std::vector<PositionList> merged_;     // a slice: the positions of the pair at hand
+    std::vector<NeighbourCounts> counts_;  // a slice
     NeighbourCounts total_;
     std::vector<LostPair> lost_;
     std::vector<LostCount> numbers_;
     std::vector<NewPair> new_left_, new_right_;
     std::optional<std::uint32_t> new_merged_;
-    bool alone_ = false;               // this round is too short to share
-    std::vector<NewLists> new_lists_;  // a shard
+    bool on_one_thread_ = false;       // this round is too short to share
+    std::vector<NewLists> new_lists_;  // a slice
 };
 
 }  // namespace bigbird::tokenizer

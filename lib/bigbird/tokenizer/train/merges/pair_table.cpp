@@ -29,28 +29,24 @@ int compare_merged(std::string_view left1, std::string_view right1, std::string_
 
 }  // namespace
 
-PairTable::PairTable(const std::vector<std::string>& texts, std::size_t shards)
-    : texts_(texts), positions_(shards), slots_(std::size_t{1} << (64 - first_shift)), shift_(first_shift) {
-    for (std::size_t shard = 0; shard < shards; ++shard) {
+PairTable::PairTable(const std::vector<std::string>& texts, std::size_t slices)
+    : texts_(texts), positions_(slices), slots_(std::size_t{1} << (64 - first_shift)), shift_(first_shift) {
+    for (std::size_t slice = 0; slice < slices; ++slice)
         memories_.push_back(std::make_unique<ListMemory>());
-    }
 }
 
 std::optional<std::uint32_t> PairTable::find(Symbol left, Symbol right) const {
     const std::uint32_t key = key_of(left, right);
     for (std::size_t i = home(key); slots_[i].number != vacant; i = (i + 1) & (slots_.size() - 1)) {
-        if (slots_[i].key == key) {
-            return slots_[i].number;
-        }
+        if (slots_[i].key == key) return slots_[i].number;
     }
     return std::nullopt;
 }
 
 void PairTable::place(std::uint32_t key, std::uint32_t number) {
     std::size_t i = home(key);
-    while (slots_[i].number != vacant) {
+    while (slots_[i].number != vacant)
         i = (i + 1) & (slots_.size() - 1);
-    }
     slots_[i] = {key, number};
 }
 
@@ -59,23 +55,18 @@ void PairTable::grow() {
     old.swap(slots_);
     --shift_;
     for (const Slot& slot : old) {
-        if (slot.number != vacant) {
-            place(slot.key, slot.number);
-        }
+        if (slot.number != vacant) place(slot.key, slot.number);
     }
 }
 
 std::uint32_t PairTable::insert(Symbol left, Symbol right, std::uint64_t count) {
-    if ((size() + 1) * 2 > slots_.size()) {
-        grow();
-    }
+    if ((size() + 1) * 2 > slots_.size()) grow();
     std::uint32_t number = 0;
     if (free_.empty()) {
         number = static_cast<std::uint32_t>(pairs_.size());
         pairs_.emplace_back();
-        for (std::size_t shard = 0; shard < positions_.size(); ++shard) {
-            positions_[shard].emplace_back(*memories_[shard]);
-        }
+        for (std::size_t slice = 0; slice < positions_.size(); ++slice)
+            positions_[slice].emplace_back(*memories_[slice]);
     } else {
         number = free_.back();
         free_.pop_back();
@@ -96,9 +87,8 @@ void PairTable::erase(std::uint32_t number) {
     SymbolPair& pair = pairs_[number];
     const std::uint32_t key = key_of(pair.left, pair.right);
     std::size_t gap = home(key);
-    while (slots_[gap].key != key || slots_[gap].number == vacant) {
+    while (slots_[gap].key != key || slots_[gap].number == vacant)
         gap = (gap + 1) & (slots_.size() - 1);
-    }
     // Slots behind move up where their way from home leads over the gap, so that no find stops early.
     for (std::size_t i = (gap + 1) & (slots_.size() - 1); slots_[i].number != vacant;
          i = (i + 1) & (slots_.size() - 1)) {
@@ -109,33 +99,26 @@ void PairTable::erase(std::uint32_t number) {
         }
     }
     slots_[gap] = {};
-    for (std::vector<PositionList>& positions : positions_) {
+    for (std::vector<PositionList>& positions : positions_)
         positions[number].clear();
-    }
     pair.kept = false;
     pair.order = made_++;  // no candidate in the heap means this pair any more
     free_.push_back(number);
 }
 
 bool PairTable::ranks_below(const Candidate& a, const Candidate& b) const {
-    if (a.count != b.count) {
-        return a.count < b.count;
-    }
+    if (a.count != b.count) return a.count < b.count;
     const std::string &left_a = texts_[a.left], &right_a = texts_[a.right];
     const std::string &left_b = texts_[b.left], &right_b = texts_[b.right];
     const std::size_t length_a = left_a.size() + right_a.size(), length_b = left_b.size() + right_b.size();
-    if (length_a != length_b) {
-        return length_a > length_b;
-    }
+    if (length_a != length_b) return length_a > length_b;
     const int sign = compare_merged(left_a, right_a, left_b, right_b);
     return sign != 0 ? sign > 0 : a.order > b.order;
 }
 
 void PairTable::push(std::uint32_t number) {
     const SymbolPair& pair = pairs_[number];
-    if (pair.count < floor_) {
-        return;
-    }
+    if (pair.count < floor_) return;
     heap_.push_back({pair.count, pair.order, number, pair.left, pair.right});
     std::push_heap(heap_.begin(), heap_.end(),
                    [this](const Candidate& a, const Candidate& b) { return ranks_below(a, b); });
@@ -144,14 +127,10 @@ void PairTable::push(std::uint32_t number) {
 // Takes the next best few thousand pairs into the empty heap; false where none is left. A small heap stays in
 // the cache.
 bool PairTable::lower_floor() {
-    if (floor_ == 0 || size() == 0) {
-        return false;
-    }
+    if (floor_ == 0 || size() == 0) return false;
     floor_ = size() <= candidates_at_once ? 0 : ranked_count(candidates_at_once);
     for (std::uint32_t number = 0; number < pairs_.size(); ++number) {
-        if (pairs_[number].kept) {
-            push(number);
-        }
+        if (pairs_[number].kept) push(number);
     }
     return true;
 }
@@ -161,15 +140,11 @@ std::optional<std::uint32_t> PairTable::best() {
         while (!heap_.empty()) {
             const Candidate top = heap_.front();
             const SymbolPair& pair = pairs_[top.number];
-            if (pair.order == top.order && pair.count == top.count) {
-                return top.number;
-            }
+            if (pair.order == top.order && pair.count == top.count) return top.number;
             std::pop_heap(heap_.begin(), heap_.end(),
                           [this](const Candidate& a, const Candidate& b) { return ranks_below(a, b); });
             heap_.pop_back();
-            if (pair.order == top.order) {
-                push(top.number);
-            }
+            if (pair.order == top.order) push(top.number);
         }
     } while (lower_floor());
     return std::nullopt;
@@ -179,9 +154,7 @@ std::uint64_t PairTable::ranked_count(std::size_t rank) const {
     std::vector<std::uint64_t> counts;
     counts.reserve(size());
     for (const SymbolPair& pair : pairs_) {
-        if (pair.kept) {
-            counts.push_back(pair.count);
-        }
+        if (pair.kept) counts.push_back(pair.count);
     }
     const auto ranked = counts.begin() + static_cast<std::ptrdiff_t>(rank);
     std::nth_element(counts.begin(), ranked, counts.end(), std::greater<>());

@@ -30,7 +30,7 @@ struct SymbolPair {
 class PairTable {
 public:
     /// `texts` holds what each symbol spells, and grows with the symbols.
-    PairTable(const std::vector<std::string>& texts, std::size_t shards);
+    PairTable(const std::vector<std::string>& texts, std::size_t slices);
 
     /// The pair's number, if it is kept.
     std::optional<std::uint32_t> find(Symbol left, Symbol right) const;
@@ -40,14 +40,14 @@ public:
     }
     /// Asks for the memory of a pair.
     void prefetch(std::uint32_t number) const { __builtin_prefetch(pairs_.data() + number, 1); }
-    /// Keeps a pair that is not there yet, with an empty list of positions for each shard.
+    /// Keeps a pair that is not there yet, with an empty list of positions for each slice.
     std::uint32_t insert(Symbol left, Symbol right, std::uint64_t count);
     void erase(std::uint32_t number);
     SymbolPair& at(std::uint32_t number) { return pairs_[number]; }
-    /// What the lists of a shard are made of; threads may use those of different shards at once.
-    ListMemory& memory(std::size_t shard) { return *memories_[shard]; }
-    /// Where the pair's `left` may begin in a shard. The address stays until the next insert().
-    PositionList& positions(std::uint32_t number, std::size_t shard) { return positions_[shard][number]; }
+    /// What the lists of a slice are made of; threads may use those of different slices at once.
+    ListMemory& memory(std::size_t slice) { return *memories_[slice]; }
+    /// Where the pair's `left` may begin in a slice. The address stays until the next insert().
+    PositionList& positions(std::uint32_t number, std::size_t slice) { return positions_[slice][number]; }
 
     /// The best pair, which stays in the table; nothing where none is left. A pair marked `recount` comes
     /// with its upper bound: count it, clear the mark and ask again.
@@ -84,9 +84,9 @@ private:
 
     const std::vector<std::string>& texts_;
     std::vector<SymbolPair> pairs_;
-    std::vector<std::unique_ptr<ListMemory>> memories_;  // a shard
+    std::vector<std::unique_ptr<ListMemory>> memories_;  // a slice
     std::vector<std::vector<PositionList>>
-        positions_;  // [shard][number]: threads write to lists of their own shard
+        positions_;  // [slice][number]: threads write to lists of their own slice
     std::vector<std::uint32_t> free_;
     std::vector<Slot> slots_;
     unsigned shift_;

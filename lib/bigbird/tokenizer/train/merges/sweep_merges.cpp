@@ -23,7 +23,8 @@ std::size_t active_pairs(std::size_t known) {
         std::max(static_cast<double>(least), static_cast<double>(static_cast<float>(known) * share)));
 }
 
-SweepMerges::SweepMerges(PackedTokens& tokens, LearntSymbols& symbols, const LearnSpec& spec, ShardTeam& team)
+SweepMerges::SweepMerges(PackedTokens& tokens, LearntSymbols& symbols, const LearnSpec& spec,
+                         ThreadTeam& team)
     : tokens_(tokens),
       symbols_(symbols),
       spec_(spec),
@@ -49,9 +50,7 @@ std::vector<CountedPair> SweepMerges::pairs() const {
         for (std::size_t right = 0; right < symbols_.size(); ++right) {
             const CountedPair pair{static_cast<Symbol>(left), static_cast<Symbol>(right),
                                    ranked_by(left, right), left == right && runs_[left].recount};
-            if (pair.count > 0 && symbols_.short_enough(pair.left, pair.right)) {
-                pairs.push_back(pair);
-            }
+            if (pair.count > 0 && symbols_.short_enough(pair.left, pair.right)) pairs.push_back(pair);
         }
     }
     const auto age = [](const CountedPair& pair) {
@@ -64,9 +63,8 @@ std::vector<CountedPair> SweepMerges::pairs() const {
 
 void SweepMerges::refresh_active() {
     std::vector<std::uint64_t> counts;
-    for (const CountedPair& pair : pairs()) {
+    for (const CountedPair& pair : pairs())
         counts.push_back(pair.count);
-    }
     const std::size_t active = active_pairs(met_);
     active_above_ = 0;
     if (counts.size() > active) {
@@ -89,9 +87,7 @@ std::vector<CountedPair> SweepMerges::ranked() const {
         for (std::size_t left = 0; left < symbols_.size(); ++left) {
             for (std::size_t right = 0; right < symbols_.size(); ++right) {
                 const std::uint64_t count = ranked_by(left, right);
-                if (count < least || !mergeable_[left * width + right]) {
-                    continue;
-                }
+                if (count < least || !mergeable_[left * width + right]) continue;
                 if (collect) {
                     pairs.push_back({static_cast<Symbol>(left), static_cast<Symbol>(right), count,
                                      left == right && runs_[left].recount});
@@ -115,9 +111,8 @@ std::vector<CountedPair> SweepMerges::ranked() const {
 // Bounds how often any pair with the symbol that this pair becomes may occur.
 std::uint64_t SweepMerges::most_beside(const CountedPair& pair) const {
     std::uint64_t most = 0;
-    for (std::size_t symbol = 0; symbol < symbols_.size(); ++symbol) {
+    for (std::size_t symbol = 0; symbol < symbols_.size(); ++symbol)
         most = std::max({most, count(symbol, pair.left), count(pair.right, symbol)});
-    }
     return most;
 }
 
@@ -133,17 +128,15 @@ std::vector<CountedPair> SweepMerges::choose() {
     std::uint64_t most_new = 0;
     for (const CountedPair& pair : ranked()) {
         const std::string text = symbols_.texts[pair.left] + symbols_.texts[pair.right];
-        const bool alone = pair.left == pair.right;
+        const bool is_run = pair.left == pair.right;
         if (batch.size() == room ||
             (!batch.empty() &&
-             (alone || is_left[pair.right] || is_right[pair.left] || pair.count <= most_new ||
+             (is_run || is_left[pair.right] || is_right[pair.left] || pair.count <= most_new ||
               std::find(texts.begin(), texts.end(), text) != texts.end()))) {
             break;
         }
         batch.push_back(pair);
-        if (alone) {
-            break;
-        }
+        if (is_run) break;
         is_left[pair.left] = is_right[pair.right] = true;
         texts.push_back(text);
         most_new = std::max(most_new, most_beside(pair));
@@ -182,28 +175,22 @@ void SweepMerges::lose(std::size_t left, std::size_t right, std::uint64_t by) {
 // merged symbols side by side have been counted by both; the one on the right settles it.
 void SweepMerges::settle(const PackedRule& rule, std::size_t number, std::size_t first_merged,
                          const PackedNeighbours& neighbours) {
-    const bool alone = rule.left == rule.right;
+    const bool is_run = rule.left == rule.right;
     for (std::size_t symbol = 0; symbol < symbols_.size(); ++symbol) {
         const std::uint64_t before = neighbours.left[number][symbol],
                             behind = neighbours.right[number][symbol];
         const std::size_t last_part = symbol < first_merged ? symbol : symbols_.parts[symbol].second;
         count(symbol, rule.merged) += before;
-        if (!alone || last_part != rule.left) {
-            lose(last_part, rule.left, before);
-        }
+        if (!is_run || last_part != rule.left) lose(last_part, rule.left, before);
         if (symbol < first_merged) {
             count(rule.merged, symbol) += behind;
-            if (!alone || symbol != rule.right) {
-                lose(rule.right, symbol, behind);
-            }
+            if (!is_run || symbol != rule.right) lose(rule.right, symbol, behind);
         }
     }
 }
 
 void SweepMerges::note_met(Symbol left, Symbol right) {
-    if (count(left, right) > 0 && symbols_.short_enough(left, right)) {
-        ++met_;
-    }
+    if (count(left, right) > 0 && symbols_.short_enough(left, right)) ++met_;
 }
 
 // Which pairs with the new symbol may be merged, and which pairs have the same text.
@@ -211,9 +198,7 @@ void SweepMerges::note_pairs_of(Symbol merged) {
     const std::string text = symbols_.texts[merged];
     for (std::size_t middle = 1; middle < text.size(); ++middle) {
         const auto left = symbols_.find(text.substr(0, middle)), right = symbols_.find(text.substr(middle));
-        if (left && right) {
-            mergeable_[*left * width + *right] = false;
-        }
+        if (left && right) mergeable_[*left * width + *right] = false;
     }
     const auto mergeable = [this](Symbol left, Symbol right) {
         return symbols_.short_enough(left, right) && !symbols_.is_known(left, right);
@@ -222,9 +207,7 @@ void SweepMerges::note_pairs_of(Symbol merged) {
         mergeable_[merged * width + other] = mergeable(merged, other);
         mergeable_[other * width + merged] = mergeable(other, merged);
         note_met(merged, other);
-        if (other != merged) {
-            note_met(other, merged);
-        }
+        if (other != merged) note_met(other, merged);
     }
     runs_[merged] = {count(merged, merged), spec_.counting == OverlapCounting::alternate};
 }
@@ -238,31 +221,26 @@ void SweepMerges::merge(const std::vector<CountedPair>& batch) {
         rules.push_back({static_cast<std::uint8_t>(pair.left), static_cast<std::uint8_t>(pair.right),
                          static_cast<std::uint8_t>(merged)});
     }
-    const bool alone = batch[0].left == batch[0].right;
+    const bool is_run = batch[0].left == batch[0].right;
     const PackedNeighbours neighbours =
-        alone ? tokens_.merge_runs(rules[0].left, rules[0].merged, odd_runs(batch[0].left), team_)
-              : tokens_.merge(rules, team_);
+        is_run ? tokens_.merge_runs(rules[0].left, rules[0].merged, odd_runs(batch[0].left), team_)
+               : tokens_.merge(rules, team_);
     for (std::size_t i = 0; i < rules.size(); ++i) {
-        count(rules[i].left, rules[i].right) -= alone ? neighbours.merged : batch[i].count;
+        count(rules[i].left, rules[i].right) -= is_run ? neighbours.merged : batch[i].count;
         settle(rules[i], i, first_merged, neighbours);
     }
     met_ -= batch.size();
-    for (std::size_t merged = first_merged; merged < symbols_.size(); ++merged) {
+    for (std::size_t merged = first_merged; merged < symbols_.size(); ++merged)
         note_pairs_of(static_cast<Symbol>(merged));
-    }
 }
 
 void SweepMerges::run(const std::function<void()>& advance) {
     const auto most = static_cast<std::size_t>(std::min<std::int64_t>(spec_.merges, spec_.most_sweeps));
     while (symbols_.merges() < most && (certain_ || !spec_.only_certain)) {
         const bool refresh = symbols_.merges() % pieces_between_refreshes == 0;
-        if (refresh) {
-            refresh_active();
-        }
+        if (refresh) refresh_active();
         const std::vector<CountedPair> batch = choose();
-        if (batch.empty() || (refresh && !worth_a_sweep(batch[0].count))) {
-            return;
-        }
+        if (batch.empty() || (refresh && !worth_a_sweep(batch[0].count))) return;
         if (batch[0].recount) {
             recount(batch[0].left);
             continue;

@@ -17,9 +17,8 @@
 #pragma once
 
 #include "bigbird/tokenizer/train/merges/learnt_symbols.hpp"
-#include "bigbird/tokenizer/train/merges/pair_counting.hpp"
 #include "bigbird/tokenizer/train/storage/packed_tokens.hpp"
-#include "bigbird/tokenizer/train/storage/shard_team.hpp"
+#include "bigbird/tokenizer/train/storage/thread_team.hpp"
 
 #include <array>
 #include <cstddef>
@@ -33,7 +32,7 @@ namespace bigbird::tokenizer {
 class SweepMerges {
 public:
     /// All must outlive this.
-    SweepMerges(PackedTokens& tokens, LearntSymbols& symbols, const LearnSpec& spec, ShardTeam& team);
+    SweepMerges(PackedTokens& tokens, LearntSymbols& symbols, const LearnSpec& spec, ThreadTeam& team);
 
     /// Merges until sweeps are no longer the faster way, spec.merges are made, no pair is left, or
     /// spec.only_certain ends it. `advance` hears of each sweep.
@@ -78,7 +77,7 @@ private:
     PackedTokens& tokens_;
     LearntSymbols& symbols_;
     const LearnSpec spec_;
-    ShardTeam& team_;
+    ThreadTeam& team_;
     std::vector<std::uint64_t> counts_;  // of neighbours, overlapping ones included; of runs a bound
     std::array<Run, width> runs_{};
     std::vector<bool> mergeable_;  // like counts_: short enough, and not known

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/tokenizer/train/storage/packed_kernels.hpp"
-
 #include "bigbird/core/check.hpp"
+#include "bigbird/tokenizer/train/storage/packed_tokens.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -94,9 +93,8 @@ HWY_INLINE std::size_t keep_word(const Word& symbols, std::uint64_t kept, std::u
     hn::StoreU(hn::Compress(symbols.part[0], mask), d, out);
 #else
     std::uint8_t all[word];
-    for (std::size_t i = 0; i < Word::parts; ++i) {
+    for (std::size_t i = 0; i < Word::parts; ++i)
         hn::StoreU(symbols.part[i], d, all + i * hn::MaxLanes(d));
-    }
     if (kept == ~std::uint64_t{0}) {
         std::memcpy(out, all, word);
     } else {
@@ -154,9 +152,7 @@ template <std::size_t rule_count>
 std::size_t merge_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
                         std::uint32_t* positions) {
     if constexpr (rule_count < most_packed_rules) {
-        if (rules.size() > rule_count) {
-            return merge_pairs<rule_count + 1>(symbols, size, rules, positions);
-        }
+        if (rules.size() > rule_count) return merge_pairs<rule_count + 1>(symbols, size, rules, positions);
     }
     return merge_and_close_up(symbols, size, positions, Rules<rule_count>(rules));
 }
@@ -231,9 +227,8 @@ std::size_t count_runs(const std::uint8_t* symbols, std::size_t size, std::uint8
     RunMarks marks(symbol, symbols[-1], odd);
     std::size_t count = 0;
     const std::size_t words = whole_words(size), done = words * word;
-    for (std::size_t i = 0; i < words; ++i) {
+    for (std::size_t i = 0; i < words; ++i)
         count += static_cast<std::size_t>(std::popcount(marks(symbols + i * word)));
-    }
     if (done < size) {
         const Tail tail(symbols + done, size - done);
         count += static_cast<std::size_t>(std::popcount(marks(tail.symbols)));
@@ -250,14 +245,12 @@ void count_letter_pairs(const std::uint8_t* letters, std::size_t size, std::uint
             here[letter] = equal_bits(d, from, hn::Set(d, letter));
             next[letter] = equal_bits(d, from + 1, hn::Set(d, letter));
         }
-        for (std::size_t pair = 0; pair < 25; ++pair) {
+        for (std::size_t pair = 0; pair < 25; ++pair)
             counts[pair] += static_cast<std::uint64_t>(std::popcount(here[pair / 5] & next[pair % 5]));
-        }
     };
     const std::size_t words = whole_words(size), done = words * word;
-    for (std::size_t i = 0; i < words; ++i) {
+    for (std::size_t i = 0; i < words; ++i)
         count(letters + i * word);
-    }
     if (done < size) {
         const Tail tail(letters + done, size - done);
         count(tail.symbols);

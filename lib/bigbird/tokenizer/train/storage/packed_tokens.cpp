@@ -27,32 +27,29 @@ PackedTokens::PackedTokens(LetterArray& letters, std::size_t target_chunk) : sym
 
 std::size_t PackedTokens::size() const {
     std::size_t size = 0;
-    for (const Chunk& chunk : chunks_) {
+    for (const Chunk& chunk : chunks_)
         size += chunk.size;
-    }
     return size;
 }
 
 // Which thread takes which chunk is up to chance.
 template <typename Visit>
-void PackedTokens::for_each_chunk(ShardTeam& team, Visit&& visit) const {
+void PackedTokens::for_each_chunk(ThreadTeam& team, Visit&& visit) const {
     std::atomic<std::size_t> next{0};
     team.run([&](std::size_t member) {
         for (std::size_t first = next.fetch_add(chunks_at_once); first < chunks_.size();
              first = next.fetch_add(chunks_at_once)) {
-            for (std::size_t i = first; i < std::min(first + chunks_at_once, chunks_.size()); ++i) {
+            for (std::size_t i = first; i < std::min(first + chunks_at_once, chunks_.size()); ++i)
                 visit(i, member);
-            }
         }
     });
 }
 
 template <typename Sweep>
-PackedNeighbours PackedTokens::sweep(ShardTeam& team, Sweep&& one_chunk) {
+PackedNeighbours PackedTokens::sweep(ThreadTeam& team, Sweep&& one_chunk) {
     std::vector<Scratch> scratches(team.size());
-    for (Scratch& scratch : scratches) {
+    for (Scratch& scratch : scratches)
         scratch.positions.resize(largest_ + list_beyond);
-    }
     for_each_chunk(team,
                    [&](std::size_t i, std::size_t member) { one_chunk(chunks_[i], scratches[member]); });
     PackedNeighbours total;
@@ -68,13 +65,12 @@ PackedNeighbours PackedTokens::sweep(ShardTeam& team, Sweep&& one_chunk) {
     return total;
 }
 
-std::array<std::uint64_t, 25> PackedTokens::count_letter_pairs(ShardTeam& team) {
+std::array<std::uint64_t, 25> PackedTokens::count_letter_pairs(ThreadTeam& team) {
     const PackedNeighbours counts = sweep(team, [&](const Chunk& chunk, Scratch& scratch) {
         std::array<std::uint64_t, 25> found{};
         tokenizer::count_letter_pairs(data(chunk), chunk.size, found);
-        for (std::size_t pair = 0; pair < found.size(); ++pair) {
+        for (std::size_t pair = 0; pair < found.size(); ++pair)
             scratch.neighbours.left[0][pair] += found[pair];
-        }
     });
     std::array<std::uint64_t, 25> pairs;
     std::copy_n(counts.left[0].begin(), pairs.size(), pairs.begin());
@@ -94,7 +90,7 @@ void PackedTokens::note_merged(Chunk& chunk, std::size_t count, std::uint8_t fir
     }
 }
 
-PackedNeighbours PackedTokens::merge(std::span<const PackedRule> rules, ShardTeam& team) {
+PackedNeighbours PackedTokens::merge(std::span<const PackedRule> rules, ThreadTeam& team) {
     return sweep(team, [&](Chunk& chunk, Scratch& scratch) {
         const std::size_t count =
             merge_pairs(symbols_ + chunk.begin, chunk.size, rules, scratch.positions.data());
@@ -103,7 +99,7 @@ PackedNeighbours PackedTokens::merge(std::span<const PackedRule> rules, ShardTea
 }
 
 PackedNeighbours PackedTokens::merge_runs(std::uint8_t symbol, std::uint8_t merged, const OddRuns& odd,
-                                          ShardTeam& team) {
+                                          ThreadTeam& team) {
     return sweep(team, [&](Chunk& chunk, Scratch& scratch) {
         const std::size_t count = tokenizer::merge_runs(symbols_ + chunk.begin, chunk.size, symbol, merged,
                                                         odd, scratch.positions.data());
@@ -111,7 +107,7 @@ PackedNeighbours PackedTokens::merge_runs(std::uint8_t symbol, std::uint8_t merg
     });
 }
 
-std::uint64_t PackedTokens::count_runs(std::uint8_t symbol, const OddRuns& odd, ShardTeam& team) {
+std::uint64_t PackedTokens::count_runs(std::uint8_t symbol, const OddRuns& odd, ThreadTeam& team) {
     return sweep(team,
                  [&](const Chunk& chunk, Scratch& scratch) {
                      scratch.neighbours.merged += tokenizer::count_runs(data(chunk), chunk.size, symbol, odd);
@@ -128,12 +124,10 @@ void PackedTokens::list_pairs(std::span<const Chunk> chunks, PackedLists& lists)
     std::array<Found, 64> block;
     std::size_t found = 0;
     const auto write = [&] {
-        for (std::size_t i = 0; i < found; ++i) {
+        for (std::size_t i = 0; i < found; ++i)
             block[i].list->prefetch();
-        }
-        for (std::size_t i = 0; i < found; ++i) {
+        for (std::size_t i = 0; i < found; ++i)
             block[i].list->push_back(block[i].position);
-        }
         found = 0;
     };
     std::uint64_t position = 0;
@@ -141,16 +135,12 @@ void PackedTokens::list_pairs(std::span<const Chunk> chunks, PackedLists& lists)
         const std::uint8_t* const symbols = data(chunk);
         for (std::size_t i = 0; i < chunk.size; ++i, ++position) {
             const std::uint8_t left = symbols[i];
-            if (left == LetterArray::separator || symbols[i + 1] == LetterArray::separator) {
-                continue;
-            }
+            if (left == LetterArray::separator || symbols[i + 1] == LetterArray::separator) continue;
             PositionList* const list = lists.at(left, symbols[i + 1]);
             if (list != nullptr && (left != symbols[i + 1] || lists.keep(left, symbols[i - 1], position))) {
                 __builtin_prefetch(list, 1);
                 block[found++] = {list, position};
-                if (found == block.size()) {
-                    write();
-                }
+                if (found == block.size()) write();
             }
         }
     }

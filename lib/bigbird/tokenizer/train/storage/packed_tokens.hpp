@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bigbird/tokenizer/train/storage/packed_kernels.hpp"
-#include "bigbird/tokenizer/train/storage/packed_lists.hpp"
-#include "bigbird/tokenizer/train/storage/shard_team.hpp"
+#include "bigbird/tokenizer/train/storage/position_list.hpp"
+#include "bigbird/tokenizer/train/storage/thread_team.hpp"
 #include "bigbird/tokenizer/train/storage/token_array.hpp"
 
 #include <array>
@@ -13,6 +12,74 @@
 #include <vector>
 
 namespace bigbird::tokenizer {
+
+// Merging by vectors, over symbols that stand side by side, a byte each.
+
+/// For each symbol, whether a run of the symbol in question that follows it has lost an odd number of
+/// occurrences on its left, so that its first pair does not count. Always
+/// false but for OverlapCounting::alternate.
+using OddRuns = std::array<bool, 256>;
+
+/// Where the positions of pairs of packed tokens shall go.
+class PackedLists {
+public:
+    explicit PackedLists(std::size_t symbols) : lists_(symbols * width), runs_(symbols) {}
+
+    void set(Symbol left, Symbol right, PositionList* list) { lists_[left * width + right] = list; }
+    /// Of runs of `symbol` keeps every other pair alone, as OverlapCounting::alternate demands.
+    void thin(Symbol symbol, const OddRuns& odd) { runs_[symbol] = {true, odd, 0, false}; }
+
+    /// Null where the pair's positions are not wanted.
+    PositionList* at(std::uint8_t left, std::uint8_t right) const { return lists_[left * width + right]; }
+    /// Whether the pair of `symbol` with itself at `position` is kept; asked for each one, in order.
+    bool keep(std::uint8_t symbol, std::uint8_t before, std::uint64_t position) {
+        Run& run = runs_[symbol];
+        if (!run.thin) return true;
+        run.kept = position == run.next ? !run.kept : !run.odd[before];
+        run.next = position + 1;
+        return run.kept;
+    }
+
+private:
+    struct Run {
+        bool thin = false;
+        OddRuns odd{};
+        std::uint64_t next = 0;  // where the run's next pair would stand
+        bool kept = false;       // the run's last pair
+    };
+    static constexpr std::size_t width = 256;
+    std::vector<PositionList*> lists_;
+    std::vector<Run> runs_;
+};
+
+/// left + right -> merged.
+struct PackedRule {
+    std::uint8_t left, right, merged;
+};
+
+inline constexpr std::size_t most_packed_rules = 8;  ///< in one call
+
+/// Merges symbols i and i + 1 wherever they are a rule's two, closes up, and lists where the merged symbols
+/// then stand; returns how many they are, by which the symbols have become fewer. No symbol may be on the
+/// left of one rule and on the right of another or the same, so no two pairs share a symbol. The last symbol
+/// must be in no rule. `positions` must have room for list_beyond more.
+std::size_t merge_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
+                        std::uint32_t* positions);
+inline constexpr std::size_t list_beyond = 4;
+
+/// Merges `symbol` with `symbol`, in each run from its first one, or from its second where `odd` holds for
+/// what stands before the run; otherwise as merge_pairs(). The last symbol must be another one. symbols[-1]
+/// is read.
+std::size_t merge_runs(std::uint8_t* symbols, std::size_t size, std::uint8_t symbol, std::uint8_t merged,
+                       const OddRuns& odd, std::uint32_t* positions);
+
+/// How many pairs merge_runs() would merge.
+std::size_t count_runs(const std::uint8_t* symbols, std::size_t size, std::uint8_t symbol,
+                       const OddRuns& odd);
+
+/// Adds how often letter `left` stands before letter `right` to counts[left * 5 + right], where nothing is
+/// merged yet. The last symbol must be no letter.
+void count_letter_pairs(const std::uint8_t* letters, std::size_t size, std::span<std::uint64_t, 25> counts);
 
 /// What a sweep met beside the symbols that it made. Counts of separators are among them.
 struct PackedNeighbours {
@@ -39,15 +106,15 @@ public:
     explicit PackedTokens(LetterArray& letters, std::size_t target_chunk = 32'768);
 
     /// Counts of [left * 5 + right] while nothing is merged.
-    std::array<std::uint64_t, 25> count_letter_pairs(ShardTeam& team);
+    std::array<std::uint64_t, 25> count_letter_pairs(ThreadTeam& team);
     /// Merges pairs everywhere. The rules must be as merge_pairs() wants them, and their merged symbols
     /// successive numbers.
-    PackedNeighbours merge(std::span<const PackedRule> rules, ShardTeam& team);
+    PackedNeighbours merge(std::span<const PackedRule> rules, ThreadTeam& team);
     /// Merges symbol with symbol, in each run from left to right.
     PackedNeighbours merge_runs(std::uint8_t symbol, std::uint8_t merged, const OddRuns& odd,
-                                ShardTeam& team);
+                                ThreadTeam& team);
     /// How many pairs merge_runs() would merge, which with OverlapCounting::alternate is their count.
-    std::uint64_t count_runs(std::uint8_t symbol, const OddRuns& odd, ShardTeam& team);
+    std::uint64_t count_runs(std::uint8_t symbol, const OddRuns& odd, ThreadTeam& team);
 
     /// Lists where wanted pairs of some successive chunks stand, as positions of what unpack() makes of these
     /// chunks.
@@ -67,9 +134,9 @@ private:
         PackedNeighbours neighbours;
     };
     template <typename Visit>
-    void for_each_chunk(ShardTeam& team, Visit&& visit) const;
+    void for_each_chunk(ThreadTeam& team, Visit&& visit) const;
     template <typename Sweep>
-    PackedNeighbours sweep(ShardTeam& team, Sweep&& one_chunk);
+    PackedNeighbours sweep(ThreadTeam& team, Sweep&& one_chunk);
     void note_merged(Chunk& chunk, std::size_t count, std::uint8_t first_merged, Scratch& scratch) const;
 
     std::uint8_t* symbols_;

@@ -3,11 +3,87 @@
 
 #include "bigbird/core/check.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
+#include <new>
 
 namespace bigbird::tokenizer {
+
+namespace {
+
+constexpr std::size_t page = std::size_t{1} << 21, pages_a_slab = 8, smallest = 16;
+
+// Sizes are 16, 18, … 30, 32, 36, … 60, 64, 72, …: eight from each power of two to the next.
+std::size_t class_of(std::size_t bytes) {
+    const std::size_t size = std::max(bytes, smallest);
+    const auto power = static_cast<std::size_t>(std::bit_width(size) - 1);
+    const std::size_t step = (std::size_t{1} << power) / 8;
+    return (power - 4) * 8 + (size - (std::size_t{1} << power) + step - 1) / step;
+}
+
+std::size_t size_of_class(std::size_t number) {
+    const std::size_t power = number / 8 + 4;
+    return (std::size_t{1} << power) + ((std::size_t{1} << power) / 8) * (number % 8);
+}
+
+}  // namespace
+
+ListMemory::~ListMemory() {
+    for (const Block& slab : slabs_)
+        ::munmap(slab.data, slab.size);
+}
+
+std::size_t ListMemory::size_for(std::size_t bytes) {
+    return size_of_class(class_of(bytes));
+}
+
+ListMemory::Block ListMemory::fresh(std::size_t size) {
+    if (left_ < size) {
+        const std::size_t slab = std::max((size + page - 1) / page, pages_a_slab) * page;
+        void* const memory =
+            ::mmap(nullptr, slab, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED) throw std::bad_alloc();
+        ::madvise(memory, slab, MADV_HUGEPAGE);
+        slabs_.push_back({static_cast<std::uint8_t*>(memory), slab});
+        next_ = slabs_.back().data;
+        left_ = slab;
+    }
+    const Block block{next_, size};
+    next_ += size;
+    left_ -= size;
+    return block;
+}
+
+void ListMemory::keep(std::uint8_t* data, std::size_t number) {
+    free_[number].push_back(data);
+    any_free_[number / 64] |= std::uint64_t{1} << number % 64;
+}
+
+ListMemory::Block ListMemory::take(std::size_t bytes) {
+    const std::size_t wanted = class_of(bytes), size = size_of_class(wanted);
+    std::uint64_t bits = any_free_[wanted / 64] & ~std::uint64_t{0} << wanted % 64;
+    std::size_t word = wanted / 64;
+    while (bits == 0 && ++word < any_free_.size())
+        bits = any_free_[word];
+    if (bits == 0) return fresh(size);
+    const std::size_t number = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+    std::uint8_t* const data = free_[number].back();
+    free_[number].pop_back();
+    if (free_[number].empty()) any_free_[word] &= ~(std::uint64_t{1} << number % 64);
+    const std::size_t rest = size_of_class(number) - size;
+    if (rest < size) return {data, size_of_class(number)};
+    const std::size_t above = class_of(rest);
+    keep(data + size, size_of_class(above) > rest ? above - 1 : above);
+    return {data, size};
+}
+
+void ListMemory::give_back(const Block& block) {
+    keep(block.data, class_of(block.size));
+}
 
 PositionList& PositionList::operator=(PositionList&& other) noexcept {
     if (this != &other) {
@@ -32,12 +108,8 @@ void PositionList::move_to(std::size_t capacity) {
     const ListMemory::Block block = memory_->take(capacity);
     BIGBIRD_EXPECTS(block.size <= std::numeric_limits<std::uint32_t>::max(),
                     "a list of positions outgrows 4 GB");
-    if (size_ > 0) {
-        std::memcpy(block.data, data_, size_);
-    }
-    if (data_ != nullptr) {
-        memory_->give_back({data_, capacity_});
-    }
+    if (size_ > 0) std::memcpy(block.data, data_, size_);
+    if (data_ != nullptr) memory_->give_back({data_, capacity_});
     data_ = block.data;
     capacity_ = static_cast<std::uint32_t>(block.size);
 }
@@ -55,9 +127,7 @@ void PositionList::finish() {
 }
 
 void PositionList::clear() {
-    if (data_ != nullptr) {
-        memory_->give_back({data_, capacity_});
-    }
+    if (data_ != nullptr) memory_->give_back({data_, capacity_});
     data_ = nullptr;
     size_ = capacity_ = 0;
     last_ = 0;

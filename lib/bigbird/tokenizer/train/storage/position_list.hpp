@@ -1,16 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "bigbird/tokenizer/train/storage/list_memory.hpp"
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace bigbird::tokenizer {
 
-/// Ascending positions of a shard, as differences of 7 bits a byte: one to three bytes a position where
+/// Memory for many lists that live long or short, out of huge pages: lists are written at random, and with
+/// pages of 4 kB most writes would wait for an address. Blocks come in sizes an eighth apart; those given
+/// back are taken again, in pieces where they are large, since fresh memory costs more. Not thread-safe.
+class ListMemory {
+public:
+    ListMemory() = default;
+    ~ListMemory();
+    ListMemory(const ListMemory&) = delete;
+    ListMemory& operator=(const ListMemory&) = delete;
+
+    struct Block {
+        std::uint8_t* data = nullptr;
+        std::size_t size = 0;
+    };
+    /// At least so many bytes. Throws std::bad_alloc.
+    Block take(std::size_t bytes);
+    /// `block` as take() gave it.
+    void give_back(const Block& block);
+    /// The size of the block that take() would give.
+    static std::size_t size_for(std::size_t bytes);
+
+private:
+    static constexpr std::size_t classes = 8 * 48;
+    Block fresh(std::size_t size);
+    void keep(std::uint8_t* data, std::size_t number);
+
+    std::array<std::vector<std::uint8_t*>, classes> free_;
+    std::array<std::uint64_t, classes / 64> any_free_{};  // a bit a class
+    std::vector<Block> slabs_;
+    std::uint8_t* next_ = nullptr;  // the unused part of the last slab
+    std::size_t left_ = 0;
+};
+
+/// Ascending positions of a slice, as differences of 7 bits a byte: one to three bytes a position where
 /// 32-bit numbers take four. Written once, read in order.
 class alignas(32) PositionList {
 public:
@@ -29,9 +61,7 @@ public:
     void push_back(std::uint64_t position) {
         std::uint64_t difference = position - last_;
         last_ = position;
-        if (size_ + most_bytes > capacity_) {
-            grow();
-        }
+        if (size_ + most_bytes > capacity_) grow();
         while (difference >= 0x80) {
             data_[size_++] = static_cast<std::uint8_t>(difference | 0x80);
             difference >>= 7;
@@ -97,18 +127,16 @@ void for_each_position(const PositionList& list, const Symbol* symbols, std::siz
     std::array<std::uint64_t, ahead> ring;
     PositionReader reader(list, reach);
     std::size_t count = 0, next = 0;
-    while (count < ahead && !reader.done()) {
+    while (count < ahead && !reader.done())
         ring[count++] = reader.read(symbols);
-    }
     while (!reader.done()) {
         const std::uint64_t position = ring[next];
         ring[next] = reader.read(symbols);
         next = (next + 1) % ahead;
         visit(position);
     }
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < count; ++i)
         visit(ring[(next + i) % ahead]);
-    }
 }
 
 }  // namespace bigbird::tokenizer

@@ -23,9 +23,8 @@ constexpr std::uint8_t strange = 0xFF;
 constexpr std::array<std::uint8_t, 256> make_symbols() {
     std::array<std::uint8_t, 256> symbols{};
     symbols.fill(strange);
-    for (std::size_t i = 0; i < alphabet.size(); ++i) {
+    for (std::size_t i = 0; i < alphabet.size(); ++i)
         symbols[static_cast<unsigned char>(alphabet[i])] = static_cast<std::uint8_t>(i);
-    }
     return symbols;
 }
 constexpr std::array<std::uint8_t, 256> symbols = make_symbols();
@@ -54,9 +53,7 @@ SymbolArray<Element>::SymbolArray(std::size_t size) {
 
 template <typename Element>
 SymbolArray<Element>::~SymbolArray() {
-    if (data_ != nullptr) {
-        ::munmap(data_, capacity_ * sizeof(Element));
-    }
+    if (data_ != nullptr) ::munmap(data_, capacity_ * sizeof(Element));
 }
 
 template <typename Element>
@@ -77,17 +74,13 @@ SymbolArray<Element>& SymbolArray<Element>::operator=(SymbolArray&& other) noexc
 // the trainer reads at random positions.
 template <typename Element>
 void SymbolArray<Element>::reserve(std::size_t positions) {
-    if (positions <= capacity_) {
-        return;
-    }
+    if (positions <= capacity_) return;
     std::size_t bytes = std::max(positions, capacity_ + capacity_ / 4) * sizeof(Element);
     bytes = (bytes + page - 1) / page * page;
     void* memory = data_ == nullptr
                        ? ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
                        : ::mremap(data_, capacity_ * sizeof(Element), bytes, MREMAP_MAYMOVE);
-    if (memory == MAP_FAILED) {
-        throw std::bad_alloc();
-    }
+    if (memory == MAP_FAILED) throw std::bad_alloc();
     ::madvise(memory, bytes, MADV_HUGEPAGE);
     data_ = static_cast<Element*>(memory);
     capacity_ = bytes / sizeof(Element);
@@ -110,9 +103,8 @@ template <typename Element>
 void SymbolArray<Element>::append(std::string_view dna) {
     reserve(size_ + dna.size() + 1);
     Element* out = data_ + size_;
-    for (const char letter : dna) {
+    for (const char letter : dna)
         *out++ = symbols[static_cast<unsigned char>(letter)];
-    }
     *out = separator;
     size_ += dna.size() + 1;
 }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the CUDA schedule and kernels compute.
+// What the tests of the CUDA kernels compute.
 #pragma once
 
-#include "support/schedule_reference.hpp"
 #include "support/tensors.hpp"
-#include "unit/attention/cuda/device/stacked_layout.hpp"
+#include "unit/attention/attention_cases.hpp"
 
 #include "bigbird/attention/backends.hpp"
 
@@ -19,10 +18,6 @@ struct CudaCase {
     int padded = 0;   ///< tokens at the end of the last sample
     int longest = 0;  ///< entries a unit, 0: the default
     bool full = false;
-};
-
-struct AttentionResults {
-    at::Tensor out, dq, dk, dv;  // (samples, heads, length, head_dim)
 };
 
 /// Inputs that `type` holds exactly, as double.
@@ -60,35 +55,6 @@ inline AttentionResults run_reference(const attention::LayerLayout& layout, cons
     out.backward(inputs.d_out.to(type));
     return {out.detach().to(at::kDouble), q.grad().to(at::kDouble), k.grad().to(at::kDouble),
             v.grad().to(at::kDouble)};
-}
-
-inline std::vector<double> values_of(const at::Tensor& x) {
-    const at::Tensor contiguous = x.contiguous();
-    const double* data = contiguous.const_data_ptr<double>();
-    return {data, data + contiguous.numel()};
-}
-
-/// The slow twin of the kernels.
-inline AttentionResults run_twin(const attention::cuda::Schedule& schedule, const AttentionInputs& inputs,
-                                 bool zero_padded_queries) {
-    namespace cuda = attention::cuda;
-    cuda::ReferenceInput input;
-    input.samples = static_cast<int>(inputs.q.size(0));
-    input.head_dim = static_cast<int>(inputs.q.size(3));
-    input.q = values_of(inputs.q);
-    input.k = values_of(inputs.k);
-    input.v = values_of(inputs.v);
-    const at::Tensor mask = inputs.key_mask.to(at::kByte).contiguous();
-    input.key_mask.assign(mask.const_data_ptr<std::uint8_t>(),
-                          mask.const_data_ptr<std::uint8_t>() + mask.numel());
-    input.zero_padded_queries = zero_padded_queries;
-    const cuda::ReferenceOutput forward = cuda::reference_forward(schedule, input);
-    const cuda::ReferenceGradients gradients =
-        cuda::reference_backward(schedule, input, forward, values_of(inputs.d_out));
-    const auto tensor = [&](const std::vector<double>& values) {
-        return at::tensor(at::ArrayRef<double>(values), at::kDouble).view(inputs.q.sizes());
-    };
-    return {tensor(forward.out), tensor(gradients.dq), tensor(gradients.dk), tensor(gradients.dv)};
 }
 
 }  // namespace bigbird::testing

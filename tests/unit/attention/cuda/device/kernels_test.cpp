@@ -4,7 +4,7 @@
 #include "support/testing.hpp"
 #include "unit/attention/cuda/device/cuda_cases.hpp"
 
-#include "bigbird/attention/cuda/host/team_lists.hpp"
+#include "bigbird/attention/cuda/host/schedule.hpp"
 
 #include <array>
 #include <limits>
@@ -60,9 +60,8 @@ public:
           query_teams_(cuda::share_units(schedule_.queries, c.samples, blocks, cuda::query_teams)),
           key_teams_(cuda::share_units(schedule_.keys, c.samples, blocks, cuda::key_teams)),
           tensors_(8, GuardedTensor(c, type)) {
-        for (GuardedTensor& tensor : tensors_) {
+        for (GuardedTensor& tensor : tensors_)
             tensor = GuardedTensor(c, type);
-        }
         tensors_[0] = inputs.q;
         tensors_[1] = inputs.k;
         tensors_[2] = inputs.v;
@@ -87,9 +86,8 @@ public:
         a_.queries = list_of(schedule_.queries, query_teams_);
         a_.keys = list_of(schedule_.keys, key_teams_);
         cuda::TensorView* const views[] = {&a_.q, &a_.k, &a_.v, &a_.d_out, &a_.out, &a_.dq, &a_.dk, &a_.dv};
-        for (std::size_t i = 0; i < tensors_.size(); ++i) {
+        for (std::size_t i = 0; i < tensors_.size(); ++i)
             *views[i] = tensors_[i].view();
-        }
         a_.lse = aligned(lse_);
         a_.delta = aligned(delta_);
         a_.workspace = workspace_.data();
@@ -199,9 +197,8 @@ void check_case(const CudaCase& c, at::ScalarType type, cuda::KernelSet set) {
 }  // namespace
 
 DOCTEST_TEST_CASE("cuda_kernels: emulated, they are as near fp64 as LibTorch, bf16") {
-    for (const CudaCase& c : cases) {
+    for (const CudaCase& c : cases)
         check_case(c, at::kBFloat16, cuda::KernelSet::general);
-    }
 }
 
 DOCTEST_TEST_CASE("cuda_kernels: emulated, they are as near fp64 as LibTorch, fp16") {
@@ -219,9 +216,8 @@ DOCTEST_TEST_CASE("cuda_kernels: emulated, heads of size 32 and 128") {
 }
 
 DOCTEST_TEST_CASE("cuda_kernels: emulated, Hopper's are as near fp64 as LibTorch") {
-    for (const CudaCase& c : cases) {
+    for (const CudaCase& c : cases)
         check_case(c, at::kBFloat16, cuda::KernelSet::hopper);
-    }
     check_case(cases[1], at::kHalf, cuda::KernelSet::hopper);
 }
 
@@ -234,10 +230,7 @@ DOCTEST_TEST_CASE(
         const AttentionResults first = run_emulated(c, layout, inputs, at::kBFloat16, set, 1);
         for (const std::uint64_t seed : {2U, 3U}) {
             const AttentionResults again = run_emulated(c, layout, inputs, at::kBFloat16, set, seed);
-            DOCTEST_CHECK(testing::identical(first.out, again.out));
-            DOCTEST_CHECK(testing::identical(first.dq, again.dq));
-            DOCTEST_CHECK(testing::identical(first.dk, again.dk));
-            DOCTEST_CHECK(testing::identical(first.dv, again.dv));
+            DOCTEST_CHECK(identical(first, again));
         }
     }
 }
@@ -249,9 +242,8 @@ DOCTEST_TEST_CASE("cuda_kernels: emulated, large scores do not overflow") {
     inputs.q = inputs.q * 64;
     const AttentionResults exact = run_reference(layout, inputs, at::kDouble),
                            by_torch = run_reference(layout, inputs, at::kBFloat16);
-    for (const cuda::KernelSet set : {cuda::KernelSet::general, cuda::KernelSet::hopper}) {
+    for (const cuda::KernelSet set : {cuda::KernelSet::general, cuda::KernelSet::hopper})
         check_error(run_emulated(c, layout, inputs, at::kBFloat16, set).out, exact.out, by_torch.out, 2);
-    }
 }
 
 // The emulation itself: what it is there to find.

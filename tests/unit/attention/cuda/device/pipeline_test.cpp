@@ -41,9 +41,9 @@ struct MappedTensor {
 
 constexpr int tile_bytes = cuda::WarpgroupTile::bytes;
 struct Buffers {
-    std::byte* base;
-    cuda::WarpgroupTile tile() const { return {base}; }
-    Barrier* full() const { return reinterpret_cast<Barrier*>(base + tile_bytes); }
+    std::byte* memory;
+    cuda::WarpgroupTile tile() const { return {memory}; }
+    Barrier* full() const { return reinterpret_cast<Barrier*>(memory + tile_bytes); }
     Barrier* empty() const { return full() + 1; }
 };
 
@@ -116,13 +116,11 @@ void take_headers(const SimtIsa& m, const cuda::PipelineShared<HeadersShape>& sh
         m.wait_barrier(shared.unit_full(unit_turn.buffer()), unit_turn.parity());
         for (int step = 0; unit < units && step < steps; ++step, step_turn.advance()) {
             m.wait_barrier(shared.step_full(step_turn.buffer()), step_turn.parity());
-            if (!keeps_step || unit + 1 < units || step + 1 < steps) {
+            if (!keeps_step || unit + 1 < units || step + 1 < steps)
                 cuda::release(m, shared.step_empty(step_turn.buffer()));
-            }
         }
-        if (unit + 1 < units || (unit + 1 == units && !keeps_unit)) {
+        if (unit + 1 < units || (unit + 1 == units && !keeps_unit))
             cuda::release(m, shared.unit_empty(unit_turn.buffer()));
-        }
     }
 }
 
@@ -209,9 +207,7 @@ DOCTEST_TEST_CASE("cuda_pipeline: a buffer goes round, and what is done wrong is
     const auto producer = [&](const Wrong& wrong) {
         return [&shape, wrong](const SimtIsa& m, const Buffers& b) {
             for (std::uint32_t i = 0; i < turns; ++i) {
-                if (!wrong.fills_at_once) {
-                    m.wait_barrier(b.empty(), i % 2 ^ 1);
-                }
+                if (!wrong.fills_at_once) m.wait_barrier(b.empty(), i % 2 ^ 1);
                 fill(m, b, shape, 0, tile_bytes + wrong.bytes);
             }
         };
@@ -219,27 +215,20 @@ DOCTEST_TEST_CASE("cuda_pipeline: a buffer goes round, and what is done wrong is
     const auto consumer = [&](const Wrong& wrong) {
         return [wrong](const SimtIsa& m, const Buffers& b) {
             for (std::uint32_t i = 0; i < turns; ++i) {
-                if (!wrong.waits_not) {
-                    m.wait_barrier(b.full(), i % 2 ^ wrong.parity);
-                }
+                if (!wrong.waits_not) m.wait_barrier(b.full(), i % 2 ^ wrong.parity);
                 multiply(m, b);
                 m.sync_group();
                 b.tile().data[m.thread()] = std::byte{1};
-                if (!wrong.publishes_not) {
-                    m.publish_stores();
-                }
-                if (!wrong.releases_not) {
-                    cuda::release(m, b.empty());
-                }
+                if (!wrong.publishes_not) m.publish_stores();
+                if (!wrong.releases_not) cuda::release(m, b.empty());
             }
         };
     };
     const auto messages = [&](const Wrong& wrong) {
         return messages_of_pair(producer(wrong), consumer(wrong));
     };
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed)
         run_pair(seed, producer({}), consumer({}));
-    }
     const auto all_say = [](const std::set<std::string>& found, const std::vector<std::string>& any_of) {
         return std::ranges::all_of(found, [&](const std::string& message) {
             return std::ranges::any_of(

@@ -1,77 +1,127 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "bigbird/attention/cuda/host/schedule.hpp"
+
 #include "support/testing.hpp"
 #include "unit/attention/cuda/device/cuda_cases.hpp"
 
 #include "bigbird/core/error.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <set>
+#include <vector>
 
 using namespace bigbird;
 using namespace bigbird::attention;
-using bigbird::testing::CudaCase;
-using bigbird::testing::difference;
+
+using cuda::TeamLists, cuda::WorkList;
 
 namespace {
 
-constexpr std::array<CudaCase, 12> cases{
-    {{.pattern = "bigbird", .block_size = 16, .blocks = 13, .samples = 2, .head_dim = 8, .padded = 20},
-     {.pattern = "bigbird", .source = RandomSource::hf, .block_size = 16, .blocks = 14, .head_dim = 4},
-     {.pattern = "bigbird", .block_size = 32, .blocks = 15, .head_dim = 4, .padded = 3, .longest = 3},
-     {.pattern = "bigbird", .block_size = 64, .blocks = 12, .head_dim = 4, .padded = 70, .longest = 4},
-     {.pattern = "bigbird-first", .block_size = 64, .blocks = 13, .head_dim = 4},
-     {.pattern = "bigbird-etc", .block_size = 84, .blocks = 9, .head_dim = 4, .padded = 85},
-     {.pattern = "bigbird", .block_size = 128, .blocks = 12, .heads = 1, .head_dim = 2, .longest = 5},
-     {.pattern = "window", .block_size = 48, .blocks = 9, .head_dim = 4},
-     {.pattern = "random", .block_size = 24, .blocks = 13, .head_dim = 4, .padded = 30},
-     {.pattern = "random+window", .block_size = 5, .blocks = 31, .samples = 2, .head_dim = 4, .padded = 7},
-     {.pattern = "bigbird", .block_size = 70, .blocks = 3, .head_dim = 4, .padded = 9, .full = true},
-     {.pattern = "full", .block_size = 16, .blocks = 9, .head_dim = 4, .padded = 9, .longest = 1}}};
+struct Case {
+    const char* pattern;
+    int block_size, blocks, longest = 0;  ///< longest: entries a unit, 0: the default
+    RandomSource source = RandomSource::uniform;
+    bool full = false;
+};
 
-void check_equal(const testing::AttentionResults& found, const testing::AttentionResults& wanted,
-                 double tolerance) {
-    DOCTEST_CHECK(difference(found.out, wanted.out) < tolerance);
-    DOCTEST_CHECK(difference(found.dq, wanted.dq) < tolerance);
-    DOCTEST_CHECK(difference(found.dk, wanted.dk) < tolerance);
-    DOCTEST_CHECK(difference(found.dv, wanted.dv) < tolerance);
+constexpr float never = -std::numeric_limits<float>::infinity();
+
+/// (tokens, tokens): log2 of how often a query attends a key.
+using Attended = std::vector<float>;
+
+Attended by_layout(const BlockLayout& layout, int block) {
+    const int length = layout.rows() * block;
+    Attended pairs(static_cast<std::size_t>(length * length), never);
+    for (int query = 0; query < length; ++query) {
+        const auto row = static_cast<std::size_t>(query / block);
+        for (auto i = static_cast<std::size_t>(layout.row_offsets[row]);
+             i < static_cast<std::size_t>(layout.row_offsets[row + 1]); ++i) {
+            std::fill_n(pairs.begin() + query * length + layout.columns[i] * block, block,
+                        std::log2(static_cast<float>(layout.multiplicity[i])));
+        }
+    }
+    return pairs;
 }
 
-void check_case(const CudaCase& c, std::uint64_t seed) {
+/// What the units of a head's query tiles, or of its key tiles, go through; no pair comes twice.
+Attended by_units(const cuda::Schedule& schedule, int head, bool of_keys) {
+    const cuda::Tiling& tiling = schedule.tiling;
+    const WorkList& work = of_keys ? schedule.keys : schedule.queries;
+    const int side = tiling.blocks_per_tile;
+    Attended pairs(static_cast<std::size_t>(tiling.length * tiling.length), never);
+    int again = 0;
+    const auto add_tiles = [&](int query_tile, int key_tile, int bias) {
+        for (int i = 0; i < cuda::tokens_of(tiling, query_tile); ++i) {
+            for (int j = 0; j < cuda::tokens_of(tiling, key_tile); ++j) {
+                const int of_blocks = i / tiling.block % side * side + j / tiling.block % side;
+                const float value = schedule.biases[static_cast<std::size_t>(bias * side * side + of_blocks)];
+                if (value == never) continue;
+                float& pair = pairs[static_cast<std::size_t>((cuda::first_token(tiling, query_tile) + i) *
+                                                                 tiling.length +
+                                                             cuda::first_token(tiling, key_tile) + j)];
+                again += pair != never;
+                pair = value;
+            }
+        }
+    };
+    for (const cuda::Unit& unit : work.units) {
+        for (int i = unit.first; unit.head == head && i < unit.first + unit.count; ++i) {
+            const cuda::Entry& entry = work.entries[static_cast<std::size_t>(i)];
+            DOCTEST_CHECK(entry.place == cuda::place_factor * cuda::first_token(tiling, entry.tile) +
+                                             cuda::tokens_of(tiling, entry.tile));
+            for (int of = 0; of < 2; ++of) {
+                if (unit.tile[of] < 0 || entry.bias[of] < 0) continue;
+                of_keys ? add_tiles(entry.tile, unit.tile[of], entry.bias[of])
+                        : add_tiles(unit.tile[of], entry.tile, entry.bias[of]);
+            }
+        }
+    }
+    DOCTEST_CHECK(again == 0);
+    return pairs;
+}
+
+void check_case(const Case& c) {
     DOCTEST_CAPTURE(c.pattern);
     DOCTEST_CAPTURE(c.block_size);
     DOCTEST_CAPTURE(c.blocks);
     DOCTEST_CAPTURE(c.longest);
-    const LayerLayout layout = layout_of(c);
-    const testing::AttentionInputs inputs = inputs_of(c, at::kFloat, seed);
-    const cuda::Schedule schedule = cuda::make_schedule(*layout.layouts, c.block_size, c.longest);
-    check_equal(run_twin(schedule, inputs, !layout.full), run_reference(layout, inputs, at::kDouble), 1e-10);
+    PatternSpec spec = named_pattern(c.pattern);
+    spec.block_size = c.block_size;
+    spec.random_source = c.source;
+    spec.full = c.full;
+    std::vector<BlockLayout> heads;
+    for (int head = 0; head < 2; ++head)
+        heads.push_back(make_layout(spec, c.blocks, 1, head));
+    const cuda::Schedule schedule = cuda::make_schedule(heads, c.block_size, c.longest);
+    for (int head = 0; head < 2; ++head) {
+        const Attended wanted = by_layout(heads[static_cast<std::size_t>(head)], c.block_size);
+        DOCTEST_CHECK((by_units(schedule, head, false) == wanted));
+        DOCTEST_CHECK((by_units(schedule, head, true) == wanted));
+    }
 }
 
 }  // namespace
 
-DOCTEST_TEST_CASE("cuda_schedule: its slow twin equals the reference attention, forward and backward") {
-    for (const CudaCase& c : cases) {
-        check_case(c, 1);
-    }
-}
-
-DOCTEST_TEST_CASE("cuda_schedule: its slow twin equals the reference attention for patterns by chance") {
-    Rng rng(7);
-    const std::array<const char*, 7> patterns{"bigbird", "bigbird-first", "bigbird-etc", "window",
-                                              "random",  "random+window", "full"};
-    const std::array<int, 7> block_sizes{3, 16, 32, 40, 64, 84, 128};
-    for (std::uint64_t i = 0; i < 12; ++i) {
-        CudaCase c{.pattern = patterns[static_cast<std::size_t>(rng.between(0, 6))]};
-        c.block_size = block_sizes[static_cast<std::size_t>(rng.between(0, 6))];
-        c.blocks = static_cast<int>(rng.between(12, c.block_size > 40 ? 13 : 20));
-        c.source = rng.between(0, 1) == 0 ? RandomSource::uniform : RandomSource::hf;
-        c.heads = static_cast<int>(rng.between(1, 2));
-        c.head_dim = static_cast<int>(rng.between(1, 3));
-        c.padded = static_cast<int>(rng.between(0, c.block_size * c.blocks - 1));
-        c.longest = static_cast<int>(rng.between(0, 9));
-        check_case(c, i + 2);
-    }
+DOCTEST_TEST_CASE(
+    "cuda_schedule: units go through what the layout attends, token by token, forward and backward") {
+    for (const Case& c : std::vector<Case>{{"bigbird", 16, 13},
+                                           {"bigbird", 16, 14, 0, RandomSource::hf},
+                                           {"bigbird", 32, 15, 3},
+                                           {"bigbird", 64, 12, 4},
+                                           {"bigbird-first", 64, 13},
+                                           {"bigbird-etc", 84, 9},
+                                           {"window", 48, 9},
+                                           {"random", 24, 13},
+                                           {"random+window", 5, 31},
+                                           {"bigbird", 70, 3, 0, RandomSource::uniform, true},
+                                           {"full", 16, 9, 1},
+                                           {"bigbird", 3, 20, 9},
+                                           {"window", 128, 6, 2}})
+        check_case(c);
 }
 
 DOCTEST_TEST_CASE("cuda_schedule: every tile is written once, and every part of a cut list") {
@@ -91,9 +141,8 @@ DOCTEST_TEST_CASE("cuda_schedule: every tile is written once, and every part of 
         }
         for (const cuda::Sum& sum : work->sums) {
             written.emplace(sum.head, sum.tile);
-            for (int i = sum.first; i < sum.first + sum.count; ++i) {
+            for (int i = sum.first; i < sum.first + sum.count; ++i)
                 DOCTEST_CHECK(parts.count(i) == 1);
-            }
         }
         DOCTEST_CHECK(written.size() == 3 * 64);
         DOCTEST_CHECK(std::set(written.begin(), written.end()).size() == 3 * 64);
@@ -117,21 +166,8 @@ DOCTEST_TEST_CASE("cuda_schedule: global rows share units and are cut, neighbour
     DOCTEST_CHECK(loads > 64 + 31 * 10);
     DOCTEST_CHECK(schedule.queries.sums.size() == 2);
     DOCTEST_CHECK(schedule.keys.sums.size() >= 2);
-    for (const cuda::Unit& unit : schedule.keys.units) {
+    for (const cuda::Unit& unit : schedule.keys.units)
         DOCTEST_CHECK(unit.count <= 16);
-    }
-}
-
-DOCTEST_TEST_CASE("cuda_schedule: a head's units go from long to short") {
-    const LayerLayout layout = testing::layout_of({.pattern = "bigbird", .blocks = 32, .heads = 2});
-    const cuda::Schedule schedule = cuda::make_schedule(*layout.layouts, 64);
-    for (const cuda::WorkList* work : {&schedule.queries, &schedule.keys}) {
-        for (std::size_t i = 1; i < work->units.size(); ++i) {
-            const cuda::Unit &before = work->units[i - 1], &after = work->units[i];
-            DOCTEST_CHECK(before.head <= after.head);
-            DOCTEST_CHECK((before.head < after.head || before.count >= after.count));
-        }
-    }
 }
 
 DOCTEST_TEST_CASE("cuda_schedule: tiles cover every token once, for any block size") {
@@ -141,9 +177,8 @@ DOCTEST_TEST_CASE("cuda_schedule: tiles cover every token once, for any block si
             std::vector<int> covered(static_cast<std::size_t>(tiling.length));
             for (int tile = 0; tile < tiling.tiles; ++tile) {
                 DOCTEST_REQUIRE(cuda::tokens_of(tiling, tile) > 0);
-                for (int i = 0; i < cuda::tokens_of(tiling, tile); ++i) {
+                for (int i = 0; i < cuda::tokens_of(tiling, tile); ++i)
                     ++covered[static_cast<std::size_t>(cuda::first_token(tiling, tile) + i)];
-                }
             }
             DOCTEST_CHECK(std::ranges::all_of(covered, [](int times) { return times == 1; }));
         }
@@ -155,4 +190,98 @@ DOCTEST_TEST_CASE("cuda_schedule: patterns of tokens are refused") {
     const std::string message = testing::message_of<ConfigError>(
         [&] { cuda::make_schedule({make_layout(spec, 12, 0, 0)}, spec.block_size); });
     DOCTEST_CHECK(message == "the CUDA kernels attend whole blocks: choose blocked for patterns of tokens");
+}
+
+namespace {
+
+/// Attention of a network of base's size at 4,096 tokens.
+cuda::Schedule base_schedule() {
+    std::vector<BlockLayout> heads;
+    for (int head = 0; head < 12; ++head)
+        heads.push_back(make_layout(named_pattern("bigbird"), 64, 0, head));
+    return cuda::make_schedule(heads, 64);
+}
+
+int cost_of(const WorkList& work, int number) {
+    const auto unit = static_cast<std::size_t>(number) % work.units.size();
+    return cuda::products_of(work, work.units[unit]) + cuda::products_around_unit;
+}
+
+/// Each team's units.
+std::vector<std::vector<std::int32_t>> by_team(const TeamLists& lists) {
+    std::vector<std::vector<std::int32_t>> teams;
+    for (std::size_t team = 0; team + 1 < lists.first.size(); ++team) {
+        teams.emplace_back(lists.units.begin() + lists.first[team],
+                           lists.units.begin() + lists.first[team + 1]);
+    }
+    return teams;
+}
+
+/// The slow twin: looks at all blocks and all teams for each unit.
+std::vector<std::vector<std::int32_t>> share_plainly(const WorkList& work, int samples, int blocks,
+                                                     int of_block) {
+    std::vector<std::int32_t> order(static_cast<std::size_t>(samples) * work.units.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, [&](int a, int b) { return cost_of(work, a) > cost_of(work, b); });
+    const int needed = (static_cast<int>(order.size()) + of_block - 1) / of_block;
+    std::vector<std::vector<int>> costs(static_cast<std::size_t>(std::min(blocks, needed)),
+                                        std::vector<int>(static_cast<std::size_t>(of_block)));
+    std::vector<std::vector<std::int32_t>> teams(costs.size() * static_cast<std::size_t>(of_block));
+    for (const std::int32_t number : order) {
+        const auto block = std::ranges::min_element(costs, {}, [](const std::vector<int>& of_teams) {
+            return std::accumulate(of_teams.begin(), of_teams.end(), 0);
+        });
+        const auto team = std::ranges::min_element(*block);
+        *team += cost_of(work, number);
+        teams[static_cast<std::size_t>((block - costs.begin()) * of_block + (team - block->begin()))]
+            .push_back(number);
+    }
+    for (std::vector<std::int32_t>& units : teams)
+        std::ranges::sort(units);
+    return teams;
+}
+
+/// The most work of a block over the mean.
+double imbalance(const WorkList& work, const TeamLists& lists, int of_block) {
+    const auto teams = by_team(lists);
+    std::vector<double> blocks(teams.size() / static_cast<std::size_t>(of_block));
+    for (std::size_t team = 0; team < teams.size(); ++team) {
+        for (const std::int32_t number : teams[team])
+            blocks[team / static_cast<std::size_t>(of_block)] += cost_of(work, number);
+    }
+    return *std::ranges::max_element(blocks) * static_cast<double>(blocks.size()) /
+           std::accumulate(blocks.begin(), blocks.end(), 0.0);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("cuda_team_lists: units are shared as by the plain rule, each once") {
+    const cuda::Schedule schedule = base_schedule();
+    for (const auto& [samples, blocks, of_block] :
+         {std::array{0, 5, 2}, std::array{1, 1, 1}, std::array{1, 1000, 3}, std::array{3, 7, 3},
+          std::array{4, 132, 2}}) {
+        for (const WorkList* work : {&schedule.queries, &schedule.keys}) {
+            DOCTEST_CAPTURE(samples);
+            DOCTEST_CAPTURE(blocks);
+            const TeamLists lists = cuda::share_units(*work, samples, blocks, of_block);
+            DOCTEST_CHECK((by_team(lists) == share_plainly(*work, samples, blocks, of_block)));
+            std::vector<std::int32_t> all = lists.units,
+                                      wanted(static_cast<std::size_t>(samples) * work->units.size());
+            std::ranges::sort(all);
+            std::iota(wanted.begin(), wanted.end(), 0);
+            DOCTEST_CHECK((all == wanted));
+            DOCTEST_CHECK(lists.teams() % of_block == 0);
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("cuda_team_lists: the multiprocessors of an H100 get nearly the same work") {
+    const cuda::Schedule schedule = base_schedule();
+    const auto of = [&](const WorkList& work, int samples, int teams) {
+        return imbalance(work, cuda::share_units(work, samples, 132, teams), teams);
+    };
+    DOCTEST_CHECK(of(schedule.queries, 16, cuda::query_teams) < 1.02);
+    DOCTEST_CHECK(of(schedule.queries, 4, cuda::query_teams) < 1.12);
+    DOCTEST_CHECK(of(schedule.keys, 16, cuda::key_teams) < 1.02);
+    DOCTEST_CHECK(of(schedule.keys, 4, cuda::key_teams) < 1.12);
 }

@@ -43,13 +43,13 @@ DOCTEST_TEST_CASE(
     for (const auto& [name, split] :
          {std::pair("train", "train"), std::pair("valid", "validation"), std::pair("test", "test")}) {
         const std::vector<Row> expected = rows_of(split);
-        DeepseaMat mat(test_data(std::string("chromatin/mat/") + name + ".mat"));
-        DOCTEST_REQUIRE(mat.rows() == std::ssize(expected));
-        DOCTEST_CHECK(mat.labels() == 5);
-        DOCTEST_CHECK(mat.bases() == 1000);
         for (const std::int64_t step : {1, 3, 100}) {
+            DeepseaMat mat(test_data(std::string("chromatin/mat/") + name + ".mat"), step);
+            DOCTEST_REQUIRE(mat.rows() == std::ssize(expected));
+            DOCTEST_CHECK(mat.labels() == 5);
+            DOCTEST_CHECK(mat.bases() == 1000);
             for (std::int64_t begin = 0; begin < mat.rows(); begin += step) {
-                const DeepseaMat::Slab slab = mat.read(begin, std::min(step, mat.rows() - begin));
+                const DeepseaMat::Slab slab = mat.next();
                 for (std::size_t i = 0; i < slab.sequences.size(); ++i) {
                     const Row& row = expected[static_cast<std::size_t>(begin) + i];
                     DOCTEST_CHECK(slab.sequences[i] == row.sequence);
@@ -63,8 +63,8 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE("deepsea_mat: what is cut off or of another shape is refused") {
     const auto error = [](const std::string& name) {
         return testing::message_of<InputError>([&] {
-            DeepseaMat mat(test_data("chromatin/mat/malformed/" + name));
-            mat.read(0, mat.rows());
+            DeepseaMat mat(test_data("chromatin/mat/malformed/" + name), 100);
+            mat.next();
         });
     };
     DOCTEST_CHECK(error("truncated_73.mat").find("truncated_73.mat: is") != std::string::npos);
@@ -74,6 +74,6 @@ DOCTEST_TEST_CASE("deepsea_mat: what is cut off or of another shape is refused")
     DOCTEST_CHECK(error("rows.mat").find("has 4 sequences but 3 rows of labels") != std::string::npos);
     DOCTEST_CHECK(error("values.mat").find("holds the value 7") != std::string::npos);
     DOCTEST_CHECK(testing::message_of<InputError>([] {
-                      DeepseaMat mat(test_data("chromatin/mat/bins.bed"));
+                      DeepseaMat mat(test_data("chromatin/mat/bins.bed"), 100);
                   }).find("is no .mat file") != std::string::npos);
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #define HWY_WANT_AVX3_DL  // as the kernels do
-#include "bigbird/tokenizer/train/storage/packed_kernels.hpp"
-
 #include "support/testing.hpp"
 #include "support/vector_units.hpp"
 
 #include "bigbird/core/rng.hpp"
+#include "bigbird/tokenizer/train/storage/packed_tokens.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -22,9 +21,8 @@ using Symbols = std::vector<std::uint8_t>;
 
 Symbols random_symbols(bigbird::Rng& rng, std::size_t size, int kinds) {
     Symbols symbols(size, separator);
-    for (std::size_t i = 0; i + 1 < size; ++i) {
+    for (std::size_t i = 0; i + 1 < size; ++i)
         symbols[i] = rng.uniform() < 0.02 ? separator : static_cast<std::uint8_t>(rng.between(0, kinds - 1));
-    }
     return symbols;
 }
 
@@ -120,9 +118,8 @@ DOCTEST_TEST_CASE("tokenizer/packed_kernels: letter pairs are counted as one by 
             const Symbols symbols = random_symbols(rng, size, rng.uniform() < 0.5 ? 2 : 5);
             std::array<std::uint64_t, 25> pairs{}, found{};
             for (std::size_t i = 0; i + 1 < size; ++i) {
-                if (symbols[i] != separator && symbols[i + 1] != separator) {
+                if (symbols[i] != separator && symbols[i + 1] != separator)
                     ++pairs[symbols[i] * std::size_t{5} + symbols[i + 1]];
-                }
             }
             count_letter_pairs(symbols.data(), size, found);
             DOCTEST_CHECK(found == pairs);

@@ -2,12 +2,92 @@
 // The attention kernels for Hopper (wgmma and tensor maps), heads of size 64. What goes before and after them
 // is attention_kernels.cu's.
 #include "bigbird/attention/cuda/device/hopper/pipeline_isa.cuh"
-#include "bigbird/attention/cuda/device/hopper/tensor_map.cuh"
-#include "bigbird/attention/cuda/device/hopper/wait_reports.cuh"
+#include "bigbird/attention/cuda/device/hopper/wait_report.hpp"
 #include "bigbird/attention/cuda/device/hopper/warpgroup_launches.hpp"
+#include "bigbird/attention/cuda/device/hopper/warpgroup_tiles.hpp"
 #include "bigbird/attention/cuda/device/launches.cuh"
 
+#include <cuda.h>
+#include <cudaTypedefs.h>
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+
 namespace bigbird::attention::cuda {
+
+// Has the driver pack a TileMapShape. The function is asked of the driver at run time, so that the library
+// opens where there is none.
+
+/// cuTensorMapEncodeTiled, which came with CUDA 12.0; null where the driver has none.
+inline PFN_cuTensorMapEncodeTiled_v12000 tensor_map_encoder() {
+    constexpr unsigned version = 12000;
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+    const cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, version,
+                                                               cudaEnableDefault, &found);
+    return error == cudaSuccess && found == cudaDriverEntryPointSuccess
+               ? reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function)
+               : nullptr;
+}
+
+inline cudaError_t encode_tensor_map(const TileMapShape& shape, Element element, CUtensorMap& map) {
+    static const PFN_cuTensorMapEncodeTiled_v12000 encode = tensor_map_encoder();
+    if (encode == nullptr) return cudaErrorNotSupported;
+    const cuuint64_t sizes[] = {shape.sizes[0], shape.sizes[1], shape.sizes[2], shape.sizes[3]};
+    const cuuint64_t strides[] = {shape.strides[0], shape.strides[1], shape.strides[2]};
+    const cuuint32_t every_element[] = {1, 1, 1, 1};
+    const CUresult result = encode(
+        &map, element == Element::bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+        TileMapShape::rank, shape.data, sizes, strides, shape.box, every_element,
+        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+// Where Hopper's kernels write why they gave up (wait_report.hpp). A trap ends the CUDA context with all of
+// its memory, and what printf has buffered may be lost; a call of printf would also make ptxas run wgmma one
+// by one (C7509). So the words lie in memory of the process, which the driver maps for the GPU. They are
+// printed to standard error when the process ends, whoever met the CUDA error first.
+
+class WaitReports {
+public:
+    /// The words of a kernel for the current device, or null where the driver cannot map them: then a kernel
+    /// ends without a report. Thread-safe.
+    static std::uint64_t* words(PipelineKernel kernel) {
+        static WaitReports reports;
+        void* mapped = nullptr;
+        if (!reports.is_mapped_ || cudaHostGetDevicePointer(&mapped, page_, 0) != cudaSuccess) {
+            cudaGetLastError();  // none is left for others to find
+            return nullptr;
+        }
+        return static_cast<std::uint64_t*>(mapped) + static_cast<int>(kernel) * report_words;
+    }
+
+private:
+    WaitReports() {
+        // The first launch may be part of a graph's capture, which this must not end.
+        cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+        cudaThreadExchangeStreamCaptureMode(&mode);
+        is_mapped_ = cudaHostRegister(page_, sizeof(page_),
+                                      cudaHostRegisterPortable | cudaHostRegisterMapped) == cudaSuccess;
+        cudaThreadExchangeStreamCaptureMode(&mode);
+    }
+    /// When the process ends. The page is read as ordinary memory: the context may be gone.
+    ~WaitReports() {
+        print<WarpgroupForwardShape>("forward", PipelineKernel::forward);
+        print<WarpgroupQueryGradientShape>("dq", PipelineKernel::query_gradient);
+        print<WarpgroupKeyGradientShape>("dk and dv", PipelineKernel::key_gradient);
+        print<WarpgroupForwardShape>("that is made to hang", PipelineKernel::hang);
+    }
+    template <typename Shape>
+    static void print(const char* name, PipelineKernel kernel) {
+        const std::string text = describe_waits<Shape>(name, page_ + static_cast<int>(kernel) * report_words);
+        std::fputs(text.c_str(), stderr);
+    }
+
+    bool is_mapped_ = false;
+    alignas(4096) static inline std::uint64_t page_[4096 / sizeof(std::uint64_t)] = {};
+};
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 namespace bigbird::attention::cuda {
 
-/// Calls body(number) for the units of a team (team_lists.hpp). The next number is loaded before it is
+/// Calls body(number) for the units of a team (schedule.hpp). The next number is loaded before it is
 /// needed.
 template <typename Body>
 BIGBIRD_DEVICE void for_own_units(const UnitList& list, int team, const Body& body) {
@@ -67,22 +67,22 @@ struct PipelineShared {
         (units_at + unit_buffers * static_cast<int>(sizeof(UnitHeader)) + 7) / 8 * 8;
     static constexpr int used = barriers_at + 2 * (unit_buffers + step_buffers) * 8;
     static constexpr int bytes = (used + 1023) / 1024 * 1024;  // the next team's tiles begin behind them
-    std::byte* base;
+    std::byte* memory;
 
     BIGBIRD_DEVICE WarpgroupTile unit_tile(int buffer, int i) const {
-        return {base + (buffer * Shape::unit_tiles + i) * WarpgroupTile::bytes};
+        return {memory + (buffer * Shape::unit_tiles + i) * WarpgroupTile::bytes};
     }
     BIGBIRD_DEVICE WarpgroupTile step_tile(int buffer, int i) const {
-        return {base + step_tiles_at + (2 * buffer + i) * WarpgroupTile::bytes};
+        return {memory + step_tiles_at + (2 * buffer + i) * WarpgroupTile::bytes};
     }
     BIGBIRD_DEVICE float* sums(int buffer, int i) const {
-        return reinterpret_cast<float*>(base + sums_at + (buffer * Shape::step_sums + i) * sums_bytes);
+        return reinterpret_cast<float*>(memory + sums_at + (buffer * Shape::step_sums + i) * sums_bytes);
     }
     BIGBIRD_DEVICE StepHeader& header(int buffer) const {
-        return reinterpret_cast<StepHeader*>(base + headers_at)[buffer];
+        return reinterpret_cast<StepHeader*>(memory + headers_at)[buffer];
     }
     BIGBIRD_DEVICE UnitHeader& unit(int buffer) const {
-        return reinterpret_cast<UnitHeader*>(base + units_at)[buffer];
+        return reinterpret_cast<UnitHeader*>(memory + units_at)[buffer];
     }
     BIGBIRD_DEVICE Barrier* unit_full(int buffer) const { return barrier(buffer); }
     BIGBIRD_DEVICE Barrier* unit_empty(int buffer) const { return barrier(unit_buffers + buffer); }
@@ -92,7 +92,7 @@ struct PipelineShared {
     }
     static constexpr int barriers = 2 * (unit_buffers + step_buffers);
     BIGBIRD_DEVICE Barrier* barrier(int i) const {
-        return reinterpret_cast<Barrier*>(base + barriers_at) + i;
+        return reinterpret_cast<Barrier*>(memory + barriers_at) + i;
     }
 };
 
@@ -139,12 +139,8 @@ public:
             next_ = look(unit, sample, entry_of(list, unit, 0));
             after_ = entry_of(list, unit, 1);
             for (int i = 0; i <= unit.count; ++i) {
-                if (i == first) {
-                    fill_unit(unit, sample);
-                }
-                if (i < unit.count) {
-                    fill_step(unit, sample, unit.count - 1 - i, entry_of(list, unit, i + 2));
-                }
+                if (i == first) fill_unit(unit, sample);
+                if (i < unit.count) fill_step(unit, sample, unit.count - 1 - i, entry_of(list, unit, i + 2));
             }
         });
         fill_unit({}, -1);
@@ -155,9 +151,8 @@ private:
     /// The producer watches over its team: consumers' registers are too few for it. So it stays until all
     /// that it brought has been let go, and a consumer that waits for ever is found here at the latest.
     BIGBIRD_DEVICE void drain() {
-        for (int i = 0; i < Shape::step_buffers; ++i, step_turn_.advance()) {
+        for (int i = 0; i < Shape::step_buffers; ++i, step_turn_.advance())
             wait_empty(shared_.step_empty(step_turn_.buffer()), step_turn_.parity());
-        }
         for (int i = 1; i < Shape::unit_buffers; ++i, unit_turn_.advance()) {  // nobody lets the last one go
             wait_empty(shared_.unit_empty(unit_turn_.buffer()), unit_turn_.parity());
         }
@@ -228,9 +223,7 @@ private:
 template <DeviceIsa Isa>
 BIGBIRD_DEVICE void release(const Isa& isa, Barrier* empty) {
     isa.sync_warp();
-    if (isa.lane() == 0) {
-        isa.arrive(empty);
-    }
+    if (isa.lane() == 0) isa.arrive(empty);
 }
 
 BIGBIRD_DEVICE TileBias bias_of(const Arguments& a, const StepHeader& header, int side) {
@@ -250,17 +243,13 @@ BIGBIRD_DEVICE void consume(const Isa& isa, const Arguments& a, const PipelineSh
     for (;; unit_turn.advance()) {
         const int buffer = unit_turn.buffer();
         isa.wait_barrier(shared.unit_full(buffer), unit_turn.parity());
-        if (shared.unit(buffer).sample < 0) {
-            return;
-        }
+        if (shared.unit(buffer).sample < 0) return;
         work.begin(isa.late(), shared.unit(buffer));
         for (int left = shared.unit(buffer).unit.count; left > 0; step_turn.advance()) {
             const int step_buffer = step_turn.buffer();
             isa.wait_barrier(shared.step_full(step_buffer), step_turn.parity());
             const StepHeader& header = shared.header(step_buffer);
-            if (header.place[side] >= 0) {
-                work.step(isa.late(), bias_of(a, header, side), buffer, step_buffer);
-            }
+            if (header.place[side] >= 0) work.step(isa.late(), bias_of(a, header, side), buffer, step_buffer);
             left = header.left;  // read again, not kept in a register through the step
             release(isa, shared.step_empty(step_buffer));
         }
@@ -276,12 +265,9 @@ BIGBIRD_DEVICE void consume(const Isa& isa, const Arguments& a, const PipelineSh
 template <typename Shape, typename Loads, typename Work, DeviceIsa Isa, typename Map>
 BIGBIRD_DEVICE void run_pipeline(const Isa& isa, const WarpgroupArguments<Map>& p, const UnitList& list) {
     using Shared = PipelineShared<Shape>;
-    for (int team = 0; isa.thread() == 0 && team < Shape::teams; ++team) {
+    for (int team = 0; isa.thread() == 0 && team < Shape::teams; ++team)
         set_up_barriers(isa, Shared{isa.shared() + team * Shared::bytes});
-    }
-    if (isa.thread() == 0) {
-        isa.publish_barriers();
-    }
+    if (isa.thread() == 0) isa.publish_barriers();
     isa.sync_block();
     const int group = isa.thread() / warpgroup_threads;
     if (group == Shape::teams * Shape::groups) {
@@ -300,5 +286,44 @@ BIGBIRD_DEVICE void run_pipeline(const Isa& isa, const WarpgroupArguments<Map>& 
         consume(isa, p.a, shared, side, work);
     }
 }
+
+// What Hopper's forward and dq kernels have in common: units of two query tiles, a group of warps for each,
+// against key tiles and value tiles.
+
+/// What the producer loads (pipeline.hpp). A tile shorter than 64 tokens is loaded with what follows it: rows
+/// of the next tile, or zeros behind the tensor's end. They do not count as long as the tensors hold finite
+/// numbers: such keys' scores are -infinity and their weights 0, and such queries have the log-sum +infinity,
+/// so weights of 0, in the passes backward and are not written by any.
+template <DeviceIsa Isa, typename Map, typename Shape>
+struct QueryUnitLoads {
+    const Isa& isa;
+    const WarpgroupArguments<Map>& p;
+    const PipelineShared<Shape>& shared;
+    static constexpr int of_side = Shape::unit_tiles / 2;  ///< tiles: queries, and backward d_out
+
+    BIGBIRD_DEVICE TokenRange keys_of(const Unit&, const Entry& entry) const {
+        return {first_of(entry), count_of(entry)};
+    }
+    BIGBIRD_DEVICE int unit_bytes(const Unit& unit) const {
+        return (unit.tile[1] < 0 ? 1 : 2) * of_side * WarpgroupTile::bytes;
+    }
+    BIGBIRD_DEVICE void load_unit(const Unit& unit, int sample, int buffer, Barrier* full) const {
+        for (int side = 0; side < 2 && cuda::of_side(unit.tile, side) >= 0; ++side) {
+            const int first = first_token_of(p.a.tiling, cuda::of_side(unit.tile, side));
+            isa.copy_tile(shared.unit_tile(buffer, side).data, p.q, first, unit.head, sample, full);
+            if (of_side > 1) {
+                isa.copy_tile(shared.unit_tile(buffer, 2 + side).data, p.d_out, first, unit.head, sample,
+                              full);
+            }
+        }
+    }
+    BIGBIRD_DEVICE static constexpr int step_bytes() { return 2 * WarpgroupTile::bytes; }
+    BIGBIRD_DEVICE void load_step(const Unit& unit, int sample, const Entry& entry, int buffer,
+                                  Barrier* full) const {
+        const int first = first_of(entry);
+        isa.copy_tile(shared.step_tile(buffer, 0).data, p.k, first, unit.head, sample, full);
+        isa.copy_tile(shared.step_tile(buffer, 1).data, p.v, first, unit.head, sample, full);
+    }
+};
 
 }  // namespace bigbird::attention::cuda

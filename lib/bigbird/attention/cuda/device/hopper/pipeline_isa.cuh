@@ -63,9 +63,8 @@ public:
         wait_barrier(barrier, parity);
 #else
         for (const std::uint32_t begin = clock_high(); !has_ended(barrier, parity);) {
-            if (clock_high() - begin >= most_waited) {
+            if (clock_high() - begin >= most_waited)
                 give_up(barrier, all, count);
-            }
         }
         __syncwarp();
 #endif
@@ -135,9 +134,8 @@ private:
     __device__ __forceinline__ void give_up(Barrier* barrier, Barrier* all, int count) const {
         std::uint32_t turns = 0;
 #pragma unroll 1
-        for (int i = 0; i < count; ++i) {
+        for (int i = 0; i < count; ++i)
             turns |= has_ended(all + i, 0) ? 1U << i : 0;
-        }
         if (waits_ != nullptr) {
             const std::uint32_t offset = shared_address(barrier) - shared_address(shared());
             asm volatile("st.volatile.global.u64 [%0], %1;" ::"l"(waits_ + thread() / warp_lanes),

@@ -43,9 +43,7 @@ std::string describe_wait(const StuckWait& wait) {
     const int first = is_unit ? 0 : 2 * Shared::unit_buffers,
               buffers = is_unit ? Shared::unit_buffers : Shared::step_buffers,
               buffer = (number - first) % buffers;
-    if (number < 0 || number - first >= 2 * buffers) {
-        return "the barrier at byte " + std::to_string(at);
-    }
+    if (number < 0 || number - first >= 2 * buffers) return "the barrier at byte " + std::to_string(at);
     const auto turn = [&](int barrier) { return wait.turns >> barrier & 1U; };
     const bool is_full = number - first < buffers;
     const char* reason = is_full || turn(first + buffer) == turn(first + buffers + buffer)

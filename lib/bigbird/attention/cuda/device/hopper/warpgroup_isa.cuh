@@ -81,15 +81,13 @@ private:
     // statements.
     __device__ __forceinline__ static void hold(Accumulator (&sum)[8]) {
         BIGBIRD_UNROLL
-        for (int i = 0; i < 32; ++i) {
+        for (int i = 0; i < 32; ++i)
             asm volatile("" : "+f"(sum[i / 4].x[i % 4])::"memory");
-        }
     }
     __device__ __forceinline__ static void hold(Fragment (&operands)[4]) {
         BIGBIRD_UNROLL
-        for (int i = 0; i < 16; ++i) {
+        for (int i = 0; i < 16; ++i)
             asm volatile("" : "+r"(operands[i / 4].x[i % 4])::"memory");
-        }
     }
 };
 

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// finetune, predict and evaluate: an example folder and a model folder know their task.
+#include "commands/commands.hpp"
+#include "options/option_groups.hpp"
+#include "support/help_notes.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/is_there.hpp"
+#include "bigbird/task_models/files/task_files.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace bigbird::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The first value of an option that may be left out.
+std::string value_of(const CLI::App& command, const std::string& name) {
+    const auto found =
+        command.get_options([&](const CLI::Option* option) { return option->check_name(name); });
+    return found.empty() || found.front()->count() == 0 ? std::string() : found.front()->results().front();
+}
+
+std::string task_in(const Json& json, const fs::path& file) {
+    const Json task = json.is_object() ? json.value("task", Json()) : Json();
+    if (!task.is_string()) throw InputError("does not say which task it is for", file);
+    return task.get<std::string>();
+}
+
+/// Where there is no manifest the door says so.
+std::string task_of_examples(const fs::path& folder) {
+    const fs::path manifest = folder / "manifest.json";
+    return is_there(manifest) ? task_in(read_json(manifest), manifest) : "chromatin";
+}
+
+/// Where there is no model the door says so.
+std::string task_of_model(const CLI::App& command) {
+    const fs::path path = value_of(command, "--model");
+    const fs::path model = is_there(path / "config.json") ? path : path / "model";
+    if (!is_there(model / "config.json")) return "chromatin";
+    const Json task = task_models::task_description(model);
+    if (task.is_null())
+        throw ConfigError(path.string() +
+                          " was trained for no task: fine-tune it, or use embed or predict-variants");
+    return task_in(task, model / "config.json");
+}
+
+/// `labels` names the bases of a BED, which have no folder of examples.
+auto by_examples_or(const char* labels) {
+    return [labels](const CLI::App& command) -> std::string {
+        if (!value_of(command, labels).empty()) return "tokens";
+        const std::string examples = value_of(command, "--examples");
+        if (!examples.empty()) return task_of_examples(examples);
+        throw ConfigError(std::string("--examples, a folder of build-promoters or build-chromatin, or ") +
+                          labels + ", a BED that names bases, is needed");
+    };
+}
+
+constexpr Examples finetune_examples{
+    {{"A bin model of the demo's chromatin examples",
+      "bigbird-dna finetune --examples chromatin/examples --output my-chromatin"},
+     {"A promoter model, from a pretrained one",
+      "bigbird-dna finetune --examples promoter/examples --model pretrained --output my-promoter"}}};
+constexpr Examples predict_examples{
+    {{"Chromatin scores of the rows of a BED",
+      "bigbird-dna predict --model chromatin/run --reference ../test_data/genome/22.fa.gz --regions test.bed "
+      "--output scores.tsv.gz"},
+     {"Scores of held-out promoter examples",
+      "bigbird-dna predict --model promoter/run --examples promoter/examples --split test --output "
+      "promoters.tsv.gz"}}};
+constexpr Examples evaluate_examples{
+    {{"AUROC and AUPRC of each label, as a table",
+      "bigbird-dna evaluate --scores chromatin/scores.tsv.gz --examples chromatin/examples --output "
+      "chromatin.tsv"},
+     {"Figures of held-out promoters, as a page for browsers",
+      "bigbird-dna evaluate --scores promoter/held_out.tsv.gz --examples promoter/examples --output "
+      "promoter.html"}}};
+
+}  // namespace
+
+void setup_finetune_verb(Program& program) {
+    add_examples(program.add_verb("finetune", "Tasks",
+                                  "Train a model for the task of labelled examples.\n"
+                                  "The examples name the task; finetune-TASK --help tells more of each.",
+                                  {"chromatin", "promoter", "tokens"}, by_examples_or("--annotations")),
+                 finetune_examples);
+}
+
+void setup_predict_verb(Program& program) {
+    add_examples(program.add_verb("predict", "Tasks",
+                                  "Score BED rows or examples with a model that finetune made.\n"
+                                  "The model names the task; predict-TASK --help tells more of each.",
+                                  {"chromatin", "promoter", "tokens"}, task_of_model),
+                 predict_examples);
+}
+
+void setup_evaluate_verb(Program& program) {
+    add_examples(program.add_verb("evaluate", "Tasks",
+                                  "Compare scores with the labels of examples: AUROC, AUPRC and more.\n"
+                                  "The examples name the task; evaluate-TASK --help tells more of each.",
+                                  {"chromatin", "promoter", "tokens"}, by_examples_or("--labels")),
+                 evaluate_examples);
+}
+
+}  // namespace bigbird::cli

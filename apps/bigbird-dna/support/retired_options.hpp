@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that go with the next version: read until then, with a warning, and shown nowhere.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace bigbird::cli {
+
+/// Takes the command's retired options out of the help, the manual and the completions.
+void hide_retired_options(CLI::App& command);
+
+/// Warns of each that the parsed command was given, and says what replaces it.
+void warn_of_retired_options(const CLI::App& command);
+
+}  // namespace bigbird::cli

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace bigbird::cli {
+
+/// A command that is one of several others, its doors, which a task tells apart: predict is predict-chromatin
+/// where the model is one of chromatin. What is given to it is parsed and run as the door's, so that
+/// defaults, messages and results are the door's.
+struct Verb {
+    CLI::App* command;
+    std::vector<std::string> tasks;  ///< its doors are called NAME-TASK; the first describes what all have
+    /// The task of a parsed command line of the verb. Throws Error.
+    std::function<std::string(const CLI::App&)> task_of;
+};
+
+/// Gives the verb the options of its doors, each once; what some doors lack, or have another default for,
+/// says so.
+void take_options_of_doors(const Verb& verb, CLI::App& program);
+
+/// The name of the door that the parsed verb asks for. Throws ConfigError where an option is given that this
+/// door does not have, or where there is no door for the task.
+std::string door_of(const Verb& verb, CLI::App& program);
+
+}  // namespace bigbird::cli

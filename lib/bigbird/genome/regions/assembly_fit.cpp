@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/genome/regions/assembly_fit.hpp"
+
+#include "bigbird/core/error.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace bigbird::genome {
+
+namespace {
+
+/// Lengths of GRCh37's and GRCh38's 1 to 22, X and Y.
+constexpr std::array<std::int64_t, 48> known_lengths{
+    249250621, 243199373, 198022430, 191154276, 180915260, 171115067, 159138663, 146364022,
+    141213431, 135534747, 135006516, 133851895, 115169878, 107349540, 102531392, 90354753,
+    81195210,  78077248,  59128983,  63025520,  48129895,  51304566,  155270560, 59373566,
+    248956422, 242193529, 198295559, 190214555, 181538259, 170805979, 159345973, 145138636,
+    138394717, 133797422, 135086622, 133275309, 114364328, 107043718, 101991189, 90338345,
+    83257441,  80373285,  58617616,  64444167,  46709983,  50818468,  156040895, 57227415};
+
+constexpr std::int64_t near_end = 1000;
+constexpr std::int64_t one_in = 5;  // more misfits than one in so many rows are another assembly
+
+std::string reasons(const AssemblyFit& fit) {
+    std::string text;
+    const auto add = [&](std::int64_t count, const char* why) {
+        if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + why;
+    };
+    add(fit.unknown_contig, " on contigs that the reference lacks");
+    add(fit.past_end, " past a contig's end");
+    add(fit.ref_mismatch, " whose REF is not the reference's");
+    return text;
+}
+
+/// Rows past the end of contigs as long as a known assembly's, up to whose end no other row fits.
+std::int64_t count_past_known_ends(const AssemblyFit& fit, std::span<const Contig> contigs) {
+    std::int64_t past = 0;
+    for (const auto& [index, end] : fit.named) {
+        const bool known = std::ranges::find(known_lengths, contigs[index].length) != known_lengths.end();
+        past += known && !end.reached ? end.past : 0;
+    }
+    return past;
+}
+
+}  // namespace
+
+void AssemblyFit::add(const Interval& where, Fit fit, const ReferenceGenome& reference) {
+    ++rows;
+    if (fit == Fit::unknown_contig) {
+        ++unknown_contig;
+        return;
+    }
+    const std::size_t index = *reference.find(where.contig);
+    End& end = named[index];
+    past_end += fit == Fit::past_end;
+    end.past += fit == Fit::past_end;
+    end.reached |= fit == Fit::inside && where.end + near_end >= reference.contigs()[index].length;
+}
+
+AssemblyFit& AssemblyFit::operator+=(const AssemblyFit& other) {
+    rows += other.rows;
+    unknown_contig += other.unknown_contig;
+    past_end += other.past_end;
+    ref_mismatch += other.ref_mismatch;
+    for (const auto& [index, end] : other.named) {
+        named[index].past += end.past;
+        named[index].reached |= end.reached;
+    }
+    return *this;
+}
+
+void require_assembly(const AssemblyFit& fit, const ReferenceGenome& reference, const std::string& source,
+                      const std::string& what, bool skip_invalid) {
+    const bool part = 2 * fit.named.size() >= reference.contigs().size();
+    const std::int64_t past = count_past_known_ends(fit, reference.contigs());
+    const std::int64_t misfits = (part ? 0 : fit.unknown_contig) + past + fit.ref_mismatch;
+    const std::int64_t judged = fit.rows - (part ? fit.unknown_contig : 0) - (fit.past_end - past);
+    if (skip_invalid || misfits * one_in <= judged) return;
+    throw InputError(source + ": " + std::to_string(misfits) + " of " + std::to_string(judged) + " " + what +
+                     " do not fit the reference (" + reasons(fit) +
+                     "): are both of one assembly? --skip-invalid leaves such rows out and goes on");
+}
+
+}  // namespace bigbird::genome

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether rows (peaks, TSSs, variants) are of the assembly that they are used with. A FASTA that is a part of
+// the genome is no wrong assembly.
+#pragma once
+
+#include "bigbird/genome/reference/reference_genome.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace bigbird::genome {
+
+/// Where an interval lies on a reference.
+enum class Fit : std::uint8_t { inside, unknown_contig, past_end };
+
+/// Counts of rows by how they fit a reference. Not thread-safe; add up counts of several threads by +=.
+struct AssemblyFit {
+    /// How rows lie about a contig's end.
+    struct End {
+        std::int64_t past = 0;  ///< rows past it
+        bool reached = false;   ///< whether another row fits up to it, to 1,000 bases
+    };
+
+    std::int64_t rows = 0, unknown_contig = 0, past_end = 0;
+    std::int64_t ref_mismatch = 0;     ///< variants whose REF the reference does not have
+    std::map<std::size_t, End> named;  ///< contigs of the reference that rows name, by index
+
+    /// Counts one row; its contig may be an alias.
+    void add(const Interval& where, Fit fit, const ReferenceGenome& reference);
+    AssemblyFit& operator+=(const AssemblyFit& other);
+};
+
+/// Throws InputError where more than a fifth of the rows do not fit, unless `skip_invalid`. Rows on contigs
+/// that the reference lacks do not count where at least half of its contigs are named; nor do rows past the
+/// end of a contig whose length is no known assembly's (GRCh37, GRCh38), or up to whose end other rows fit.
+/// `what`: "peaks".
+void require_assembly(const AssemblyFit& fit, const ReferenceGenome& reference, const std::string& source,
+                      const std::string& what, bool skip_invalid);
+
+}  // namespace bigbird::genome

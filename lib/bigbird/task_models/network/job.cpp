@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/network/job.hpp"
+
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/model/device/device.hpp"
+#include "bigbird/model/device/usable_attention.hpp"
+
+namespace bigbird::task_models {
+
+Computing parse_computing(const std::string& type, const std::string& attention, const at::Device& device) {
+    return {training::parse_compute_type(type, device), model::usable_attention(attention, device)};
+}
+
+std::int64_t batch_tokens_on(const at::Device& device, std::int64_t asked, bool gradients) {
+    constexpr std::int64_t fits_cpu = 16'384, fits_gpu = 262'144;
+    if (asked > 0) return asked;
+    if (device.is_cpu()) return fits_cpu;
+    return gradients ? fits_gpu / 2 : fits_gpu;
+}
+
+Job open_job(const ComputeSpec& spec) {
+    const at::Device device = model::open_device(spec.device);
+    model::set_compute_threads(spec.threads);
+    return {device, parse_computing(spec.dtype, spec.attention, device),
+            batch_tokens_on(device, spec.batch_tokens), resolve_threads(spec.threads)};
+}
+
+}  // namespace bigbird::task_models

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/model/bigbird.hpp"
+#include "bigbird/task_models/specs/compute_spec.hpp"
+#include "bigbird/training/device/autocast.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace bigbird::task_models {
+
+/// How an encoder computes; its parameters and what follows it are float32.
+struct Computing {
+    training::ComputeType type = training::ComputeType::fp32;
+    attention::Backend attention = attention::Backend::automatic;
+};
+
+/// From the values of --dtype (training::parse_compute_type) and --attention (model::usable_attention).
+Computing parse_computing(const std::string& type, const std::string& attention, const at::Device& device);
+
+/// Padded tokens that go through a network at once: as many as asked for, or, where that is 0, what fits;
+/// half as many where gradients are kept on a GPU.
+std::int64_t batch_tokens_on(const at::Device& device, std::int64_t asked, bool gradients = false);
+
+/// Where and how a verb computes.
+struct Job {
+    at::Device device = at::kCPU;
+    Computing computing{};
+    std::int64_t batch_tokens = 0;
+    int threads = 1;  ///< for all that LibTorch does not do
+};
+
+/// Opens the device and tells LibTorch how many threads it may use. Throws ConfigError, DeviceError.
+Job open_job(const ComputeSpec& spec);
+
+}  // namespace bigbird::task_models

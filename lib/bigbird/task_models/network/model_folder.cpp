@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/network/model_folder.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/core/version.hpp"
+#include "bigbird/examples/contig_list.hpp"
+#include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/weights.hpp"
+#include "bigbird/task_models/network/bases_network.hpp"
+#include "bigbird/training/find_model.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int format_version = 1;
+constexpr std::size_t contigs_kept = 100;
+
+std::vector<genome::Contig> longest(std::vector<genome::Contig> contigs) {
+    std::ranges::stable_sort(contigs, std::ranges::greater(), &genome::Contig::length);
+    contigs.resize(std::min(contigs.size(), contigs_kept));
+    return contigs;
+}
+
+examples::Task parse_task(const std::string& text, const fs::path& where) {
+    for (const examples::Task task : {examples::Task::promoter, examples::Task::chromatin}) {
+        if (text == to_string(task)) return task;
+    }
+    if (text == "tokens") throw InputError("is a model of tokens: use predict-tokens", where);
+    throw InputError("is a model for the task '" + text + "', which this version does not know", where);
+}
+
+void require_format(const Json& json, const fs::path& where) {
+    if (json.at("format") == format_version) return;
+    throw InputError("was written by another bigbird-dna (" + json.at("version").get<std::string>() + ")",
+                     where);
+}
+
+TaskInfo info_from(const Json& json, const fs::path& where) {
+    require_format(json, where);
+    TaskInfo info;
+    info.task = parse_task(json.at("task").get<std::string>(), where);
+    info.window = rows::parse_window_bounds(json.at("window").get<std::string>());
+    info.architecture = json.value("architecture", "bigbird");
+    info.network = json.value("network", Json::object());
+    info.pooling = parse_pooling(json.value("pooling", "cls"));
+    info.negatives = json.value("negatives", "");
+    info.contigs = examples::contigs_from(json.at("contigs"));
+    info.training = json.value("training", Json::object());
+    return info;
+}
+
+TaskInfo bases_info_from(const Json& json, const fs::path& where) {
+    require_format(json, where);
+    const auto window = whole_number(json, "window"), margin = whole_number(json, "margin");
+    TaskInfo info = bases_info(window, margin, examples::contigs_from(json.at("contigs")));
+    info.training = json.value("training", Json::object());
+    if (margin < 0 || margin > rows::longest_window || info.base_grid().core_bins() < 1) {
+        throw InputError("has a window without bases", where);
+    }
+    if (window > rows::longest_window) throw InputError("has a window of more than 2^24 bases", where);
+    return info;
+}
+
+TaskInfo read_bases_info(const fs::path& directory) {
+    const fs::path where = directory / "config.json";
+    const Json json = task_description(directory);
+    if (!json.is_object() || json.value("task", Json()) != "tokens") {
+        throw InputError("is no model of tokens: finetune-tokens makes one", where);
+    }
+    try {
+        return bases_info_from(json, where);
+    } catch (const Json::exception&) {
+        throw InputError("says nothing complete of its windows under bigbird_dna.task_model", where);
+    }
+}
+
+std::shared_ptr<TaskNetwork> load_bigbird(const fs::path& directory, const TaskInfo& info,
+                                          const at::Device& device, const Computing& computing) {
+    tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(directory, model::read_config(directory));
+    model::SequenceClassifier network = model::load_classifier(directory, device);
+    network->eval();
+    if (info.labels_bases()) return bigbird_tokens(std::move(network), std::move(tokenizer), computing);
+    if (network->config().classifier_head == "bins") {
+        return bigbird_bins(std::move(network), std::move(tokenizer),
+                            bins::grid_from_json(info.network, directory / "config.json"), computing);
+    }
+    return bigbird_windows(std::move(network), std::move(tokenizer),
+                           {.pooling = info.pooling, .window = info.window, .computing = computing});
+}
+
+ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Device& device,
+                        const Computing& computing) {
+    const bool is_bigbird = info.architecture == "bigbird";
+    const LinkFunction link = info.labels_bases() ? LinkFunction::softmax : LinkFunction::logistic;
+    const std::int64_t outputs =
+        is_bigbird ? model::read_config(directory).num_labels : outputs_in(directory);
+    ModelFolder model{.info = std::move(info),
+                      .labels = read_labels(directory, outputs),
+                      .sha256 = model::weights_checksum(directory),
+                      .calibration = ScoreCalibration(link)};
+    if (const auto calibration = read_calibration(directory, model.labels.size(), link)) {
+        model.calibration = ScoreCalibration(*calibration, device, link);
+    }
+    model.network = is_bigbird ? load_bigbird(directory, model.info, device, computing)
+                               : load_bases_network(directory, model.info, outputs, device, computing);
+    return model;
+}
+
+}  // namespace
+
+std::vector<genome::Contig> contigs_of(const examples::ExampleSet& examples) {
+    try {
+        return examples::contigs_from(examples.manifest().value("contigs", Json::array()));
+    } catch (const Json::exception&) {
+        throw InputError(
+            "the examples' manifest.json has a damaged list of contigs; make the examples again");
+    }
+}
+
+TaskInfo task_info_of(const examples::ExampleSet& examples) {
+    const Json& manifest = examples.manifest();
+    TaskInfo info;
+    info.task = examples.task();
+    info.window = examples.bounds();
+    if (info.task == examples::Task::promoter) {
+        const Json parameters = manifest.value("parameters", Json());
+        const Json negatives = parameters.is_object() ? parameters.value("negatives", Json()) : Json();
+        if (negatives.is_string()) info.negatives = negatives.get<std::string>();
+    }
+    info.contigs = longest(contigs_of(examples));
+    return info;
+}
+
+TaskInfo bases_info(std::int64_t window, std::int64_t margin, std::vector<genome::Contig> contigs) {
+    TaskInfo info;
+    info.window = {0, window};
+    info.margin = margin;
+    info.contigs = longest(std::move(contigs));
+    return info;
+}
+
+Json to_json(const TaskInfo& info) {
+    Json json = {{"format", format_version}, {"version", std::string(version())}};
+    if (info.labels_bases()) {
+        json.update(Json{{"task", "tokens"}, {"window", info.window.size()}, {"margin", *info.margin}});
+    } else {
+        json.update(Json{{"task", std::string(to_string(info.task))}, {"window", to_string(info.window)}});
+        if (info.architecture == "bigbird") {
+            json["pooling"] = to_string(info.pooling);
+        } else {
+            json["architecture"] = info.architecture;
+        }
+        if (info.architecture != "bigbird" || !info.network.empty()) json["network"] = info.network;
+        if (!info.negatives.empty()) json["negatives"] = info.negatives;
+    }
+    json["contigs"] = examples::contigs_json(info.contigs);
+    json["training"] = info.training;
+    return json;
+}
+
+bool is_task_model(const fs::path& directory) {
+    return task_description(directory).is_object();
+}
+
+TaskInfo read_task_info(const fs::path& directory) {
+    const fs::path where = directory / "config.json";
+    const Json json = task_description(directory);
+    if (!json.is_object()) {
+        throw InputError("is no model for a task: finetune-promoter or finetune-chromatin makes one", where);
+    }
+    const std::string damaged = "the task's description, bigbird_dna.task_model, is damaged: ";
+    try {
+        return info_from(json, where);
+    } catch (const Json::exception&) {
+        throw InputError(damaged + "a value is missing or of another kind", where);
+    } catch (const ConfigError& error) {
+        throw InputError(damaged + error.what(), where);
+    }
+}
+
+ModelFolder open_model(const fs::path& path, examples::Task task, const at::Device& device,
+                       const Computing& computing) {
+    const fs::path directory = training::find_model(path);
+    TaskInfo info = read_task_info(directory);
+    if (info.task != task) {
+        const std::string own(to_string(info.task));
+        throw InputError("is a " + own + " model; use predict-" + own, directory);
+    }
+    return open_folder(directory, std::move(info), device, computing);
+}
+
+ModelFolder open_bases_model(const fs::path& path, const at::Device& device, const Computing& computing) {
+    const fs::path directory = training::find_model(path);
+    return open_folder(directory, read_bases_info(directory), device, computing);
+}
+
+std::optional<std::string> other_build(const TaskInfo& info, const genome::ReferenceGenome& reference) {
+    for (const genome::Contig& contig : info.contigs) {
+        const auto index = reference.find(contig.name);
+        if (!index) continue;
+        const genome::Contig& here = reference.contigs()[*index];
+        if (here.length != contig.length) {
+            return "contig " + here.name + " has " + std::to_string(here.length) +
+                   " bases in --reference, but " + std::to_string(contig.length) +
+                   " in the genome that the model was trained on: is it another build?";
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace bigbird::task_models

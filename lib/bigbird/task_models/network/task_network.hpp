@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every model of a task is to training and to scoring: windows of DNA in, logits on a grid of segments
+// out. BigBird reads windows as tokens (bigbird_network.hpp); bigbird-bins, the convolutional baselines and
+// linear models of k-mers read them as bases (bases_network.hpp).
+#pragma once
+
+#include "bigbird/bins/grid.hpp"
+#include "bigbird/bins/own_motifs.hpp"
+#include "bigbird/model/batching.hpp"
+#include "bigbird/model/bigbird.hpp"
+#include "bigbird/task_models/network/window_encoder.hpp"
+
+#include <torch/nn/module.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::task_models {
+
+struct TaskInfo;
+
+/// What a row of logits is of: a window, a bin of its grid, or an id, whose bases all have its logits.
+enum class Segments : std::uint8_t { window, bins, tokens };
+
+class TaskNetwork {
+public:
+    virtual ~TaskNetwork() = default;
+
+    /// Its parameters are the model's; train() and eval() of it choose whether there is dropout.
+    virtual std::shared_ptr<torch::nn::Module> module() const = 0;
+    /// The parameters that every loss depends on.
+    virtual std::vector<at::Tensor> trained_parameters() const { return module()->parameters(); }
+    /// (labels) of the last layer, added to the logits as it is.
+    virtual at::Tensor output_bias() const = 0;
+    virtual Segments segments() const { return Segments::window; }
+    std::int64_t labels() const { return output_bias().size(0); }
+    at::Device device() const { return output_bias().device(); }
+
+    /// A window of normalised sequence as this network reads it, or its reverse complement. Where it is all
+    /// N, a network of windows has no ids for it. Thread-safe.
+    virtual EncodedWindow encode(std::string_view dna, bool reverse = false) const = 0;
+    /// Networks of equal keys encode every window alike.
+    virtual std::string encoding_key() const = 0;
+    /// Whether ids are tokens, not bases.
+    virtual bool reads_tokens() const { return false; }
+    /// The bases that each id of a window spells; needs segments of tokens.
+    virtual std::vector<TokenSpan> spans(const EncodedWindow& window) const;
+    /// Indices of windows that may go through the network together, at most `batch_tokens` ids per group (at
+    /// least one window). The grouping changes no window's logits. A group may name its last window several
+    /// times, which fills it up.
+    virtual std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,
+                                                        std::int64_t batch_tokens,
+                                                        model::GroupSizes sizes) const = 0;
+    /// (group, segments, labels) float32 logits of windows[group[0]], …, on the device; in the module's
+    /// present mode, with gradients where they are on. `key` holds a sample for each window of the group
+    /// (used in training mode only).
+    virtual at::Tensor logits(std::span<const EncodedWindow> windows, std::span<const std::size_t> group,
+                              const model::DropoutKey& key = {}) const = 0;
+    /// Writes config.json, model.safetensors and what else it reads by into an existing folder. Throws
+    /// WriteError.
+    virtual void write(const TaskInfo& info, const std::filesystem::path& directory) const = 0;
+};
+
+/// A network with segments of bins.
+class BinNetwork : public TaskNetwork {
+public:
+    Segments segments() const final { return Segments::bins; }
+    virtual bins::Grid grid() const = 0;
+    /// What the encoder takes of a window, at most.
+    virtual std::int64_t window_positions() const = 0;
+    /// The encoder's part of features(), which comes first.
+    virtual std::int64_t hidden_size() const = 0;
+    /// (channels, 4, width) of a first convolution over bases; undefined where there is none.
+    virtual at::Tensor first_filters() const { return {}; }
+    /// Parameters of the first filters' way to the head; undefined where there is none.
+    virtual bins::OwnMotifs own_motifs() const { return {}; }
+    /// (windows, window_bins, hidden_size or more) float32: what the head sees of each bin.
+    virtual at::Tensor features(std::span<const EncodedWindow> windows,
+                                const model::DropoutKey& key = {}) const = 0;
+    /// Their logits, (windows, window_bins, labels) float32.
+    virtual at::Tensor predict(const at::Tensor& features, const model::DropoutKey& key = {}) const = 0;
+    /// A network of its own with the same weights, on the same device.
+    virtual std::shared_ptr<BinNetwork> copy() const = 0;
+
+    std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,
+                                                std::int64_t batch_tokens,
+                                                model::GroupSizes sizes) const override;
+    at::Tensor logits(std::span<const EncodedWindow> windows, std::span<const std::size_t> group,
+                      const model::DropoutKey& key = {}) const override;
+    /// The same for all windows at once.
+    at::Tensor logits(std::span<const EncodedWindow> windows, const model::DropoutKey& key = {}) const {
+        return predict(features(windows, key), key);
+    }
+};
+
+/// Logits of windows, in their order: (windows, segments, labels) float32 on the CPU. Runs the network in
+/// evaluation mode, without gradients, in groups, so that a window's logits do not depend on the others.
+/// `after_batch` (may be empty) is told how many windows each group held. Throws Stopped between groups where
+/// a signal came in. Segments are of windows or bins.
+at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWindow> windows,
+                          std::int64_t batch_tokens, model::GroupSizes sizes,
+                          const std::function<void(std::int64_t)>& after_batch = {});
+/// With the sizes that scores need (model::sizes_for_scores).
+at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWindow> windows,
+                          std::int64_t batch_tokens,
+                          const std::function<void(std::int64_t)>& after_batch = {});
+
+}  // namespace bigbird::task_models

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stretch of DNA becomes the ids that the network sees: [CLS] pieces [SEP].
+#pragma once
+
+#include "bigbird/tokenizer/tokenizer.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::task_models {
+
+struct EncodedWindow {
+    std::vector<std::int32_t> ids;  ///< [CLS] and [SEP] included; empty where the window is all N
+    bool truncated = false;         ///< pieces were left out to fit max_tokens
+    std::int64_t first_base = 0;    ///< of the window, that the first piece spells
+    /// Ids that spell bases of the window's anchor (mark_anchor), [begin, end); none marked where both are 0.
+    std::int32_t marked_begin = 0, marked_end = 0;
+
+    bool all_n() const { return ids.empty(); }
+};
+
+/// Encodes a window of normalised sequence. Its outer runs of N (what lies beyond a contig's end, assembly
+/// gaps) are left out before encoding, because thousands of N pieces tell nothing and cost time; N inside
+/// stay. A window of more than `max_tokens` tokens (with [CLS] and [SEP]; at least 3) keeps the pieces around
+/// the window's middle base, as many on each side as there are; a side that is short of pieces leaves its
+/// room to the other. Thread-safe.
+EncodedWindow encode_window(std::string_view dna, const tokenizer::DnaTokenizer& tokenizer,
+                            std::int64_t max_tokens);
+
+/// The bases that an id of a window spells, [begin, end) of the window; empty for [CLS] and [SEP].
+struct TokenSpan {
+    std::int64_t begin = 0, end = 0;
+};
+std::vector<TokenSpan> token_spans(const EncodedWindow& window, const tokenizer::DnaTokenizer& tokenizer);
+
+/// Marks the ids of a window of encode_window() that spell any of its bases [begin, end). Where none of them
+/// is left (a window cut elsewhere), the id nearest to them.
+void mark_anchor(EncodedWindow& window, const tokenizer::DnaTokenizer& tokenizer, std::int64_t begin,
+                 std::int64_t end);
+
+}  // namespace bigbird::task_models

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/core/version.hpp"
+#include "bigbird/examples/labelled_bins.hpp"
+#include "bigbird/outputs/hdf5_sink.hpp"
+#include "bigbird/outputs/layout.hpp"
+#include "bigbird/rows/region_rows.hpp"
+#include "bigbird/task_models/network/job.hpp"
+#include "bigbird/task_models/score/score.hpp"
+#include "bigbird/task_models/score/score_rows.hpp"
+#include "bigbird/task_models/score/scorers.hpp"
+#include "bigbird/task_models/score/sources.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Chunk {
+    std::vector<rows::RegionRow> rows;
+    std::unique_ptr<PreparedRows> prepared;
+};
+
+outputs::OutputSpec output_spec(const PredictSpec& spec) {
+    outputs::OutputSpec outputs = spec.outputs;
+    // The two strands of a promoter scan lie on top of each other.
+    outputs.overlap = spec.task == examples::Task::promoter ? outputs::Overlap::max : outputs::Overlap::mean;
+    if (spec.examples.empty()) outputs.inputs = {{"regions", spec.regions}};
+    outputs.options = {{"anchor", std::string(word_of(anchor_choices, spec.anchor))},
+                       {"dtype", spec.dtype},
+                       {"attention", spec.attention}};
+    return outputs;
+}
+
+/// Puts the chosen scores of rows, or of regions out of their tiles, into the outputs.
+class RowWriter {
+public:
+    RowWriter(const PredictSpec& spec, const RowScorer& scorer, const rows::Provenance& provenance,
+              std::span<const genome::Contig> contigs, int threads)
+        : pool_(spec.tile_pool()),
+          chosen_(choose_labels(scorer.labels(), spec.labels, spec.track_labels)),
+          outputs_(
+              output_spec(spec),
+              {outputs::region_head(), outputs::label_columns(scorer.labels(), chosen_.labels), provenance},
+              chosen_.tracks, contigs, threads) {}
+
+    /// `scores`: one a label of the model, or none.
+    void write(const rows::RegionRow& row, std::span<const float> scores) {
+        outputs_.begin_segment(row.segment);
+        if (pool_ == Pool::none) {
+            choose(scores);
+            outputs_.write(rows::fields_of(row.head), values_);
+        } else {
+            add_tile(row, scores);
+        }
+    }
+    void commit() { outputs_.commit(); }
+
+private:
+    void choose(std::span<const float> scores) {
+        values_.clear();
+        for (std::size_t i = 0; !scores.empty() && i < chosen_.labels.size(); ++i)
+            values_.push_back(scores[chosen_.labels[i]]);
+    }
+    void add_tile(const rows::RegionRow& row, std::span<const float> scores) {
+        choose(scores);
+        if (tiles_ == 0) {
+            head_ = row.head;
+            head_.status = rows::RowStatus::ok;
+            head_.n_fraction = 0;
+            scored_tiles_ = 0;
+            sums_.assign(chosen_.labels.size(), 0);
+            best_.assign(chosen_.labels.size(), -std::numeric_limits<float>::infinity());
+        }
+        ++tiles_;
+        head_.where.end = row.head.where.end;
+        if (head_.strand != row.head.strand) head_.strand = genome::Strand::none;  // a region without one
+        head_.n_fraction += row.head.n_fraction;
+        // A tile of nothing but N is N in the region.
+        const rows::RowStatus status = row.head.status;
+        head_.status =
+            std::min(head_.status, status == rows::RowStatus::all_n ? rows::RowStatus::has_n : status);
+        for (std::size_t i = 0; i < values_.size(); ++i) {
+            sums_[i] += static_cast<double>(values_[i]);
+            best_[i] = std::max(best_[i], values_[i]);
+        }
+        scored_tiles_ += values_.empty() ? 0 : 1;
+        if (row.last_of_line) finish_region();
+    }
+    void finish_region() {
+        head_.n_fraction /= static_cast<double>(tiles_);
+        if (scored_tiles_ == 0) head_.status = std::min(head_.status, rows::RowStatus::all_n);
+        for (std::size_t i = 0; i < best_.size() && pool_ == Pool::mean; ++i) {
+            best_[i] =
+                static_cast<float>(sums_[i] / static_cast<double>(std::max<std::int64_t>(1, scored_tiles_)));
+        }
+        outputs_.write(rows::fields_of(head_),
+                       scored_tiles_ > 0 ? std::span<const float>(best_) : std::span<const float>());
+        tiles_ = 0;
+    }
+
+    Pool pool_;
+    LabelChoice chosen_;
+    std::vector<float> values_;
+    outputs::Outputs outputs_;
+    // of the region whose tiles are coming
+    rows::Row head_;  // n_fraction: the sum of the tiles'
+    std::int64_t tiles_ = 0, scored_tiles_ = 0;
+    std::vector<double> sums_;
+    std::vector<float> best_;
+};
+
+void write_chunk(Chunk& chunk, std::span<const float> scores, const RowScorer& scorer, RowWriter& writer,
+                 PredictReport& report) {
+    const std::size_t labels = scorer.labels().size();
+    const auto bins = scorer.models().front().bins();
+    const std::int64_t bin = bins ? bins->grid().bin : std::numeric_limits<std::int64_t>::max();
+    for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
+        rows::RegionRow& row = chunk.rows[i];
+        if (chunk.prepared->truncated[i]) {
+            row.head.status = rows::RowStatus::truncated;
+            ++report.truncated;
+        }
+        const bool scored = rows::is_scored(row.head.status);
+        const auto values = scored ? scores.subspan(i * labels, labels) : std::span<const float>();
+        report.not_numbers += std::ranges::all_of(values, [](float x) { return std::isfinite(x); }) ? 0 : 1;
+        writer.write(row, values);
+        ++report.rows;
+        report.scored += scored ? 1 : 0;
+        report.longer += scored && row.window.size() > bin ? 1 : 0;
+    }
+}
+
+rows::Provenance provenance_of(const PredictSpec& spec, const RowScorer& predictor,
+                               const genome::ReferenceGenome* reference) {
+    rows::Provenance provenance = {{"bigbird-dna", std::string(version())},
+                                   {"task", std::string(to_string(spec.task))}};
+    for (const ModelFolder& model : predictor.models())
+        provenance.emplace_back("model_sha256", model.sha256);
+    provenance.emplace_back("window", to_string(predictor.info().window));
+    const auto bins = predictor.models().front().bins();
+    if (bins) {
+        provenance.emplace_back("bin", std::to_string(bins->grid().bin));
+        provenance.emplace_back("margin_bins", std::to_string(bins->grid().margin_bins));
+    }
+    provenance.emplace_back("reverse_complement", word_of(strand_choices, spec.strands));
+    if (spec.tile > 0) {
+        provenance.emplace_back("tile", std::to_string(spec.tile));
+        provenance.emplace_back("pool", word_of(pool_choices, std::optional(spec.tile_pool())));
+    } else if (bins) {
+        provenance.emplace_back("pool", word_of(pool_choices, std::optional(spec.pool.value_or(Pool::mean))));
+    }
+    if (!predictor.info().negatives.empty()) provenance.emplace_back("negatives", predictor.info().negatives);
+    if (reference != nullptr) {
+        provenance.emplace_back("contigs_sha256", contigs_checksum(*reference));
+    } else {
+        provenance.emplace_back("examples_sha256", sha256_of_file(spec.examples / "manifest.json"));
+        provenance.emplace_back("split", word_of(split_choices, spec.split));
+    }
+    return provenance;
+}
+
+std::vector<ModelFolder> open_models(const PredictSpec& spec, const Job& job) {
+    std::vector<ModelFolder> models;
+    for (const fs::path& path : spec.models)
+        models.push_back(open_model(path, spec.task, job.device, job.computing));
+    return models;
+}
+
+bool any_bins(std::span<const ModelFolder> models) {
+    return std::ranges::any_of(models, [](const ModelFolder& model) { return model.bins() != nullptr; });
+}
+
+std::unique_ptr<RowScorer> make_scorer(const PredictSpec& spec, std::vector<ModelFolder> models,
+                                       const Job& job, const SequenceOf& sequence_of) {
+    if (any_bins(models)) {
+        return bins_scorer(std::move(models), sequence_of,
+                           {.strands = spec.strands,
+                            .batch_tokens = job.batch_tokens,
+                            .threads = job.threads,
+                            .largest = spec.tile == 0 && spec.pool.value_or(Pool::mean) == Pool::max});
+    }
+    if (spec.tile == 0 && spec.pool) {
+        throw ConfigError("--pool " + std::string(word_of(pool_choices, spec.pool)) +
+                          " needs tiles for a model that scores one window per row: give --tile");
+    }
+    return window_scorer(Predictor(std::move(models), spec.strands, job.batch_tokens));
+}
+
+rows::RegionOptions region_options(const PredictSpec& spec, const RowScorer& scorer) {
+    rows::RegionOptions options = scorer.region_options(spec.anchor);
+    options.skip_invalid = spec.skip_invalid;
+    options.tile = spec.tile;
+    return options;
+}
+
+void check_examples(const examples::ExampleSet& examples, const PredictSpec& spec,
+                    const rows::WindowBounds& window) {
+    if (examples.task() != spec.task) {
+        throw InputError("holds " + std::string(to_string(examples.task())) + " examples, not " +
+                             std::string(to_string(spec.task)),
+                         spec.examples);
+    }
+    if (window.begin < examples.bounds().begin || window.end > examples.bounds().end) {
+        throw InputError(
+            "holds windows of " + to_string(examples.bounds()) + ", the model takes " + to_string(window),
+            spec.examples);
+    }
+}
+
+/// Everything that rows are scored with.
+class PredictWork {
+public:
+    explicit PredictWork(const PredictSpec& spec) : spec_(spec) {
+        if (spec.examples.empty()) {
+            require_readable(spec.regions);
+            reference_ = genome::open_references(spec.references);
+        } else {
+            examples_ = examples::ExampleSet::load(spec.examples);
+        }
+        job_ = open_job(spec);
+        std::vector<ModelFolder> models = open_models(spec, job_);
+        if (examples_ && any_bins(models)) bins_ = examples::LabelledBins::load(spec.examples);
+        scorer_ = make_scorer(spec, std::move(models), job_, [this](const genome::Interval& where) {
+            return reference_ ? reference_->fetch(where)
+                              : bins_->sequence(where.contig, where.begin, where.end);
+        });
+        source_ = examples_ ? source_of_examples() : source_of_regions();
+        if (spec.outputs.shard) take_part(*spec.outputs.shard);
+        if (examples_) {
+            contigs_ = contigs_of(*examples_);
+        } else {
+            contigs_.assign(reference_->contigs().begin(), reference_->contigs().end());
+        }
+    }
+    const Job& job() const { return job_; }
+    rows::RowSource& source() { return *source_; }
+    RowScorer& scorer() { return *scorer_; }
+    /// Whether the tiles of a line make one row.
+    bool pools() const { return spec_.tile_pool() != Pool::none; }
+    RowWriter writer(const PredictSpec& spec, int threads) const {
+        return {spec, *scorer_, provenance_of(spec, *scorer_, reference_.get()), contigs_, threads};
+    }
+
+private:
+    std::unique_ptr<rows::RowSource> source_of_examples() const {
+        const rows::WindowBounds window =
+            bins_ ? scorer_->region_options(rows::Anchor::centre).bounds : scorer_->info().window;
+        check_examples(*examples_, spec_, window);
+        return example_source(*examples_, spec_.split, window);
+    }
+    std::unique_ptr<rows::RowSource> source_of_regions() const {
+        if (const auto warning = other_build(scorer_->info(), *reference_)) log_warning("{}", *warning);
+        return std::make_unique<rows::RegionReader>(spec_.regions, *reference_,
+                                                    region_options(spec_, *scorer_));
+    }
+    void take_part(const Shard& shard) {
+        // Rows of one window are computed together; of a line's tiles one row is made.
+        source_ = shard_rows(std::move(source_), shard,
+                             [this](const rows::RegionRow& before, const rows::RegionRow& row) {
+                                 return pools() ? before.line == row.line : scorer_->together(before, row);
+                             });
+    }
+
+    const PredictSpec& spec_;
+    std::unique_ptr<genome::ReferenceGenome> reference_;
+    std::optional<examples::ExampleSet> examples_;
+    std::optional<examples::LabelledBins> bins_;  ///< where models of bins score examples
+    Job job_;
+    std::unique_ptr<RowScorer> scorer_;
+    std::unique_ptr<rows::RowSource> source_;
+    std::vector<genome::Contig> contigs_;
+};
+
+PredictReport score_all(PredictWork& work, RowWriter& writer) {
+    PredictReport report;  // the writing thread's
+    rows::RowSource& source = work.source();
+    RowScorer& scorer = work.scorer();
+    Progress progress("Scoring", "rows", source.total());
+    const auto read = [&] {
+        Chunk chunk{read_rows(source, scorer.rows_a_chunk(), work.job().threads), nullptr};
+        chunk.prepared = scorer.prepare(chunk.rows, work.job().threads);
+        return chunk;
+    };
+    std::int64_t scored = 0;
+    const auto score = [&](const Chunk& chunk) {
+        const std::int64_t rows = std::ssize(chunk.rows);
+        std::vector<float> scores = scorer.score(*chunk.prepared, [&](double part) {
+            progress.update(scored + static_cast<std::int64_t>(part * static_cast<double>(rows)));
+        });
+        progress.update(scored += rows);
+        return scores;
+    };
+    score_rows(read, score, [&](Chunk& chunk, const std::vector<float>& scores) {
+        write_chunk(chunk, scores, scorer, writer, report);
+    });
+    progress.finish();
+    return report;
+}
+
+}  // namespace
+
+PredictReport predict(const PredictSpec& spec) {
+    spec.validate();
+    const auto start = std::chrono::steady_clock::now();
+    outputs::prepare_outputs(output_spec(spec));
+    PredictWork work(spec);
+    RowWriter writer = work.writer(spec, work.job().threads);
+    PredictReport report = score_all(work, writer);
+    writer.commit();
+    work.source().report();
+    if (report.longer > 0 && spec.tile == 0 && !spec.pool) {
+        log_info(
+            "{} of {} rows are longer than a bin: each gets the mean of the bins that it touches (--pool "
+            "max: "
+            "the largest score)",
+            report.longer, report.rows);
+    }
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return report;
+}
+
+PredictForecast forecast_predict(const PredictSpec& spec, double seconds_of_trial) {
+    spec.validate();
+    if (spec.examples.empty()) {
+        require_readable(spec.regions);
+        if (!fs::is_regular_file(spec.regions)) throw ConfigError("--dry-run needs --regions as a file");
+    }
+    PredictWork work(spec);
+    std::vector<std::string> endings{".tsv", ".tsv.gz", ".npy", ".h5"};
+    if (spec.outputs.min_score) endings.emplace_back(".long.tsv.gz");
+    // A region's tiles make one row; tried rows are not whole regions, and each stands for a row there.
+    PredictSpec trial = spec;
+    trial.outputs.shard.reset();
+    if (trial.tile > 0) trial.pool = Pool::none;
+    trial.outputs.overwrite = Overwrite::allow;
+    trial.outputs.many_rows = work.source().total() > outputs::most_rows_of_small_hdf5;
+    const OpenOutput open = [&](const fs::path& path) {
+        trial.outputs.paths = {path};
+        auto writer = std::make_shared<RowWriter>(work.writer(trial, 1));
+        return [writer](const rows::RegionRow* row, std::span<const float> scores) {
+            if (row == nullptr) return writer->commit();
+            writer->write(*row, scores);
+        };
+    };
+    const auto models = std::ssize(work.scorer().models());
+    const std::int64_t passes = models * (spec.strands == Strands::average ? 2 : 1);
+    return forecast_rows(work.source(), work.scorer(), passes, work.pools(), endings, open, seconds_of_trial,
+                         work.job().threads);
+}
+
+}  // namespace bigbird::task_models

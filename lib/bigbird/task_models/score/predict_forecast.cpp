@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/score/predict_forecast.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/core/system/temporary_folder.hpp"
+#include "bigbird/rows/row.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <optional>
+
+namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t runs = 64, rows_a_run = 64;
+
+/// Rows that follow one another, as the scorer gets them.
+using Run = std::vector<rows::RegionRow>;
+
+/// Counts all rows and keeps some runs of them, evenly spread.
+struct Survey {
+    std::int64_t rows = 0, rows_out = 0, windows = 0;
+    std::vector<Run> tried;
+};
+
+Survey survey(rows::RowSource& source, const RowScorer& scorer, bool by_lines) {
+    Survey found;
+    const std::int64_t stride = std::max<std::int64_t>(rows_a_run, source.total() / runs);
+    std::optional<rows::RegionRow> before;
+    while (std::optional<rows::RegionRow> row = source.next()) {
+        if (found.rows % 4096 == 0) stop_if_asked();
+        const std::int64_t place = found.rows % stride;
+        if (place == 0) found.tried.emplace_back();
+        if (place < rows_a_run) found.tried.back().push_back(*row);
+        ++found.rows;
+        found.rows_out += by_lines && !row->last_of_line ? 0 : 1;
+        found.windows += scorer.new_windows(before ? &*before : nullptr, *row);
+        before = std::move(row);
+    }
+    return found;
+}
+
+/// Rows and their scores, a row after the other; none for rows without sequence.
+struct Scored {
+    Run rows;
+    std::vector<float> scores;
+};
+
+/// What the runs hold, and what those took that were scored.
+struct Trial {
+    std::int64_t rows = 0, with_sequence = 0, windows = 0;
+    double seconds = 0;
+    Scored scored;  ///< with sequence, of the runs that were scored
+    Scored blank;   ///< without sequence, of all runs
+};
+
+struct Timed {
+    std::vector<float> scores;
+    double seconds = 0;
+};
+
+Timed score_run(const Run& run, RowScorer& scorer, int threads) {
+    Run copy = run;  // prepare() takes the sequences
+    const auto begin = std::chrono::steady_clock::now();
+    Timed timed{.scores = scorer.score(*scorer.prepare(copy, threads), {})};
+    timed.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return timed;
+}
+
+bool has_sequence(const rows::RegionRow& row) {
+    return rows::is_scored(row.head.status);
+}
+
+/// 0 to count - 1, so that wherever one stops, those that were met lie spread over all.
+std::vector<std::size_t> spread_order(std::size_t count) {
+    std::vector<std::size_t> order;
+    if (count > 0) order.push_back(0);
+    for (std::size_t step = std::bit_ceil(count) / 2; step > 0; step /= 2)
+        for (std::size_t i = step; i < count; i += 2 * step)
+            order.push_back(i);
+    return order;
+}
+
+/// Adds what has sequence.
+void add(const Run& run, std::span<const float> scores, Scored& all) {
+    const std::size_t labels = scores.size() / run.size();
+    for (std::size_t i = 0; i < run.size(); ++i) {
+        if (!has_sequence(run[i])) continue;
+        all.rows.push_back(run[i]);
+        const auto values = scores.subspan(i * labels, labels);
+        all.scores.insert(all.scores.end(), values.begin(), values.end());
+    }
+}
+
+/// Counts what all runs hold, and scores some of them, for about `limit` seconds.
+Trial try_runs(std::vector<Run> tried, const rows::RowSource& source, RowScorer& scorer, double limit,
+               int threads) {
+    Trial trial;
+    for (Run& run : tried) {
+        stop_if_asked();
+        parallel_for(std::ssize(run), threads,
+                     [&](std::int64_t i) { source.fill(run[static_cast<std::size_t>(i)]); });
+        trial.rows += std::ssize(run);
+        trial.with_sequence += std::ranges::count_if(run, has_sequence);
+        std::ranges::copy_if(run, std::back_inserter(trial.blank.rows), std::not_fn(has_sequence));
+    }
+    Trial cold;  // the first run, which pays for what is made once
+    for (const std::size_t index : spread_order(tried.size())) {
+        stop_if_asked();
+        if (trial.seconds > limit) break;
+        const Run& run = tried[index];
+        if (std::ranges::none_of(run, has_sequence)) continue;
+        const Timed timed = score_run(run, scorer, threads);
+        add(run, timed.scores, trial.scored);
+        Trial& counted = cold.windows == 0 ? cold : trial;
+        counted.seconds += timed.seconds;
+        for (std::size_t i = 0; i < run.size(); ++i)
+            counted.windows += scorer.new_windows(i > 0 ? &run[i - 1] : nullptr, run[i]);
+    }
+    if (trial.windows == 0) {
+        trial.windows = cold.windows;
+        trial.seconds = cold.seconds;
+    }
+    return trial;
+}
+
+/// The bytes of all that a folder holds; takes it away.
+std::int64_t take_bytes(const TemporaryFolder& folder) {
+    std::uintmax_t bytes = 0;
+    for (const auto& entry : fs::directory_iterator(folder.path()))
+        bytes += entry.file_size();
+    for (const auto& entry : fs::directory_iterator(folder.path()))
+        fs::remove(entry.path());
+    return static_cast<std::int64_t>(bytes);
+}
+
+/// The bytes of an output with the first `count` of these rows.
+std::int64_t bytes_of(const TemporaryFolder& folder, const std::string& ending, const OpenOutput& open,
+                      const Scored& rows, std::size_t count) {
+    const std::size_t labels = rows.scores.size() / rows.rows.size();
+    const auto write = open(folder.path() / ("dry-run" + ending));
+    for (std::size_t row = 0; row < count; ++row)
+        write(&rows.rows[row], std::span(rows.scores).subspan(row * labels, labels));
+    write(nullptr, {});
+    return take_bytes(folder);
+}
+
+/// What an output takes whose rows are like those that were tried. Rows with sequence and rows without are
+/// written apart: of the first only some were scored. A single row tells what does not grow with the rows.
+double forecast_bytes(const TemporaryFolder& folder, const std::string& ending, const OpenOutput& open,
+                      const Trial& trial, std::int64_t rows_out) {
+    double fixed = 0, growing = 0;
+    for (const Scored* rows : {&trial.scored, &trial.blank}) {
+        if (rows->rows.empty()) continue;
+        const auto written = static_cast<double>(rows->rows.size());
+        const auto of_tried =
+            static_cast<double>(rows == &trial.scored ? trial.with_sequence : std::ssize(rows->rows));
+        const auto one = static_cast<double>(bytes_of(folder, ending, open, *rows, 1));
+        const auto all = static_cast<double>(bytes_of(folder, ending, open, *rows, rows->rows.size()));
+        fixed = std::max(fixed, one);
+        growing += (all - one) / std::max(1.0, written - 1) * of_tried / static_cast<double>(trial.rows);
+    }
+    return fixed + growing * static_cast<double>(std::max<std::int64_t>(0, rows_out - 1));
+}
+
+std::int64_t most_memory() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss * 1024;
+}
+
+}  // namespace
+
+PredictForecast forecast_rows(rows::RowSource& source, RowScorer& scorer, std::int64_t passes_a_window,
+                              bool by_lines, const std::vector<std::string>& endings, const OpenOutput& open,
+                              double seconds_of_trial, int threads) {
+    Survey found = survey(source, scorer, by_lines);
+    const Trial trial = try_runs(std::move(found.tried), source, scorer, seconds_of_trial, threads);
+    PredictForecast forecast;
+    forecast.rows = found.rows;
+    forecast.rows_out = found.rows_out;
+    forecast.tried_rows = trial.rows;
+    forecast.tried_windows = trial.windows;
+    if (trial.rows > 0) {
+        forecast.share_with_sequence =
+            static_cast<double>(trial.with_sequence) / static_cast<double>(trial.rows);
+    }
+    forecast.windows =
+        static_cast<std::int64_t>(static_cast<double>(found.windows) * forecast.share_with_sequence);
+    forecast.passes = forecast.windows * passes_a_window;
+    if (trial.windows > 0) {
+        forecast.seconds =
+            trial.seconds / static_cast<double>(trial.windows) * static_cast<double>(forecast.windows);
+    }
+    forecast.memory = most_memory();
+    if (trial.rows == 0) return forecast;
+    const TemporaryFolder folder("dry-run");
+    for (const std::string& ending : endings)
+        forecast.bytes.emplace_back(ending, static_cast<std::int64_t>(forecast_bytes(
+                                                folder, ending, open, trial, forecast.rows_out)));
+    return forecast;
+}
+
+std::string describe(const PredictForecast& forecast) {
+    std::string text;
+    const auto say = [&](const std::string& name, const std::string& value) {
+        text += fmt::format("{:<18}{}\n", name, value);
+    };
+    say("rows", std::to_string(forecast.rows));
+    say("windows", fmt::format("{} ({:.0f} % of {} rows tried hold sequence)", forecast.windows,
+                               100 * forecast.share_with_sequence, forecast.tried_rows));
+    say("passes", std::to_string(forecast.passes));
+    say("seconds", fmt::format("{:.1f} ({}; measured on {} windows)", forecast.seconds,
+                               Progress::duration(forecast.seconds), forecast.tried_windows));
+    say("memory", fmt::format("{:.0f} MB, whatever the number of rows; a track takes 16 bytes a row more",
+                              static_cast<double>(forecast.memory) / 1e6));
+    for (const auto& [ending, bytes] : forecast.bytes)
+        say("bytes " + ending, fmt::format("{} ({:.1f} MB)", bytes, static_cast<double>(bytes) / 1e6));
+    return text;
+}
+
+Json to_json(const PredictForecast& forecast) {
+    Json json{{"rows", forecast.rows},
+              {"rows_out", forecast.rows_out},
+              {"windows", forecast.windows},
+              {"passes", forecast.passes},
+              {"share_with_sequence", forecast.share_with_sequence},
+              {"seconds", forecast.seconds},
+              {"memory_bytes", forecast.memory},
+              {"tried_rows", forecast.tried_rows},
+              {"tried_windows", forecast.tried_windows},
+              {"bytes", Json::object()}};
+    for (const auto& [ending, bytes] : forecast.bytes)
+        json["bytes"][ending] = bytes;
+    return json;
+}
+
+}  // namespace bigbird::task_models

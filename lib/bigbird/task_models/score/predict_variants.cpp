@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parts/segment_counter.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/core/version.hpp"
+#include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/weights.hpp"
+#include "bigbird/outputs/outputs.hpp"
+#include "bigbird/rows/variant_rows.hpp"
+#include "bigbird/task_models/score/masked_scorer.hpp"
+#include "bigbird/task_models/score/score.hpp"
+#include "bigbird/task_models/score/score_rows.hpp"
+#include "bigbird/task_models/score/scorers.hpp"
+#include "bigbird/training/find_model.hpp"
+
+#include <chrono>
+#include <cmath>
+
+namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t rows_a_chunk = 256;
+
+double log_odds(double probability) {
+    return std::log(probability) - std::log1p(-probability);
+}
+
+/// Scores the sequences of rows, however it does that.
+class VariantScorer {
+public:
+    virtual ~VariantScorer() = default;
+    virtual std::int64_t window() const = 0;
+    /// The window about a TSS; none where windows lie about the variants.
+    virtual std::optional<rows::WindowBounds> about_tss() const { return std::nullopt; }
+    virtual std::vector<outputs::Column> columns() const = 0;
+    virtual rows::Provenance provenance() const = 0;
+    /// Values by row; none for rows without scores. May lower statuses to truncated.
+    virtual std::vector<std::vector<float>> score(std::span<rows::VariantRow> rows, int threads) = 0;
+    virtual std::optional<std::string> other_build(const genome::ReferenceGenome&) const {
+        return std::nullopt;
+    }
+};
+
+class TaskScorer : public VariantScorer {
+public:
+    TaskScorer(Predictor predictor, const VariantSpec& spec)
+        : predictor_(std::move(predictor)),
+          quantities_(parse_quantities(spec.quantities)),
+          chosen_(choose_labels(predictor_.labels(), spec.labels).labels) {}
+    std::int64_t window() const override { return predictor_.info().window.size(); }
+    std::optional<rows::WindowBounds> about_tss() const override {
+        return predictor_.info().task == examples::Task::promoter ? std::optional(predictor_.info().window)
+                                                                  : std::nullopt;
+    }
+    std::vector<outputs::Column> columns() const override {
+        std::vector<outputs::Column> columns;
+        for (const outputs::Column& label : outputs::label_columns(predictor_.labels(), chosen_)) {
+            for (const Quantity quantity : quantities_) {
+                columns.push_back(label);
+                columns.back().name += fmt::format(":{}", to_string(quantity));
+                columns.back().id += fmt::format(".{}", to_string(quantity));
+            }
+        }
+        return columns;
+    }
+    rows::Provenance provenance() const override {
+        rows::Provenance provenance{{"task", std::string(to_string(predictor_.info().task))}};
+        for (const ModelFolder& model : predictor_.models())
+            provenance.emplace_back("model_sha256", model.sha256);
+        return provenance;
+    }
+    std::optional<std::string> other_build(const genome::ReferenceGenome& reference) const override {
+        return task_models::other_build(predictor_.info(), reference);
+    }
+    std::vector<std::vector<float>> score(std::span<rows::VariantRow> rows, int threads) override {
+        std::vector<std::string> sequences;
+        std::vector<std::pair<std::size_t, std::size_t>> places(rows.size());  // of ref and alt
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (!rows::is_scored(rows[i].status)) continue;
+            // The alleles of one record share the reference's window.
+            const bool again =
+                i > 0 && rows[i].record == rows[i - 1].record && rows::is_scored(rows[i - 1].status);
+            places[i].first = again ? places[i - 1].first : sequences.size();
+            if (!again) sequences.push_back(rows[i].ref_sequence);
+            places[i].second = sequences.size();
+            sequences.push_back(rows[i].alt_sequence);
+        }
+        const Predictor::Encoded encoded = predictor_.encode(sequences, threads);
+        const std::vector<double> scores = predictor_.score(encoded);
+        const std::size_t labels = predictor_.labels().size();
+        std::vector<std::vector<float>> values(rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (!rows::is_scored(rows[i].status)) continue;
+            const auto [ref, alt] = places[i];
+            if (encoded.truncated[ref] || encoded.truncated[alt]) {
+                rows[i].status = rows::RowStatus::truncated;
+            }
+            for (const std::size_t label : chosen_) {
+                const double r = scores[ref * labels + label], a = scores[alt * labels + label];
+                for (const Quantity quantity : quantities_) {
+                    const double all[] = {r, a, a - r, log_odds(a) - log_odds(r)};
+                    values[i].push_back(static_cast<float>(all[static_cast<std::size_t>(quantity)]));
+                }
+            }
+        }
+        return values;
+    }
+
+private:
+    Predictor predictor_;
+    std::vector<Quantity> quantities_;
+    std::vector<std::size_t> chosen_;
+};
+
+/// The windows of both alleles, cut off where the shorter one's reference sequence ends: windows are equally
+/// long, so after an indel one reaches further.
+AllelePair same_context(const rows::VariantRow& row) {
+    const std::size_t longer = std::max(row.ref.size(), row.alt.size());
+    return {row.ref_sequence.substr(0, row.ref_sequence.size() - (longer - row.ref.size())),
+            row.alt_sequence.substr(0, row.alt_sequence.size() - (longer - row.alt.size()))};
+}
+
+class PretrainedScorer : public VariantScorer {
+public:
+    PretrainedScorer(MaskedScorer scorer, std::int64_t window, std::string sha256)
+        : scorer_(std::move(scorer)), window_(window), sha256_(std::move(sha256)) {}
+    std::int64_t window() const override { return window_; }
+    std::vector<outputs::Column> columns() const override {
+        std::vector<outputs::Column> columns;
+        for (const char* name : {"log_likelihood_ref", "log_likelihood_alt", "log_odds"}) {
+            columns.push_back({name, std::ssize(columns), ".", name, name});
+        }
+        return columns;
+    }
+    rows::Provenance provenance() const override {
+        return {{"task", "masked tokens"}, {"model_sha256", sha256_}};
+    }
+    std::vector<std::vector<float>> score(std::span<rows::VariantRow> rows, int threads) override {
+        std::vector<AllelePair> pairs;
+        std::vector<std::size_t> places;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (!rows::is_scored(rows[i].status)) continue;
+            pairs.push_back(same_context(rows[i]));
+            places.push_back(i);
+        }
+        const auto scores = scorer_.score(pairs, threads);
+        std::vector<std::vector<float>> values(rows.size());
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            // The same tokens: neither allele is likelier.
+            const MaskedScore score = scores[i].value_or(MaskedScore{});
+            values[places[i]] = {static_cast<float>(score.ref), static_cast<float>(score.alt),
+                                 static_cast<float>(score.alt - score.ref)};
+        }
+        return values;
+    }
+
+private:
+    MaskedScorer scorer_;
+    std::int64_t window_;
+    std::string sha256_;
+};
+
+Strands strands_of(const VariantSpec& spec, bool promoter) {
+    return spec.strands.value_or(promoter ? Strands::none : Strands::average);
+}
+
+std::unique_ptr<VariantScorer> load_scorer(const VariantSpec& spec) {
+    const Job job = open_job(spec);
+    if (spec.models.empty()) throw ConfigError("--model is needed");
+    const fs::path first = training::find_model(spec.models.front());
+    if (is_task_model(first)) {
+        const examples::Task task = read_task_info(first).task;
+        if ((task == examples::Task::promoter) == spec.tss.empty()) {
+            throw ConfigError(spec.tss.empty()
+                                  ? "a promoter model scores variants in the windows of TSSs: give --tss BED"
+                                  : "--tss is for promoter models; --model is one for chromatin");
+        }
+        std::vector<ModelFolder> models;
+        for (const fs::path& path : spec.models) {
+            models.push_back(open_model(path, task, job.device, job.computing));
+            if (auto bins = models.back().bins()) models.back().network = bin_in_the_middle(bins);
+        }
+        return std::make_unique<TaskScorer>(
+            Predictor(std::move(models), strands_of(spec, task == examples::Task::promoter),
+                      job.batch_tokens),
+            spec);
+    }
+    if (spec.models.size() > 1) {
+        throw ConfigError(
+            "several --model are averaged for models of a task alone; give one pretrained model");
+    }
+    if (!spec.labels.empty())
+        throw ConfigError("--labels needs a chromatin model; a pretrained one has none");
+    if (!spec.tss.empty()) throw ConfigError("--tss needs a promoter model; this one is pretrained alone");
+    const model::BigBirdConfig config = model::read_config(first);
+    return std::make_unique<PretrainedScorer>(
+        MaskedScorer(model::load_pretraining_model(first, job.device), model::read_tokenizer(first, config),
+                     strands_of(spec, false), job),
+        spec.window, model::weights_checksum(first));
+}
+
+outputs::Layout layout_of(const VariantScorer& scorer, const VariantSpec& spec) {
+    using outputs::FieldKind;
+    outputs::Layout layout;
+    layout.head = {{"chrom"},  {"pos", FieldKind::integer},    {"id"}, {"ref"}, {"alt"},
+                   {"status"}, {"n_fraction", FieldKind::real}};
+    if (scorer.about_tss()) layout.head.push_back({"tss"});
+    layout.columns = scorer.columns();
+    layout.provenance = {{"bigbird-dna", std::string(version())}};
+    for (auto& entry : scorer.provenance())
+        layout.provenance.push_back(std::move(entry));
+    layout.provenance.emplace_back("window", std::to_string(scorer.window()));
+    layout.provenance.emplace_back("reverse_complement",
+                                   word_of(strand_choices, strands_of(spec, scorer.about_tss().has_value())));
+    return layout;
+}
+
+/// In the order of layout_of's head; views into the row.
+std::vector<rows::Field> fields_of(const rows::VariantRow& row, bool with_tss) {
+    std::vector<rows::Field> fields{row.contig,
+                                    row.position + 1,
+                                    row.id,
+                                    row.ref,
+                                    row.alt,
+                                    to_string(row.status),
+                                    rows::rounded_share(row.n_fraction)};
+    if (with_tss) fields.emplace_back(row.tss);
+    return fields;
+}
+
+outputs::OutputSpec output_spec(const VariantSpec& spec) {
+    outputs::OutputSpec outputs = spec.outputs;
+    outputs.inputs = {{"variants", spec.variants}};
+    if (!spec.tss.empty()) outputs.inputs.emplace_back("tss", spec.tss);
+    outputs.options = {{"dtype", spec.dtype}, {"attention", spec.attention}};
+    return outputs;
+}
+
+/// The rows of a part, or all. The alleles of a record stay together.
+class VariantSource {
+public:
+    VariantSource(const VariantSpec& spec, rows::VariantRows& all) : all_(all) {
+        if (const auto& shard = spec.outputs.shard)
+            segments_.emplace(rows::count_variant_rows(spec.variants), *shard);
+    }
+    std::optional<rows::VariantRow> next() {
+        while (std::optional<rows::VariantRow> row = all_.next()) {
+            if (!segments_) return row;
+            row->segment = segments_->next(row->record == record_);
+            record_ = row->record;
+            if (segments_->is_mine(row->segment)) return row;
+        }
+        return std::nullopt;
+    }
+    void fill(rows::VariantRow& row) const { all_.fill(row); }
+
+private:
+    rows::VariantRows& all_;
+    std::optional<SegmentCounter> segments_;
+    std::int64_t record_ = -1;
+};
+
+struct VariantChunk {
+    std::vector<rows::VariantRow> rows;
+};
+
+}  // namespace
+
+VariantReport predict_variants(const VariantSpec& spec) {
+    spec.validate();
+    const auto start = std::chrono::steady_clock::now();
+    outputs::prepare_outputs(output_spec(spec));
+    const int threads = resolve_threads(spec.threads);
+    require_readable(spec.variants);
+    const std::unique_ptr<genome::ReferenceGenome> reference = genome::open_references(spec.references);
+    const std::unique_ptr<VariantScorer> scorer = load_scorer(spec);
+    if (const auto warning = scorer->other_build(*reference)) log_warning("{}", *warning);
+    std::optional<rows::TssIndex> tss;
+    if (const auto bounds = scorer->about_tss()) tss.emplace(spec.tss, *reference, *bounds);
+    rows::VariantRows all(spec.variants, *reference, scorer->window(), spec.strict, tss ? &*tss : nullptr);
+    VariantSource source(spec, all);
+    outputs::Outputs outputs(output_spec(spec), layout_of(*scorer, spec), {}, reference->contigs(), threads);
+    VariantReport report;  // the writing thread's
+    Progress progress("Scoring", "variants", 0);
+    const auto read = [&] {
+        VariantChunk chunk{read_rows(source, rows_a_chunk, threads)};
+        for (const rows::VariantRow& row : chunk.rows)
+            all.settle(row);
+        return chunk;
+    };
+    std::int64_t scored = 0;
+    const auto score = [&](VariantChunk& chunk) {
+        auto values = scorer->score(chunk.rows, threads);
+        progress.update(scored += std::ssize(chunk.rows));
+        return values;
+    };
+    score_rows(read, score, [&](const VariantChunk& chunk, const std::vector<std::vector<float>>& values) {
+        for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
+            outputs.begin_segment(chunk.rows[i].segment);
+            outputs.write(fields_of(chunk.rows[i], tss.has_value()), values[i]);
+            ++report.rows;
+            report.scored += values[i].empty() ? 0 : 1;
+        }
+    });
+    progress.finish();
+    all.report(spec.outputs.shard.has_value(), spec.skip_invalid);
+    outputs.commit();
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return report;
+}
+
+}  // namespace bigbird::task_models

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs that score rows. Each writes rows in the order in which they come in, in memory that does not
+// grow with their number; outputs appear when all rows are written. Each throws InputError, ConfigError,
+// DeviceError, WriteError, Stopped.
+#pragma once
+
+#include "bigbird/task_models/score/predict_forecast.hpp"
+#include "bigbird/task_models/specs/score_specs.hpp"
+
+#include <cstdint>
+
+namespace bigbird::task_models {
+
+struct PredictReport {
+    std::int64_t rows = 0, scored = 0, truncated = 0;
+    std::int64_t not_numbers = 0;  ///< of those scored: a score is no number, for the weights overflow
+    std::int64_t longer = 0;       ///< of those scored: longer than a bin of the model
+    double seconds = 0;
+};
+
+/// A row for each row that comes in. A promoter row's window lies about its TSS base (rows::tss_of: the first
+/// base, on the minus strand the last), a chromatin row's about its middle.
+PredictReport predict(const PredictSpec& spec);
+
+/// What predict() would take, told from all rows and some of their scores, which are computed for about
+/// `seconds_of_trial`; writes none of the outputs.
+PredictForecast forecast_predict(const PredictSpec& spec, double seconds_of_trial = 3);
+
+struct PredictTokensReport {
+    std::int64_t regions = 0, bases = 0, scored = 0, rows = 0;
+    std::int64_t truncated = 0;  ///< windows with more tokens than the model has positions
+    double seconds = 0;
+};
+
+/// Scores every base of the regions: a row for each run of bases with equal scores, or one per base. Windows
+/// lie on a grid of contig coordinates, each scores the bases between its margins, and a row never reaches
+/// over such a border; so a base's scores depend on the reference and its position only.
+PredictTokensReport predict_tokens(const PredictTokensSpec& spec);
+
+struct VariantReport {
+    std::int64_t rows = 0, scored = 0;
+    double seconds = 0;
+};
+
+/// A row for each alternative allele, with chrom pos (1-based) id ref alt status n_fraction before the
+/// scores. Task model: for each label LABEL:ref and LABEL:alt, the probabilities of both windows
+/// (VariantRows), LABEL:difference = alt - ref and LABEL:log_odds = ln(alt / (1 - alt)) - ln(ref / (1 -
+/// ref)). A promoter model sees the window of the nearest TSS that holds the variant, whose name is in a
+/// column tss behind n_fraction. Pretrained model, without training for a task: log_likelihood_ref,
+/// log_likelihood_alt and log_odds, their difference (MaskedScorer).
+VariantReport predict_variants(const VariantSpec& spec);
+
+struct EmbedReport {
+    std::int64_t rows = 0, embedded = 0, truncated = 0;
+    double seconds = 0;
+};
+
+/// A row for each row that comes in, or one for each of its tokens with `token` (1, 2, …), `token_start` and
+/// `token_end` (the bases that it spells, counted from the window's start on the strand that was read) and
+/// `piece` behind the row's fields. Columns are d0 … d(hidden - 1).
+EmbedReport embed(const EmbedSpec& spec);
+
+}  // namespace bigbird::task_models

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/task_models/score/scorers.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace bigbird::task_models {
+
+namespace {
+
+constexpr std::int64_t bases_a_token = 4;  // about: for the size of a chunk only
+constexpr std::int64_t batches_a_chunk = 4, fewest_rows = 32, most_rows = 8192;
+
+struct EncodedRows : PreparedRows {
+    Predictor::Encoded encoded;
+};
+
+class WindowScorer : public RowScorer {
+public:
+    explicit WindowScorer(Predictor predictor) : predictor_(std::move(predictor)) {}
+
+    std::span<const ModelFolder> models() const override { return predictor_.models(); }
+    rows::RegionOptions region_options(rows::Anchor anchor) const override {
+        const bool promoter = predictor_.info().task == examples::Task::promoter;
+        return {.anchor = promoter ? rows::Anchor::tss : anchor,
+                .bounds = predictor_.info().window,
+                .use_strand = promoter,
+                .tile_both_strands = promoter};
+    }
+    std::size_t rows_a_chunk() const override {
+        const std::int64_t tokens =
+            std::max<std::int64_t>(1, predictor_.info().window.size() / bases_a_token);
+        return static_cast<std::size_t>(
+            std::clamp(batches_a_chunk * predictor_.batch_tokens() / tokens, fewest_rows, most_rows));
+    }
+    std::unique_ptr<PreparedRows> prepare(std::span<rows::RegionRow> rows, int threads) const override {
+        std::vector<std::string> sequences;
+        for (rows::RegionRow& row : rows) {
+            sequences.push_back(rows::is_scored(row.head.status) ? std::move(row.sequence) : std::string());
+            row.sequence.clear();
+        }
+        auto prepared = std::make_unique<EncodedRows>();
+        prepared->encoded = predictor_.encode(sequences, threads);
+        prepared->truncated = prepared->encoded.truncated;
+        return prepared;
+    }
+    std::int64_t new_windows(const rows::RegionRow*, const rows::RegionRow& row) const override {
+        return rows::is_scored(row.head.status) ? 1 : 0;
+    }
+    std::vector<float> score(const PreparedRows& rows,
+                             const std::function<void(double)>& after_batch) override {
+        const std::vector<double> values =
+            predictor_.score(dynamic_cast<const EncodedRows&>(rows).encoded, after_batch);
+        std::vector<float> scores(values.size());
+        std::ranges::transform(values, scores.begin(), [](double x) { return static_cast<float>(x); });
+        return scores;
+    }
+
+private:
+    Predictor predictor_;
+};
+
+class MiddleBin : public TaskNetwork {
+public:
+    explicit MiddleBin(std::shared_ptr<BinNetwork> network) : network_(std::move(network)) {
+        const bins::Grid grid = network_->grid();
+        const std::int64_t begin = grid.window_bases() / 2 - grid.bin / 2;
+        shares_ = bins::shares_of(begin, begin + grid.bin, grid.bin);
+    }
+    std::shared_ptr<torch::nn::Module> module() const override { return network_->module(); }
+    at::Tensor output_bias() const override { return network_->output_bias(); }
+    EncodedWindow encode(std::string_view dna, bool reverse) const override {
+        if (dna.find_first_not_of('N') == std::string_view::npos) return {};
+        return network_->encode(dna, reverse);
+    }
+    std::string encoding_key() const override { return network_->encoding_key(); }
+    std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,
+                                                std::int64_t batch_tokens,
+                                                model::GroupSizes sizes) const override {
+        return network_->group(windows, batch_tokens, sizes);
+    }
+    at::Tensor logits(std::span<const EncodedWindow> windows, std::span<const std::size_t> group,
+                      const model::DropoutKey& key) const override {
+        const at::Tensor all = network_->logits(windows, group, key);  // (group, bins, labels)
+        at::Tensor sum = at::zeros({all.size(0), all.size(2)}, all.options());
+        for (const bins::BinShare& share : shares_)
+            sum += all.select(1, share.bin) * share.weight;
+        return sum.unsqueeze(1);
+    }
+    void write(const TaskInfo& info, const std::filesystem::path& directory) const override {
+        network_->write(info, directory);
+    }
+
+private:
+    std::shared_ptr<BinNetwork> network_;
+    std::vector<bins::BinShare> shares_;
+};
+
+}  // namespace
+
+void require_agreement(std::span<const ModelFolder> models) {
+    if (models.empty()) throw ConfigError("--model is needed");
+    const ModelFolder& first = models.front();
+    for (std::size_t i = 1; i < models.size(); ++i) {
+        const std::string which = "--model number " + std::to_string(i + 1);
+        if (models[i].info.task != first.info.task || models[i].info.window != first.info.window) {
+            throw ConfigError(which + " takes the window " + to_string(models[i].info.window) +
+                              ", the first one " + to_string(first.info.window) +
+                              ": models that are averaged must agree");
+        }
+        bool same = models[i].labels.size() == first.labels.size();
+        for (std::size_t label = 0; same && label < first.labels.size(); ++label) {
+            same = models[i].labels[label].name == first.labels[label].name &&
+                   models[i].labels[label].group == first.labels[label].group;
+        }
+        if (!same) {
+            throw ConfigError(which +
+                              " has other labels than the first: models that are averaged must agree");
+        }
+    }
+}
+
+Predictor::Predictor(std::vector<ModelFolder> models, Strands strands, std::int64_t batch_tokens)
+    : models_(std::move(models)), batch_tokens_(batch_tokens) {
+    require_agreement(models_);
+    std::vector<bool> directions;
+    if (strands != Strands::only) directions.push_back(false);
+    if (strands != Strands::none) directions.push_back(true);
+    for (std::size_t m = 0; m < models_.size(); ++m) {
+        std::vector<std::size_t>& mine = readings_of_.emplace_back();
+        for (const bool reverse : directions) {
+            std::size_t r = 0;
+            while (r < readings_.size() &&
+                   (readings_[r].reverse != reverse || models_[readings_[r].model].network->encoding_key() !=
+                                                           models_[m].network->encoding_key())) {
+                ++r;
+            }
+            if (r == readings_.size()) readings_.push_back({m, reverse});
+            mine.push_back(r);
+        }
+    }
+}
+
+Predictor::Encoded Predictor::encode(std::span<const std::string> sequences, int threads) const {
+    std::vector<std::vector<EncodedWindow>> windows(sequences.size());
+    parallel_for(static_cast<std::int64_t>(sequences.size()), threads, [&](std::int64_t place) {
+        const std::string& forward = sequences[static_cast<std::size_t>(place)];
+        for (const Reading& reading : readings_) {
+            windows[static_cast<std::size_t>(place)].push_back(
+                models_[reading.model].network->encode(forward, reading.reverse));
+        }
+    });
+    Encoded encoded;
+    encoded.windows = sequences.size();
+    encoded.readings.resize(readings_.size());
+    for (std::size_t place = 0; place < windows.size(); ++place) {
+        bool truncated = false;
+        for (std::size_t r = 0; r < readings_.size() && !windows[place][r].all_n(); ++r) {
+            truncated = truncated || windows[place][r].truncated;
+            encoded.readings[r].push_back(std::move(windows[place][r]));
+            if (r == 0) encoded.kept.push_back(place);
+        }
+        encoded.truncated.push_back(truncated);
+    }
+    return encoded;
+}
+
+std::vector<double> Predictor::score(const Encoded& encoded, const std::function<void(double)>& after_batch) {
+    const auto labels = static_cast<std::int64_t>(this->labels().size());
+    const auto kept = static_cast<std::int64_t>(encoded.kept.size());
+    at::Tensor sum = at::zeros({kept, labels}, at::kDouble);
+    std::int64_t passes = 0, done = 0;
+    for (const std::vector<std::size_t>& readings : readings_of_) {
+        passes += static_cast<std::int64_t>(readings.size());
+    }
+    const auto tell = [&](std::int64_t windows) {
+        done += windows;
+        if (after_batch) after_batch(static_cast<double>(done) / static_cast<double>(passes * kept));
+    };
+    for (std::size_t m = 0; m < models_.size(); ++m) {
+        for (const std::size_t reading : readings_of_[m]) {
+            const at::Tensor logits =
+                batched_logits(*models_[m].network, encoded.readings[reading], batch_tokens_, tell)
+                    .squeeze(1);
+            sum += models_[m].calibration.probabilities(logits.to(at::kDouble));
+        }
+    }
+    const at::Tensor mean = (sum / static_cast<double>(passes)).contiguous();  // (kept, labels)
+    std::vector<double> scores(encoded.windows * this->labels().size(),
+                               std::numeric_limits<double>::quiet_NaN());
+    const auto* from = mean.data_ptr<double>();
+    for (const std::size_t place : encoded.kept) {
+        std::copy_n(from, labels, scores.begin() + static_cast<std::ptrdiff_t>(place) * labels);
+        from += labels;
+    }
+    return scores;
+}
+
+std::unique_ptr<RowScorer> window_scorer(Predictor predictor) {
+    return std::make_unique<WindowScorer>(std::move(predictor));
+}
+
+std::shared_ptr<TaskNetwork> bin_in_the_middle(std::shared_ptr<BinNetwork> network) {
+    return std::make_shared<MiddleBin>(std::move(network));
+}
+
+}  // namespace bigbird::task_models

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/specs/score_specs.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/rows/text_fields.hpp"
+
+#include <algorithm>
+
+namespace bigbird::task_models {
+
+namespace {
+
+constexpr Choices<Quantity, 4> columns{{{Quantity::ref, "ref"},
+                                        {Quantity::alt, "alt"},
+                                        {Quantity::difference, "difference"},
+                                        {Quantity::log_odds, "log_odds"}}};
+
+Quantity parse_quantity(std::string_view word) {
+    if (word == "log-odds") return Quantity::log_odds;
+    for (const Choice<Quantity>& column : columns)
+        if (column.word == word) return column.value;
+    throw ConfigError("--write takes ref, alt, difference and log-odds, separated by commas, not '" +
+                      std::string(word) + "'");
+}
+
+}  // namespace
+
+std::string_view to_string(Quantity quantity) {
+    return word_of(columns, quantity);
+}
+
+std::vector<Quantity> parse_quantities(std::string_view words) {
+    std::vector<Quantity> quantities;
+    for (const std::string_view word : rows::split_fields(words, ',')) {
+        const Quantity quantity = parse_quantity(word);
+        if (std::ranges::find(quantities, quantity) == quantities.end()) quantities.push_back(quantity);
+    }
+    return quantities;
+}
+
+void VariantSpec::validate() const {
+    parse_quantities(quantities);
+}
+
+void PredictSpec::validate() const {
+    if (regions.empty() && examples.empty()) {
+        throw ConfigError("--regions with --reference, or --examples, is needed");
+    }
+    if (tile == 0 && pool && (*pool == Pool::none || task == examples::Task::promoter)) {
+        throw ConfigError("--pool " + std::string(word_of(pool_choices, pool)) + " needs tiles: give " +
+                          (task == examples::Task::promoter ? "--scan" : "--tile"));
+    }
+    if (tile > 0 && anchor == rows::Anchor::summit) {
+        throw ConfigError("--anchor summit is of whole rows, --tile cuts them: leave one of them out");
+    }
+}
+
+void EmbedSpec::validate() const {
+    if (regions.empty() && sequences.empty()) {
+        throw ConfigError("--regions with --reference, or --sequences, is needed");
+    }
+}
+
+}  // namespace bigbird::task_models

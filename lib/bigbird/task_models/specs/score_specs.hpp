@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// What predict-promoter, predict-chromatin, predict-tokens, predict-variants and embed are asked for.
+#pragma once
+
+#include "bigbird/core/choice.hpp"
+#include "bigbird/examples/examples.hpp"
+#include "bigbird/outputs/outputs.hpp"
+#include "bigbird/rows/window.hpp"
+#include "bigbird/task_models/specs/compute_spec.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::task_models {
+
+/// How the scores of a region's tiles, or of a row's bins, become one: a row per tile, or one row with their
+/// mean or their largest.
+enum class Pool : std::uint8_t { none, mean, max };
+/// The values of --pool.
+inline constexpr Choices<std::optional<Pool>, 4> pool_choices{
+    {{std::nullopt, "auto"}, {Pool::none, "none"}, {Pool::mean, "mean"}, {Pool::max, "max"}}};
+/// The values of --anchor.
+inline constexpr Choices<rows::Anchor, 2> anchor_choices{
+    {{rows::Anchor::centre, "centre"}, {rows::Anchor::summit, "summit"}}};
+/// The values of --split.
+inline constexpr Choices<std::optional<examples::Split>, 4> split_choices{
+    {{examples::Split::train, "train"},
+     {examples::Split::validation, "validation"},
+     {examples::Split::test, "test"},
+     {std::nullopt, "all"}}};
+
+/// What predict-chromatin and predict-promoter are asked for.
+struct PredictSpec : ComputeSpec {
+    examples::Task task = examples::Task::chromatin;
+    std::vector<std::filesystem::path> models;  ///< several: the mean of their probabilities
+    /// Either BED rows ("-": standard input) on the reference …
+    std::filesystem::path regions;
+    std::vector<std::filesystem::path> references;
+    rows::Anchor anchor = rows::Anchor::centre;  ///< chromatin only; promoters lie about the row's TSS
+    bool skip_invalid = false;
+    /// … or the rows of an example folder, all or those of one split.
+    std::filesystem::path examples;
+    std::optional<examples::Split> split;
+
+    /// Regions are cut into tiles of this many bases, each scored on its own; 0: they are not. A promoter
+    /// row without a strand is scanned on both.
+    std::int64_t tile = 0;
+    /// Unset: `none` for tiles, `mean` for the bins of a row that is longer than a bin.
+    std::optional<Pool> pool;
+    /// What becomes of a region's tiles.
+    Pool tile_pool() const { return tile > 0 ? pool.value_or(Pool::none) : Pool::none; }
+
+    outputs::OutputSpec outputs;  ///< overlap is chosen by predict()
+    std::string labels;           ///< LabelTable::select; "": all
+    std::string track_labels;     ///< of tracks, among `labels`; "": the same
+    Strands strands = Strands::none;
+    bool dry_run = false, json = false;  ///< say what it would take, in lines or as JSON
+
+    /// Throws ConfigError where fields do not go together; files are not looked at.
+    void validate() const;
+};
+
+/// What predict-tokens is asked for.
+struct PredictTokensSpec : ComputeSpec {
+    std::filesystem::path model;
+    std::vector<std::filesystem::path> references;
+    std::filesystem::path regions;  ///< BED, or "-"
+    bool skip_invalid = false;
+    bool each_base = false;  ///< a row a base, in place of one for each run of bases with equal scores
+    Strands strands = Strands::none;
+    std::string labels;        ///< LabelTable::select; "": all
+    std::string track_labels;  ///< of tracks, among `labels`; "": the same
+    outputs::OutputSpec outputs;
+};
+
+/// What of a label's scores is written.
+enum class Quantity : std::uint8_t { ref, alt, difference, log_odds };
+/// As columns have it: "ref", "alt", "difference", "log_odds".
+std::string_view to_string(Quantity quantity);
+/// "ref", "alt", "difference", "log-odds", separated by commas, each once. Throws ConfigError.
+std::vector<Quantity> parse_quantities(std::string_view words);
+
+/// What predict-variants is asked for.
+struct VariantSpec : ComputeSpec {
+    std::vector<std::filesystem::path> models;  ///< chromatin or promoter models, or one pretrained model
+    std::filesystem::path tss;                  ///< of promoter models: whose windows are scored (BED)
+    std::filesystem::path variants;             ///< VCF or BCF, "-": standard input
+    std::vector<std::filesystem::path> references;
+    std::string labels;                                      ///< LabelTable::select; "": all
+    std::string quantities = "ref,alt,difference,log-odds";  ///< parse_quantities
+    std::int64_t window = 2000;      ///< bases that a pretrained model sees; a task model has its own
+    std::optional<Strands> strands;  ///< none: average; of a promoter model none, since a TSS has its strand
+    bool skip_invalid = false;       ///< write rows however many do not fit the reference
+    bool strict = false;             ///< end at the first row that cannot be scored
+    outputs::OutputSpec outputs{.tracks = false};
+
+    /// Throws ConfigError where `quantities` cannot be parsed.
+    void validate() const;
+};
+/// The values of --reverse-complement, which may be left out.
+inline constexpr Choices<std::optional<Strands>, 3> variant_strand_choices{
+    {{Strands::none, "none"}, {Strands::average, "average"}, {Strands::only, "only"}}};
+
+/// One vector a row: the mean over its tokens ([CLS] and [SEP] left out) or that of [CLS]; or one a token.
+enum class EmbedPooling : std::uint8_t { mean, cls, token };
+/// The values of embed's --pooling.
+inline constexpr Choices<EmbedPooling, 3> embed_pooling_choices{
+    {{EmbedPooling::mean, "mean"}, {EmbedPooling::cls, "cls"}, {EmbedPooling::token, "token"}}};
+
+/// What embed is asked for.
+struct EmbedSpec : ComputeSpec {
+    std::filesystem::path model;  ///< pretrained or fine-tuned, ours or transformers'
+    /// Either BED rows ("-": standard input) on the reference …
+    std::filesystem::path regions;
+    std::vector<std::filesystem::path> references;
+    std::int64_t window = 0;  ///< bases about a row's middle; 0: the row itself
+    bool use_strand = false;  ///< rows on the minus strand are reverse-complemented
+    bool skip_invalid = false;
+    /// … or the records of a FASTA.
+    std::filesystem::path sequences;
+
+    EmbedPooling pooling = EmbedPooling::mean;
+    std::int64_t layer = -1;  ///< 0: the embeddings, 1 … layers; -1: the last
+    outputs::OutputSpec outputs{.tracks = false};
+
+    /// Throws ConfigError where there is nothing to embed.
+    void validate() const;
+};
+
+}  // namespace bigbird::task_models

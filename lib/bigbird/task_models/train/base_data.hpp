@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows of one split for training and validation. A window lies within a stretch of the split's bases, so
+// no base that one split scores is ever seen by a window of another.
+#pragma once
+
+#include "bigbird/core/rng.hpp"
+#include "bigbird/examples/base_labels.hpp"
+#include "bigbird/genome/regions/interval_set.hpp"
+#include "bigbird/task_models/network/model_folder.hpp"
+#include "bigbird/task_models/specs/finetune_spec.hpp"
+#include "bigbird/task_models/train/training_data.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bigbird::task_models {
+
+struct LabelWindow {
+    genome::Interval where;
+    bool reverse = false;  ///< read as its reverse complement
+    /// Bases that count, [counted_begin, counted_end) of the window on the forward strand.
+    std::int64_t counted_begin = 0, counted_end = 0;
+    bool operator==(const LabelWindow&) const = default;
+};
+
+/// Const calls are thread-safe.
+class LabelWindows {
+public:
+    /// Stretches of `bases` without runs of 64 and more N. Reads their sequence once, on `threads` threads.
+    /// `reference` and `labels` must outlive this.
+    LabelWindows(const genome::ReferenceGenome& reference, const examples::BaseLabels& labels,
+                 const genome::IntervalSet& bases, int threads);
+
+    std::int64_t bases() const { return bases_; }
+    /// How many of them have each label.
+    const std::vector<std::int64_t>& counts() const { return counts_; }
+
+    /// About `count` stretches of at most `length` bases, evenly spaced; those of less than half the length
+    /// only where there are no others.
+    std::vector<std::string> samples(std::int64_t count, std::int64_t length) const;
+    /// A window of at most `size` bases about a base drawn at random, at a random place of the window, on a
+    /// random strand where `both_strands`. All its bases count. Needs bases() > 0.
+    LabelWindow draw(Rng rng, std::int64_t size, bool both_strands) const;
+    /// Windows of at most `size` bases whose counted bases cover every stretch once: all but `margin` bases
+    /// at each end, where the stretch goes on there.
+    std::vector<LabelWindow> tiles(std::int64_t size, std::int64_t margin) const;
+
+    /// As the network reads it.
+    std::string sequence(const LabelWindow& window) const;
+    /// The label of each letter of sequence(); -1 where it does not count.
+    std::vector<std::int32_t> labels(const LabelWindow& window) const;
+
+private:
+    const genome::ReferenceGenome& reference_;
+    const examples::BaseLabels& labels_;
+    std::vector<genome::Interval> stretches_;
+    std::vector<std::int64_t> ends_;  ///< bases up to the end of each stretch
+    std::int64_t bases_ = 0;
+    std::vector<std::int64_t> counts_;
+};
+
+/// What a base of each label counts in the loss. The least is 1, the others are at most 100.
+std::vector<double> weights_of_labels(LabelWeights weights, const std::vector<std::int64_t>& counts);
+
+/// (length, labels) float32: how many of the bases that each id spells have each label. `labels`: one for
+/// each base of the window, -1 where it does not count. `length` is at least the number of spans.
+at::Tensor label_counts(std::span<const TokenSpan> spans, std::span<const std::int32_t> labels,
+                        std::int64_t label_count, std::int64_t length);
+
+/// The two splits that training looks at.
+struct LabelSplits {
+    LabelWindows train, validation;
+};
+
+/// A label for each base. A base has the probabilities of its token, so the loss of a window is the mean over
+/// its bases of -ln p(label): what a token is asked for is the share of each label among its bases.
+/// Validation is at most four million bases, in windows that are evenly spaced.
+class BaseData : public TrainingData {
+public:
+    /// `splits` must outlive this. Throws InputError where train has no base or none with a label.
+    BaseData(std::shared_ptr<const TaskNetwork> network, const LabelSplits& splits, const TaskInfo& info,
+             rows::LabelTable labels, const FinetuneTokensSpec& spec, int threads = 1);
+
+    const rows::LabelTable& labels() const override { return labels_; }
+    std::unique_ptr<Target> target(const at::Device& device) const override;
+    void start(TaskNetwork& network, const Target& target, bool speaks) const override;
+    void say(const TaskNetwork& network, std::int64_t steps, std::int64_t batch_size) const override;
+    Batch train(std::int64_t begin, std::int64_t end) override;
+    double weight(std::int64_t begin, std::int64_t end) const override;
+    std::int64_t dropout_sample(std::int64_t first, std::int64_t place) const override {
+        return first + place;
+    }
+    Wanted wanted(const Batch& batch, std::span<const std::size_t> group,
+                  std::int64_t segments) const override;
+    std::int64_t validation_size() const override { return std::ssize(tiles_); }
+    std::int64_t validation_chunk(std::int64_t batch_tokens) const override;
+    Batch validation(std::int64_t begin, std::int64_t end) const override;
+    ScoredRows score(const TaskNetwork& network, const Target& target, const Batch& batch,
+                     std::int64_t batch_tokens) const override;
+
+private:
+    /// The window that is sample `number` of the run, from 0.
+    LabelWindow sample(std::int64_t number) const;
+    Batch batch_of(const LabelWindows& source, std::span<const LabelWindow> windows) const;
+
+    std::shared_ptr<const TaskNetwork> network_;
+    const LabelSplits& splits_;
+    std::int64_t window_;
+    rows::LabelTable labels_;
+    std::uint64_t seed_;
+    bool both_strands_;
+    int threads_;
+    std::vector<double> weights_;     // of labels
+    std::vector<LabelWindow> tiles_;  // of validation
+};
+
+}  // namespace bigbird::task_models

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/train/bin_data.hpp"
+
+#include "bigbird/bins/network.hpp"
+#include "bigbird/core/check.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
+
+#include <algorithm>
+
+namespace bigbird::task_models {
+
+namespace {
+
+constexpr double most_n = 0.5;  // of a bin that counts is less
+
+/// For each bin of a stretch whether it counts.
+std::vector<bool> counting_bins(const examples::LabelledBins& bins, const examples::BinStretch& stretch) {
+    const std::int64_t size = bins.bin_size();
+    std::vector<bool> counts;
+    for (std::int64_t bin = stretch.first; bin < stretch.first + stretch.count; ++bin) {
+        const std::string dna = bins.sequence(stretch.contig, bin * size, (bin + 1) * size);
+        counts.push_back(genome::n_fraction(dna) < most_n);
+    }
+    return counts;
+}
+
+}  // namespace
+
+BinWindows::BinWindows(const examples::LabelledBins& bins, const bins::Grid& grid, examples::Split split,
+                       int threads)
+    : bins_(bins), grid_(grid), split_(split) {
+    const auto stretches = bins.stretches();
+    std::vector<std::vector<bool>> counts(stretches.size());
+    parallel_for(std::ssize(stretches), threads, [&](std::int64_t i) {
+        const auto s = static_cast<std::size_t>(i);
+        if (stretches[s].split == split) counts[s] = counting_bins(bins, stretches[s]);
+    });
+    for (std::size_t s = 0; s < stretches.size(); ++s) {
+        counts[s].resize(static_cast<std::size_t>(stretches[s].count), false);
+        for (std::size_t i = 0; i < counts[s].size(); ++i) {
+            counts_.push_back(counts[s][i]);
+            if (counts[s][i]) {
+                usable_.push_back(
+                    {static_cast<std::uint32_t>(s), stretches[s].first + static_cast<std::int64_t>(i)});
+            }
+        }
+    }
+}
+
+bool BinWindows::is_usable(const examples::BinStretch& stretch, std::int64_t bin) const {
+    return bin >= stretch.first && bin < stretch.first + stretch.count &&
+           counts_[static_cast<std::size_t>(stretch.row + bin - stretch.first)];
+}
+
+std::int64_t BinWindows::counted(const BinWindow& window) const {
+    const examples::BinStretch& stretch = bins_.stretches()[window.stretch];
+    std::int64_t count = 0;
+    for (std::int64_t i = window.counted_begin; i < window.counted_end; ++i)
+        count += is_usable(stretch, window.first + i) ? 1 : 0;
+    return count;
+}
+
+std::vector<std::int64_t> BinWindows::positives() const {
+    std::vector<std::int64_t> sums(bins_.label_table().size());
+    std::vector<std::uint8_t> labels(sums.size());
+    for (const Place& place : usable_) {
+        const examples::BinStretch& stretch = bins_.stretches()[place.stretch];
+        bins_.copy_labels(stretch.row + place.bin - stretch.first, labels);
+        for (std::size_t i = 0; i < sums.size(); ++i)
+            sums[i] += labels[i];
+    }
+    return sums;
+}
+
+bins::LabelledSequence BinWindows::labelled_sequence() const {
+    const std::size_t labels = bins_.label_table().size();
+    bins::LabelledSequence all{.length = grid_.bin, .labels = static_cast<std::int64_t>(labels)};
+    all.truth.resize(usable_.size() * labels);
+    auto row = std::span(all.truth);
+    for (const Place& place : usable_) {
+        const examples::BinStretch& stretch = bins_.stretches()[place.stretch];
+        const std::string dna =
+            bins_.sequence(stretch.contig, place.bin * grid_.bin, (place.bin + 1) * grid_.bin);
+        const at::Tensor codes = bins::codes_of(dna);
+        const auto* const first = codes.const_data_ptr<std::uint8_t>();
+        all.codes.insert(all.codes.end(), first, first + codes.numel());
+        bins_.copy_labels(stretch.row + place.bin - stretch.first, row.first(labels));
+        row = row.subspan(labels);
+    }
+    return all;
+}
+
+BinWindow BinWindows::draw(Rng rng, std::int64_t shift, bool both_strands) const {
+    BIGBIRD_EXPECTS(!usable_.empty(), "no bin to draw");
+    const Place& place = usable_[static_cast<std::size_t>(rng.between(0, usable() - 1))];
+    const examples::BinStretch& stretch = bins_.stretches()[place.stretch];
+    const std::int64_t least = std::max(stretch.first, place.bin - grid_.window_bins + 1);
+    const std::int64_t most = std::min(place.bin, stretch.first + stretch.count - grid_.window_bins);
+    BinWindow window{.stretch = place.stretch,
+                     .first = most < least ? stretch.first : rng.between(least, most),
+                     .counted_end = grid_.window_bins};
+    window.shift = rng.between(-shift, shift);
+    window.reverse = both_strands && rng.between(0, 1) == 1;
+    return window;
+}
+
+std::vector<BinWindow> BinWindows::tiles() const {
+    std::vector<BinWindow> windows;
+    for (std::size_t s = 0; s < bins_.stretches().size(); ++s) {
+        const examples::BinStretch& stretch = bins_.stretches()[s];
+        if (stretch.split != split_) continue;
+        for (std::int64_t core = 0; core < stretch.count; core += grid_.core_bins()) {
+            windows.push_back({.stretch = s,
+                               .first = stretch.first + core - grid_.margin_bins,
+                               .counted_begin = grid_.margin_bins,
+                               .counted_end = grid_.window_bins - grid_.margin_bins});
+        }
+    }
+    return windows;
+}
+
+std::string BinWindows::sequence(const BinWindow& window) const {
+    const examples::BinStretch& stretch = bins_.stretches()[window.stretch];
+    const std::int64_t size = grid_.bin, begin = window.first * size + window.shift,
+                       end = begin + grid_.window_bases();
+    const std::int64_t from = std::clamp(stretch.first * size, begin, end),
+                       to = std::clamp((stretch.first + stretch.count) * size, begin, end);
+    std::string dna(static_cast<std::size_t>(from - begin), 'N');
+    if (from < to) dna += bins_.sequence(stretch.contig, from, to);
+    dna.resize(static_cast<std::size_t>(end - begin), 'N');
+    return window.reverse ? genome::reverse_complement(dna) : dna;
+}
+
+void BinWindows::copy_labels(const BinWindow& window, std::span<std::uint8_t> labels,
+                             std::span<std::uint8_t> counts) const {
+    const examples::BinStretch& stretch = bins_.stretches()[window.stretch];
+    const std::size_t width = bins_.label_table().size();
+    std::ranges::fill(labels, std::uint8_t{0});
+    for (std::int64_t i = 0; i < grid_.window_bins; ++i) {
+        const std::int64_t bin = window.first + i;
+        const bool usable = i >= window.counted_begin && i < window.counted_end && is_usable(stretch, bin);
+        const auto at = static_cast<std::size_t>(window.reverse ? grid_.window_bins - 1 - i : i);
+        counts[at] = usable ? 1 : 0;
+        if (usable) bins_.copy_labels(stretch.row + bin - stretch.first, labels.subspan(at * width, width));
+    }
+}
+
+BinData::BinData(std::shared_ptr<const BinNetwork> network, const examples::LabelledBins& bins,
+                 const ClassifierSpec& spec, const BinsSpec& of_bins, int threads)
+    : network_(std::move(network)),
+      grid_(network_->grid()),
+      bins_(bins),
+      spec_(spec),
+      of_bins_(of_bins),
+      threads_(threads),
+      training_(bins, grid_, examples::Split::train, threads),
+      validation_(bins, grid_, examples::Split::validation, threads),
+      positives_(training_.positives()) {
+    if (training_.usable() == 0) {
+        throw InputError(
+            "--examples holds no bin of train that is not N; build it again with a larger part for training");
+    }
+    if (std::ranges::all_of(positives_, [](std::int64_t count) { return count == 0; })) {
+        throw InputError("--examples has no bin of train with a label: there is nothing to learn");
+    }
+    if (validation_.usable() > 0) tiles_ = validation_.tiles();
+}
+
+std::unique_ptr<Target> BinData::target(const at::Device& device) const {
+    std::vector<double> weights;
+    for (const std::int64_t ones : positives_)
+        weights.push_back(balanced_weight(ones, training_.usable()));
+    if (spec_.positive_weight) weights = {*spec_.positive_weight};
+    return labels_target(weights, device, true);
+}
+
+void BinData::start(TaskNetwork& network, const Target& target, bool speaks) const {
+    std::vector<double> rates;
+    for (const std::int64_t ones : positives_)
+        rates.push_back((static_cast<double>(ones) + 0.5) / (static_cast<double>(training_.usable()) + 1));
+    start_at(rates, network, target);
+    if (of_bins_.motifs > 0) plant(dynamic_cast<const BinNetwork&>(network), speaks);
+}
+
+void BinData::plant(const BinNetwork& network, bool speaks) const {
+    constexpr double norm = 0.9;  // of the other filters it is 0.58
+    at::Tensor filters = network.first_filters();
+    if (!filters.defined()) return;
+    const bins::MotifSearch search{.width = std::max(filters.size(2), bins::least_motif_width),
+                                   .most = std::min(of_bins_.motifs, filters.size(0))};
+    const bins::LabelledSequence sequence = training_.labelled_sequence();
+    const std::vector<bins::Motif> motifs = bins::find_motifs(sequence, search, threads_);
+    const at::NoGradGuard no_gradients;
+    at::Tensor planted = filters.cpu();
+    bins::plant_motifs(planted, motifs, norm);
+    filters.copy_(planted);
+    std::int64_t own = 0;
+    if (const bins::OwnMotifs head = network.own_motifs(); head.weight.defined()) {
+        const bins::OwnMotifs chosen = choose_own_motifs(planted.narrow(0, 0, head.mean.size(0)), sequence);
+        head.mean.copy_(chosen.mean);
+        head.weight.copy_(chosen.weight);
+        own = chosen.weight.count_nonzero().item<std::int64_t>();
+    }
+    if (speaks) {
+        log_info("{} filters begin as motifs of the training bins; {} labels have one of their own",
+                 motifs.size(), own);
+    }
+}
+
+void BinData::say(const TaskNetwork& network, std::int64_t steps, std::int64_t batch_size) const {
+    std::int64_t parameters = 0;
+    for (const at::Tensor& parameter : network.trained_parameters())
+        parameters += parameter.numel();
+    const double seen = static_cast<double>(steps * batch_size * grid_.window_bins);
+    log_info(
+        "{} bins to learn from, {} for validation; {} parameters; {} steps of {} windows of {} bins, each "
+        "bin seen {:.1f} times",
+        training_.usable(), validation_.usable(), parameters, steps, batch_size, grid_.window_bins,
+        seen / static_cast<double>(training_.usable()));
+}
+
+BinWindow BinData::sample(std::int64_t number) const {
+    const Rng stream = Rng(spec_.seed).split("windows of bins").split(static_cast<std::uint64_t>(number));
+    return training_.draw(stream, of_bins_.shift, spec_.both_strands);
+}
+
+Batch BinData::batch_of(const BinWindows& source, std::span<const BinWindow> windows) const {
+    const std::int64_t count = std::ssize(windows), bins = grid_.window_bins,
+                       width = bins * static_cast<std::int64_t>(labels().size());
+    Batch batch;
+    batch.windows.resize(windows.size());
+    batch.wanted = {at::empty({count, bins, width / bins}, at::kByte),
+                    at::empty({count, bins, 1}, at::kByte)};
+    auto* const ones = batch.wanted.targets.mutable_data_ptr<std::uint8_t>();
+    auto* const counted = batch.wanted.counts.mutable_data_ptr<std::uint8_t>();
+    parallel_for(count, threads_, [&](std::int64_t i) {
+        const BinWindow& window = windows[static_cast<std::size_t>(i)];
+        source.copy_labels(window, {ones + i * width, static_cast<std::size_t>(width)},
+                           {counted + i * bins, static_cast<std::size_t>(bins)});
+        batch.windows[static_cast<std::size_t>(i)] = network_->encode(source.sequence(window));
+    });
+    return batch;
+}
+
+Batch BinData::train(std::int64_t begin, std::int64_t end) {
+    std::vector<BinWindow> windows;
+    for (std::int64_t number = begin; number < end; ++number)
+        windows.push_back(sample(number));
+    return batch_of(training_, windows);
+}
+
+double BinData::weight(std::int64_t begin, std::int64_t end) const {
+    std::int64_t counted = 0;
+    for (std::int64_t number = begin; number < end; ++number)
+        counted += training_.counted(sample(number));
+    return static_cast<double>(counted * static_cast<std::int64_t>(labels().size()));
+}
+
+std::int64_t BinData::validation_chunk(std::int64_t batch_tokens) const {
+    return std::max<std::int64_t>(1, batch_tokens / network_->window_positions());
+}
+
+Batch BinData::validation(std::int64_t begin, std::int64_t end) const {
+    return batch_of(validation_, std::span(tiles_).subspan(static_cast<std::size_t>(begin),
+                                                           static_cast<std::size_t>(end - begin)));
+}
+
+}  // namespace bigbird::task_models

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows of many bins out of labelled stretches of the genome, for training and validation. A window sees
+// nothing but its stretch: what lies beyond is N to it and its bins there do not count, so no base that one
+// split scores is ever seen by a window of another.
+#pragma once
+
+#include "bigbird/bins/grid.hpp"
+#include "bigbird/bins/motifs.hpp"
+#include "bigbird/core/rng.hpp"
+#include "bigbird/examples/labelled_bins.hpp"
+#include "bigbird/task_models/specs/finetune_spec.hpp"
+#include "bigbird/task_models/train/training_data.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bigbird::task_models {
+
+/// Where a window lies, and how it is read.
+struct BinWindow {
+    std::size_t stretch = 0;  ///< of LabelledBins::stretches()
+    std::int64_t first = 0;   ///< its first bin; may lie before the stretch
+    std::int64_t shift = 0;   ///< bases that the sequence is moved by, the labels are not
+    bool reverse = false;     ///< the reverse complement, its bins from the last to the first
+    /// Bins that count: [counted_begin, counted_end) of the window, before it is reversed.
+    std::int64_t counted_begin = 0, counted_end = 0;
+    bool operator==(const BinWindow&) const = default;
+};
+
+/// Cuts windows of one split. Const calls are thread-safe.
+class BinWindows {
+public:
+    /// `bins` must outlive this. Bins that are N to half or more do not count. Reads all of the split's
+    /// sequence once, on `threads` threads.
+    BinWindows(const examples::LabelledBins& bins, const bins::Grid& grid, examples::Split split,
+               int threads);
+
+    /// Bins that count.
+    std::int64_t usable() const { return static_cast<std::int64_t>(usable_.size()); }
+    /// How many of them have each label.
+    std::vector<std::int64_t> positives() const;
+    /// How many of a window's bins count.
+    std::int64_t counted(const BinWindow& window) const;
+
+    /// The sequence and labels of the bins that count, in order.
+    bins::LabelledSequence labelled_sequence() const;
+
+    /// A window about a bin drawn at random, at a random place of the window, shifted by at most `shift`
+    /// bases, on a random strand where `both_strands`. All its bins count. Needs usable() > 0.
+    BinWindow draw(Rng rng, std::int64_t shift, bool both_strands) const;
+    /// Windows whose counted bins, the cores, cover each stretch once.
+    std::vector<BinWindow> tiles() const;
+
+    /// The grid's window_bases() letters.
+    std::string sequence(const BinWindow& window) const;
+    /// Labels (window_bins, labels), 0 or 1, and for each bin 1 where it counts and 0 elsewhere.
+    void copy_labels(const BinWindow& window, std::span<std::uint8_t> labels,
+                     std::span<std::uint8_t> counts) const;
+
+private:
+    struct Place {
+        std::uint32_t stretch = 0;
+        std::int64_t bin = 0;
+    };
+    bool is_usable(const examples::BinStretch& stretch, std::int64_t bin) const;
+
+    const examples::LabelledBins& bins_;
+    bins::Grid grid_;
+    examples::Split split_;
+    std::vector<bool> counts_;   // by row of bins.npy
+    std::vector<Place> usable_;  // in order
+};
+
+/// Every bin of a window is in the loss. Samples are drawn.
+class BinData : public TrainingData {
+public:
+    /// `bins` must outlive this. Throws InputError where no bin of train counts, or where none has a label.
+    BinData(std::shared_ptr<const BinNetwork> network, const examples::LabelledBins& bins,
+            const ClassifierSpec& spec, const BinsSpec& of_bins = {}, int threads = 1);
+
+    const rows::LabelTable& labels() const override { return bins_.label_table(); }
+    std::unique_ptr<Target> target(const at::Device& device) const override;
+    void start(TaskNetwork& network, const Target& target, bool speaks) const override;
+    void say(const TaskNetwork& network, std::int64_t steps, std::int64_t batch_size) const override;
+    Batch train(std::int64_t begin, std::int64_t end) override;
+    double weight(std::int64_t begin, std::int64_t end) const override;
+    std::int64_t validation_size() const override { return std::ssize(tiles_); }
+    std::int64_t validation_chunk(std::int64_t batch_tokens) const override;
+    Batch validation(std::int64_t begin, std::int64_t end) const override;
+
+    const BinWindows& training() const { return training_; }
+
+private:
+    /// The window that is sample `number` of the run, from 0.
+    BinWindow sample(std::int64_t number) const;
+    Batch batch_of(const BinWindows& source, std::span<const BinWindow> windows) const;
+    /// The first filters begin as motifs of the bins of train.
+    void plant(const BinNetwork& network, bool speaks) const;
+
+    std::shared_ptr<const BinNetwork> network_;
+    bins::Grid grid_;
+    const examples::LabelledBins& bins_;
+    ClassifierSpec spec_;
+    BinsSpec of_bins_;
+    int threads_;
+    BinWindows training_, validation_;
+    std::vector<std::int64_t> positives_;  // of each label among the bins of train
+    std::vector<BinWindow> tiles_;         // of validation
+};
+
+}  // namespace bigbird::task_models

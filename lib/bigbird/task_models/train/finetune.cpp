@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/train/finetune.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/model/device/device.hpp"
+#include "bigbird/task_models/train/run_plan.hpp"
+#include "bigbird/task_models/train/train_task.hpp"
+#include "bigbird/training/ranks/rank_device.hpp"
+
+namespace bigbird::task_models {
+
+namespace {
+
+training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpec& place, int threads,
+                               RunPlan plan) {
+    training::LoopSpec& loop = plan.loop;
+    plan.info.training = plan.card.options = loop.fixed_options;
+    plan.card.architecture = plan.info.architecture;
+    loop.card = [&](const training::TrainedModel& model) {
+        return model::to_text(task_card(plan.card, model));
+    };
+    if (const auto finished = training::finished_run(spec.output, loop)) return *finished;
+    model::set_compute_threads(threads);
+    if (plan.solve) {
+        return training::run_at_once(loop, spec.output, [&] { return plan.solve(threads); });
+    }
+    const at::Device device = model::open_device(training::device_of(place, spec.device));
+    loop.ranks = std::make_shared<training::Ranks>(place, device);
+    const Job job{device, parse_computing(spec.dtype, spec.attention, device), spec.batch_tokens, threads};
+    loop.compute = job.computing.type;
+    const std::shared_ptr<TaskNetwork> network = plan.network(job);
+    TrainTask task(network, plan.data(network, threads), plan.info, spec, plan.averaging, threads,
+                   loop.ranks);
+    if (place.is_first()) task.data().say(*network, loop.learning_rate.total_steps, spec.batch_size);
+    return training::run_training(task, loop, spec.output);
+}
+
+}  // namespace
+
+training::LoopResult finetune(const FinetuneSpec& spec, const training::RankSpec& place) {
+    spec.validate();
+    if (place.size > 1 && spec.is_linear()) {
+        throw ConfigError("--processes: " + spec.architecture + " is solved by one process");
+    }
+    const int threads = place.share_of(resolve_threads(spec.threads));
+    return carry_out(
+        spec, place, threads,
+        spec.is_bins() ? plan_bins(spec, threads, place.is_first()) : plan_windows(spec, place.is_first()));
+}
+
+training::LoopResult finetune_tokens(const FinetuneTokensSpec& spec, const training::RankSpec& place) {
+    spec.validate();
+    const int threads = place.share_of(resolve_threads(spec.threads));
+    return carry_out(spec, place, threads, plan_bases(spec, threads, place.is_first()));
+}
+
+}  // namespace bigbird::task_models

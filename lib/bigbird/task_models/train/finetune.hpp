@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/task_models/specs/finetune_spec.hpp"
+#include "bigbird/training/ranks/rank_spec.hpp"
+#include "bigbird/training/training_loop.hpp"
+
+#include <optional>
+#include <string>
+
+namespace bigbird::task_models {
+
+/// Fine-tunes a pretrained model, or trains a baseline or a model of bins, on the examples of train; where
+/// there is validation the model with the best mean AUROC on it becomes RUN/model (the last step's else).
+/// `place`: of this process among those that train together. Throws InputError, ConfigError, DeviceError,
+/// WriteError, Stopped (after a checkpoint).
+training::LoopResult finetune(const FinetuneSpec& spec, const training::RankSpec& place = {});
+/// The same of a pretrained model that learns to label bases.
+training::LoopResult finetune_tokens(const FinetuneTokensSpec& spec, const training::RankSpec& place = {});
+
+/// What to say at the end of a run whose last evaluation was the best; none for other runs, and where there
+/// was one evaluation only.
+std::optional<std::string> still_improving(const FinetuneSpec& spec, const training::LoopResult& result);
+
+}  // namespace bigbird::task_models

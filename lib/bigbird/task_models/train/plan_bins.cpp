@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/error.hpp"
+#include "bigbird/model/model_directory.hpp"
+#include "bigbird/task_models/network/bases_network.hpp"
+#include "bigbird/task_models/train/bin_data.hpp"
+#include "bigbird/task_models/train/run_plan.hpp"
+#include "bigbird/training/find_model.hpp"
+
+#include <algorithm>
+
+namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t margin_share = 8;
+
+/// Stretches of train, evenly spaced, their N left out.
+std::vector<std::string> samples_of(const examples::LabelledBins& bins) {
+    constexpr std::int64_t most = 64, length = 64;
+    std::int64_t total = 0;
+    for (const examples::BinStretch& stretch : bins.stretches())
+        total += stretch.split == examples::Split::train ? stretch.count : 0;
+    std::vector<std::string> samples;
+    for (const examples::BinStretch& stretch : bins.stretches()) {
+        if (stretch.split != examples::Split::train) continue;
+        const std::int64_t size = bins.bin_size(), count = std::min(length, stretch.count);
+        for (std::int64_t i = 0; i + count <= stretch.count; i += std::max(count, total / most)) {
+            const std::int64_t begin = (stretch.first + i) * size;
+            std::string dna = bins.sequence(stretch.contig, begin, begin + count * size);
+            std::erase(dna, 'N');
+            if (!dna.empty()) samples.push_back(std::move(dna));
+        }
+    }
+    return samples;
+}
+
+/// The network and its windows.
+struct Shape {
+    bins::Grid grid{};
+    bins::BinsConfig config{};       ///< of bigbird-bins
+    model::BigBirdConfig encoder{};  ///< of BigBird with --head bins
+    fs::path pretrained{};           ///< likewise
+};
+
+Shape shape_of(const FinetuneSpec& spec, const examples::LabelledBins& bins) {
+    Shape shape;
+    const std::int64_t bin = bins.bin_size();
+    if (!spec.is_bigbird()) {
+        shape.config = bins_config(spec.bins, spec.dropout, bin);
+        shape.grid = shape.config.grid();
+        return shape;
+    }
+    shape.pretrained = training::find_model(spec.pretrained);
+    shape.encoder = classifier_config(spec, shape.pretrained, bins.label_table().size());
+    const tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(shape.pretrained, shape.encoder);
+    shape.grid =
+        token_grid(spec.bins, bin, fitting_bins(samples_of(bins), tokenizer, bin, max_tokens(shape.encoder)));
+    return shape;
+}
+
+Json fixed_options(const FinetuneSpec& spec, const Shape& shape, const training::LoopSpec& loop) {
+    Json options = run_options(spec, loop, shape.pretrained);
+    options.update(Json{{"--shift", spec.bins.shift},
+                        {"--average-weights", spec.bins.averaging},
+                        {"--window-bins", shape.grid.window_bins},
+                        {"--margin-bins", shape.grid.margin_bins},
+                        {"--config", spec.is_bigbird() ? Json() : bins::to_json(shape.config)},
+                        {"--motifs", spec.bins.motifs}});
+    return chosen_options(
+        options,
+        "--examples --architecture" + std::string(optimizer_options) +
+            "--positive-weight --shift --strand-augmentation --average-weights --evaluate-every --patience"
+            " --dtype --seed --calibration" +
+            (spec.is_bigbird() ? starting_options + std::string("--window-bins --margin-bins")
+                               : " --config --motifs"));
+}
+
+std::shared_ptr<TaskNetwork> new_network(const FinetuneSpec& spec, const Shape& shape, std::size_t labels,
+                                         const Job& job) {
+    if (spec.is_bigbird()) {
+        return bigbird_bins(starting_classifier(spec, shape.encoder, shape.pretrained, job.device),
+                            model::read_tokenizer(shape.pretrained, shape.encoder), shape.grid,
+                            job.computing);
+    }
+    bins::BinsNetwork network(shape.config, static_cast<std::int64_t>(labels));
+    bins::initialise(*network, spec.seed);
+    network->to(job.device);
+    return base_bins(std::move(network), job.computing);
+}
+
+}  // namespace
+
+bins::BinsConfig bins_config(const BinsSpec& spec, std::optional<double> dropout, std::int64_t bin) {
+    std::error_code ignored;
+    const bool file = fs::is_regular_file(spec.config, ignored);
+    bins::BinsConfig config =
+        file ? bins::config_from_json(read_json(spec.config), spec.config) : bins::preset(spec.config);
+    config.bin = bin;
+    if (spec.window_bins > 0) {
+        config.window_bins = spec.window_bins;
+        config.margin_bins = spec.window_bins / margin_share;
+    }
+    if (spec.margin_bins >= 0) config.margin_bins = spec.margin_bins;
+    config.motif_filters = std::min({config.motif_filters, spec.motifs, config.stages.front().channels});
+    if (dropout) config.encoder.hidden_dropout_prob = config.head_dropout = *dropout;
+    config.validate();
+    return config;
+}
+
+bins::Grid token_grid(const BinsSpec& spec, std::int64_t bin, std::int64_t fitting) {
+    bins::Grid grid{.bin = bin, .window_bins = spec.window_bins};
+    if (spec.window_bins > fitting) {
+        throw ConfigError("--window-bins " + std::to_string(spec.window_bins) +
+                          ": the model's positions hold the tokens of " + std::to_string(fitting) + " bins");
+    }
+    if (spec.window_bins == 0)
+        grid.window_bins = fitting > margin_share ? fitting / margin_share * margin_share : fitting;
+    grid.margin_bins = spec.margin_bins >= 0 ? spec.margin_bins : grid.window_bins / margin_share;
+    grid.validate();
+    return grid;
+}
+
+RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks) {
+    const auto examples = load_examples(spec);
+    const auto bins =
+        std::make_shared<const examples::LabelledBins>(examples::LabelledBins::load(spec.examples));
+    const Shape shape = shape_of(spec, *bins);
+    const bool by_epochs = spec.learning_rate.total_steps == 0;
+    const std::int64_t usable =
+        by_epochs ? BinWindows(*bins, shape.grid, examples::Split::train, threads).usable() : 0;
+    std::optional<std::string> metric;
+    for (const examples::BinStretch& stretch : bins->stretches())
+        if (stretch.split == examples::Split::validation) metric = "eval_auroc";
+    RunPlan plan;
+    plan.loop =
+        finetune_loop(spec, spec.rate_over(usable, spec.batch_size * shape.grid.window_bins), metric, speaks);
+    plan.loop.fixed_options = fixed_options(spec, shape, plan.loop);
+    plan.info = task_info_of(*examples);
+    plan.info.architecture = spec.architecture;
+    const std::int64_t bases = shape.grid.window_bases();
+    plan.info.window = {-(bases / 2), bases - bases / 2};
+    plan.card = facts_of(*examples);
+    plan.card.reads = "each bin of " + std::to_string(shape.grid.bin) + " bases";
+    plan.averaging = spec.bins.averaging;
+    plan.network = [&spec, shape, bins](const Job& job) {
+        return new_network(spec, shape, bins->label_table().size(), job);
+    };
+    plan.data = [&spec, bins](const std::shared_ptr<TaskNetwork>& network, int some) {
+        return std::make_unique<BinData>(std::dynamic_pointer_cast<BinNetwork>(network), *bins, spec,
+                                         spec.bins, some);
+    };
+    return plan;
+}
+
+}  // namespace bigbird::task_models

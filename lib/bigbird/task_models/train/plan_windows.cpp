@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/baselines/names/architecture_names.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/model/model_directory.hpp"
+#include "bigbird/task_models/network/bases_network.hpp"
+#include "bigbird/task_models/train/example_data.hpp"
+#include "bigbird/task_models/train/run_plan.hpp"
+#include "bigbird/task_models/train/train_linear.hpp"
+#include "bigbird/training/find_model.hpp"
+
+namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+using Examples = std::shared_ptr<const examples::ExampleSet>;
+
+rows::WindowBounds window_of(const FinetuneSpec& spec, const examples::ExampleSet& examples) {
+    rows::WindowBounds window = examples.bounds(), published;
+    const bool own =
+        !spec.is_bigbird() && baselines::published_window(spec.architecture, published.begin, published.end);
+    if (spec.window) {
+        window = *spec.window;
+    } else if (own) {
+        window = published;
+    }
+    if (window.begin < examples.bounds().begin || window.end > examples.bounds().end) {
+        throw ConfigError("--window " + to_string(window) +
+                          (spec.window ? std::string() : " of " + spec.architecture) +
+                          " is not inside the examples' windows, " + to_string(examples.bounds()));
+    }
+    return window;
+}
+
+/// Positives and negatives of at least one label among the rows of validation.
+bool has_auroc(const examples::ExampleSet& examples) {
+    std::vector<std::uint8_t> row(examples.label_table().size()), some = row, all(row.size(), 1);
+    for (const std::int64_t index : examples.rows(examples::Split::validation)) {
+        examples.copy_labels(index, row);
+        for (std::size_t label = 0; label < row.size(); ++label) {
+            some[label] |= row[label];
+            all[label] &= row[label];
+        }
+    }
+    return some != all;
+}
+
+Json fixed_options(const FinetuneSpec& spec, const rows::WindowBounds& window, const fs::path& pretrained,
+                   const training::LoopSpec& loop) {
+    Json options = run_options(spec, loop, pretrained);
+    options.update(Json{{"--window", to_string(window)},
+                        {"--decay", options["--schedule"]},
+                        {"--sampling", word_of(samplings, spec.sampling)},
+                        {"--pooling", spec.pooling},
+                        {"--kmer-length", spec.linear.word},
+                        {"--informative-positions", spec.linear.informative},
+                        {"--cost", spec.linear.cost},
+                        {"--most-windows", spec.linear.most_windows},
+                        {"--penalty", spec.linear.penalty}});
+    std::string names = "--examples --architecture --window --calibration";
+    if (spec.is_linear()) {
+        names += " --kmer-length --informative-positions";
+        names +=
+            spec.architecture == "gkm-svm" ? " --cost --most-windows --positive-weight --seed" : " --penalty";
+        return chosen_options(options, names);
+    }
+    names +=
+        " --steps --batch-size --learning-rate --warmup-steps --decay --weight-decay --clip-norm"
+        " --positive-weight --sampling --strand-augmentation --evaluate-every --patience --seed";
+    if (!loop.optimizer.has_usual_betas()) names += " --betas";
+    if (loop.optimizer.epsilon != FinetuneSpec{}.optimizer.epsilon) names += " --epsilon";
+    if (spec.is_bigbird()) names += starting_options + std::string("--pooling --dtype");
+    return chosen_options(options, names);
+}
+
+std::shared_ptr<TaskNetwork> pretrained_network(const FinetuneSpec& spec, const TaskInfo& info,
+                                                std::size_t labels, const fs::path& pretrained,
+                                                const Job& job) {
+    const model::BigBirdConfig config = classifier_config(spec, pretrained, labels);
+    return bigbird_windows(starting_classifier(spec, config, pretrained, job.device),
+                           model::read_tokenizer(pretrained, config),
+                           {.pooling = info.pooling, .window = info.window, .computing = job.computing});
+}
+
+training::Solution solve(const FinetuneSpec& spec, TaskInfo info, const Examples& examples, int threads) {
+    const LinearTraining trained =
+        train_linear(info, *examples, spec.linear, spec.positive_weight, spec.seed, threads);
+    return {trained.metrics, [trained, info, examples, calibrates = spec.calibrates](const fs::path& folder) {
+                trained.network->write(info, folder);
+                write_labels(examples->label_table(), folder);
+                if (calibrates && trained.calibration) write_calibration(*trained.calibration, folder);
+            }};
+}
+
+}  // namespace
+
+RunPlan plan_windows(const FinetuneSpec& spec, bool speaks) {
+    const Examples examples = load_examples(spec);
+    const rows::WindowBounds window = window_of(spec, *examples);
+    const fs::path pretrained = spec.is_bigbird() ? training::find_model(spec.pretrained) : fs::path();
+    std::optional<std::string> metric;
+    if (!examples->rows(examples::Split::validation).empty()) {
+        metric = has_auroc(*examples) ? "eval_auroc" : "eval_loss";
+    }
+    RunPlan plan;
+    plan.loop = finetune_loop(
+        spec, spec.rate_over(std::ssize(examples->rows(examples::Split::train)), spec.batch_size), metric,
+        speaks);
+    plan.loop.fixed_options = fixed_options(spec, window, pretrained, plan.loop);
+    TaskInfo& info = plan.info = task_info_of(*examples);
+    info.architecture = spec.architecture;
+    info.window = window;
+    info.pooling = parse_pooling(spec.pooling);
+    info.training = plan.loop.fixed_options;
+    plan.card = facts_of(*examples);
+    plan.card.reads = "a window of " + with_commas(window.size()) + " bases";
+    if (spec.is_linear()) {
+        plan.solve = [=, &spec](int threads) { return solve(spec, info, examples, threads); };
+        return plan;
+    }
+    const std::size_t labels = examples->label_table().size();
+    plan.network = [=, &spec](const Job& job) {
+        return spec.is_bigbird()
+                   ? pretrained_network(spec, info, labels, pretrained, job)
+                   : new_base_network(info, static_cast<std::int64_t>(labels), spec.seed, job.device);
+    };
+    // Only where the head sees tokens as they come. [CLS] is nearly the same for all windows behind little
+    // pretraining, and so is what a new network gives: at base rates the gradients of labels cancel there,
+    // and nothing is learnt for a hundred steps and more (docs/development/measurements.md).
+    const bool at_base_rates = spec.is_bigbird() && info.pooling != Pooling::cls;
+    plan.data = [=, &spec](std::shared_ptr<TaskNetwork> network, int threads) {
+        ClassifierSpec classifier = spec;
+        classifier.window = window;
+        return std::make_unique<ExampleData>(std::move(network), *examples, classifier, at_base_rates,
+                                             threads);
+    };
+    return plan;
+}
+
+}  // namespace bigbird::task_models

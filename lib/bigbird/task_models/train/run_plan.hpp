@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of finetune-*, decided before anything is built: what is trained, on what, and what the run records.
+#pragma once
+
+#include "bigbird/bins/config.hpp"
+#include "bigbird/model/bigbird.hpp"
+#include "bigbird/model/files/model_card.hpp"
+#include "bigbird/task_models/network/model_folder.hpp"
+#include "bigbird/task_models/specs/finetune_spec.hpp"
+#include "bigbird/task_models/train/training_data.hpp"
+#include "bigbird/training/run_at_once.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bigbird::task_models {
+
+/// What a card says that the model's folder does not.
+struct CardFacts {
+    std::string task;  ///< "promoter", "chromatin" or "tokens": predict-TASK scores, evaluate-TASK evaluates
+    std::string architecture{};  ///< TaskInfo::architecture
+    std::string reads;           ///< what a score is of: "a window of 1,000 bases"
+    std::size_t labels = 0;
+    std::string validation{};  ///< what was evaluated: "2,500 rows"; empty: nothing
+    std::vector<std::pair<std::string, std::string>> data{};  ///< what, and its checksum or count
+    Json options{};                                           ///< of the training, by name
+};
+
+/// Facts of an example folder: task, labels, rows and the checksums of what it was made from.
+CardFacts facts_of(const examples::ExampleSet& examples);
+
+/// "12,345,678".
+std::string with_commas(std::int64_t number);
+
+/// The card of a model whose folder holds all but it. Throws InputError where a file of it cannot be read.
+model::ModelCard task_card(const CardFacts& facts, const training::TrainedModel& model);
+
+struct RunPlan {
+    training::LoopSpec loop{};  ///< with the fixed options
+    TaskInfo info{};
+    CardFacts card{};
+    std::function<std::shared_ptr<TaskNetwork>(const Job& job)> network{};
+    std::function<std::unique_ptr<TrainingData>(std::shared_ptr<TaskNetwork> network, int threads)> data{};
+    std::optional<double> averaging = std::nullopt;  ///< TrainTask's
+    /// In place of the two: a model that is solved at once.
+    std::function<training::Solution(int threads)> solve{};
+};
+
+/// The runs of finetune(), its spec validated. `speaks`: whether to log what is unusual.
+RunPlan plan_windows(const FinetuneSpec& spec, bool speaks);
+RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks);
+RunPlan plan_bases(const FinetuneTokensSpec& spec, int threads, bool speaks);
+
+/// The loop of a run at this rate, and where there is validation the metric ("eval_auroc", "eval_loss") that
+/// selects the best model; else `speaks` logs that. What is fixed is left to the caller.
+training::LoopSpec finetune_loop(const FinetuneSpec& spec, const training::LearningRateSpec& rate,
+                                 const std::optional<std::string>& metric, bool speaks = false);
+
+/// What of a run changes its result, by the options' names, as far as most runs have it; for BigBird also
+/// what it starts from, the model folder `pretrained`. Runs record some of it and ask for it again on
+/// resuming.
+Json run_options(const FinetuneSpec& spec, const training::LoopSpec& loop,
+                 const std::filesystem::path& pretrained);
+/// Those of `names` that `options` has, in the order of `names`, which are separated by blanks.
+Json chosen_options(const Json& options, const std::string& names);
+/// Names of the optimizer's.
+inline constexpr const char* optimizer_options =
+    " --steps --batch-size --learning-rate --warmup-steps --schedule --betas --epsilon --weight-decay "
+    "--clip-norm ";
+/// Names of what BigBird starts from.
+inline constexpr const char* starting_options = " --model --head --dropout --random-weights ";
+
+/// The examples of spec.task. Throws InputError where they are of another.
+std::shared_ptr<const examples::ExampleSet> load_examples(const FinetuneSpec& spec);
+
+/// The pretrained model's configuration with the head and the dropout that are asked for. Throws InputError,
+/// ConfigError.
+model::BigBirdConfig classifier_config(const FinetuneSpec& spec, const std::filesystem::path& pretrained,
+                                       std::size_t labels);
+/// With the pretrained encoder or, with random_weights, a new one; the head is drawn from the seed.
+model::SequenceClassifier starting_classifier(const FinetuneSpec& spec, const model::BigBirdConfig& config,
+                                              const std::filesystem::path& pretrained,
+                                              const at::Device& device);
+
+/// The network of bigbird-bins that `spec` asks for, for bins of `bin` bases. Throws ConfigError, and
+/// InputError where its file cannot be read.
+bins::BinsConfig bins_config(const BinsSpec& spec, std::optional<double> dropout, std::int64_t bin);
+/// The windows of BigBird with --head bins, where the positions hold the tokens of `fitting` bins. Throws
+/// ConfigError where those asked for do not fit.
+bins::Grid token_grid(const BinsSpec& spec, std::int64_t bin, std::int64_t fitting);
+
+}  // namespace bigbird::task_models

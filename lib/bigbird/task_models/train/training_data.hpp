@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a network is trained on: windows by their numbers, and what their logits should say.
+#pragma once
+
+#include "bigbird/rows/label_table.hpp"
+#include "bigbird/task_models/network/target.hpp"
+#include "bigbird/task_models/network/task_network.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace bigbird::task_models {
+
+/// Bytes on the CPU. targets: (windows, segments, labels); counts: (windows, segments, 1), undefined where
+/// every segment counts.
+struct Wanted {
+    at::Tensor targets, counts;
+};
+
+struct Batch {
+    std::vector<EncodedWindow> windows;
+    Wanted wanted;                                  ///< of networks of windows and bins
+    std::vector<std::vector<std::int32_t>> labels;  ///< of each base, -1 where it does not count
+};
+
+/// What a batch of validation holds that counts.
+struct ScoredRows {
+    at::Tensor logits, truth;  ///< as Target::figures() takes them
+    double loss = 0;           ///< Target::loss_sum()
+};
+
+/// Sample i of a run follows from (seed, i), so that a run resumes exactly.
+class TrainingData {
+public:
+    virtual ~TrainingData() = default;
+
+    virtual const rows::LabelTable& labels() const = 0;
+    virtual std::unique_ptr<Target> target(const at::Device& device) const = 0;
+    /// Sets what the network begins with. `speaks`: whether to log it.
+    virtual void start(TaskNetwork& network, const Target& target, bool speaks) const = 0;
+    /// Logs what is learned from, in `steps` steps of `batch_size` windows.
+    virtual void say(const TaskNetwork& network, std::int64_t steps, std::int64_t batch_size) const = 0;
+
+    /// Samples [begin, end) of the run, from 0.
+    virtual Batch train(std::int64_t begin, std::int64_t end) = 0;
+    /// What Target::loss_sum() of these samples is divided by.
+    virtual double weight(std::int64_t begin, std::int64_t end) const = 0;
+    /// The number of a sample's dropout mask in its step, where the step's first sample is `first` and the
+    /// sample's place behind it `place`.
+    virtual std::int64_t dropout_sample(std::int64_t first, std::int64_t place) const {
+        static_cast<void>(first);
+        return place;
+    }
+    /// Those of a group of the batch, whose logits have so many segments.
+    virtual Wanted wanted(const Batch& batch, std::span<const std::size_t> group,
+                          std::int64_t segments) const;
+
+    /// Windows of validation, and how many are held at once.
+    virtual std::int64_t validation_size() const = 0;
+    virtual std::int64_t validation_chunk(std::int64_t batch_tokens) const = 0;
+    /// Windows [begin, end) of validation.
+    virtual Batch validation(std::int64_t begin, std::int64_t end) const = 0;
+    virtual ScoredRows score(const TaskNetwork& network, const Target& target, const Batch& batch,
+                             std::int64_t batch_tokens) const;
+};
+
+/// Target::bias_at() of `rates` becomes the network's output bias.
+void start_at(const std::vector<double>& rates, TaskNetwork& network, const Target& target);
+
+}  // namespace bigbird::task_models

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/tokenizer/train/merges/merge_slice.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <unordered_map>
+
+namespace bigbird::tokenizer {
+
+void NeighbourCounts::clear() {
+    for (const Symbol symbol : met_left)
+        left[symbol] = 0;
+    for (const Symbol symbol : met_right)
+        right[symbol] = 0;
+    met_left.clear();
+    met_right.clear();
+    merged_twice = merged_twice_kept = 0;
+}
+
+std::uint64_t MergeSlice::count(const PositionList& positions, Symbol left, Symbol right) const {
+    const std::size_t width = widths_[left];
+    std::uint64_t found = 0;
+    for_each_position(positions, positions_, width, [&](std::uint64_t position) {
+        found += positions_[position] == left && positions_[position + width] == right;
+    });
+    return found;
+}
+
+// A position of the list holds `left` at its first base only while that symbol stands there unmerged:
+// whatever covers it later begins elsewhere or is longer. So two comparisons tell a live occurrence from a
+// past one.
+void MergeSlice::merge(const PositionList& positions, const MergeRule& rule, NeighbourCounts& counts) {
+    const std::size_t left_width = widths_[rule.left], width = widths_[rule.merged];
+    RunFilter run(counting_, width);
+    remembered_.clear();
+    for_each_position(positions, positions_, width, [&](std::uint64_t position) {
+        Symbol* const here = positions_ + position;
+        if (here[0] != rule.left || here[left_width] != rule.right) return;
+        here[left_width - 1] = here[left_width] = hole;
+        here[0] = here[width - 1] = rule.merged;
+        const Symbol before = here[-1], behind = here[width];
+        if (remembered_.size() <= most_remembered_) remembered_.push_back({position, before, behind});
+        if (before == rule.merged) {
+            ++counts.merged_twice;
+            counts.merged_twice_kept += run.keep(position - width);
+        } else if (before != TokenArray::separator) {
+            counts.add_left(before);
+        }
+        if (behind != TokenArray::separator) counts.add_right(behind);
+    });
+}
+
+// `behind` is no neighbour where it was merged in its turn.
+void MergeSlice::list_one(const Merged& merged, bool next_merges, const MergeRule& rule,
+                          const NewLists& lists, RunFilter& run) const {
+    const auto [position, before, behind] = merged;
+    if (before == rule.merged) {
+        const std::uint64_t previous = position - widths_[rule.merged];
+        if (lists.merged_twice != nullptr && run.keep(previous)) lists.merged_twice->push_back(previous);
+    } else if (before != TokenArray::separator && lists.left[before] != nullptr) {
+        lists.left[before]->push_back(position - widths_[before]);
+    }
+    if (!next_merges && behind != TokenArray::separator && lists.right[behind] != nullptr)
+        lists.right[behind]->push_back(position);
+}
+
+void MergeSlice::list_neighbours(const PositionList& positions, const MergeRule& rule,
+                                 const NewLists& lists) const {
+    const std::size_t width = widths_[rule.merged];
+    RunFilter run(counting_, width);
+    if (remembered_.size() <= most_remembered_) {
+        for (std::size_t i = 0; i < remembered_.size(); ++i) {
+            const bool next_merges = i + 1 < remembered_.size() && remembered_[i + 1].before == rule.merged;
+            list_one(remembered_[i], next_merges, rule, lists, run);
+        }
+        return;
+    }
+    std::uint64_t covered =
+        0;  // AA's second A ends a merged symbol, which must not be taken for its beginning
+    for_each_position(positions, positions_, width, [&](std::uint64_t position) {
+        const Symbol* const here = positions_ + position;
+        if (here[0] != rule.merged || position < covered) return;
+        covered = position + width;
+        list_one({position, here[-1], here[width]}, here[width] == rule.merged, rule, lists, run);
+    });
+}
+
+namespace {
+
+constexpr std::size_t few_symbols = 512;
+constexpr std::size_t buckets = std::size_t{1} << 20;
+using Counts = std::unordered_map<std::uint32_t, std::uint64_t>;
+
+std::uint32_t key_of(Symbol left, Symbol right) {
+    return static_cast<std::uint32_t>(left) << 16 | right;
+}
+std::size_t bucket_of(std::uint32_t key) {
+    return (key * 0x9E3779B97F4A7C15ULL) >> 44;
+}
+
+// Occurrences under the counting rule, in order: of a run of one symbol the first, third, … pair alone where
+// they may not overlap.
+template <typename Visit>
+void for_each_counted(const MergeSlice& slice, OverlapCounting counting,
+                      const std::vector<std::uint16_t>& widths, Visit&& visit) {
+    bool skip = false;
+    std::uint64_t run_end = std::numeric_limits<std::uint64_t>::max();
+    slice.for_each_pair([&](Symbol left, Symbol right, std::uint64_t position) {
+        if (counting == OverlapCounting::alternate && left == right) {
+            skip = position == run_end && !skip;
+            run_end = position + widths[left];
+            if (skip) return;
+        }
+        visit(left, right);
+    });
+}
+
+// While there are few symbols, a table with a position for each pair serves.
+std::vector<Counts> count_in_table(std::span<const MergeSlice> slices, ThreadTeam& team,
+                                   OverlapCounting counting, const std::vector<std::uint16_t>& widths) {
+    std::vector<Counts> counts(slices.size());
+    const std::size_t symbols = widths.size();
+    team.run([&](std::size_t i) {
+        std::vector<std::uint64_t> table(symbols * symbols);
+        for_each_counted(slices[i], counting, widths,
+                         [&](Symbol left, Symbol right) { ++table[left * symbols + right]; });
+        for (std::size_t pair = 0; pair < table.size(); ++pair) {
+            if (table[pair] > 0) {
+                counts[i][key_of(static_cast<Symbol>(pair / symbols), static_cast<Symbol>(pair % symbols))] =
+                    table[pair];
+            }
+        }
+    });
+    return counts;
+}
+
+// A first pass counts into hashed buckets, so that only pairs which may reach the threshold cost memory.
+std::vector<Counts> count_hashed(std::span<const MergeSlice> slices, ThreadTeam& team,
+                                 std::uint64_t threshold, OverlapCounting counting,
+                                 const std::vector<std::uint16_t>& widths) {
+    std::vector<std::vector<std::uint64_t>> hashed(slices.size());
+    team.run([&](std::size_t i) {
+        hashed[i].assign(buckets, 0);
+        for_each_counted(slices[i], counting, widths,
+                         [&](Symbol left, Symbol right) { ++hashed[i][bucket_of(key_of(left, right))]; });
+    });
+    for (std::size_t i = 1; i < slices.size(); ++i) {
+        for (std::size_t bucket = 0; bucket < buckets; ++bucket)
+            hashed[0][bucket] += hashed[i][bucket];
+    }
+    std::vector<Counts> counts(slices.size());
+    team.run([&](std::size_t i) {
+        for_each_counted(slices[i], counting, widths, [&](Symbol left, Symbol right) {
+            const std::uint32_t key = key_of(left, right);
+            if (hashed[0][bucket_of(key)] >= threshold) ++counts[i][key];
+        });
+    });
+    return counts;
+}
+
+}  // namespace
+
+std::vector<CountedPair> count_pairs(std::span<const MergeSlice> slices, ThreadTeam& team,
+                                     std::uint64_t threshold, OverlapCounting counting,
+                                     const std::vector<std::uint16_t>& widths,
+                                     const std::function<bool(Symbol, Symbol)>& accept) {
+    std::vector<Counts> counts = widths.size() <= few_symbols
+                                     ? count_in_table(slices, team, counting, widths)
+                                     : count_hashed(slices, team, threshold, counting, widths);
+    for (std::size_t i = 1; i < slices.size(); ++i) {
+        for (const auto& [key, count] : counts[i])
+            counts[0][key] += count;
+    }
+    std::vector<CountedPair> pairs;
+    for (const auto& [key, count] : counts[0]) {
+        const CountedPair pair{static_cast<Symbol>(key >> 16), static_cast<Symbol>(key), count};
+        if (count >= threshold && accept(pair.left, pair.right)) pairs.push_back(pair);
+    }
+    const auto rank = [](const CountedPair& pair) {
+        return std::tuple(std::max(pair.left, pair.right), pair.left, pair.right);
+    };
+    std::sort(pairs.begin(), pairs.end(),
+              [&](const CountedPair& a, const CountedPair& b) { return rank(a) < rank(b); });
+    return pairs;
+}
+
+}  // namespace bigbird::tokenizer

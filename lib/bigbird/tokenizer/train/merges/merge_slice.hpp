@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/tokenizer/train/merges/learnt_symbols.hpp"
+#include "bigbird/tokenizer/train/storage/position_list.hpp"
+#include "bigbird/tokenizer/train/storage/thread_team.hpp"
+#include "bigbird/tokenizer/train/storage/token_array.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+/// left + right -> merged.
+struct MergeRule {
+    Symbol left, right, merged;
+};
+
+/// What a merge did to the neighbours, for one slice. Symbols are listed in the order in which they were
+/// first met.
+struct NeighbourCounts {
+    /// By symbol: how often it stood left of `left`, right of `right`. No pair of IndexedMerges has 2^32
+    /// positions in one slice, and half the memory stays in the cache.
+    std::vector<std::uint32_t> left, right;
+    std::vector<Symbol> met_left, met_right;  ///< symbols whose count may not be 0
+    std::uint64_t merged_twice = 0;           ///< overlapping count of (merged, merged)
+    std::uint64_t merged_twice_kept = 0;      ///< the same by the counting rule
+
+    explicit NeighbourCounts(std::size_t symbols) : left(symbols), right(symbols) {}
+    void add_left(Symbol symbol) {
+        if (left[symbol]++ == 0) met_left.push_back(symbol);
+    }
+    void add_right(Symbol symbol) {
+        if (right[symbol]++ == 0) met_right.push_back(symbol);
+    }
+    void clear();
+};
+
+/// Where the positions of a new pair shall go: by symbol, null where the pair is not kept.
+struct NewLists {
+    std::vector<PositionList*> left;   ///< (symbol, merged)
+    std::vector<PositionList*> right;  ///< (merged, symbol)
+    PositionList* merged_twice = nullptr;
+
+    explicit NewLists(std::size_t symbols) : left(symbols), right(symbols) {}
+};
+
+/// Drops every other occurrence of a run of one symbol, as OverlapCounting::alternate demands. Feed it the
+/// ascending positions of (symbol, symbol).
+class RunFilter {
+public:
+    RunFilter(OverlapCounting counting, std::uint64_t width) : counting_(counting), width_(width) {}
+    bool keep(std::uint64_t position) {
+        const bool overlaps = counting_ == OverlapCounting::alternate && any_ && position == last_ + width_;
+        any_ = !overlaps;
+        last_ = position;
+        return !overlaps;
+    }
+
+private:
+    OverlapCounting counting_;
+    std::uint64_t width_, last_ = 0;
+    bool any_ = false;
+};
+
+/// A range of the token array that one thread works on; it begins behind a separator and ends with one, so
+/// slices never touch each other.
+class MergeSlice {
+public:
+    /// `widths` holds the positions that each symbol takes, and grows with the symbols.
+    /// list_neighbours() need not read the positions again where merge() merged at most `most_remembered`.
+    MergeSlice(std::span<Symbol> positions, const std::vector<std::uint16_t>& widths,
+               OverlapCounting counting, std::size_t most_remembered = std::size_t{1} << 21)
+        : positions_(positions.data()),
+          size_(positions.size()),
+          widths_(widths),
+          counting_(counting),
+          most_remembered_(most_remembered) {}
+
+    /// Occurrences of (left, right) at `positions` that are still there.
+    std::uint64_t count(const PositionList& positions, Symbol left, Symbol right) const;
+    /// Merges them from left to right and counts what stood beside them.
+    void merge(const PositionList& positions, const MergeRule& rule, NeighbourCounts& counts);
+    /// After merge(), with the same positions: writes where the pairs with the new symbol stand.
+    void list_neighbours(const PositionList& positions, const MergeRule& rule, const NewLists& lists) const;
+
+    /// Calls visit(left, right, position) for each two neighbours, in order.
+    template <typename Visit>
+    void for_each_pair(Visit&& visit) const;
+
+    std::size_t size() const { return size_; }
+
+private:
+    struct Merged {
+        std::uint64_t position;
+        Symbol before, behind;  // when it was merged
+    };
+    void list_one(const Merged& merged, bool next_merges, const MergeRule& rule, const NewLists& lists,
+                  RunFilter& run) const;
+
+    Symbol* positions_;
+    std::size_t size_;
+    const std::vector<std::uint16_t>& widths_;
+    OverlapCounting counting_;
+    std::size_t most_remembered_;
+    std::vector<Merged>
+        remembered_;  // of the last merge; as many as may be remembered, plus one if there were more
+};
+
+template <typename Visit>
+void MergeSlice::for_each_pair(Visit&& visit) const {
+    if (widths_.size() ==
+        TokenArray::letters) {  // nothing is merged yet: no position need wait for the last one
+        for (std::size_t position = 0; position + 1 < size_; ++position) {
+            if (positions_[position] != TokenArray::separator &&
+                positions_[position + 1] != TokenArray::separator) {
+                visit(positions_[position], positions_[position + 1], position);
+            }
+        }
+        return;
+    }
+    std::size_t position = 0;
+    while (position < size_) {
+        const Symbol left = positions_[position];
+        if (left == TokenArray::separator) {
+            ++position;
+            continue;
+        }
+        const std::size_t next = position + widths_[left];
+        if (positions_[next] != TokenArray::separator) visit(left, positions_[next], position);
+        position = next;
+    }
+}
+
+/// Counts the pairs of neighbours and returns those with at least `threshold` occurrences for which accept()
+/// is true, by their younger symbol, then by their left and right one. A team member for each slice.
+std::vector<CountedPair> count_pairs(std::span<const MergeSlice> slices, ThreadTeam& team,
+                                     std::uint64_t threshold, OverlapCounting counting,
+                                     const std::vector<std::uint16_t>& widths,
+                                     const std::function<bool(Symbol, Symbol)>& accept);
+
+}  // namespace bigbird::tokenizer

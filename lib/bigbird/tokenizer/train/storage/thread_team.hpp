@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace bigbird::tokenizer {
+
+/// Threads that stay, for work in tens of thousands of short rounds: they wait for the next one awake for a
+/// while, and asleep where it does not come. The calling thread is member 0, and then takes the members that
+/// no other thread has begun with: on a busy machine a round does not wait for threads that get no processor.
+class ThreadTeam {
+public:
+    explicit ThreadTeam(std::size_t members);
+    ~ThreadTeam();
+    ThreadTeam(const ThreadTeam&) = delete;
+    ThreadTeam& operator=(const ThreadTeam&) = delete;
+
+    /// Calls job(member) for each member, at once where there are processors; returns when all are done.
+    /// Throws the first exception on.
+    void run(const std::function<void(std::size_t)>& job);
+    /// The same on the calling thread alone: for work that is over before the others would begin.
+    void run_alone(const std::function<void(std::size_t)>& job) {
+        for (std::size_t member = 0; member < members_; ++member)
+            job(member);
+    }
+    std::size_t size() const { return members_; }
+
+private:
+    void work(std::size_t member);
+    void work_on_rest();
+
+    std::size_t members_;
+    std::atomic<std::uint32_t> round_ = 0;  ///< counts up when a job is there
+    /// The round, and in the lower half the next member to begin with: a late thread takes none of a round
+    /// that is over.
+    std::atomic<std::uint64_t> next_ = ~std::uint64_t{0};
+    std::atomic<std::uint32_t> busy_ = 0;  ///< members but the first that are not done with it
+    std::atomic<bool> leaving_ = false;
+    const std::function<void(std::size_t)>* job_ = nullptr;  ///< for whoever has taken a member of the round
+    std::mutex failure_mutex_;
+    std::exception_ptr failure_;
+    std::vector<std::jthread> threads_;
+};
+
+}  // namespace bigbird::tokenizer

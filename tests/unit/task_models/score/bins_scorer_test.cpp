@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/tensors.hpp"
+#include "support/testing.hpp"
+#include "unit/task_models/bin_examples.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/task_models/score/scorers.hpp"
+
+using namespace bigbird;
+using namespace bigbird::testing;
+using namespace bigbird::task_models;
+
+namespace {
+
+ModelFolder model_of(std::uint64_t seed, const bins::BinsConfig& config = small_bins()) {
+    ModelFolder model;
+    model.network = small_base_bins(seed, config);
+    model.info = small_bins_info(config);
+    model.labels = rows::LabelTable({{"TF", "a", -1}, {"TF", "b", -1}});
+    return model;
+}
+
+/// 1,010 bases: 50 bins of 20 and half a bin.
+struct Scene {
+    std::unique_ptr<genome::ReferenceGenome> reference =
+        genome::in_memory_genome({{"c", random_dna(1010, 1)}, {"d", random_dna(500, 2)}});
+    SequenceOf sequence = [this](const genome::Interval& where) { return reference->fetch(where); };
+
+    std::unique_ptr<RowScorer> scorer(Strands strands, std::vector<ModelFolder> models) const {
+        return bins_scorer(std::move(models), sequence, {.strands = strands});
+    }
+    std::unique_ptr<RowScorer> scorer(Strands strands) const { return scorer(strands, {model_of(1)}); }
+    static std::vector<float> scores(RowScorer& scorer, const std::vector<genome::Interval>& places) {
+        std::vector<rows::RegionRow> rows;
+        for (const genome::Interval& place : places) {
+            rows.emplace_back();
+            rows.back().window = place;
+        }
+        return scorer.score(*scorer.prepare(rows, 1), {});
+    }
+    /// (window_bins, labels) of the network itself, for window `number` of a contig.
+    at::Tensor window(const std::string& contig, std::int64_t number, bool reverse = false) const {
+        const std::int64_t begin = (number * 4 - 2) * 20;
+        std::string dna = reference->fetch({contig, begin, begin + 160});
+        if (reverse) dna = genome::reverse_complement(dna);
+        const at::NoGradGuard no_gradients;
+        const at::Tensor p = logits_of(*small_base_bins(1), {dna}).sigmoid()[0];
+        return reverse ? p.flip(0) : p;
+    }
+};
+
+}  // namespace
+
+DOCTEST_TEST_CASE("bins scorer: a row is the mean of its bins, each from the core of its window") {
+    const Scene scene;
+    const auto scorer = scene.scorer(Strands::none);
+    // Bin 13 is bin 1 of the core of window 3; bases 70 to 110 are half of bin 3 (window 0), bin 4 and half
+    // of bin 5 (window 1).
+    const std::vector<float> scores = Scene::scores(*scorer, {{"c", 260, 280}, {"c", 70, 110}, {"d", 0, 20}});
+    const at::Tensor a = scene.window("c", 3)[2 + 1];
+    const at::Tensor b = 0.25 * scene.window("c", 0)[2 + 3] + 0.5 * scene.window("c", 1)[2] +
+                         0.25 * scene.window("c", 1)[2 + 1];
+    const at::Tensor d = scene.window("d", 0)[2];
+    for (std::int64_t label = 0; label < 2; ++label) {
+        const auto at = static_cast<std::size_t>(label);
+        DOCTEST_CHECK(scores[at] == doctest::Approx(a[label].item<float>()).epsilon(1e-6));
+        DOCTEST_CHECK(scores[2 + at] == doctest::Approx(b[label].item<float>()).epsilon(1e-6));
+        DOCTEST_CHECK(scores[4 + at] == doctest::Approx(d[label].item<float>()).epsilon(1e-6));
+    }
+}
+
+DOCTEST_TEST_CASE(
+    "bins scorer: a row longer than a bin gets the largest of the bins that it touches, if so told") {
+    const Scene scene;
+    const auto each = scene.scorer(Strands::average, {model_of(1), model_of(2)});
+    std::vector<genome::Interval> bins;
+    for (std::int64_t bin = 3; bin <= 9; ++bin)
+        bins.push_back({"c", bin * 20, (bin + 1) * 20});
+    const std::vector<float> of_bins = Scene::scores(*each, bins);
+    const auto largest = bins_scorer({model_of(1), model_of(2)}, scene.sequence,
+                                     {.strands = Strands::average, .largest = true});
+    const std::vector<genome::Interval> rows{{"c", 70, 185}, {"c", 70, 90}, {"c", 60, 80}};
+    const std::vector<float> scores = Scene::scores(*largest, rows), means = Scene::scores(*each, rows);
+    for (std::size_t label = 0; label < 2; ++label) {
+        float best = 0;
+        for (std::size_t bin = 0; bin < bins.size(); ++bin)
+            best = std::max(best, of_bins[2 * bin + label]);
+        DOCTEST_CHECK(scores[label] == best);
+        DOCTEST_CHECK(scores[label] > means[label]);
+        // No longer than a bin: as ever.
+        DOCTEST_CHECK(scores[2 + label] == means[2 + label]);
+        DOCTEST_CHECK(scores[4 + label] == of_bins[label]);
+    }
+}
+
+DOCTEST_TEST_CASE("bins scorer: a row's score is the same whatever rows stand beside it and in any order") {
+    const Scene scene;
+    std::vector<genome::Interval> places;
+    for (std::int64_t begin = 0; begin + 33 <= 1010; begin += 17)
+        places.push_back({"c", begin, begin + 33});
+    const auto together = scene.scorer(Strands::average);
+    const std::vector<float> all = Scene::scores(*together, places);
+    std::vector<genome::Interval> turned(places.rbegin(), places.rend());
+    const std::vector<float> backwards = Scene::scores(*together, turned);
+    const auto alone = scene.scorer(Strands::average);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const std::vector<float> one = Scene::scores(*alone, {places[i]});
+        for (std::size_t label = 0; label < 2; ++label) {
+            DOCTEST_CHECK(one[label] == all[2 * i + label]);
+            DOCTEST_CHECK(backwards[2 * (places.size() - 1 - i) + label] == all[2 * i + label]);
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("bins scorer: both strands are averaged bin by bin") {
+    const Scene scene;
+    const std::vector<genome::Interval> place{{"c", 300, 320}};  // bin 15: bin 3 of the core of window 3
+    const auto average = scene.scorer(Strands::average), only = scene.scorer(Strands::only);
+    const float forward = scene.window("c", 3)[2 + 3][0].item<float>();
+    const float reverse = scene.window("c", 3, true)[2 + 3][0].item<float>();
+    DOCTEST_CHECK(Scene::scores(*average, place)[0] ==
+                  doctest::Approx((forward + reverse) / 2).epsilon(1e-6));
+    DOCTEST_CHECK(Scene::scores(*only, place)[0] == doctest::Approx(reverse).epsilon(1e-6));
+}
+
+DOCTEST_TEST_CASE("bins scorer: several models are averaged, those that do not agree refused") {
+    const Scene scene;
+    const std::vector<genome::Interval> place{{"c", 300, 340}};
+    bins::BinsConfig longer = small_bins();
+    longer.window_bins = 16;
+    const auto one = scene.scorer(Strands::none), two = scene.scorer(Strands::none, {model_of(2)});
+    const auto both = scene.scorer(Strands::none, {model_of(1), model_of(2)});
+    DOCTEST_CHECK(Scene::scores(*both, place)[1] ==
+                  doctest::Approx((Scene::scores(*one, place)[1] + Scene::scores(*two, place)[1]) / 2));
+    bins::BinsConfig other = small_bins();
+    other.bin = 40;
+    DOCTEST_CHECK(message_of<ConfigError>([&] {
+                      scene.scorer(Strands::none, {model_of(1), model_of(1, other)});
+                  }).find("has bins of 40 bases, the first one of 20") != std::string::npos);
+    ModelFolder window = model_of(1);
+    window.network = bin_in_the_middle(window.bins());
+    DOCTEST_CHECK(message_of<ConfigError>([&] {
+                      scene.scorer(Strands::none, {model_of(1), window});
+                  }).find("--model number 2 scores one window a row") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("bins scorer: rows that cannot be scored have none") {
+    const Scene scene;
+    const auto scorer = scene.scorer(Strands::none);
+    std::vector<rows::RegionRow> rows(2);
+    rows[0].head.status = rows::RowStatus::all_n;
+    rows[1].window = {"c", 1000, 1010};
+    const std::vector<float> scores = scorer->score(*scorer->prepare(rows, 1), {});
+    DOCTEST_CHECK(std::isnan(scores[0]));
+    DOCTEST_CHECK(std::isfinite(scores[2]));
+    DOCTEST_CHECK(scorer->region_options(rows::Anchor::centre).anchor == rows::Anchor::itself);
+    DOCTEST_CHECK(scorer->region_options(rows::Anchor::summit).bounds == rows::WindowBounds{-10, 10});
+}

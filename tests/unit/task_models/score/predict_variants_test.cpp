@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+#include "unit/task_models/tiny_task.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/rows/text_fields.hpp"
+#include "bigbird/task_models/score/score.hpp"
+
+#include <cmath>
+#include <sstream>
+
+using namespace bigbird;
+using namespace bigbird::testing;
+using task_models::VariantSpec;
+
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+/// The fields of the lines, the header's first.
+Rows read_rows(const std::filesystem::path& path) {
+    Rows rows;
+    std::istringstream text(read_file(path));
+    for (std::string line; std::getline(text, line);) {
+        if (line.starts_with("##")) continue;
+        std::vector<std::string> fields;
+        for (const std::string_view field : rows::split_fields(line, '\t'))
+            fields.emplace_back(field);
+        rows.push_back(std::move(fields));
+    }
+    return rows;
+}
+
+class Fixture {
+public:
+    Fixture() : genome_(random_dna(3000, 1)) {
+        write_file(folder_ / "genome.fa", ">c\n" + genome_ + "\n");
+        for (const std::uint64_t seed : {std::uint64_t{5}, std::uint64_t{6}}) {
+            task_models::TaskInfo info;
+            info.window = {-150, 150};
+            write_tiny_task_model(folder_ / ("model" + std::to_string(seed)), info, 3, seed);
+        }
+        write_tiny_pretrained(folder_ / "pretrained", 2);
+    }
+    /// A row of a VCF that changes base `position` (0-based).
+    std::string row(std::size_t position, const std::string& alt) const {
+        return "c\t" + std::to_string(position + 1) + "\tv" + std::to_string(position) + "\t" +
+               genome_.substr(position, 1) + "\t" + alt + "\t.\t.\t.\n";
+    }
+    VariantSpec spec(const std::string& body, const std::string& model = "model5") const {
+        write_file(folder_ / "v.vcf",
+                   "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + body);
+        VariantSpec spec;
+        spec.models = {folder_ / model};
+        spec.variants = folder_ / "v.vcf";
+        spec.references = {folder_ / "genome.fa"};
+        spec.outputs.paths = {folder_ / "scores.tsv"};
+        spec.outputs.overwrite = Overwrite::allow;
+        spec.device = "cpu";
+        spec.threads = 2;
+        return spec;
+    }
+    Rows run(const VariantSpec& spec) const {
+        predict_variants(spec);
+        return read_rows(folder_ / "scores.tsv");
+    }
+    /// What predict-chromatin says of base `position`, once it is `base`.
+    std::vector<float> chromatin(std::size_t position, char base, const VariantSpec& like) const {
+        std::string changed = genome_;
+        changed[position] = base;
+        write_file(folder_ / "changed.fa", ">c\n" + changed + "\n");
+        write_file(folder_ / "one.bed",
+                   "c\t" + std::to_string(position) + "\t" + std::to_string(position + 1) + "\n");
+        task_models::PredictSpec spec;
+        spec.models = like.models;
+        spec.references = {folder_ / "changed.fa"};
+        spec.regions = folder_ / "one.bed";
+        spec.outputs.paths = {folder_ / "one.tsv"};
+        spec.outputs.overwrite = Overwrite::allow;
+        spec.strands = like.strands.value_or(task_models::Strands::average);
+        spec.device = "cpu";
+        predict(spec);
+        rows::ScoreReader reader(folder_ / "one.tsv");
+        rows::ScoreRow row;
+        std::vector<float> values;
+        reader.next(row, values);
+        return values;
+    }
+    char other(std::size_t position) const { return genome_[position] == 'A' ? 'C' : 'A'; }
+    char base(std::size_t position) const { return genome_[position]; }
+    std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
+
+private:
+    TempDir folder_;
+    std::string genome_;
+};
+
+}  // namespace
+
+DOCTEST_TEST_CASE("predict_variants: both alleles as predict-chromatin scores a changed genome") {
+    const Fixture fixture;
+    std::string body;
+    for (std::size_t position = 10; position < 3000; position += 37) {
+        body += fixture.row(position, std::string(1, fixture.other(position)));
+    }
+    VariantSpec spec = fixture.spec(body);
+    spec.models.push_back(fixture / "model6");
+    const Rows rows = fixture.run(spec);
+    DOCTEST_CHECK(rows[0][0] == "#chrom");
+    DOCTEST_CHECK(
+        std::vector(rows[0].begin() + 7, rows[0].begin() + 11) ==
+        std::vector<std::string>{"label0:ref", "label0:alt", "label0:difference", "label0:log_odds"});
+    DOCTEST_REQUIRE(rows.size() == 82);
+    for (const std::size_t i : {std::size_t{1}, std::size_t{40}, std::size_t{81}}) {
+        const std::size_t position = 10 + 37 * (i - 1);
+        const auto ref = fixture.chromatin(position, fixture.base(position), spec);
+        const auto alt = fixture.chromatin(position, fixture.other(position), spec);
+        for (std::size_t label = 0; label < 3; ++label) {
+            const double r = std::stod(rows[i][7 + 4 * label]), a = std::stod(rows[i][8 + 4 * label]);
+            DOCTEST_CHECK(r == doctest::Approx(ref[label]).epsilon(1e-5));
+            DOCTEST_CHECK(a == doctest::Approx(alt[label]).epsilon(1e-5));
+            DOCTEST_CHECK(std::abs(std::stod(rows[i][9 + 4 * label]) - (a - r)) < 1e-6);
+            const double odds = std::log(a / (1 - a)) - std::log(r / (1 - r));
+            DOCTEST_CHECK(std::abs(std::stod(rows[i][10 + 4 * label]) - odds) < 1e-5);
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("predict_variants: rows that cannot be scored keep their place") {
+    const Fixture fixture;
+    VariantSpec spec = fixture.spec(fixture.row(500, "<DEL>," + std::string(1, fixture.other(500)) + ",*") +
+                                    "c\t1000\t.\tGGGGGGGGGG\tA\t.\t.\t.\n" + fixture.row(5, "GG") +
+                                    "d\t1\t.\tA\tC\t.\t.\t.\n");
+    spec.quantities = "difference";
+    spec.labels = "label1";
+    const Rows rows = fixture.run(spec);
+    std::string statuses;
+    for (std::size_t i = 1; i < rows.size(); ++i)
+        statuses += rows[i][5] + " ";
+    DOCTEST_CHECK(statuses == "symbolic ok symbolic ref_mismatch padded no_contig ");
+    DOCTEST_CHECK(rows[0].back() == "label1:difference");
+    DOCTEST_CHECK(rows[1].back() == "NA");
+    DOCTEST_CHECK(rows[2].back() != "NA");
+    spec.strict = true;
+    DOCTEST_CHECK(message_of<InputError>([&] { fixture.run(spec); }).find("record 1 (c:501") !=
+                  std::string::npos);
+}
+
+DOCTEST_TEST_CASE("predict_variants: a pretrained model gives log odds of the alleles") {
+    const Fixture fixture;
+    const std::string alt(1, fixture.other(700));
+    VariantSpec spec = fixture.spec(
+        fixture.row(700, alt) + fixture.row(700, std::string(1, fixture.base(700))), "pretrained");
+    spec.window = 500;
+    const Rows rows = fixture.run(spec);
+    DOCTEST_CHECK(std::vector(rows[0].begin() + 7, rows[0].end()) ==
+                  std::vector<std::string>{"log_likelihood_ref", "log_likelihood_alt", "log_odds"});
+    const double ref = std::stod(rows[1][7]), other = std::stod(rows[1][8]);
+    DOCTEST_CHECK(ref < 0);
+    DOCTEST_CHECK(std::stod(rows[1][9]) == doctest::Approx(other - ref).epsilon(1e-4));
+    DOCTEST_CHECK(rows[2][9] == "0");  // no change
+    spec.labels = "label0";
+    DOCTEST_CHECK(message_of<ConfigError>([&] { fixture.run(spec); }).find("--labels") == 0);
+}
+
+DOCTEST_TEST_CASE("predict_variants: a pretrained model is asked for the tokens about an indel alone") {
+    const Fixture fixture;
+    const std::string inserted = fixture.row(700, std::string(1, fixture.base(700)) + "GATTACA");
+    const std::string deleted = "c\t1001\t.\t" +
+                                std::string{fixture.base(1000), fixture.base(1001), fixture.base(1002)} +
+                                "\t" + fixture.base(1000) + "\t.\t.\t.\n";
+    VariantSpec spec = fixture.spec(inserted + deleted, "pretrained");
+    spec.window = 500;
+    const Rows rows = fixture.run(spec);
+    for (std::size_t i = 1; i <= 2; ++i) {
+        DOCTEST_CHECK(rows[i][5] == "ok");
+        for (const std::size_t allele : {std::size_t{7}, std::size_t{8}}) {
+            // an untrained network gives each of 512 pieces about the same probability
+            const double masked = std::stod(rows[i][allele]) / -std::log(512);
+            DOCTEST_CHECK(masked > 0.5);
+            DOCTEST_CHECK(masked < 12);  // half a window is about 60
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("predict_variants: a BCF of no rows gives a header") {
+    const Fixture fixture;
+    DOCTEST_CHECK(fixture.run(fixture.spec("")).size() == 1);
+}
+
+DOCTEST_TEST_CASE("predict_variants: a promoter model sees the window of the nearest TSS, on its strand") {
+    const TempDir folder;
+    const std::string genome = random_dna(3000, 9);
+    write_file(folder / "genome.fa", ">c\n" + genome + "\n");
+    write_file(folder / "tss.bed", "c\t1000\t1001\tplus\t.\t+\nc\t2000\t2001\tminus\t.\t-\n");
+    task_models::TaskInfo info;
+    info.task = examples::Task::promoter;
+    info.window = {-200, 100};
+    write_tiny_task_model(folder / "model", info, 1, 3);
+    std::string changed = genome, body;
+    for (const std::size_t position : {std::size_t{900}, std::size_t{2150}, std::size_t{1500}}) {
+        const char alt = genome[position] == 'A' ? 'C' : 'A';
+        changed[position] = alt;
+        body +=
+            "c\t" + std::to_string(position + 1) + "\t.\t" + genome[position] + "\t" + alt + "\t.\t.\t.\n";
+    }
+    write_file(folder / "changed.fa", ">c\n" + changed + "\n");
+    write_file(folder / "v.vcf",
+               "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n" + body);
+    VariantSpec spec;
+    spec.models = {folder / "model"};
+    spec.variants = folder / "v.vcf";
+    spec.references = {folder / "genome.fa"};
+    spec.tss = folder / "tss.bed";
+    spec.outputs.paths = {folder / "scores.tsv"};
+    spec.device = "cpu";
+    DOCTEST_CHECK(task_models::predict_variants(spec).scored == 2);
+    const Rows rows = read_rows(folder / "scores.tsv");
+    DOCTEST_REQUIRE(rows.size() == 4);
+    DOCTEST_CHECK(rows[0][7] == "tss");
+    DOCTEST_CHECK(rows[1][7] == "plus");
+    DOCTEST_CHECK(rows[2][7] == "minus");
+    DOCTEST_CHECK(rows[3][5] == "no_tss");
+    // predict-promoter on both genomes says the same
+    for (const char* name : {"genome", "changed"}) {
+        task_models::PredictSpec promoter;
+        promoter.task = examples::Task::promoter;
+        promoter.models = spec.models;
+        promoter.references = {folder / (std::string(name) + ".fa")};
+        promoter.regions = folder / "tss.bed";
+        promoter.outputs.paths = {folder / (std::string(name) + ".tsv")};
+        promoter.device = "cpu";
+        predict(promoter);
+        rows::ScoreReader reader(folder / (std::string(name) + ".tsv"));
+        rows::ScoreRow row;
+        std::vector<float> values;
+        for (std::size_t i = 1; i <= 2; ++i) {
+            DOCTEST_REQUIRE(reader.next(row, values));
+            DOCTEST_CHECK(std::stod(rows[i][std::string(name) == "genome" ? 8 : 9]) ==
+                          doctest::Approx(double{values[0]}).epsilon(1e-5));
+        }
+    }
+    spec.tss.clear();
+    spec.outputs.overwrite = Overwrite::allow;
+    DOCTEST_CHECK(message_of<ConfigError>([&] { task_models::predict_variants(spec); }) ==
+                  "a promoter model scores variants in the windows of TSSs: give --tss BED");
+}

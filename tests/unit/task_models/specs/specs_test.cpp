@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// What finetune-*, predict-*, predict-variants and embed may be asked for.
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/task_models/specs/finetune_spec.hpp"
+#include "bigbird/task_models/specs/score_specs.hpp"
+
+#include <functional>
+
+using namespace bigbird;
+using namespace bigbird::testing;
+using namespace bigbird::task_models;
+
+namespace {
+
+const std::string accepted;
+
+/// The beginning of what a spec is refused with.
+template <typename Spec>
+void check(Spec spec, const std::function<void(Spec&)>& change, const std::string& wanted) {
+    change(spec);
+    std::string found = accepted;
+    try {
+        spec.validate();
+    } catch (const ConfigError& error) {
+        found = error.what();
+    }
+    DOCTEST_CAPTURE(found);
+    DOCTEST_CHECK(found.substr(0, wanted.size()) == wanted);
+    DOCTEST_CHECK(found.empty() == wanted.empty());
+}
+
+FinetuneSpec finetuning(const std::string& architecture, const std::string& pretrained = "",
+                        const std::string& head = "classification") {
+    FinetuneSpec spec;
+    spec.architecture = architecture;
+    spec.pretrained = pretrained;
+    spec.head = head;
+    return spec;
+}
+
+void nothing(FinetuneSpec&) {}
+void promoters(FinetuneSpec& spec) {
+    spec.task = examples::Task::promoter;
+}
+
+PredictSpec whole_rows() {
+    PredictSpec spec;
+    spec.regions = "rows.bed";
+    return spec;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("specs: bigbird starts from a model, baselines from nothing") {
+    const std::string needed =
+        "--model is needed: the pretrained model to start from. Without one, give --architecture: ";
+    check<FinetuneSpec>(finetuning("bigbird"), nothing,
+                        needed + "bigbird-bins, deepsea, gkm-svm, kmer-ridge");
+    check<FinetuneSpec>(finetuning("bigbird"), promoters,
+                        needed + "cnnprom, deepromoter, gkm-svm, kmer-ridge");
+    check<FinetuneSpec>(finetuning("bigbird", "model"), nothing, accepted);
+    check<FinetuneSpec>(finetuning("deepsea"), nothing, accepted);
+    check<FinetuneSpec>(finetuning("deepsea", "model"), nothing,
+                        "--model is for --architecture bigbird: deepsea starts from nothing");
+    check<FinetuneSpec>(finetuning("resnet", "model"), nothing, "--architecture 'resnet' is not known;");
+    check<FinetuneSpec>(
+        finetuning("deepsea"), [](FinetuneSpec& spec) { spec.random_weights = true; },
+        "--random-weights is for --architecture bigbird: deepsea starts from nothing");
+}
+
+DOCTEST_TEST_CASE("specs: models of bins are of chromatin only, without what means nothing there") {
+    const FinetuneSpec bins = finetuning("bigbird-bins"), head = finetuning("bigbird", "model", "bins");
+    check<FinetuneSpec>(bins, nothing, accepted);
+    check<FinetuneSpec>(bins, promoters, "--architecture bigbird-bins scores bins: use finetune-chromatin");
+    check<FinetuneSpec>(
+        bins, [](FinetuneSpec& spec) { spec.pretrained = "model"; },
+        "--model is not of --architecture bigbird-bins: it starts from nothing");
+    check<FinetuneSpec>(
+        bins,
+        [](FinetuneSpec& spec) {
+            spec.window = rows::WindowBounds{-10, 10};
+        },
+        "--window is not of");
+    check<FinetuneSpec>(
+        bins, [](FinetuneSpec& spec) { spec.sampling = Sampling::balanced; }, "--sampling is not of");
+    check<FinetuneSpec>(
+        bins, [](FinetuneSpec& spec) { spec.bins.averaging = 1; },
+        "--average-weights must be at least 0 and below 1");
+    check<FinetuneSpec>(head, nothing, accepted);
+    check<FinetuneSpec>(head, promoters, "--head bins scores bins: use finetune-chromatin");
+    check<FinetuneSpec>(
+        head, [](FinetuneSpec& spec) { spec.pretrained.clear(); }, "--model is needed");
+    check<FinetuneSpec>(
+        head, [](FinetuneSpec& spec) { spec.pooling = "mean"; }, "--pooling is not of --head bins");
+}
+
+DOCTEST_TEST_CASE("specs: which architectures are solved rather than trained") {
+    for (const auto& [name, linear] : {std::pair{"bigbird", false}, std::pair{"bigbird-bins", false},
+                                       std::pair{"cnnprom", false}, std::pair{"kmer-ridge", true}}) {
+        FinetuneSpec spec;
+        spec.architecture = name;
+        DOCTEST_CHECK(spec.is_linear() == linear);
+    }
+}
+
+DOCTEST_TEST_CASE("specs: steps are given, or those of the epochs") {
+    FinetuneSpec spec;
+    spec.epochs = 1.5;
+    DOCTEST_CHECK(spec.rate_over(100, 16).total_steps == 10);  // 9.4
+    DOCTEST_CHECK(spec.rate_over(100, 16).warmup_steps == 1);
+    DOCTEST_CHECK(spec.rate_over(0, 16).total_steps == 1);
+    spec.learning_rate.total_steps = 30;
+    DOCTEST_CHECK(spec.rate_over(100, 16).total_steps == 30);
+    spec.learning_rate.warmup_steps = 0;
+    DOCTEST_CHECK(spec.rate_over(100, 16).warmup_steps == 0);
+}
+
+DOCTEST_TEST_CASE("specs: a window is what fits, and margins are an eighth of it") {
+    FinetuneTokensSpec spec;
+    DOCTEST_CHECK(spec.window_bases(900) == 900);
+    DOCTEST_CHECK(spec.margin_bases(900) == 112);
+    spec.window = 400;
+    spec.margin = 0;
+    DOCTEST_CHECK(spec.window_bases(900) == 400);
+    DOCTEST_CHECK(spec.margin_bases(400) == 0);
+    DOCTEST_CHECK(message_of<ConfigError>([&] { spec.window_bases(399); }) ==
+                  "--window 400: the model's positions hold the tokens of 399 bases");
+}
+
+DOCTEST_TEST_CASE("specs: what does not go together in finetune-tokens is refused") {
+    FinetuneTokensSpec spec;
+    check<FinetuneTokensSpec>(
+        spec, [](auto&) {}, "--model is needed: the pretrained model to start from");
+    spec.pretrained = "model";
+    spec.window = 100;
+    spec.margin = 49;
+    check<FinetuneTokensSpec>(
+        spec, [](auto&) {}, accepted);
+    check<FinetuneTokensSpec>(
+        spec, [](auto& other) { other.margin = 50; }, "--margin 50 leaves nothing of a window of 100 bases");
+    check<FinetuneTokensSpec>(
+        spec, [](auto& other) { other.none_label = ""; },
+        "--none-label must be a word without tabs and line breaks");
+}
+
+DOCTEST_TEST_CASE("specs: the learning rate follows the network's width, or is what was given") {
+    FinetuneTokensSpec spec;
+    DOCTEST_CHECK(spec.peak_of(128) == doctest::Approx(1e-3));
+    DOCTEST_CHECK(spec.peak_of(768) == doctest::Approx(0.128 / 768));
+    spec.learning_rate.peak = 5e-5;
+    DOCTEST_CHECK(spec.peak_of(128) == 5e-5);
+}
+
+DOCTEST_TEST_CASE("specs: rows come from somewhere, tiles are pooled, and whole rows have a summit") {
+    const std::string nowhere = "--regions with --reference, or --";
+    check<PredictSpec>(
+        {}, [](auto&) {}, nowhere + "examples, is needed");
+    check<PredictSpec>(
+        {}, [](auto& spec) { spec.examples = "folder"; }, accepted);
+    check<EmbedSpec>(
+        {}, [](auto&) {}, nowhere + "sequences, is needed");
+    check<EmbedSpec>(
+        {}, [](auto& spec) { spec.sequences = "s.fa"; }, accepted);
+    check<EmbedSpec>(
+        {}, [](auto& spec) { spec.regions = "rows.bed"; }, accepted);
+    DOCTEST_CHECK_FALSE(EmbedSpec().outputs.tracks);
+    PredictSpec spec = whole_rows();
+    check<PredictSpec>(
+        spec, [](auto&) {}, accepted);
+    check<PredictSpec>(
+        spec, [](auto& other) { other.pool = Pool::none; }, "--pool none needs tiles: give --tile");
+    spec.pool = Pool::mean;
+    check<PredictSpec>(
+        spec, [](auto&) {}, accepted);
+    check<PredictSpec>(
+        spec, [](auto& other) { other.task = examples::Task::promoter; },
+        "--pool mean needs tiles: give --scan");
+    spec.tile = 200;
+    check<PredictSpec>(
+        spec, [](auto&) {}, accepted);
+    check<PredictSpec>(
+        spec, [](auto& other) { other.anchor = rows::Anchor::summit; },
+        "--anchor summit is of whole rows, --tile cuts them: leave one of them out");
+}
+
+DOCTEST_TEST_CASE("specs: every value of an option has its word") {
+    DOCTEST_CHECK(word_of(embed_pooling_choices, EmbedPooling::token) == "token");
+    DOCTEST_CHECK(word_of(pool_choices, std::optional(Pool::max)) == "max");
+    DOCTEST_CHECK(parse_choice(strand_choices, "--reverse-complement", "only") == Strands::only);
+    DOCTEST_CHECK(parse_choice(anchor_choices, "--anchor", "summit") == rows::Anchor::summit);
+    DOCTEST_CHECK(parse_choice(split_choices, "--split", "test") == examples::Split::test);
+    DOCTEST_CHECK(parse_choice(split_choices, "--split", "all") == std::nullopt);
+    for (const auto& [split, word] : split_choices)
+        if (split) DOCTEST_CHECK(word == to_string(*split));
+}
+
+DOCTEST_TEST_CASE("specs: quantities are named, in the order asked for, each once") {
+    const std::vector wanted{Quantity::log_odds, Quantity::ref};
+    DOCTEST_CHECK((parse_quantities("log-odds,ref,log-odds") == wanted));
+    DOCTEST_CHECK((parse_quantities("log_odds,ref") == wanted));
+    DOCTEST_CHECK(parse_quantities(VariantSpec().quantities).size() == 4);
+    DOCTEST_CHECK(to_string(Quantity::log_odds) == "log_odds");
+}
+
+DOCTEST_TEST_CASE("specs: other quantities are refused") {
+    VariantSpec spec;
+    DOCTEST_CHECK_NOTHROW(spec.validate());
+    spec.quantities = "ref,beta";
+    DOCTEST_CHECK(testing::message_of<ConfigError>([&] { spec.validate(); }) ==
+                  "--write takes ref, alt, difference and log-odds, separated by commas, not 'beta'");
+}
+
+DOCTEST_TEST_CASE("specs: strands have the words that predict-* has, or none") {
+    for (const auto& [strands, word] : strand_choices)
+        DOCTEST_CHECK(parse_choice(variant_strand_choices, "--reverse-complement", word) == strands);
+    DOCTEST_CHECK(word_of(variant_strand_choices, std::optional<Strands>()).empty());
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/train/example_data.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+#include "unit/task_models/tiny_task.hpp"
+
+#include "bigbird/examples/example_writer.hpp"
+#include "bigbird/examples/two_bit.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+using namespace bigbird;
+using namespace bigbird::testing;
+using namespace bigbird::task_models;
+
+namespace {
+
+/// Three bins, the middle one nothing but N.
+void write_examples_with_gap(const std::filesystem::path& directory) {
+    std::filesystem::create_directories(directory);
+    examples::ExampleWriter writer(directory, examples::Task::chromatin, {-100, 100}, 1);
+    const std::uint8_t label = 1;
+    for (std::int64_t row = 0; row < 3; ++row) {
+        writer.add({{"c", row * 200, row * 200 + 200}, ".", genome::Strand::none, examples::Split::train},
+                   {&label, 1});
+    }
+    examples::TwoBitWriter store(directory / "sequences.2bit", {"c"}, false);
+    store.add("c", random_dna(200, 1) + std::string(200, 'N') + random_dna(200, 2));
+    store.finish();
+    writer.finish(rows::LabelTable({{"TF", "x", -1}}), Json::object());
+}
+
+class Fixture {
+public:
+    Fixture() {
+        write_motif_examples(folder_ / "examples", 200, 11);
+        examples_ = std::make_unique<examples::ExampleSet>(examples::ExampleSet::load(folder_ / "examples"));
+    }
+    ExampleData data(const ClassifierSpec& spec) const {
+        return {tiny_windows(tiny_config(2), 1), *examples_, spec, false};
+    }
+    const examples::ExampleSet& examples() const { return *examples_; }
+
+private:
+    TempDir folder_;
+    std::unique_ptr<examples::ExampleSet> examples_;
+};
+
+std::vector<ExampleData::Sample> samples_of(ExampleData& data, std::int64_t step, std::int64_t batch_size) {
+    std::vector<ExampleData::Sample> samples;
+    for (std::int64_t i = (step - 1) * batch_size; i < step * batch_size; ++i)
+        samples.push_back(data.sample(i));
+    return samples;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("example_data: both strands of every row, whatever the threads") {
+    const TempDir folder;
+    write_motif_examples(folder / "examples", 300, 7);
+    const auto examples = examples::ExampleSet::load(folder / "examples");
+    const auto rows = examples.rows(examples::Split::train);
+    const auto tokenizer = small_tokenizer();
+    const auto network = tiny_windows(tiny_config(1), 1);
+    const EncodedExamples one(examples, rows, *network, examples.bounds(), true, 1);
+    const EncodedExamples four(examples, rows, *network, examples.bounds(), true, 4);
+    DOCTEST_REQUIRE(one.size() == 150);
+    DOCTEST_REQUIRE(four.size() == 150);
+    for (std::int64_t i = 0; i < one.size(); ++i) {
+        DOCTEST_REQUIRE(one.row(i) == rows[static_cast<std::size_t>(i)]);
+        const std::string dna = examples.sequence(one.row(i));
+        DOCTEST_REQUIRE(one.window(i).ids == encode_window(dna, tokenizer, 512).ids);
+        DOCTEST_REQUIRE(one.window(i, true).ids ==
+                        encode_window(genome::reverse_complement(dna), tokenizer, 512).ids);
+        DOCTEST_REQUIRE(four.window(i).ids == one.window(i).ids);
+        DOCTEST_REQUIRE(four.window(i, true).ids == one.window(i, true).ids);
+    }
+    DOCTEST_CHECK(one.truncated() == 0);
+    model::BigBirdConfig short_one = tiny_config(1);
+    short_one.max_position_embeddings = 32;
+    DOCTEST_CHECK(EncodedExamples(examples, rows, *tiny_windows(short_one, 1), examples.bounds(), false, 2)
+                      .truncated() == 150);
+}
+
+DOCTEST_TEST_CASE("example_data: windows that are all N are left out and counted") {
+    const TempDir folder;
+    write_examples_with_gap(folder / "examples");
+    const auto examples = examples::ExampleSet::load(folder / "examples");
+    const EncodedExamples windows(examples, examples.rows(examples::Split::train),
+                                  *tiny_windows(tiny_config(1), 1), examples.bounds(), false, 1);
+    DOCTEST_REQUIRE(windows.size() == 2);
+    DOCTEST_CHECK(windows.left_out() == 1);
+    DOCTEST_CHECK(windows.row(0) == 0);
+    DOCTEST_CHECK(windows.row(1) == 2);
+}
+
+DOCTEST_TEST_CASE("example_data: a part of the windows, with its marks") {
+    const TempDir folder;
+    write_motif_examples(folder / "examples", 8, 7);
+    const auto examples = examples::ExampleSet::load(folder / "examples");
+    const auto rows = examples.rows(examples::Split::train);
+    const rows::WindowBounds part{-80, 40};
+    const auto network = tiny_windows(tiny_config(1), 1, {.pooling = Pooling::centre, .window = part});
+    const EncodedExamples windows(examples, rows, *network, part, true, 1);
+    const std::string dna = examples.sequence(rows[1]).substr(20, 120);
+    for (const bool reverse : {false, true}) {
+        const auto expected = network->encode(dna, reverse), found = windows.window(1, reverse);
+        DOCTEST_CHECK(found.ids == expected.ids);
+        DOCTEST_CHECK(found.marked_begin == expected.marked_begin);
+        DOCTEST_CHECK(found.marked_end == expected.marked_end);
+    }
+}
+
+DOCTEST_TEST_CASE("example_data: an epoch holds every window once, in an order of its own") {
+    auto first = epoch_order(1000, 3, 0), again = epoch_order(1000, 3, 0);
+    const auto second = epoch_order(1000, 3, 1), other_seed = epoch_order(1000, 4, 0);
+    DOCTEST_CHECK(first == again);
+    DOCTEST_CHECK(first != second);
+    DOCTEST_CHECK(first != other_seed);
+    std::sort(first.begin(), first.end());
+    for (std::int64_t i = 0; i < 1000; ++i) {
+        DOCTEST_REQUIRE(first[static_cast<std::size_t>(i)] == i);
+    }
+}
+
+DOCTEST_TEST_CASE("example_data: steps go through epochs without a gap, in any order of asking") {
+    Fixture fixture;
+    ExampleData data = fixture.data({.batch_size = 30, .seed = 5});
+    DOCTEST_REQUIRE(data.training().size() == 100);
+    std::vector<std::int64_t> seen;
+    for (std::int64_t step = 1; step <= 10; ++step) {
+        for (const auto& sample : samples_of(data, step, 30)) {
+            seen.push_back(sample.index);
+        }
+    }
+    for (std::size_t epoch = 0; epoch < 3; ++epoch) {
+        const auto begin = seen.begin() + static_cast<std::ptrdiff_t>(epoch * 100);
+        DOCTEST_CHECK(std::set<std::int64_t>(begin, begin + 100).size() == 100);
+    }
+    const auto fourth = samples_of(data, 4, 30);
+    ExampleData fresh = fixture.data({.batch_size = 30, .seed = 5});
+    DOCTEST_CHECK((samples_of(fresh, 4, 30) == fourth));
+}
+
+DOCTEST_TEST_CASE("example_data: about half of the windows come reversed, fixed by seed and epoch") {
+    Fixture fixture;
+    ExampleData data = fixture.data({.batch_size = 100, .both_strands = true, .seed = 5});
+    const auto epoch = samples_of(data, 1, 100);
+    const auto reversed =
+        std::count_if(epoch.begin(), epoch.end(), [](const auto& sample) { return sample.reverse; });
+    DOCTEST_CHECK(reversed > 25);
+    DOCTEST_CHECK(reversed < 75);
+    ExampleData again = fixture.data({.batch_size = 100, .both_strands = true, .seed = 5});
+    DOCTEST_CHECK((samples_of(again, 1, 100) == epoch));
+}
+
+DOCTEST_TEST_CASE("example_data: balanced weights are zeros by ones") {
+    Fixture fixture;
+    const auto& examples = fixture.examples();
+    const auto target = fixture.data({.positive_weight = std::nullopt}).target(at::kCPU);
+    const at::Tensor logits = at::zeros({1, 1, 2}), ones = at::ones({1, 1, 2}, at::kByte);
+    double wanted = 0;
+    for (std::size_t label = 0; label < 2; ++label) {
+        const auto positives = static_cast<double>(examples.positives(label, examples::Split::train));
+        wanted += (100 - positives) / positives * std::log(2.0);
+    }
+    DOCTEST_CHECK(target->loss_sum(logits, ones, {}).item<double>() == doctest::Approx(wanted));
+    DOCTEST_CHECK(balanced_weight(0, 5) == 1);
+    DOCTEST_CHECK(balanced_weight(1, 1000) == 100);
+}
+
+DOCTEST_TEST_CASE("example_data: balanced sampling takes both kinds in turn, all of each") {
+    Fixture fixture;
+    ExampleData data = fixture.data({.batch_size = 40, .sampling = Sampling::balanced, .seed = 5});
+    std::map<bool, std::map<std::int64_t, int>> seen;
+    for (std::int64_t step = 1; step <= 20; ++step) {
+        int with = 0;
+        for (const auto& sample : samples_of(data, step, 40)) {
+            const auto labels = fixture.examples().labels(data.training().row(sample.index));
+            const bool any = labels[0] + labels[1] > 0;
+            with += any ? 1 : 0;
+            ++seen[any][sample.index];
+        }
+        DOCTEST_CHECK(with == 20);
+    }
+    DOCTEST_CHECK(seen[true].size() + seen[false].size() == 100);
+    for (const auto& [any, counts] : seen) {
+        const auto [least, most] = std::minmax_element(
+            counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+        DOCTEST_CHECK(most->second - least->second <= 1);
+    }
+    ExampleData again = fixture.data({.batch_size = 40, .sampling = Sampling::balanced, .seed = 5});
+    DOCTEST_CHECK((samples_of(again, 7, 40) == samples_of(data, 7, 40)));
+}
+
+DOCTEST_TEST_CASE("example_data: the output bias starts at the best constant of what is drawn") {
+    Fixture fixture;
+    const auto& examples = fixture.examples();
+    for (const Sampling sampling : {Sampling::uniform, Sampling::balanced}) {
+        const auto network = tiny_windows(tiny_config(2), 1);
+        const ClassifierSpec spec{.batch_size = 100, .positive_weight = 8, .sampling = sampling, .seed = 5};
+        ExampleData data(network, examples, spec, true);
+        data.start(*network, *data.target(at::kCPU), false);
+        std::vector<double> ones(2), windows(2);
+        for (std::int64_t step = 1; step <= 50; ++step) {
+            for (const auto& sample : samples_of(data, step, 100)) {
+                const auto labels = examples.labels(data.training().row(sample.index));
+                for (std::size_t label = 0; label < 2; ++label) {
+                    ones[label] += labels[label];
+                    ++windows[label];
+                }
+            }
+        }
+        for (std::size_t label = 0; label < 2; ++label) {
+            // d/db of 8 p softplus(-b) + (1 - p) softplus(b) is 0 there
+            const double p = ones[label] / windows[label];
+            const double bias = network->output_bias()[static_cast<std::int64_t>(label)].item<double>();
+            DOCTEST_CHECK(bias == doctest::Approx(std::log(8 * p / (1 - p))).epsilon(0.02));
+        }
+    }
+}
