@@ -3,6 +3,7 @@
 
 #include "support/exit_codes.hpp"
 #include "support/help_notes.hpp"
+#include "support/retired_options.hpp"
 
 namespace bigbird::cli {
 
@@ -92,6 +93,22 @@ std::string exit_table() {
     return text;
 }
 
+/// scripts/workflow reads these rows, too.
+std::string retired_table() {
+    std::string text =
+        "## Options that go with the next version\n\nThey are read until then, with a warning.\n\n"
+        "| command | option | instead |\n|---|---|---|\n";
+    for (const RetiredOption& each : retired_options())
+        text.append("| `")
+            .append(each.command)
+            .append("` | `--")
+            .append(each.option)
+            .append("` | ")
+            .append(escaped(std::string(each.instead)))
+            .append(" |\n");
+    return text + "\n";
+}
+
 }  // namespace
 
 std::string markdown_reference(const ProgramText& program) {
@@ -106,7 +123,7 @@ std::string markdown_reference(const ProgramText& program) {
         for (const CommandText& command : group.commands)
             text += command_text(command);
     }
-    return text + exit_table();
+    return text + retired_table() + exit_table();
 }
 
 }  // namespace bigbird::cli

@@ -341,7 +341,9 @@ void Program::finish_options(CLI::App& command) {
         ->type_name("FILE");
     CLI::Option* quiet = command.add_flag("-q,--quiet", quiet_, "Only warnings and errors on standard error")
                              ->group("Messages");
-    command.add_flag("-v,--verbose", verbose_, "More of what happens on standard error")->excludes(quiet);
+    command.add_flag("-v,--verbose", verbose_, "More of what happens on standard error")
+        ->excludes(quiet)
+        ->group("Messages");
     hide_retired_options(command);
     if (command.get_help_all_ptr() == nullptr) {  // --help shows all already
         command.set_help_all_flag("--help-all", "Print every option and exit")->group("");

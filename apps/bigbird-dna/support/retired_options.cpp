@@ -10,14 +10,14 @@ namespace bigbird::cli {
 
 namespace {
 
-struct Retired {
-    std::string_view command;  ///< or "" for all; "evaluate-" for those that begin with it
-    std::string_view option;   ///< without its dashes
-    std::string_view instead;
-};
+constexpr std::string_view no_more_to_say = "the command has no more messages";
 
-constexpr Retired retired_options[] = {
-    {"", "verbose", "info --program says why no GPU is used"},
+constexpr RetiredOption retired[] = {
+    {"help", "verbose", no_more_to_say},
+    {"completion", "verbose", no_more_to_say},
+    {"info", "verbose", no_more_to_say},
+    {"encode", "verbose", no_more_to_say},
+    {"decode", "verbose", no_more_to_say},
     {"pretrain", "mask-spans", "single tokens are masked"},
     {"pretrain", "mask-share", "80 % of the chosen tokens become [MASK], as in the paper"},
     {"pretrain", "random-share", "10 % of the chosen tokens become another one, as in the paper"},
@@ -27,30 +27,35 @@ constexpr Retired retired_options[] = {
     {"train-tokenizer", "max-sentences", "--max-memory bounds the sample"},
     {"finetune-chromatin", "margin-bins", "an eighth of --window-bins is context at each end"},
     {"finetune-chromatin", "average-weights", "the saved model is averaged with a decay of 0.99"},
-    {"evaluate-", "block-size", "blocks of 100,000 bases are resampled"},
+    {"evaluate-*", "block-size", "blocks of 100,000 bases are resampled"},
     {"evaluate-promoter", "distance", "a call within 500 bases of a TSS is right"}};
 
-const Retired* retired(const CLI::App& command, const CLI::Option& option) {
-    const auto found = std::ranges::find_if(retired_options, [&](const Retired& each) {
-        const bool is_its = each.command.ends_with('-')
-                                ? command.get_name().starts_with(each.command)
-                                : each.command.empty() || command.get_name() == each.command;
+const RetiredOption* find_retired(const CLI::App& command, const CLI::Option& option) {
+    const std::string name = command.get_name();
+    const auto found = std::ranges::find_if(retired, [&](const RetiredOption& each) {
+        const std::string_view own = each.command;
+        const bool is_its =
+            own.ends_with('*') ? name.starts_with(own.substr(0, own.size() - 1)) : name == own;
         return is_its && option.check_lname(std::string(each.option));
     });
-    return found == std::end(retired_options) ? nullptr : found;
+    return found == std::end(retired) ? nullptr : found;
 }
 
 }  // namespace
 
+std::span<const RetiredOption> retired_options() {
+    return retired;
+}
+
 void hide_retired_options(CLI::App& command) {
     for (CLI::Option* option : command.get_options([](const CLI::Option*) { return true; }))
-        if (retired(command, *option) != nullptr) option->group("");
+        if (find_retired(command, *option) != nullptr) option->group("");
 }
 
 void warn_of_retired_options(const CLI::App& command) {
     for (const CLI::Option* option :
          command.get_options([](const CLI::Option* each) { return each->count() > 0; }))
-        if (const Retired* const goes = retired(command, *option))
+        if (const RetiredOption* const goes = find_retired(command, *option))
             log_warning("--{} goes with the next version: {}", goes->option, goes->instead);
 }
 

@@ -4,7 +4,18 @@
 
 #include <CLI/CLI.hpp>
 
+#include <span>
+#include <string_view>
+
 namespace bigbird::cli {
+
+struct RetiredOption {
+    std::string_view command;  ///< "evaluate-*" for those that begin so
+    std::string_view option;   ///< without its dashes
+    std::string_view instead;
+};
+
+std::span<const RetiredOption> retired_options();
 
 /// Takes the command's retired options out of the help, the manual and the completions.
 void hide_retired_options(CLI::App& command);
