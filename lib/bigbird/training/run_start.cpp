@@ -76,6 +76,15 @@ void require_same_options(const Json& before, const Json& now) {
     }
 }
 
+/// Older runs recorded --schedule as --decay.
+Json with_names_of_today(Json options) {
+    if (options.contains("--decay")) {
+        options["--schedule"] = options["--decay"];
+        options.erase("--decay");
+    }
+    return options;
+}
+
 /// The options of the run that is there. Throws ConfigError where the file is not ours.
 Json options_before(const fs::path& run_directory) {
     const fs::path file = run_directory / configuration_file;
@@ -84,7 +93,12 @@ Json options_before(const fs::path& run_directory) {
                           ", so it is no run of this program's; give another --output");
     }
     const Json json = read_json(file);
-    return json.is_object() && json.contains("options") ? json["options"] : Json::object();
+    return with_names_of_today(json.is_object() && json.contains("options") ? json["options"]
+                                                                            : Json::object());
+}
+
+Json options_of(const Checkpoint& checkpoint) {
+    return with_names_of_today(checkpoint.state.value("options", Json::object()));
 }
 
 void refuse_existing(const fs::path& run_directory, const LoopSpec& spec) {
@@ -161,7 +175,7 @@ RunStart start_from_path(const fs::path& run_directory, const LoopSpec& spec) {
                           "needs --force");
     }
     RunStart start{.checkpoint = open_path(path)};
-    require_same_options(start.checkpoint->state.value("options", Json::object()), spec.fixed_options);
+    require_same_options(options_of(*start.checkpoint), spec.fixed_options);
     discard_after(run_directory, own ? start.checkpoint->step : 0);
     return start;
 }
@@ -175,7 +189,7 @@ RunStart start_automatically(const fs::path& run_directory, const LoopSpec& spec
     }
     start.checkpoint = CheckpointStore(run_directory, 1).latest();
     if (start.checkpoint) {
-        require_same_options(start.checkpoint->state.value("options", Json::object()), spec.fixed_options);
+        require_same_options(options_of(*start.checkpoint), spec.fixed_options);
     }
     discard_after(run_directory, start.checkpoint ? start.checkpoint->step : 0);
     return start;

@@ -49,7 +49,6 @@ Json fixed_options(const FinetuneSpec& spec, const rows::WindowBounds& window, c
                    const training::LoopSpec& loop) {
     Json options = run_options(spec, loop, pretrained);
     options.update(Json{{"--window", to_string(window)},
-                        {"--decay", options["--schedule"]},
                         {"--sampling", word_of(samplings, spec.sampling)},
                         {"--pooling", spec.pooling},
                         {"--kmer-length", spec.linear.word},
@@ -65,7 +64,7 @@ Json fixed_options(const FinetuneSpec& spec, const rows::WindowBounds& window, c
         return chosen_options(options, names);
     }
     names +=
-        " --steps --batch-size --learning-rate --warmup-steps --decay --weight-decay --clip-norm"
+        " --steps --batch-size --learning-rate --warmup-steps --schedule --weight-decay --clip-norm"
         " --positive-weight --sampling --strand-augmentation --evaluate-every --patience --seed";
     if (!loop.optimizer.has_usual_betas()) names += " --betas";
     if (loop.optimizer.epsilon != FinetuneSpec{}.optimizer.epsilon) names += " --epsilon";
