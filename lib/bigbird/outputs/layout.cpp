@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/outputs/layout.hpp"
 
+#include "bigbird/core/check.hpp"
+
 namespace bigbird::outputs {
 
 std::vector<HeadColumn> region_head() {
@@ -20,6 +22,10 @@ std::vector<Column> label_columns(const rows::LabelTable& labels, std::span<cons
                            labels[index].name, labels.unique_id(index)});
     }
     return columns;
+}
+
+void Sink::copy(std::string_view, std::span<const std::byte>) {
+    BIGBIRD_EXPECTS(false, "this format has no lines");
 }
 
 void Sink::commit() {

@@ -8,9 +8,11 @@
 #include "bigbird/rows/row.hpp"
 #include "bigbird/rows/score_table.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bigbird::outputs {
@@ -59,6 +61,9 @@ public:
     /// One field a head column, one value a column; no values for a row that was not scored. Throws
     /// WriteError.
     virtual void write(std::span<const rows::Field> head, std::span<const float> values) = 0;
+    /// Takes a row as another file of this layout has it: its line, and the bytes of its numbers where they
+    /// are in a file of their own. Only formats with lines do. Throws WriteError.
+    virtual void copy(std::string_view line, std::span<const std::byte> numbers);
     /// Lines or rows written so far; 0 of a track, which has none before it is put in place.
     virtual std::int64_t records() const = 0;
     /// Ends the output's files and adds them to `pending`, in the order of commit_together(); without that

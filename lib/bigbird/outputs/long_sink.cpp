@@ -29,9 +29,13 @@ public:
             line_ = prefix_ + std::to_string(columns_[i].index) + '\t' + columns_[i].group + '\t' +
                     columns_[i].label + '\t';
             rows::append_number(line_, values[i]);
-            output_.write(line_ += '\n');
-            ++lines_;
+            copy(line_, {});
         }
+    }
+    void copy(std::string_view line, std::span<const std::byte>) override {
+        output_.write(line);
+        output_.write("\n");
+        ++lines_;
     }
     std::int64_t records() const override { return lines_; }
     void finish(std::vector<PendingOutput*>& pending) override {

@@ -45,19 +45,20 @@ public:
         }
     }
     void write(std::span<const rows::Field> head, std::span<const float> values) override {
-        const std::span<const float> row = values.empty() ? std::span<const float>(missing_) : values;
-        if (precision_ == Precision::float16) {
-            halves_.resize(row.size());
-            std::ranges::transform(row, halves_.begin(), half_of);
-            put(std::as_bytes(std::span<const std::uint16_t>(halves_)));
-        } else {
-            put(std::as_bytes(row));
-        }
-        if (!out_) throw WriteError(matrix_.target().string() + ": writing failed: is the disk full?");
         line_.clear();
         append_fields(line_, head);
-        line_.back() = '\n';
-        rows_.write(line_);
+        line_.pop_back();
+        const std::span<const float> row = values.empty() ? std::span<const float>(missing_) : values;
+        if (precision_ == Precision::float32) return copy(line_, std::as_bytes(row));
+        halves_.resize(row.size());
+        std::ranges::transform(row, halves_.begin(), half_of);
+        copy(line_, std::as_bytes(std::span<const std::uint16_t>(halves_)));
+    }
+    void copy(std::string_view line, std::span<const std::byte> numbers) override {
+        out_.write(reinterpret_cast<const char*>(numbers.data()), std::ssize(numbers));
+        if (!out_) throw WriteError(matrix_.target().string() + ": writing failed: is the disk full?");
+        rows_.write(line);
+        rows_.write("\n");
         ++count_;
     }
     std::int64_t records() const override { return count_; }
@@ -70,10 +71,6 @@ public:
     }
 
 private:
-    void put(std::span<const std::byte> bytes) {
-        out_.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    }
-
     std::size_t columns_;
     Precision precision_;
     std::vector<std::uint16_t> halves_;

@@ -217,6 +217,11 @@ void Outputs::write(std::span<const rows::Field> head, std::span<const float> va
         output.sink->write(head, values);
 }
 
+void Outputs::copy(std::string_view line, std::span<const std::byte> numbers) {
+    for (const Output& output : outputs_)
+        output.sink->copy(line, numbers);
+}
+
 void Outputs::begin_segment(std::int64_t segment) {
     if (!spec_.shard || segment == segment_) return;
     end_segment();

@@ -25,6 +25,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,8 @@ public:
             std::span<const genome::Contig> contigs, int threads);
 
     void write(std::span<const rows::Field> head, std::span<const float> values);
+    /// A row of another file of the same layout, as Sink::copy() takes it.
+    void copy(std::string_view line, std::span<const std::byte> numbers);
     /// What follows is of this segment of the work (core/parts/segment_counter.hpp); without a shard it does
     /// nothing.
     void begin_segment(std::int64_t segment);

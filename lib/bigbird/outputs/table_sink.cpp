@@ -38,7 +38,11 @@ public:
         }
         line_.pop_back();
         if (csv_) line_ = rows::csv_line(line_);
-        output_.write(line_ += '\n');
+        copy(line_, {});
+    }
+    void copy(std::string_view line, std::span<const std::byte>) override {
+        output_.write(line);
+        output_.write("\n");
         ++lines_;
     }
     std::int64_t records() const override { return lines_; }

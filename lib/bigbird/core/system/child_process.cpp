@@ -298,6 +298,10 @@ ChildReader::ChildReader(std::filesystem::path file, const std::function<void(co
 
 ChildReader::~ChildReader() = default;
 
+void ChildReader::throw_unfit() const {
+    throw InputError("is damaged: its reader gave no answer that fits", state_->file);
+}
+
 std::string ChildReader::next() {
     constexpr std::uint64_t most_at_once = std::uint64_t{1} << 24;
     const Clock::time_point deadline = Clock::now() + state_->patience;

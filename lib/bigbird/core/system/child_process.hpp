@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -50,6 +51,23 @@ public:
     /// exceptions, InputError where the child ended or sends nothing more, and Stopped where a signal comes
     /// in.
     std::string next();
+    /// The next message as the numbers that bytes_of() made it of.
+    template <typename Number>
+    std::vector<Number> next_numbers() {
+        const std::string bytes = next();
+        std::vector<Number> numbers(bytes.size() / sizeof(Number));
+        if (bytes.size() != numbers.size() * sizeof(Number)) throw_unfit();
+        if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+        return numbers;
+    }
+    /// Throws InputError: what the child sent does not fit.
+    [[noreturn]] void throw_unfit() const;
+
+    /// Numbers, or structures of them, as a message.
+    template <typename Number>
+    static std::string_view bytes_of(const std::vector<Number>& numbers) {
+        return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)};
+    }
 
 private:
     struct State;

@@ -2,42 +2,76 @@
 #include "bigbird/outputs/merge/merge_scores.hpp"
 
 #include "bigbird/core/error.hpp"
-#include "bigbird/outputs/merge/mergers.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/outputs/merge/part_rows.hpp"
+
+#include <memory>
+#include <vector>
 
 namespace bigbird::outputs {
 namespace fs = std::filesystem;
 
-void merge_scores(std::span<const Part> parts, const fs::path& output, Overwrite overwrite, int threads) {
-    const PartRecord& first = parts.front().record;
-    const std::optional<Kind> kind = kind_of(output);
-    if (!kind || to_string(*kind) != first.kind || output == "-") {
-        throw ConfigError(output.string() + ": the parts are of the format " + first.kind +
-                          "; the output's name must end as theirs do, such as " +
-                          parts.front().path.filename().string());
-    }
-    const Merge merge{.parts = parts,
-                      .order = order_of(parts),
-                      .run = score_run_from_json(first.run, part_record_path(parts.front().path)),
-                      .output = output,
-                      .overwrite = overwrite,
-                      .threads = threads};
-    switch (*kind) {
+namespace {
+
+/// Nothing of a track.
+std::unique_ptr<PartRows> rows_of(const Part& part, Kind kind, const Layout& layout) {
+    switch (kind) {
         case Kind::table:
         case Kind::csv:
-        case Kind::long_table: {
-            std::vector<fs::path> inputs;
-            for (const Part& part : parts)
-                inputs.push_back(part.path);
-            return merge_lines(merge, inputs, output)->commit();
-        }
+        case Kind::long_table:
+            return line_rows(part.path, kind == Kind::csv);
         case Kind::npy:
-            return merge_npy(merge);
+            return npy_rows(part, layout);
         case Kind::hdf5:
-            return merge_hdf5(merge);
+            return hdf5_rows(part, layout);
         case Kind::bedgraph:
         case Kind::bigwig:
-            return merge_tracks(merge, *kind);
+            break;
     }
+    return nullptr;
+}
+
+ScoreRun run_of(const Part& part, bool track) {
+    ScoreRun run = score_run_from_json(part.record.run, part_record_path(part.path));
+    std::vector<Column>& columns = run.layout.columns;
+    const Json column = part.record.run.value("column", Json());
+    if (track) std::erase_if(columns, [&](const Column& c) { return column != c.name; });
+    if (track && columns.size() != 1) {
+        throw InputError("is damaged: it does not name the track's column", part_record_path(part.path));
+    }
+    return run;
+}
+
+}  // namespace
+
+void merge_scores(std::span<const Part> parts, const fs::path& output, Overwrite overwrite, int threads) {
+    const Part& first = parts.front();
+    const std::optional<Kind> kind = kind_of(output);
+    if (!kind || to_string(*kind) != first.record.kind || output == "-") {
+        throw ConfigError(output.string() + ": the parts are of the format " + first.record.kind +
+                          "; the output's name must end as theirs do, such as " +
+                          first.path.filename().string());
+    }
+    const bool track = kind == Kind::bedgraph || kind == Kind::bigwig;
+    const ScoreRun run = run_of(first, track);
+    std::vector<std::unique_ptr<PartRows>> rows;
+    for (const Part& part : parts)
+        rows.push_back(rows_of(part, *kind, run.layout));
+    const std::size_t columns[] = {0};
+    Outputs whole({.paths = {output},
+                   .overwrite = overwrite,
+                   .min_score = run.min_score,
+                   .overlap = run.overlap,
+                   .precision = run.layout.precision},
+                  run.layout, columns, run.contigs, threads);
+    if (track) copy_tracks(parts, run, whole);
+    for (const Piece& piece : track ? std::vector<Piece>() : order_of(parts)) {
+        stop_if_asked();
+        rows[piece.part]->copy(piece.records, whole);
+    }
+    for (const auto& part : rows)
+        if (part) part->require_end();
+    whole.commit();
 }
 
 }  // namespace bigbird::outputs

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/examples/build/mat/deepsea_mat.hpp"
 
-#include "bigbird/core/error.hpp"
 #include "bigbird/core/system/child_process.hpp"
 #include "bigbird/examples/build/mat/mat_arrays.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
-#include <string_view>
+#include <vector>
 
 namespace bigbird::examples {
 
@@ -19,20 +17,6 @@ namespace {
 struct Sizes {
     std::int64_t rows = 0, labels = 0, bases = 0;
 };
-
-template <typename T>
-std::string text_of(const T& value) {
-    return {reinterpret_cast<const char*>(&value), sizeof value};
-}
-
-template <typename T>
-T value_of(std::string_view text, const std::filesystem::path& path) {
-    T value;
-    if (text.size() != sizeof value)
-        throw InputError("is damaged: its reader gave no answer that fits", path);
-    std::memcpy(&value, text.data(), sizeof value);
-    return value;
-}
 
 /// Whether the second half mirrors the first, by the first, middle and last row of a half.
 bool is_mirrored(MatArrays& arrays) {
@@ -52,7 +36,7 @@ bool is_mirrored(MatArrays& arrays) {
 void send_rows(const std::filesystem::path& path, std::int64_t slab_rows, const ChildReader::Send& send) {
     MatArrays arrays(path);
     const std::int64_t rows = is_mirrored(arrays) ? arrays.rows() / 2 : arrays.rows();
-    send(text_of(Sizes{rows, arrays.labels(), arrays.bases()}));
+    send(ChildReader::bytes_of(std::vector{Sizes{rows, arrays.labels(), arrays.bases()}}));
     for (std::int64_t begin = 0; begin < rows; begin += slab_rows) {
         const std::int64_t count = std::min(slab_rows, rows - begin);
         std::string text;
@@ -75,7 +59,7 @@ struct DeepseaMat::State {
     State(const std::filesystem::path& where, std::int64_t slab)
         : path(where),
           reader(where, [&](const ChildReader::Send& send) { send_rows(where, slab, send); }),
-          sizes(value_of<Sizes>(reader.next(), where)),
+          sizes(reader.next_numbers<Sizes>().at(0)),
           slab_rows(slab) {}
 };
 
@@ -106,9 +90,7 @@ DeepseaMat::Slab DeepseaMat::next() {
     const std::string text = state_->reader.next();
     const auto rows = static_cast<std::size_t>(count), length = static_cast<std::size_t>(bases());
     Slab slab{{}, BitRows(labels())};
-    if (text.size() != rows * (length + slab.bits.row_bytes())) {
-        throw InputError("is damaged: its reader gave no answer that fits", state_->path);
-    }
+    if (text.size() != rows * (length + slab.bits.row_bytes())) state_->reader.throw_unfit();
     for (std::size_t row = 0; row < rows; ++row)
         slab.sequences.push_back(text.substr(row * length, length));
     const auto* bits = reinterpret_cast<const std::uint8_t*>(text.data()) + rows * length;

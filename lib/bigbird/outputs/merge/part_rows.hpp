@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/core/parts/part_set.hpp"
+#include "bigbird/outputs/outputs.hpp"
+#include "bigbird/outputs/score_run.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+namespace bigbird::outputs {
+
+/// Reads the rows of one part, in their order, into what one run writes to. Not thread-safe.
+class PartRows {
+public:
+    virtual ~PartRows() = default;
+    /// Writes the next `records` to `whole`. Throws InputError where the part has fewer; WriteError.
+    virtual void copy(std::int64_t records, Outputs& whole) = 0;
+    /// Throws InputError where the part has more.
+    virtual void require_end() {}
+};
+
+/// Lines behind the head of a table, as CSV or not, or of a long table.
+std::unique_ptr<PartRows> line_rows(const std::filesystem::path& path, bool csv);
+/// Throws InputError where the matrix is not what the record and `layout` say.
+std::unique_ptr<PartRows> npy_rows(const Part& part, const Layout& layout);
+/// The HDF5 library reads in a child process, since it can crash on a damaged file. Call it before this
+/// process opens a file of HDF5: a fork shares the library's state. `layout` must outlive the rows. Throws
+/// InputError as npy_rows() does, and where the file leads to other files.
+std::unique_ptr<PartRows> hdf5_rows(const Part& part, const Layout& layout);
+
+/// Writes all tracks of `parts`, bigWig or bedGraph, whose only column is the run's. Throws InputError where
+/// rows of several parts overlap and bases get the mean of rows.
+void copy_tracks(std::span<const Part> parts, const ScoreRun& run, Outputs& whole);
+
+}  // namespace bigbird::outputs
