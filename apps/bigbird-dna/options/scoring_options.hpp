@@ -4,7 +4,7 @@
 
 #include "options/option_groups.hpp"
 
-#include "bigbird/outputs/outputs.hpp"
+#include "bigbird/outputs/output_spec.hpp"
 #include "bigbird/task_models/specs/compute_spec.hpp"
 
 #include <CLI/CLI.hpp>

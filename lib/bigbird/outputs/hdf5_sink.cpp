@@ -5,7 +5,6 @@
 #include "bigbird/core/formats/half.hpp"
 #include "bigbird/core/parse_number.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
-#include "bigbird/outputs/hdf5_types.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // What the files of scores hold, whatever their format.
 #pragma once
 
-#include "bigbird/core/choice.hpp"
 #include "bigbird/core/files.hpp"
+#include "bigbird/outputs/output_spec.hpp"
 #include "bigbird/rows/label_table.hpp"
 #include "bigbird/rows/row.hpp"
 #include "bigbird/rows/score_table.hpp"
@@ -25,12 +25,6 @@ struct HeadColumn {
     std::string name;
     FieldKind kind = FieldKind::text;
 };
-
-/// Of the scores in formats of binary numbers.
-enum class Precision : std::uint8_t { float32, float16 };
-/// The values of --precision.
-inline constexpr Choices<Precision, 2> precision_choices{
-    {{Precision::float32, "float32"}, {Precision::float16, "float16"}}};
 
 /// A column of numbers.
 struct Column {
@@ -61,8 +55,8 @@ public:
     /// One field a head column, one value a column; no values for a row that was not scored. Throws
     /// WriteError.
     virtual void write(std::span<const rows::Field> head, std::span<const float> values) = 0;
-    /// Takes a row as another file of this layout has it: its line, and the bytes of its numbers where they
-    /// are in a file of their own. Only formats with lines do. Throws WriteError.
+    /// Takes a row as another file of this layout has it: its line with the line break, and the bytes of its
+    /// numbers where they are in a file of their own. Only formats with lines do. Throws WriteError.
     virtual void copy(std::string_view line, std::span<const std::byte> numbers);
     /// Lines or rows written so far; 0 of a track, which has none before it is put in place.
     virtual std::int64_t records() const = 0;

@@ -47,7 +47,7 @@ public:
     void write(std::span<const rows::Field> head, std::span<const float> values) override {
         line_.clear();
         append_fields(line_, head);
-        line_.pop_back();
+        line_.back() = '\n';
         const std::span<const float> row = values.empty() ? std::span<const float>(missing_) : values;
         if (precision_ == Precision::float32) return copy(line_, std::as_bytes(row));
         halves_.resize(row.size());
@@ -58,7 +58,6 @@ public:
         out_.write(reinterpret_cast<const char*>(numbers.data()), std::ssize(numbers));
         if (!out_) throw WriteError(matrix_.target().string() + ": writing failed: is the disk full?");
         rows_.write(line);
-        rows_.write("\n");
         ++count_;
     }
     std::int64_t records() const override { return count_; }

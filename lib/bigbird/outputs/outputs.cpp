@@ -4,7 +4,6 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
 #include "bigbird/outputs/hdf5_sink.hpp"
-#include "bigbird/outputs/long_sink.hpp"
 #include "bigbird/outputs/npy_sink.hpp"
 #include "bigbird/outputs/score_run.hpp"
 #include "bigbird/outputs/table_sink.hpp"
@@ -191,11 +190,9 @@ Outputs::Outputs(const OutputSpec& spec, const Layout& layout, std::span<const s
                         " are chosen: choose one with --track-labels, or put {label} into the name");
                 }
                 require_apart(path, layout, track_columns);
-                const TrackFormat format = kind == Kind::bigwig ? TrackFormat::bigwig : TrackFormat::bedgraph;
                 for (const std::size_t column : track_columns) {
                     const fs::path track = track_path(path, layout.columns[column]);
-                    add(track_sink(track, spec.overwrite, format, contigs, column, spec.overlap), kind,
-                        track);
+                    add(track_sink(track, spec.overwrite, kind, contigs, column, spec.overlap), kind, track);
                     outputs_.back().record.run["column"] = layout.columns[column].name;
                 }
                 break;

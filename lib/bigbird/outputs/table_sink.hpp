@@ -21,4 +21,9 @@ std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite ov
 /// digits that read back as the same, NaN as NA, no text as ".".
 void append_fields(std::string& line, std::span<const rows::Field> fields);
 
+/// A table with one line for each row and label whose score is at least `min_score`: the row's fields, then
+/// `index group label value`. What was not scored has no line.
+std::unique_ptr<Sink> long_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout,
+                                float min_score, int threads);
+
 }  // namespace bigbird::outputs

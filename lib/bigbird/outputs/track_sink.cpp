@@ -241,10 +241,10 @@ void without_overlaps(std::vector<Segment>& segments, Overlap overlap,
     advance(std::numeric_limits<std::uint32_t>::max());
 }
 
-std::unique_ptr<Sink> track_sink(const fs::path& path, Overwrite overwrite, TrackFormat format,
+std::unique_ptr<Sink> track_sink(const fs::path& path, Overwrite overwrite, Kind kind,
                                  std::span<const genome::Contig> contigs, std::size_t column,
                                  Overlap overlap) {
-    if (format == TrackFormat::bedgraph) {
+    if (kind == Kind::bedgraph) {
         return std::make_unique<BedGraphSink>(path, overwrite, contigs, column, overlap);
     }
     for (const genome::Contig& contig : contigs) {

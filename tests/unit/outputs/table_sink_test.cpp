@@ -112,3 +112,15 @@ DOCTEST_TEST_CASE("table_sink: fields are spelt, those of a malformed line as th
                          .as_read = {"X", "one", "02", ".", ".", "?"}}) ==
                   "X\tone\t02\t.\t.\t?\tmalformed\tNA\t");
 }
+
+DOCTEST_TEST_CASE("long_sink: a line for each score that is high enough") {
+    const TempDir folder;
+    const auto sink = outputs::long_sink(folder / "s.long.tsv", Overwrite::refuse, small_layout(), 0.25F, 1);
+    write_rows(*sink, 3);
+    sink->commit();
+    DOCTEST_CHECK(read_file(folder / "s.long.tsv") ==
+                  "##task=chromatin\n##min_score=0.25\n"
+                  "#chrom\tstart\tend\tname\tscore\tstrand\tstatus\tn_fraction\tindex\tgroup\tlabel\tvalue\n"
+                  "1\t0\t200\t.\t.\t.\tok\t0\t2\tDHS\tA|B\t0.25\n"
+                  "1\t200\t400\t.\t.\t.\tok\t0\t2\tDHS\tA|B\t0.25\n");
+}

@@ -76,8 +76,8 @@ DOCTEST_TEST_CASE("track_sink: overlapping segments equal a count base by base")
 
 DOCTEST_TEST_CASE("track_sink: a bedGraph is sorted and has no overlaps, whatever comes") {
     const TempDir folder;
-    const auto sink = outputs::track_sink(folder / "t.bedgraph", Overwrite::refuse,
-                                          outputs::TrackFormat::bedgraph, two_contigs, 1, Overlap::mean);
+    const auto sink = outputs::track_sink(folder / "t.bedgraph", Overwrite::refuse, outputs::Kind::bedgraph,
+                                          two_contigs, 1, Overlap::mean);
     write_unsorted(*sink);
     sink->commit();
     DOCTEST_CHECK(read_file(folder / "t.bedgraph") ==
@@ -87,8 +87,8 @@ DOCTEST_TEST_CASE("track_sink: a bedGraph is sorted and has no overlaps, whateve
 DOCTEST_TEST_CASE("track_sink: a bigWig reads back") {
     const TempDir folder;
     const std::string path = (folder / "t.bw").string();
-    const auto sink = outputs::track_sink(path, Overwrite::refuse, outputs::TrackFormat::bigwig, two_contigs,
-                                          1, Overlap::mean);
+    const auto sink =
+        outputs::track_sink(path, Overwrite::refuse, outputs::Kind::bigwig, two_contigs, 1, Overlap::mean);
     write_unsorted(*sink);
     sink->commit();
     bwInit(1 << 17);
@@ -109,7 +109,7 @@ DOCTEST_TEST_CASE("track_sink: a bigWig reads back") {
 DOCTEST_TEST_CASE("track_sink: a bigWig without a value has an empty index, which readers need") {
     const TempDir folder;
     const std::string path = (folder / "e.bw").string();
-    outputs::track_sink(path, Overwrite::refuse, outputs::TrackFormat::bigwig, two_contigs, 0, Overlap::mean)
+    outputs::track_sink(path, Overwrite::refuse, outputs::Kind::bigwig, two_contigs, 0, Overlap::mean)
         ->commit();
     bwInit(1 << 17);
     bigWigFile_t* file = bwOpen(path.c_str(), nullptr, "r");

@@ -5,7 +5,6 @@
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
-#include "bigbird/examples/build/genomic_negatives.hpp"
 #include "bigbird/examples/build/promoter_sites.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"

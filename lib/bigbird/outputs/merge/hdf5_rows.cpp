@@ -2,8 +2,8 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/system/child_process.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
-#include "bigbird/outputs/hdf5_types.hpp"
 #include "bigbird/outputs/merge/part_rows.hpp"
+#include "bigbird/outputs/outputs.hpp"
 
 #include <algorithm>
 #include <cstring>

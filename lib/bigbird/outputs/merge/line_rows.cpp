@@ -5,6 +5,7 @@
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/outputs/merge/part_rows.hpp"
 #include "bigbird/outputs/npy_sink.hpp"
+#include "bigbird/outputs/outputs.hpp"
 
 #include <cstddef>
 #include <string>
@@ -23,7 +24,7 @@ public:
     void copy(std::int64_t records, Outputs& whole) override {
         for (; records > 0; --records) {
             if (!lines_.next(line_)) throw miscounted(lines_.path(), "lines");
-            whole.copy(line_, next_numbers());
+            whole.copy(line_ += '\n', next_numbers());
         }
     }
     void require_end() override {

@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/outputs/merge/part_rows.hpp"
+#include "bigbird/outputs/outputs.hpp"
 
 #include <memory>
 #include <vector>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "bigbird/core/parts/part_set.hpp"
-#include "bigbird/outputs/outputs.hpp"
 #include "bigbird/outputs/score_run.hpp"
 
 #include <cstdint>
@@ -11,6 +10,8 @@
 #include <span>
 
 namespace bigbird::outputs {
+
+class Outputs;
 
 /// Reads the rows of one part, in their order, into what one run writes to. Not thread-safe.
 class PartRows {

@@ -5,6 +5,7 @@
 #include "bigbird/core/system/child_process.hpp"
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/outputs/merge/part_rows.hpp"
+#include "bigbird/outputs/outputs.hpp"
 #include "bigbird/outputs/track_sink.hpp"
 #include "bigbird/rows/text_fields.hpp"
 

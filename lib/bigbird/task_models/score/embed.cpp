@@ -2,6 +2,7 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/model/weights.hpp"
+#include "bigbird/outputs/outputs.hpp"
 #include "bigbird/task_models/network/bases_network.hpp"
 #include "bigbird/task_models/score/embedders.hpp"
 #include "bigbird/task_models/score/score.hpp"

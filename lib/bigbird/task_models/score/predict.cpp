@@ -6,7 +6,7 @@
 #include "bigbird/core/version.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
 #include "bigbird/outputs/hdf5_sink.hpp"
-#include "bigbird/outputs/layout.hpp"
+#include "bigbird/outputs/outputs.hpp"
 #include "bigbird/rows/region_rows.hpp"
 #include "bigbird/task_models/network/job.hpp"
 #include "bigbird/task_models/score/score.hpp"

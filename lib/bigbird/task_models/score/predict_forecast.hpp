@@ -3,7 +3,6 @@
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
-#include "bigbird/outputs/outputs.hpp"
 #include "bigbird/rows/row_source.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
 

@@ -5,7 +5,7 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
-#include "bigbird/outputs/layout.hpp"
+#include "bigbird/outputs/outputs.hpp"
 #include "bigbird/rows/region_rows.hpp"
 #include "bigbird/task_models/network/job.hpp"
 #include "bigbird/task_models/network/model_folder.hpp"

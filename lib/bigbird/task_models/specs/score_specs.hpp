@@ -4,7 +4,7 @@
 
 #include "bigbird/core/choice.hpp"
 #include "bigbird/examples/examples.hpp"
-#include "bigbird/outputs/outputs.hpp"
+#include "bigbird/outputs/output_spec.hpp"
 #include "bigbird/rows/window.hpp"
 #include "bigbird/task_models/specs/compute_spec.hpp"
 
