@@ -10,6 +10,7 @@
 #include "bigbird/examples/file_checksums.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
@@ -30,7 +31,8 @@ ExampleWriter::ExampleWriter(fs::path folder, Task task, const rows::WindowBound
     : folder_(std::move(folder)),
       task_(task),
       bounds_(bounds),
-      matrix_(labels),
+      matrix_(folder_ / matrix_name, labels),
+      positives_((labels + 7) / 8 * 8),
       rows_(folder_ / rows_name, std::ios::binary) {
     BIGBIRD_EXPECTS(labels > 0, "examples need a label");
     for (const Split split : splits) {
@@ -73,6 +75,8 @@ void ExampleWriter::add(const ExampleRow& row, std::span<const std::uint8_t> lab
     for (std::size_t i = 0; i < labels.size(); ++i) {
         any_[split][i] |= labels[i];
         all_[split][i] &= labels[i];
+        for (unsigned bits = labels[i]; bits != 0; bits &= bits - 1)
+            ++positives_[8 * i + static_cast<std::size_t>(std::countr_zero(bits))];
     }
     matrix_.append(labels);
     require_good();
@@ -98,14 +102,11 @@ void ExampleWriter::finish(const rows::LabelTable& labels, const Json& details) 
     std::vector<rows::Label> counted;
     for (std::size_t i = 0; i < labels.size(); ++i) {
         counted.push_back(labels[i]);
-        counted[i].positives = 0;
-        for (std::size_t row = 0; row < matrix_.rows(); ++row) {
-            counted[i].positives += matrix_.get(row, i) ? 1 : 0;
-        }
+        counted[i].positives = positives_[i];
     }
     write_atomically(folder_ / labels_name, Overwrite::refuse,
                      [&](std::ostream& out) { out << rows::LabelTable(counted).to_text(); });
-    write_npy(folder_ / matrix_name, matrix_);
+    matrix_.finish();
     Json manifest{{"format", format_name},
                   {"format_version", format_version},
                   {"made_by", "bigbird-dna " + std::string(version())},

@@ -14,8 +14,8 @@
 
 namespace bigbird::examples {
 
-/// Writes all of an example folder but its sequences.2bit: rows as they come, the rest at the end. Not
-/// thread-safe.
+/// Writes all of an example folder but its sequences.2bit: rows and their labels as they come, the rest at
+/// the end. Memory does not grow with the rows. Not thread-safe.
 class ExampleWriter {
 public:
     /// `folder` exists and becomes the example folder: that of a PendingOutput. Throws WriteError, as all
@@ -27,11 +27,11 @@ public:
     /// the BED file of its split, which is for prediction; synthetic sequences have no place there.
     void add(const ExampleRow& row, std::span<const std::uint8_t> labels, bool listed = true);
 
-    /// Writes labels.tsv with the positives that were seen, labels.npy and manifest.json; `details`
+    /// Writes labels.tsv with the positives that were seen and manifest.json; `details`
     /// (parameters, inputs, contigs) are put behind what the writer knows itself.
     void finish(const rows::LabelTable& labels, const Json& details);
 
-    std::int64_t rows() const { return static_cast<std::int64_t>(matrix_.rows()); }
+    std::int64_t rows() const { return matrix_.rows(); }
     std::int64_t rows(Split split) const { return split_rows_[static_cast<std::size_t>(split)]; }
     /// Whether some label is 1 in one row of a split and 0 in another, so that figures such as AUROC exist.
     bool tells_apart(Split split) const;
@@ -44,7 +44,8 @@ private:
     std::filesystem::path folder_;
     Task task_;
     rows::WindowBounds bounds_;
-    BitRows matrix_;
+    BitRowsWriter matrix_;
+    std::vector<std::int64_t> positives_;  ///< of each label
     std::ofstream rows_;
     std::array<std::ofstream, 3> lists_;
     std::array<std::int64_t, 3> split_rows_{};
