@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/motifs.hpp"
 
+#include "bigbird/bins/motif_scanner.hpp"
+#include "bigbird/bins/motif_words.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/parallel.hpp"
 
@@ -9,16 +11,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
-#include <limits>
+#include <string>
 
 namespace bigbird::bins {
 
 namespace {
 
-constexpr std::int64_t letters = 4, word_length = 8, word_count = 1 << (2 * word_length);
-constexpr std::int64_t strata = 11;     // of GC content, each 5 % wide, from 22.5 % to 77.5 %
-constexpr std::size_t sample_step = 8;  // one in so many bins sets the threshold of a site
+constexpr std::int64_t letters = 4;
+constexpr std::size_t sample_step = 8;     // one in 8 bins sets the threshold of a site,
+constexpr std::size_t most_others = 4096;  // and at most 4,096 do
+constexpr std::int64_t most_tried = 700;   // words that an alignment begins with
 constexpr std::int64_t rounds = 5, fewest_sites = 6;
 constexpr double common = 0.03;       // part of the bins without a label that may have its motif
 constexpr double most_alike = 0.75;   // correlation of two motifs
@@ -33,85 +35,12 @@ std::size_t index(std::int64_t i) {
     return static_cast<std::size_t>(i);
 }
 
-/// What a window scores at each place by its letter, N by the mean of all; and the same for the other strand.
-class Scanner {
-public:
-    Scanner(std::span<const float> odds, std::int64_t width) : width_(width) {
-        forward_.resize(index(width * 5));
-        reverse_.resize(index(width * 5));
-        for (std::int64_t i = 0; i < width; ++i) {
-            float sum = 0;
-            for (std::int64_t letter = 0; letter < letters; ++letter) {
-                const float value = odds[index(i * letters + letter)];
-                forward_[index(i * 5 + letter)] = value;
-                reverse_[index((width - 1 - i) * 5 + letters - 1 - letter)] = value;
-                sum += value;
-            }
-            forward_[index(i * 5 + letters)] = reverse_[index((width - 1 - i) * 5 + letters)] = sum / letters;
-        }
-    }
-    struct Site {
-        float score = -std::numeric_limits<float>::infinity();
-        std::int64_t begin = 0;
-        bool reverse = false;
-    };
-    /// The first of the best ones, this strand's before the other's.
-    Site best(std::span<const std::uint8_t> codes) const {
-        Site site;
-        const std::int64_t last = std::ssize(codes) - width_;
-        for (std::int64_t begin = 0; begin <= last; ++begin) {
-            float forward = 0, reverse = 0;
-            for (std::int64_t i = 0; i < width_; ++i) {
-                const std::size_t at = index(i * 5 + codes[index(begin + i)]);
-                forward += forward_[at];
-                reverse += reverse_[at];
-            }
-            if (forward > site.score) site = {forward, begin, false};
-            if (reverse > site.score) site = {reverse, begin, true};
-        }
-        return site;
-    }
-
-private:
-    std::int64_t width_;
-    std::vector<float> forward_, reverse_;
-};
-
-/// Words that a bin holds, each once, the lesser of a word and its reverse complement.
-std::vector<std::int32_t> words_of(std::span<const std::uint8_t> codes) {
-    std::vector<std::int32_t> words;
-    std::int32_t word = 0, other = 0;
-    std::int64_t letters_before = 0;
-    for (const std::uint8_t code : codes) {
-        letters_before = code < letters ? letters_before + 1 : 0;
-        const std::int32_t letter = code & 3;
-        word = (word << 2 | letter) & (word_count - 1);
-        other = other >> 2 | (3 - letter) << (2 * (word_length - 1));
-        if (letters_before >= word_length) words.push_back(std::min(word, other));
-    }
-    std::ranges::sort(words);
-    words.erase(std::ranges::unique(words).begin(), words.end());
-    return words;
-}
-
-std::int64_t stratum_of(std::span<const std::uint8_t> codes) {
-    const auto gc = std::ranges::count_if(codes, [](std::uint8_t code) { return code == 1 || code == 2; });
-    const double share = static_cast<double>(gc) / static_cast<double>(codes.size());
-    return std::clamp(std::llround(share * 20) - 5, 0LL, static_cast<long long>(strata - 1));
-}
-
-struct Seed {
-    double z = 0;
-    std::int64_t label = 0;
-    std::int32_t word = 0;
-};
-
 class Search {
 public:
     Search(const LabelledSequence& bins, const MotifSearch& search, int threads)
         : bins_(bins), search_(search), threads_(threads) {
         Letters counts{1, 1, 1, 1};
-        for (const std::uint8_t code : bins.codes)
+        for (const std::uint8_t code : bins.codes_of(0, bins.background))
             if (code < letters) ++counts[code];
         const double sum = counts[0] + counts[1] + counts[2] + counts[3];
         for (std::size_t letter = 0; letter < letters; ++letter)  // of both strands
@@ -119,87 +48,43 @@ public:
     }
     std::vector<Motif> run() {
         std::vector<Motif> motifs;
-        for (const Seed& seed : seeds()) {
-            if (std::ssize(motifs) >= search_.most) break;
+        std::int64_t tried = 0;
+        for (const SeedWord& seed : seed_words(bins_, search_, threads_)) {
+            if (std::ssize(motifs) >= search_.most || tried == most_tried) break;
             Motif motif = begun_by(seed);
             const auto is_known = [&] {
                 return std::ranges::any_of(motifs, [&](const Motif& other) {
                     return likeness(motif.odds, other.odds) > most_alike;
                 });
             };
-            if (is_known() || !refine(motif) || is_known()) continue;
-            motifs.push_back(std::move(motif));
+            if (is_known()) continue;
+            ++tried;
+            if (refine(motif) && !is_known()) motifs.push_back(std::move(motif));
         }
         return motifs;
     }
 
 private:
-    std::span<const std::uint8_t> codes(std::int64_t bin) const {
-        return std::span(bins_.codes).subspan(index(bin * bins_.length), index(bins_.length));
-    }
-    std::vector<std::int64_t> bins_of(std::int64_t label, bool with = true) const {
-        std::vector<std::int64_t> chosen;
-        for (std::int64_t bin = 0; bin < bins_.bins(); ++bin)
-            if ((bins_.truth[index(bin * bins_.labels + label)] != 0) == with) chosen.push_back(bin);
-        return chosen;
-    }
-
-    /// The words that each label's bins have too often, over what their GC content lets expect; most so
-    /// first.
-    std::vector<Seed> seeds() const {
-        const auto count = index(bins_.bins());
-        std::vector<std::vector<std::int32_t>> words(count);
-        std::vector<std::int64_t> stratum(count);
-        parallel_for(bins_.bins(), threads_, [&](std::int64_t bin) {
-            words[index(bin)] = words_of(codes(bin));
-            stratum[index(bin)] = stratum_of(codes(bin));
-        });
-        std::vector<double> rates(index(strata * word_count), 1.0);
-        std::array<double, strata> sizes{};
-        for (std::size_t bin = 0; bin < count; ++bin) {
-            sizes[index(stratum[bin])] += 1;
-            for (const std::int32_t word : words[bin])
-                rates[index(stratum[bin] * word_count + word)] += 1;
-        }
-        for (std::int64_t i = 0; i < std::ssize(rates); ++i)
-            rates[index(i)] /= sizes[index(i / word_count)] + 20;
-        std::vector<std::vector<Seed>> found(index(bins_.labels));
-        parallel_for(bins_.labels, threads_, [&](std::int64_t label) {
-            const std::vector<std::int64_t> with = bins_of(label);
-            if (std::ssize(with) < search_.fewest_bins) return;
-            std::vector<double> seen(word_count), expected(word_count);
-            std::array<double, strata> mine{};
-            for (const std::int64_t bin : with) {
-                mine[index(stratum[index(bin)])] += 1;
-                for (const std::int32_t word : words[index(bin)])
-                    seen[index(word)] += 1;
+    /// Bins of the background without the label, evenly spaced.
+    std::vector<std::int64_t> some_without(std::int64_t label) const {
+        auto with = bins_.with[index(label)].begin();
+        const auto end = bins_.with[index(label)].end();
+        std::vector<std::int64_t> others;
+        for (std::int64_t bin = 0; bin < bins_.background; ++bin) {
+            if (with != end && *with == bin) {
+                ++with;
+            } else {
+                others.push_back(bin);
             }
-            for (std::int64_t i = 0; i < std::ssize(rates); ++i)
-                expected[index(i % word_count)] += mine[index(i / word_count)] * rates[index(i)];
-            found[index(label)] = best_words(label, seen, expected);
-        });
-        std::vector<Seed> all;
-        for (const std::vector<Seed>& some : found)
-            all.insert(all.end(), some.begin(), some.end());
-        std::ranges::stable_sort(all, std::greater{}, &Seed::z);
-        return all;
-    }
-
-    std::vector<Seed> best_words(std::int64_t label, std::span<const double> seen,
-                                 std::span<const double> expected) const {
-        constexpr double fewest = 4;
-        std::vector<Seed> words;
-        for (std::int32_t word = 0; word < word_count; ++word) {
-            const double much = expected[index(word)];
-            if (seen[index(word)] >= fewest)
-                words.push_back({(seen[index(word)] - much) / std::sqrt(much + 1), label, word});
         }
-        std::ranges::stable_sort(words, std::greater{}, &Seed::z);
-        words.resize(std::min(words.size(), index(search_.words)));
-        return words;
+        const std::size_t step = std::max(sample_step, (others.size() + most_others - 1) / most_others);
+        for (std::size_t i = 0; i * step < others.size(); ++i)
+            others[i] = others[i * step];
+        others.resize((others.size() + step - 1) / step);
+        return others;
     }
 
-    Motif begun_by(const Seed& seed) const {
+    Motif begun_by(const SeedWord& seed) const {
         Motif motif{.odds = std::vector<float>(index(search_.width * letters)), .label = seed.label};
         const std::int64_t first = (search_.width - word_length) / 2;
         for (std::int64_t i = 0; i < word_length; ++i) {
@@ -211,36 +96,42 @@ private:
         return motif;
     }
 
-    /// The score that one of `others` in thirty-three or so reaches.
-    float usual_best(const Scanner& scanner, std::span<const std::int64_t> others) const {
-        std::vector<float> scores((others.size() + sample_step - 1) / sample_step);
-        parallel_for(std::ssize(scores), threads_, [&](std::int64_t i) {
-            scores[index(i)] = scanner.best(codes(others[index(i) * sample_step])).score;
-        });
+    /// The best site of each bin.
+    template <typename Bins>
+    std::vector<Site> sites_in(const Bins& bins, const MotifScanner& scanner) const {
+        std::vector<Site> sites(bins.size());
+        parallel_for(std::ssize(bins), threads_,
+                     [&](std::int64_t i) { sites[index(i)] = scanner.best(bins_.codes_of(bins[index(i)])); });
+        return sites;
+    }
+
+    /// The score that one of these sites in thirty-three or so reaches.
+    static float usual_best(std::vector<Site> sites) {
         const auto place =
-            scores.begin() + static_cast<std::ptrdiff_t>(static_cast<double>(scores.size()) * (1 - common));
-        std::nth_element(scores.begin(), place, scores.end());
-        return *place;
+            sites.begin() + static_cast<std::ptrdiff_t>(static_cast<double>(sites.size()) * (1 - common));
+        std::ranges::nth_element(sites, place, {}, &Site::score);
+        return place->score;
     }
 
     /// False where too few of the label's bins have the motif.
     bool refine(Motif& motif) const {
-        const std::vector<std::int64_t> with = bins_of(motif.label), others = bins_of(motif.label, false);
+        const std::vector<std::int32_t>& with = bins_.with[index(motif.label)];
+        const std::vector<std::int64_t> others = some_without(motif.label);
         if (others.empty()) return false;
         for (std::int64_t round = 0; round < rounds; ++round) {
-            const Scanner scanner(motif.odds, search_.width);
-            const float least = usual_best(scanner, others);
+            const MotifScanner scanner(motif.odds, search_.width);
+            const float least = usual_best(sites_in(others, scanner));
             std::vector<Letters> counts(index(search_.width));
             for (Letters& place : counts)
                 for (std::size_t letter = 0; letter < letters; ++letter)
                     place[letter] = pseudocount * background_[letter];
             motif.sites = 0;
-            for (const std::int64_t bin : with) {
-                const Scanner::Site site = scanner.best(codes(bin));
-                if (site.score < least) continue;
+            const std::vector<Site> sites = sites_in(with, scanner);
+            for (std::size_t i = 0; i < with.size(); ++i) {
+                if (sites[i].score < least) continue;
                 ++motif.sites;
-                count_letters(codes(bin).subspan(index(site.begin), index(search_.width)), site.reverse,
-                              counts);
+                count_letters(bins_.codes_of(with[i]).subspan(index(sites[i].begin), index(search_.width)),
+                              sites[i].reverse, counts);
             }
             motif.enrichment = static_cast<double>(motif.sites) / static_cast<double>(with.size()) / common;
             if (motif.sites < fewest_sites) return false;

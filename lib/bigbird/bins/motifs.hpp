@@ -12,13 +12,24 @@
 
 namespace bigbird::bins {
 
-/// Bins of `length` bases each with their labels.
+/// Bins of `length` bases each with their labels: all bins, or a sample in which rare labels have more bins
+/// than their share.
 struct LabelledSequence {
-    std::int64_t length = 200, labels = 0;
+    std::int64_t length = 200;
     std::vector<std::uint8_t> codes{};  ///< (bins, length), as base_channels() takes them
-    std::vector<std::uint8_t> truth{};  ///< (bins, labels), 0 or 1
+    /// The first bins: all there are, or a random sample of them. The rest is bins with a label only.
+    std::int64_t background = 0;
+    /// For each label the bins that have it, ascending: all that the background has, and of the others a
+    /// random sample, so that the whole is a random sample of the label's bins.
+    std::vector<std::vector<std::int32_t>> with{};
 
     std::int64_t bins() const { return static_cast<std::int64_t>(codes.size()) / length; }
+    std::int64_t labels() const { return static_cast<std::int64_t>(with.size()); }
+    /// Of `count` bins from `bin` on.
+    std::span<const std::uint8_t> codes_of(std::int64_t bin, std::int64_t count = 1) const {
+        return std::span(codes).subspan(static_cast<std::size_t>(bin * length),
+                                        static_cast<std::size_t>(count * length));
+    }
 };
 
 inline constexpr std::int64_t least_motif_width = 9;
@@ -41,7 +52,8 @@ struct Motif {
 /// A word of 8 bases begins each motif: one that the label's bins have more often than bins of the same GC
 /// content do. Rounds of alignment to the best site of each bin make it `width` bases long. Both strands
 /// count. What resembles a motif found before, or tells the label's bins too little, is left out. Best
-/// words first. Throws ConfigError where the search is not possible.
+/// words first; at most 700 are tried. Takes seconds for the largest sample. Throws ConfigError where the
+/// search is not possible.
 std::vector<Motif> find_motifs(const LabelledSequence& bins, const MotifSearch& search, int threads);
 
 /// Writes motifs, centred, over the first filters: each less its mean at a place, with `norm` as its norm,

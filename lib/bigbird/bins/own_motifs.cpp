@@ -7,6 +7,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace bigbird::bins {
 
@@ -29,30 +30,57 @@ at::Tensor best_sites(const at::Tensor& filters, const LabelledSequence& bins) {
     return at::cat(sites);
 }
 
-/// Ranks from 1 within each column, those of equal values their mean.
-at::Tensor ranks_of(const at::Tensor& values) {
-    const auto rows = static_cast<double>(values.size(0));
-    const at::Tensor columns = values.t().contiguous();
-    const at::Tensor sorted = std::get<0>(columns.sort(1));
-    const at::Tensor below = at::searchsorted(sorted, columns, false, false);
-    const at::Tensor up_to = at::searchsorted(sorted, columns, false, true);
-    return ((below + up_to).to(at::kDouble) + 1).div_(2).t().clamp(1, rows);
+/// For each bin how many of the background have a lesser value of a filter, those of equal values as half.
+at::Tensor background_below(const at::Tensor& values, std::int64_t background) {
+    const at::Tensor sorted = std::get<0>(values.narrow(0, 0, background).sort());
+    const at::Tensor below = at::searchsorted(sorted, values, false, false);
+    const at::Tensor up_to = at::searchsorted(sorted, values, false, true);
+    return (below + up_to).to(at::kDouble).div_(2);
 }
+
+/// Of one label, how its bins compare with the background's others.
+struct LabelCounts {
+    double ones, ones_of_background, zeros;
+    LabelCounts(const LabelledSequence& bins, const std::vector<std::int32_t>& with)
+        : ones(static_cast<double>(with.size())),
+          ones_of_background(
+              static_cast<double>(std::ranges::lower_bound(with, bins.background) - with.begin())),
+          zeros(static_cast<double>(bins.background) - ones_of_background) {}
+    bool has_enough() const { return ones >= fewest_bins && zeros > 0; }
+    /// `below`: the sum of background_below() over the label's bins. Of the label's bins in the background,
+    /// which it counts, half are less than another one.
+    double auroc(double below) const {
+        return has_enough() ? (below - ones * ones_of_background / 2) / (ones * zeros) : 0.5;
+    }
+    /// The standard error of an AUROC of 0.5.
+    double error() const { return std::sqrt((ones + zeros + 1) / std::max(12 * ones * zeros, 1.0)); }
+};
 
 struct Tells {
     at::Tensor aurocs;  // (labels, filters); 0.5 where a label has too few bins
-    at::Tensor errors;  // (labels): the standard error of an AUROC of 0.5
+    at::Tensor errors;  // (labels)
 };
 
 Tells tells_of(const at::Tensor& sites, const LabelledSequence& bins) {
-    const at::Tensor truth = at::tensor(at::ArrayRef<std::uint8_t>(bins.truth), at::kByte)
-                                 .view({bins.bins(), bins.labels})
-                                 .to(at::kDouble);
-    const at::Tensor ones = truth.sum(0).unsqueeze(1), zeros = static_cast<double>(bins.bins()) - ones;
-    const at::Tensor sums = at::matmul(truth.t(), ranks_of(sites));  // of the ranks of a label's bins
-    const at::Tensor aurocs = (sums - ones * (ones + 1) / 2) / (ones * zeros).clamp_min(1);
-    return {at::where((ones >= fewest_bins).logical_and(zeros > 0), aurocs, 0.5),
-            ((ones + zeros + 1) / (12 * ones * zeros).clamp_min(1)).sqrt().squeeze(1)};
+    std::vector<LabelCounts> counts;
+    for (const std::vector<std::int32_t>& with : bins.with)
+        counts.emplace_back(bins, with);
+    at::Tensor errors = at::empty({bins.labels()}, at::kDouble);
+    for (std::size_t label = 0; label < counts.size(); ++label)
+        errors.mutable_data_ptr<double>()[label] = counts[label].error();
+    at::Tensor aurocs = at::empty({sites.size(1), bins.labels()}, at::kDouble);
+    auto* out = aurocs.mutable_data_ptr<double>();
+    for (std::int64_t filter = 0; filter < sites.size(1); ++filter) {
+        const at::Tensor below = background_below(sites.select(1, filter).contiguous(), bins.background);
+        const double* const of_bin = below.const_data_ptr<double>();
+        for (std::size_t label = 0; label < counts.size(); ++label) {
+            double sum = 0;
+            for (const std::int32_t bin : bins.with[label])
+                sum += of_bin[bin];
+            *out++ = counts[label].auroc(sum);
+        }
+    }
+    return {aurocs.t().contiguous(), errors};
 }
 
 }  // namespace
@@ -66,8 +94,9 @@ OwnMotifs choose_own_motifs(const at::Tensor& filters, const LabelledSequence& b
     const at::Tensor leads = lead >= (least_errors * tells.errors).clamp_min(least_lead);  // (labels)
     const at::Tensor is_own =
         at::zeros_like(sorted).scatter(1, order.narrow(1, 0, 1), 1.0) * leads.unsqueeze(1);
-    const at::Tensor deviation = sites.std(0).clamp_min(1e-6);
-    return {.mean = sites.mean(0), .weight = (first_weight * is_own / deviation).to(at::kFloat)};
+    const at::Tensor usual = sites.narrow(0, 0, bins.background);
+    const at::Tensor deviation = usual.std(0).clamp_min(1e-6);
+    return {.mean = usual.mean(0), .weight = (first_weight * is_own / deviation).to(at::kFloat)};
 }
 
 }  // namespace bigbird::bins

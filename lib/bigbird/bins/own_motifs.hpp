@@ -17,7 +17,8 @@ struct OwnMotifs {
 };
 
 /// Chosen on `bins`: of a label with 15 bins or more, the filter of largest AUROC, where that is above the
-/// sixth largest by 0.05 and by two standard errors. Its weight is 1 over the deviation of its sites.
+/// sixth largest by 0.05 and by two standard errors. Its weight is 1 over the deviation of its sites in the
+/// background, their mean is the background's.
 /// filters: (filters, 4, width) float32 on the CPU; both strands count.
 OwnMotifs choose_own_motifs(const at::Tensor& filters, const LabelledSequence& bins);
 

@@ -64,7 +64,7 @@ void BitRowsWriter::require_good() const {
 }
 
 BitMatrix::BitMatrix(const std::filesystem::path& path, std::int64_t rows, std::size_t columns)
-    : file_(path), row_bytes_((columns + 7) / 8) {
+    : file_(path), columns_(columns), row_bytes_((columns + 7) / 8) {
     if (!is_npy_of(file_.bytes(), type, rows, row_bytes_)) {
         throw InputError("is not the label matrix of " + std::to_string(rows) + " rows and " +
                              std::to_string(columns) +

@@ -6,8 +6,11 @@
 
 #include "bigbird/core/formats/mapped_file.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <span>
@@ -76,11 +79,24 @@ public:
                  (column % 8)) &
                 1U) != 0;
     }
+    /// Calls visit(column) for each 1 of a row, ascending; the 0s cost next to nothing.
+    template <typename Visit>
+    void for_each_one(std::int64_t row, const Visit& visit) const {
+        const auto bytes = data_.subspan(static_cast<std::size_t>(row) * row_bytes_, row_bytes_);
+        for (std::size_t begin = 0; begin < row_bytes_; begin += sizeof(std::uint64_t)) {
+            std::uint64_t word = 0;  // little-endian
+            std::memcpy(&word, &bytes[begin], std::min(sizeof word, row_bytes_ - begin));
+            for (; word != 0; word &= word - 1) {
+                const std::size_t column = 8 * begin + static_cast<std::size_t>(std::countr_zero(word));
+                if (column < columns_) visit(column);
+            }
+        }
+    }
 
 private:
     MappedFile file_;
     std::span<const std::byte> data_;
-    std::size_t row_bytes_;
+    std::size_t columns_, row_bytes_;
 };
 
 }  // namespace bigbird::examples

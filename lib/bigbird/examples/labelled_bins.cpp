@@ -11,6 +11,7 @@
 #include "bigbird/genome/text/text_input.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -128,9 +129,8 @@ LabelledBins LabelledBins::load(const fs::path& directory) {
 
 void LabelledBins::copy_labels(std::int64_t row, std::span<std::uint8_t> out) const {
     BIGBIRD_EXPECTS(out.size() == labels_.size(), "one place for each label is needed");
-    for (std::size_t label = 0; label < out.size(); ++label) {
-        out[label] = matrix_.get(row, label) ? 1 : 0;
-    }
+    std::ranges::fill(out, std::uint8_t{0});
+    for_each_label(row, [&](std::size_t label) { out[label] = 1; });
 }
 
 std::string LabelledBins::sequence(const std::string& contig, std::int64_t begin, std::int64_t end) const {

@@ -59,6 +59,11 @@ public:
     std::span<const BinStretch> stretches() const { return stretches_; }
     /// Labels, 0 or 1 each, of the bin at `row` of bins.npy.
     void copy_labels(std::int64_t row, std::span<std::uint8_t> out) const;
+    /// Calls visit(label) for each label that the bin at `row` has, ascending.
+    template <typename Visit>
+    void for_each_label(std::int64_t row, const Visit& visit) const {
+        matrix_.for_each_one(row, visit);
+    }
     /// Exactly end - begin letters; N outside the contig and where the folder holds no sequence.
     std::string sequence(const std::string& contig, std::int64_t begin, std::int64_t end) const;
 

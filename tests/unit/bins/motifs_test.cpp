@@ -33,9 +33,9 @@ std::vector<std::uint8_t> reverse_complement(std::vector<std::uint8_t> codes) {
 /// 1,200 random bins of 100 bases, one in twelve with the motif, of which each letter is another one in ten
 /// times; label 0 is random.
 LabelledSequence some_bins(double errors = 0.1) {
-    LabelledSequence bins{.length = 100, .labels = 2};
+    LabelledSequence bins{.length = 100, .background = 1200, .with = {{}, {}}};
     Rng rng = Rng(4).split("bins");
-    for (std::int64_t bin = 0; bin < 1200; ++bin) {
+    for (std::int32_t bin = 0; bin < 1200; ++bin) {
         std::vector<std::uint8_t> codes;
         for (std::int64_t i = 0; i < bins.length; ++i)
             codes.push_back(static_cast<std::uint8_t>(rng.between(0, 3)));
@@ -48,8 +48,8 @@ LabelledSequence some_bins(double errors = 0.1) {
             std::ranges::copy(site, codes.begin() + rng.between(0, 100 - std::ssize(site)));
         }
         bins.codes.insert(bins.codes.end(), codes.begin(), codes.end());
-        bins.truth.push_back(rng.between(0, 11) == 0 ? 1 : 0);
-        bins.truth.push_back(with ? 1 : 0);
+        if (rng.between(0, 11) == 0) bins.with[0].push_back(bin);
+        if (with) bins.with[1].push_back(bin);
     }
     return bins;
 }
@@ -90,8 +90,27 @@ DOCTEST_TEST_CASE("motifs: the same for any number of threads; rare labels are n
     for (std::size_t i = 0; i < one.size(); ++i)
         DOCTEST_CHECK(one[i].odds == four[i].odds);
     DOCTEST_CHECK(find_motifs(bins, {.fewest_bins = 200}, 1).empty());
-    DOCTEST_CHECK(find_motifs({.length = 100, .labels = 2}, {}, 1).empty());
+    DOCTEST_CHECK(find_motifs({.length = 100, .with = {{}, {}}}, {}, 1).empty());
     DOCTEST_CHECK(find_motifs(bins, {.width = 11, .most = 1}, 1).size() == 1);
+}
+
+DOCTEST_TEST_CASE("motifs: bins beside the background count for their label only") {
+    const LabelledSequence all = some_bins();
+    LabelledSequence some{.length = 100, .background = 600, .with = all.with};
+    std::erase_if(some.with[0], [](std::int32_t bin) { return bin >= 600; });
+    const auto half = all.codes_of(0, 600);
+    some.codes.assign(half.begin(), half.end());
+    some.with[1].clear();
+    for (const std::int32_t bin : all.with[1]) {
+        some.with[1].push_back(bin < 600 ? bin : static_cast<std::int32_t>(some.bins()));
+        const auto codes = all.codes_of(bin);
+        if (bin >= 600) some.codes.insert(some.codes.end(), codes.begin(), codes.end());
+    }
+    const Motif from_all = find_motifs(all, {.width = 15}, 1).front(),
+                from_some = find_motifs(some, {.width = 15}, 1).front();
+    DOCTEST_CHECK(from_some.label == 1);
+    DOCTEST_CHECK(letters_of(from_some) == letters_of(from_all));
+    DOCTEST_CHECK(std::abs(from_some.sites - from_all.sites) < 5);
 }
 
 DOCTEST_TEST_CASE("motifs: N is no letter of a word or a site, and widths that cannot be are refused") {

@@ -18,9 +18,9 @@ constexpr std::array<int, 9> site{2, 0, 3, 3, 0, 2, 1, 1, 3};  // GATTAGCCT
 /// 600 random bins of 50 bases. Label 0 means the site, on either strand; label 1 nothing; label 2 the site,
 /// but in too few bins.
 LabelledSequence some_bins() {
-    LabelledSequence bins{.length = 50, .labels = 3};
+    LabelledSequence bins{.length = 50, .background = 600, .with = {{}, {}, {}}};
     Rng rng = Rng(8).split("bins");
-    for (std::int64_t bin = 0; bin < 600; ++bin) {
+    for (std::int32_t bin = 0; bin < 600; ++bin) {
         std::vector<std::uint8_t> codes;
         for (std::int64_t i = 0; i < bins.length; ++i)
             codes.push_back(static_cast<std::uint8_t>(rng.between(0, 3)));
@@ -30,7 +30,9 @@ LabelledSequence some_bins() {
             codes[20 + i] = static_cast<std::uint8_t>(reverse ? 3 - site[site.size() - 1 - i] : site[i]);
         }
         bins.codes.insert(bins.codes.end(), codes.begin(), codes.end());
-        bins.truth.insert(bins.truth.end(), {with, rng.between(0, 9) == 0, with && bin < 100});
+        if (with) bins.with[0].push_back(bin);
+        if (rng.between(0, 9) == 0) bins.with[1].push_back(bin);
+        if (with && bin < 100) bins.with[2].push_back(bin);
     }
     return bins;
 }
@@ -88,6 +90,30 @@ DOCTEST_TEST_CASE("own motifs: mean and weight are of the best sites, base by ba
     const at::Tensor all = at::tensor(sites);
     DOCTEST_CHECK(own.mean[2].item<double>() == doctest::Approx(all.mean().item<double>()));
     DOCTEST_CHECK(own.weight[0][2].item<double>() == doctest::Approx(1 / all.std().item<double>()));
+}
+
+DOCTEST_TEST_CASE("own motifs: of a sample in which a label has more than its share, as of all") {
+    const LabelledSequence all = some_bins();
+    LabelledSequence some = all;
+    some.background = 300;
+    some.codes.resize(300 * 50);
+    for (std::size_t label = 0; label < 3; ++label) {
+        for (std::int32_t& bin : some.with[label]) {
+            if (bin < 300) continue;
+            const auto codes = all.codes_of(bin);
+            bin = static_cast<std::int32_t>(some.bins());
+            some.codes.insert(some.codes.end(), codes.begin(), codes.end());
+        }
+    }
+    LabelledSequence background = some;
+    background.codes.resize(300 * 50);
+    for (std::vector<std::int32_t>& with : background.with)
+        std::erase_if(with, [](std::int32_t bin) { return bin >= 300; });
+    const OwnMotifs own = choose_own_motifs(some_filters(), some),
+                    of_background = choose_own_motifs(some_filters(), background);
+    DOCTEST_CHECK(own.weight.count_nonzero().item<int>() == 1);
+    DOCTEST_CHECK(at::equal(own.weight, of_background.weight));
+    DOCTEST_CHECK(at::equal(own.mean, of_background.mean));
 }
 
 DOCTEST_TEST_CASE("own motifs: where several filters tell a label alike, none is its own") {

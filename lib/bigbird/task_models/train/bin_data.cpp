@@ -7,6 +7,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/task_models/train/bin_sample.hpp"
 
 #include <algorithm>
 
@@ -15,6 +16,11 @@ namespace bigbird::task_models {
 namespace {
 
 constexpr double most_n = 0.5;  // of a bin that counts is less
+/// Of one validation, which takes some 16 bytes of memory for each.
+constexpr std::int64_t most_logits = std::int64_t{1} << 24;
+/// Bins that motifs are looked for in, and those that decide which of them is a label's own.
+constexpr SampleSize search_size{.background = 131072, .of_label = 2000, .of_labels = 400000};
+constexpr SampleSize choice_size{.background = 32768, .of_label = 1000, .of_labels = 131072};
 
 /// For each bin of a stretch whether it counts.
 std::vector<bool> counting_bins(const examples::LabelledBins& bins, const examples::BinStretch& stretch) {
@@ -29,6 +35,15 @@ std::vector<bool> counting_bins(const examples::LabelledBins& bins, const exampl
 
 }  // namespace
 
+std::vector<BinWindow> evenly_spaced(std::vector<BinWindow> windows, std::int64_t most) {
+    const std::int64_t count = std::ssize(windows);
+    if (count <= most) return windows;
+    for (std::int64_t i = 0; i < most; ++i)
+        windows[static_cast<std::size_t>(i)] = windows[static_cast<std::size_t>(i * count / most)];
+    windows.resize(static_cast<std::size_t>(most));
+    return windows;
+}
+
 BinWindows::BinWindows(const examples::LabelledBins& bins, const bins::Grid& grid, examples::Split split,
                        int threads)
     : bins_(bins), grid_(grid), split_(split) {
@@ -40,19 +55,25 @@ BinWindows::BinWindows(const examples::LabelledBins& bins, const bins::Grid& gri
     });
     for (std::size_t s = 0; s < stretches.size(); ++s) {
         counts[s].resize(static_cast<std::size_t>(stretches[s].count), false);
-        for (std::size_t i = 0; i < counts[s].size(); ++i) {
-            counts_.push_back(counts[s][i]);
-            if (counts[s][i]) {
-                usable_.push_back(
-                    {static_cast<std::uint32_t>(s), stretches[s].first + static_cast<std::int64_t>(i)});
-            }
-        }
+        for (const bool one : counts[s])
+            counts_.push_back(one);
     }
 }
 
 bool BinWindows::is_usable(const examples::BinStretch& stretch, std::int64_t bin) const {
     return bin >= stretch.first && bin < stretch.first + stretch.count &&
-           counts_[static_cast<std::size_t>(stretch.row + bin - stretch.first)];
+           counts_[stretch.row + bin - stretch.first];
+}
+
+std::size_t BinWindows::stretch_of(std::int64_t row) const {
+    const auto after = std::ranges::upper_bound(bins_.stretches(), row, {}, &examples::BinStretch::row);
+    return static_cast<std::size_t>(after - bins_.stretches().begin() - 1);
+}
+
+std::string BinWindows::sequence_of(std::int64_t row) const {
+    const examples::BinStretch& stretch = bins_.stretches()[stretch_of(row)];
+    const std::int64_t begin = (stretch.first + row - stretch.row) * grid_.bin;
+    return bins_.sequence(stretch.contig, begin, begin + grid_.bin);
 }
 
 std::int64_t BinWindows::counted(const BinWindow& window) const {
@@ -65,41 +86,19 @@ std::int64_t BinWindows::counted(const BinWindow& window) const {
 
 std::vector<std::int64_t> BinWindows::positives() const {
     std::vector<std::int64_t> sums(bins_.label_table().size());
-    std::vector<std::uint8_t> labels(sums.size());
-    for (const Place& place : usable_) {
-        const examples::BinStretch& stretch = bins_.stretches()[place.stretch];
-        bins_.copy_labels(stretch.row + place.bin - stretch.first, labels);
-        for (std::size_t i = 0; i < sums.size(); ++i)
-            sums[i] += labels[i];
-    }
+    for_each_row([&](std::int64_t row) { bins_.for_each_label(row, [&](std::size_t i) { ++sums[i]; }); });
     return sums;
 }
 
-bins::LabelledSequence BinWindows::labelled_sequence() const {
-    const std::size_t labels = bins_.label_table().size();
-    bins::LabelledSequence all{.length = grid_.bin, .labels = static_cast<std::int64_t>(labels)};
-    all.truth.resize(usable_.size() * labels);
-    auto row = std::span(all.truth);
-    for (const Place& place : usable_) {
-        const examples::BinStretch& stretch = bins_.stretches()[place.stretch];
-        const std::string dna =
-            bins_.sequence(stretch.contig, place.bin * grid_.bin, (place.bin + 1) * grid_.bin);
-        const at::Tensor codes = bins::codes_of(dna);
-        const auto* const first = codes.const_data_ptr<std::uint8_t>();
-        all.codes.insert(all.codes.end(), first, first + codes.numel());
-        bins_.copy_labels(stretch.row + place.bin - stretch.first, row.first(labels));
-        row = row.subspan(labels);
-    }
-    return all;
-}
-
 BinWindow BinWindows::draw(Rng rng, std::int64_t shift, bool both_strands) const {
-    BIGBIRD_EXPECTS(!usable_.empty(), "no bin to draw");
-    const Place& place = usable_[static_cast<std::size_t>(rng.between(0, usable() - 1))];
-    const examples::BinStretch& stretch = bins_.stretches()[place.stretch];
-    const std::int64_t least = std::max(stretch.first, place.bin - grid_.window_bins + 1);
-    const std::int64_t most = std::min(place.bin, stretch.first + stretch.count - grid_.window_bins);
-    BinWindow window{.stretch = place.stretch,
+    BIGBIRD_EXPECTS(usable() > 0, "no bin to draw");
+    const std::int64_t row = this->row(rng.between(0, usable() - 1));
+    const std::size_t index = stretch_of(row);
+    const examples::BinStretch& stretch = bins_.stretches()[index];
+    const std::int64_t bin = stretch.first + row - stretch.row;
+    const std::int64_t least = std::max(stretch.first, bin - grid_.window_bins + 1);
+    const std::int64_t most = std::min(bin, stretch.first + stretch.count - grid_.window_bins);
+    BinWindow window{.stretch = index,
                      .first = most < least ? stretch.first : rng.between(least, most),
                      .counted_end = grid_.window_bins};
     window.shift = rng.between(-shift, shift);
@@ -166,7 +165,10 @@ BinData::BinData(std::shared_ptr<const BinNetwork> network, const examples::Labe
     if (std::ranges::all_of(positives_, [](std::int64_t count) { return count == 0; })) {
         throw InputError("--examples has no bin of train with a label: there is nothing to learn");
     }
-    if (validation_.usable() > 0) tiles_ = validation_.tiles();
+    if (validation_.usable() > 0) {
+        const std::int64_t bins_of_tile = grid_.core_bins() * static_cast<std::int64_t>(positives_.size());
+        tiles_ = evenly_spaced(validation_.tiles(), std::max<std::int64_t>(1, most_logits / bins_of_tile));
+    }
 }
 
 std::unique_ptr<Target> BinData::target(const at::Device& device) const {
@@ -191,15 +193,17 @@ void BinData::plant(const BinNetwork& network, bool speaks) const {
     if (!filters.defined()) return;
     const bins::MotifSearch search{.width = std::max(filters.size(2), bins::least_motif_width),
                                    .most = std::min(of_bins_.motifs, filters.size(0))};
-    const bins::LabelledSequence sequence = training_.labelled_sequence();
-    const std::vector<bins::Motif> motifs = bins::find_motifs(sequence, search, threads_);
+    const Rng rng = Rng(spec_.seed).split("motifs");
+    const std::vector<bins::Motif> motifs =
+        bins::find_motifs(sample_of(training_, search_size, rng), search, threads_);
     const at::NoGradGuard no_gradients;
     at::Tensor planted = filters.cpu();
     bins::plant_motifs(planted, motifs, norm);
     filters.copy_(planted);
     std::int64_t own = 0;
     if (const bins::OwnMotifs head = network.own_motifs(); head.weight.defined()) {
-        const bins::OwnMotifs chosen = choose_own_motifs(planted.narrow(0, 0, head.mean.size(0)), sequence);
+        const bins::OwnMotifs chosen = choose_own_motifs(planted.narrow(0, 0, head.mean.size(0)),
+                                                         sample_of(training_, choice_size, rng));
         head.mean.copy_(chosen.mean);
         head.weight.copy_(chosen.weight);
         own = chosen.weight.count_nonzero().item<std::int64_t>();
@@ -220,6 +224,11 @@ void BinData::say(const TaskNetwork& network, std::int64_t steps, std::int64_t b
         "bin seen {:.1f} times",
         training_.usable(), validation_.usable(), parameters, steps, batch_size, grid_.window_bins,
         seen / static_cast<double>(training_.usable()));
+    std::int64_t measured = 0;
+    for (const BinWindow& tile : tiles_)
+        measured += validation_.counted(tile);
+    if (measured < validation_.usable())
+        log_info("{} of the bins for validation, evenly spaced, are measured", measured);
 }
 
 BinWindow BinData::sample(std::int64_t number) const {

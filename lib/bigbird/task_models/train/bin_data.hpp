@@ -5,7 +5,7 @@
 #pragma once
 
 #include "bigbird/bins/grid.hpp"
-#include "bigbird/bins/motifs.hpp"
+#include "bigbird/core/ranked_bits.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
 #include "bigbird/task_models/specs/finetune_spec.hpp"
@@ -30,6 +30,9 @@ struct BinWindow {
     bool operator==(const BinWindow&) const = default;
 };
 
+/// At most `most` of the windows, evenly spaced, in order. Needs most > 0.
+std::vector<BinWindow> evenly_spaced(std::vector<BinWindow> windows, std::int64_t most);
+
 /// Cuts windows of one split. Const calls are thread-safe.
 class BinWindows {
 public:
@@ -39,14 +42,23 @@ public:
                int threads);
 
     /// Bins that count.
-    std::int64_t usable() const { return static_cast<std::int64_t>(usable_.size()); }
+    std::int64_t usable() const { return counts_.ones(); }
     /// How many of them have each label.
     std::vector<std::int64_t> positives() const;
     /// How many of a window's bins count.
     std::int64_t counted(const BinWindow& window) const;
 
-    /// The sequence and labels of the bins that count, in order.
-    bins::LabelledSequence labelled_sequence() const;
+    /// The row of bins.npy of the i-th bin that counts.
+    std::int64_t row(std::int64_t i) const { return counts_.place_of(i); }
+    /// Calls visit(row) for each bin that counts, in order.
+    template <typename Visit>
+    void for_each_row(const Visit& visit) const {
+        for (std::int64_t row = 0; row < counts_.size(); ++row)
+            if (counts_[row]) visit(row);
+    }
+    /// The letters of the bin at a row of bins.npy.
+    std::string sequence_of(std::int64_t row) const;
+    const examples::LabelledBins& bins() const { return bins_; }
 
     /// A window about a bin drawn at random, at a random place of the window, shifted by at most `shift`
     /// bases, on a random strand where `both_strands`. All its bins count. Needs usable() > 0.
@@ -61,17 +73,15 @@ public:
                      std::span<std::uint8_t> counts) const;
 
 private:
-    struct Place {
-        std::uint32_t stretch = 0;
-        std::int64_t bin = 0;
-    };
     bool is_usable(const examples::BinStretch& stretch, std::int64_t bin) const;
+
+    /// Of LabelledBins::stretches(), the one that has a row of bins.npy.
+    std::size_t stretch_of(std::int64_t row) const;
 
     const examples::LabelledBins& bins_;
     bins::Grid grid_;
     examples::Split split_;
-    std::vector<bool> counts_;   // by row of bins.npy
-    std::vector<Place> usable_;  // in order
+    RankedBits counts_;  // by row of bins.npy
 };
 
 /// Every bin of a window is in the loss. Samples are drawn.
@@ -108,7 +118,7 @@ private:
     int threads_;
     BinWindows training_, validation_;
     std::vector<std::int64_t> positives_;  // of each label among the bins of train
-    std::vector<BinWindow> tiles_;         // of validation
+    std::vector<BinWindow> tiles_;         // of validation, or of a part of it, evenly spaced
 };
 
 }  // namespace bigbird::task_models

@@ -50,21 +50,6 @@ DOCTEST_TEST_CASE("bin_data: bins that are N do not count, labels are those of t
     }
 }
 
-DOCTEST_TEST_CASE("bin_data: sequence and labels of the bins that count") {
-    const Scene scene;
-    const bins::LabelledSequence all = scene.windows(Split::train).labelled_sequence();
-    DOCTEST_CHECK(all.length == 20);
-    DOCTEST_CHECK(all.bins() == 55);
-    DOCTEST_CHECK(all.truth.size() == 110);
-    for (const std::size_t i : {std::size_t{0}, std::size_t{19}, std::size_t{20}, std::size_t{54}}) {
-        const std::size_t bin = i < 20 ? i : i + 5;  // N between
-        for (std::size_t base = 0; base < 20; ++base)
-            DOCTEST_CHECK("ACGT"[all.codes[20 * i + base]] == scene.genome.dna[20 * bin + base]);
-        DOCTEST_CHECK(all.truth[2 * i] == (scene.genome.labels[bin] & 1U));
-        DOCTEST_CHECK(all.truth[2 * i + 1] == (scene.genome.labels[bin] >> 1U));
-    }
-}
-
 DOCTEST_TEST_CASE("bin_data: a window sees nothing beyond its stretch") {
     const Scene scene;
     const std::string& dna = scene.genome.dna;
@@ -113,6 +98,18 @@ DOCTEST_TEST_CASE("bin_data: draws lie in the split, count a bin, and reach all 
     DOCTEST_CHECK((shifts == std::set<std::int64_t>{-3, -2, -1, 0, 1, 2, 3}));
     DOCTEST_CHECK((forward && reverse));
     DOCTEST_CHECK_FALSE(windows.draw(Rng(1), 0, false).reverse);
+}
+
+DOCTEST_TEST_CASE("bin_data: of many windows, some that are evenly spaced; of few, all") {
+    std::vector<BinWindow> windows(10);
+    for (std::size_t i = 0; i < windows.size(); ++i)
+        windows[i].first = static_cast<std::int64_t>(i);
+    DOCTEST_CHECK(evenly_spaced(windows, 10) == windows);
+    DOCTEST_CHECK(evenly_spaced(windows, 11) == windows);
+    std::vector<std::int64_t> firsts;
+    for (const BinWindow& window : evenly_spaced(windows, 4))
+        firsts.push_back(window.first);
+    DOCTEST_CHECK((firsts == std::vector<std::int64_t>{0, 2, 5, 7}));
 }
 
 DOCTEST_TEST_CASE("bin_data: tiles count each bin of the split once") {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where in a bin a motif fits best.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace bigbird::bins {
+
+struct Site {
+    float score = -std::numeric_limits<float>::infinity();
+    std::int64_t begin = 0;
+    bool reverse = false;
+};
+
+/// Sums a motif's odds over its places, N as the mean of the four letters. Const calls are thread-safe.
+class MotifScanner {
+public:
+    /// odds: (width, 4), letters in the order A C G T.
+    MotifScanner(std::span<const float> odds, std::int64_t width);
+    /// The first of the best sites, this strand's before the other's. codes: 0 to 4, at least `width`.
+    Site best(std::span<const std::uint8_t> codes) const;
+
+private:
+    /// What a letter adds on either strand; as two floats they are loaded and added at once.
+    struct Both {
+        float forward = 0, reverse = 0;
+    };
+    std::int64_t width_;
+    std::vector<Both> odds_;  // (width, 5)
+};
+
+}  // namespace bigbird::bins

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Some of the bins of train, with more of those that have a rare label: what motifs are looked for in.
+#pragma once
+
+#include "bigbird/bins/motifs.hpp"
+#include "bigbird/core/rng.hpp"
+#include "bigbird/task_models/train/bin_data.hpp"
+
+#include <cstdint>
+
+namespace bigbird::task_models {
+
+/// The most bins of a sample.
+struct SampleSize {
+    std::int64_t background = 0;  ///< drawn from all
+    std::int64_t of_label = 0;    ///< each label is brought up to this many,
+    std::int64_t of_labels = 0;   ///< but all labels together to no more than this
+};
+
+/// All bins that count, in order, where the background may have so many; otherwise a sample of at most
+/// background + of_labels bins, drawn by `rng`. Reads each label once and the sequence of the sample; memory
+/// does not grow with the genome.
+bins::LabelledSequence sample_of(const BinWindows& windows, const SampleSize& size, const Rng& rng);
+
+}  // namespace bigbird::task_models
