@@ -2,7 +2,7 @@
 #include "bigbird/bins/softmax_pool.hpp"
 
 #include "bigbird/attention/torch_threads.hpp"
-#include "bigbird/bins/pool/pool_kernel.hpp"
+#include "bigbird/bins/cpu/pool_kernel.hpp"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -26,13 +26,13 @@ void for_chunks(std::int64_t outputs, const Body& body) {
     });
 }
 
-at::Tensor forward_on_cpu(const at::Tensor& x, const at::Tensor& sharpness, std::int64_t pool, bool gelu) {
+at::Tensor forward_on_cpu(const at::Tensor& x, const at::Tensor& sharpness, std::int64_t pool) {
     const std::int64_t channels = x.size(2), outputs = x.size(0) * x.size(1) / pool;
     at::Tensor y = at::empty({x.size(0), x.size(1) / pool, channels}, x.options());
     const float *from = x.const_data_ptr<float>(), *sharp = sharpness.const_data_ptr<float>();
     auto* to = y.mutable_data_ptr<float>();
     for_chunks(outputs, [&](std::int64_t, std::int64_t first, std::int64_t count) {
-        pool_kernel().forward({count, pool, channels}, from + first * pool * channels, sharp, gelu,
+        pool_kernel().forward({count, pool, channels}, from + first * pool * channels, sharp,
                               to + first * channels);
     });
     return y;
@@ -41,18 +41,16 @@ at::Tensor forward_on_cpu(const at::Tensor& x, const at::Tensor& sharpness, std:
 class SoftmaxPool : public torch::autograd::Function<SoftmaxPool> {
 public:
     static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x,
-                              const at::Tensor& sharpness, std::int64_t pool, bool gelu) {
+                              const at::Tensor& sharpness, std::int64_t pool) {
         context->save_for_backward({x, sharpness});
         context->saved_data["pool"] = pool;
-        context->saved_data["gelu"] = gelu;
-        return forward_on_cpu(x, sharpness, pool, gelu);
+        return forward_on_cpu(x, sharpness, pool);
     }
     static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                    const torch::autograd::variable_list& gradients) {
         const auto saved = context->get_saved_variables();
         const at::Tensor &x = saved[0], &sharpness = saved[1], dy = gradients[0].contiguous();
         const std::int64_t pool = context->saved_data["pool"].toInt(), channels = x.size(2);
-        const bool gelu = context->saved_data["gelu"].toBool();
         const std::int64_t outputs = x.size(0) * x.size(1) / pool;
         at::Tensor dx = at::empty_like(x);
         at::Tensor sums = at::zeros({chunks_of(outputs), channels}, x.options());
@@ -60,29 +58,25 @@ public:
                     *slope = dy.const_data_ptr<float>();
         float *to = dx.mutable_data_ptr<float>(), *sum = sums.mutable_data_ptr<float>();
         for_chunks(outputs, [&](std::int64_t i, std::int64_t first, std::int64_t count) {
-            pool_kernel().backward({count, pool, channels}, from + first * pool * channels, sharp, gelu,
+            pool_kernel().backward({count, pool, channels}, from + first * pool * channels, sharp,
                                    slope + first * channels, to + first * pool * channels,
                                    sum + i * channels);
         });
-        return {dx, sums.sum(0), {}, {}};
+        return {dx, sums.sum(0), {}};
     }
 };
 
 }  // namespace
 
-at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& sharpness, std::int64_t pool,
-                        BeforePool before) {
-    if (!x.device().is_cpu()) return softmax_pool_reference(x, sharpness, pool, before);
+at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& sharpness, std::int64_t pool) {
+    if (!x.device().is_cpu()) return softmax_pool_reference(x, sharpness, pool);
     const at::Tensor values = x.to(at::kFloat).contiguous(), sharp = sharpness.to(at::kFloat).contiguous();
-    const bool gelu = before == BeforePool::gelu;
-    return at::GradMode::is_enabled() ? SoftmaxPool::apply(values, sharp, pool, gelu)
-                                      : forward_on_cpu(values, sharp, pool, gelu);
+    return at::GradMode::is_enabled() ? SoftmaxPool::apply(values, sharp, pool)
+                                      : forward_on_cpu(values, sharp, pool);
 }
 
-at::Tensor softmax_pool_reference(const at::Tensor& x, const at::Tensor& sharpness, std::int64_t pool,
-                                  BeforePool before) {
-    const at::Tensor values = (before == BeforePool::gelu ? at::gelu(x, "tanh") : x)
-                                  .reshape({x.size(0), x.size(1) / pool, pool, x.size(2)});
+at::Tensor softmax_pool_reference(const at::Tensor& x, const at::Tensor& sharpness, std::int64_t pool) {
+    const at::Tensor values = x.reshape({x.size(0), x.size(1) / pool, pool, x.size(2)});
     return (values * (values * sharpness).softmax(2)).sum(2);
 }
 

@@ -7,18 +7,13 @@
 
 namespace bigbird::bins {
 
-/// What the values go through before they are pooled.
-enum class BeforePool : std::uint8_t { nothing, gelu };  ///< gelu: the tanh formula
-
 /// x: (batch, length, channels), length a multiple of `pool`; sharpness: (channels). Returns (batch, length /
-/// pool, channels): sum of w a over sum of w, where a is x behind `before` and w = exp(sharpness a).
+/// pool, channels): sum of w x over sum of w, where w = exp(sharpness x).
 /// Differentiable. On a CPU in float32, by own code that holds nothing but x; the same bits for any number of
 /// threads.
-at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& sharpness, std::int64_t pool,
-                        BeforePool before);
+at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& sharpness, std::int64_t pool);
 
 /// The same by LibTorch's operations: any device and type, readable, slow.
-at::Tensor softmax_pool_reference(const at::Tensor& x, const at::Tensor& sharpness, std::int64_t pool,
-                                  BeforePool before);
+at::Tensor softmax_pool_reference(const at::Tensor& x, const at::Tensor& sharpness, std::int64_t pool);
 
 }  // namespace bigbird::bins

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/stem.hpp"
 
-#include "bigbird/bins/convolution.hpp"
+#include "bigbird/bins/later_stage.hpp"
+#include "bigbird/bins/softmax_pool.hpp"
 
 #include <ATen/ATen.h>
 
@@ -17,11 +18,6 @@ std::shared_ptr<torch::nn::Module> group(torch::nn::Module& parent, const std::s
 }
 
 }  // namespace
-
-at::Tensor base_channels(const at::Tensor& bases) {
-    const at::Tensor codes = at::arange(letters, bases.options());
-    return bases.unsqueeze(2).eq(codes).to(at::kFloat);
-}
 
 StemImpl::StemImpl(const BinsConfig& config)
     : both_strands_(config.both_strands), bin_(config.bin), motif_filters_(config.motif_filters) {
@@ -45,37 +41,23 @@ StemImpl::StemImpl(const BinsConfig& config)
     }
 }
 
-at::Tensor StemImpl::best_sites(const at::Tensor& found) const {
-    if (motif_filters_ == 0) return {};
-    const std::int64_t channels = stages_.front().weight.size(0);
-    return found.reshape({found.size(0), found.size(1) / bin_, -1, channels})
-        .narrow(3, 0, motif_filters_)
-        .amax(2);
-}
-
-StemOutput StemImpl::first(const at::Tensor& bases) const {
-    const Layers& stage = stages_.front();
-    const at::Tensor x = base_channels(bases);
-    if (!both_strands_) {
-        const at::Tensor found = convolution(x, stage.weight, stage.bias);
-        return {softmax_pool(found, stage.sharpness, stage.pool, BeforePool::gelu), best_sites(found)};
-    }
-    // Turned round in bases and letters, a filter finds on this strand what it finds on the other.
-    const at::Tensor weight = at::cat({stage.weight, stage.weight.flip({1, 2})});
-    const at::Tensor both = convolution(x, weight, at::cat({stage.bias, stage.bias}));
-    // (batch, length, strands x channels): the two strands of a base as two places.
-    const at::Tensor places = both.reshape({x.size(0), 2 * x.size(1), stage.weight.size(0)});
-    return {softmax_pool(places, stage.sharpness, 2 * stage.pool, BeforePool::gelu), best_sites(both)};
-}
-
 StemOutput StemImpl::forward(const at::Tensor& bases) const {
-    auto [x, sites] = first(bases);
+    const Layers& start = stages_.front();
+    auto [x, sites] = first_stage(bases, {.weight = start.weight,
+                                          .bias = start.bias,
+                                          .sharpness = start.sharpness,
+                                          .pool = start.pool,
+                                          .both_strands = both_strands_,
+                                          .motif_filters = motif_filters_,
+                                          .bin = bin_});
     for (std::size_t i = 1; i < stages_.size(); ++i) {
         const Layers& stage = stages_[i];
-        const at::Tensor normed = stage.norm->forward(x);
-        x = convolution(at::gelu(normed, "tanh"), stage.weight, stage.bias);
-        if (x.size(2) == normed.size(2)) x = normed + x;
-        x = softmax_pool(x, stage.sharpness, stage.pool, BeforePool::nothing);
+        x = later_stage(x, {.norm = stage.norm->weight,
+                            .norm_bias = stage.norm->bias,
+                            .epsilon = stage.norm->epsilon(),
+                            .weight = stage.weight,
+                            .bias = stage.bias});
+        x = softmax_pool(x, stage.sharpness, stage.pool);
     }
     return {x, sites};
 }

@@ -6,6 +6,7 @@
 #include "unit/bins/small_bins.hpp"
 
 #include "bigbird/bins/network.hpp"
+#include "bigbird/bins/softmax_pool.hpp"
 
 #include <ATen/ATen.h>
 
@@ -58,8 +59,8 @@ DOCTEST_TEST_CASE("stem: with both strands the first stage finds on one what it 
         const at::Tensor places =
             at::stack({found(bases), found(reverse_complement(bases)).flip(1)}, 2).reshape({2, -1, 16});
         DOCTEST_CHECK(difference(sites, places.view({2, 8, 40, 16}).amax(2).narrow(2, 0, 5)) < 1e-6);
-        DOCTEST_CHECK(difference(y, softmax_pool_reference(places, weights["stem.0.pool.sharpness"], 20,
-                                                           BeforePool::gelu)) < 2e-6);
+        DOCTEST_CHECK(difference(y, softmax_pool_reference(at::gelu(places, "tanh"),
+                                                           weights["stem.0.pool.sharpness"], 20)) < 2e-6);
     }
 }
 
@@ -76,11 +77,11 @@ DOCTEST_TEST_CASE("stem: is its definition, stage by stage") {
     };
     at::Tensor x =
         conv(base_channels(bases).to(at::kDouble), of("0.convolution.weight"), of("0.convolution.bias"));
-    x = softmax_pool_reference(x, of("0.pool.sharpness"), 2, BeforePool::gelu);
+    x = softmax_pool_reference(at::gelu(x, "tanh"), of("0.pool.sharpness"), 2);
     x = at::layer_norm(x, {12}, of("1.norm.weight"), of("1.norm.bias"), config.encoder.layer_norm_eps);
     x = conv(at::gelu(x, "tanh"), of("1.convolution.weight"),
              of("1.convolution.bias"));  // 12 to 16: nothing added
-    x = softmax_pool_reference(x, of("1.pool.sharpness"), 5, BeforePool::nothing);
+    x = softmax_pool_reference(x, of("1.pool.sharpness"), 5);
     Stem stem(config);
     for (auto& item : stem->named_parameters())
         item.value().copy_(weights["stem." + item.key()]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bigbird/bins/pool/pool_kernel.hpp"
+#include "bigbird/bins/cpu/pool_kernel.hpp"
 
-#include "bigbird/bins/pool/kernel_impl.hpp"
+#include "bigbird/bins/cpu/pool_impl.hpp"
 #include "bigbird/core/system/processor.hpp"
 
 namespace bigbird::bins {

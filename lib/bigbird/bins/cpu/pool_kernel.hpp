@@ -12,11 +12,10 @@ struct PoolShape {
 };
 
 struct PoolKernel {
-    /// With `gelu`, x goes through gelu (tanh formula) first.
-    void (*forward)(const PoolShape& shape, const float* x, const float* sharpness, bool gelu, float* y);
+    void (*forward)(const PoolShape& shape, const float* x, const float* sharpness, float* y);
     /// From dy, the gradient of y: writes dx and adds to d_sharpness.
-    void (*backward)(const PoolShape& shape, const float* x, const float* sharpness, bool gelu,
-                     const float* dy, float* dx, float* d_sharpness);
+    void (*backward)(const PoolShape& shape, const float* x, const float* sharpness, const float* dy,
+                     float* dx, float* d_sharpness);
 };
 
 /// For what the processor has (core/system/processor.hpp).

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first stage over plain memory, float32, one thread, `lanes` channels at a time; first_stage.hpp says
+// what it computes. A filter's sum at a base is bias + one row of a table for each three letters that the
+// filter lies on, so no convolution is computed and what is found never leaves the processor's registers.
+#pragma once
+
+#include <cstdint>
+
+namespace bigbird::bins {
+
+/// A word is three letters of A C G T N: 25 a + 5 b + c, N 4.
+constexpr std::int64_t word_letters = 3, words_in_all = 125;
+
+struct FirstShape {
+    std::int64_t outputs = 0;          ///< of a window
+    std::int64_t outputs_of_site = 1;  ///< for each of which one site is chosen
+    std::int64_t pool = 1;             ///< bases of an output; at most most_pool
+    std::int64_t strands = 1;          ///< 1 or 2
+    std::int64_t chunks = 0;           ///< words that a filter lies on
+    std::int64_t stride = 0;           ///< floats from one output to the next in y
+    std::int64_t site_stride = 0;      ///< the same in sites
+};
+constexpr int most_pool = 32;
+
+/// Parameters of `lanes` channels.
+struct FirstWeights {
+    const float* table;  ///< (chunks, words_in_all, strands, lanes)
+    const float *bias, *sharpness;
+};
+
+/// What forward wants: y (outputs, lanes), and sites (outputs / outputs_of_site, lanes) or null.
+struct FirstOutputs {
+    float *y, *sites;
+};
+
+/// Gradients of y and of sites (null: none), and what is added to: those of FirstWeights.
+struct FirstGradients {
+    const float *y, *sites;
+    float *table, *bias, *sharpness;
+};
+
+struct FirstKernel {
+    std::int64_t lanes = 0;
+    /// words: chunk k of the filter at base t lies on words[t + word_letters * k], times strands * lanes.
+    void (*forward)(const FirstShape& shape, const std::uint16_t* words, const FirstWeights& weights,
+                    const FirstOutputs& outputs);
+    /// A site's gradient is spread evenly over the places that found the most.
+    void (*backward)(const FirstShape& shape, const std::uint16_t* words, const FirstWeights& weights,
+                     const FirstGradients& gradients);
+};
+
+/// For what the processor has (core/system/processor.hpp).
+const FirstKernel& first_kernel();
+
+/// For a processor with these instructions, and for every processor.
+FirstKernel first_kernel_avx2();
+FirstKernel first_kernel_avx512();
+FirstKernel first_kernel_base();
+
+}  // namespace bigbird::bins

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/bins/first_stage.hpp"
+
+#include "bigbird/attention/torch_threads.hpp"
+#include "bigbird/bins/convolution.hpp"
+#include "bigbird/bins/cpu/first_kernel.hpp"
+#include "bigbird/bins/softmax_pool.hpp"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace bigbird::bins {
+
+namespace {
+
+constexpr std::int64_t letters = 4, n_code = 4;
+
+/// (batch, length / bin, motif_filters) of found, (batch, length, strands x channels).
+at::Tensor best_sites(const at::Tensor& found, const FirstStage& stage) {
+    if (stage.motif_filters == 0) return {};
+    return found.reshape({found.size(0), found.size(1) / stage.bin, -1, stage.weight.size(0)})
+        .narrow(3, 0, stage.motif_filters)
+        .amax(2);
+}
+
+/// (channel groups, chunks, words, strands, lanes): what each word adds to a filter's sum.
+at::Tensor tables_of(const at::Tensor& weight, bool both_strands, std::int64_t chunks, std::int64_t lanes) {
+    const std::int64_t strands = both_strands ? 2 : 1, channels = weight.size(0),
+                       groups = (channels + lanes - 1) / lanes;
+    const at::Tensor filters =
+        both_strands ? at::stack({weight, weight.flip({1, 2})}) : weight.unsqueeze(0);
+    const at::Tensor letter =
+        at::constant_pad_nd(filters, {0, chunks * word_letters - weight.size(2), 0, 1, 0,
+                                      groups * lanes - channels})
+            .reshape({strands, groups, lanes, letters + 1, chunks, word_letters})
+            .permute({1, 4, 5, 3, 0, 2})  // (groups, chunks, letters of a word, A C G T N, strands, lanes)
+            .contiguous();
+    const at::Tensor first = letter.select(2, 0), second = letter.select(2, 1), third = letter.select(2, 2);
+    return (first.unsqueeze(3).unsqueeze(4) + second.unsqueeze(2).unsqueeze(4) +
+            third.unsqueeze(2).unsqueeze(3))
+        .reshape({groups, chunks, words_in_all, strands, lanes});
+}
+
+/// For each window the words that begin at each base, from half a filter before the window on, as
+/// FirstKernel wants them: (batch, length + 3 chunks) int16.
+at::Tensor words_of(const at::Tensor& bases, std::int64_t half, std::int64_t chunks, std::int64_t row) {
+    const std::int64_t length = bases.size(1), size = length + word_letters * chunks;
+    at::Tensor words = at::empty({bases.size(0), size}, bases.options().dtype(at::kShort));
+    const auto* const codes = bases.const_data_ptr<std::uint8_t>();
+    auto* const to = words.mutable_data_ptr<std::int16_t>();
+    at::parallel_for(0, bases.size(0), 1, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<std::int64_t> padded(static_cast<std::size_t>(size + word_letters), n_code);
+        for (std::int64_t n = begin; n < end; ++n) {
+            for (std::int64_t i = 0; i < length; ++i)
+                padded[static_cast<std::size_t>(half + i)] =
+                    std::min<std::int64_t>(codes[n * length + i], n_code);
+            const std::int64_t* code = padded.data();
+            for (std::int64_t i = 0; i < size; ++i, ++code)
+                to[n * size + i] = static_cast<std::int16_t>((25 * code[0] + 5 * code[1] + code[2]) * row);
+        }
+    });
+    return words;
+}
+
+/// What the kernel works on, as tensors: tables_of(), words_of(), and (channels) padded to whole lanes.
+struct Operands {
+    at::Tensor table, bias, sharpness, words;
+    FirstShape shape;
+    std::int64_t site_groups = 0;  // channel groups that have sites
+
+    std::int64_t groups() const { return table.size(0); }
+    std::int64_t windows() const { return words.size(0); }
+    std::int64_t channels() const { return bias.size(0); }
+    std::int64_t site_channels() const { return site_groups * (channels() / groups()); }
+    std::int64_t sites() const { return site_groups > 0 ? shape.outputs / shape.outputs_of_site : 0; }
+    const std::uint16_t* words_at(std::int64_t window) const {
+        return reinterpret_cast<const std::uint16_t*>(words.const_data_ptr<std::int16_t>()) +
+               window * words.size(1);
+    }
+    FirstWeights weights(std::int64_t group) const {
+        const std::int64_t first = group * (channels() / groups());
+        return {table.const_data_ptr<float>() + group * table.stride(0),
+                bias.const_data_ptr<float>() + first, sharpness.const_data_ptr<float>() + first};
+    }
+};
+
+Operands operands_of(const at::Tensor& bases, const FirstStage& stage) {
+    const std::int64_t lanes = first_kernel().lanes, strands = stage.both_strands ? 2 : 1;
+    const std::int64_t width = stage.weight.size(2), chunks = (width + word_letters - 1) / word_letters;
+    Operands all;
+    all.table = tables_of(stage.weight.to(at::kFloat), stage.both_strands, chunks, lanes);
+    const std::int64_t channels = all.table.size(0) * lanes, more = channels - stage.weight.size(0);
+    all.bias = at::constant_pad_nd(stage.bias.to(at::kFloat), {0, more});
+    all.sharpness = at::constant_pad_nd(stage.sharpness.to(at::kFloat), {0, more});
+    all.words = words_of(bases.contiguous(), width / 2, chunks, strands * lanes);
+    all.site_groups = (stage.motif_filters + lanes - 1) / lanes;
+    all.shape = {.outputs = bases.size(1) / stage.pool,
+                 .outputs_of_site = all.site_groups > 0 ? stage.bin / stage.pool : 1,
+                 .pool = stage.pool,
+                 .strands = strands,
+                 .chunks = chunks,
+                 .stride = channels,
+                 .site_stride = all.site_channels()};
+    return all;
+}
+
+using Two = std::array<at::Tensor, 2>;
+
+/// Positions, (windows, outputs, channels), and sites, (windows, sites, site_channels).
+Two forward_on_cpu(const Operands& given) {
+    const std::int64_t lanes = first_kernel().lanes;
+    const FirstShape& shape = given.shape;
+    at::Tensor y = at::empty({given.windows(), shape.outputs, shape.stride}, given.bias.options());
+    at::Tensor sites = at::empty({given.windows(), given.sites(), shape.site_stride}, given.bias.options());
+    auto *const to = y.mutable_data_ptr<float>(), *const sites_to = sites.mutable_data_ptr<float>();
+    at::parallel_for(0, given.windows() * given.groups(), 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            const std::int64_t window = i / given.groups(), group = i % given.groups();
+            const bool has_sites = group < given.site_groups;
+            first_kernel().forward(
+                shape, given.words_at(window), given.weights(group),
+                {to + window * y.stride(0) + group * lanes,
+                 has_sites ? sites_to + window * sites.stride(0) + group * lanes : nullptr});
+        }
+    });
+    return {y, sites};
+}
+
+/// Gradients of table, bias and sharpness from those of forward_on_cpu()'s results.
+std::array<at::Tensor, 3> backward_on_cpu(const Operands& given, const at::Tensor& dy,
+                                          const at::Tensor& d_sites) {
+    const std::int64_t lanes = first_kernel().lanes, groups = given.groups();
+    // Each part of the windows has sums of its own, so that there is work for more threads than groups.
+    const std::int64_t parts = std::min<std::int64_t>(2, given.windows());
+    at::Tensor table = at::zeros({parts, groups, given.table.stride(0)}, dy.options());
+    at::Tensor bias = at::zeros({parts, given.channels()}, dy.options()), sharpness = at::zeros_like(bias);
+    auto *const to = table.mutable_data_ptr<float>(), *const to_bias = bias.mutable_data_ptr<float>(),
+         *const to_sharpness = sharpness.mutable_data_ptr<float>();
+    const auto *const from = dy.const_data_ptr<float>(), *const from_sites = d_sites.const_data_ptr<float>();
+    at::parallel_for(0, parts * groups, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+            const std::int64_t part = i / groups, group = i % groups;
+            const std::int64_t channel = part * given.channels() + group * lanes;
+            for (std::int64_t window = part; window < given.windows(); window += parts) {
+                first_kernel().backward(
+                    given.shape, given.words_at(window), given.weights(group),
+                    {from + window * dy.stride(0) + group * lanes,
+                     group < given.site_groups ? from_sites + window * d_sites.stride(0) + group * lanes
+                                               : nullptr,
+                     to + i * table.stride(1), to_bias + channel, to_sharpness + channel});
+            }
+        }
+    });
+    return {table.sum(0).view(given.table.sizes()), bias.sum(0), sharpness.sum(0)};
+}
+
+class OnCpu : public torch::autograd::Function<OnCpu> {
+public:
+    static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context,
+                                                  const at::Tensor& table, const at::Tensor& bias,
+                                                  const at::Tensor& sharpness, const Operands& given) {
+        context->save_for_backward({table, bias, sharpness, given.words});
+        const FirstShape& shape = given.shape;
+        context->saved_data["shape"] =
+            std::vector<std::int64_t>{shape.outputs, shape.outputs_of_site, shape.pool,        shape.strands,
+                                      shape.chunks,  shape.stride,          shape.site_stride, given.site_groups};
+        const auto [y, sites] = forward_on_cpu(given);
+        return {y, sites};
+    }
+    static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                   const torch::autograd::variable_list& gradients) {
+        const auto saved = context->get_saved_variables();
+        const auto numbers = context->saved_data["shape"].toIntVector();
+        const Operands given{saved[0], saved[1], saved[2], saved[3],
+                             {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6]},
+                             numbers[7]};
+        const auto [table, bias, sharpness] =
+            backward_on_cpu(given, gradients[0].contiguous(), gradients[1].contiguous());
+        return {table, bias, sharpness, {}};
+    }
+};
+
+}  // namespace
+
+at::Tensor base_channels(const at::Tensor& bases) {
+    const at::Tensor codes = at::arange(letters, bases.options());
+    return bases.unsqueeze(2).eq(codes).to(at::kFloat);
+}
+
+StemOutput first_stage(const at::Tensor& bases, const FirstStage& stage) {
+    if (!bases.device().is_cpu() || stage.pool > most_pool) return first_stage_reference(bases, stage);
+    const Operands given = operands_of(bases, stage);
+    at::Tensor y, sites;
+    if (at::GradMode::is_enabled()) {
+        const auto both = OnCpu::apply(given.table, given.bias, given.sharpness, given);
+        y = both[0];
+        sites = both[1];
+    } else {
+        const Two both = forward_on_cpu(given);
+        y = both[0];
+        sites = both[1];
+    }
+    return {y.narrow(2, 0, stage.weight.size(0)),
+            stage.motif_filters > 0 ? sites.narrow(2, 0, stage.motif_filters) : at::Tensor()};
+}
+
+StemOutput first_stage_reference(const at::Tensor& bases, const FirstStage& stage) {
+    const at::Tensor x = base_channels(bases).to(stage.weight.scalar_type());
+    const std::int64_t strands = stage.both_strands ? 2 : 1;
+    // Turned round in bases and letters, a filter finds on this strand what it finds on the other.
+    const at::Tensor found =
+        stage.both_strands ? convolution(x, at::cat({stage.weight, stage.weight.flip({1, 2})}),
+                                         at::cat({stage.bias, stage.bias}))
+                           : convolution(x, stage.weight, stage.bias);
+    // (batch, length, strands x channels): the strands of a base as places.
+    const at::Tensor places = found.reshape({x.size(0), strands * x.size(1), stage.weight.size(0)});
+    return {softmax_pool_reference(at::gelu(places, "tanh"), stage.sharpness, strands * stage.pool),
+            best_sites(found, stage)};
+}
+
+}  // namespace bigbird::bins

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first stage of the stem: from bases to the first positions.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+namespace bigbird::bins {
+
+/// A C G T 0 to 3, N (and all else) 4: (batch, length) uint8 -> (batch, length, 4) float32, N all 0.
+at::Tensor base_channels(const at::Tensor& bases);
+
+struct FirstStage {
+    at::Tensor weight, bias;  ///< (channels, 4, width), (channels)
+    at::Tensor sharpness;     ///< (channels)
+    std::int64_t pool = 1;    ///< bases of a position
+    bool both_strands = false;
+    std::int64_t motif_filters = 0;
+    std::int64_t bin = 0;  ///< bases, a multiple of pool
+};
+
+struct StemOutput {
+    at::Tensor positions;  ///< (batch, length / bases of a position, channels)
+    /// (batch, length / bin, motif_filters): the most that each of the first filters finds in a bin, on either
+    /// strand if both are read, before gelu; undefined without motif_filters.
+    at::Tensor sites;
+};
+
+/// Convolves the bases, (batch, length) uint8 codes, on one strand or both, and pools gelu of what the
+/// filters find (softmax_pool.hpp). Differentiable; where several bases of a bin find the most, a site's
+/// gradient is shared evenly between them. On a CPU in float32 by kernels of our own (pool/first_kernel.hpp),
+/// which keep only the bases for the backward pass; the same bits for any number of windows and threads.
+StemOutput first_stage(const at::Tensor& bases, const FirstStage& stage);
+
+/// The same by LibTorch's operations: any device, readable, slow.
+StemOutput first_stage_reference(const at::Tensor& bases, const FirstStage& stage);
+
+}  // namespace bigbird::bins

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/bins/later_stage.hpp"
+
+#include "bigbird/attention/torch_threads.hpp"
+#include "bigbird/bins/convolution.hpp"
+#include "bigbird/bins/cpu/convolution_kernel.hpp"
+
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace bigbird::bins {
+
+namespace {
+
+/// Sums of gradients that a backward pass adds up side by side, and the floats that all of them may take.
+constexpr std::int64_t most_parts = 16, most_sums = std::int64_t{1} << 24;
+
+const float* data_of(const at::Tensor& tensor) {
+    return tensor.const_data_ptr<float>();
+}
+
+/// x, (batch, length, in), and the parameters, all contiguous and float32.
+struct Operands {
+    at::Tensor x, norm, norm_bias, weight, bias;
+    double epsilon = 0;
+
+    ConvolutionShape shape() const {
+        return {x.size(1), x.size(2), weight.size(0), static_cast<float>(epsilon)};
+    }
+    std::int64_t blocks() const {
+        return (x.size(1) + convolution_kernel().block - 1) / convolution_kernel().block;
+    }
+    /// filters: (points, in, out).
+    ConvolutionWeights weights(const at::Tensor& filters, const float* turned) const {
+        return {data_of(filters), turned, data_of(norm), data_of(norm_bias), data_of(bias)};
+    }
+};
+
+/// (points, in, out), or with `turned` (points, out, in): ConvolutionWeights.
+at::Tensor filters_of(const Operands& given, bool turned) {
+    const ConvolutionShape shape = given.shape();
+    at::Tensor filters = at::empty({points, turned ? shape.out : shape.in, turned ? shape.in : shape.out},
+                                   given.x.options());
+    filters_to_points(shape, data_of(given.weight), turned, filters.mutable_data_ptr<float>());
+    return filters;
+}
+
+/// Calls body(window, first position, scratch memory) for the blocks from `begin` on.
+template <typename Body>
+void for_blocks(const Operands& given, std::int64_t begin, std::int64_t end, const Body& body) {
+    std::vector<float> scratch(static_cast<std::size_t>(convolution_kernel().scratch(given.shape())));
+    for (std::int64_t i = begin; i < end; ++i)
+        body(i / given.blocks(), i % given.blocks() * convolution_kernel().block, scratch.data());
+}
+
+at::Tensor forward_on_cpu(const Operands& given) {
+    const ConvolutionShape shape = given.shape();
+    at::Tensor y = at::empty({given.x.size(0), shape.length, shape.out}, given.x.options());
+    const at::Tensor filters = filters_of(given, false);
+    const ConvolutionWeights weights = given.weights(filters, nullptr);
+    const float* const from = data_of(given.x);
+    auto* const to = y.mutable_data_ptr<float>();
+    at::parallel_for(
+        0, given.x.size(0) * given.blocks(), 1, [&](std::int64_t begin, std::int64_t end) {
+            for_blocks(given, begin, end, [&](std::int64_t window, std::int64_t first, float* scratch) {
+                convolution_kernel().forward(shape, weights, from + window * given.x.stride(0), first, scratch,
+                                             to + window * y.stride(0));
+            });
+        });
+    return y;
+}
+
+/// Gradients of x, norm, norm_bias, weight and bias.
+torch::autograd::variable_list backward_on_cpu(const Operands& given, const at::Tensor& dy) {
+    const ConvolutionShape shape = given.shape();
+    const at::Tensor filters = filters_of(given, false), turned = filters_of(given, true);
+    const ConvolutionWeights weights = given.weights(filters, data_of(turned));
+    // How blocks are parted depends on no number of threads, so that sums do not.
+    const std::int64_t blocks = given.x.size(0) * given.blocks(), size = filters.numel();
+    const std::int64_t parts = std::min({blocks, most_parts, std::max<std::int64_t>(1, most_sums / size)});
+    const std::int64_t rest = 2 * shape.in + shape.out;
+    at::Tensor dx = at::empty_like(given.x), sums = at::zeros({parts, size + rest}, given.x.options());
+    const float *const from = data_of(given.x), *const slopes = data_of(dy);
+    auto *const to = dx.mutable_data_ptr<float>(), *const all_sums = sums.mutable_data_ptr<float>();
+    at::parallel_for(0, parts, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t part = begin; part < end; ++part) {
+            float* const mine = all_sums + part * sums.stride(0);
+            const ConvolutionSums add{mine, mine + size, mine + size + shape.in,
+                                      mine + size + 2 * shape.in};
+            for_blocks(given, blocks * part / parts, blocks * (part + 1) / parts,
+                       [&](std::int64_t window, std::int64_t first, float* scratch) {
+                           const std::int64_t at = window * given.x.stride(0);
+                           convolution_kernel().backward(shape, weights, from + at,
+                                                         slopes + window * dy.stride(0), first, scratch,
+                                                         to + at, add);
+                       });
+        }
+    });
+    const auto split = sums.sum(0).split_with_sizes({size, shape.in, shape.in, shape.out});
+    at::Tensor weight = at::empty_like(given.weight);
+    filters_from_points(shape, data_of(split[0]), weight.mutable_data_ptr<float>());
+    return {dx, split[1], split[2], weight, split[3]};
+}
+
+class OnCpu : public torch::autograd::Function<OnCpu> {
+public:
+    static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x,
+                              const at::Tensor& norm, const at::Tensor& norm_bias, const at::Tensor& weight,
+                              const at::Tensor& bias, double epsilon) {
+        context->save_for_backward({x, norm, norm_bias, weight, bias});
+        context->saved_data["epsilon"] = epsilon;
+        return forward_on_cpu({x, norm, norm_bias, weight, bias, epsilon});
+    }
+    static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                   const torch::autograd::variable_list& gradients) {
+        const auto saved = context->get_saved_variables();
+        auto all = backward_on_cpu({saved[0], saved[1], saved[2], saved[3], saved[4],
+                                    context->saved_data["epsilon"].toDouble()},
+                                   gradients[0].contiguous());
+        all.emplace_back();
+        return all;
+    }
+};
+
+bool has_kernel(const at::Tensor& x, const LaterStage& stage) {
+    const std::int64_t channels = convolution_kernel().channels;
+    return x.is_cpu() && stage.weight.size(2) == taps && x.size(2) % channels == 0 &&
+           stage.weight.size(0) % channels == 0;
+}
+
+}  // namespace
+
+at::Tensor later_stage(const at::Tensor& x, const LaterStage& stage) {
+    if (!has_kernel(x, stage)) return later_stage_reference(x, stage);
+    const auto plain = [](const at::Tensor& tensor) { return tensor.to(at::kFloat).contiguous(); };
+    const at::Tensor in = plain(x), norm = plain(stage.norm), norm_bias = plain(stage.norm_bias),
+                     weight = plain(stage.weight), bias = plain(stage.bias);
+    return at::GradMode::is_enabled()
+               ? OnCpu::apply(in, norm, norm_bias, weight, bias, stage.epsilon)
+               : forward_on_cpu({in, norm, norm_bias, weight, bias, stage.epsilon});
+}
+
+at::Tensor later_stage_reference(const at::Tensor& x, const LaterStage& stage) {
+    const at::Tensor normed = at::layer_norm(x, {x.size(2)}, stage.norm, stage.norm_bias, stage.epsilon);
+    const at::Tensor y = convolution(at::gelu(normed, "tanh"), stage.weight, stage.bias);
+    return y.size(2) == normed.size(2) ? normed + y : y;
+}
+
+}  // namespace bigbird::bins
