@@ -8,6 +8,7 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/examples/bit_matrix.hpp"
+#include "bigbird/examples/build/choose_hold_outs.hpp"
 #include "bigbird/examples/build/chromatin_bins.hpp"
 #include "bigbird/examples/build/peak_sheet.hpp"
 #include "bigbird/examples/example_format.hpp"
@@ -93,6 +94,7 @@ public:
 
     void build() {
         read_all_peaks();
+        if (options_.chooses_hold_outs) choose_missing_hold_outs();
         std::vector<std::string> names;
         std::int64_t bases = 0;
         for (const genome::Contig& contig : reference_->contigs()) {
@@ -153,6 +155,64 @@ private:
         genome::require_assembly(fit, *reference_, "--peaks", "peaks", options_.skip_invalid);
     }
 
+    /// Bins of a contig that --include and --exclude admit, that are not held out already, and of which less
+    /// than half is N; none of a contig without peaks.
+    std::vector<std::int64_t> usable_bins(const genome::Contig& contig) const {
+        std::vector<std::int64_t> usable;
+        if (std::ranges::all_of(peaks_,
+                                [&](const Peaks& peaks) { return peaks.set.spans(contig.name).empty(); }))
+            return usable;
+        const NCounter n(reference_->fetch({contig.name, 0, contig.length}));
+        for (std::int64_t bin = 0; bin < contig.length / options_.bin; ++bin) {
+            const Interval where = place_of(contig, bin);
+            if (admits(where) && hold_outs_.split_of(where) == Split::train &&
+                2 * n.count(where.begin, where.end) < options_.bin)
+                usable.push_back(bin);
+        }
+        return usable;
+    }
+
+    void choose_missing_hold_outs() {
+        std::vector<std::string> validation = options_.validation, test = options_.test;
+        std::vector<std::pair<Split, std::vector<std::string>*>> missing;
+        if (test.empty()) missing.emplace_back(Split::test, &test);
+        if (validation.empty()) missing.emplace_back(Split::validation, &validation);
+        if (missing.empty()) return;
+        std::vector<ContigBins> counts;
+        std::vector<std::int64_t> most;  // the bins of the contig with most
+        for (const genome::Contig& contig : reference_->contigs()) {
+            stop_if_asked();
+            std::vector<std::int64_t> usable = usable_bins(contig);
+            counts.push_back({contig.name, std::ssize(usable)});
+            if (usable.size() > most.size()) most = std::move(usable);
+        }
+        const std::vector<HeldOut> chosen = choose_hold_outs(counts, missing.size());
+        for (std::size_t i = 0; i < missing.size(); ++i) {
+            for (const std::string& contig : chosen[i].contigs) {
+                missing[i].second->push_back(region_text(contig, chosen[i].bins, most));
+                log_info("held out by rule for {}: {}", to_string(missing[i].first),
+                         missing[i].second->back());
+            }
+            most.resize(most.size() - static_cast<std::size_t>(chosen[i].bins));
+        }
+        hold_outs_ = HoldOuts(*reference_, validation, test);
+    }
+
+    /// A contig, or its last `count` of the bins `usable`, as --validation takes it.
+    std::string region_text(const std::string& contig, std::int64_t count,
+                            std::span<const std::int64_t> usable) const {
+        std::int64_t begin = 0, end = reference_->contigs()[*reference_->find(contig)].length;
+        if (count > 0) {
+            begin = usable[usable.size() - static_cast<std::size_t>(count)] * options_.bin;
+            end = (usable.back() + 1) * options_.bin;
+        }
+        return contig + ":" + std::to_string(begin + 1) + "-" + std::to_string(end);
+    }
+
+    bool admits(const Interval& where) const {
+        return (!include_ || include_->contains(where)) && !(exclude_ && exclude_->overlaps(where));
+    }
+
     /// All bins of a contig with their labels; a thread has eight labels, which share a byte.
     BitRows label_bins(const std::string& contig, std::int64_t count) const {
         BitRows labels(files_.size());
@@ -199,8 +259,7 @@ private:
             const Interval where = place_of(contig, bin);
             const bool wanted = options_.bins == BinChoice::all || shares_bits(labels.row(i), mask);
             const bool negative = !wanted && options_.negatives > 0 && !labels.any(i);
-            if ((!wanted && !negative) || (include_ && !include_->contains(where)) ||
-                (exclude_ && exclude_->overlaps(where))) {
+            if ((!wanted && !negative) || !admits(where)) {
                 continue;
             }
             const Interval window = genome::window_around(where, options_.window);
@@ -268,7 +327,7 @@ private:
         std::int64_t added = 0;
         for (std::size_t i = 0; i < labels.rows(); ++i) {
             const Interval where = place_of(contig, static_cast<std::int64_t>(i));
-            if ((include_ && !include_->contains(where)) || (exclude_ && exclude_->overlaps(where))) continue;
+            if (!admits(where)) continue;
             bins.add(contig.name, static_cast<std::int64_t>(i), hold_outs_.split_of(where), labels.row(i));
             sequence.keep(where.begin, where.end);
             ++added;
@@ -339,8 +398,8 @@ private:
         log_info("{} bins of {} bp: {} for training, {} for validation, {} for test", writer.rows(),
                  options_.bin, writer.rows(Split::train), writer.rows(Split::validation),
                  writer.rows(Split::test));
-        warn_of(writer, Split::validation, !options_.validation.empty());
-        warn_of(writer, Split::test, !options_.test.empty());
+        for (const Split split : {Split::validation, Split::test})
+            warn_of(writer, split, !hold_outs_.regions(split).empty());
     }
 
     Json details() const {

@@ -27,8 +27,10 @@ struct ChromatinOptions {
     std::optional<std::filesystem::path> include;  ///< BED: bins must lie wholly inside
     std::optional<std::filesystem::path> exclude;  ///< BED: bins must not touch it
     std::vector<std::string> validation, test;     ///< HoldOuts; by bin
-    double max_n_fraction = 0.5;                   ///< of a window; windows of N alone are left out always
-    bool skip_invalid = false;                     ///< build however many peaks do not fit the reference
+    /// Chooses validation and test by choose_hold_outs where they are not given.
+    bool chooses_hold_outs = false;
+    double max_n_fraction = 0.5;  ///< of a window; windows of N alone are left out always
+    bool skip_invalid = false;    ///< build however many peaks do not fit the reference
     int threads = 1;
 
     /// Throws ConfigError.

@@ -238,3 +238,29 @@ DOCTEST_TEST_CASE(
     DOCTEST_CHECK(testing::message_of<ConfigError>([&] { build(options, folder / "x"); }) ==
                   "--bins-of-group 'none such' is the group of no label");
 }
+
+DOCTEST_TEST_CASE("chromatin: held out by rule are whole contigs, and stretches within what is admitted") {
+    const testing::TempDir folder;
+    testing::write_file(folder / "g.fa", ">1\n" + std::string(3000, 'N') + std::string(9000, 'A') + "\n>2\n" +
+                                             std::string(1100, 'C') + "\n>bare\n" + std::string(1000, 'G') +
+                                             "\n");
+    testing::write_file(folder / "a.bed", "1\t3100\t3200\n1\t11000\t11300\n1\t9000\t9300\n2\t200\t300\n");
+    testing::write_file(folder / "most.bed", "1\t0\t11500\n2\t0\t1100\nbare\t0\t1000\n");
+    ChromatinOptions options;
+    options.peaks = {folder / "a.bed"};
+    options.references = {folder / "g.fa"};
+    options.window = 60;
+    options.bin = 20;
+    options.chooses_hold_outs = true;
+    options.include = folder / "most.bed";
+    // 425 bins of 1 and 55 of 2, a tenth are 48: contig 2 for test, the last 48 bins of what is left of 1.
+    Json held_out = build(options, folder / "rule").manifest()["parameters"]["held_out"];
+    DOCTEST_CHECK(held_out == Json{{"validation", {"1:10540-11500"}}, {"test", {"2:0-1100"}}});
+    // What is given stays, and is not chosen again.
+    options.test = {"1:11001-12000"};
+    held_out = build(options, folder / "given").manifest()["parameters"]["held_out"];
+    DOCTEST_CHECK(held_out == Json{{"validation", {"2:0-1100"}}, {"test", {"1:11000-12000"}}});
+    options.validation = {"1:3001-4000"};
+    held_out = build(options, folder / "both").manifest()["parameters"]["held_out"];
+    DOCTEST_CHECK(held_out["validation"] == Json{"1:3000-4000"});
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/examples/build/choose_hold_outs.hpp"
+
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
+using namespace bigbird;
+using namespace bigbird::examples;
+
+DOCTEST_TEST_CASE("choose_hold_outs: the contigs nearest to a tenth, never the largest") {
+    // Yeast, in kilobases.
+    const std::vector<ContigBins> yeast{
+        {"I", 230},    {"II", 813},   {"III", 316}, {"IV", 1531}, {"V", 576},  {"VI", 270},
+        {"VII", 1091}, {"VIII", 562}, {"IX", 439},  {"X", 745},   {"XI", 666}, {"XII", 1078},
+        {"XIII", 924}, {"XIV", 784},  {"XV", 1092}, {"XVI", 948}, {"Mito", 86}};
+    const std::vector<HeldOut> chosen = choose_hold_outs(yeast, 2);
+    DOCTEST_CHECK(chosen == std::vector<HeldOut>{{{"XV"}, 0}, {{"VII"}, 0}});
+    DOCTEST_CHECK(choose_hold_outs(yeast, 1).front() == chosen.front());
+    // The largest is nearest to a tenth, and stays; of equal ones the earlier goes first.
+    std::vector<ContigBins> even{{"a", 110}};
+    for (const char* name : {"b", "c", "d", "e", "f", "g", "h", "i", "j"})
+        even.push_back({name, 99});
+    DOCTEST_CHECK(choose_hold_outs(even, 2) == std::vector<HeldOut>{{{"b"}, 0}, {{"c"}, 0}});
+}
+
+DOCTEST_TEST_CASE("choose_hold_outs: a stretch of the largest contig where contigs do not fit") {
+    const std::vector<ContigBins> one{{"22", 29'000}};
+    DOCTEST_CHECK(choose_hold_outs(one, 2) == std::vector<HeldOut>{{{"22"}, 2900}, {{"22"}, 2900}});
+    const std::vector<ContigBins> two{{"1", 500}, {"2", 400}};  // 2 is more than twice the aim
+    DOCTEST_CHECK(choose_hold_outs(two, 1) == std::vector<HeldOut>{{{"1"}, 90}});
+    const std::vector<ContigBins> bacterium{{"chromosome", 9700}, {"plasmid", 300}};
+    DOCTEST_CHECK(choose_hold_outs(bacterium, 1) == std::vector<HeldOut>{{{"chromosome"}, 1000}});
+    // 4.4 % are enough for one set; the other gets a stretch.
+    const std::vector<ContigBins> three{{"20", 59'500}, {"X", 66'200}, {"22", 5'800}};
+    DOCTEST_CHECK(choose_hold_outs(three, 2) == std::vector<HeldOut>{{{"22"}, 0}, {{"X"}, 13'150}});
+}
+
+DOCTEST_TEST_CASE("choose_hold_outs: contigs of a draft add up, those without bins are left alone") {
+    std::vector<ContigBins> draft{{"empty", 0}};
+    for (int i = 0; i < 200; ++i)
+        draft.push_back({"scaffold" + std::to_string(i), 50 + (i == 7 ? 1 : 0)});
+    const std::vector<HeldOut> chosen = choose_hold_outs(draft, 2);
+    for (const HeldOut& set : chosen) {
+        DOCTEST_CHECK(set.bins == 0);
+        DOCTEST_CHECK(set.contigs.size() == 14);
+    }
+    DOCTEST_CHECK(chosen[0].contigs.front() == "scaffold0");
+    DOCTEST_CHECK(chosen[1].contigs.front() == "scaffold15");  // behind 14 and the largest
+}
+
+DOCTEST_TEST_CASE("choose_hold_outs: too small a genome is refused with what to do") {
+    const std::vector<ContigBins> small{{"a", 150}, {"b", 49}};
+    DOCTEST_CHECK_THROWS_WITH_AS(
+        choose_hold_outs(small, 2),
+        "the reference has 199 bins with sequence on contigs with peaks, too few to hold "
+        "some out (200 are needed); give more sequence, or --validation and --test",
+        InputError);
+    DOCTEST_CHECK_THROWS_AS(choose_hold_outs({}, 1), InputError);
+}
