@@ -56,6 +56,7 @@ struct BinsSpec {
     /// Filters of the first convolution, where there is one, that begin as motifs of the training bins
     /// (bins::find_motifs).
     std::int64_t motifs = 0;
+    std::filesystem::path motif_file{};  ///< where they are written (bins/meme.hpp); empty: nowhere
 };
 
 /// A run of finetune-* as its options ask for it. `window`: none is the one that a baseline was published

@@ -10,6 +10,9 @@
 
 namespace bigbird::task_models {
 
+/// In the run folder of a model whose filters begin as motifs: the motifs (bins/meme.hpp).
+inline constexpr const char* motif_file = "motifs.meme";
+
 /// Fine-tunes a pretrained model, or trains a baseline or a model of bins, on the examples of train; where
 /// there is validation the model with the best mean AUROC on it becomes RUN/model (the last step's else).
 /// `place`: of this process among those that train together. Throws InputError, ConfigError, DeviceError,

@@ -3,6 +3,7 @@
 #include "bigbird/model/model_directory.hpp"
 #include "bigbird/task_models/network/bases_network.hpp"
 #include "bigbird/task_models/train/bin_data.hpp"
+#include "bigbird/task_models/train/finetune.hpp"
 #include "bigbird/task_models/train/run_plan.hpp"
 #include "bigbird/training/find_model.hpp"
 
@@ -147,8 +148,10 @@ RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks) {
         return new_network(spec, shape, bins->label_table().size(), job);
     };
     plan.data = [&spec, bins](const std::shared_ptr<TaskNetwork>& network, int some) {
-        return std::make_unique<BinData>(std::dynamic_pointer_cast<BinNetwork>(network), *bins, spec,
-                                         spec.bins, some);
+        BinsSpec of_bins = spec.bins;
+        of_bins.motif_file = spec.output / motif_file;
+        return std::make_unique<BinData>(std::dynamic_pointer_cast<BinNetwork>(network), *bins, spec, of_bins,
+                                         some);
     };
     return plan;
 }
