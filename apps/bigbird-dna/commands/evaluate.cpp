@@ -10,6 +10,7 @@
 #include "bigbird/evaluation/evaluate_scores.hpp"
 #include "bigbird/model/files/model_card.hpp"
 #include "bigbird/rows/score_table.hpp"
+#include "bigbird/task_models/files/card_figures.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -94,30 +95,6 @@ void check_model_card(const EvaluateOptions& options) {
     }
     require_readable(options.model_card / model::card_file);
     check_same_model(options.request.scores.front().path, options.model_card);
-}
-
-model::CardResult card_result(const evaluation::EvaluationRequest& request,
-                              const evaluation::EvaluationReport& report) {
-    const evaluation::Evaluation& of = report.files.front().evaluation;
-    const bool promoters = request.task == examples::Task::promoter;
-    model::CardResult result{
-        .task = model::card_task(examples::to_string(request.task)),
-        .split = std::string(to_string(request.split)),
-        .data = fmt::format("{} rows {}", of.rows - of.not_scored,
-                            request.split == examples::Split::test ? "of test, which nothing was trained on"
-                                                                   : "held out to choose the step")};
-    const auto add = [&](const char* type, const char* name, const evaluation::Figure& figure) {
-        if (figure.value) result.metrics.push_back({type, name, *figure.value});
-    };
-    const evaluation::GroupFigures& all = of.groups.front();
-    add("roc_auc", promoters ? "AUROC" : "Mean AUROC", all.mean_roc_auc);
-    add("average_precision", promoters ? "AUPRC" : "Mean AUPRC", all.mean_average_precision);
-    if (of.at_threshold) add("f1", "F1", of.at_threshold->f1);
-    if (of.reliability) {
-        result.metrics.push_back(
-            {"expected_calibration_error", "Calibration error", of.reliability->calibration_error});
-    }
-    return result;
 }
 
 void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
@@ -238,7 +215,8 @@ int run(const EvaluateOptions& options) {
     }
     genome::commit_together(reports);
     if (!options.model_card.empty()) {
-        model::add_to_card(options.model_card, card_result(request, report));
+        model::add_to_card(options.model_card, task_models::card_figures(request.task, request.split,
+                                                                         report.files.front().evaluation));
     }
     return 0;
 }

@@ -132,20 +132,20 @@ void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* bas
     add_place_options(command, spec);
 }
 
-/// The defaults of bin models, chosen on validation bins (docs/development/measurements.md).
 void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
-    const auto otherwise = [&](const char* option, auto& value, auto by_bins) {
+    const auto otherwise = [&](const char* option, auto& value, const auto& by_bins) {
         if (option_of(command, option)->count() == 0) value = by_bins;
     };
-    otherwise("--epochs", spec.epochs, 10.0);
-    otherwise("--batch-size", spec.batch_size, 8);
-    otherwise("--learning-rate", spec.learning_rate.peak, 1e-3);
-    otherwise("--schedule", spec.learning_rate.decay, training::Decay::cosine);
-    otherwise("--weight-decay", spec.optimizer.weight_decay, 0.05);
-    otherwise("--betas", spec.optimizer.beta1, 0.9);
-    otherwise("--betas", spec.optimizer.beta2, 0.98);
-    otherwise("--positive-weight", spec.positive_weight, 1.0);
-    otherwise("--strand-augmentation", spec.both_strands, true);
+    const FinetuneSpec bins = task_models::bin_model_spec();
+    otherwise("--epochs", spec.epochs, bins.epochs);
+    otherwise("--batch-size", spec.batch_size, bins.batch_size);
+    otherwise("--learning-rate", spec.learning_rate.peak, bins.learning_rate.peak);
+    otherwise("--schedule", spec.learning_rate.decay, bins.learning_rate.decay);
+    otherwise("--weight-decay", spec.optimizer.weight_decay, bins.optimizer.weight_decay);
+    otherwise("--betas", spec.optimizer.beta1, bins.optimizer.beta1);
+    otherwise("--betas", spec.optimizer.beta2, bins.optimizer.beta2);
+    otherwise("--positive-weight", spec.positive_weight, bins.positive_weight);
+    otherwise("--strand-augmentation", spec.both_strands, bins.both_strands);
 }
 
 /// The same in --help, before the other models' defaults.
@@ -207,7 +207,7 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
         ->check(CLI::Range(0.0, 0.999999))
         ->type_name("DECAY")
         ->group(group);
-    bins.motifs = 48;  // as the defaults above
+    bins.motifs = task_models::bin_model_spec().bins.motifs;
     command
         .add_option("--motifs", bins.motifs,
                     "bigbird-bins: filters of the first convolution that start as motifs found in the "

@@ -31,11 +31,10 @@ at::Tensor best_sites(const at::Tensor& found, const FirstStage& stage) {
 at::Tensor tables_of(const at::Tensor& weight, bool both_strands, std::int64_t chunks, std::int64_t lanes) {
     const std::int64_t strands = both_strands ? 2 : 1, channels = weight.size(0),
                        groups = (channels + lanes - 1) / lanes;
-    const at::Tensor filters =
-        both_strands ? at::stack({weight, weight.flip({1, 2})}) : weight.unsqueeze(0);
+    const at::Tensor filters = both_strands ? at::stack({weight, weight.flip({1, 2})}) : weight.unsqueeze(0);
     const at::Tensor letter =
-        at::constant_pad_nd(filters, {0, chunks * word_letters - weight.size(2), 0, 1, 0,
-                                      groups * lanes - channels})
+        at::constant_pad_nd(filters,
+                            {0, chunks * word_letters - weight.size(2), 0, 1, 0, groups * lanes - channels})
             .reshape({strands, groups, lanes, letters + 1, chunks, word_letters})
             .permute({1, 4, 5, 3, 0, 2})  // (groups, chunks, letters of a word, A C G T N, strands, lanes)
             .contiguous();
@@ -83,8 +82,8 @@ struct Operands {
     }
     FirstWeights weights(std::int64_t group) const {
         const std::int64_t first = group * (channels() / groups());
-        return {table.const_data_ptr<float>() + group * table.stride(0),
-                bias.const_data_ptr<float>() + first, sharpness.const_data_ptr<float>() + first};
+        return {table.const_data_ptr<float>() + group * table.stride(0), bias.const_data_ptr<float>() + first,
+                sharpness.const_data_ptr<float>() + first};
     }
 };
 
@@ -139,7 +138,7 @@ std::array<at::Tensor, 3> backward_on_cpu(const Operands& given, const at::Tenso
     at::Tensor table = at::zeros({parts, groups, given.table.stride(0)}, dy.options());
     at::Tensor bias = at::zeros({parts, given.channels()}, dy.options()), sharpness = at::zeros_like(bias);
     auto *const to = table.mutable_data_ptr<float>(), *const to_bias = bias.mutable_data_ptr<float>(),
-         *const to_sharpness = sharpness.mutable_data_ptr<float>();
+                *const to_sharpness = sharpness.mutable_data_ptr<float>();
     const auto *const from = dy.const_data_ptr<float>(), *const from_sites = d_sites.const_data_ptr<float>();
     at::parallel_for(0, parts * groups, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) {
@@ -165,9 +164,9 @@ public:
                                                   const at::Tensor& sharpness, const Operands& given) {
         context->save_for_backward({table, bias, sharpness, given.words});
         const FirstShape& shape = given.shape;
-        context->saved_data["shape"] =
-            std::vector<std::int64_t>{shape.outputs, shape.outputs_of_site, shape.pool,        shape.strands,
-                                      shape.chunks,  shape.stride,          shape.site_stride, given.site_groups};
+        context->saved_data["shape"] = std::vector<std::int64_t>{
+            shape.outputs, shape.outputs_of_site, shape.pool,        shape.strands,
+            shape.chunks,  shape.stride,          shape.site_stride, given.site_groups};
         const auto [y, sites] = forward_on_cpu(given);
         return {y, sites};
     }
@@ -175,9 +174,13 @@ public:
                                                    const torch::autograd::variable_list& gradients) {
         const auto saved = context->get_saved_variables();
         const auto numbers = context->saved_data["shape"].toIntVector();
-        const Operands given{saved[0], saved[1], saved[2], saved[3],
-                             {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6]},
-                             numbers[7]};
+        const Operands given{
+            saved[0],
+            saved[1],
+            saved[2],
+            saved[3],
+            {numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6]},
+            numbers[7]};
         const auto [table, bias, sharpness] =
             backward_on_cpu(given, gradients[0].contiguous(), gradients[1].contiguous());
         return {table, bias, sharpness, {}};
@@ -212,10 +215,10 @@ StemOutput first_stage_reference(const at::Tensor& bases, const FirstStage& stag
     const at::Tensor x = base_channels(bases).to(stage.weight.scalar_type());
     const std::int64_t strands = stage.both_strands ? 2 : 1;
     // Turned round in bases and letters, a filter finds on this strand what it finds on the other.
-    const at::Tensor found =
-        stage.both_strands ? convolution(x, at::cat({stage.weight, stage.weight.flip({1, 2})}),
-                                         at::cat({stage.bias, stage.bias}))
-                           : convolution(x, stage.weight, stage.bias);
+    const at::Tensor found = stage.both_strands
+                                 ? convolution(x, at::cat({stage.weight, stage.weight.flip({1, 2})}),
+                                               at::cat({stage.bias, stage.bias}))
+                                 : convolution(x, stage.weight, stage.bias);
     // (batch, length, strands x channels): the strands of a base as places.
     const at::Tensor places = found.reshape({x.size(0), strands * x.size(1), stage.weight.size(0)});
     return {softmax_pool_reference(at::gelu(places, "tanh"), stage.sharpness, strands * stage.pool),

@@ -22,8 +22,8 @@ struct FirstStage {
 
 struct StemOutput {
     at::Tensor positions;  ///< (batch, length / bases of a position, channels)
-    /// (batch, length / bin, motif_filters): the most that each of the first filters finds in a bin, on either
-    /// strand if both are read, before gelu; undefined without motif_filters.
+    /// (batch, length / bin, motif_filters): the most that each of the first filters finds in a bin, on
+    /// either strand if both are read, before gelu; undefined without motif_filters.
     at::Tensor sites;
 };
 

@@ -42,8 +42,8 @@ struct Operands {
 /// (points, in, out), or with `turned` (points, out, in): ConvolutionWeights.
 at::Tensor filters_of(const Operands& given, bool turned) {
     const ConvolutionShape shape = given.shape();
-    at::Tensor filters = at::empty({points, turned ? shape.out : shape.in, turned ? shape.in : shape.out},
-                                   given.x.options());
+    at::Tensor filters =
+        at::empty({points, turned ? shape.out : shape.in, turned ? shape.in : shape.out}, given.x.options());
     filters_to_points(shape, data_of(given.weight), turned, filters.mutable_data_ptr<float>());
     return filters;
 }
@@ -63,13 +63,12 @@ at::Tensor forward_on_cpu(const Operands& given) {
     const ConvolutionWeights weights = given.weights(filters, nullptr);
     const float* const from = data_of(given.x);
     auto* const to = y.mutable_data_ptr<float>();
-    at::parallel_for(
-        0, given.x.size(0) * given.blocks(), 1, [&](std::int64_t begin, std::int64_t end) {
-            for_blocks(given, begin, end, [&](std::int64_t window, std::int64_t first, float* scratch) {
-                convolution_kernel().forward(shape, weights, from + window * given.x.stride(0), first, scratch,
-                                             to + window * y.stride(0));
-            });
+    at::parallel_for(0, given.x.size(0) * given.blocks(), 1, [&](std::int64_t begin, std::int64_t end) {
+        for_blocks(given, begin, end, [&](std::int64_t window, std::int64_t first, float* scratch) {
+            convolution_kernel().forward(shape, weights, from + window * given.x.stride(0), first, scratch,
+                                         to + window * y.stride(0));
         });
+    });
     return y;
 }
 
@@ -88,8 +87,7 @@ torch::autograd::variable_list backward_on_cpu(const Operands& given, const at::
     at::parallel_for(0, parts, 1, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t part = begin; part < end; ++part) {
             float* const mine = all_sums + part * sums.stride(0);
-            const ConvolutionSums add{mine, mine + size, mine + size + shape.in,
-                                      mine + size + 2 * shape.in};
+            const ConvolutionSums add{mine, mine + size, mine + size + shape.in, mine + size + 2 * shape.in};
             for_blocks(given, blocks * part / parts, blocks * (part + 1) / parts,
                        [&](std::int64_t window, std::int64_t first, float* scratch) {
                            const std::int64_t at = window * given.x.stride(0);
@@ -117,9 +115,9 @@ public:
     static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                    const torch::autograd::variable_list& gradients) {
         const auto saved = context->get_saved_variables();
-        auto all = backward_on_cpu({saved[0], saved[1], saved[2], saved[3], saved[4],
-                                    context->saved_data["epsilon"].toDouble()},
-                                   gradients[0].contiguous());
+        auto all = backward_on_cpu(
+            {saved[0], saved[1], saved[2], saved[3], saved[4], context->saved_data["epsilon"].toDouble()},
+            gradients[0].contiguous());
         all.emplace_back();
         return all;
     }
@@ -138,9 +136,8 @@ at::Tensor later_stage(const at::Tensor& x, const LaterStage& stage) {
     const auto plain = [](const at::Tensor& tensor) { return tensor.to(at::kFloat).contiguous(); };
     const at::Tensor in = plain(x), norm = plain(stage.norm), norm_bias = plain(stage.norm_bias),
                      weight = plain(stage.weight), bias = plain(stage.bias);
-    return at::GradMode::is_enabled()
-               ? OnCpu::apply(in, norm, norm_bias, weight, bias, stage.epsilon)
-               : forward_on_cpu({in, norm, norm_bias, weight, bias, stage.epsilon});
+    return at::GradMode::is_enabled() ? OnCpu::apply(in, norm, norm_bias, weight, bias, stage.epsilon)
+                                      : forward_on_cpu({in, norm, norm_bias, weight, bias, stage.epsilon});
 }
 
 at::Tensor later_stage_reference(const at::Tensor& x, const LaterStage& stage) {

@@ -58,24 +58,6 @@ std::string difference(const std::string& name, const Json& before, const Json& 
     return name + " is " + shown(now, name) + ", but this run was started with " + shown(before, name);
 }
 
-/// Throws ConfigError naming the first option that differs.
-void require_same_options(const Json& before, const Json& now) {
-    std::set<std::string> names;
-    for (const Json* options : {&before, &now}) {
-        for (const auto& item : options->items()) {
-            names.insert(item.key());
-        }
-    }
-    for (const std::string& name : names) {
-        if (shown(before, name) == shown(now, name)) {
-            continue;
-        }
-        const std::string what = difference(name, before, now);
-        throw ConfigError(
-            what + "; use the same, give another --output, or start afresh with --resume never --force");
-    }
-}
-
 /// Older runs recorded --schedule as --decay.
 Json with_names_of_today(Json options) {
     if (options.contains("--decay")) {
@@ -210,6 +192,22 @@ void require_startable(const fs::path& run_directory, const LoopSpec& spec) {
 }
 
 }  // namespace
+
+void require_same_options(const Json& before, const Json& now, const std::string& afresh) {
+    std::set<std::string> names;
+    for (const Json* options : {&before, &now}) {
+        for (const auto& item : options->items()) {
+            names.insert(item.key());
+        }
+    }
+    for (const std::string& name : names) {
+        if (shown(before, name) == shown(now, name)) {
+            continue;
+        }
+        throw ConfigError(difference(name, before, now) +
+                          "; use the same, give another --output, or start afresh with " + afresh);
+    }
+}
 
 RunStart start_run(const fs::path& run_directory, const LoopSpec& spec) {
     RunStart start;

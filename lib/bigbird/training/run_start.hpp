@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 
 namespace bigbird::training {
 
@@ -22,6 +23,10 @@ struct RunStart {
 /// leaves behind, nothing that is not the run's own, and writes config.resolved.json. Expects the run lock to
 /// be held. Throws ConfigError, InputError, WriteError.
 RunStart start_run(const std::filesystem::path& run_directory, const LoopSpec& spec);
+
+/// Throws ConfigError naming the first option that is not what it was before, and what starts `afresh`.
+void require_same_options(const Json& before, const Json& now,
+                          const std::string& afresh = "--resume never --force");
 
 /// Of a run that was finished before.
 LoopResult finished_result(const std::filesystem::path& run_directory, const LoopSpec& spec);

@@ -43,12 +43,13 @@ at::Tensor some_bases(std::int64_t windows, std::int64_t length) {
 template <typename Compute>
 std::vector<at::Tensor> all_of(const Compute& compute, const at::Tensor& bases, const FirstStage& stage) {
     const StemOutput out = compute(bases, stage);
-    at::Tensor loss = (out.positions * at::cos(at::arange(out.positions.numel(), out.positions.options()))
-                                           .view(out.positions.sizes()))
-                          .sum();
+    at::Tensor loss =
+        (out.positions *
+         at::cos(at::arange(out.positions.numel(), out.positions.options())).view(out.positions.sizes()))
+            .sum();
     if (out.sites.defined()) {
-        loss = loss + (out.sites * at::sin(at::arange(out.sites.numel(), out.sites.options()))
-                                       .view(out.sites.sizes()))
+        loss = loss + (out.sites *
+                       at::sin(at::arange(out.sites.numel(), out.sites.options())).view(out.sites.sizes()))
                           .sum();
     }
     loss.backward();
@@ -77,7 +78,8 @@ DOCTEST_TEST_CASE("first stage: values and gradients are those of the slow twin"
     }
 }
 
-DOCTEST_TEST_CASE("first stage: a window's bits depend on no other window, and sums on no number of threads") {
+DOCTEST_TEST_CASE(
+    "first stage: a window's bits depend on no other window, and sums on no number of threads") {
     const Shape shape{128, 21, 4, 48, 200, true};
     const at::Tensor bases = some_bases(5, 1600);
     const int threads = at::get_num_threads();

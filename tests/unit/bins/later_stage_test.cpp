@@ -31,7 +31,7 @@ std::vector<at::Tensor> all_of(const Compute& compute, const at::Tensor& values,
     const at::Tensor x = values.detach().clone().requires_grad_();
     const at::Tensor y = compute(x, stage);
     (y * at::cos(at::arange(y.numel(), y.options())).view(y.sizes())).sum().backward();
-    return {y.detach(),         x.grad(),            stage.norm.grad(), stage.norm_bias.grad(),
+    return {y.detach(),          x.grad(),         stage.norm.grad(), stage.norm_bias.grad(),
             stage.weight.grad(), stage.bias.grad()};
 }
 
@@ -41,8 +41,8 @@ DOCTEST_TEST_CASE("later stage: values and gradients are those of the slow twin"
     struct Shape {
         std::int64_t batch, length, in, out, width;
     };
-    // Whole blocks, a length that ends within a block and a tile, one below a tile; and what the kernel leaves
-    // to LibTorch.
+    // Whole blocks, a length that ends within a block and a tile, one below a tile; and what the kernel
+    // leaves to LibTorch.
     for (const Shape& shape : {Shape{2, 320, 64, 64, 5}, Shape{3, 333, 32, 96, 5}, Shape{1, 3, 64, 32, 5},
                                Shape{2, 40, 64, 64, 3}, Shape{2, 40, 12, 20, 5}}) {
         const at::Tensor x = (2 * random_tensor({shape.batch, shape.length, shape.in}, 5)).to(at::kFloat);
@@ -54,12 +54,13 @@ DOCTEST_TEST_CASE("later stage: values and gradients are those of the slow twin"
             DOCTEST_CHECK(difference(fast[i], slow[i]) < 1e-5 + 1e-5 * slow[i].abs().max().item<double>());
         }
         const at::NoGradGuard no_gradients;
-        DOCTEST_CHECK(at::equal(
-            later_stage(x, stage_of(shape.in, shape.out, shape.width, at::kFloat)), fast[0]));
+        DOCTEST_CHECK(
+            at::equal(later_stage(x, stage_of(shape.in, shape.out, shape.width, at::kFloat)), fast[0]));
     }
 }
 
-DOCTEST_TEST_CASE("later stage: a window's bits depend on no other window, and sums on no number of threads") {
+DOCTEST_TEST_CASE(
+    "later stage: a window's bits depend on no other window, and sums on no number of threads") {
     const at::Tensor x = random_tensor({5, 400, 64}, 5, at::kFloat);
     const int threads = at::get_num_threads();
     at::set_num_threads(1);

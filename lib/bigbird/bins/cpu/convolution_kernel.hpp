@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A later stage of the stem over plain memory, float32, one thread: y = n + convolution(gelu(n)) + bias, n the
-// LayerNorm of x; without "n +" where channels change. The convolution is Winograd's F(4, 5) along the
-// sequence: 8 products for 4 positions instead of 20, with errors of a few units in 10^6 (Lavin and Gray 2016,
-// arXiv 1509.09308).
+// A later stage of the stem over plain memory, float32, one thread: y = n + convolution(gelu(n)) + bias, n
+// the LayerNorm of x; without "n +" where channels change. The convolution is Winograd's F(4, 5) along the
+// sequence: 8 products for 4 positions instead of 20, with errors of a few units in 10^6 (Lavin and Gray
+// 2016, arXiv 1509.09308).
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct ConvolutionShape {
 };
 
 struct ConvolutionWeights {
-    const float* filters;            ///< (points, in, out)
-    const float* turned;             ///< (points, out, in) of the filters back to front; backward only
-    const float *norm, *norm_bias;   ///< (in)
-    const float* bias;               ///< (out)
+    const float* filters;           ///< (points, in, out)
+    const float* turned;            ///< (points, out, in) of the filters back to front; backward only
+    const float *norm, *norm_bias;  ///< (in)
+    const float* bias;              ///< (out)
 };
 
 /// Sums that backward adds to: filters (points, in, out), and the others as in ConvolutionWeights.

@@ -50,7 +50,7 @@ inline Vec greatest(const Vec* x, std::int64_t count, Vec most) {
 
 /// `fixed`: the pool if the compiler knows it, or 0.
 template <int strands, int fixed>
-constexpr int most_values = strands * (fixed > 0 ? fixed : int{most_pool});
+constexpr int most_values = strands*(fixed > 0 ? fixed : int{most_pool});
 
 template <int strands, int fixed>
 void first_forward(const FirstShape& shape, const std::uint16_t* words, const FirstWeights& weights,

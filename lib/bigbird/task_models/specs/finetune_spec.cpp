@@ -102,6 +102,30 @@ std::string FinetuneSpec::length() const {
     return text.str();
 }
 
+FinetuneSpec bin_model_spec() {
+    FinetuneSpec spec;
+    spec.architecture = "bigbird-bins";
+    spec.epochs = 10;
+    spec.batch_size = 8;
+    spec.learning_rate.peak = 1e-3;
+    spec.learning_rate.decay = training::Decay::cosine;
+    spec.optimizer.weight_decay = 0.05;
+    spec.optimizer.beta1 = 0.9;
+    spec.optimizer.beta2 = 0.98;
+    spec.positive_weight = 1;
+    spec.both_strands = true;
+    spec.bins.motifs = 48;
+    return spec;
+}
+
+FinetuneSpec floor_spec(std::int64_t bin) {
+    FinetuneSpec spec;
+    spec.architecture = "kmer-ridge";
+    spec.window = rows::WindowBounds{-(bin / 2), bin - bin / 2};
+    spec.linear.word = 5;
+    return spec;
+}
+
 void FinetuneTokensSpec::validate() const {
     if (pretrained.empty()) throw ConfigError("--model is needed: the pretrained model to start from");
     if (none_label.empty() || none_label.find_first_of("\t\r\n") != std::string::npos) {

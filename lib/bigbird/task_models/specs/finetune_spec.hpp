@@ -106,6 +106,12 @@ struct FinetuneSpec : ClassifierSpec {
     std::string length() const;
 };
 
+/// What a bin model is trained by where nothing else is asked for, chosen on validation bins
+/// (docs/development/measurements.md).
+FinetuneSpec bin_model_spec();
+/// The linear model that a bin model is compared with: ridge regression on the 5-mers of a bin's own bases.
+FinetuneSpec floor_spec(std::int64_t bin);
+
 /// What a base counts in the loss: 1, or so much that every label has the same sum (at most 100 times the
 /// least).
 enum class LabelWeights : std::uint8_t { uniform, balanced };

@@ -49,8 +49,7 @@ DOCTEST_TEST_CASE("bin_sample: below the limit, all bins that count, in order, w
         const auto bin = static_cast<std::size_t>(i < 20 ? i : i + 5);  // N between
         DOCTEST_CHECK(letters_of(all.codes_of(i)) == scene.genome.dna.substr(20 * bin, 20));
         for (const std::size_t label : {std::size_t{0}, std::size_t{1}})
-            DOCTEST_CHECK(std::ranges::count(all.with[label], i) ==
-                          (scene.genome.labels[bin] >> label & 1U));
+            DOCTEST_CHECK(std::ranges::count(all.with[label], i) == (scene.genome.labels[bin] >> label & 1U));
     }
     DOCTEST_CHECK(std::ranges::is_sorted(all.with[0]));
 }

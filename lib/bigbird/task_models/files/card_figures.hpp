@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/evaluation/evaluation.hpp"
+#include "bigbird/examples/examples.hpp"
+#include "bigbird/model/files/model_card.hpp"
+
+namespace bigbird::task_models {
+
+/// What a model's card says of an evaluation: the figures over all labels, those that are defined.
+model::CardResult card_figures(examples::Task task, examples::Split split,
+                               const evaluation::Evaluation& evaluation);
+
+}  // namespace bigbird::task_models
