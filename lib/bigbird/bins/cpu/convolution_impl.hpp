@@ -20,8 +20,8 @@ struct Strided {
 
 constexpr int gemm_rows = lanes == 16 ? 8 : 4, gemm_columns = 2 * lanes;
 
-/// c (m, n) = a (m, k) b (k, n), or c + that where `adds`; m a multiple of gemm_rows, n of gemm_columns; b and
-/// c have rows of n.
+/// c (m, n) = a (m, k) b (k, n), or c + that where `adds`; m a multiple of gemm_rows, n of gemm_columns; b
+/// and c have rows of n.
 template <bool adds>
 void multiply(const Strided& a, const float* b, float* c, std::int64_t m, std::int64_t n, std::int64_t k) {
     for (std::int64_t column = 0; column < n; column += gemm_columns) {
