@@ -62,6 +62,13 @@ struct Range {
         const double parts = (high - low) / unit;
         return unit * (parts > 12 ? 5 : parts > 6 ? 2 : 1);
     }
+    /// Every step from `low` to `high`.
+    std::vector<double> ticks() const {
+        std::vector<double> values(static_cast<std::size_t>(std::lround((high - low) / step())) + 1, low);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] += static_cast<double>(i) * step();
+        return values;
+    }
     /// The whole steps that hold the range.
     Range rounded() const {
         return {std::floor(low / step() + 1e-9) * step(), std::ceil(high / step() - 1e-9) * step()};
@@ -83,13 +90,13 @@ public:
         : caption_(std::move(caption)), across_(across), up_(up) {
         body_ =
             fmt::format("<rect x={0} y={1} width={2} height={2} fill=none stroke='#999'/>", left, top, size);
-        for (double value = across_.low; value < across_.high + across_.step() / 2; value += across_.step()) {
+        for (const double value : across_.ticks()) {
             body_ += fmt::format(
                 "<line x1={0:.1f} y1={1} x2={0:.1f} y2={2} stroke='#eee'/><text x={0:.1f} y={3} "
                 "text-anchor=middle>{4:.3g}</text>",
                 at_x(value), top, top + size, top + size + 14, std::abs(value) < 1e-9 ? 0.0 : value);
         }
-        for (double value = up_.low; value < up_.high + up_.step() / 2; value += up_.step()) {
+        for (const double value : up_.ticks()) {
             body_ += fmt::format(
                 "<line x1={0} y1={1:.1f} x2={2} y2={1:.1f} stroke='#eee'/><text x={3} y={4:.1f} "
                 "text-anchor=end>{5:.3g}</text>",
@@ -233,9 +240,9 @@ std::string reliability_picture(const EvaluationReport& report) {
 }
 
 std::vector<std::pair<double, double>> precision_of(const std::vector<CurvePoint>& curve) {
-    std::vector<std::pair<double, double>> points;
-    for (const CurvePoint& point : curve)
-        points.emplace_back(point.recall, point.precision);
+    std::vector<std::pair<double, double>> points(curve.size());
+    std::ranges::transform(curve, points.begin(),
+                           [](const CurvePoint& point) { return std::pair(point.recall, point.precision); });
     return points;
 }
 

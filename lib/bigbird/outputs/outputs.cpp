@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -247,11 +248,9 @@ void Outputs::commit() {
         return;
     }
     const auto records = part_records(pending);
-    std::vector<PendingOutput*> all;
-    for (const auto& record : records)
-        all.push_back(record.get());
-    all.insert(all.end(), pending.begin(), pending.end());
-    commit_together(all);
+    std::ranges::transform(records, std::inserter(pending, pending.begin()),
+                           [](const auto& record) { return record.get(); });
+    commit_together(pending);
 }
 
 std::vector<std::unique_ptr<PendingOutput>> Outputs::part_records(std::span<PendingOutput* const> pending) {

@@ -12,10 +12,31 @@ namespace bigbird::outputs {
 
 namespace {
 
-class TableSink : public Sink {
+class LineSink : public Sink {
+public:
+    LineSink(const std::filesystem::path& path, Overwrite overwrite, int threads)
+        : output_(path, overwrite, threads) {}
+    void copy(std::string_view line, std::span<const std::byte>) override {
+        output_.write(line);
+        ++lines_;
+    }
+    std::int64_t records() const override { return lines_; }
+    void finish(std::vector<PendingOutput*>& pending) override {
+        if (PendingOutput* const file = output_.finish()) pending.push_back(file);
+    }
+
+protected:
+    genome::TextOutput output_;
+    std::string line_;
+
+private:
+    std::int64_t lines_ = 0;
+};
+
+class TableSink : public LineSink {
 public:
     TableSink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout, int threads)
-        : output_(path, overwrite, threads),
+        : LineSink(path, overwrite, threads),
           csv_(kind_of(path) == Kind::csv),
           head_(layout.head.size()),
           columns_(layout.columns.size()) {
@@ -40,21 +61,40 @@ public:
         if (csv_) line_ = rows::csv_line(line_);
         copy(line_ += '\n', {});
     }
-    void copy(std::string_view line, std::span<const std::byte>) override {
-        output_.write(line);
-        ++lines_;
+
+private:
+    bool csv_;
+    std::size_t head_, columns_;
+};
+
+class LongSink : public LineSink {
+public:
+    LongSink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout, float min_score,
+             int threads)
+        : LineSink(path, overwrite, threads), columns_(layout.columns), min_score_(min_score) {
+        std::string text = rows::provenance_lines(layout.provenance) + "##min_score=";
+        rows::append_number(text, min_score);
+        text += "\n#";
+        for (const HeadColumn& column : layout.head)
+            text += column.name + '\t';
+        output_.write(text + "index\tgroup\tlabel\tvalue\n");
     }
-    std::int64_t records() const override { return lines_; }
-    void finish(std::vector<PendingOutput*>& pending) override {
-        if (PendingOutput* const file = output_.finish()) pending.push_back(file);
+    void write(std::span<const rows::Field> head, std::span<const float> values) override {
+        prefix_.clear();
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            if (!(values[i] >= min_score_)) continue;
+            if (prefix_.empty()) append_fields(prefix_, head);
+            line_ = prefix_ + std::to_string(columns_[i].index) + '\t' + columns_[i].group + '\t' +
+                    columns_[i].label + '\t';
+            rows::append_number(line_, values[i]);
+            copy(line_ += '\n', {});
+        }
     }
 
 private:
-    genome::TextOutput output_;
-    bool csv_;
-    std::size_t head_, columns_;
-    std::string line_;
-    std::int64_t lines_ = 0;
+    std::vector<Column> columns_;
+    float min_score_;
+    std::string prefix_;
 };
 
 }  // namespace
@@ -77,50 +117,6 @@ void append_fields(std::string& line, std::span<const rows::Field> fields) {
         line += '\t';
     }
 }
-
-namespace {
-
-class LongSink : public Sink {
-public:
-    LongSink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout, float min_score,
-             int threads)
-        : output_(path, overwrite, threads), columns_(layout.columns), min_score_(min_score) {
-        std::string text = rows::provenance_lines(layout.provenance) + "##min_score=";
-        rows::append_number(text, min_score);
-        text += "\n#";
-        for (const HeadColumn& column : layout.head)
-            text += column.name + '\t';
-        output_.write(text + "index\tgroup\tlabel\tvalue\n");
-    }
-    void write(std::span<const rows::Field> head, std::span<const float> values) override {
-        prefix_.clear();
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            if (!(values[i] >= min_score_)) continue;
-            if (prefix_.empty()) append_fields(prefix_, head);
-            line_ = prefix_ + std::to_string(columns_[i].index) + '\t' + columns_[i].group + '\t' +
-                    columns_[i].label + '\t';
-            rows::append_number(line_, values[i]);
-            copy(line_ += '\n', {});
-        }
-    }
-    void copy(std::string_view line, std::span<const std::byte>) override {
-        output_.write(line);
-        ++lines_;
-    }
-    std::int64_t records() const override { return lines_; }
-    void finish(std::vector<PendingOutput*>& pending) override {
-        if (PendingOutput* const file = output_.finish()) pending.push_back(file);
-    }
-
-private:
-    genome::TextOutput output_;
-    std::vector<Column> columns_;
-    float min_score_;
-    std::string prefix_, line_;
-    std::int64_t lines_ = 0;
-};
-
-}  // namespace
 
 std::unique_ptr<Sink> long_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout,
                                 float min_score, int threads) {

@@ -64,7 +64,8 @@ bool is_out_of_memory(const std::exception& error) {
     return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
            (system != nullptr && (system->code() == std::errc::not_enough_memory ||
                                   system->code() == std::errc::resource_unavailable_try_again)) ||
-           std::ranges::any_of(words, [&](std::string_view word) { return text.find(word) != text.npos; });
+           std::ranges::any_of(
+               words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
 }
 
 }  // namespace bigbird

@@ -46,9 +46,11 @@ std::string hex(std::span<const std::uint8_t> bytes) {
 }
 
 std::vector<FileSum> file_sums(const Json& manifest, const std::filesystem::path& directory) {
-    const InputError damaged("has a damaged list of files; run tokenize again", directory / manifest_file);
+    const auto damaged = [&] {
+        return InputError("has a damaged list of files; run tokenize again", directory / manifest_file);
+    };
     const Json list = manifest.is_object() ? manifest.value("files", Json()) : Json();
-    if (!list.is_array() || list.empty()) throw damaged;  // null would be read as an empty list
+    if (!list.is_array() || list.empty()) throw damaged();  // null would be read as an empty list
     std::vector<FileSum> files;
     try {
         for (const Json& file : list) {
@@ -58,7 +60,7 @@ std::vector<FileSum> file_sums(const Json& manifest, const std::filesystem::path
                 throw InputError("names a file outside its folder", directory / manifest_file);
         }
     } catch (const Json::exception&) {
-        throw damaged;
+        throw damaged();
     }
     return files;
 }

@@ -2,6 +2,7 @@
 #include "bigbird/examples/build/negatives.hpp"
 
 #include "bigbird/core/check.hpp"
+#include "bigbird/core/choice.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
@@ -13,6 +14,10 @@
 namespace bigbird::examples {
 
 namespace {
+
+constexpr Choices<NegativeKind, 3> negative_choices{{{NegativeKind::random_bases, "random-bases"},
+                                                     {NegativeKind::permuted, "permuted"},
+                                                     {NegativeKind::genomic, "genomic"}}};
 
 template <typename Items>
 void shuffle(Items& items, Rng& rng) {
@@ -34,26 +39,11 @@ std::vector<std::size_t> choose_pieces(Rng& rng) {
 }  // namespace
 
 std::string_view to_string(NegativeKind kind) {
-    switch (kind) {
-        case NegativeKind::random_bases:
-            return "random-bases";
-        case NegativeKind::permuted:
-            return "permuted";
-        case NegativeKind::genomic:
-            return "genomic";
-    }
-    return "genomic";
+    return word_of(negative_choices, kind);
 }
 
 NegativeKind parse_negative_kind(std::string_view text) {
-    for (const NegativeKind kind :
-         {NegativeKind::random_bases, NegativeKind::permuted, NegativeKind::genomic}) {
-        if (text == to_string(kind)) {
-            return kind;
-        }
-    }
-    throw ConfigError("--negatives '" + std::string(text) +
-                      "' is unknown; write random-bases, permuted or genomic");
+    return parse_choice(negative_choices, "--negatives", text);
 }
 
 std::string make_negative(std::string_view positive, NegativeKind kind, Rng rng) {
