@@ -15,8 +15,8 @@ namespace bigbird::bins {
 
 namespace {
 
-/// Sums of gradients that a backward pass adds up side by side, and the floats that all of them may take.
-constexpr std::int64_t most_parts = 16, most_sums = std::int64_t{1} << 24;
+/// A backward pass adds up sums side by side, one for so many blocks, but for no more parts and floats.
+constexpr std::int64_t blocks_of_part = 16, most_parts = 16, most_sums = std::int64_t{1} << 24;
 
 const float* data_of(const at::Tensor& tensor) {
     return tensor.const_data_ptr<float>();
@@ -79,7 +79,8 @@ torch::autograd::variable_list backward_on_cpu(const Operands& given, const at::
     const ConvolutionWeights weights = given.weights(filters, data_of(turned));
     // How blocks are parted depends on no number of threads, so that sums do not.
     const std::int64_t blocks = given.x.size(0) * given.blocks(), size = filters.numel();
-    const std::int64_t parts = std::min({blocks, most_parts, std::max<std::int64_t>(1, most_sums / size)});
+    const std::int64_t parts = std::min({(blocks + blocks_of_part - 1) / blocks_of_part, most_parts,
+                                         std::max<std::int64_t>(1, most_sums / size)});
     const std::int64_t rest = 2 * shape.in + shape.out;
     at::Tensor dx = at::empty_like(given.x), sums = at::zeros({parts, size + rest}, given.x.options());
     const float *const from = data_of(given.x), *const slopes = data_of(dy);
