@@ -36,6 +36,8 @@ def checked(config, workflow, repository):
             config.setdefault(key, rule["default"])
     config["options"] = {name: value or {} for name, value in config["options"].items()}
     check_options(config, Path(repository) / "docs/commands.md")
+    if config["train"] and not config.get("reference"):
+        raise ConfigurationError("configuration: train needs the key 'reference'")
     for task in tasks(config):
         for key in ("reference", "test"):
             if not config.get(key):
@@ -110,6 +112,8 @@ def every_option(config):
     for task in ("promoter", "chromatin"):
         for name, options in (config.get(task, {}).get("baselines") or {}).items():
             yield f"{task}, baselines, {name}", f"finetune-{task}", options or {}
+    for name, wanted in config["train"].items():
+        yield f"train, {name}", "train", wanted.get("options") or {}
     for name, wanted in (config.get("predictions") or {}).items():
         yield f"predictions, {name}", command_of(wanted), wanted.get("options") or {}
 

@@ -16,6 +16,7 @@ struct FinetuneSpec;
 struct FinetuneTokensSpec;
 struct PredictSpec;
 struct PredictTokensSpec;
+struct TrainSpec;
 struct VariantSpec;
 }  // namespace bigbird::task_models
 namespace bigbird::training {
@@ -82,6 +83,7 @@ void setup_predict(Program& program, examples::Task task, Runner<task_models::Pr
 void setup_predict_tokens(Program& program, Runner<task_models::PredictTokensSpec> run);
 void setup_predict_variants(Program& program, Runner<task_models::VariantSpec> run);
 void setup_pretrain(Program& program, Runner<pretraining::PretrainSpec> run);
+void setup_train(Program& program, Runner<task_models::TrainSpec> run);
 int run(const EvaluateMlmOptions& options);
 int run(const ForwardOptions& options);
 int run(const pretraining::PretrainSpec& spec);
@@ -90,6 +92,7 @@ int run(const task_models::FinetuneSpec& spec);
 int run(const task_models::FinetuneTokensSpec& spec);
 int run(const task_models::PredictSpec& spec);
 int run(const task_models::PredictTokensSpec& spec);
+int run(const task_models::TrainSpec& spec);
 int run(const task_models::VariantSpec& spec);
 /// Prints the rows of `info --program` that need LibTorch, each as soon as it is known, as lines of JSON.
 int run_info_with_tensors(const InfoOptions& options);
@@ -122,6 +125,7 @@ void add_commands(Program& program, const Tensors& tensors, const Runner<InfoOpt
     if constexpr (all) setup_tokenize(program, here);
     setup_pretrain(program, tensors);
     setup_evaluate_mlm(program, tensors);
+    setup_train(program, tensors);
     setup_finetune_verb(program);
     setup_predict_verb(program);
     if constexpr (all) setup_evaluate_verb(program);

@@ -98,7 +98,8 @@ void add_seed_option(CLI::App& command, std::uint64_t& seed) {
         ->type_name("N");
 }
 
-void add_hold_out_options(CLI::App& command, HoldOutOptions& options, const std::string& by) {
+void add_hold_out_options(CLI::App& command, std::vector<std::string>& validation,
+                          std::vector<std::string>& test, const std::string& by) {
     const auto add = [&](const char* name, std::vector<std::string>& values, const std::string& what) {
         command
             .add_option(
@@ -110,8 +111,8 @@ void add_hold_out_options(CLI::App& command, HoldOutOptions& options, const std:
             ->type_name("REGION")
             ->group("Hold-out");
     };
-    add("--validation", options.validation, "Held out to follow training");
-    add("--test", options.test, "Held out for evaluation");
+    add("--validation", validation, "Held out to follow training");
+    add("--test", test, "Held out for evaluation");
 }
 
 void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens) {

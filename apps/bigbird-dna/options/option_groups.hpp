@@ -62,7 +62,11 @@ struct HoldOutOptions {
 };
 /// --validation and --test: contigs, regions or BED files held out of training; `by` says what decides for a
 /// row.
-void add_hold_out_options(CLI::App& command, HoldOutOptions& options, const std::string& by);
+void add_hold_out_options(CLI::App& command, std::vector<std::string>& validation,
+                          std::vector<std::string>& test, const std::string& by);
+inline void add_hold_out_options(CLI::App& command, HoldOutOptions& options, const std::string& by) {
+    add_hold_out_options(command, options.validation, options.test, by);
+}
 
 /// --batch-tokens, 0 = what fits the device.
 void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens);

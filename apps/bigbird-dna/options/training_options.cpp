@@ -35,12 +35,15 @@ void add_run_options(CLI::App& command, std::filesystem::path& output, training:
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->group(group);
-    command
-        .add_option("--max-hours", run.max_hours, "Stop with a checkpoint and exit code 75 after this time")
+    add_max_hours_option(command, run.max_hours)->group(group);
+}
+
+CLI::Option* add_max_hours_option(CLI::App& command, double& hours) {
+    return command
+        .add_option("--max-hours", hours, "Stop with a checkpoint and exit code 75 after this time")
         ->default_str("no limit")
         ->check(CLI::NonNegativeNumber)
-        ->type_name("HOURS")
-        ->group(group);
+        ->type_name("HOURS");
 }
 
 void add_optimization_options(CLI::App& command, std::int64_t& batch_size, training::LearningRateSpec& rate,

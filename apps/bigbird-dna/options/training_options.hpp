@@ -20,6 +20,9 @@ inline constexpr Choices<bool, 2> on_or_off{{{true, "on"}, {false, "off"}}};
 /// --output, --force, --checkpoint-every, --keep, --keep-every, --resume, --max-hours.
 void add_run_options(CLI::App& command, std::filesystem::path& output, training::RunSpec& run);
 
+/// --max-hours of a run.
+CLI::Option* add_max_hours_option(CLI::App& command, double& hours);
+
 /// --steps, --batch-size, --learning-rate, --warmup-steps, --schedule, --weight-decay, --clip-norm, --betas.
 /// `steps_text` and `warmup_text` say what the defaults mean.
 void add_optimization_options(CLI::App& command, std::int64_t& batch_size, training::LearningRateSpec& rate,

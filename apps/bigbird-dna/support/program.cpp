@@ -54,8 +54,7 @@ constexpr const char* short_road = R"(bigbird-dna: BigBird for DNA, from a FASTA
 Score the rows of a BED, with a model that is there:
   bigbird-dna predict-chromatin --model MODEL --reference genome.fa --regions regions.bed --output scores.tsv
 Make a model of your own peaks:
-  bigbird-dna build-chromatin --peaks peaks.tsv --reference genome.fa --validation 7 --test 8 --output examples
-  bigbird-dna finetune-chromatin --examples examples --output my-model
+  bigbird-dna train --peaks peaks.tsv --reference genome.fa --output my-peaks
 Pretrain a network on a genome:
   bigbird-dna build-documents --reference genome.fa --output documents.txt.gz
   bigbird-dna train-tokenizer --documents documents.txt.gz --vocab-size 256 --output tokenizer.model

@@ -51,7 +51,7 @@ constexpr std::pair<std::string_view, std::string_view> synonyms[] = {
     {"--bed", "--regions"},      {"--input", "--regions"},   {"--intervals", "--regions"},
     {"--vcf", "--variants"},     {"--out", "--output"},      {"--cpus", "--threads"},
     {"--cores", "--threads"},    {"--jobs", "--threads"},    {"--checkpoint", "--model"},
-    {"--gpu", "--device"},       {"train", "finetune"}};
+    {"--gpu", "--device"}};
 
 /// "; did you mean X?": a synonym, names that begin with `word-`, or the nearest spelling.
 std::string suggestion(const std::vector<std::string>& known, const std::string& word) {

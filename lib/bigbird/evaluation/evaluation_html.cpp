@@ -23,26 +23,7 @@ constexpr std::array<const char*, 6> colours{"#1b6ca8", "#d1495b", "#2e8b57",
                                              "#8a5a9e", "#c98a1b", "#555555"};
 
 std::string escaped(const std::string& text) {
-    std::string result;
-    for (const char letter : text) {
-        switch (letter) {
-            case '&':
-                result += "&amp;";
-                break;
-            case '<':
-                result += "&lt;";
-                break;
-            case '>':
-                result += "&gt;";
-                break;
-            case '"':
-                result += "&quot;";
-                break;
-            default:
-                result += letter;
-        }
-    }
-    return result;
+    return escaped_html(text);
 }
 
 std::string number(const std::optional<double>& value) {
@@ -488,7 +469,8 @@ std::string labels_html(const EvaluationReport& report) {
         "rate</th><th>AUROC</th><th>low</th><th>high</th><th>AUPRC</th><th>low</th><th>high</th>";
     for (std::size_t i = 1; i < report.files.size(); ++i) {
         html += "<th>AUROC " + escaped(report.files[i].name) + "</th><th>AUPRC " +
-                escaped(report.files[i].name) + "</th>";
+                escaped(report.files[i].name) + "</th><th>AUROC " +
+                escaped(difference_title(report, report.files[i])) + "</th>";
     }
     html += report.published.empty() ? "" : "<th>AUROC DeepSEA</th><th>AUPRC DeepSEA</th>";
     html += "</tr></thead><tbody>\n";
@@ -503,7 +485,8 @@ std::string labels_html(const EvaluationReport& report) {
         }
         for (std::size_t i = 1; i < report.files.size(); ++i) {
             const LabelFigures& other = report.files[i].evaluation.labels[l];
-            html += cell(number(other.roc_auc.value)) + cell(number(other.average_precision.value));
+            html += cell(number(other.roc_auc.value)) + cell(number(other.average_precision.value)) +
+                    cell(brief(report.files[i].differences[2 * l]));
         }
         if (!report.published.empty()) {
             const auto& known = report.published[label.label];
@@ -515,8 +498,9 @@ std::string labels_html(const EvaluationReport& report) {
     return html + "</tbody></table>\n";
 }
 
-std::string chromatin_html(const EvaluationReport& report) {
-    std::string html = groups_html(report) + "<h2>Pictures</h2>" + legend(report) + "<div class=pictures>";
+std::string chromatin_html(const EvaluationReport& report, const std::string& sections) {
+    std::string html =
+        groups_html(report) + sections + "<h2>Pictures</h2>" + legend(report) + "<div class=pictures>";
     for (const GroupFigures& group : report.files.front().evaluation.groups) {
         html += histogram(report, group.group);
     }
@@ -535,13 +519,40 @@ std::string chromatin_html(const EvaluationReport& report) {
 
 }  // namespace
 
+std::string escaped_html(const std::string& text) {
+    std::string result;
+    for (const char letter : text) {
+        switch (letter) {
+            case '&':
+                result += "&amp;";
+                break;
+            case '<':
+                result += "&lt;";
+                break;
+            case '>':
+                result += "&gt;";
+                break;
+            case '"':
+                result += "&quot;";
+                break;
+            default:
+                result += letter;
+        }
+    }
+    return result;
+}
+
 std::string to_html(const EvaluationReport& report) {
+    return to_html(report, {});
+}
+
+std::string to_html(const EvaluationReport& report, const PageAdditions& additions) {
     const Evaluation& first = report.files.front().evaluation;
     const std::string task = report.about["task"].get<std::string>();
-    std::string html =
-        "<!doctype html>\n<html lang=en><meta charset=utf-8><title>Evaluation: " + escaped(task) +
-        "</title><style>\n" + std::string(page_style()) + "</style>\n<h1>Evaluation: " + escaped(task) +
-        "</h1>\n";
+    const std::string title = escaped(additions.title.empty() ? "Evaluation: " + task : additions.title);
+    std::string html = "<!doctype html>\n<html lang=en><meta charset=utf-8><title>" + title +
+                       "</title><style>\n" + std::string(page_style()) + "</style>\n<h1>" + title +
+                       "</h1>\n" + additions.lead;
     html +=
         fmt::format("<p>{} rows of split {}", first.rows, escaped(report.about["split"].get<std::string>()));
     html += report.about["parameters"]["resamples"] > 0
@@ -551,8 +562,9 @@ std::string to_html(const EvaluationReport& report) {
         html += " Negatives: " + escaped(report.about["negatives"].get<std::string>()) +
                 "; figures with other kinds of negatives must not be compared.";
     }
-    html +=
-        "</p>\n" + (first.at_threshold ? promoter_html(report) : chromatin_html(report)) + about_html(report);
+    html += "</p>\n" +
+            (first.at_threshold ? promoter_html(report) : chromatin_html(report, additions.sections)) +
+            about_html(report);
     return html + "<script>\n" + std::string(page_script()) + "</script></html>\n";
 }
 

@@ -149,7 +149,7 @@ WANTED = settings.wanted(PREDICTIONS)
 
 
 def weights(model):
-    """The file of weights that a model of the configuration stands for: pretrained, a task, TASK/BASELINE, or a path."""
+    """The file of weights that a model of the configuration stands for: pretrained, a task, TASK/BASELINE, trained/NAME, or a path."""
     if model == "pretrained":
         if "pretrained" not in config:
             return "pretrained/model/model.safetensors"
@@ -160,6 +160,8 @@ def weights(model):
     if task in TASKS and baseline[0] in (config[task].get("baselines") or {}):
         return f"{task}/baselines/{baseline[0]}/run/model/model.safetensors"
     inside = ("model/model.safetensors", "model.safetensors")
+    if task == "trained" and baseline and baseline[0] in config["train"]:
+        return f"trained/{baseline[0]}/model/model.safetensors"
     found = [
         f"{place(model)}/{name}"
         for name in inside

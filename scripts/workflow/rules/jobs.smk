@@ -31,6 +31,11 @@ def pretrained_for(wildcards):
     )
 
 
+def trained_options(name):
+    """The options of one run of train, by name."""
+    return {"seed": config["seed"], **(config["train"][name].get("options") or {})}
+
+
 def baselines_of(task):
     return list(config[task].get("baselines") or {}) if task in config else []
 

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/commands.hpp"
+
+#include "bigbird/task_models/pipeline/train_on_peaks.hpp"
+
+#include <cstdio>
+
+namespace bigbird::cli {
+
+int run(const task_models::TrainSpec& spec) {
+    for (const std::string& line :
+         spec.dry_run ? task_models::forecast_train(spec) : task_models::train_on_peaks(spec))
+        std::printf("%s\n", line.c_str());
+    return 0;
+}
+
+}  // namespace bigbird::cli

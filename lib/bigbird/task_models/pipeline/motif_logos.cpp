@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/pipeline/motif_logos.hpp"
+
+#include "bigbird/bins/meme.hpp"
+#include "bigbird/core/formats/is_there.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/evaluation/evaluation_html.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace bigbird::task_models {
+
+namespace {
+
+using Shares = std::array<double, 4>;
+
+constexpr int letter_width = 14, height = 60;
+constexpr double most_bits = 2;
+
+/// A C G T as outlines in a square of 100, so that a letter can be stretched to any height.
+constexpr std::array outlines{"M0 100 38 0H62L100 100H76L69 78H31L24 100ZM37 59H63L50 20Z",
+                              "M99 31C92 10 75 0 52 0 20 0 0 20 0 50 0 80 20 100 52 100 75 100 92 90 99 "
+                              "69L77 62C73 75 65 81 52 81 34 81 "
+                              "23 69 23 50 23 31 34 19 52 19 65 19 73 25 77 38Z",
+                              "M99 31C92 10 75 0 52 0 20 0 0 20 0 50 0 80 20 100 52 100 72 100 88 93 99 "
+                              "82V45H54V63H77V73C71 78 63 81 53 81 "
+                              "34 81 23 69 23 50 23 31 34 19 52 19 65 19 73 25 77 36Z",
+                              "M0 0H100V20H62V100H38V20H0Z"};
+constexpr std::array colours{"#2e8b57", "#1b6ca8", "#c98a1b", "#d1495b"};
+
+double information(const Shares& place) {
+    double bits = most_bits;
+    for (const double share : place)
+        if (share > 0) bits += share * std::log2(share);
+    return std::max(0.0, bits);
+}
+
+/// The letters of a place on top of each other, the commonest on top.
+std::string column(const Shares& place, std::size_t index) {
+    constexpr double least = 0.5;  // pixels that are drawn
+    std::array<std::size_t, 4> order{};
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_sort(order, {}, [&](std::size_t letter) { return place[letter]; });
+    std::string svg;
+    double bottom = height;
+    for (const std::size_t letter : order) {
+        const double size = place[letter] * information(place) / most_bits * height;
+        if (size < least) continue;
+        bottom -= size;
+        svg += fmt::format(
+            "<path d='{}' fill='{}' fill-rule=evenodd transform='translate({} {:.1f}) scale({:.3f} "
+            "{:.4f})'/>",
+            outlines[letter], colours[letter], static_cast<double>(index * letter_width) + 0.5, bottom,
+            (letter_width - 1) / 100.0, size / 100);
+    }
+    return svg;
+}
+
+std::string logo(const bins::MemeMotif& motif) {
+    const auto width = motif.shares.size() * letter_width;
+    std::string letters;
+    for (std::size_t i = 0; i < motif.shares.size(); ++i)
+        letters += column(motif.shares[i], i);
+    return fmt::format(
+        "<figure><svg width={0} height={1} viewBox='0 0 {0} {1}'>{2}<line x1=0 y1={3} x2={0} y2={3} "
+        "stroke='#999'/></svg><figcaption>{4}, {5} sites</figcaption></figure>\n",
+        width, height + 1, letters, height, evaluation::escaped_html(motif.label), motif.sites);
+}
+
+}  // namespace
+
+std::string logos_html(const std::filesystem::path& meme) {
+    if (!is_there(meme)) return "";
+    const std::vector<bins::MemeMotif> motifs = bins::read_meme(meme);
+    if (motifs.empty()) return "";
+    std::string html = fmt::format(
+        "<h2>Motifs that the model began from</h2><p>Found in the training bins of the label below each, "
+        "before "
+        "training; {} of the first filters begin as these. Full height: 2 bits. run/{} has them for MEME's "
+        "tools.</p><div class=pictures>",
+        motifs.size(), evaluation::escaped_html(meme.filename().string()));
+    for (const bins::MemeMotif& motif : motifs)
+        html += logo(motif);
+    return html + "</div>\n";
+}
+
+}  // namespace bigbird::task_models

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/pipeline/region_tracks.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parse_number.hpp"
+#include "bigbird/evaluation/evaluation_html.hpp"
+#include "bigbird/examples/build/peak_sheet.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/genome/regions/interval_set.hpp"
+#include "bigbird/rows/score_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+using genome::Interval;
+
+constexpr std::int64_t region_length = 100'000;
+constexpr std::size_t regions = 3, labels_a_region = 4;
+
+/// Positives by label in one stretch.
+struct Block {
+    Interval where{};
+    std::vector<std::int64_t> positives{};
+
+    auto rank() const {
+        const auto labels = std::ranges::count_if(positives, [](std::int64_t count) { return count > 0; });
+        return std::pair(labels, std::accumulate(positives.begin(), positives.end(), std::int64_t{0}));
+    }
+};
+
+std::vector<std::size_t> commonest_labels(const Block& block) {
+    std::vector<std::size_t> order(block.positives.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater{},
+                             [&](std::size_t label) { return block.positives[label]; });
+    std::erase_if(order, [&](std::size_t label) { return block.positives[label] == 0; });
+    if (order.size() > labels_a_region) order.resize(labels_a_region);
+    return order;
+}
+
+/// A region's scores: for each of its labels, by bin from its start; NaN where there is none.
+using Scores = std::vector<std::vector<float>>;
+
+std::vector<Scores> read_scores(std::span<const ShownRegion> shown, std::int64_t bin, const fs::path& table) {
+    std::vector<Scores> scores;
+    for (const ShownRegion& region : shown) {
+        const auto bins = static_cast<std::size_t>((region.where.size() + bin - 1) / bin);
+        scores.emplace_back(region.labels.size(), std::vector<float>(bins, NAN));
+    }
+    rows::ScoreReader reader(table);
+    rows::ScoreRow row;
+    for (std::vector<float> values; reader.next(row, values);) {
+        const std::int64_t begin = parse_number<std::int64_t>(row.begin).value_or(-1);
+        for (std::size_t r = 0; r < shown.size(); ++r) {
+            const Interval& where = shown[r].where;
+            if (row.contig != where.contig || begin < where.begin || begin >= where.end) continue;
+            for (std::size_t l = 0; l < shown[r].labels.size(); ++l)
+                scores[r][l][static_cast<std::size_t>((begin - where.begin) / bin)] =
+                    values.at(shown[r].labels[l]);
+        }
+    }
+    return scores;
+}
+
+/// The peaks of the labels that are shown.
+std::map<std::size_t, genome::IntervalSet> read_peaks(const examples::ChromatinOptions& options,
+                                                      std::span<const ShownRegion> shown) {
+    const auto reference = genome::open_references(options.references);
+    const auto files = examples::read_peak_files(options.peaks);
+    std::map<std::size_t, genome::IntervalSet> peaks;
+    for (const ShownRegion& region : shown) {
+        for (const std::size_t label : region.labels) {
+            if (peaks.contains(label)) continue;
+            std::vector<Interval> intervals;
+            for (const fs::path& file : files.at(label).paths)
+                for (const genome::BedRecord& record : genome::read_bed_on(*reference, file).records)
+                    intervals.push_back(record.where);
+            peaks[label] = genome::IntervalSet(intervals);
+        }
+    }
+    return peaks;
+}
+
+constexpr int left = 8, width = 1000, track_height = 44, peak_height = 7, track_step = 78, top = 16;
+
+class Picture {
+public:
+    explicit Picture(const Interval& where) : where_(where) {}
+
+    /// Scores by bin, from 0 to the largest, above the label's peaks.
+    void track(const std::string& name, std::span<const float> scores, std::int64_t bin,
+               std::span<const genome::Span> peaks) {
+        double most = 0;
+        for (const float score : scores)
+            if (std::isfinite(score)) most = std::max(most, static_cast<double>(score));
+        const int base = top + track_step * tracks_++ + track_height;
+        body_ += fmt::format("<text x={} y={}>{}, 0 to {:.3g}</text>", left, base - track_height - 3,
+                             evaluation::escaped_html(name), most);
+        body_ += fmt::format("<path d='M{} {}", left, base);
+        for (std::size_t i = 0; i < scores.size(); ++i) {
+            const double height = std::isfinite(scores[i]) && most > 0 ? scores[i] / most * track_height : 0;
+            const auto begin = where_.begin + static_cast<std::int64_t>(i) * bin;
+            body_ += fmt::format("L{:.1f} {:.1f}H{:.1f}", at(begin), base - height, at(begin + bin));
+        }
+        body_ += fmt::format("V{}Z' fill='#d1495b' fill-opacity=.8 />", base);
+        for (const genome::Span& peak : peaks) {
+            const auto begin = std::max(peak.begin, where_.begin), end = std::min(peak.end, where_.end);
+            if (begin >= end) continue;
+            body_ += fmt::format("<rect x={:.1f} y={} width={:.1f} height={} fill='#222'/>", at(begin),
+                                 base + 3, std::max(1.0, at(end) - at(begin)), peak_height);
+        }
+        body_ += fmt::format("<line x1={0} y1={1} x2={2} y2={1} stroke='#999'/>", left, base, left + width);
+    }
+
+    std::string html(const std::string& caption) {
+        const int bottom = top + track_step * tracks_;
+        constexpr int ticks = 4;
+        for (int i = 0; i <= ticks; ++i) {
+            const std::int64_t position = where_.begin + where_.size() * i / ticks;
+            body_ += fmt::format("<text x={:.1f} y={} text-anchor={}>{}</text>", at(position), bottom - 4,
+                                 i == 0       ? "start"
+                                 : i == ticks ? "end"
+                                              : "middle",
+                                 position);
+        }
+        return fmt::format(
+            "<figure style='max-width:none'><svg width={0} height={1} viewBox='0 0 {0} "
+            "{1}'>{2}</svg><figcaption>{3}</figcaption></figure>\n",
+            width + 2 * left, bottom, body_, evaluation::escaped_html(caption));
+    }
+
+private:
+    double at(std::int64_t position) const {
+        return left +
+               static_cast<double>(position - where_.begin) / static_cast<double>(where_.size()) * width;
+    }
+
+    const Interval& where_;
+    std::string body_;
+    int tracks_ = 0;
+};
+
+}  // namespace
+
+std::vector<ShownRegion> choose_regions(const examples::ExampleSet& set, std::int64_t length,
+                                        std::size_t most) {
+    std::vector<Block> blocks;
+    std::vector<std::uint8_t> labels(set.label_table().size());
+    for (const std::int64_t index : set.rows(examples::Split::test)) {
+        const examples::ExampleRow row = set.row(index);
+        const Interval& where = row.where;
+        if (blocks.empty() || blocks.back().where.contig != where.contig ||
+            blocks.back().where.begin / length != where.begin / length)
+            blocks.push_back({where, std::vector<std::int64_t>(labels.size())});
+        blocks.back().where.end = where.end;
+        set.copy_labels(index, labels);
+        for (std::size_t label = 0; label < labels.size(); ++label)
+            blocks.back().positives[label] += labels[label];
+    }
+    std::ranges::stable_sort(blocks, std::greater{}, &Block::rank);
+    std::vector<ShownRegion> chosen;
+    for (const Block& block : blocks) {
+        std::vector<std::size_t> of_block = commonest_labels(block);
+        if (chosen.size() == most || of_block.empty()) break;
+        chosen.push_back({block.where, std::move(of_block)});
+    }
+    return chosen;
+}
+
+std::string tracks_html(const examples::ChromatinOptions& peaks, const examples::ExampleSet& set,
+                        const fs::path& scores) {
+    const std::vector<ShownRegion> shown = choose_regions(set, region_length, regions);
+    if (shown.empty()) return "";
+    const std::vector<Scores> read = read_scores(shown, peaks.bin, scores);
+    const auto sets = read_peaks(peaks, shown);
+    std::string html = fmt::format(
+        "<h2>Held-out regions</h2><p>Scores of the model (red) above the peaks (black), for the {} labels "
+        "with the "
+        "most positive bins of each region. Shown are the stretches of {} kb of test with peaks of the most "
+        "labels, "
+        "chosen without looking at scores; each track has its own scale.</p>\n",
+        labels_a_region, region_length / 1000);
+    for (std::size_t r = 0; r < shown.size(); ++r) {
+        const Interval& where = shown[r].where;
+        Picture picture(where);
+        for (std::size_t l = 0; l < shown[r].labels.size(); ++l) {
+            const std::size_t label = shown[r].labels[l];
+            picture.track(set.label_table()[label].name, read[r][l], peaks.bin,
+                          sets.at(label).spans(where.contig));
+        }
+        html += picture.html(fmt::format("{}:{}-{}", where.contig, where.begin + 1, where.end));
+    }
+    return html;
+}
+
+}  // namespace bigbird::task_models

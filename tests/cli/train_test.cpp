@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// train: the whole chain on real sequence, beside the separate commands, stopped, and asked for what it
+// refuses.
+#include "cli/run_program.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/formats/json_file.hpp"
+
+#include <csignal>
+#include <filesystem>
+
+using namespace bigbird;
+using namespace bigbird::testing;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+std::string peaks(const std::string& name) {
+    return test_data("chromatin/" + name + ".chr22.narrowPeak.gz");
+}
+
+/// A megabase of chromosome 22, three labels, a few steps.
+class Fixture {
+public:
+    Fixture() { write_file(folder_ / "megabase.bed", "22\t20500000\t21500000\n"); }
+    std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
+    std::vector<std::string> words(const std::string& output, const std::vector<std::string>& more = {},
+                                   const std::string& include = "megabase.bed") const {
+        std::vector<std::string> all{"train",
+                                     "--peaks",
+                                     peaks("K562.CTCF"),
+                                     peaks("K562.MAX"),
+                                     peaks("K562.ATF3"),
+                                     "--reference",
+                                     test_data("genome/22.fa.gz"),
+                                     "--include",
+                                     *this / include,
+                                     "--steps",
+                                     "3",
+                                     "--seed",
+                                     "5",
+                                     "--min-positives",
+                                     "1",
+                                     "--device",
+                                     "cpu",
+                                     "--threads",
+                                     "2",
+                                     "--output",
+                                     *this / output};
+        all.insert(all.end(), more.begin(), more.end());
+        return all;
+    }
+
+private:
+    TempDir folder_;
+};
+
+void require_success(const std::vector<std::string>& words) {
+    const ProgramResult result = run_program(words);
+    DOCTEST_INFO(result.err);
+    DOCTEST_REQUIRE(result.code == 0);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("train: one command leaves what the separate ones leave") {
+    const Fixture at;
+    const ProgramResult result = run_program(at.words("all"));
+    DOCTEST_INFO(result.err);
+    DOCTEST_REQUIRE(result.code == 0);
+    DOCTEST_CHECK(std::ranges::count(result.out, '\n') == 5);
+    DOCTEST_CHECK(contains(result.out,
+                           "examples 4990 bins of 200 bp, 3 labels; validation "
+                           "22:21300000-21400000 (498 bins); test 22:21400000-21500000 (500 bins)\n"));
+    for (const char* part : {"examples/manifest.json", "run/metrics.jsonl", "run/motifs.meme", "floor/model",
+                             "scores/floor.tsv.gz", "scores/model.tsv.gz", "report.html", "train.json"})
+        DOCTEST_CHECK_MESSAGE(std::filesystem::exists(at / (std::string("all/") + part)), part);
+    DOCTEST_CHECK(contains(result.err, "held out by rule for test: 22:21400001-21500000\n"));
+
+    const std::string examples = at / "all/examples";
+    require_success({"build-chromatin", "--peaks", peaks("K562.CTCF"), peaks("K562.MAX"), peaks("K562.ATF3"),
+                     "--reference", test_data("genome/22.fa.gz"), "--include", at / "megabase.bed",
+                     "--window", "1000", "--validation", "22:21300001-21400000", "--test",
+                     "22:21400001-21500000", "--seed", "5", "--output", at / "examples"});
+    DOCTEST_CHECK(read_file(at / "examples/manifest.json") == read_file(examples + "/manifest.json"));
+    require_success({"finetune", "--examples", examples, "--steps", "3", "--seed", "5", "--device", "cpu",
+                     "--threads", "2", "--output", at / "run"});
+    require_success({"finetune", "--examples", examples, "--architecture", "kmer-ridge", "--kmer-length", "5",
+                     "--window=-100:100", "--seed", "5", "--output", at / "floor"});
+    for (const char* model : {"run", "floor"}) {
+        DOCTEST_CHECK(read_file(at / (std::string(model) + "/model/model.safetensors")) ==
+                      read_file(at / ("all/" + std::string(model) + "/model/model.safetensors")));
+        require_success({"predict", "--model", at / model, "--examples", examples, "--split", "test",
+                         "--device", "cpu", "--threads", "2", "--output",
+                         at / (std::string(model) + ".tsv.gz")});
+    }
+    require_success({"evaluate", "--scores", "floor=" + (at / "floor.tsv.gz"), "--scores",
+                     "model=" + (at / "run.tsv.gz"), "--examples", examples, "--min-positives", "1", "--seed",
+                     "5", "--output", at / "evaluation.json"});
+    DOCTEST_CHECK(read_file(at / "evaluation.json") == read_file(at / "all/evaluation.json"));
+
+    const Json figures = read_json(at / "all/evaluation.json");
+    const double auroc = figures["others"][0]["groups"][0]["auroc_mean"].get<double>();
+    DOCTEST_CHECK(contains(result.out, "AUROC    " + fmt::format("{:.3f}", auroc)));
+    const std::string page = read_file(at / "all/report.html"), card = read_file(at / "all/README.md");
+    for (const char* part :
+         {"model \u2212 floor", "<h2>Motifs that the model began from</h2>", "<h2>Held-out regions</h2>",
+          "<h2>Precision and recall</h2>", "Reliability.", "<figcaption>22:21400001-21500000</figcaption>"})
+        DOCTEST_CHECK_MESSAGE(contains(page, part), part);
+    DOCTEST_CHECK(card == read_file(at / "all/model/README.md"));
+    DOCTEST_CHECK(contains(card, fmt::format("{:.4f}", auroc)));
+    DOCTEST_CHECK_FALSE(contains(card, "Not looked at yet."));
+
+    // The folder is the model, to other commands.
+    write_file(at / "rows.bed", "22\t21000000\t21000200\n");
+    require_success({"predict-chromatin", "--model", at / "all", "--reference", test_data("genome/22.fa.gz"),
+                     "--regions", at / "rows.bed", "--device", "cpu", "--output", at / "rows.tsv"});
+    DOCTEST_CHECK(contains(run_program({"info", at / "all"}).out, "3 labels:\n  0  K562.CTCF.chr22"));
+
+    const ProgramResult again = run_program(at.words("all"));
+    DOCTEST_CHECK(again.code == 0);
+    DOCTEST_CHECK(again.out == result.out);
+    DOCTEST_CHECK(contains(again.err, "is finished already"));
+    const ProgramResult changed = run_program(at.words("all", {"--test", "22:21000001-21100000"}));
+    DOCTEST_CHECK(changed.code == 2);
+    DOCTEST_CHECK(contains(changed.err,
+                           "--test is [\"22:21000001-21100000\"], but this run was started with "
+                           "\"by rule\"; use the same, give another --output, or start afresh with "
+                           "--force\n"));
+    DOCTEST_CHECK(read_file(at / "all/report.html") == page);
+}
+
+DOCTEST_TEST_CASE("train: what was stopped or killed goes on, to the same figures") {
+    const Fixture at;
+    require_success(at.words("whole"));
+    const auto stop = [&](int signal, const std::string& when) {
+        return run_program(at.words("cut"), {}, {.signal = signal, .once_said = when}).code;
+    };
+    DOCTEST_CHECK(stop(SIGTERM, "step 1 of 5") == 128 + SIGTERM);
+    DOCTEST_CHECK(stop(SIGKILL, "step 2 of 5") == 128 + SIGKILL);
+    DOCTEST_CHECK(run_program(at.words("cut", {"--max-hours", "1e-9"})).code == 75);
+    DOCTEST_CHECK(stop(SIGKILL, "step 4 of 5") == 128 + SIGKILL);
+    const ProgramResult last = run_program(at.words("cut"));
+    DOCTEST_INFO(last.err);
+    DOCTEST_CHECK(last.code == 0);
+    DOCTEST_CHECK(read_file(at / "cut/evaluation.json") == read_file(at / "whole/evaluation.json"));
+    DOCTEST_CHECK(read_file(at / "cut/model/model.safetensors") ==
+                  read_file(at / "whole/model/model.safetensors"));
+    const ProgramResult anew = run_program(at.words("cut", {"--force", "--max-hours", "1e-9"}));
+    DOCTEST_CHECK(anew.code == 75);
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(at / "cut/report.html"));
+}
+
+DOCTEST_TEST_CASE("train: what it would take, and what it refuses before it begins") {
+    const Fixture at;
+    const ProgramResult forecast = run_program(at.words("none", {"--dry-run"}));
+    DOCTEST_INFO(forecast.err);
+    DOCTEST_CHECK(forecast.code == 0);
+    DOCTEST_CHECK(
+        contains(forecast.out, "bins                  4990 of 200 bp, 3 labels: 3992 for training"));
+    DOCTEST_CHECK(contains(forecast.out, ": 3 steps of "));
+    DOCTEST_CHECK(contains(forecast.out, " MB\n"));
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(at / "none"));
+
+    std::filesystem::create_directory(at / "mine");
+    write_file(at / "mine/thesis.txt", "words");
+    for (const char* force : {"--quiet", "--force"}) {
+        const ProgramResult foreign = run_program(at.words("mine", {force}));
+        DOCTEST_CHECK(foreign.code == 2);
+        DOCTEST_CHECK(contains(foreign.err, "holds thesis.txt and no train.json, so train did not make it"));
+    }
+    write_file(at / "short.bed", "22\t21000000\t21010000\n");
+    const ProgramResult small = run_program(at.words("small", {}, "short.bed"));
+    DOCTEST_CHECK(small.code == 3);
+    DOCTEST_CHECK(
+        contains(small.err,
+                 "the reference has 50 bins with sequence on contigs with peaks, too few to hold some out"));
+    const ProgramResult nothing = run_program(at.words("nothing", {"--test", "22:20600001-20600600"}));
+    DOCTEST_CHECK(nothing.code == 3);
+    DOCTEST_CHECK(contains(nothing.err, "no bin of test has a label, so the model could not be judged"));
+}
