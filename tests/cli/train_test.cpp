@@ -74,18 +74,18 @@ DOCTEST_TEST_CASE("train: one command leaves what the separate ones leave") {
     DOCTEST_REQUIRE(result.code == 0);
     DOCTEST_CHECK(std::ranges::count(result.out, '\n') == 5);
     DOCTEST_CHECK(contains(result.out,
-                           "examples 4990 bins of 200 bp, 3 labels; validation "
-                           "22:21300000-21400000 (498 bins); test 22:21400000-21500000 (500 bins)\n"));
+                           "examples 4492 bins of 200 bp, 3 labels; validation "
+                           "22:21320000-21410000 (446 bins); test 22:21410000-21500000 (450 bins)\n"));
     for (const char* part : {"examples/manifest.json", "run/metrics.jsonl", "run/motifs.meme", "floor/model",
                              "scores/floor.tsv.gz", "scores/model.tsv.gz", "report.html", "train.json"})
         DOCTEST_CHECK_MESSAGE(std::filesystem::exists(at / (std::string("all/") + part)), part);
-    DOCTEST_CHECK(contains(result.err, "held out by rule for test: 22:21400001-21500000\n"));
+    DOCTEST_CHECK(contains(result.err, "held out by rule for test: 22:21410001-21500000\n"));
 
     const std::string examples = at / "all/examples";
     require_success({"build-chromatin", "--peaks", peaks("K562.CTCF"), peaks("K562.MAX"), peaks("K562.ATF3"),
                      "--reference", test_data("genome/22.fa.gz"), "--include", at / "megabase.bed",
-                     "--window", "1000", "--validation", "22:21300001-21400000", "--test",
-                     "22:21400001-21500000", "--seed", "5", "--output", at / "examples"});
+                     "--window", "1000", "--validation", "22:21320001-21410000", "--test",
+                     "22:21410001-21500000", "--seed", "5", "--output", at / "examples"});
     DOCTEST_CHECK(read_file(at / "examples/manifest.json") == read_file(examples + "/manifest.json"));
     require_success({"finetune", "--examples", examples, "--steps", "3", "--seed", "5", "--device", "cpu",
                      "--threads", "2", "--output", at / "run"});
@@ -109,7 +109,7 @@ DOCTEST_TEST_CASE("train: one command leaves what the separate ones leave") {
     const std::string page = read_file(at / "all/report.html"), card = read_file(at / "all/README.md");
     for (const char* part :
          {"model \u2212 floor", "<h2>Motifs that the model began from</h2>", "<h2>Held-out regions</h2>",
-          "<h2>Precision and recall</h2>", "Reliability.", "<figcaption>22:21400001-21500000</figcaption>"})
+          "<h2>Precision and recall</h2>", "Reliability.", "<figcaption>22:21410001-21500000</figcaption>"})
         DOCTEST_CHECK_MESSAGE(contains(page, part), part);
     DOCTEST_CHECK(card == read_file(at / "all/model/README.md"));
     DOCTEST_CHECK(contains(card, fmt::format("{:.4f}", auroc)));
@@ -161,7 +161,7 @@ DOCTEST_TEST_CASE("train: what it would take, and what it refuses before it begi
     DOCTEST_INFO(forecast.err);
     DOCTEST_CHECK(forecast.code == 0);
     DOCTEST_CHECK(
-        contains(forecast.out, "bins                  4990 of 200 bp, 3 labels: 3992 for training"));
+        contains(forecast.out, "bins                  4492 of 200 bp, 3 labels: 3596 for training"));
     DOCTEST_CHECK(contains(forecast.out, ": 3 steps of "));
     DOCTEST_CHECK(contains(forecast.out, " MB\n"));
     DOCTEST_CHECK_FALSE(std::filesystem::exists(at / "none"));
