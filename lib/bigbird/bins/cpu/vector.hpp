@@ -23,8 +23,8 @@ constexpr int lanes = 4;
 #endif
 
 // A vector extension of g++ and clang++: operators work lane by lane.
-typedef float Vec __attribute__((vector_size(lanes * sizeof(float))));
-typedef std::int32_t Ints __attribute__((vector_size(lanes * sizeof(float))));
+using Vec __attribute__((vector_size(lanes * sizeof(float)))) = float;
+using Ints __attribute__((vector_size(lanes * sizeof(float)))) = std::int32_t;
 
 inline Vec load(const float* from) {
     Vec x;
