@@ -4,6 +4,7 @@
 #include "unit/task_models/tiny_task.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/rows/score_table.hpp"
 #include "bigbird/rows/text_fields.hpp"
 #include "bigbird/task_models/score/score.hpp"
 
