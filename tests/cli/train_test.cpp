@@ -75,7 +75,7 @@ DOCTEST_TEST_CASE("train: one command leaves what the separate ones leave") {
     DOCTEST_CHECK(std::ranges::count(result.out, '\n') == 5);
     DOCTEST_CHECK(contains(result.out,
                            "examples 4492 bins of 200 bp, 3 labels; validation "
-                           "22:21320000-21410000 (446 bins); test 22:21410000-21500000 (450 bins)\n"));
+                           "22:21320001-21410000 (446 bins); test 22:21410001-21500000 (450 bins)\n"));
     for (const char* part : {"examples/manifest.json", "run/metrics.jsonl", "run/motifs.meme", "floor/model",
                              "scores/floor.tsv.gz", "scores/model.tsv.gz", "report.html", "train.json"})
         DOCTEST_CHECK_MESSAGE(std::filesystem::exists(at / (std::string("all/") + part)), part);
@@ -105,7 +105,7 @@ DOCTEST_TEST_CASE("train: one command leaves what the separate ones leave") {
 
     const Json figures = read_json(at / "all/evaluation.json");
     const double auroc = figures["others"][0]["groups"][0]["auroc_mean"].get<double>();
-    DOCTEST_CHECK(contains(result.out, "AUROC    " + fmt::format("{:.3f}", auroc)));
+    DOCTEST_CHECK(contains(result.out, "AUROC    model " + fmt::format("{:.3f}", auroc)));
     const std::string page = read_file(at / "all/report.html"), card = read_file(at / "all/README.md");
     for (const char* part :
          {"model \u2212 floor", "<h2>Motifs that the model began from</h2>", "<h2>Held-out regions</h2>",

@@ -153,15 +153,22 @@ std::string pages_lead(const std::vector<std::string>& lines) {
            "beat it has learnt nothing but composition.</p>\n";
 }
 
+/// "22:1-200" of the manifest's "22:0-200", as --test takes it.
+std::string region_text(const std::string& interval) {
+    const std::size_t begin = interval.rfind(':') + 1;
+    return interval.substr(0, begin) + std::to_string(std::stoll(interval.substr(begin)) + 1) +
+           interval.substr(interval.rfind('-'));
+}
+
+/// "test 22:1-200 (1 bins)".
 std::string held_out_text(const examples::ExampleSet& set, examples::Split split) {
-    std::string text;
-    const Json regions =
-        set.manifest().at("parameters").at("held_out").value(std::string(to_string(split)), Json());
-    if (!regions.is_array() || regions.size() > 3) text = "given regions";
-    for (std::size_t i = 0; text != "given regions" && i < regions.size(); ++i)
-        text += (i > 0 ? ", " : "") + regions[i].get<std::string>();
-    return fmt::format("{} {} ({} bins)", to_string(split), text.empty() ? "none" : text,
-                       set.rows(split).size());
+    constexpr std::size_t most_named = 3;
+    const std::string name(to_string(split));
+    const Json regions = set.manifest().at("parameters").at("held_out").at(name);
+    std::string text = regions.is_array() && regions.size() <= most_named ? "" : " given regions";
+    for (std::size_t i = 0; text != " given regions" && i < regions.size(); ++i)
+        text += (i > 0 ? ", " : " ") + region_text(regions[i].get<std::string>());
+    return fmt::format("{}{} ({} bins)", name, text, set.rows(split).size());
 }
 
 class Pipeline {
@@ -327,7 +334,7 @@ private:
                                        high = figures_of(of_model.evaluation.groups.front()),
                                        more = differences_of(of_model, 0);
         const auto line = [&](const char* name, std::size_t i) {
-            return fmt::format("{:<9}{}; floor {}; difference {}", name, brief(*high[i].second),
+            return fmt::format("{:<9}model {}; floor {}; difference {}", name, brief(*high[i].second),
                                brief(*low[i].second), brief(*more[i].second));
         };
         const evaluation::GroupFigures& all = of_model.evaluation.groups.front();

@@ -57,7 +57,8 @@ DOCTEST_TEST_CASE("region_tracks: stretches of test with most labels, then with 
     DOCTEST_CHECK(html.find("<figcaption>c:1001-6000</figcaption>") != std::string::npos);  // one of 100 kb
     DOCTEST_CHECK(html.find(">a, 0 to 0.75</text>") != std::string::npos);
     DOCTEST_CHECK(html.find(">b, 0 to 0</text>") != std::string::npos);  // no scores
-    // The bin at 2,000 reaches the top of its track of 44 pixels; the peak there is 400 of 5,000 bases wide.
-    DOCTEST_CHECK(html.find("L208.0 16.0H228.0") != std::string::npos);
-    DOCTEST_CHECK(html.find("<rect x=208.0 y=63 width=80.0 height=7 fill='#222'/>") != std::string::npos);
+    // The second track is that of a: its bin at 2,000 is 44 pixels high, the peak there 400 of 5,000 bases
+    // wide.
+    DOCTEST_CHECK(html.find("L208.0 94.0H228.0") != std::string::npos);
+    DOCTEST_CHECK(html.find("<rect x=208.0 y=141 width=80.0 height=7 fill='#222'/>") != std::string::npos);
 }
