@@ -317,7 +317,7 @@ DOCTEST_TEST_CASE("arguments: a retired option is read, with one warning that sa
     DOCTEST_REQUIRE(predict(plain, {}).code == 0);
     DOCTEST_REQUIRE(predict(loud, {"-v"}).code == 0);
     DOCTEST_CHECK(read_file(loud) == read_file(plain));
-    const ProgramResult result = run_program({"info", "--verbose", model.string()});
+    const ProgramResult result = run_program({"info", "--verbose", model});
     DOCTEST_REQUIRE(result.code == 0);
     const std::string warning = "--verbose goes with the next version: the command has no more messages";
     const std::size_t at = result.err.find(warning);

@@ -104,8 +104,8 @@ DOCTEST_TEST_CASE("bin_data: of many windows, some that are evenly spaced; of fe
     std::vector<BinWindow> windows(10);
     for (std::size_t i = 0; i < windows.size(); ++i)
         windows[i].first = static_cast<std::int64_t>(i);
-    DOCTEST_CHECK(evenly_spaced(windows, 10) == windows);
-    DOCTEST_CHECK(evenly_spaced(windows, 11) == windows);
+    DOCTEST_CHECK((evenly_spaced(windows, 10) == windows));
+    DOCTEST_CHECK((evenly_spaced(windows, 11) == windows));
     std::vector<std::int64_t> firsts;
     for (const BinWindow& window : evenly_spaced(windows, 4))
         firsts.push_back(window.first);
