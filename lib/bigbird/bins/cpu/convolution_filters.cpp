@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/cpu/convolution_kernel.hpp"
 
-#include "bigbird/bins/cpu/convolution_impl.hpp"
-#include "bigbird/core/system/processor.hpp"
-
 namespace bigbird::bins {
 
 namespace {
@@ -45,21 +42,6 @@ void filters_from_points(const ConvolutionShape& shape, const float* filters, fl
             }
         }
     }
-}
-
-ConvolutionKernel convolution_kernel_base() {
-    return {gemm_columns, block_positions, convolution_scratch, forward_convolution, backward_convolution};
-}
-
-const ConvolutionKernel& convolution_kernel() {
-    static const ConvolutionKernel chosen = [] {
-#if defined(__x86_64__)
-        if (instruction_set() >= InstructionSet::avx512) return convolution_kernel_avx512();
-        if (instruction_set() >= InstructionSet::avx2) return convolution_kernel_avx2();
-#endif
-        return convolution_kernel_base();
-    }();
-    return chosen;
 }
 
 }  // namespace bigbird::bins
