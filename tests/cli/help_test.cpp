@@ -50,7 +50,7 @@ DOCTEST_TEST_CASE("help: no command at all prints the short road, whose options 
             if (word.rfind("--", 0) == 0) DOCTEST_CHECK(contains(help, word + " "));
         }
     }
-    DOCTEST_CHECK(commands == 6);
+    DOCTEST_CHECK(commands == 5);
 }
 
 DOCTEST_TEST_CASE("help: --version is one line that a program can read") {
