@@ -70,7 +70,7 @@ std::string page_of(const std::string& command) {
 std::string head(const std::string& page, const std::string& summary, const std::string& usage,
                  const std::string& description) {
     const std::string version = "bigbird-dna " + std::string(bigbird::version());
-    return ".TH " + roff(upper(page)) + " 1 \"\" \"" + roff(version) + "\" \"bigbird-dna\"\n.SH NAME\n" +
+    return ".TH " + roff(upper(page)) + R"( 1 "" ")" + roff(version) + R"(" "bigbird-dna")" + "\n.SH NAME\n" +
            roff(page) + " \\- " + roff(summary) + "\n.SH SYNOPSIS\n" + bold(usage) + "\n.SH DESCRIPTION\n" +
            roff(description) + "\n";
 }

@@ -292,6 +292,7 @@ int Program::parse_and_run(int argc, char** argv) {
 void Program::parse(std::vector<std::string> words) {
     const auto parse_words = [&] {
         std::vector<const char*> given;
+        given.reserve(words.size());
         for (const std::string& word : words)
             given.push_back(word.c_str());
         app_.parse(static_cast<int>(given.size()), given.data());

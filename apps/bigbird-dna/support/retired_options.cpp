@@ -31,7 +31,7 @@ constexpr RetiredOption retired[] = {
     {"evaluate-promoter", "distance", "a call within 500 bases of a TSS is right"}};
 
 const RetiredOption* find_retired(const CLI::App& command, const CLI::Option& option) {
-    const std::string name = command.get_name();
+    const std::string& name = command.get_name();
     const auto found = std::ranges::find_if(retired, [&](const RetiredOption& each) {
         const std::string_view own = each.command;
         const bool is_its =

@@ -373,7 +373,8 @@ BlockLayout windows_behind_front(const PatternSpec& spec, int front, int blocks)
             append(layout, column, -1);
         for (int column = std::max(0, row - reach); row >= 0 && column <= std::min(blocks - 1, row + reach);
              ++column) {
-            append(layout, front + column, places[static_cast<std::size_t>(column - row + reach)]);
+            append(layout, front + column,
+                   places[static_cast<std::size_t>(std::ptrdiff_t{column} - row + reach)]);
         }
         end_row(layout);
     }

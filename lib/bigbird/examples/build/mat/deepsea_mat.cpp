@@ -63,7 +63,7 @@ struct DeepseaMat::State {
           slab_rows(slab) {}
 };
 
-DeepseaMat::DeepseaMat(std::filesystem::path path, std::int64_t slab_rows)
+DeepseaMat::DeepseaMat(const std::filesystem::path& path, std::int64_t slab_rows)
     : state_(new State(path, slab_rows)) {}
 DeepseaMat::~DeepseaMat() = default;
 DeepseaMat::DeepseaMat(DeepseaMat&&) noexcept = default;

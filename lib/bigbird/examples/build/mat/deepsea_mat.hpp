@@ -21,7 +21,7 @@ public:
     /// library crashes, without an array (rows, 4, bases) and one (rows, labels) of as
     /// many rows.
     /// `slab_rows`: what next() gives at once.
-    DeepseaMat(std::filesystem::path path, std::int64_t slab_rows);
+    DeepseaMat(const std::filesystem::path& path, std::int64_t slab_rows);
     ~DeepseaMat();
     DeepseaMat(DeepseaMat&&) noexcept;
 

@@ -22,7 +22,7 @@ namespace {
 using Bytes = std::span<const std::byte>;
 
 constexpr std::size_t header_bytes = 128, tag_bytes = 8, flags_bytes = 8;
-constexpr std::size_t most_dimensions_bytes = 4 * 32, most_name_bytes = 4096;
+constexpr std::size_t most_dimensions_bytes = 4UL * 32, most_name_bytes = 4096;
 constexpr std::size_t head_bytes = most_dimensions_bytes + most_name_bytes + 8 * tag_bytes;
 constexpr std::size_t stretch_bytes = 1 << 16;  // that are inflated at a time
 enum Type : std::uint32_t { int32_type = 5, uint32_type = 6, matrix_type = 14, compressed_type = 15 };
@@ -173,9 +173,9 @@ void check_mat5(const std::filesystem::path& path) {
     if (bytes.size() >= header_bytes) {
         std::memcpy(mark.data(), bytes.data() + header_bytes - mark.size(), mark.size());
     }
-    const auto is = [&](const char* wanted) { return std::memcmp(mark.data(), wanted, mark.size()) == 0; };
-    const bool little = is("\0\1IM"), big = is("\1\0MI");
-    if (is("\0\2IM") || is("\2\0MI")) return;
+    using Mark = std::array<char, 4>;
+    const bool little = mark == Mark{0, 1, 'I', 'M'}, big = mark == Mark{1, 0, 'M', 'I'};
+    if (mark == Mark{0, 2, 'I', 'M'} || mark == Mark{2, 0, 'M', 'I'}) return;
     // matio takes anything else for MATLAB 4, and its first numbers for sizes.
     if (!little && !big) throw InputError("is no .mat file of MATLAB 5 or 7.3, or is cut off", path);
     for (Elements variables(bytes.subspan(header_bytes), big, path); !variables.empty();) {

@@ -130,7 +130,7 @@ struct MatArrays::State {
     /// Whether a file of this size can hold an array: zlib makes at most 1,032 bytes of one, and numbers may
     /// be stored as bytes.
     bool may_hold(const matvar_t& variable) const {
-        constexpr std::uint64_t most_of_a_byte = 8 * 1032;
+        constexpr std::uint64_t most_of_a_byte = 8UL * 1032;
         std::uint64_t cells = 1;
         for (int d = 0; d < variable.rank; ++d) {
             if (__builtin_mul_overflow(cells, std::uint64_t{variable.dims[d]}, &cells)) return false;
