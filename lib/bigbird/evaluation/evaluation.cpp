@@ -21,6 +21,14 @@ using Values = std::vector<std::optional<double>>;
 /// Figures by resample, then by what they are of.
 using Resampled = std::vector<Values>;
 
+/// A label's areas, of all rows and of each resample. Its ranking takes 13 bytes per row, so one label a
+/// thread has one.
+struct MeasuredLabel {
+    LabelFigures figures;
+    Areas areas;
+    std::vector<Areas> resampled;
+};
+
 Values column(const Resampled& resampled, std::size_t index) {
     Values values;
     for (const Values& one : resampled) {
@@ -39,17 +47,26 @@ class Evaluator {
 public:
     Evaluator(const examples::ExampleSet& examples, const ScoredExamples& scored,
               const EvaluationOptions& options)
-        : examples_(examples), scored_(scored), options_(options), rankings_(scored.labels.size()) {}
+        : examples_(examples), scored_(scored), options_(options) {
+        const Rng stream = Rng(options.seed).split("bootstrap");
+        const int resamples = scored.block_count > 1 ? options.resamples : 0;
+        for (int i = 0; i < resamples; ++i)
+            draws_.push_back(draw_blocks(stream, i, scored.block_count));
+    }
 
     Evaluation run() {
         Evaluation result;
         result.rows = static_cast<std::int64_t>(scored_.rows.size());
         result.not_scored = scored_.not_scored;
         result.blocks = scored_.block_count;
-        measure_labels(result);
+        measure_labels();
+        for (MeasuredLabel& label : measured_)
+            result.labels.push_back(std::move(label.figures));
         make_groups(result.labels);
-        const Values whole = figures(nullptr);
-        const Resampled resampled = resample();
+        const Values whole = figures();
+        Resampled resampled;
+        for (std::size_t i = 0; i < draws_.size(); ++i)
+            resampled.push_back(figures(i));
         const auto figure = [&](std::size_t index) {
             return figure_of(whole[index], column(resampled, index));
         };
@@ -83,23 +100,36 @@ public:
     }
 
 private:
-    void measure_labels(Evaluation& result) {
-        result.labels.resize(scored_.labels.size());
-        parallel_for(
-            static_cast<std::int64_t>(scored_.labels.size()), options_.threads, [&](std::int64_t index) {
-                const auto i = static_cast<std::size_t>(index);
-                const LabelScores& label = scored_.labels[i];
-                rankings_[i].emplace(label.scores, label.truths, scored_.blocks);
-                const auto rows = static_cast<std::int64_t>(label.truths.size());
-                const std::int64_t positives = std::count(label.truths.begin(), label.truths.end(), 1);
-                LabelFigures& figures = result.labels[i];
-                figures.label = label.label;
-                figures.positives = positives;
-                figures.base_rate = static_cast<double>(positives) / static_cast<double>(rows);
-                figures.summarised =
-                    positives >= std::max<std::int64_t>(1, options_.min_positives) && positives < rows;
-                if (figures.summarised) figures.curve = curve_of(label.scores, label.truths);
-            });
+    void measure_labels() {
+        const std::int64_t count = std::ssize(scored_.labels);
+        Progress progress("intervals", "labels", count);
+        const std::function<MeasuredLabel(std::int64_t)> make = [&](std::int64_t index) {
+            return measure(scored_.labels[static_cast<std::size_t>(index)]);
+        };
+        ordered_pipeline<MeasuredLabel>(count, options_.threads, make, [&](MeasuredLabel&& label) {
+            measured_.push_back(std::move(label));
+            progress.update(std::ssize(measured_));
+        });
+    }
+
+    MeasuredLabel measure(const LabelScores& label) const {
+        MeasuredLabel measured;
+        const auto rows = std::ssize(label.truths);
+        const std::int64_t positives = std::ranges::count(label.truths, 1);
+        LabelFigures& figures = measured.figures;
+        figures.label = label.label;
+        figures.positives = positives;
+        figures.base_rate = static_cast<double>(positives) / static_cast<double>(rows);
+        figures.summarised =
+            positives >= std::max<std::int64_t>(1, options_.min_positives) && positives < rows;
+        if (figures.summarised) figures.curve = curve_of(label.scores, label.truths);
+        const Ranking ranking(label.scores, label.truths, scored_.blocks);
+        measured.areas = ranking.areas();
+        for (const std::vector<std::uint32_t>& times : draws_) {
+            stop_if_asked();
+            measured.resampled.push_back(ranking.areas(times));
+        }
+        return measured;
     }
 
     void make_groups(const std::vector<LabelFigures>& labels) {
@@ -136,12 +166,11 @@ private:
         return summarise(rates).mean;
     }
 
-    /// Two areas a label, four figures a group, five at the threshold; of all rows, or with each block as
-    /// often as `times` says.
-    Values figures(const std::vector<std::uint32_t>* times) const {
+    /// Two areas a label, four figures a group, five at the threshold; of all rows, or of a resample.
+    Values figures(std::optional<std::size_t> resample = {}) const {
         Values values;
-        for (const auto& ranking : rankings_) {
-            const Areas areas = times != nullptr ? ranking->areas(*times) : ranking->areas();
+        for (const MeasuredLabel& label : measured_) {
+            const Areas& areas = resample ? label.resampled[*resample] : label.areas;
             values.push_back(areas.roc_auc);
             values.push_back(areas.average_precision);
         }
@@ -158,7 +187,7 @@ private:
             }
         }
         if (examples_.task() == examples::Task::promoter) {
-            const Confusion counts = confusion_of(times);
+            const Confusion counts = confusion_of(resample ? &draws_[*resample] : nullptr);
             for (const auto& value :
                  {counts.f1(), counts.precision(), counts.recall(), counts.mcc(), counts.accuracy()}) {
                 values.push_back(value);
@@ -185,27 +214,11 @@ private:
         return counts;
     }
 
-    Resampled resample() const {
-        Resampled resampled;
-        const std::int64_t count = scored_.block_count > 1 ? options_.resamples : 0;
-        const Rng stream = Rng(options_.seed).split("bootstrap");
-        Progress progress("intervals", "resamples", count);
-        const std::function<Values(std::int64_t)> make = [&](std::int64_t index) {
-            stop_if_asked();
-            const std::vector<std::uint32_t> times = draw_blocks(stream, index, scored_.block_count);
-            return figures(&times);
-        };
-        ordered_pipeline<Values>(count, options_.threads, make, [&](Values&& values) {
-            resampled.push_back(std::move(values));
-            progress.update(static_cast<std::int64_t>(resampled.size()));
-        });
-        return resampled;
-    }
-
     const examples::ExampleSet& examples_;
     const ScoredExamples& scored_;
     const EvaluationOptions& options_;
-    std::vector<std::optional<Ranking>> rankings_;
+    std::vector<std::vector<std::uint32_t>> draws_;  ///< how often each block is drawn, by resample
+    std::vector<MeasuredLabel> measured_;
     std::vector<Group> groups_;
 };
 
