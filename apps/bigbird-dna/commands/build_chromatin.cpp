@@ -20,18 +20,10 @@
 namespace bigbird::cli {
 
 struct BuildChromatinOptions {
-    std::vector<std::filesystem::path> peaks, references;
+    examples::ChromatinOptions of_bins{.threads = 0};  ///< an import takes some of them
     std::filesystem::path table, coordinates, label_table;
     std::vector<std::string> mats;
-    std::int64_t window = 8000, bin = 200;
-    std::string bins = "all", group;
-    double negatives = 0;
-    std::uint64_t seed = 0;
-    std::filesystem::path include, exclude;
-    HoldOutOptions hold_outs;
-    double max_n_fraction = 0.5;
-    bool skip_invalid = false;
-    int threads = 0;
+    std::string bins = "all";
     OutputOptions output;
 };
 
@@ -93,11 +85,11 @@ void run_import(const BuildChromatinOptions& options, const std::filesystem::pat
     }
     spec.coordinates = if_given(options.coordinates);
     spec.label_table = if_given(options.label_table);
-    spec.references = options.references;
-    spec.window = options.window;
-    spec.validation = options.hold_outs.validation;
-    spec.test = options.hold_outs.test;
-    spec.max_n_fraction = options.max_n_fraction;
+    spec.references = options.of_bins.references;
+    spec.window = options.of_bins.window;
+    spec.validation = options.of_bins.validation;
+    spec.test = options.of_bins.test;
+    spec.max_n_fraction = options.of_bins.max_n_fraction;
     examples::import_chromatin(spec, folder);
 }
 
@@ -115,21 +107,22 @@ constexpr Examples examples{
 
 void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) {
     auto options = std::make_shared<BuildChromatinOptions>();
+    examples::ChromatinOptions& of_bins = options->of_bins;
     CLI::App& command = program.add("build-chromatin", "Chromatin",
                                     "Make labelled bins of the genome from peaks, a label for each peak file",
                                     options, std::move(run));
     CLI::Option* peaks =
         command
-            .add_option("--peaks", options->peaks,
+            .add_option("--peaks", of_bins.peaks,
                         "A sheet with the columns name, group and path, or BED or narrowPeak files")
             ->type_name("SHEET|BED");
     add_import_options(command, *options, peaks);
-    add_reference_option(command, options->references, false);
-    command.add_option("--window", options->window, "Bases about a bin that the model reads")
+    add_reference_option(command, of_bins.references, false);
+    command.add_option("--window", of_bins.window, "Bases about a bin that the model reads")
         ->check(CLI::Range(std::int64_t{1}, rows::longest_window))
         ->type_name("BP");
     command
-        .add_option("--bin", options->bin, "Bases of a bin; it has a label where peaks cover more than half")
+        .add_option("--bin", of_bins.bin, "Bases of a bin; it has a label where peaks cover more than half")
         ->check(CLI::PositiveNumber)
         ->needs(peaks)
         ->type_name("BP");
@@ -138,64 +131,48 @@ void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) 
         ->needs(peaks)
         ->type_name("all|any");
     command
-        .add_option("--bins-of-group", options->group,
+        .add_option("--bins-of-group", of_bins.group,
                     "Only bins with a label of this group; implies --bins any")
         ->needs(peaks)
         ->type_name("GROUP");
     command
-        .add_option("--negatives", options->negatives,
+        .add_option("--negatives", of_bins.negatives,
                     "Bins without a label per labelled bin, drawn at random; implies --bins any")
         ->check(CLI::NonNegativeNumber)
         ->needs(peaks)
         ->type_name("RATIO");
-    add_seed_option(command, options->seed);
-    command.add_option("--include", options->include, "Only bins that lie wholly inside these regions")
-        ->needs(peaks)
-        ->type_name("BED");
-    command.add_option("--exclude", options->exclude, "No bins that touch these regions")
-        ->needs(peaks)
-        ->type_name("BED");
-    command.add_option("--max-n-fraction", options->max_n_fraction, "Most of a window that may be N")
+    add_seed_option(command, of_bins.seed);
+    for (CLI::Option* option : add_bin_region_options(command, of_bins.include, of_bins.exclude))
+        option->needs(peaks);
+    command.add_option("--max-n-fraction", of_bins.max_n_fraction, "Most of a window that may be N")
         ->check(CLI::Range(0.0, 1.0))
         ->type_name("SHARE");
-    add_hold_out_options(command, options->hold_outs, "a bin that overlaps them counts as inside");
-    command.add_flag("--skip-invalid", options->skip_invalid,
+    add_hold_out_options(command, of_bins.validation, of_bins.test,
+                         "a bin that overlaps them counts as inside");
+    command.add_flag("--skip-invalid", of_bins.skip_invalid,
                      "Leave out rows that do not fit the reference, however many (above 20 % is an error)");
-    add_threads_option(command, options->threads);
+    add_threads_option(command, of_bins.threads);
     add_output_options(command, options->output, "Folder of examples to make");
     add_examples(command, examples);
     show_first(command, {"--peaks", "--table", "--mat", "--reference", "--validation", "--test", "--output",
                          "--force"});
     command.parse_complete_callback([&command, options] {
-        const bool chooses = !options->group.empty() || options->negatives > 0;
+        const bool chooses = !options->of_bins.group.empty() || options->of_bins.negatives > 0;
         if (chooses && option_of(command, "--bins")->count() == 0) options->bins = "any";
     });
 }
 
 int run(const BuildChromatinOptions& options) {
     PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
-    if (options.peaks.empty()) {
+    if (options.of_bins.peaks.empty()) {
         run_import(options, folder.path());
         folder.commit();
         return 0;
     }
-    examples::ChromatinOptions chromatin;
-    chromatin.peaks = options.peaks;
-    chromatin.references = options.references;
-    chromatin.window = options.window;
-    chromatin.bin = options.bin;
-    chromatin.bins = examples::parse_bin_choice(options.bins);
-    chromatin.group = options.group;
-    chromatin.negatives = options.negatives;
-    chromatin.seed = options.seed;
-    chromatin.include = if_given(options.include);
-    chromatin.exclude = if_given(options.exclude);
-    chromatin.validation = options.hold_outs.validation;
-    chromatin.test = options.hold_outs.test;
-    chromatin.max_n_fraction = options.max_n_fraction;
-    chromatin.skip_invalid = options.skip_invalid;
-    chromatin.threads = resolve_threads(options.threads);
-    examples::build_chromatin(chromatin, folder.path());
+    examples::ChromatinOptions of_bins = options.of_bins;
+    of_bins.bins = examples::parse_bin_choice(options.bins);
+    of_bins.threads = resolve_threads(of_bins.threads);
+    examples::build_chromatin(of_bins, folder.path());
     folder.commit();
     return 0;
 }

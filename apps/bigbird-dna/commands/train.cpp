@@ -23,14 +23,7 @@ void add_input_options(CLI::App& command, TrainSpec& spec) {
         ->required()
         ->type_name("SHEET|BED");
     add_reference_option(command, spec.examples.references);
-    const auto add_regions = [&](const char* name, auto& path, const char* what) {
-        command
-            .add_option_function<std::string>(
-                name, [&path](const std::string& text) { path = text; }, what)
-            ->type_name("BED");
-    };
-    add_regions("--include", spec.examples.include, "Only bins that lie wholly inside these regions");
-    add_regions("--exclude", spec.examples.exclude, "No bins that touch these regions");
+    add_bin_region_options(command, spec.examples.include, spec.examples.exclude);
     command.add_flag("--skip-invalid", spec.examples.skip_invalid,
                      "Leave out peaks that do not fit the reference, however many (above 20 % is an error)");
     add_hold_out_options(

@@ -98,6 +98,17 @@ void add_seed_option(CLI::App& command, std::uint64_t& seed) {
         ->type_name("N");
 }
 
+std::vector<CLI::Option*> add_bin_region_options(CLI::App& command, std::vector<std::string>& include,
+                                                 std::vector<std::string>& exclude) {
+    const auto add = [&](const char* name, std::vector<std::string>& values, const std::string& what) {
+        return command
+            .add_option(name, values, what + ": contigs, regions (22:21000001-22000000) or BED files")
+            ->type_name("REGION");
+    };
+    return {add("--include", include, "Only bins that lie wholly inside these"),
+            add("--exclude", exclude, "No bins that touch these")};
+}
+
 void add_hold_out_options(CLI::App& command, std::vector<std::string>& validation,
                           std::vector<std::string>& test, const std::string& by) {
     const auto add = [&](const char* name, std::vector<std::string>& values, const std::string& what) {

@@ -57,6 +57,10 @@ void add_shard_option(CLI::App& command, std::optional<Shard>& shard, const std:
 /// --seed.
 void add_seed_option(CLI::App& command, std::uint64_t& seed);
 
+/// --include and --exclude of bins.
+std::vector<CLI::Option*> add_bin_region_options(CLI::App& command, std::vector<std::string>& include,
+                                                 std::vector<std::string>& exclude);
+
 struct HoldOutOptions {
     std::vector<std::string> validation, test;
 };

@@ -42,7 +42,7 @@ struct Genome {
         options.references = {folder / "g.fa"};
         options.window = 400;
         options.bins = bins;
-        options.exclude = folder / "out.bed";
+        options.exclude = {(folder / "out.bed").string()};
         options.test = {"c:1601-2000"};
         return options;
     }

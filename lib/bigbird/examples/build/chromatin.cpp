@@ -60,19 +60,22 @@ Peaks read_peaks(const genome::ReferenceGenome& reference, const std::vector<fs:
 }
 
 std::optional<IntervalSet> read_set(const genome::ReferenceGenome& reference,
-                                    const std::optional<fs::path>& path) {
-    if (!path) {
-        return std::nullopt;
+                                    const std::vector<std::string>& regions, const char* option) {
+    if (regions.empty()) return std::nullopt;
+    return genome::read_region_set(reference, regions, option);
+}
+
+void add_regions(Json& inputs, const char* role, const std::vector<std::string>& regions) {
+    for (const std::string& text : regions) {
+        std::error_code ignored;
+        Json input{{"role", role}};
+        if (fs::exists(text, ignored)) {
+            input["sha256"] = checksum_of_input(text);
+        } else {
+            input["region"] = text;
+        }
+        inputs.push_back(input);
     }
-    std::vector<Interval> intervals;
-    const genome::PlacedBed bed = genome::read_bed_on(reference, *path);
-    for (const genome::BedRecord& record : bed.records) {
-        intervals.push_back(record.where);
-    }
-    if (bed.left_out.total() > 0) {
-        log_info("{}: left out {}", path->string(), bed.left_out.describe());
-    }
-    return IntervalSet(intervals);
 }
 
 /// The bins of one contig that become rows.
@@ -88,8 +91,8 @@ public:
           folder_(std::move(folder)),
           reference_(genome::open_references(options.references)),
           hold_outs_(*reference_, options.validation, options.test),
-          include_(read_set(*reference_, options.include)),
-          exclude_(read_set(*reference_, options.exclude)),
+          include_(read_set(*reference_, options.include, "--include")),
+          exclude_(read_set(*reference_, options.exclude, "--exclude")),
           files_(read_peak_files(options.peaks)) {}
 
     void build() {
@@ -414,12 +417,8 @@ private:
         for (const fs::path& reference : options_.references) {
             inputs.push_back({{"role", "reference"}, {"sha256", checksum_of_input(reference)}});
         }
-        if (options_.include) {
-            inputs.push_back({{"role", "include"}, {"sha256", checksum_of_input(*options_.include)}});
-        }
-        if (options_.exclude) {
-            inputs.push_back({{"role", "exclude"}, {"sha256", checksum_of_input(*options_.exclude)}});
-        }
+        add_regions(inputs, "include", options_.include);
+        add_regions(inputs, "exclude", options_.exclude);
         for (std::size_t i = 0; i < peaks_.size(); ++i) {
             for (const Json& checksum : peaks_[i].checksums)
                 inputs.push_back({{"role", "peaks"}, {"label", i}, {"sha256", checksum}});

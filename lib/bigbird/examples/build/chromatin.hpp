@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,9 +23,9 @@ struct ChromatinOptions {
     std::string group;       ///< with any: only this group's labels count; "": all do
     double negatives = 0;    ///< with any: bins without any label for each row, drawn at random by contig
     std::uint64_t seed = 0;  ///< of that draw
-    std::optional<std::filesystem::path> include;  ///< BED: bins must lie wholly inside
-    std::optional<std::filesystem::path> exclude;  ///< BED: bins must not touch it
-    std::vector<std::string> validation, test;     ///< HoldOuts; by bin
+    std::vector<std::string> include;  ///< genome::read_region_set: bins must lie wholly inside, unless empty
+    std::vector<std::string> exclude;  ///< likewise: bins must not touch it
+    std::vector<std::string> validation, test;  ///< HoldOuts; by bin
     /// Chooses validation and test by choose_hold_outs where they are not given.
     bool chooses_hold_outs = false;
     double max_n_fraction = 0.5;  ///< of a window; windows of N alone are left out always

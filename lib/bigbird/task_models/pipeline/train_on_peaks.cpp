@@ -53,8 +53,12 @@ std::string checksum_of(const fs::path& path) {
     return sha256_of_file(path, stop_if_asked);
 }
 
-Json checksum_or_null(const std::optional<fs::path>& path) {
-    return path ? Json("sha256:" + checksum_of(*path)) : Json();
+/// Files by checksum, others as they are.
+Json regions_checksum(const std::vector<std::string>& regions) {
+    Json texts = Json::array();
+    for (const std::string& text : regions)
+        texts.push_back(is_there(text) ? "sha256:" + checksum_of(text) : text);
+    return texts;
 }
 
 Json peaks_checksum(const std::vector<fs::path>& peaks) {
@@ -87,8 +91,8 @@ Json fixed_options(const TrainSpec& spec) {
     const std::int64_t steps = spec.model.learning_rate.total_steps;
     Json options{{"--peaks", peaks_checksum(spec.examples.peaks)},
                  {"--reference", reference_checksum(spec.examples.references)},
-                 {"--include", checksum_or_null(spec.examples.include)},
-                 {"--exclude", checksum_or_null(spec.examples.exclude)},
+                 {"--include", regions_checksum(spec.examples.include)},
+                 {"--exclude", regions_checksum(spec.examples.exclude)},
                  {"--validation", texts(spec.examples.validation)},
                  {"--test", texts(spec.examples.test)},
                  {"--config", spec.model.bins.config},

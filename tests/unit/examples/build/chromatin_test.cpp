@@ -169,9 +169,8 @@ DOCTEST_TEST_CASE("chromatin: all bins, included and excluded regions, N") {
     ChromatinOptions options = small_options(folder);
     options.bins = BinChoice::all;
     testing::write_file(folder / "include.bed", "1\t0\t285\n");
-    testing::write_file(folder / "exclude.bed", "1\t219\t221\n");
-    options.include = folder / "include.bed";
-    options.exclude = folder / "exclude.bed";
+    options.include = {(folder / "include.bed").string()};
+    options.exclude = {"1:220-221"};
     // windows of bins before 100 are more than half N, that of [100, 120) has 20 of 60
     DOCTEST_CHECK(places(build(options, folder / "half")) ==
                   std::vector<std::string>{"1:100-120", "1:120-140", "1:140-160", "1:160-180", "1:180-200",
@@ -252,7 +251,7 @@ DOCTEST_TEST_CASE("chromatin: held out by rule are whole contigs, and stretches 
     options.window = 60;
     options.bin = 20;
     options.chooses_hold_outs = true;
-    options.include = folder / "most.bed";
+    options.include = {(folder / "most.bed").string()};
     // 425 bins of 1 and 55 of 2, a tenth are 48: contig 2 for test, the last 48 bins of what is left of 1.
     Json held_out = build(options, folder / "rule").manifest()["parameters"]["held_out"];
     DOCTEST_CHECK(held_out == Json{{"validation", {"1:10540-11500"}}, {"test", {"2:0-1100"}}});
