@@ -16,10 +16,14 @@ constexpr const char* matrix_name = "labels.npy";
 constexpr const char* store_name = "sequences.2bit";
 constexpr const char* stretches_name = "bins.bed";
 constexpr const char* bins_matrix_name = "bins.npy";
+constexpr const char* records_name = "records.tsv";
+constexpr const char* numbers_name = "targets.npy";
 
 /// contig, start, end, split
 constexpr std::size_t chromatin_columns = 4;
 /// contig, start, end, split, 1 or 0, strand, name
 constexpr std::size_t promoter_columns = 7;
+/// id, split, length, n_fraction, group; then the values, for people
+constexpr std::size_t record_columns = 5;
 
 }  // namespace bigbird::examples

@@ -107,19 +107,25 @@ void ExampleWriter::finish(const rows::LabelTable& labels, const Json& details) 
     write_atomically(folder_ / labels_name, Overwrite::refuse,
                      [&](std::ostream& out) { out << rows::LabelTable(counted).to_text(); });
     matrix_.finish();
-    Json manifest{{"format", format_name},
-                  {"format_version", format_version},
-                  {"made_by", "bigbird-dna " + std::string(version())},
-                  {"task", to_string(task_)},
-                  {"window", to_string(bounds_)},
-                  {"rows", rows()},
-                  {"labels", labels.size()}};
-    for (const Split split : splits) {
-        manifest["splits"][std::string(to_string(split))] = rows(split);
-    }
+    Json manifest = start_of_manifest(task_, bounds_, split_rows_, labels.size());
     manifest.update(details);
     manifest["files"] = file_checksums(folder_);
     write_json(folder_ / manifest_name, manifest, Overwrite::refuse);
+}
+
+Json start_of_manifest(Task task, const rows::WindowBounds& bounds,
+                       const std::array<std::int64_t, 3>& split_rows, std::size_t labels) {
+    Json manifest{{"format", format_name},
+                  {"format_version", format_version},
+                  {"made_by", "bigbird-dna " + std::string(version())},
+                  {"task", to_string(task)},
+                  {"window", to_string(bounds)},
+                  {"rows", split_rows[0] + split_rows[1] + split_rows[2]},
+                  {"labels", labels}};
+    for (const Split split : splits) {
+        manifest["splits"][std::string(to_string(split))] = split_rows[static_cast<std::size_t>(split)];
+    }
+    return manifest;
 }
 
 Json describe_contigs(const genome::ReferenceGenome& reference) {

@@ -52,6 +52,10 @@ private:
     std::array<std::vector<std::uint8_t>, 3> any_, all_;  ///< bits of some row, of each row
 };
 
+/// What every manifest begins with. `split_rows`: rows of each split.
+Json start_of_manifest(Task task, const rows::WindowBounds& bounds,
+                       const std::array<std::int64_t, 3>& split_rows, std::size_t labels);
+
 /// `[{"name", "length"}, …]`.
 Json describe_contigs(const genome::ReferenceGenome& reference);
 

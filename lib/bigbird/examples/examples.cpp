@@ -4,25 +4,21 @@
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
-#include "bigbird/core/parse_number.hpp"
 #include "bigbird/examples/bit_matrix.hpp"
 #include "bigbird/examples/example_format.hpp"
+#include "bigbird/examples/example_rows.hpp"
 #include "bigbird/examples/file_checksums.hpp"
+#include "bigbird/examples/number_matrix.hpp"
 #include "bigbird/examples/two_bit.hpp"
-#include "bigbird/genome/reference/longest_contig.hpp"
-#include "bigbird/genome/reference/sequence.hpp"
-#include "bigbird/genome/regions/bed.hpp"
-#include "bigbird/genome/text/text_input.hpp"
-#include "bigbird/rows/text_fields.hpp"
 
+#include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 namespace bigbird::examples {
 namespace fs = std::filesystem;
 
 std::string_view to_string(Task task) {
-    return task == Task::promoter ? "promoter" : "chromatin";
+    return word_of(task_choices, task);
 }
 
 std::string_view to_string(Split split) {
@@ -48,76 +44,13 @@ Split parse_split(std::string_view text) {
 
 namespace {
 
-/// The rows of sequences.bed, a column each; contigs by number.
-struct Rows {
-    std::vector<std::string> contigs, names;  ///< names of promoters only
-    std::vector<std::uint32_t> contig;
-    std::vector<std::int64_t> begin, end;
-    std::vector<Split> split;
-    std::vector<genome::Strand> strand;
-};
-
-class RowsReader {
-public:
-    RowsReader(const fs::path& path, Task task) : input_(path), task_(task) {}
-
-    Rows read() {
-        std::string line;
-        while (input_.next(line)) {
-            add(rows::split_fields(line, '\t'));
-        }
-        return std::move(rows_);
-    }
-
-private:
-    InputError fault(const std::string& what) const { return {what, input_.path(), input_.line_number()}; }
-
-    std::uint32_t contig_number(std::string_view name) {
-        const auto next = static_cast<std::uint32_t>(rows_.contigs.size());
-        const auto [found, is_new] = numbers_.emplace(std::string(name), next);
-        if (is_new) {
-            rows_.contigs.emplace_back(name);
-        }
-        return found->second;
-    }
-
-    void add(const std::vector<std::string_view>& fields) {
-        const std::size_t expected = task_ == Task::promoter ? promoter_columns : chromatin_columns;
-        if (fields.size() != expected) {
-            throw fault("has " + std::to_string(fields.size()) + " columns where " +
-                        std::to_string(expected) + " are");
-        }
-        const auto begin = parse_number<std::int64_t>(fields[1]), end = parse_number<std::int64_t>(fields[2]);
-        if (!begin || !end || *begin < 0 || *end < *begin || *end > genome::longest_contig) {
-            throw fault("has no usable coordinates");
-        }
-        rows_.contig.push_back(contig_number(fields[0]));
-        rows_.begin.push_back(*begin);
-        rows_.end.push_back(*end);
-        try {
-            rows_.split.push_back(parse_split(fields[3]));
-        } catch (const ConfigError& error) {
-            throw fault(error.what());
-        }
-        if (task_ == Task::promoter) {
-            rows_.strand.push_back(fields[5] == "-" ? genome::Strand::reverse : genome::Strand::forward);
-            rows_.names.emplace_back(fields[6]);
-        }
-    }
-
-    genome::TextInput input_;
-    Task task_;
-    Rows rows_;
-    std::unordered_map<std::string, std::uint32_t> numbers_;
-};
-
 Json read_manifest(const fs::path& directory) {
     const fs::path path = directory / manifest_name;
     std::error_code ignored;
     if (!fs::exists(path, ignored)) {
         throw InputError(
-            "is no folder of examples: it holds no manifest.json; build-promoters and build-chromatin make "
-            "one",
+            "is no folder of examples: it holds no manifest.json; build-promoters, build-chromatin and "
+            "build-sequences make one",
             directory);
     }
     Json manifest = read_json(path);
@@ -135,13 +68,15 @@ Json read_manifest(const fs::path& directory) {
 struct ExampleSet::State {
     Json manifest;
     Task task;
+    TargetKind target;
     rows::WindowBounds bounds;
     rows::LabelTable labels;
-    Rows rows;
-    BitMatrix matrix;
+    ExampleRows rows;
+    std::optional<BitMatrix> matrix;  ///< classes and labels
+    std::optional<NumberMatrix> numbers;
     TwoBitReader sequences;
-    std::vector<std::int64_t>
-        records;  ///< of the store, by contig; empty for promoters, which have a record a row
+    /// Of the store, by contig; empty where each row has a record of its own.
+    std::vector<std::int64_t> records;
 };
 
 namespace {
@@ -154,17 +89,39 @@ rows::WindowBounds bounds_of(const std::string& text, const fs::path& manifest) 
     }
 }
 
-std::vector<std::int64_t> records_of(const fs::path& path, const TwoBitReader& store, const Rows& rows,
+/// The value of `key`, one of the words.
+template <typename Enum, std::size_t N>
+Enum word_in(const Json& manifest, const char* key, const Choices<Enum, N>& choices, const fs::path& path) {
+    if (!manifest.contains(key) || !manifest[key].is_string()) {
+        throw InputError(std::string("lacks '") + key + "'", path);
+    }
+    const auto word = manifest[key].get<std::string>();
+    for (const Choice<Enum>& choice : choices)
+        if (choice.word == word) return choice.value;
+    throw InputError(std::string("names no ") + key + " that is known: '" + word + "'", path);
+}
+
+const char* rows_file(Task task) {
+    return task == Task::sequences ? records_name : rows_name;
+}
+
+const char* matrix_file(TargetKind target) {
+    return target == TargetKind::numbers ? numbers_name : matrix_name;
+}
+
+std::vector<std::int64_t> records_of(const fs::path& path, const TwoBitReader& store, const ExampleRows& rows,
                                      Task task) {
     std::vector<std::int64_t> records;
-    if (task == Task::promoter) {
+    if (task != Task::chromatin) {
         if (store.size() != static_cast<std::int64_t>(rows.begin.size())) {
-            throw InputError(
-                "holds another number of windows than sequences.bed has rows; make the examples again", path);
+            throw InputError(std::string("holds another number of ") +
+                                 (task == Task::promoter ? "windows" : "sequences") + " than " +
+                                 rows_file(task) + " has rows; make the examples again",
+                             path);
         }
         return records;
     }
-    for (const std::string& contig : rows.contigs) {
+    for (const std::string& contig : rows.places) {
         const auto record = store.find(contig);
         if (!record) {
             throw InputError("lacks contig '" + contig + "' of sequences.bed; make the examples again", path);
@@ -173,10 +130,6 @@ std::vector<std::int64_t> records_of(const fs::path& path, const TwoBitReader& s
     }
     return records;
 }
-
-}  // namespace
-
-namespace {
 
 /// Files of two folders of examples, mixed, would be read as one.
 void check_count(const Json& manifest, const char* key, std::size_t count, const fs::path& directory,
@@ -189,35 +142,60 @@ void check_count(const Json& manifest, const char* key, std::size_t count, const
     }
 }
 
+/// Each class once, so that a row has one.
+void check_classes(const BitMatrix& matrix, std::int64_t rows, const fs::path& path) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+        int ones = 0;
+        matrix.for_each_one(row, [&](std::size_t) { ++ones; });
+        if (ones != 1) throw InputError("gives row " + std::to_string(row) + " not one class", path);
+    }
+}
+
+/// The records have the lengths that records.tsv says.
+void check_lengths(const TwoBitReader& store, const ExampleRows& rows, const fs::path& path) {
+    for (std::size_t i = 0; i < rows.end.size(); ++i) {
+        if (store.length(static_cast<std::int64_t>(i)) != rows.end[i]) {
+            throw InputError("has a record of another length than records.tsv says; make the examples again",
+                             path);
+        }
+    }
+}
+
 }  // namespace
 
 ExampleSet ExampleSet::load(const fs::path& directory) {
     Json manifest = read_manifest(directory);
-    const auto field = [&](const char* key) {
-        if (!manifest.contains(key) || !manifest[key].is_string()) {
-            throw InputError(std::string("lacks '") + key + "'", directory / manifest_name);
-        }
-        return manifest[key].get<std::string>();
-    };
-    const std::string task_name = field("task");
-    if (task_name != to_string(Task::promoter) && task_name != to_string(Task::chromatin)) {
-        throw InputError("names no task that is known: '" + task_name + "'", directory / manifest_name);
+    const fs::path manifest_path = directory / manifest_name;
+    const Task task = word_in(manifest, "task", task_choices, manifest_path);
+    const TargetKind target = task == Task::sequences
+                                  ? word_in(manifest, "target", target_choices, manifest_path)
+                                  : TargetKind::labels;
+    if (!manifest.contains("window") || !manifest["window"].is_string()) {
+        throw InputError("lacks 'window'", manifest_path);
     }
-    const Task task = task_name == to_string(Task::promoter) ? Task::promoter : Task::chromatin;
-    const rows::WindowBounds bounds = bounds_of(field("window"), directory / manifest_name);
-    for (const char* name : {labels_name, rows_name})
+    const rows::WindowBounds bounds = bounds_of(manifest["window"].get<std::string>(), manifest_path);
+    for (const char* name : {labels_name, rows_file(task)})
         refuse_named_pipe(directory / name);
     rows::LabelTable labels = rows::LabelTable::read(directory / labels_name);
-    Rows rows = RowsReader(directory / rows_name, task).read();
-    BitMatrix matrix(directory / matrix_name, static_cast<std::int64_t>(rows.begin.size()), labels.size());
+    ExampleRows rows = read_example_rows(directory, task);
+    const auto size = static_cast<std::int64_t>(rows.begin.size());
+    std::optional<BitMatrix> matrix;
+    std::optional<NumberMatrix> numbers;
+    if (target == TargetKind::numbers) {
+        numbers.emplace(directory / numbers_name, size, labels.size());
+    } else {
+        matrix.emplace(directory / matrix_name, size, labels.size());
+    }
     check_count(manifest, "labels", labels.size(), directory, labels_name);
-    check_count(manifest, "rows", rows.begin.size(), directory, rows_name);
+    check_count(manifest, "rows", rows.begin.size(), directory, rows_file(task));
     TwoBitReader sequences(directory / store_name);
     std::vector<std::int64_t> records = records_of(directory / store_name, sequences, rows, task);
-    require_files_of(manifest, directory, {rows_name, labels_name, matrix_name, store_name});
-    return ExampleSet(
-        std::make_unique<State>(State{std::move(manifest), task, bounds, std::move(labels), std::move(rows),
-                                      std::move(matrix), std::move(sequences), std::move(records)}));
+    if (target == TargetKind::classes) check_classes(*matrix, size, directory / matrix_name);
+    if (task == Task::sequences) check_lengths(sequences, rows, directory / store_name);
+    require_files_of(manifest, directory, {rows_file(task), labels_name, matrix_file(target), store_name});
+    return ExampleSet(std::make_unique<State>(
+        State{std::move(manifest), task, target, bounds, std::move(labels), std::move(rows),
+              std::move(matrix), std::move(numbers), std::move(sequences), std::move(records)}));
 }
 
 ExampleSet::ExampleSet(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -227,6 +205,10 @@ ExampleSet& ExampleSet::operator=(ExampleSet&&) noexcept = default;
 
 Task ExampleSet::task() const {
     return state_->task;
+}
+
+TargetKind ExampleSet::target() const {
+    return state_->target;
 }
 
 std::int64_t ExampleSet::size() const {
@@ -246,15 +228,13 @@ const Json& ExampleSet::manifest() const {
 }
 
 ExampleRow ExampleSet::row(std::int64_t row) const {
-    const Rows& rows = state_->rows;
+    const ExampleRows& rows = state_->rows;
     const auto i = static_cast<std::size_t>(row);
     BIGBIRD_EXPECTS(row >= 0 && row < size(), "there is no such row");
-    ExampleRow example{
-        {rows.contigs[rows.contig[i]], rows.begin[i], rows.end[i]}, ".", genome::Strand::none, rows.split[i]};
-    if (state_->task == Task::promoter) {
-        example.name = rows.names[i];
-        example.strand = rows.strand[i];
-    }
+    const std::string& contig = task() == Task::sequences ? rows.names[i] : rows.places[rows.place[i]];
+    ExampleRow example{{contig, rows.begin[i], rows.end[i]}, ".", genome::Strand::none, rows.split[i]};
+    if (!rows.names.empty()) example.name = rows.names[i];
+    if (!rows.strand.empty()) example.strand = rows.strand[i];
     return example;
 }
 
@@ -272,8 +252,15 @@ std::vector<std::int64_t> ExampleSet::rows(Split split) const {
     return found;
 }
 
+const std::string& ExampleSet::group(std::int64_t row) const {
+    static const std::string none = ".";
+    const ExampleRows& rows = state_->rows;
+    return task() == Task::sequences ? rows.places[rows.place[static_cast<std::size_t>(row)]] : none;
+}
+
 std::uint8_t ExampleSet::label(std::int64_t row, std::size_t label) const {
-    return state_->matrix.get(row, label) ? 1 : 0;
+    BIGBIRD_EXPECTS(state_->matrix, "numbers are no labels");
+    return state_->matrix->get(row, label) ? 1 : 0;
 }
 
 std::vector<std::uint8_t> ExampleSet::labels(std::int64_t row) const {
@@ -297,15 +284,34 @@ std::int64_t ExampleSet::positives(std::size_t label, Split split) const {
     return count;
 }
 
+std::size_t ExampleSet::class_of(std::int64_t row) const {
+    BIGBIRD_EXPECTS(target() == TargetKind::classes, "there are no classes");
+    std::size_t found = 0;
+    state_->matrix->for_each_one(row, [&](std::size_t label) { found = label; });
+    return found;
+}
+
+std::span<const float> ExampleSet::numbers(std::int64_t row) const {
+    BIGBIRD_EXPECTS(target() == TargetKind::numbers, "there are no numbers");
+    return state_->numbers->row(row);
+}
+
+std::int64_t ExampleSet::length(std::int64_t row) const {
+    return task() == Task::sequences ? state_->sequences.length(row) : state_->bounds.size();
+}
+
 std::string ExampleSet::sequence(std::int64_t row) const {
-    const Rows& rows = state_->rows;
+    return centred(row, length(row));
+}
+
+std::string ExampleSet::centred(std::int64_t row, std::int64_t bases) const {
+    const ExampleRows& rows = state_->rows;
     const auto i = static_cast<std::size_t>(row);
-    if (state_->task == Task::promoter) {
-        return state_->sequences.fetch(row, 0, state_->bounds.size());
-    }
-    const genome::Interval bin{{}, rows.begin[i], rows.end[i]};
-    const genome::Interval window = genome::window_around(bin, state_->bounds.size());
-    return state_->sequences.fetch(state_->records[rows.contig[i]], window.begin, window.end);
+    const bool own = state_->task != Task::chromatin;  // record
+    const genome::Interval middle =
+        own ? genome::Interval{{}, 0, length(row)} : genome::Interval{{}, rows.begin[i], rows.end[i]};
+    const genome::Interval window = genome::window_around(middle, bases);
+    return state_->sequences.fetch(own ? row : state_->records[rows.place[i]], window.begin, window.end);
 }
 
 }  // namespace bigbird::examples

@@ -3,11 +3,13 @@
 // evaluation need (FORMAT.md).
 #pragma once
 
+#include "bigbird/core/choice.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/rows/label_table.hpp"
 #include "bigbird/rows/window.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -18,17 +20,25 @@
 
 namespace bigbird::examples {
 
-enum class Task : std::uint8_t { promoter, chromatin };
+enum class Task : std::uint8_t { promoter, chromatin, sequences };
+/// What the columns of labels.tsv are: classes that exclude each other, labels on their own (0 or 1 each), or
+/// numbers.
+enum class TargetKind : std::uint8_t { classes, labels, numbers };
 enum class Split : std::uint8_t { train = 0, validation = 1, test = 2 };
 
 std::string_view to_string(Task task);
 std::string_view to_string(Split split);
+inline constexpr Choices<Task, 3> task_choices{
+    {{Task::promoter, "promoter"}, {Task::chromatin, "chromatin"}, {Task::sequences, "sequences"}}};
+inline constexpr Choices<TargetKind, 3> target_choices{
+    {{TargetKind::classes, "classes"}, {TargetKind::labels, "labels"}, {TargetKind::numbers, "numbers"}}};
 /// Throws ConfigError naming the three.
 Split parse_split(std::string_view text);
 
 /// What is scored in one row. A promoter row is its TSS base, with its strand, the window lies about it by
 /// the manifest's bounds; a synthetic negative carries the place of the promoter that it was made from, and
 /// that promoter's name with ".negative" behind it. A chromatin row is its bin, the window is centred on it.
+/// A row of sequences is a record of its own: its contig is the record's id, its bases are all of it.
 struct ExampleRow {
     genome::Interval where;  ///< contig spelt as in the reference
     std::string name = ".";
@@ -36,8 +46,9 @@ struct ExampleRow {
     Split split = Split::train;
 };
 
-/// Reads an example folder. Rows are in genome order of the build (chromatin) or in the order of the TSS
-/// file, each promoter followed by its negative. Const calls are thread-safe; sequences are memory-mapped.
+/// Reads an example folder. Rows are in genome order of the build (chromatin), in the order of the TSS file,
+/// each promoter followed by its negative, or in the order of the tables (sequences). Const calls are
+/// thread-safe; sequences are memory-mapped.
 class ExampleSet {
 public:
     /// Throws InputError: no manifest, another version, sizes that do not agree, a damaged store.
@@ -47,11 +58,13 @@ public:
     ExampleSet& operator=(ExampleSet&&) noexcept;
 
     Task task() const;
+    /// Labels for promoters and chromatin.
+    TargetKind target() const;
     std::int64_t size() const;
     /// Where a window lies about a row: about the TSS base, or from the middle of the bin. bounds().size()
-    /// bases.
+    /// bases; of sequences the longest record's.
     const rows::WindowBounds& bounds() const;
-    /// One label, "promoter", for Task::promoter.
+    /// One label, "promoter", for Task::promoter. For classes and numbers an entry for each of them.
     const rows::LabelTable& label_table() const;
     /// Parameters, checksums of inputs, counts, contigs of the reference (FORMAT.md).
     const Json& manifest() const;
@@ -61,7 +74,11 @@ public:
     /// Rows of a split, ascending.
     std::vector<std::int64_t> rows(Split split) const;
 
-    /// 0 or 1.
+    /// The group of a record that must not be told from its neighbours by chance (--group-column): intervals
+    /// are drawn over groups. "." where there is none, and for all other tasks.
+    const std::string& group(std::int64_t row) const;
+
+    /// 0 or 1; of classes 1 for the row's own. Not for numbers, nor are the next four.
     std::uint8_t label(std::int64_t row, std::size_t label) const;
     /// All labels of a row, 0 or 1 each.
     std::vector<std::uint8_t> labels(std::int64_t row) const;
@@ -69,10 +86,17 @@ public:
     void copy_labels(std::int64_t row, std::span<std::uint8_t> out) const;
     /// Rows of a split that have a label.
     std::int64_t positives(std::size_t label, Split split) const;
+    /// The index of the row's class. Only for TargetKind::classes.
+    std::size_t class_of(std::int64_t row) const;
+    /// label_table().size() finite numbers. Only for TargetKind::numbers.
+    std::span<const float> numbers(std::int64_t row) const;
 
     /// The window's normalised sequence (A C G T N), bounds().size() letters, reverse-complemented for rows
-    /// on the minus strand.
+    /// on the minus strand. For Task::sequences the record, length(row) letters.
     std::string sequence(std::int64_t row) const;
+    std::int64_t length(std::int64_t row) const;
+    /// `bases` letters about the middle of sequence(row): cut, or N put to both ends.
+    std::string centred(std::int64_t row, std::int64_t bases) const;
 
 private:
     struct State;
