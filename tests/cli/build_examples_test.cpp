@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build-promoters and build-chromatin as a shell sees them.
+// build-promoters, build-chromatin and build-sequences as a shell sees them.
 #include "cli/run_program.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
@@ -261,4 +261,46 @@ DOCTEST_TEST_CASE("build-chromatin: names that are not UTF-8 are refused with fi
     fasta[4] = (folder / "g.fa").string();
     check_fails(fasta, 3, (folder / "g.fa").string() + ":3: has a contig whose name is " + advice,
                 folder.path(), 5);
+}
+
+DOCTEST_TEST_CASE("build-sequences: splits a table and says what it did") {
+    const TempDir folder;
+    const std::vector<std::string> arguments{"build-sequences",
+                                             "--table",
+                                             test_data("sequences/promoters.csv.gz").string(),
+                                             "--split-by",
+                                             "fraction:0.6,0.2,0.2",
+                                             "--output",
+                                             (folder / "s").string()};
+    const auto result = run_program(arguments);
+    DOCTEST_CAPTURE(result.err);
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(result.out.empty());
+    for (const char* line :
+         {"214 records: 128 for training, 44 for validation, 42 for test\n",
+          "lengths: 300 to 300 bases, median 300\n", "letters: A 19.2 %, C 28.8 %, G 30.6 %, T 21.4 %\n",
+          "train: 'other' 64 (50.0 %); 'promoter' 64 (50.0 %)\n"})
+        DOCTEST_CHECK(contains(result.err, line));
+    DOCTEST_CHECK(contains(result.err, "test: 0 of 42 rows occur in train, "));
+    DOCTEST_CHECK(read_file(folder / "s/records.tsv")
+                      .starts_with("#id\tsplit\tlength\tn_fraction\tgroup\tclass\n"
+                                   "XKR3_2\t"));
+    const auto again = run_program(arguments);
+    DOCTEST_CHECK(again.code == 2);
+    DOCTEST_CHECK(again.err == "bigbird-dna: error: " + (folder / "s").string() +
+                                   ": exists already; give another --output, or --force to replace it\n");
+}
+
+DOCTEST_TEST_CASE("build-sequences: wrong inputs are one sentence and leave nothing") {
+    const TempDir folder;
+    const std::string table = (folder / "t.csv").string();
+    const std::vector<std::string> build{"build-sequences", "--output", (folder / "s").string()};
+    check_fails(with(build, {"--table", table}), 3, table + ": no such file", folder.path(), 0);
+    write_file(table, "seq,label\nACGT,1\n");
+    check_fails(with(build, {"--table", table}), 3,
+                table + ":1: has no column 'sequence'; its columns are 'seq', 'label'", folder.path(), 1);
+    check_fails(build, 2, "--table or --fasta is needed, and not both", folder.path(), 1);
+    check_fails(with(build, {"--table", table, "--split-by", "half"}), 2,
+                "--split-by is column:NAME, fraction:0.8,0.1,0.1 or similarity, not 'half'", folder.path(),
+                1);
 }

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/examples/build/sequence_splits.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/rng.hpp"
+#include "bigbird/examples/build/kmers.hpp"
+#include "bigbird/rows/text_fields.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <unordered_map>
+
+namespace bigbird::examples {
+
+namespace {
+
+constexpr int similar_k = 16;
+constexpr double similar_share = 0.1;
+constexpr std::int64_t most_kmers = std::int64_t{1} << 26;
+/// Of a k-mer that more records have, only neighbours in their order are compared.
+constexpr std::size_t most_compared = 16;
+
+std::array<double, 3> parse_shares(std::string_view text) {
+    std::array<double, 3> shares{};
+    const auto fields = rows::split_fields(text, ',');
+    bool valid = fields.size() == shares.size();
+    for (std::size_t i = 0; valid && i < shares.size(); ++i) {
+        const auto share = rows::parse_real(fields[i]);
+        valid = share && *share >= 0;
+        shares[i] = share.value_or(0);
+    }
+    if (!valid || shares[0] == 0 || std::abs(shares[0] + shares[1] + shares[2] - 1) > 1e-6) {
+        throw ConfigError("--split-by takes the shares of training, validation and test, which add up to 1, as "
+                          "0.8,0.1,0.1, not '" +
+                          std::string(text) + "'");
+    }
+    return shares;
+}
+
+struct Kmer {
+    std::uint32_t code, record;
+    auto operator<=>(const Kmer&) const = default;
+};
+
+/// Each record's 16-mers, each once, sorted by code.
+std::vector<Kmer> kmers_of(std::span<const SequenceExample> records) {
+    std::int64_t letters = 0;
+    for (const SequenceExample& record : records)
+        letters += static_cast<std::int64_t>(record.sequence.size());
+    const auto one_in = static_cast<std::uint64_t>(letters / most_kmers + 1);
+    std::vector<Kmer> kmers;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        stop_if_asked();
+        for_each_kmer(records[i].sequence, similar_k, [&](std::uint64_t code) {
+            if (one_in > 1 && (code * 0x9E3779B97F4A7C15ULL >> 32U) % one_in != 0) return;
+            kmers.push_back({static_cast<std::uint32_t>(code), static_cast<std::uint32_t>(i)});
+        });
+    }
+    std::ranges::sort(kmers);
+    const auto repeated = std::ranges::unique(kmers);
+    kmers.erase(repeated.begin(), repeated.end());
+    return kmers;
+}
+
+/// The place of a record's stratum: its class or first label, from 1; 0 without.
+std::size_t stratum_of(const SequenceExample& record) {
+    return record.labels.empty() ? 0 : record.labels.front() + std::size_t{1};
+}
+
+template <typename T>
+void shuffle(std::vector<T>& values, Rng rng) {
+    for (std::size_t i = values.size(); i > 1; --i)
+        std::swap(values[i - 1], values[static_cast<std::size_t>(rng.between(0, static_cast<std::int64_t>(i) - 1))]);
+}
+
+}  // namespace
+
+SplitRule parse_split_rule(std::string_view text) {
+    SplitRule rule;
+    const std::size_t colon = text.find(':');
+    const std::string_view word = text.substr(0, colon);
+    const std::string_view rest = colon == std::string_view::npos ? std::string_view() : text.substr(colon + 1);
+    if (word == "column" && !rest.empty()) {
+        rule.column = rest;
+        return rule;
+    }
+    if (word != "fraction" && word != "similarity") {
+        throw ConfigError("--split-by is column:NAME, fraction:0.8,0.1,0.1 or similarity, not '" +
+                          std::string(text) + "'");
+    }
+    rule.similarity = word == "similarity";
+    if (!rest.empty()) rule.shares = parse_shares(rest);
+    return rule;
+}
+
+std::optional<Split> split_word(std::string_view word) {
+    if (word == "train" || word == "training") return Split::train;
+    if (word == "validation" || word == "valid" || word == "val" || word == "dev") return Split::validation;
+    if (word == "test" || word == "testing") return Split::test;
+    return std::nullopt;
+}
+
+JoinedSets::JoinedSets(std::size_t count) : parents_(count) {
+    std::iota(parents_.begin(), parents_.end(), std::size_t{0});
+}
+
+std::size_t JoinedSets::find(std::size_t element) {
+    while (parents_[element] != element)
+        element = parents_[element] = parents_[parents_[element]];
+    return element;
+}
+
+std::vector<std::size_t> similar_records(std::span<const SequenceExample> records) {
+    const std::vector<Kmer> kmers = kmers_of(records);
+    std::vector<std::uint32_t> own(records.size());  // k-mers of each record
+    std::unordered_map<std::uint64_t, std::uint32_t> shared;  // of two records
+    const auto count = [&](const Kmer& a, const Kmer& b) { ++shared[std::uint64_t{a.record} << 32U | b.record]; };
+    for (std::size_t begin = 0, end = 0; begin < kmers.size(); begin = end) {
+        while (end < kmers.size() && kmers[end].code == kmers[begin].code)
+            ++own[kmers[end++].record];
+        const std::size_t reach = end - begin <= most_compared ? end - begin : 2;
+        for (std::size_t i = begin; i < end; ++i)
+            for (std::size_t j = i + 1; j < std::min(end, i + reach); ++j)
+                count(kmers[i], kmers[j]);
+    }
+    JoinedSets sets(records.size());
+    for (const auto& [pair, number] : shared) {
+        const auto a = static_cast<std::size_t>(pair >> 32U), b = static_cast<std::size_t>(pair & 0xFFFFFFFFU);
+        if (number >= similar_share * std::min(own[a], own[b])) sets.join(a, b);
+    }
+    std::vector<std::size_t> numbers(records.size());
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        numbers[i] = sets.find(i);
+    return numbers;
+}
+
+void draw_splits(std::span<SequenceExample> records, std::span<const std::size_t> together,
+                 const std::array<double, 3>& shares, std::uint64_t seed) {
+    std::size_t strata = 1;
+    std::unordered_map<std::size_t, std::size_t> places;  // of a value of `together`
+    std::vector<std::vector<std::size_t>> clusters;       // records of each, in the order of their first
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        strata = std::max(strata, stratum_of(records[i]) + 1);
+        const auto [at, is_new] = places.emplace(together[i], clusters.size());
+        if (is_new) clusters.emplace_back();
+        clusters[at->second].push_back(i);
+    }
+    shuffle(clusters, Rng(seed).split("splits"));
+    std::ranges::stable_sort(clusters, std::ranges::greater(), [](const auto& cluster) { return cluster.size(); });
+    // What each split still lacks of each stratum: a cluster goes where it is lacked most.
+    std::array<std::vector<double>, 3> lacked;
+    lacked.fill(std::vector<double>(strata));
+    for (const SequenceExample& record : records)
+        for (std::size_t split = 0; split < shares.size(); ++split)
+            lacked[split][stratum_of(record)] += shares[split];
+    for (const std::vector<std::size_t>& cluster : clusters) {
+        std::size_t best = 0;
+        double most = -std::numeric_limits<double>::infinity();
+        for (std::size_t split = 0; split < shares.size(); ++split) {
+            double sum = 0;
+            for (const std::size_t i : cluster)
+                sum += lacked[split][stratum_of(records[i])];
+            if (shares[split] > 0 && sum > most + 1e-9) {
+                most = sum;
+                best = split;
+            }
+        }
+        for (const std::size_t i : cluster) {
+            records[i].split = static_cast<Split>(best);
+            lacked[best][stratum_of(records[i])] -= 1;
+        }
+    }
+}
+
+}  // namespace bigbird::examples

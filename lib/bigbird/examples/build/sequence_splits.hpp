@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which records of a table are for training, for validation and for test, where it does not say so itself.
+#pragma once
+
+#include "bigbird/examples/sequence_writer.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::examples {
+
+/// What --split-by says: `column:NAME`, `fraction[:TRAIN,VALIDATION,TEST]` or `similarity[:…]`.
+struct SplitRule {
+    std::string column;  ///< empty: by the shares
+    std::array<double, 3> shares{0.8, 0.1, 0.1};
+    bool similarity = false;
+};
+/// Throws ConfigError.
+SplitRule parse_split_rule(std::string_view text);
+
+/// "train", "validation" or "test", or what tables have for it: "training", "valid", "val", "dev", "testing".
+std::optional<Split> split_word(std::string_view word);
+
+/// A number per record, equal for those that are similar, directly or through others: the two share at least
+/// a tenth of the 16-mers of the one that has fewer, on either strand. Records without 16-mers are similar to
+/// none. Where there are more than 2^26 16-mers, a sample of them decides.
+std::vector<std::size_t> similar_records(std::span<const SequenceExample> records);
+
+/// Sets the split of each record by the shares. Records with equal `together` get the same. Classes, or the
+/// first label of each record, are kept in proportion. The same seed gives the same splits.
+void draw_splits(std::span<SequenceExample> records, std::span<const std::size_t> together,
+                 const std::array<double, 3>& shares, std::uint64_t seed);
+
+/// Numbers of sets that are joined one by one (union-find).
+class JoinedSets {
+public:
+    explicit JoinedSets(std::size_t count);
+    /// The number of the set that holds `element`.
+    std::size_t find(std::size_t element);
+    void join(std::size_t a, std::size_t b) { parents_[find(a)] = find(b); }
+
+private:
+    std::vector<std::size_t> parents_;
+};
+
+}  // namespace bigbird::examples

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of build-sequences as records in memory, before their labels are understood.
+#pragma once
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/examples/build/sequences.hpp"
+#include "bigbird/examples/sequence_writer.hpp"
+#include "bigbird/rows/sequence_reader.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace bigbird::examples {
+
+struct LabelledSequences {
+    struct Source {
+        std::size_t file = 0;  ///< index into `files`
+        std::int64_t line = 0;
+    };
+    std::vector<std::filesystem::path> files;
+    std::vector<SequenceExample> records;          ///< without labels and numbers
+    std::vector<std::vector<std::string>> values;  ///< of each record, those of the label columns
+    std::vector<std::string> split_words;          ///< of --split-by column:NAME; else empty
+    std::vector<Source> sources;                   ///< where the labels of each record are from
+    rows::LetterCounts letters;
+
+    InputError fault(std::size_t record, const std::string& what) const {
+        return {what, files[sources[record].file], sources[record].line};
+    }
+    /// "dev.csv:17"
+    std::string place(std::size_t record) const;
+};
+
+/// The names of the columns that hold labels; of FASTA files that are classes "class".
+std::vector<std::string> label_columns(const SequencesOptions& options);
+
+/// Records in the order of train's, validation's and test's tables, or of the FASTA files; their split is the
+/// file's. Throws InputError: what SequenceReader and normalise() refuse, letters of proteins, an id that comes
+/// twice in a split, a record without labels in --targets.
+LabelledSequences read_sequences(const SequencesOptions& options);
+
+}  // namespace bigbird::examples

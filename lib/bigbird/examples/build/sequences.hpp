@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Examples out of sequences that somebody else has labelled: tables, or FASTA.
+#pragma once
+
+#include "bigbird/core/choice.hpp"
+#include "bigbird/examples/examples.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bigbird::examples {
+
+/// The values of --target.
+inline constexpr Choices<std::optional<TargetKind>, 4> target_option_choices{{{std::nullopt, "auto"},
+                                                                             {TargetKind::classes, "classes"},
+                                                                             {TargetKind::labels, "labels"},
+                                                                             {TargetKind::numbers, "number"}}};
+
+struct SequencesOptions {
+    /// Either a table (CSV or TSV) with a sequence and its labels in each line, and tables of the same columns
+    /// for the other splits …
+    std::filesystem::path table{}, validation{}, test{};
+    /// … or FASTA files: several, each a class by its name, or one with a table of ids and labels.
+    std::vector<std::filesystem::path> fasta{};
+    std::filesystem::path targets{};
+
+    /// Names, or numbers from 1 (rows::SequenceColumns).
+    std::string sequence_column = "sequence", id_column = "id", label_column = "label";
+    std::string labels{};        ///< several columns, separated by commas, instead of label_column
+    std::string group_column{};  ///< records of one group get the same split; intervals are drawn over groups
+    std::optional<TargetKind> target{};  ///< none: labels where `labels` is given, else classes
+    std::string split_by{};              ///< parse_split_rule; empty: all is train
+    std::uint64_t seed = 0;
+
+    TargetKind target_kind() const;
+    /// Throws ConfigError where fields do not go together.
+    void validate() const;
+};
+
+/// Writes an example folder of Task::sequences (FORMAT.md) into the empty `folder`. Classes are in the order
+/// of their numbers where all are whole numbers, else of their bytes. Logs records, lengths, letters, class
+/// balance, sequences with different labels and what validation and test share with train; manifest.json has
+/// it under "statistics". Throws InputError, with file and line where there is one, and ConfigError. Memory:
+/// all records.
+void build_sequences(const SequencesOptions& options, const std::filesystem::path& folder);
+
+}  // namespace bigbird::examples

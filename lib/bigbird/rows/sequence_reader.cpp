@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/rows/sequence_reader.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/nucleotide.hpp"
+#include "bigbird/core/parse_number.hpp"
+#include "bigbird/rows/text_fields.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <numeric>
+
+namespace bigbird::rows {
+
+namespace {
+
+constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+constexpr std::string_view gaps = "-.*", ambiguity_codes = "RYSWKMBDHV";
+
+bool is_blank(char letter) {
+    return letter == ' ' || letter == '\t' || letter == '\r';
+}
+
+char upper(char letter) {
+    return static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+}
+
+bool holds_bases_only(std::string_view text) {
+    return !text.empty() && std::ranges::all_of(text, [](char letter) {
+        return normalised_base(letter) != 'N' || upper(letter) == 'N';
+    });
+}
+
+void append_letters(std::string& sequence, std::string_view text) {
+    std::ranges::copy_if(text, std::back_inserter(sequence), [](char c) { return !is_blank(c); });
+}
+
+}  // namespace
+
+SequenceReader::SequenceReader(std::filesystem::path path, SequenceColumns columns)
+    : input_(std::move(path)), columns_(std::move(columns)), id_at_(none) {
+    do {
+        if (!input_.next(line_)) throw InputError("holds no sequences", input_.path());
+    } while (line_.empty() || line_.starts_with("##"));
+    waiting_ = true;
+    fasta_ = line_.starts_with('>');
+    if (!fasta_) read_first_line();
+}
+
+InputError SequenceReader::fault(const std::string& what, std::int64_t line) const {
+    return {what, input_.path(), line > 0 ? line : input_.line_number()};
+}
+
+bool SequenceReader::split() {
+    auto cut = tabs_ ? split_fields(line_, '\t') : split_csv(line_);
+    if (cut) fields_ = std::move(*cut);
+    return cut.has_value();
+}
+
+InputError SequenceReader::missing(const std::string& column) const {
+    if (!header_) {
+        return fault("has no header that names a column '" + column +
+                     "'; without a header give columns by number, from 1");
+    }
+    std::string known;
+    for (const std::string_view field : fields_)
+        known += (known.empty() ? "'" : ", '") + std::string(field) + "'";
+    return fault("has no column '" + column + "'; its columns are " + known);
+}
+
+void SequenceReader::read_first_line() {
+    tabs_ = line_.find('\t') != std::string::npos;
+    if (!split()) throw fault("has a quote that does not end on the line");
+    count_ = fields_.size();
+    if (fields_.front().starts_with('#')) fields_.front().remove_prefix(1);
+    const auto find = [&](const std::string& name) {
+        if (name.empty()) return none;
+        const auto named = std::ranges::find(fields_, name);
+        if (named != fields_.end()) return static_cast<std::size_t>(named - fields_.begin());
+        const auto number = parse_number<std::size_t>(name);
+        return number && *number > 0 && *number <= count_ ? *number - 1 : none;
+    };
+    std::vector<std::string> wanted = columns_.values;
+    wanted.insert(wanted.end(), {columns_.sequence, columns_.id});
+    header_ = std::ranges::any_of(wanted, [&](const std::string& name) {
+        return !name.empty() && std::ranges::count(fields_, name) > 0;
+    });
+    sequence_at_ = find(columns_.sequence);
+    if (sequence_at_ == none && !header_ && columns_.sequence == "sequence") {
+        const auto found = std::ranges::find_if(fields_, holds_bases_only);
+        if (found != fields_.end()) sequence_at_ = static_cast<std::size_t>(found - fields_.begin());
+    }
+    if (sequence_at_ == none) throw missing(columns_.sequence);
+    for (const std::string& name : columns_.values) {
+        values_at_.push_back(find(name));
+        if (values_at_.back() != none) continue;
+        if (header_ || name != "label" || count_ != 2) throw missing(name);
+        values_at_.back() = 1 - sequence_at_;
+    }
+    id_at_ = find(columns_.id);
+    waiting_ = !header_;
+}
+
+std::optional<SequenceRecord> SequenceReader::next() {
+    std::optional<SequenceRecord> record = fasta_ ? next_of_fasta() : next_of_table();
+    if (!record) return record;
+    ++records_;
+    if (record->id.empty()) record->id = std::to_string(records_);
+    if (record->sequence.empty()) throw fault("has an empty sequence", record->line);
+    return record;
+}
+
+std::optional<SequenceRecord> SequenceReader::next_of_fasta() {
+    if (!waiting_) return std::nullopt;
+    const std::string_view header = std::string_view(line_).substr(1);
+    SequenceRecord record{.id = std::string(header.substr(0, header.find_first_of(" \t"))),
+                          .line = input_.line_number()};
+    while ((waiting_ = input_.next(line_)) && !line_.starts_with('>'))
+        append_letters(record.sequence, line_);
+    return record;
+}
+
+std::optional<SequenceRecord> SequenceReader::next_of_table() {
+    while (!waiting_ && input_.next(line_))
+        waiting_ = !line_.empty();
+    if (!waiting_) return std::nullopt;
+    waiting_ = false;
+    if (!split()) throw fault("has a quote that does not end on the line");
+    if (fields_.size() != count_) {
+        throw fault("has " + std::to_string(fields_.size()) + " columns where the first line has " +
+                    std::to_string(count_));
+    }
+    SequenceRecord record{.line = input_.line_number()};
+    append_letters(record.sequence, fields_[sequence_at_]);
+    if (id_at_ != none) record.id = fields_[id_at_];
+    for (const std::size_t at : values_at_)
+        record.values.emplace_back(fields_[at]);
+    return record;
+}
+
+std::int64_t LetterCounts::total() const {
+    return std::accumulate(bases.begin(), bases.end(), n + ambiguous + strange);
+}
+
+void LetterCounts::add(const LetterCounts& other) {
+    for (std::size_t i = 0; i < bases.size(); ++i)
+        bases[i] += other.bases[i];
+    n += other.n;
+    ambiguous += other.ambiguous;
+    strange += other.strange;
+}
+
+std::string LetterCounts::complaint() const {
+    if (strange == 0) return {};
+    return std::to_string(strange) + " of " + std::to_string(total()) +
+           " letters stand for no nucleotide, the first '" + first_strange + "' in line " +
+           std::to_string(strange_line) +
+           (is_protein() ? ": are these proteins?" : "; they are read as N");
+}
+
+void normalise(SequenceRecord& record, LetterCounts& counts, const std::filesystem::path& path) {
+    for (std::size_t i = 0; i < record.sequence.size(); ++i) {
+        char& letter = record.sequence[i];
+        const char base = normalised_base(letter);
+        const char code = upper(letter);
+        if (base != 'N') {
+            ++counts.bases[std::string_view("ACGT").find(base)];
+        } else if (code == 'N' || code == 'X' || gaps.find(code) != std::string_view::npos) {
+            ++counts.n;
+        } else if (ambiguity_codes.find(code) != std::string_view::npos) {
+            ++counts.ambiguous;
+        } else if (code >= 'A' && code <= 'Z') {
+            if (counts.strange++ == 0) {
+                counts.first_strange = letter;
+                counts.strange_line = record.line;
+            }
+        } else {
+            throw InputError("holds the character '" + std::string(1, letter) + "' at base " +
+                                 std::to_string(i + 1) + " of its sequence, which is no letter",
+                             path, record.line);
+        }
+        letter = base;
+    }
+}
+
+}  // namespace bigbird::rows

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sequences with or without further columns: FASTA, CSV (RFC 4180, without line breaks in fields) or TSV, told
+// by content; plain, gzip or bgzip, or standard input ("-").
+#pragma once
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/genome/text/text_input.hpp"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::rows {
+
+/// The columns of a table that are read. A table has a header if its first line names one of them. Without a
+/// header a column is its number, from 1; "sequence" is then the first column that holds only A C G T U N,
+/// and "label" the column beside it where there are two.
+struct SequenceColumns {
+    std::string sequence = "sequence";
+    std::string id = "id";            ///< need not be there; "": none
+    std::vector<std::string> values{};  ///< must be there
+};
+
+struct SequenceRecord {
+    /// FASTA: the header up to its first blank. Where none is given: the record's number, from 1.
+    std::string id{};
+    std::string sequence{};  ///< as read, without blanks and line ends
+    std::vector<std::string> values{};
+    std::int64_t line = 0;  ///< where it begins, from 1
+};
+
+/// Not thread-safe.
+class SequenceReader {
+public:
+    /// Throws InputError: missing, empty, a column that is not there, with the columns that are.
+    SequenceReader(std::filesystem::path path, SequenceColumns columns);
+
+    bool is_fasta() const { return fasta_; }
+    /// The next record, or nothing at the end. Throws InputError with file and line: another number of
+    /// columns than the first line has, a quote that does not end, an empty sequence.
+    std::optional<SequenceRecord> next();
+    const std::filesystem::path& path() const { return input_.path(); }
+
+private:
+    InputError fault(const std::string& what, std::int64_t line = 0) const;
+    bool split();
+    void read_first_line();
+    InputError missing(const std::string& column) const;
+    std::optional<SequenceRecord> next_of_fasta();
+    std::optional<SequenceRecord> next_of_table();
+
+    genome::TextInput input_;
+    SequenceColumns columns_;
+    std::string line_;
+    std::vector<std::string_view> fields_;  ///< of line_
+    bool fasta_ = false, tabs_ = false;
+    bool header_ = false;
+    bool waiting_ = false;  ///< line_ was read and belongs to the next record
+    std::int64_t records_ = 0;
+    std::size_t sequence_at_ = 0, id_at_ = 0, count_ = 0;
+    std::vector<std::size_t> values_at_;
+};
+
+/// Letters of sequences by what they stand for.
+struct LetterCounts {
+    std::array<std::int64_t, 4> bases{};  ///< A C G T, U with T
+    std::int64_t n = 0;                   ///< N, X and gaps (- . *)
+    std::int64_t ambiguous = 0;           ///< other IUPAC codes, which are read as N
+    std::int64_t strange = 0;             ///< other letters, which are read as N
+    char first_strange = 0;
+    std::int64_t strange_line = 0;  ///< of the record that holds the first
+
+    std::int64_t total() const;
+    void add(const LetterCounts& other);
+    /// "12 letters stand for no nucleotide and are read as N, first 'E' in line 3"; empty where there is
+    /// none. Where they are more than one in 20: "... : are these proteins?"
+    std::string complaint() const;
+    /// Whether the letters are hardly those of DNA or RNA.
+    bool is_protein() const { return 20 * strange > total(); }
+};
+
+/// Normalises a record's sequence and counts its letters. Throws InputError at a character that is neither
+/// letter nor gap.
+void normalise(SequenceRecord& record, LetterCounts& counts, const std::filesystem::path& path);
+
+}  // namespace bigbird::rows

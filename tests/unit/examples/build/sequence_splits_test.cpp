@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/examples/build/sequence_splits.hpp"
+
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/rng.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
+
+#include <map>
+#include <numeric>
+#include <set>
+
+using namespace bigbird;
+using namespace bigbird::examples;
+
+namespace {
+
+std::string random_dna(Rng& rng, int bases) {
+    std::string dna;
+    for (int i = 0; i < bases; ++i)
+        dna += "ACGT"[rng.between(0, 3)];
+    return dna;
+}
+
+/// Each base another one with this probability.
+std::string mutated(std::string dna, double rate, Rng& rng) {
+    for (char& letter : dna)
+        if (rng.uniform() < rate) letter = "ACGT"[(std::string_view("ACGT").find(letter) + 1) % 4];
+    return dna;
+}
+
+std::vector<SequenceExample> records_of(const std::vector<std::string>& sequences) {
+    std::vector<SequenceExample> records(sequences.size());
+    for (std::size_t i = 0; i < records.size(); ++i)
+        records[i].sequence = sequences[i];
+    return records;
+}
+
+std::array<int, 3> sizes(const std::vector<SequenceExample>& records, std::uint32_t label) {
+    std::array<int, 3> sizes{};
+    for (const SequenceExample& record : records)
+        if (record.labels.empty() || record.labels.front() == label) ++sizes[static_cast<std::size_t>(record.split)];
+    return sizes;
+}
+
+std::vector<std::size_t> apart(std::size_t count) {
+    std::vector<std::size_t> numbers(count);
+    std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+    return numbers;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("sequence_splits: rules are read, and others refused with what would do") {
+    DOCTEST_CHECK(parse_split_rule("column:fold:1").column == "fold:1");
+    DOCTEST_CHECK(parse_split_rule("fraction:0.7,0.1,0.2").shares == std::array<double, 3>{0.7, 0.1, 0.2});
+    DOCTEST_CHECK(!parse_split_rule("fraction").similarity);
+    DOCTEST_CHECK(parse_split_rule("similarity:0.5,0,0.5").similarity);
+    const auto message = [](const char* text) {
+        return testing::message_of<ConfigError>([&] { parse_split_rule(text); });
+    };
+    DOCTEST_CHECK(message("random") ==
+                  "--split-by is column:NAME, fraction:0.8,0.1,0.1 or similarity, not 'random'");
+    DOCTEST_CHECK(message("column:") ==
+                  "--split-by is column:NAME, fraction:0.8,0.1,0.1 or similarity, not 'column:'");
+    for (const char* shares : {"0.8,0.1", "0.8,0.1,0.2", "0,0.5,0.5", "1.1,-0.1,0", "a,b,c"}) {
+        DOCTEST_CHECK(message((std::string("fraction:") + shares).c_str()) ==
+                      "--split-by takes the shares of training, validation and test, which add up to 1, as "
+                      "0.8,0.1,0.1, not '" +
+                          std::string(shares) + "'");
+    }
+    DOCTEST_CHECK(split_word("dev") == Split::validation);
+    DOCTEST_CHECK(!split_word("fold1"));
+}
+
+DOCTEST_TEST_CASE("sequence_splits: fractions keep each class in proportion, by the seed") {
+    std::vector<SequenceExample> records(1000);
+    for (std::size_t i = 0; i < records.size(); ++i)
+        records[i].labels = {i % 10 == 0 ? 1U : 0U};
+    draw_splits(records, apart(records.size()), {0.8, 0.1, 0.1}, 1);
+    DOCTEST_CHECK(sizes(records, 0) == std::array<int, 3>{720, 90, 90});
+    DOCTEST_CHECK(sizes(records, 1) == std::array<int, 3>{80, 10, 10});
+    std::vector<SequenceExample> again = records, other = records;
+    draw_splits(again, apart(records.size()), {0.8, 0.1, 0.1}, 1);
+    draw_splits(other, apart(records.size()), {0.8, 0.1, 0.1}, 2);
+    int moved = 0;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        DOCTEST_REQUIRE(again[i].split == records[i].split);
+        moved += other[i].split != records[i].split ? 1 : 0;
+    }
+    DOCTEST_CHECK(moved > 200);
+    draw_splits(records, apart(records.size()), {0.5, 0, 0.5}, 1);
+    DOCTEST_CHECK(sizes(records, 0) == std::array<int, 3>{450, 0, 450});
+}
+
+DOCTEST_TEST_CASE("sequence_splits: records that belong together get one split") {
+    std::vector<SequenceExample> records(1000);
+    std::vector<std::size_t> together;
+    for (std::size_t i = 0; i < records.size(); ++i)
+        together.push_back(i % 97);
+    draw_splits(records, together, {0.8, 0.1, 0.1}, 1);
+    std::map<std::size_t, std::set<Split>> splits;
+    for (std::size_t i = 0; i < records.size(); ++i)
+        splits[together[i]].insert(records[i].split);
+    for (const auto& [number, of_it] : splits)
+        DOCTEST_CHECK(of_it.size() == 1);
+    const auto found = sizes(records, 0);
+    DOCTEST_CHECK(found[0] > 780);
+    DOCTEST_CHECK(found[0] < 820);
+}
+
+DOCTEST_TEST_CASE("sequence_splits: mutated, cut and reversed copies are similar, random sequences are not") {
+    Rng rng(3);
+    std::vector<std::string> sequences;
+    constexpr std::size_t families = 30, members = 5;
+    for (std::size_t i = 0; i < families; ++i) {
+        const std::string parent = random_dna(rng, 200);
+        sequences.push_back(parent);
+        sequences.push_back(mutated(parent, 0.05, rng));
+        sequences.push_back(genome::reverse_complement(parent));
+        sequences.push_back(parent.substr(20) + random_dna(rng, 40));
+        sequences.push_back(parent.substr(0, 60) + "N" + random_dna(rng, 150));
+    }
+    sequences.emplace_back("ACGTACGTACGT");  // no 16-mer
+    sequences.emplace_back("ACGTACGTACGT");
+    const std::vector<std::size_t> numbers = similar_records(records_of(sequences));
+    std::set<std::size_t> distinct(numbers.begin(), numbers.end());
+    DOCTEST_CHECK(distinct.size() == families + 2);
+    for (std::size_t i = 0; i < families * members; ++i)
+        DOCTEST_CHECK(numbers[i] == numbers[i / members * members]);
+}
+
+DOCTEST_TEST_CASE("sequence_splits: of a k-mer that many records have, all are joined") {
+    Rng rng(4);
+    const std::string parent = random_dna(rng, 100);
+    std::vector<std::string> sequences(100, parent);
+    const std::vector<std::size_t> numbers = similar_records(records_of(sequences));
+    DOCTEST_CHECK(std::set<std::size_t>(numbers.begin(), numbers.end()).size() == 1);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/rows/sequence_reader.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+
+using namespace bigbird;
+using namespace bigbird::rows;
+
+namespace {
+
+/// "id:sequence:value,value@line" of each record.
+std::vector<std::string> read(const std::string& text, const SequenceColumns& columns) {
+    const testing::TempDir folder;
+    testing::write_file(folder / "t", text);
+    SequenceReader reader(folder / "t", columns);
+    std::vector<std::string> records;
+    while (const auto record = reader.next()) {
+        std::string line = record->id + ":" + record->sequence + ":";
+        for (const std::string& value : record->values)
+            line += value + ",";
+        records.push_back(line + "@" + std::to_string(record->line));
+    }
+    return records;
+}
+
+std::string message(const std::string& text, const SequenceColumns& columns) {
+    const testing::TempDir folder;
+    testing::write_file(folder / "t", text);
+    const std::string what = testing::message_of<InputError>([&] {
+        SequenceReader reader(folder / "t", columns);
+        while (reader.next()) {
+        }
+    });
+    const std::string path = (folder / "t").string();
+    return what.starts_with(path) ? what.substr(path.size()) : "not of the file: " + what;
+}
+
+using Records = std::vector<std::string>;
+const SequenceColumns labelled{.values = {"label"}};
+
+}  // namespace
+
+DOCTEST_TEST_CASE("sequence_reader: FASTA, CSV and TSV are told by content") {
+    DOCTEST_CHECK(read("\n>a first\nACGT\nac gt\r\n>\n\nNN\n>b\nA", {}) ==
+                  Records{"a:ACGTacgt:@2", "2:NN:@5", "b:A:@8"});
+    DOCTEST_CHECK(read("sequence,label\nACGT,0\n\nTT,\"x,\"\"y\"\"\"\n", labelled) ==
+                  Records{"1:ACGT:0,@2", "2:TT:x,\"y\",@4"});
+    DOCTEST_CHECK(read("#id\tother\tlabel\tsequence\nr1\t5\t1\tACGT\n", labelled) == Records{"r1:ACGT:1,@2"});
+    DOCTEST_CHECK(read("a,b,my id\nAC,x,7\n", {.sequence = "a", .id = "my id", .values = {"b", "3"}}) ==
+                  Records{"7:AC:x,7,@2"});
+}
+
+DOCTEST_TEST_CASE("sequence_reader: without a header columns are numbers, or what they hold") {
+    DOCTEST_CHECK(read("ACGT,0\nTTT,1\n", labelled) == Records{"1:ACGT:0,@1", "2:TTT:1,@2"});
+    DOCTEST_CHECK(read("x\tACGU\n", labelled) == Records{"1:ACGU:x,@1"});
+    DOCTEST_CHECK(read("ACGT\nTTT\n", {}) == Records{"1:ACGT:@1", "2:TTT:@2"});
+    DOCTEST_CHECK(read("q,ACGT,0\n", {.id = "1", .values = {"3"}}) == Records{"q:ACGT:0,@1"});
+    DOCTEST_CHECK(read("RYK,ACGT\n", {.sequence = "1", .values = {"2"}}) == Records{"1:RYK:ACGT,@1"});
+}
+
+DOCTEST_TEST_CASE("sequence_reader: what is wrong is said with file and line") {
+    DOCTEST_CHECK(message("", labelled) == ": holds no sequences");
+    DOCTEST_CHECK(message("sequence,y\nACGT,0\n", labelled) ==
+                  ":1: has no column 'label'; its columns are 'sequence', 'y'");
+    DOCTEST_CHECK(message("dna,label\nACGT,0\n", labelled) ==
+                  ":1: has no column 'sequence'; its columns are 'dna', 'label'");
+    DOCTEST_CHECK(message("ACGT,0,1\n", labelled) ==
+                  ":1: has no header that names a column 'label'; without a header give columns by number, "
+                  "from 1");
+    DOCTEST_CHECK(message("dna\tclass\n", labelled) ==
+                  ":1: has no header that names a column 'sequence'; without a header give columns by "
+                  "number, from 1");
+    DOCTEST_CHECK(message("sequence,label\nACGT\n", labelled) ==
+                  ":2: has 1 columns where the first line has 2");
+    DOCTEST_CHECK(message("sequence,label\n\"ACGT,0\n", labelled) ==
+                  ":2: has a quote that does not end on the line");
+    DOCTEST_CHECK(message("sequence,label\nACGT,0\n ,1\n", labelled) == ":3: has an empty sequence");
+    DOCTEST_CHECK(message(">a\nA\n>b\n>c\nA\n", {}) == ":3: has an empty sequence");
+}
+
+DOCTEST_TEST_CASE("sequence_reader: letters are counted by what they stand for") {
+    LetterCounts counts;
+    SequenceRecord record{.sequence = "ACGTUacgtuNXnx-.*RYKE", .line = 5};
+    normalise(record, counts, "f");
+    DOCTEST_CHECK(record.sequence == "ACGTTACGTTNNNNNNNNNNN");
+    DOCTEST_CHECK(counts.bases == std::array<std::int64_t, 4>{2, 2, 2, 4});
+    DOCTEST_CHECK(counts.n == 7);
+    DOCTEST_CHECK(counts.ambiguous == 3);
+    DOCTEST_CHECK(counts.complaint() ==
+                  "1 of 21 letters stand for no nucleotide, the first 'E' in line 5; they are read as N");
+    SequenceRecord protein{.sequence = "MKLLE", .line = 6};
+    normalise(protein, counts, "f");
+    DOCTEST_CHECK(counts.complaint() ==
+                  "4 of 26 letters stand for no nucleotide, the first 'E' in line 5: are these proteins?");
+    SequenceRecord digit{.sequence = "AC5", .line = 7};
+    DOCTEST_CHECK(testing::message_of<InputError>([&] { normalise(digit, counts, "f"); }) ==
+                  "f:7: holds the character '5' at base 3 of its sequence, which is no letter");
+    DOCTEST_CHECK(LetterCounts{}.complaint().empty());
+}
