@@ -15,11 +15,10 @@ struct Entry {
     std::int64_t shortest;    // window that its layers can take
     bool is_network;
 };
-constexpr Entry entries[] = {{"cnnprom", "CNNProm", -200, 51, 21, true},
-                             {"deepromoter", "DeePromoter", -249, 51, 6, true},
-                             {"deepsea", "DeepSEA", -500, 500, 163, true},
-                             {"gkm-svm", "GappedKmerSVM", 0, 0, 1, false},
-                             {"kmer-ridge", "KmerRidge", 0, 0, 1, false}};
+constexpr Entry entries[] = {
+    {"cnnprom", "CNNProm", -200, 51, 21, true},        {"deepromoter", "DeePromoter", -249, 51, 6, true},
+    {"deepsea", "DeepSEA", -500, 500, 163, true},      {"gkm-svm", "GappedKmerSVM", 0, 0, 1, false},
+    {"kmer-logistic", "KmerLogistic", 0, 0, 1, false}, {"kmer-ridge", "KmerRidge", 0, 0, 1, false}};
 
 const Entry& entry_of(const std::string& name) {
     const auto* found = std::ranges::find_if(entries, [&](const Entry& entry) { return entry.name == name; });
@@ -58,9 +57,10 @@ std::string title_of(const std::string& name) {
 
 bool published_window(const std::string& name, std::int64_t& begin, std::int64_t& end) {
     const Entry& entry = entry_of(name);
+    if (entry.begin == entry.end) return false;
     begin = entry.begin;
     end = entry.end;
-    return begin < end;
+    return true;
 }
 
 std::int64_t shortest_window(const std::string& name) {

@@ -8,7 +8,7 @@
 
 namespace bigbird::baselines {
 
-/// "cnnprom", "deepromoter", "deepsea", "gkm-svm", "kmer-ridge".
+/// "cnnprom", "deepromoter", "deepsea", "gkm-svm", "kmer-logistic", "kmer-ridge".
 const std::vector<std::string>& architecture_names();
 /// Throws ConfigError listing the names and bigbird.
 void require_architecture(const std::string& name);
@@ -18,7 +18,8 @@ bool is_network(const std::string& name);
 /// What config.json calls it: "CNNProm".
 std::string title_of(const std::string& name);
 
-/// The window [begin, end) about base 0 that its paper gives it; false where it takes any.
+/// The window [begin, end) about base 0 that its paper gives it; false, and both as they
+/// were, where it takes any.
 bool published_window(const std::string& name, std::int64_t& begin, std::int64_t& end);
 /// The bases of the shortest window that its layers can take.
 std::int64_t shortest_window(const std::string& name);

@@ -24,11 +24,18 @@ LinearSvm::~LinearSvm() = default;
 
 void LinearSvm::add(std::span<const float> row) {
     BIGBIRD_EXPECTS(std::ssize(row) == features_, "a value for every feature");
-    std::vector<feature_node> nodes;
-    nodes.reserve(static_cast<std::size_t>(std::ranges::count_if(row, [](float x) { return x != 0; })) + 2);
+    std::vector<Feature> present;
     for (std::size_t i = 0; i < row.size(); ++i) {
-        if (row[i] != 0) nodes.push_back({static_cast<int>(i) + 1, static_cast<double>(row[i])});
+        if (row[i] != 0) present.push_back({static_cast<std::int32_t>(i), row[i]});
     }
+    add(present);
+}
+
+void LinearSvm::add(std::span<const Feature> row) {
+    std::vector<feature_node> nodes;
+    nodes.reserve(row.size() + 2);
+    for (const Feature& feature : row)
+        nodes.push_back({feature.index + 1, static_cast<double>(feature.value)});
     nodes.push_back({static_cast<int>(features_) + 1, 1.0});  // the bias
     nodes.push_back({-1, 0});
     rows_->nodes.push_back(std::move(nodes));
@@ -64,7 +71,7 @@ LinearScores LinearSvm::train(std::span<const std::uint8_t> labels, const SvmSpe
     std::array<int, 1> weighted{1};
     std::array<double, 1> weights{spec.positive_weight};
     parameter parameter{};
-    parameter.solver_type = L2R_L1LOSS_SVC_DUAL;
+    parameter.solver_type = spec.loss == MarginLoss::logistic ? L2R_LR : L2R_L1LOSS_SVC_DUAL;
     parameter.eps = spec.tolerance;
     parameter.C = spec.cost;
     parameter.nr_weight = 1;

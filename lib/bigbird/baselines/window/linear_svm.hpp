@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Support vector machines without a kernel, by LIBLINEAR's dual coordinate descent.
+// Linear classifiers by LIBLINEAR: support vector machines without a kernel, by dual coordinate descent, and
+// logistic regression, by a trust region Newton method.
 #pragma once
 
+#include "bigbird/baselines/window/kmer_counts.hpp"
 #include "bigbird/baselines/window/ridge.hpp"
 
 #include <cstddef>
@@ -12,7 +14,10 @@
 
 namespace bigbird::baselines {
 
+enum class MarginLoss : std::uint8_t { hinge, logistic };
+
 struct SvmSpec {
+    MarginLoss loss = MarginLoss::hinge;
     double cost = 1;             ///< C
     double positive_weight = 1;  ///< of a positive's cost, against a negative's
     double tolerance = 0.1;
@@ -29,9 +34,11 @@ public:
 
     /// Keeps the elements other than 0, 16 bytes each.
     void add(std::span<const float> row);
+    /// The same of a row that is given by them, indices ascending and below the number of features.
+    void add(std::span<const Feature> row);
     /// Bytes held.
     std::size_t bytes() const;
-    /// Hinge loss (L2-regularised, bias included): score = row * weight + bias, above 0 for positives.
+    /// L2-regularised, bias included: score = row * weight + bias, above 0 for positives.
     /// labels: a row each, 0 or 1. A label without positives or without negatives has weight 0 and bias -1
     /// or 1. (features) and () float64.
     LinearScores train(std::span<const std::uint8_t> labels, const SvmSpec& spec) const;

@@ -9,7 +9,7 @@ using namespace bigbird;
 using namespace bigbird::testing;
 
 DOCTEST_TEST_CASE("baselines/architecture: names, windows and what is a network") {
-    DOCTEST_CHECK(baselines::architecture_names().size() == 5);
+    DOCTEST_CHECK(baselines::architecture_names().size() == 6);
     std::int64_t begin = 0, end = 0;
     DOCTEST_CHECK(baselines::published_window("cnnprom", begin, end));
     DOCTEST_CHECK(begin == -200);
@@ -22,5 +22,5 @@ DOCTEST_TEST_CASE("baselines/architecture: names, windows and what is a network"
     DOCTEST_CHECK(message_of<ConfigError>([] { baselines::require_architecture("resnet"); }) ==
                   "--architecture 'resnet' is not known; there are bigbird, bigbird-bins, cnnprom, "
                   "deepromoter, deepsea, "
-                  "gkm-svm, kmer-ridge");
+                  "gkm-svm, kmer-logistic, kmer-ridge");
 }
