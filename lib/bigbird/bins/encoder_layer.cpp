@@ -5,11 +5,34 @@
 
 #include <ATen/ATen.h>
 
+#include <optional>
+#include <vector>
+
 namespace bigbird::bins {
 
 namespace {
 
 constexpr std::int64_t convolution_width = 3;
+
+/// Every position attends all that `mask` (undefined: none left out) has. On a CPU the bits of LibTorch's
+/// result depend on the thread that computes a sample; without gradients, as for scores, each sample is
+/// therefore computed by itself.
+at::Tensor attend_fully(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                        const at::Tensor& mask) {
+    const auto attend = [](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                           const at::Tensor& of) {
+        const auto keys = of.defined() ? std::optional(of.unsqueeze(1).unsqueeze(2)) : std::nullopt;
+        return at::scaled_dot_product_attention(q, k, v, keys);
+    };
+    if (at::GradMode::is_enabled() || !query.is_cpu()) return attend(query, key, value, mask);
+    std::vector<at::Tensor> contexts;
+    for (std::int64_t sample = 0; sample < query.size(0); ++sample) {
+        const auto own = [&](const at::Tensor& x) { return x.narrow(0, sample, 1).clone(); };
+        contexts.push_back(
+            attend(own(query), own(key), own(value), mask.defined() ? own(mask) : at::Tensor()));
+    }
+    return at::cat(contexts);
+}
 
 }  // namespace
 
@@ -60,16 +83,21 @@ at::Tensor EncoderLayerImpl::mix(const at::Tensor& x, const Pass& pass) const {
 
 at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const Pass& pass) const {
     const std::int64_t batch = x.size(0), positions = x.size(1), hidden = x.size(2);
-    const auto layout = layouts_->get(pass.blocks, layer_, x.device(), is_training());
     const auto by_head = [&](const at::Tensor& y) {
         return y.view({batch, positions, heads_, hidden / heads_}).transpose(1, 2);
     };
     const auto turned = [&](const at::Tensor& y) {
         return pass.rotary.cosine.defined() ? model::rotate(by_head(y), pass.rotary) : by_head(y);
     };
-    const at::Tensor context = attention::sparse_attention(
-        turned(query_->forward(x)), turned(key_->forward(x)), by_head(value_->forward(x)), pass.mask, *layout,
-        pass.backend);  // (batch, heads, positions, head_dim)
+    const at::Tensor query = turned(query_->forward(x)), key = turned(key_->forward(x)),
+                     value = by_head(value_->forward(x));
+    at::Tensor context;  // (batch, heads, positions, head_dim)
+    if (pass.blocks == 0) {
+        context = attend_fully(query, key, value, pass.mask);
+    } else {
+        const auto layout = layouts_->get(pass.blocks, layer_, x.device(), is_training());
+        context = attention::sparse_attention(query, key, value, pass.mask, *layout, pass.backend);
+    }
     return attention_output_->forward(context.transpose(1, 2).reshape({batch, positions, hidden}));
 }
 

@@ -18,11 +18,11 @@ namespace bigbird::bins {
 
 /// What all layers of one pass share.
 struct Pass {
-    at::Tensor mask;            ///< (batch, positions) bool, all true
+    at::Tensor mask;            ///< (batch, positions) bool, true where there is one; undefined: all are
     model::RotaryTable rotary;  ///< undefined without rotary positions
     model::DropoutKey key;
     attention::Backend backend = attention::Backend::automatic;
-    int blocks = 0;
+    int blocks = 0;  ///< whole blocks of positions; 0: every position attends all, however many there are
 };
 
 class EncoderLayerImpl : public torch::nn::Module {

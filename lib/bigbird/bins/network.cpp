@@ -98,9 +98,13 @@ at::Tensor BinsNetworkImpl::predict(const at::Tensor& features, const model::Dro
 }
 
 void initialise(BinsNetworkImpl& network, std::uint64_t seed) {
+    initialise(network, network.config(), seed);
+}
+
+void initialise(torch::nn::Module& network, const BinsConfig& config, std::uint64_t seed) {
     const at::NoGradGuard no_gradients;
     const Rng stream = Rng(seed).split("initialise");
-    const bool rotary = network.config().positions == model::Positions::rotary;
+    const bool rotary = config.positions == model::Positions::rotary;
     for (auto& item : network.named_parameters()) {
         const std::string& name = item.key();
         at::Tensor& parameter = item.value();
@@ -113,7 +117,7 @@ void initialise(BinsNetworkImpl& network, std::uint64_t seed) {
                             : name.ends_with("sharpness") ? first_sharpness
                                                           : 0.0);
             if (rotary && (name.ends_with("query.bias") || name.ends_with("key.bias"))) {
-                attend_near_positions(parameter, network.config().encoder.num_attention_heads);
+                attend_near_positions(parameter, config.encoder.num_attention_heads);
             }
             continue;
         }

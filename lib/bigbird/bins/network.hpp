@@ -56,6 +56,8 @@ TORCH_MODULE(BinsNetwork);
 /// to near positions: biases of queries and keys are equal there, so that a score falls with the distance
 /// (from 0 by the sum of 1 - cos of its angles). A function of the seed and the parameter's name alone.
 void initialise(BinsNetworkImpl& network, std::uint64_t seed);
+/// The same of any network whose parts have these names, with the encoder of `config`.
+void initialise(torch::nn::Module& network, const BinsConfig& config, std::uint64_t seed);
 
 /// Codes of normalised sequence as base_channels() takes them: A 0, C 1, G 2, T 3, N 4; (length) uint8.
 at::Tensor codes_of(std::string_view dna);

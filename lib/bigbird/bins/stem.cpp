@@ -41,7 +41,7 @@ StemImpl::StemImpl(const BinsConfig& config)
     }
 }
 
-StemOutput StemImpl::forward(const at::Tensor& bases) const {
+StemOutput StemImpl::forward(const at::Tensor& bases, std::int64_t bin) const {
     const Layers& start = stages_.front();
     auto [x, sites] = first_stage(bases, {.weight = start.weight,
                                           .bias = start.bias,
@@ -49,7 +49,7 @@ StemOutput StemImpl::forward(const at::Tensor& bases) const {
                                           .pool = start.pool,
                                           .both_strands = both_strands_,
                                           .motif_filters = motif_filters_,
-                                          .bin = bin_});
+                                          .bin = bin});
     for (std::size_t i = 1; i < stages_.size(); ++i) {
         const Layers& stage = stages_[i];
         x = later_stage(x, {.norm = stage.norm->weight,
@@ -57,7 +57,7 @@ StemOutput StemImpl::forward(const at::Tensor& bases) const {
                             .epsilon = stage.norm->epsilon(),
                             .weight = stage.weight,
                             .bias = stage.bias});
-        x = softmax_pool(x, stage.sharpness, stage.pool);
+        if (stage.pool > 1) x = softmax_pool(x, stage.sharpness, stage.pool);
     }
     return {x, sites};
 }

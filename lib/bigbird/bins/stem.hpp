@@ -20,7 +20,9 @@ class StemImpl : public torch::nn::Module {
 public:
     explicit StemImpl(const BinsConfig& config);
     /// bases: (batch, length) uint8 codes, length a multiple of the bin.
-    StemOutput forward(const at::Tensor& bases) const;
+    StemOutput forward(const at::Tensor& bases) const { return forward(bases, bin_); }
+    /// The same with bins of another size.
+    StemOutput forward(const at::Tensor& bases, std::int64_t bin) const;
     /// (channels, 4, width) of the first stage.
     at::Tensor first_filters() const { return stages_.front().weight; }
 
