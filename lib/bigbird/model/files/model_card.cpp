@@ -125,6 +125,10 @@ std::vector<CardMetric> card_metrics(const Json& evaluation) {
     constexpr Known known[] = {{"eval_auroc", "roc_auc", "Mean AUROC"},
                                {"eval_auprc", "average_precision", "Mean AUPRC"},
                                {"eval_f1", "f1", "Mean F1"},
+                               {"eval_mcc", "matthews_correlation", "MCC"},
+                               {"eval_accuracy", "accuracy", "Accuracy"},
+                               {"eval_pearson", "pearsonr", "Mean Pearson r"},
+                               {"eval_r2", "r_squared", "Mean R2"},
                                {"eval_mlm_accuracy", "accuracy", "Accuracy of masked tokens"},
                                {"eval_bits_per_character", "bits_per_character", "Bits a base"},
                                {"eval_loss", "loss", "Loss"}};
@@ -152,6 +156,7 @@ CardTask card_task(std::string_view task) {
         {"promoter", {"text-classification", "Promoter regions"}},
         {"chromatin", {"multi-label-classification", "Chromatin profiles"}},
         {"tokens", {"token-classification", "Labels of bases"}},
+        {"sequences", {"text-classification", "Labelled sequences"}},
         {"pretraining", {"fill-mask", "Masked tokens of DNA"}}};
     const auto found = tasks.find(task);
     if (found == tasks.end()) throw ConfigError("no model card is written for " + std::string(task));

@@ -17,20 +17,16 @@ namespace {
 constexpr int format_version = 1;
 
 /// How calibration.json tells a link function.
-struct Method {
-    const char *text, *rows;
-};
-constexpr Method method_of(LinkFunction link) {
-    if (link == LinkFunction::softmax) {
-        return {"probabilities = softmax(logits / temperature + biases)", "bases_of_validation"};
-    }
-    return {"probability = 1 / (1 + exp(-(logit / temperature + bias of the label)))", "rows_of_validation"};
+constexpr const char* method_of(LinkFunction link) {
+    return link == LinkFunction::softmax
+               ? "probabilities = softmax(logits / temperature + biases)"
+               : "probability = 1 / (1 + exp(-(logit / temperature + bias of the label)))";
 }
 
 /// Files without a method are of the logistic function.
 void require_method(const Json& json, LinkFunction link, const fs::path& file) {
-    const std::string wanted = method_of(link).text,
-                      found = json.value("method", method_of(LinkFunction::logistic).text);
+    const std::string wanted = method_of(link),
+                      found = json.value("method", method_of(LinkFunction::logistic));
     if (found == wanted) return;
     throw InputError("was fitted for another kind of model: '" + found + "', not '" + wanted + "'", file);
 }
@@ -52,6 +48,13 @@ Json task_description(const fs::path& directory) {
     const Json config = read_json(directory / "config.json");
     const Json ours = config.is_object() ? config.value("bigbird_dna", Json::object()) : Json::object();
     return ours.is_object() ? ours.value("task_model", Json()) : Json();
+}
+
+LinkFunction link_in(const Json& task) {
+    const Json target = task.value("target", Json());
+    if (task.value("task", Json()) == "tokens" || target == "classes") return LinkFunction::softmax;
+    if (target != "numbers") return LinkFunction::logistic;
+    return task.contains("standardisation") ? LinkFunction::identity : LinkFunction::exponential;
 }
 
 std::int64_t outputs_in(const fs::path& directory) {
@@ -80,11 +83,11 @@ void write_labels(const rows::LabelTable& labels, const fs::path& directory) {
 
 void write_calibration(const FittedCalibration& fitted, const fs::path& directory) {
     const evaluation::CalibrationFit& fit = fitted.fit;
-    const Method method = method_of(fitted.link);
+    const char* const rows = fitted.of_bases ? "bases_of_validation" : "rows_of_validation";
     write_json(directory / calibration_file,
                {{"format", format_version},
-                {"method", method.text},
-                {method.rows, fitted.rows},
+                {"method", method_of(fitted.link)},
+                {rows, fitted.rows},
                 {"cross_entropy_before", fit.loss_before},
                 {"cross_entropy_after", fit.loss_after},
                 {"temperature", fit.calibration.temperature},
@@ -123,8 +126,8 @@ bool check_task_files(const fs::path& directory) {
     const Json task = task_description(directory);
     if (!task.is_object()) return false;
     const rows::LabelTable labels = read_labels(directory, outputs_in(directory));
-    const bool is_of_tokens = task.value("task", Json()) == "tokens";
-    read_calibration(directory, labels.size(), is_of_tokens ? LinkFunction::softmax : LinkFunction::logistic);
+    const LinkFunction link = link_in(task);
+    if (gives_probabilities(link)) read_calibration(directory, labels.size(), link);
     return true;
 }
 

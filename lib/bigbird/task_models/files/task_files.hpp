@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 namespace bigbird::task_models {
 
@@ -30,13 +31,27 @@ void write_labels(const rows::LabelTable& labels, const std::filesystem::path& d
 
 inline constexpr const char* calibration_file = "calibration.json";
 
-/// What makes logits probabilities: a function of each, or of all labels that exclude each other.
-enum class LinkFunction : std::uint8_t { logistic, softmax };
+/// What makes logits probabilities: a function of each, or of all labels that exclude each other; or numbers:
+/// as they are, standardised, or the exponential function of each, of counts.
+enum class LinkFunction : std::uint8_t { logistic, softmax, identity, exponential };
+/// Whether it gives probabilities, which can be calibrated.
+inline bool gives_probabilities(LinkFunction link) {
+    return link == LinkFunction::logistic || link == LinkFunction::softmax;
+}
+
+/// The link function of a model with this description.
+LinkFunction link_in(const Json& task_description);
+
+/// Of numbers that a model gives: number = logit * deviation + mean, one each for every number.
+struct Standardisation {
+    std::vector<double> mean, deviation;
+};
 
 struct FittedCalibration {
     evaluation::CalibrationFit fit;
     std::int64_t rows = 0;  ///< of validation, or bins, or bases
     LinkFunction link = LinkFunction::logistic;
+    bool of_bases = false;
 };
 
 /// Into an existing folder. Throws WriteError.

@@ -10,6 +10,7 @@
 #include "bigbird/model/layers/layers.hpp"
 #include "bigbird/model/safetensors.hpp"
 #include "bigbird/model/weights.hpp"
+#include "bigbird/task_models/network/sequence_network.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -188,6 +189,9 @@ KmerSpec kmer_spec_from(const Json& json, const fs::path& where) {
 std::shared_ptr<TaskNetwork> described_network(const TaskInfo& info, std::int64_t labels,
                                                const at::Device& device, const Computing& computing,
                                                const fs::path& where) {
+    if (reads_records(info)) {
+        return std::make_shared<SequenceNetwork>(shape_from_json(info.network, where), labels, device);
+    }
     if (info.architecture == bins_architecture) {
         bins::BinsNetwork network(bins::config_from_json(info.network, where), labels);
         network->to(device);

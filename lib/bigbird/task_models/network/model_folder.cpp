@@ -28,11 +28,24 @@ std::vector<genome::Contig> longest(std::vector<genome::Contig> contigs) {
 }
 
 examples::Task parse_task(const std::string& text, const fs::path& where) {
-    for (const examples::Task task : {examples::Task::promoter, examples::Task::chromatin}) {
-        if (text == to_string(task)) return task;
+    for (const auto& choice : examples::task_choices) {
+        if (text == choice.word) return choice.value;
     }
     if (text == "tokens") throw InputError("is a model of tokens: use predict-tokens", where);
     throw InputError("is a model for the task '" + text + "', which this version does not know", where);
+}
+
+Json standardisation_json(const Standardisation& given) {
+    return {{"mean", given.mean}, {"deviation", given.deviation}};
+}
+
+/// Throws Json::exception, ConfigError.
+void read_target(const Json& json, TaskInfo& info) {
+    info.target = parse_choice(examples::target_choices, "target", json.at("target").get<std::string>());
+    if (!json.contains("standardisation")) return;
+    const Json& given = json.at("standardisation");
+    info.standardisation = Standardisation{.mean = given.at("mean").get<std::vector<double>>(),
+                                           .deviation = given.at("deviation").get<std::vector<double>>()};
 }
 
 void require_format(const Json& json, const fs::path& where) {
@@ -45,6 +58,7 @@ TaskInfo info_from(const Json& json, const fs::path& where) {
     require_format(json, where);
     TaskInfo info;
     info.task = parse_task(json.at("task").get<std::string>(), where);
+    if (info.task == examples::Task::sequences) read_target(json, info);
     info.window = rows::parse_window_bounds(json.at("window").get<std::string>());
     info.architecture = json.value("architecture", "bigbird");
     info.network = json.value("network", Json::object());
@@ -94,17 +108,29 @@ std::shared_ptr<TaskNetwork> load_bigbird(const fs::path& directory, const TaskI
                            {.pooling = info.pooling, .window = info.window, .computing = computing});
 }
 
+void require_numbers(const Standardisation& given, std::size_t labels, const fs::path& where) {
+    if (given.mean.size() == labels && given.deviation.size() == labels) return;
+    throw InputError("standardises " + std::to_string(given.mean.size()) + " numbers, but the model has " +
+                         std::to_string(labels),
+                     where);
+}
+
 ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Device& device,
                         const Computing& computing) {
     const bool is_bigbird = info.architecture == "bigbird";
-    const LinkFunction link = info.labels_bases() ? LinkFunction::softmax : LinkFunction::logistic;
+    const LinkFunction link = info.link();
     const std::int64_t outputs =
         is_bigbird ? model::read_config(directory).num_labels : outputs_in(directory);
     ModelFolder model{.info = std::move(info),
                       .labels = read_labels(directory, outputs),
                       .sha256 = model::weights_checksum(directory),
                       .calibration = ScoreCalibration(link)};
-    if (const auto calibration = read_calibration(directory, model.labels.size(), link)) {
+    if (model.info.standardisation) {
+        require_numbers(*model.info.standardisation, model.labels.size(), directory / "config.json");
+        model.calibration = ScoreCalibration(*model.info.standardisation, device);
+    } else if (const auto calibration = gives_probabilities(link)
+                                            ? read_calibration(directory, model.labels.size(), link)
+                                            : std::nullopt) {
         model.calibration = ScoreCalibration(*calibration, device, link);
     }
     model.network = is_bigbird ? load_bigbird(directory, model.info, device, computing)
@@ -127,6 +153,7 @@ TaskInfo task_info_of(const examples::ExampleSet& examples) {
     const Json& manifest = examples.manifest();
     TaskInfo info;
     info.task = examples.task();
+    info.target = examples.target();
     info.window = examples.bounds();
     if (info.task == examples::Task::promoter) {
         const Json parameters = manifest.value("parameters", Json());
@@ -145,12 +172,21 @@ TaskInfo bases_info(std::int64_t window, std::int64_t margin, std::vector<genome
     return info;
 }
 
+LinkFunction TaskInfo::link() const {
+    if (labels_bases() || target == examples::TargetKind::classes) return LinkFunction::softmax;
+    if (target == examples::TargetKind::labels) return LinkFunction::logistic;
+    return standardisation ? LinkFunction::identity : LinkFunction::exponential;
+}
+
 Json to_json(const TaskInfo& info) {
     Json json = {{"format", format_version}, {"version", std::string(version())}};
     if (info.labels_bases()) {
         json.update(Json{{"task", "tokens"}, {"window", info.window.size()}, {"margin", *info.margin}});
     } else {
         json.update(Json{{"task", std::string(to_string(info.task))}, {"window", to_string(info.window)}});
+        if (info.task == examples::Task::sequences)
+            json["target"] = word_of(examples::target_choices, info.target);
+        if (info.standardisation) json["standardisation"] = standardisation_json(*info.standardisation);
         if (info.architecture == "bigbird") {
             json["pooling"] = to_string(info.pooling);
         } else {

@@ -21,6 +21,10 @@ namespace bigbird::task_models {
 /// What config.json says of a task model (BigBirdConfig::extra["task_model"]).
 struct TaskInfo {
     examples::Task task = examples::Task::chromatin;
+    /// What the labels are; other tasks than sequences have labels on their own.
+    examples::TargetKind target = examples::TargetKind::labels;
+    /// Of numbers, which are standardised or, without it, counts.
+    std::optional<Standardisation> standardisation = std::nullopt;
     /// About the TSS base (promoter), or about the middle of the bin (chromatin).
     rows::WindowBounds window{-4000, 4000};
     /// A model that labels bases has no other task than that, and windows [0, size). So many bases at each
@@ -39,6 +43,7 @@ struct TaskInfo {
     Json training = Json::object();  ///< options and checksums of the fine-tuning, for the record
 
     bool labels_bases() const { return margin.has_value(); }
+    LinkFunction link() const;
     /// Where windows of a model of bases lie on a contig, with bins of one base.
     bins::Grid base_grid() const {
         return {.bin = 1, .window_bins = window.size(), .margin_bins = margin.value_or(0)};

@@ -128,7 +128,17 @@ ScoreCalibration::ScoreCalibration(const evaluation::Calibration& calibration, c
       temperature_(calibration.temperature),
       biases_(at::tensor(calibration.biases, at::kDouble).to(device)) {}
 
+ScoreCalibration::ScoreCalibration(const Standardisation& standardisation, const at::Device& device)
+    : link_(LinkFunction::identity),
+      biases_(at::tensor(standardisation.mean, at::kDouble).to(device)),
+      deviation_(at::tensor(standardisation.deviation, at::kDouble).to(device)) {}
+
 at::Tensor ScoreCalibration::probabilities(const at::Tensor& logits) const {
+    if (link_ == LinkFunction::exponential) return logits.exp();
+    if (link_ == LinkFunction::identity) {
+        return deviation_.defined() ? logits * deviation_.to(logits.options()) + biases_.to(logits.options())
+                                    : logits;
+    }
     const at::Tensor scores =
         biases_.defined() ? logits / temperature_ + biases_.to(logits.options()) : logits;
     return link_ == LinkFunction::softmax ? scores.softmax(-1) : scores.sigmoid();

@@ -19,21 +19,24 @@ inline constexpr double largest_balanced_weight = 100;
 /// Zeros / ones of a label, 1 where it has no ones, at most largest_balanced_weight.
 double balanced_weight(std::int64_t ones, std::int64_t rows);
 
-/// Makes logits probabilities. Immutable; thread-safe.
+/// Makes logits probabilities, or numbers. Immutable; thread-safe.
 class ScoreCalibration {
 public:
     /// The link function only.
     explicit ScoreCalibration(LinkFunction link = LinkFunction::logistic) : link_(link) {}
     ScoreCalibration(const evaluation::Calibration& calibration, const at::Device& device,
                      LinkFunction link = LinkFunction::logistic);
+    /// Of numbers.
+    ScoreCalibration(const Standardisation& standardisation, const at::Device& device);
 
-    /// (…, labels) logits on any device -> probabilities of the same type there.
+    /// (…, labels) logits on any device -> probabilities (or numbers) of the same type there.
     at::Tensor probabilities(const at::Tensor& logits) const;
 
 private:
     LinkFunction link_;
     double temperature_ = 1;
-    at::Tensor biases_;  // (labels) float64 on the model's device; undefined: none
+    at::Tensor biases_;     // (labels) float64 on the model's device; undefined: none
+    at::Tensor deviation_;  // (labels) likewise, of numbers, whose means are the biases
 };
 
 /// A calibration of (rows, labels) logits, float32 on the CPU, and truth there: 0 and 1, (rows, labels), or

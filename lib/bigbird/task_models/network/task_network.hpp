@@ -49,6 +49,10 @@ public:
     virtual std::string encoding_key() const = 0;
     /// Whether ids are tokens, not bases.
     virtual bool reads_tokens() const { return false; }
+    /// Whether it reads a record of any length as it is; others read a window of one length about its middle.
+    virtual bool any_length() const { return reads_tokens(); }
+    /// A network of its own with the same weights, on the same device; null where this kind has none.
+    virtual std::shared_ptr<TaskNetwork> twin() const { return nullptr; }
     /// The bases that each id of a window spells; needs segments of tokens.
     virtual std::vector<TokenSpan> spans(const EncodedWindow& window) const;
     /// Indices of windows that may go through the network together, at most `batch_tokens` ids per group (at
@@ -87,6 +91,7 @@ public:
     virtual at::Tensor predict(const at::Tensor& features, const model::DropoutKey& key = {}) const = 0;
     /// A network of its own with the same weights, on the same device.
     virtual std::shared_ptr<BinNetwork> copy() const = 0;
+    std::shared_ptr<TaskNetwork> twin() const final { return copy(); }
 
     std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,
                                                 std::int64_t batch_tokens,

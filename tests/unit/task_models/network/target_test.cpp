@@ -50,9 +50,10 @@ DOCTEST_TEST_CASE("target: of labels that exclude each other probabilities are a
 DOCTEST_TEST_CASE("target: a file of the other link function is refused") {
     TempDir folder;
     const at::Tensor logits = at::tensor({0.0F, 1.0F, 2.0F, 0.0F, 1.0F, 0.0F}).view({3, 2});
-    const auto bases = fit_on_validation(logits, at::tensor({1, 0, 1}, at::kLong), 1, LinkFunction::softmax);
+    auto bases = fit_on_validation(logits, at::tensor({1, 0, 1}, at::kLong), 1, LinkFunction::softmax);
     DOCTEST_REQUIRE(bases.has_value());
     DOCTEST_CHECK(bases->rows == 3);
+    bases->of_bases = true;
     write_calibration(*bases, folder.path());
     DOCTEST_CHECK(*read_calibration(folder.path(), 2, LinkFunction::softmax) == bases->fit.calibration);
     DOCTEST_CHECK(read_json(folder / "calibration.json")["bases_of_validation"] == 3);
@@ -67,6 +68,7 @@ DOCTEST_TEST_CASE("target: a file of the other link function is refused") {
     const auto rows = fit_on_validation(logits, logits > 0.5, 1);
     DOCTEST_REQUIRE(rows.has_value());
     write_calibration(*rows, folder.path());
+    DOCTEST_CHECK(read_json(folder / "calibration.json")["rows_of_validation"] == 3);
     DOCTEST_CHECK(message(LinkFunction::softmax) == refusal + logistic + ", not " + softmax);
     DOCTEST_CHECK_FALSE(
         fit_on_validation(at::empty({0, 2}), at::empty({0}), 1, LinkFunction::softmax).has_value());

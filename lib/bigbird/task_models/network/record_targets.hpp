@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the logits of a model of sequences mean besides labels on their own: classes that exclude each other,
+// or numbers.
+#pragma once
+
+#include "bigbird/task_models/network/target.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace bigbird::task_models {
+
+/// Classes: -ln p of the softmax, with a weight for each class. `smoothing`: part of a row's weight in the
+/// loss that all classes share evenly, from 0 to below 1. Figures: "eval_auroc" (of two classes the second's,
+/// else the mean over the classes), "eval_accuracy" and "eval_mcc" (a row is called what is most probable).
+std::unique_ptr<Target> classes_target(const std::vector<double>& weights, double smoothing,
+                                       const at::Device& device);
+/// Numbers, standardised by who makes the targets: (logit - target)^2. Figures: "eval_loss", "eval_pearson"
+/// and "eval_r2", means over the numbers; "eval_auroc" is null.
+std::unique_ptr<Target> numbers_target();
+/// Counts, not standardised: exp(logit) - target * logit, the Poisson distribution's -ln p up to a constant.
+/// The same figures.
+std::unique_ptr<Target> counts_target();
+
+/// Matthews' correlation coefficient of several classes (Gorodkin 2004): calls and truth, (rows) int64.
+/// Undefined where all rows have one class or are called one.
+std::optional<double> classes_mcc(const at::Tensor& called, const at::Tensor& truth, std::int64_t classes);
+
+}  // namespace bigbird::task_models

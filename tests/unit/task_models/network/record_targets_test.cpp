@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/network/record_targets.hpp"
+
+#include "support/tensors.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/bins/network.hpp"
+#include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/sequences/network.hpp"
+
+#include <cmath>
+#include <map>
+
+using namespace bigbird;
+using namespace bigbird::testing;
+using namespace bigbird::task_models;
+
+namespace {
+
+std::unique_ptr<Target> target_named(const std::string& kind) {
+    if (kind == "classes") return classes_target({1, 2, 0.5}, 0.1, at::kCPU);
+    return kind == "numbers" ? numbers_target() : counts_target();
+}
+
+/// (rows, 1, labels).
+at::Tensor targets_of(const Json& expected, std::int64_t labels) {
+    const Json& given = expected.at("targets");
+    at::Tensor targets = at::zeros({static_cast<std::int64_t>(given.size()), 1, labels});
+    for (std::size_t row = 0; row < given.size(); ++row) {
+        const auto i = static_cast<std::int64_t>(row);
+        if (expected.at("kind") == "classes") {
+            targets[i][0][given[row].get<std::int64_t>()] = 1;
+        } else {
+            targets[i][0].copy_(at::tensor(given[row].get<std::vector<float>>()));
+        }
+    }
+    return targets;
+}
+
+/// As scripts/checks/make_sequence_fixtures.py has them.
+std::map<std::string, at::Tensor> fill(sequences::NetworkImpl& network) {
+    const at::NoGradGuard no_gradients;
+    std::map<std::string, at::Tensor> sorted;
+    for (auto& item : network.named_parameters())
+        sorted.emplace(item.key(), item.value());
+    double number = 0;
+    for (auto& [name, parameter] : sorted) {
+        const at::Tensor noise =
+            at::arange(parameter.numel(), at::kDouble).mul(12.9898).add(number++).sin().mul(43758.5453);
+        parameter.copy_((((noise - noise.floor()) * 2 - 1) * 0.5).reshape(parameter.sizes()));
+    }
+    return sorted;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("task_models/record_targets: PyTorch's losses and gradients of a network of sequences") {
+    for (const Json& expected : read_json(test_data("sequences/network.json"))) {
+        const auto kind = expected.at("kind").get<std::string>();
+        DOCTEST_CAPTURE(kind);
+        sequences::Config config{
+            .filters = 16, .width = 9, .hidden = 16, .heads = 2, .dense = 8, .dropout = 0, .head_dropout = 0};
+        config.both_strands = expected.at("both_strands").get<bool>();
+        config.places = expected.at("places").get<std::int64_t>();
+        const auto labels = static_cast<std::int64_t>(expected.at("logits")[0].size());
+        sequences::Network network(config, labels);
+        const auto parameters = fill(*network);
+        std::vector<at::Tensor> rows;
+        std::vector<std::int64_t> lengths;
+        for (const Json& sequence : expected.at("sequences")) {
+            auto dna = sequence.get<std::string>();
+            lengths.push_back(std::ssize(dna));
+            dna.resize(static_cast<std::size_t>(config.padded(std::ssize(dna))), 'N');
+            rows.push_back(bins::codes_of(dna));
+        }
+        network->train();
+        const at::Tensor logits = network->forward(at::stack(rows), lengths).unsqueeze(1);
+        const at::Tensor loss = target_named(kind)->loss_sum(logits, targets_of(expected, labels), {});
+        DOCTEST_CHECK(loss.item<double>() ==
+                      doctest::Approx(expected.at("loss").get<double>()).epsilon(1e-4));
+        loss.backward();
+        for (const auto& [name, parameter] : parameters) {
+            DOCTEST_CAPTURE(name);
+            if (!parameter.grad().defined()) {
+                DOCTEST_CHECK(!expected.at("gradients").contains(name));
+                continue;
+            }
+            const at::Tensor noise = (at::arange(parameter.numel(), at::kDouble) + 1).sin();
+            const double sum = parameter.grad().flatten().to(at::kDouble).dot(noise).item<double>();
+            const double size = parameter.grad().norm().item<double>();
+            DOCTEST_CHECK(std::abs(sum - expected.at("gradients").at(name).get<double>()) <
+                          1e-3 * (size + 1));
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("task_models/record_targets: figures of classes") {
+    const auto target = classes_target({1, 1}, 0.2, at::kCPU);
+    const at::Tensor logits = at::tensor({2.0F, 0.0F, 0.0F, 1.0F, 1.0F, 0.0F, 0.0F, 3.0F}).view({4, 2});
+    const Json figures = target->figures(logits, at::tensor({0, 1, 1, 1}, at::kLong), 0);
+    DOCTEST_CHECK(figures.at("eval_accuracy") == 0.75);
+    DOCTEST_CHECK(figures.at("eval_auroc") == 1.0);
+    DOCTEST_CHECK(figures.at("eval_mcc").get<double>() == doctest::Approx(0.57735).epsilon(1e-4));
+    // (ln(1+e^-2) + ln(1+e^-1) + ln(1+e^1) + ln(1+e^-3)) / 4
+    DOCTEST_CHECK(figures.at("eval_loss").get<double>() == doctest::Approx(0.45051).epsilon(1e-4));
+    const at::Tensor bias = target->bias_at({0.25, 0.75});
+    DOCTEST_CHECK((bias[1] - bias[0]).item<double>() == doctest::Approx(std::log(3)));
+}
+
+DOCTEST_TEST_CASE("task_models/record_targets: Matthews' coefficient of three classes") {
+    // scikit-learn's matthews_corrcoef([0, 0, 1, 1, 2, 2], [0, 1, 1, 1, 2, 0])
+    const at::Tensor truth = at::tensor({0, 0, 1, 1, 2, 2}, at::kLong),
+                     called = at::tensor({0, 1, 1, 1, 2, 0}, at::kLong);
+    DOCTEST_CHECK(*classes_mcc(called, truth, 3) == doctest::Approx(0.5222330).epsilon(1e-6));
+    DOCTEST_CHECK(!classes_mcc(at::zeros({6}, at::kLong), truth, 3));
+}
+
+DOCTEST_TEST_CASE("task_models/record_targets: figures of numbers and of counts") {
+    const at::Tensor values = at::tensor({1.0F, 2.0F, 4.0F}).view({3, 1}),
+                     truth = at::tensor({1.0F, 3.0F, 5.0F}).view({3, 1});
+    const Json figures = numbers_target()->figures(values, truth, 0.5);
+    DOCTEST_CHECK(figures.at("eval_pearson").get<double>() == doctest::Approx(0.981981).epsilon(1e-5));
+    DOCTEST_CHECK(figures.at("eval_r2").get<double>() == doctest::Approx(0.75));
+    const Json counts = counts_target()->figures(values.log(), truth, 0.5);
+    DOCTEST_CHECK(counts.at("eval_r2").get<double>() == doctest::Approx(0.75).epsilon(1e-6));
+    DOCTEST_CHECK(counts_target()->bias_at({std::exp(2.0)}).item<double>() == doctest::Approx(2));
+}
