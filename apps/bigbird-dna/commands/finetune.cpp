@@ -57,6 +57,7 @@ void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
         ->default_str(fmt::format("{}", spec.positive_weight.value()))
         ->type_name("WEIGHT|balanced")
         ->group(group);
+    if (spec.task == examples::Task::sequences) return;
     add_choice_option(command, "--sampling", spec.sampling, task_models::samplings,
                       "uniform: each window once per epoch; balanced: windows with and without a label "
                       "equally often")
@@ -68,23 +69,30 @@ void add_balance_options(CLI::App& command, FinetuneSpec& spec) {
 
 void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
     const char* group = "Linear baselines";
+    const bool records = spec.task == examples::Task::sequences;
     command.add_option("--kmer-length", spec.linear.word, "Bases of a k-mer")
-        ->default_str("5; gkm-svm: 8")
-        ->check(CLI::Range(0, 12))
+        ->default_str(records ? "5 and 6" : "5; gkm-svm: 8")
+        ->check(CLI::Range(0, records ? 8 : 12))
         ->type_name("N")
         ->group(group);
+    if (!records)
+        command
+            .add_option("--informative-positions", spec.linear.informative,
+                        "gkm-svm: informative positions per k-mer")
+            ->default_str("5")
+            ->check(CLI::Range(0, 12))
+            ->type_name("N")
+            ->group(group);
     command
-        .add_option("--informative-positions", spec.linear.informative,
-                    "gkm-svm: informative positions per k-mer")
-        ->default_str("5")
-        ->check(CLI::Range(0, 12))
-        ->type_name("N")
-        ->group(group);
-    command.add_option("--penalty", spec.linear.penalty, "kmer-ridge: penalty per window")
-        ->default_str("the best on validation rows, 0.01 without any")
+        .add_option("--penalty", spec.linear.penalty,
+                    records ? "kmer-ridge: penalty per sequence; kmer-logistic: inverse of C"
+                            : "kmer-ridge: penalty per window")
+        ->default_str(records ? "the best on validation rows; without any 1, kmer-logistic: 30"
+                              : "the best on validation rows, 0.01 without any")
         ->check(CLI::NonNegativeNumber)
         ->type_name("X")
         ->group(group);
+    if (records) return;
     command.add_option("--cost", spec.linear.cost, "gkm-svm: C")
         ->check(CLI::PositiveNumber)
         ->type_name("C")
@@ -99,9 +107,11 @@ void add_linear_options(CLI::App& command, FinetuneSpec& spec) {
 
 /// `baselines`: the names of --architecture that the task's baselines have.
 void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* baselines) {
+    const bool records = spec.task == examples::Task::sequences;
     command
         .add_option("--examples", spec.examples,
-                    "Labelled windows, a folder of build-promoters or build-chromatin")
+                    records ? "Labelled sequences, a folder of build-sequences"
+                            : "Labelled windows, a folder of build-promoters or build-chromatin")
         ->required()
         ->type_name("DIR");
     command
@@ -119,17 +129,96 @@ void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* bas
     command
         .add_option_function<std::string>(
             "--window", set_window,
-            "Part of the examples' windows that the model reads, relative to the TSS or the bin's middle")
+            records ? "Bases that a network of one length reads, relative to the middle of a sequence"
+                    : "Part of the examples' windows that the model reads, relative to the TSS or the bin's "
+                      "middle")
         ->default_str("a baseline's published window, else all")
         ->type_name("A:B");
     add_seed_option(command, spec.seed);
     add_run_options(command, spec.output, spec.run);
-    add_length_options(command, spec, "the training windows");
+    add_length_options(command, spec, records ? "the training sequences" : "the training windows");
     add_network_options(command, spec);
     add_balance_options(command, spec);
     add_linear_options(command, spec);
     add_validation_options(command, spec, "the validation rows");
     add_place_options(command, spec);
+}
+
+/// Of models of sequences.
+void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
+    task_models::SequenceSpec& sequence = spec.sequence;
+    add_choice_option(command, "--strand", sequence.strand, task_models::record_strands,
+                      "both: labels hold for either strand; given: sequences are on their strand, and "
+                      "positions matter (promoters, splice sites)");
+    add_choice_option(command, "--loss", sequence.loss, task_models::number_losses,
+                      "Loss of numbers. poisson: for counts");
+    const char* group = "Sequence models (bigbird-sequence)";
+    command.add_option("--members", sequence.members, "Networks of different seeds, averaged into one model")
+        ->check(CLI::Range(1, 64))
+        ->type_name("N")
+        ->group(group);
+    add_choice_option(command, "--kmers", sequence.with_kmers, kmer_parts,
+                      "mean: regression on k-mers weighs in, as much as is best on the validation rows")
+        ->group(group);
+    command
+        .add_option("--config", sequence.config,
+                    "JSON file of the network's sizes that differ from the defaults")
+        ->type_name("FILE")
+        ->group(group);
+    command
+        .add_option("--motifs", sequence.motifs,
+                    "Filters of the first convolution that start as motifs found in the training rows, at "
+                    "most (0 means random starts)")
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 20))
+        ->type_name("N")
+        ->group(group);
+    command
+        .add_option("--shift", sequence.shift,
+                    "Shift training sequences at random by at most this many bases; not with --strand given")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("BP")
+        ->group(group);
+    command
+        .add_option(
+            "--average-weights", sequence.averaging,
+            "Decay per step of the averaged weights, which are the saved model (0 means no averaging)")
+        ->check(CLI::Range(0.0, 0.999999))
+        ->type_name("DECAY")
+        ->group(group);
+    command
+        .add_option("--label-smoothing", sequence.smoothing,
+                    "Part of each row's loss that is spread evenly over the classes")
+        ->check(CLI::Range(0.0, 0.99))
+        ->type_name("PART")
+        ->group(group);
+}
+
+void set_sequence_defaults(CLI::App& command, FinetuneSpec& spec) {
+    const FinetuneSpec usual = task_models::sequence_model_spec();
+    const auto otherwise = [&](const char* option, auto& value, const auto& by_default) {
+        if (option_of(command, option)->count() == 0) value = by_default;
+    };
+    otherwise("--epochs", spec.epochs, usual.epochs);
+    otherwise("--batch-size", spec.batch_size, usual.batch_size);
+    otherwise("--learning-rate", spec.learning_rate.peak, usual.learning_rate.peak);
+    otherwise("--schedule", spec.learning_rate.decay, usual.learning_rate.decay);
+    otherwise("--weight-decay", spec.optimizer.weight_decay, usual.optimizer.weight_decay);
+}
+
+/// The same in --help.
+void show_sequence_defaults(CLI::App& command) {
+    FinetuneSpec spec;
+    set_sequence_defaults(command, spec);
+    const auto show = [&](const char* option, const std::string& by_default) {
+        CLI::Option* const shown = option_of(command, option);
+        shown->default_str(by_default + "; other models: " + shown_default(*shown));
+    };
+    option_of(command, "--architecture")->default_str("bigbird-sequence; with --model: bigbird");
+    show("--epochs", "250,000 rows in all, 6 to 15 passes");
+    show("--batch-size", fmt::format("{}", spec.batch_size));
+    show("--learning-rate", fmt::format("{}", spec.learning_rate.peak));
+    show("--schedule", std::string(word_of(training::decays, spec.learning_rate.decay)));
+    show("--weight-decay", fmt::format("{}", spec.optimizer.weight_decay));
 }
 
 void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
@@ -167,11 +256,13 @@ void show_bins_defaults(CLI::App& command) {
     show("--strand-augmentation", std::string(word_of(strand_augmentations, spec.both_strands)));
 }
 
-/// Without --architecture, finetune-chromatin fine-tunes --model or, where there is none, trains a bin model.
+/// Without --architecture, finetune-chromatin and finetune-sequences fine-tune --model or, where there is
+/// none, train a model of bins or of sequences.
 void choose_architecture(CLI::App& command, FinetuneSpec& spec) {
     const bool given = option_of(command, "--architecture")->count() > 0;
-    if (!given && spec.task == examples::Task::chromatin && spec.pretrained.empty())
-        spec.architecture = "bigbird-bins";
+    if (given || !spec.pretrained.empty()) return;
+    if (spec.task == examples::Task::chromatin) spec.architecture = "bigbird-bins";
+    if (spec.task == examples::Task::sequences) spec.architecture = "bigbird-sequence";
 }
 
 /// The options of bin models only.
@@ -258,7 +349,21 @@ constexpr TaskCommand task_commands[] = {
         "bigbird-dna finetune-chromatin --examples chromatin/examples --output my-chromatin"},
        {"A pretrained model that scores every bin of a window at once",
         "bigbird-dna finetune-chromatin --head bins --model pretrained --window-bins 16 --batch-size 40 "
-        "--steps 500 --examples chromatin/examples --output token-bins"}}}}};
+        "--steps 500 --examples chromatin/examples --output token-bins"}}}},
+    {examples::Task::sequences,
+     "finetune-sequences",
+     "Sequences",
+     "Train a model of labelled sequences: classes, labels or numbers.\n"
+     "Without --model it is the mean of several networks that read bases, and of regression on k-mers "
+     "(bigbird-sequence). With --model a pretrained model is fine-tuned.",
+     "bigbird-sequence, or the baselines kmer-logistic, kmer-ridge, deepsea, cnnprom, deepromoter",
+     3,
+     1,
+     {{{"A model of a table of sequences",
+        "bigbird-dna finetune-sequences --examples enhancers --output enhancer-run"},
+       {"Promoters, whose strand and positions matter; a linear model over k-mers, as the floor",
+        "bigbird-dna finetune-sequences --examples promoters --strand given --architecture kmer-logistic "
+        "--output promoter-floor"}}}}};
 
 }  // namespace
 
@@ -273,10 +378,13 @@ void setup_finetune(Program& program, examples::Task task, Runner<FinetuneSpec> 
     add_finetune_options(command, *spec, by_task.baselines);
     if (task == examples::Task::chromatin) add_bins_options(command, *spec);
     if (task == examples::Task::chromatin) show_bins_defaults(command);
+    if (task == examples::Task::sequences) add_sequence_options(command, *spec);
+    if (task == examples::Task::sequences) show_sequence_defaults(command);
     command.parse_complete_callback([&command, spec] {
         choose_architecture(command, *spec);
         refuse_idle_options(command, *spec);
         if (spec->task == examples::Task::chromatin && spec->is_bins()) set_bins_defaults(command, *spec);
+        if (spec->is_sequence()) set_sequence_defaults(command, *spec);
     });
     add_examples(command, by_task.examples);
     show_first(command, common_options);

@@ -54,8 +54,9 @@ auto by_examples_or(const char* labels) {
         if (!value_of(command, labels).empty()) return "tokens";
         const std::string examples = value_of(command, "--examples");
         if (!examples.empty()) return task_of_examples(examples);
-        throw ConfigError(std::string("--examples, a folder of build-promoters or build-chromatin, or ") +
-                          labels + ", a BED that names bases, is needed");
+        throw ConfigError(
+            std::string("--examples, a folder of build-promoters, build-chromatin or build-sequences, or ") +
+            labels + ", a BED that names bases, is needed");
     };
 }
 
@@ -82,11 +83,12 @@ constexpr Examples evaluate_examples{
 }  // namespace
 
 void setup_finetune_verb(Program& program) {
-    add_examples(program.add_verb("finetune", "Tasks",
-                                  "Train a model for the task of labelled examples.\n"
-                                  "The examples name the task; finetune-TASK --help tells more of each.",
-                                  {"chromatin", "promoter", "tokens"}, by_examples_or("--annotations")),
-                 finetune_examples);
+    add_examples(
+        program.add_verb("finetune", "Tasks",
+                         "Train a model for the task of labelled examples.\n"
+                         "The examples name the task; finetune-TASK --help tells more of each.",
+                         {"chromatin", "promoter", "sequences", "tokens"}, by_examples_or("--annotations")),
+        finetune_examples);
 }
 
 void setup_predict_verb(Program& program) {

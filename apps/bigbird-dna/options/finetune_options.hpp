@@ -14,6 +14,8 @@ namespace bigbird::cli {
 inline constexpr Choices<bool, 2> calibrations{{{true, "validation"}, {false, "none"}}};
 inline constexpr Choices<bool, 2> strand_augmentations{{{false, "none"}, {true, "reverse-complement"}}};
 
+inline constexpr Choices<bool, 2> kmer_parts{{{true, "mean"}, {false, "none"}}};
+
 /// --random-weights, in `group`.
 void add_random_weights_option(CLI::App& command, task_models::FinetuneSpec& spec, const std::string& group);
 /// --dropout, --dtype, --attention, in `group`.

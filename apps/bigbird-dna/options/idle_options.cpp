@@ -29,27 +29,46 @@ const std::vector<Readers>& all_readers() {
          [](const FinetuneSpec& spec) { return !spec.is_linear(); },
          "models that are trained step by step"},
         {{"--positive-weight"},
-         [](const FinetuneSpec& spec) { return spec.architecture != "kmer-ridge"; },
+         [](const FinetuneSpec& spec) {
+             return spec.architecture != "kmer-ridge" && spec.architecture != "kmer-logistic";
+         },
          "models that have a loss a label"},
         {{"--head"}, [](const FinetuneSpec& spec) { return spec.is_bigbird(); }, "--architecture bigbird"},
-        {{"--pooling", "--dropout", "--dtype", "--attention"},
+        {{"--dropout"},
+         [](const FinetuneSpec& spec) { return spec.is_bigbird() || spec.is_bins() || spec.is_sequence(); },
+         "bigbird, bigbird-bins and bigbird-sequence"},
+        {{"--pooling", "--dtype", "--attention"},
          [](const FinetuneSpec& spec) { return spec.is_bigbird() || spec.is_bins(); },
          "bigbird and bigbird-bins"},
-        {{"--kmer-length", "--informative-positions"},
+        {{"--kmer-length"},
+         [](const FinetuneSpec& spec) { return spec.is_linear() || spec.is_sequence(); },
+         "kmer-ridge, kmer-logistic, gkm-svm and bigbird-sequence"},
+        {{"--informative-positions"},
          [](const FinetuneSpec& spec) { return spec.is_linear(); },
          "kmer-ridge and gkm-svm"},
         {{"--penalty"},
-         [](const FinetuneSpec& spec) { return spec.architecture == "kmer-ridge"; },
-         "kmer-ridge"},
+         [](const FinetuneSpec& spec) {
+             return spec.is_sequence() || (spec.is_linear() && spec.architecture != "gkm-svm");
+         },
+         "kmer-ridge, kmer-logistic and bigbird-sequence"},
+        {{"--members", "--kmers", "--label-smoothing"},
+         [](const FinetuneSpec& spec) { return spec.is_sequence(); },
+         "bigbird-sequence"},
         {{"--cost", "--most-windows"},
          [](const FinetuneSpec& spec) { return spec.architecture == "gkm-svm"; },
          "gkm-svm"},
         {{"--config", "--motifs"},
-         [](const FinetuneSpec& spec) { return spec.architecture == "bigbird-bins"; },
-         "bigbird-bins"},
+         [](const FinetuneSpec& spec) { return spec.architecture == "bigbird-bins" || spec.is_sequence(); },
+         "bigbird-bins and bigbird-sequence"},
         {{"--window-bins", "--margin-bins", "--shift", "--average-weights"},
-         [](const FinetuneSpec& spec) { return spec.is_bins(); },
-         "bin models (--architecture bigbird-bins, --head bins)"}};
+         [](const FinetuneSpec& spec) { return spec.is_bins() || spec.is_sequence(); },
+         "bin models (--architecture bigbird-bins, --head bins)"},
+        {{"--window"},
+         [](const FinetuneSpec& spec) {
+             return spec.task != examples::Task::sequences ||
+                    (!spec.is_bigbird() && !spec.is_sequence() && !spec.is_linear());
+         },
+         "cnnprom, deepromoter and deepsea"}};
     return all;
 }
 
@@ -64,7 +83,7 @@ void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec) {
     // An unknown architecture, or one for promoters alone, is refused by its own sentence.
     const auto& known = baselines::architecture_names();
     const bool is_baseline = std::ranges::find(known, spec.architecture) != known.end();
-    if (!spec.is_bigbird() && !spec.is_bins() && !is_baseline) return;
+    if (!spec.is_bigbird() && !spec.is_bins() && !spec.is_sequence() && !is_baseline) return;
     for (const CLI::Option* option :
          command.get_options([](const CLI::Option* each) { return each->count() > 0; })) {
         for (const Readers& readers : all_readers()) {

@@ -19,6 +19,8 @@ constexpr double peak_by_width = 0.128;
 
 /// The values of --architecture that a task's command names, those that need no --model first.
 std::string architectures_of(examples::Task task) {
+    if (task == examples::Task::sequences)
+        return "bigbird-sequence, kmer-logistic, kmer-ridge, cnnprom, deepromoter, deepsea";
     return task == examples::Task::chromatin ? "bigbird-bins, deepsea, gkm-svm, kmer-ridge"
                                              : "cnnprom, deepromoter, gkm-svm, kmer-ridge";
 }
@@ -33,7 +35,12 @@ void check_start(const FinetuneSpec& spec) {
         throw ConfigError("--random-weights is for --architecture bigbird: " + spec.architecture +
                           " starts from nothing");
     }
-    if (!spec.is_bigbird() && !spec.is_bins()) {
+    const bool of_records = spec.is_sequence() || spec.architecture == "kmer-logistic";
+    if (of_records && spec.task != examples::Task::sequences) {
+        throw ConfigError("--architecture " + spec.architecture +
+                          " reads sequences of any length: build-sequences makes its examples");
+    }
+    if (!spec.is_bigbird() && !spec.is_bins() && !spec.is_sequence()) {
         const auto& known = baselines::architecture_names();
         if (std::ranges::find(known, spec.architecture) == known.end()) {
             throw ConfigError("--architecture '" + spec.architecture + "' is not known; there are bigbird, " +
@@ -73,8 +80,12 @@ bool FinetuneSpec::is_bins() const {
     return architecture == "bigbird-bins" || (is_bigbird() && head == "bins");
 }
 
+bool FinetuneSpec::is_sequence() const {
+    return architecture == "bigbird-sequence";
+}
+
 bool FinetuneSpec::is_linear() const {
-    return !is_bigbird() && !is_bins() && !baselines::is_network(architecture);
+    return !is_bigbird() && !is_bins() && !is_sequence() && !baselines::is_network(architecture);
 }
 
 void FinetuneSpec::validate() const {
@@ -84,7 +95,8 @@ void FinetuneSpec::validate() const {
 
 training::LearningRateSpec FinetuneSpec::rate_over(std::int64_t samples, std::int64_t per_step) const {
     if (learning_rate.total_steps > 0) return learning_rate.over(learning_rate.total_steps);
-    const double steps = std::ceil(epochs * static_cast<double>(samples) / static_cast<double>(per_step));
+    const double passes = epochs > 0 ? epochs : epochs_for(samples);
+    const double steps = std::ceil(passes * static_cast<double>(samples) / static_cast<double>(per_step));
     return learning_rate.over(std::max<std::int64_t>(1, static_cast<std::int64_t>(steps)));
 }
 
@@ -100,6 +112,23 @@ std::string FinetuneSpec::length() const {
         text << epochs << " epochs";
     }
     return text.str();
+}
+
+double epochs_for(std::int64_t rows) {
+    constexpr double rows_in_all = 250'000, fewest = 6, most = 15;
+    return std::clamp(rows_in_all / static_cast<double>(std::max<std::int64_t>(1, rows)), fewest, most);
+}
+
+FinetuneSpec sequence_model_spec() {
+    FinetuneSpec spec;
+    spec.task = examples::Task::sequences;
+    spec.architecture = "bigbird-sequence";
+    spec.epochs = 0;
+    spec.batch_size = 64;
+    spec.learning_rate.peak = 2e-3;
+    spec.learning_rate.decay = training::Decay::cosine;
+    spec.optimizer.weight_decay = 0.05;
+    return spec;
 }
 
 FinetuneSpec bin_model_spec() {

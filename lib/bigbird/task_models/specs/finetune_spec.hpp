@@ -59,6 +59,34 @@ struct BinsSpec {
     std::filesystem::path motif_file{};  ///< where they are written (bins/meme.hpp); empty: nowhere
 };
 
+/// What a record's strand says.
+enum class RecordStrand : std::uint8_t { both, given };
+inline constexpr Choices<RecordStrand, 2> record_strands{
+    {{RecordStrand::both, "both"}, {RecordStrand::given, "given"}}};
+
+/// What numbers are learnt by: the squared error of standardised ones, or Poisson's likelihood of counts.
+enum class NumberLoss : std::uint8_t { squared, poisson };
+inline constexpr Choices<NumberLoss, 2> number_losses{
+    {{NumberLoss::squared, "squared"}, {NumberLoss::poisson, "poisson"}}};
+
+/// Models of sequences. Members and what follows are of bigbird-sequence.
+struct SequenceSpec {
+    /// both: a label is as true of the reverse complement; given: records are on their strand, and how far a
+    /// base is from the middle of its record may matter.
+    RecordStrand strand = RecordStrand::both;
+    NumberLoss loss = NumberLoss::squared;
+    std::int64_t members = 3;  ///< networks of different seeds, whose mean is the model
+    /// Whether regression on k-mers weighs in, as much as serves validation best.
+    bool with_kmers = true;
+    std::filesystem::path
+        config{};              ///< a JSON file of sequences::Config, in part or whole; empty: its defaults
+    std::int64_t motifs = 32;  ///< filters that begin as motifs of the training rows, at most
+    std::int64_t shift = 3;    ///< bases that a record of train is moved by, at most, to either side; 0
+                               ///< where the strand is given
+    double smoothing = 0.02;   ///< classes_target()'s
+    double averaging = 0.99;   ///< decay a step of the averaged weights; 0: the last weights
+};
+
 /// A run of finetune-* as its options ask for it. `window`: none is the one that a baseline was published
 /// for, else the examples' whole windows.
 struct FinetuneSpec : ClassifierSpec {
@@ -71,7 +99,7 @@ struct FinetuneSpec : ClassifierSpec {
     bool random_weights = false;
     std::filesystem::path output;  ///< run folder
 
-    double epochs = 1;  ///< passes over train, where the rate's total_steps are 0
+    double epochs = 1;  ///< passes over train, where the rate's total_steps are 0; 0: epochs_for()
     training::LearningRateSpec learning_rate{.warmup_steps = -1, .total_steps = 0};
     /// The loss is a mean over labels, hundreds of them, so gradients are small: those of rare tokens'
     /// embeddings lie below the 1e-6 of pretraining, which would hold them back.
@@ -87,6 +115,7 @@ struct FinetuneSpec : ClassifierSpec {
     std::optional<double> dropout;  ///< none: the pretrained model's
     LinearSpec linear;
     BinsSpec bins;
+    SequenceSpec sequence;
 
     std::string device = "auto", dtype = "auto", attention = "automatic";
     int threads = 0;  ///< 0: all
@@ -95,6 +124,7 @@ struct FinetuneSpec : ClassifierSpec {
     bool is_bigbird() const;
     bool is_bins() const;  ///< --architecture bigbird-bins, or bigbird with --head bins
     bool is_linear() const;
+    bool is_sequence() const;  ///< --architecture bigbird-sequence
     /// Throws ConfigError where options do not belong together.
     void validate() const;
     /// The rate over the whole run: of total_steps or, where they are 0, of `epochs` over `samples` of which
@@ -109,6 +139,10 @@ struct FinetuneSpec : ClassifierSpec {
 /// What a bin model is trained by where nothing else is asked for, chosen on validation bins
 /// (docs/development/measurements.md).
 FinetuneSpec bin_model_spec();
+/// What a model of sequences is trained by where nothing else is asked for, chosen on validation rows.
+FinetuneSpec sequence_model_spec();
+/// Passes over so many rows of train: 250,000 rows in all, but at least 6 and at most 15 passes.
+double epochs_for(std::int64_t rows);
 /// The linear model that a bin model is compared with: ridge regression on the 5-mers of a bin's own bases.
 FinetuneSpec floor_spec(std::int64_t bin);
 

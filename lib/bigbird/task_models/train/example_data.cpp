@@ -35,8 +35,12 @@ EncodedExamples::EncodedExamples(const examples::ExampleSet& examples, std::span
     const auto encode_some = [&](std::int64_t task) {
         Encoded encoded;
         for (std::int64_t i = task * rows_a_task; i < std::min(total, (task + 1) * rows_a_task); ++i) {
-            const std::string whole = examples.sequence(rows[static_cast<std::size_t>(i)]);
-            const std::string_view dna = cut_window(whole, examples.bounds(), window);
+            const std::int64_t row = rows[static_cast<std::size_t>(i)];
+            const bool of_record = examples.task() == examples::Task::sequences;
+            const std::string whole =
+                of_record ? record_for(network, examples, row, window.size()) : examples.sequence(row);
+            const std::string_view dna =
+                of_record ? std::string_view(whole) : cut_window(whole, examples.bounds(), window);
             encoded.forward.push_back(network.encode(dna, false));
             if (both_strands) encoded.reverse.push_back(network.encode(dna, true));
         }
@@ -190,16 +194,25 @@ ExampleData::Sample ExampleData::sample(std::int64_t number) {
     return {index, (strand.next() & 1U) != 0};
 }
 
-Batch ExampleData::batch_of(const EncodedExamples& windows, std::span<const Sample> samples) const {
-    Batch batch;
+at::Tensor ExampleData::targets_of(std::span<const std::int64_t> rows) const {
     const std::size_t width = labels().size();
-    batch.wanted.targets = at::empty({std::ssize(samples), 1, static_cast<std::int64_t>(width)}, at::kByte);
-    auto* out = batch.wanted.targets.mutable_data_ptr<std::uint8_t>();
-    for (const Sample& sample : samples) {
-        batch.windows.push_back(windows.window(sample.index, sample.reverse));
-        examples_.copy_labels(windows.row(sample.index), {out, width});
+    at::Tensor targets = at::empty({std::ssize(rows), 1, static_cast<std::int64_t>(width)}, at::kByte);
+    auto* out = targets.mutable_data_ptr<std::uint8_t>();
+    for (const std::int64_t row : rows) {
+        examples_.copy_labels(row, {out, width});
         out += width;
     }
+    return targets;
+}
+
+Batch ExampleData::batch_of(const EncodedExamples& windows, std::span<const Sample> samples) const {
+    Batch batch;
+    std::vector<std::int64_t> rows;
+    for (const Sample& sample : samples) {
+        batch.windows.push_back(windows.window(sample.index, sample.reverse));
+        rows.push_back(windows.row(sample.index));
+    }
+    batch.wanted.targets = targets_of(rows);
     return batch;
 }
 
@@ -223,6 +236,11 @@ Batch ExampleData::validation(std::int64_t begin, std::int64_t end) const {
     for (std::int64_t index = begin; index < end; ++index)
         samples.push_back({index, false});
     return batch_of(validation_, samples);
+}
+
+std::string record_for(const TaskNetwork& network, const examples::ExampleSet& examples, std::int64_t row,
+                       std::int64_t window) {
+    return network.any_length() ? examples.sequence(row) : examples.centred(row, window);
 }
 
 std::vector<std::int64_t> epoch_order(std::int64_t count, std::uint64_t seed, std::int64_t epoch) {

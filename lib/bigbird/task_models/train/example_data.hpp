@@ -20,8 +20,9 @@ namespace bigbird::task_models {
 /// all ids fit. Immutable once made; const calls are thread-safe.
 class EncodedExamples {
 public:
-    /// Encodes the part `window` of the windows of `rows` on `threads` threads. Rows where it is all N are
-    /// left out. With `both_strands` the reverse complements are held too.
+    /// Encodes the part `window` of the windows of `rows` on `threads` threads, of sequences the records
+    /// (record_for). Rows where it is all N are left out. With `both_strands` the reverse complements are
+    /// held too.
     EncodedExamples(const examples::ExampleSet& examples, std::span<const std::int64_t> rows,
                     const TaskNetwork& network, const rows::WindowBounds& window, bool both_strands,
                     int threads);
@@ -79,6 +80,12 @@ public:
     /// Sample `number` of the run, from 0.
     Sample sample(std::int64_t number);
 
+protected:
+    /// Wanted::targets of rows of the examples.
+    virtual at::Tensor targets_of(std::span<const std::int64_t> rows) const;
+    const examples::ExampleSet& examples() const { return examples_; }
+    const ClassifierSpec& spec() const { return spec_; }
+
 private:
     Batch batch_of(const EncodedExamples& windows, std::span<const Sample> samples) const;
     std::int64_t index_of(std::int64_t sample);
@@ -95,6 +102,11 @@ private:
     };
     std::array<Order, 3> orders_;  // of all windows, of with_label_, of without_: the epoch in use
 };
+
+/// A row of sequences as a network reads it: the record or, where the network reads windows of one length, as
+/// many bases about its middle.
+std::string record_for(const TaskNetwork& network, const examples::ExampleSet& examples, std::int64_t row,
+                       std::int64_t window);
 
 /// 0 … count-1 in the order of an epoch: Fisher-Yates, a function of (seed, epoch, count).
 std::vector<std::int64_t> epoch_order(std::int64_t count, std::uint64_t seed, std::int64_t epoch);

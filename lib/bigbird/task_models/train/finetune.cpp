@@ -10,8 +10,6 @@
 
 namespace bigbird::task_models {
 
-namespace {
-
 training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpec& place, int threads,
                                RunPlan plan) {
     training::LoopSpec& loop = plan.loop;
@@ -36,17 +34,23 @@ training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpe
     return training::run_training(task, loop, spec.output);
 }
 
+namespace {
+
+RunPlan plan_of(const FinetuneSpec& spec, int threads, bool speaks) {
+    if (spec.task == examples::Task::sequences) return plan_sequences(spec, speaks);
+    return spec.is_bins() ? plan_bins(spec, threads, speaks) : plan_windows(spec, speaks);
+}
+
 }  // namespace
 
 training::LoopResult finetune(const FinetuneSpec& spec, const training::RankSpec& place) {
     spec.validate();
-    if (place.size > 1 && spec.is_linear()) {
-        throw ConfigError("--processes: " + spec.architecture + " is solved by one process");
+    if (place.size > 1 && (spec.is_linear() || spec.is_sequence())) {
+        throw ConfigError("--processes: " + spec.architecture + " is " +
+                          (spec.is_linear() ? "solved" : "trained") + " by one process");
     }
     const int threads = place.share_of(resolve_threads(spec.threads));
-    return carry_out(
-        spec, place, threads,
-        spec.is_bins() ? plan_bins(spec, threads, place.is_first()) : plan_windows(spec, place.is_first()));
+    return carry_out(spec, place, threads, plan_of(spec, threads, place.is_first()));
 }
 
 training::LoopResult finetune_tokens(const FinetuneTokensSpec& spec, const training::RankSpec& place) {

@@ -72,15 +72,6 @@ Json fixed_options(const FinetuneSpec& spec, const rows::WindowBounds& window, c
     return chosen_options(options, names);
 }
 
-std::shared_ptr<TaskNetwork> pretrained_network(const FinetuneSpec& spec, const TaskInfo& info,
-                                                std::size_t labels, const fs::path& pretrained,
-                                                const Job& job) {
-    const model::BigBirdConfig config = classifier_config(spec, pretrained, labels);
-    return bigbird_windows(starting_classifier(spec, config, pretrained, job.device),
-                           model::read_tokenizer(pretrained, config),
-                           {.pooling = info.pooling, .window = info.window, .computing = job.computing});
-}
-
 training::Solution solve(const FinetuneSpec& spec, TaskInfo info, const Examples& examples, int threads) {
     const LinearTraining trained =
         train_linear(info, *examples, spec.linear, spec.positive_weight, spec.seed, threads);
@@ -92,6 +83,15 @@ training::Solution solve(const FinetuneSpec& spec, TaskInfo info, const Examples
 }
 
 }  // namespace
+
+std::shared_ptr<TaskNetwork> pretrained_windows(const FinetuneSpec& spec, const TaskInfo& info,
+                                                std::size_t labels, const fs::path& pretrained,
+                                                const Job& job) {
+    const model::BigBirdConfig config = classifier_config(spec, pretrained, labels);
+    return bigbird_windows(starting_classifier(spec, config, pretrained, job.device),
+                           model::read_tokenizer(pretrained, config),
+                           {.pooling = info.pooling, .window = info.window, .computing = job.computing});
+}
 
 RunPlan plan_windows(const FinetuneSpec& spec, bool speaks) {
     const Examples examples = load_examples(spec);
@@ -120,7 +120,7 @@ RunPlan plan_windows(const FinetuneSpec& spec, bool speaks) {
     const std::size_t labels = examples->label_table().size();
     plan.network = [=, &spec](const Job& job) {
         return spec.is_bigbird()
-                   ? pretrained_network(spec, info, labels, pretrained, job)
+                   ? pretrained_windows(spec, info, labels, pretrained, job)
                    : new_base_network(info, static_cast<std::int64_t>(labels), spec.seed, job.device);
     };
     // Only where the head sees tokens as they come. [CLS] is nearly the same for all windows behind little

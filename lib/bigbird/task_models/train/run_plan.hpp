@@ -8,6 +8,7 @@
 #include "bigbird/task_models/network/model_folder.hpp"
 #include "bigbird/task_models/specs/finetune_spec.hpp"
 #include "bigbird/task_models/train/training_data.hpp"
+#include "bigbird/training/ranks/rank_spec.hpp"
 #include "bigbird/training/run_at_once.hpp"
 
 #include <filesystem>
@@ -22,9 +23,11 @@ namespace bigbird::task_models {
 
 /// What a card says that the model's folder does not.
 struct CardFacts {
-    std::string task;  ///< "promoter", "chromatin" or "tokens": predict-TASK scores, evaluate-TASK evaluates
+    std::string task;            ///< "promoter", "chromatin", "sequences" or "tokens": predict-TASK scores,
+                                 ///< evaluate-TASK evaluates
     std::string architecture{};  ///< TaskInfo::architecture
     std::string reads;           ///< what a score is of: "a window of 1,000 bases"
+    examples::TargetKind target = examples::TargetKind::labels;
     std::size_t labels = 0;
     std::string validation{};  ///< what was evaluated: "2,500 rows"; empty: nothing
     std::vector<std::pair<std::string, std::string>> data{};  ///< what, and its checksum or count
@@ -55,6 +58,11 @@ struct RunPlan {
 RunPlan plan_windows(const FinetuneSpec& spec, bool speaks);
 RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks);
 RunPlan plan_bases(const FinetuneTokensSpec& spec, int threads, bool speaks);
+RunPlan plan_sequences(const FinetuneSpec& spec, bool speaks);
+
+/// Trains or solves what a plan says, into the run folder of `spec`. Throws what finetune() throws.
+training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpec& place, int threads,
+                               RunPlan plan);
 
 /// The loop of a run at this rate, and where there is validation the metric ("eval_auroc", "eval_loss") that
 /// selects the best model; else `speaks` logs that. What is fixed is left to the caller.
@@ -82,6 +90,10 @@ std::shared_ptr<const examples::ExampleSet> load_examples(const FinetuneSpec& sp
 /// ConfigError.
 model::BigBirdConfig classifier_config(const FinetuneSpec& spec, const std::filesystem::path& pretrained,
                                        std::size_t labels);
+/// A pretrained model that reads windows, with a head of `labels`.
+std::shared_ptr<TaskNetwork> pretrained_windows(const FinetuneSpec& spec, const TaskInfo& info,
+                                                std::size_t labels, const std::filesystem::path& pretrained,
+                                                const Job& job);
 /// With the pretrained encoder or, with random_weights, a new one; the head is drawn from the seed.
 model::SequenceClassifier starting_classifier(const FinetuneSpec& spec, const model::BigBirdConfig& config,
                                               const std::filesystem::path& pretrained,

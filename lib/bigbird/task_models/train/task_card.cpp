@@ -14,19 +14,34 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string use_of(const std::string& task) {
+    if (task == "sequences") {
+        return "    bigbird-dna predict --model . --sequences records.fa --output scores.tsv\n\n`labels.tsv` "
+               "names "
+               "the columns, `config.json` holds the network's shape.";
+    }
     return fmt::format(
         "    bigbird-dna predict-{} --model . --reference genome.fa --regions regions.bed --output "
         "scores.tsv\n\n`labels.tsv` names the columns, `config.json` holds the network's shape.",
         task);
 }
 
-std::string calibration_of(const fs::path& folder, const std::string& task) {
+std::string given_by(const CardFacts& facts) {
+    if (facts.task == "promoter") return "the probability of a promoter";
+    if (facts.target == examples::TargetKind::numbers)
+        return facts.labels == 1 ? "a number" : fmt::format("{} numbers", facts.labels);
+    return facts.target == examples::TargetKind::classes ? "the probability of each class"
+                                                         : "the probability of each label";
+}
+
+std::string calibration_of(const fs::path& folder, const CardFacts& facts) {
+    if (facts.target == examples::TargetKind::numbers)
+        return "Scores are numbers of the examples' own scale.";
     if (!fs::exists(folder / calibration_file)) {
         return "Scores are the network's own: they were not calibrated. Rank by them rather than take them "
                "for probabilities.";
     }
     const Json json = read_json(folder / calibration_file);
-    const std::string fitted_on = task == "tokens" ? "bases" : "rows";
+    const std::string fitted_on = facts.task == "tokens" ? "bases" : "rows";
     return fmt::format(
         "A temperature of {:.4g} and a bias for each label make scores probabilities (`calibration.json`). "
         "They were fitted on {} {} of validation, whose mean cross entropy they change from {:.4g} to "
@@ -91,6 +106,7 @@ std::string with_commas(std::int64_t number) {
 CardFacts facts_of(const examples::ExampleSet& examples) {
     CardFacts facts;
     facts.task = to_string(examples.task());
+    facts.target = examples.target();
     facts.labels = examples.label_table().size();
     facts.reads = "a window of " + with_commas(examples.bounds().size()) + " bases";
     const std::size_t validation = examples.rows(examples::Split::validation).size();
@@ -108,8 +124,7 @@ model::ModelCard task_card(const CardFacts& facts, const training::TrainedModel&
     model::ModelCard card;
     card.name = fmt::format("{} for {}, {} label{}", facts.architecture, facts.task, facts.labels,
                             facts.labels == 1 ? "" : "s");
-    card.summary = fmt::format("This model gives, for {}, the probability of {}.", facts.reads,
-                               facts.task == "promoter" ? "a promoter" : "each label");
+    card.summary = fmt::format("This model gives, for {}, {}.", facts.reads, given_by(facts));
     card.tags = {facts.task, facts.architecture};
     card.results = {{.task = model::card_task(facts.task),
                      .split = "validation",
@@ -121,7 +136,7 @@ model::ModelCard task_card(const CardFacts& facts, const training::TrainedModel&
     data.emplace_back("weights, model.safetensors, SHA-256",
                       sha256_of_file(model.folder / "model.safetensors"));
     card.before = {{"Use", use_of(facts.task)}, {"Data", model::card_table("what", "value", data)}};
-    card.after = {{"Calibration", calibration_of(model.folder, facts.task)},
+    card.after = {{"Calibration", calibration_of(model.folder, facts)},
                   {"Training", fmt::format("The weights are those of step {}.\n\n", model.step) +
                                    model::card_table("option", "value", model::card_options(facts.options))},
                   {"Limits", limits}};

@@ -26,10 +26,9 @@ std::shared_ptr<torch::nn::Module> with_average(const TaskNetwork& network, cons
 }
 
 /// A copy that wants no gradients.
-std::shared_ptr<BinNetwork> average_of(const TaskNetwork& network) {
-    const auto* const bins = dynamic_cast<const BinNetwork*>(&network);
-    BIGBIRD_EXPECTS(bins != nullptr, "weights are averaged of models of bins");
-    std::shared_ptr<BinNetwork> copy = bins->copy();
+std::shared_ptr<TaskNetwork> average_of(const TaskNetwork& network) {
+    std::shared_ptr<TaskNetwork> copy = network.twin();
+    BIGBIRD_EXPECTS(copy != nullptr, "weights are averaged of networks that have a twin");
     for (at::Tensor& parameter : copy->module()->parameters())
         parameter.set_requires_grad(false);
     copy->module()->eval();
@@ -141,8 +140,10 @@ Json TrainTask::evaluate() {
     if (!logits.empty()) own = {at::cat(logits), at::cat(truth), loss};
     const ScoredRows rows = of_all_ranks(std::move(own));
     if (rows.logits.size(0) == 0) return Target::no_figures();
-    if (calibrates_ && ranks_->is_first()) {  // which writes the model
+    if (calibrates_ && gives_probabilities(target_->link()) &&
+        ranks_->is_first()) {  // which writes the model
         auto fitted = fit_on_validation(rows.logits, rows.truth, threads_, target_->link());
+        if (fitted) fitted->of_bases = network_->segments() == Segments::tokens;
         const std::scoped_lock lock(calibration_mutex_);
         calibration_ = std::move(fitted);
     }
@@ -151,7 +152,7 @@ Json TrainTask::evaluate() {
 
 ScoredRows TrainTask::of_all_ranks(ScoredRows own) const {
     if (ranks_->size() == 1) return own;
-    const bool by_label = target_->link() == LinkFunction::logistic;  // truth is (rows, labels)
+    const bool by_label = target_->link() != LinkFunction::softmax;  // truth is (rows, labels)
     const std::int64_t rows = own.logits.size(0), labels = network_->labels();
     at::Tensor sizes = at::zeros({ranks_->size()}, at::kLong), loss = at::full({1}, own.loss, at::kDouble);
     sizes[ranks_->rank()] = rows;

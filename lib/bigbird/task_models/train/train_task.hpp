@@ -46,7 +46,7 @@ private:
     ScoredRows of_all_ranks(ScoredRows own) const;
 
     std::shared_ptr<TaskNetwork> network_;
-    std::shared_ptr<BinNetwork> average_;
+    std::shared_ptr<TaskNetwork> average_;
     std::shared_ptr<torch::nn::Module> module_;
     std::unique_ptr<TrainingData> data_;
     std::unique_ptr<Target> target_;

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/train/sequence_data.hpp"
+
+#include "bigbird/baselines/window/base_codes.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/core/rng.hpp"
+#include "bigbird/task_models/network/record_targets.hpp"
+#include "bigbird/task_models/train/sequence_motifs.hpp"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace bigbird::task_models {
+
+namespace {
+
+using examples::TargetKind;
+
+constexpr std::int64_t records_at_once = 4096;
+
+/// Of the truth of classes, the class of each row.
+void name_classes(ScoredRows& rows, LinkFunction link) {
+    if (link == LinkFunction::softmax) rows.truth = rows.truth.argmax(1);
+}
+
+std::vector<double> class_weights(const examples::ExampleSet& examples, const ClassifierSpec& spec) {
+    const std::size_t classes = examples.label_table().size();
+    std::vector<double> weights(classes, 1);
+    if (spec.positive_weight && *spec.positive_weight == 1) return weights;
+    if (spec.positive_weight && classes != 2) {
+        throw ConfigError("--positive-weight is for labels or two classes: there are " +
+                          std::to_string(classes) + "; balanced weighs each class");
+    }
+    const auto rows = std::ssize(examples.rows(examples::Split::train));
+    for (std::size_t label = 0; label < classes; ++label) {
+        const auto ones = std::max<std::int64_t>(1, examples.positives(label, examples::Split::train));
+        weights[label] =
+            std::min(largest_balanced_weight,
+                     static_cast<double>(rows) / static_cast<double>(ones * std::ssize(weights)));
+    }
+    if (spec.positive_weight) weights = {1, *spec.positive_weight};
+    return weights;
+}
+
+std::vector<double> label_weights(const examples::ExampleSet& examples, const ClassifierSpec& spec) {
+    if (spec.positive_weight) return {*spec.positive_weight};
+    std::vector<double> weights;
+    const auto rows = std::ssize(examples.rows(examples::Split::train));
+    for (std::size_t label = 0; label < examples.label_table().size(); ++label)
+        weights.push_back(balanced_weight(examples.positives(label, examples::Split::train), rows));
+    return weights;
+}
+
+void require_counts(const examples::ExampleSet& examples) {
+    for (const std::int64_t row : examples.rows(examples::Split::train)) {
+        for (const float number : examples.numbers(row)) {
+            if (number < 0) {
+                throw ConfigError("--loss poisson is for counts, but the row " + examples.row(row).name +
+                                  " has " + std::to_string(number));
+            }
+        }
+    }
+}
+
+}  // namespace
+
+Standardisation standardisation_of(const examples::ExampleSet& examples) {
+    const std::size_t width = examples.label_table().size();
+    std::vector<double> sum(width, 0), squares(width, 0);
+    const std::vector<std::int64_t> rows = examples.rows(examples::Split::train);
+    const auto count = static_cast<double>(std::max<std::int64_t>(1, std::ssize(rows)));
+    for (const std::int64_t row : rows) {
+        const auto numbers = examples.numbers(row);
+        for (std::size_t i = 0; i < width; ++i)
+            sum[i] += static_cast<double>(numbers[i]);
+    }
+    for (double& mean : sum)
+        mean /= count;
+    for (const std::int64_t row : rows) {
+        const auto numbers = examples.numbers(row);
+        for (std::size_t i = 0; i < width; ++i)
+            squares[i] += std::pow(static_cast<double>(numbers[i]) - sum[i], 2);
+    }
+    for (double& deviation : squares)
+        deviation = deviation > 0 ? std::sqrt(deviation / count) : 1;
+    return {sum, squares};
+}
+
+std::unique_ptr<Target> target_of(const examples::ExampleSet& examples, const ClassifierSpec& spec,
+                                  const SequenceSpec& sequence, const at::Device& device) {
+    switch (examples.target()) {
+        case TargetKind::classes:
+            return classes_target(class_weights(examples, spec), sequence.smoothing, device);
+        case TargetKind::labels:
+            return labels_target(label_weights(examples, spec), device, false);
+        case TargetKind::numbers:
+            break;
+    }
+    if (spec.positive_weight != 1.0) throw ConfigError("--positive-weight is for classes and labels");
+    if (sequence.loss == NumberLoss::squared) return numbers_target();
+    require_counts(examples);
+    return counts_target();
+}
+
+at::Tensor targets_of_rows(const examples::ExampleSet& examples, std::span<const std::int64_t> rows,
+                           const std::optional<Standardisation>& standardisation) {
+    const std::size_t width = examples.label_table().size();
+    const bool numbers = examples.target() == TargetKind::numbers;
+    at::Tensor targets =
+        at::empty({std::ssize(rows), 1, static_cast<std::int64_t>(width)}, numbers ? at::kFloat : at::kByte);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (!numbers) {
+            examples.copy_labels(rows[i], {targets.mutable_data_ptr<std::uint8_t>() + i * width, width});
+            continue;
+        }
+        float* const out = targets.mutable_data_ptr<float>() + i * width;
+        const auto own = examples.numbers(rows[i]);
+        for (std::size_t number = 0; number < width; ++number) {
+            out[number] = own[number];
+            if (!standardisation) continue;
+            out[number] =
+                static_cast<float>((static_cast<double>(own[number]) - standardisation->mean[number]) /
+                                   standardisation->deviation[number]);
+        }
+    }
+    return targets;
+}
+
+ScoredRows scored_records(const TaskNetwork& network, const examples::ExampleSet& examples,
+                          std::span<const std::int64_t> rows,
+                          const std::optional<Standardisation>& standardisation, std::int64_t batch_tokens,
+                          int threads) {
+    std::vector<at::Tensor> logits{at::empty({0, network.labels()})}, truth;
+    for (std::size_t begin = 0; begin < rows.size(); begin += records_at_once) {
+        stop_if_asked();
+        const auto some = rows.subspan(begin, std::min<std::size_t>(records_at_once, rows.size() - begin));
+        std::vector<EncodedWindow> windows(some.size());
+        parallel_for(std::ssize(some), threads, [&](std::int64_t i) {
+            const auto index = static_cast<std::size_t>(i);
+            windows[index] = network.encode(examples.sequence(some[index]));
+        });
+        std::vector<EncodedWindow> known;
+        std::vector<std::int64_t> known_rows;
+        for (std::size_t i = 0; i < some.size(); ++i) {
+            if (windows[i].all_n()) continue;
+            known.push_back(std::move(windows[i]));
+            known_rows.push_back(some[i]);
+        }
+        if (known.empty()) continue;
+        logits.push_back(batched_logits(network, known, batch_tokens).flatten(0, 1));
+        truth.push_back(targets_of_rows(examples, known_rows, standardisation).flatten(0, 1));
+    }
+    ScoredRows scored{at::cat(logits), truth.empty() ? at::empty({0, network.labels()}) : at::cat(truth), 0};
+    name_classes(scored,
+                 examples.target() == TargetKind::classes ? LinkFunction::softmax : LinkFunction::logistic);
+    return scored;
+}
+
+SequenceData::SequenceData(std::shared_ptr<const TaskNetwork> network, const examples::ExampleSet& examples,
+                           const ClassifierSpec& spec, const SequenceSpec& sequence,
+                           std::optional<Standardisation> standardisation, int threads)
+    : ExampleData(network, examples, spec, true, threads),
+      sequence_(sequence),
+      standardisation_(std::move(standardisation)),
+      shift_(sequence.strand == RecordStrand::both && !network->reads_tokens() && network->any_length()
+                 ? sequence.shift
+                 : 0),
+      threads_(threads) {}
+
+std::unique_ptr<Target> SequenceData::target(const at::Device& device) const {
+    return target_of(examples(), spec(), sequence_, device);
+}
+
+void SequenceData::start(TaskNetwork& network, const Target& target, bool speaks) const {
+    std::vector<double> rates;
+    const std::vector<std::int64_t> rows = examples().rows(examples::Split::train);
+    const auto count = static_cast<double>(rows.size());
+    const bool numbers = examples().target() == TargetKind::numbers;
+    const std::vector<double> means = numbers ? standardisation_of(examples()).mean : std::vector<double>();
+    for (std::size_t label = 0; label < labels().size(); ++label) {
+        rates.push_back(
+            numbers ? means[label]
+                    : (static_cast<double>(examples().positives(label, examples::Split::train)) + 0.5) /
+                          (count + 1));
+    }
+    start_at(rates, network, target);
+    if (sequence_.motifs > 0)
+        plant_motifs(network, examples(), sequence_.motifs, spec().seed, threads_, speaks);
+}
+
+Batch SequenceData::train(std::int64_t begin, std::int64_t end) {
+    Batch batch = ExampleData::train(begin, end);
+    if (shift_ == 0) return batch;
+    const Rng stream = Rng(spec().seed).split("shift");
+    for (std::size_t i = 0; i < batch.windows.size(); ++i) {
+        std::vector<std::int32_t>& ids = batch.windows[i].ids;
+        Rng rng = stream.split(static_cast<std::uint64_t>(begin) + i);
+        const std::int64_t most = std::min(shift_, std::ssize(ids) / 8);
+        const std::int64_t by = rng.between(-most, most);
+        if (by > 0) std::fill(std::shift_left(ids.begin(), ids.end(), by), ids.end(), baselines::code_of_n);
+        if (by < 0)
+            std::fill(ids.begin(), std::shift_right(ids.begin(), ids.end(), -by), baselines::code_of_n);
+    }
+    return batch;
+}
+
+double SequenceData::weight(std::int64_t begin, std::int64_t end) const {
+    const std::int64_t width =
+        examples().target() == TargetKind::classes ? 1 : static_cast<std::int64_t>(labels().size());
+    return static_cast<double>((end - begin) * width);
+}
+
+ScoredRows SequenceData::score(const TaskNetwork& network, const Target& target, const Batch& batch,
+                               std::int64_t batch_tokens) const {
+    ScoredRows rows = ExampleData::score(network, target, batch, batch_tokens);
+    name_classes(rows, target.link());
+    return rows;
+}
+
+at::Tensor SequenceData::targets_of(std::span<const std::int64_t> rows) const {
+    return targets_of_rows(examples(), rows, standardisation_);
+}
+
+}  // namespace bigbird::task_models

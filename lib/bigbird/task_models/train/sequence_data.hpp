@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Labelled records (build-sequences) to train networks on that read them whole, or a window about their
+// middle.
+#pragma once
+
+#include "bigbird/task_models/train/example_data.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace bigbird::task_models {
+
+/// Mean and deviation of the numbers of train; a number that does not vary has the deviation 1.
+Standardisation standardisation_of(const examples::ExampleSet& examples);
+
+/// What the targets of these examples mean. Weights of classes and labels are as ClassifierSpec says. Throws
+/// ConfigError where positive_weight is given for more than two classes, or for numbers; where counts are
+/// negative.
+std::unique_ptr<Target> target_of(const examples::ExampleSet& examples, const ClassifierSpec& spec,
+                                  const SequenceSpec& sequence, const at::Device& device);
+
+/// (rows, 1, labels): 0 and 1 as bytes, or numbers as float32, standardised where `standardisation` is given.
+at::Tensor targets_of_rows(const examples::ExampleSet& examples, std::span<const std::int64_t> rows,
+                           const std::optional<Standardisation>& standardisation);
+
+/// Logits of records and their truth, as Target::figures() takes them.
+ScoredRows scored_records(const TaskNetwork& network, const examples::ExampleSet& examples,
+                          std::span<const std::int64_t> rows,
+                          const std::optional<Standardisation>& standardisation, std::int64_t batch_tokens,
+                          int threads);
+
+/// ExampleData with any target.
+class SequenceData : public ExampleData {
+public:
+    /// As ExampleData. `standardisation`: of numbers; none: they are counts.
+    SequenceData(std::shared_ptr<const TaskNetwork> network, const examples::ExampleSet& examples,
+                 const ClassifierSpec& spec, const SequenceSpec& sequence,
+                 std::optional<Standardisation> standardisation, int threads = 1);
+
+    std::unique_ptr<Target> target(const at::Device& device) const override;
+    void start(TaskNetwork& network, const Target& target, bool speaks) const override;
+    /// A record is moved by some bases: N takes the place of those that are lost at one end.
+    Batch train(std::int64_t begin, std::int64_t end) override;
+    double weight(std::int64_t begin, std::int64_t end) const override;
+    ScoredRows score(const TaskNetwork& network, const Target& target, const Batch& batch,
+                     std::int64_t batch_tokens) const override;
+
+protected:
+    at::Tensor targets_of(std::span<const std::int64_t> rows) const override;
+
+private:
+    SequenceSpec sequence_;
+    std::optional<Standardisation> standardisation_;
+    std::int64_t shift_;
+    int threads_;
+};
+
+}  // namespace bigbird::task_models

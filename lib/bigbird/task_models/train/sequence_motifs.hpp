@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Filters of a network of records that begin as motifs of the records of a class or label.
+#pragma once
+
+#include "bigbird/examples/examples.hpp"
+#include "bigbird/task_models/network/task_network.hpp"
+
+#include <cstdint>
+
+namespace bigbird::task_models {
+
+/// The first filters of each member become at most `most` motifs (bins::find_motifs), found in at most some
+/// thousand rows of train, drawn by `seed`. Does nothing for networks that are no SequenceNetwork, and for
+/// numbers.
+void plant_motifs(TaskNetwork& network, const examples::ExampleSet& examples, std::int64_t most,
+                  std::uint64_t seed, int threads, bool speaks);
+
+}  // namespace bigbird::task_models

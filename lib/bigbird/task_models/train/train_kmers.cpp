@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/train/train_kmers.hpp"
+
+#include "bigbird/baselines/window/base_codes.hpp"
+#include "bigbird/baselines/window/linear_svm.hpp"
+#include "bigbird/baselines/window/ridge.hpp"
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/task_models/train/sequence_data.hpp"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace bigbird::task_models {
+
+namespace {
+
+using examples::Split;
+using examples::TargetKind;
+
+constexpr std::int64_t most_places = 1024, most_ridge_places = 128, chunk = 2048;
+constexpr std::int64_t batch_tokens = 1 << 20;
+constexpr double logistic_penalties[] = {300, 100, 30, 10, 3}, ridge_penalties[] = {1e-2, 1e-1, 1, 10, 100};
+constexpr double usual_logistic = 30, usual_ridge = 1;
+constexpr double tolerance = 1e-3;
+
+/// Rows of a split that have a letter other than N, and their features.
+struct CountedRows {
+    std::vector<std::int64_t> rows;
+    std::vector<std::vector<baselines::Feature>> features;
+};
+
+CountedRows counted(const examples::ExampleSet& examples, const baselines::KmerCounts& counts, int threads) {
+    const std::vector<std::int64_t> rows = examples.rows(Split::train);
+    std::vector<std::vector<baselines::Feature>> features(rows.size());
+    parallel_for(std::ssize(rows), threads, [&](std::int64_t i) {
+        const auto index = static_cast<std::size_t>(i);
+        features[index] = counts.count(baselines::base_codes(examples.sequence(rows[index])));
+    });
+    CountedRows all;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (features[i].empty()) continue;
+        all.rows.push_back(rows[i]);
+        all.features.push_back(std::move(features[i]));
+    }
+    if (all.rows.empty()) {
+        throw InputError(
+            "--examples holds no record of train that can be used; build it again with a larger part for "
+            "training");
+    }
+    return all;
+}
+
+/// Weight (labels, features) and bias (labels) of one penalty.
+struct Weights {
+    at::Tensor weight, bias;
+};
+
+class Logistic {
+public:
+    Logistic(const examples::ExampleSet& examples, const CountedRows& train, std::int64_t features)
+        : examples_(examples), svm_(features) {
+        for (const auto& row : train.features)
+            svm_.add(row);
+        const std::size_t labels = examples.label_table().size();
+        ones_.resize(labels);
+        for (const std::int64_t row : train.rows) {
+            for (std::size_t label = 0; label < labels; ++label)
+                ones_[label].push_back(examples.label(row, label));
+        }
+    }
+    Weights solve(double penalty) const {
+        const bool two_classes = examples_.target() == TargetKind::classes && ones_.size() == 2;
+        std::vector<at::Tensor> weights, biases;
+        for (std::size_t label = two_classes ? 1 : 0; label < ones_.size(); ++label) {
+            stop_if_asked();
+            const baselines::LinearScores solved = svm_.train(
+                ones_[label],
+                {.loss = baselines::MarginLoss::logistic, .cost = 1 / penalty, .tolerance = tolerance});
+            weights.push_back(solved.weight);
+            biases.push_back(solved.bias);
+        }
+        Weights all{at::stack(weights), at::stack(biases)};
+        // The softmax of two halves is the sigmoid of their difference.
+        if (two_classes)
+            all = {at::cat({all.weight / -2, all.weight / 2}), at::cat({all.bias / -2, all.bias / 2})};
+        return all;
+    }
+
+private:
+    const examples::ExampleSet& examples_;
+    baselines::LinearSvm svm_;
+    std::vector<std::vector<std::uint8_t>> ones_;  // [label][row]
+};
+
+baselines::Ridge ridge_of(const examples::ExampleSet& examples, const CountedRows& train,
+                          std::int64_t features, const std::optional<Standardisation>& standardisation) {
+    baselines::Ridge ridge(features, static_cast<std::int64_t>(examples.label_table().size()));
+    Progress progress("Counting k-mers", "records", std::ssize(train.rows));
+    for (std::size_t begin = 0; begin < train.rows.size(); begin += chunk) {
+        stop_if_asked();
+        const std::size_t size = std::min<std::size_t>(chunk, train.rows.size() - begin);
+        at::Tensor x = at::zeros({static_cast<std::int64_t>(size), features});
+        auto* out = x.mutable_data_ptr<float>();
+        for (std::size_t i = begin; i < begin + size; ++i, out += features) {
+            for (const baselines::Feature& feature : train.features[i])
+                out[feature.index] = feature.value;
+        }
+        const auto rows = std::span(train.rows).subspan(begin, size);
+        ridge.add(x, targets_of_rows(examples, rows, standardisation).flatten(1));
+        progress.update(static_cast<std::int64_t>(begin + size));
+    }
+    progress.finish();
+    return ridge;
+}
+
+/// The less the better.
+double loss_on(const examples::ExampleSet& examples, const ScoredRows& rows) {
+    if (examples.target() == TargetKind::numbers)
+        return (rows.logits - rows.truth).square().mean().item<double>();
+    at::Tensor ones = rows.truth, scores = rows.logits;
+    if (examples.target() == TargetKind::classes) {
+        ones = rows.truth.unsqueeze(1) == at::arange(scores.size(1));
+        if (scores.size(1) == 2) {  // whose scores are each other's negatives
+            scores = scores.narrow(1, 1, 1);
+            ones = ones.narrow(1, 1, 1);
+        }
+    }
+    return -validation_auroc(scores.contiguous(), ones.contiguous()).mean.value_or(0);
+}
+
+}  // namespace
+
+baselines::KmerWords words_for(const examples::ExampleSet& examples, RecordStrand strand, int word,
+                               bool ridge) {
+    baselines::KmerWords words;
+    words.both_strands = strand == RecordStrand::both;
+    // Ridge regression takes the cube of the number of features.
+    if (ridge && !words.both_strands) words.lengths = {5};
+    if (word > 0) words.lengths = {word};
+    if (!words.both_strands)
+        words.places = std::min(examples.bounds().size() - 1, ridge ? most_ridge_places : most_places);
+    return words;
+}
+
+KmerFit fit_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, RecordStrand strand,
+                  const std::optional<Standardisation>& standardisation, int threads) {
+    const bool ridge = examples.target() == TargetKind::numbers;
+    const baselines::KmerWords words = words_for(examples, strand, spec.word, ridge);
+    const baselines::KmerCounts counts(words);
+    const CountedRows train = counted(examples, counts, threads);
+    const std::vector<std::int64_t> validation = examples.rows(Split::validation);
+    std::vector<double> penalties(std::begin(logistic_penalties), std::end(logistic_penalties));
+    if (ridge) penalties.assign(std::begin(ridge_penalties), std::end(ridge_penalties));
+    if (spec.penalty > 0) penalties = {spec.penalty};
+    if (spec.penalty <= 0 && validation.empty()) penalties = {ridge ? usual_ridge : usual_logistic};
+    log_info("{} records to learn from, {} for validation; {} features", train.rows.size(), validation.size(),
+             counts.size());
+    std::optional<baselines::Ridge> by_ridge;
+    std::optional<Logistic> logistic;
+    if (ridge) {
+        by_ridge.emplace(ridge_of(examples, train, counts.size(), standardisation));
+    } else {
+        logistic.emplace(examples, train, counts.size());
+    }
+    KmerFit best;
+    double least = std::numeric_limits<double>::infinity();
+    Progress progress("Fitting", "penalties", std::ssize(penalties));
+    for (std::size_t i = 0; i < penalties.size(); ++i) {
+        stop_if_asked();
+        Weights solved;
+        if (ridge) {
+            const baselines::LinearScores scores = by_ridge->solve(penalties[i]);
+            solved = {scores.weight, scores.bias};
+        } else {
+            solved = logistic->solve(penalties[i]);
+        }
+        auto network = kmer_network(words, solved.weight, solved.bias, at::kCPU);
+        double loss = 0;
+        if (penalties.size() > 1) {
+            loss = loss_on(examples, scored_records(*network, examples, validation, standardisation,
+                                                    batch_tokens, threads));
+        }
+        if (loss < least) {
+            least = loss;
+            best = {std::move(network), penalties[i]};
+        }
+        progress.update(static_cast<std::int64_t>(i + 1));
+    }
+    progress.finish();
+    return best;
+}
+
+}  // namespace bigbird::task_models
