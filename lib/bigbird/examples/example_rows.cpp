@@ -25,7 +25,8 @@ public:
     ExampleRows read() {
         std::string line;
         if (task_ == Task::sequences && (!input_.next(line) || !line.starts_with("#id\t"))) {
-            throw fault("does not begin with '#id split length n_fraction group ...'; make the examples again");
+            throw fault(
+                "does not begin with '#id split length n_fraction group ...'; make the examples again");
         }
         while (input_.next(line)) {
             const Fields fields = rows::split_fields(line, '\t');

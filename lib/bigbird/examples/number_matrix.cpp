@@ -23,7 +23,8 @@ constexpr std::string_view type = "<f4";
 void write_npy(const std::filesystem::path& path, std::span<const float> values, std::size_t columns) {
     std::ofstream out(path, std::ios::binary);
     out << npy_header(type, static_cast<std::int64_t>(values.size() / columns), columns);
-    out.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size_bytes()));
+    out.write(reinterpret_cast<const char*>(values.data()),
+              static_cast<std::streamsize>(values.size_bytes()));
     out.close();
     if (!out) {
         throw WriteError(path.filename().string() + ": writing failed: " + std::strerror(errno));

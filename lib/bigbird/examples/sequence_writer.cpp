@@ -115,8 +115,8 @@ void write_sequence_examples(const fs::path& folder, TargetKind target, const ro
         longest = std::max(longest, record.sequence.size());
     }
     const auto bases = static_cast<std::int64_t>(longest);
-    Json manifest = start_of_manifest(Task::sequences, {-(bases / 2), bases - bases / 2}, split_rows,
-                                      labels.size());
+    Json manifest =
+        start_of_manifest(Task::sequences, {-(bases / 2), bases - bases / 2}, split_rows, labels.size());
     manifest["target"] = word_of(target_choices, target);
     manifest.update(details);
     manifest["files"] = file_checksums(folder);

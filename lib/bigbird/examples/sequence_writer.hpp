@@ -16,9 +16,9 @@ namespace bigbird::examples {
 struct SequenceExample {
     std::string id, group = ".";  ///< neither empty nor with tabs or line breaks
     Split split = Split::train;
-    std::string sequence;                 ///< normalised, 1 to rows::longest_window letters
-    std::vector<std::uint32_t> labels;    ///< the class, or the labels that are 1
-    std::vector<float> numbers;           ///< a finite one for each entry of the label table
+    std::string sequence;               ///< normalised, 1 to rows::longest_window letters
+    std::vector<std::uint32_t> labels;  ///< the class, or the labels that are 1
+    std::vector<float> numbers;         ///< a finite one for each entry of the label table
 };
 
 /// Writes an example folder of Task::sequences (FORMAT.md) into the empty `folder`, that of a PendingOutput;
