@@ -24,8 +24,7 @@ std::vector<std::uint64_t> kmers_of(std::span<const SequenceExample> records, Sp
         if (record.split == split)
             for_each_kmer(record.sequence, shared_k, [&](std::uint64_t kmer) { kmers.push_back(kmer); });
     std::ranges::sort(kmers);
-    const auto repeated = std::ranges::unique(kmers);
-    kmers.erase(repeated.begin(), repeated.end());
+    kmers.erase(std::unique(kmers.begin(), kmers.end()), kmers.end());
     return kmers;
 }
 

@@ -60,8 +60,7 @@ std::vector<Kmer> kmers_of(std::span<const SequenceExample> records) {
         });
     }
     std::ranges::sort(kmers);
-    const auto repeated = std::ranges::unique(kmers);
-    kmers.erase(repeated.begin(), repeated.end());
+    kmers.erase(std::unique(kmers.begin(), kmers.end()), kmers.end());
     return kmers;
 }
 
