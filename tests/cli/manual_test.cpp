@@ -123,7 +123,7 @@ DOCTEST_TEST_CASE("manual: --help names common options that exist, and --help-al
             DOCTEST_CHECK_MESSAGE(command->get_option_no_throw(option) != nullptr, command->get_name(),
                                   option);
     }
-    DOCTEST_CHECK(folded == 25);
+    DOCTEST_CHECK(folded == 26);
     const std::string brief = run_program({"pretrain", "--help"}).out;
     const std::string all = run_program({"pretrain", "--help-all"}).out;
     DOCTEST_CHECK(run_program({"merge", "--help-all"}).out ==
@@ -145,7 +145,8 @@ DOCTEST_TEST_CASE("manual: a verb has the options of its doors, and says which t
     DOCTEST_CHECK(
         contains(predict, "| `--tile` | `BP` | `none: regions are scored whole` | Cut regions into tiles"));
     DOCTEST_CHECK(contains(predict, " (promoter) |\n"));
-    DOCTEST_CHECK(contains(predict, "| `chromatin: average; promoter: none; tokens: none` |"));
+    DOCTEST_CHECK(
+        contains(predict, "| `chromatin: average; promoter: none; sequences: none; tokens: none` |"));
     DOCTEST_CHECK(contains(text, "| `--window` | `A:B\\|BP` |"));
     DOCTEST_CHECK(contains(text, "\n| `pretrain` | `--mask-spans` | single tokens are masked |\n"));
     DOCTEST_CHECK(contains(run_program({"help", "--man", "finetune"}).out, "\\-\\-annotations"));

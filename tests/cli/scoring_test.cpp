@@ -159,7 +159,7 @@ DOCTEST_TEST_CASE("scoring: wrong command lines") {
     const auto nothing = run_program({"predict-chromatin", "--model", fixture / "model", "--output", "-"});
     DOCTEST_CHECK(nothing.code == 2);
     DOCTEST_CHECK(nothing.err ==
-                  "bigbird-dna: error: --regions with --reference, or --examples, is needed\n");
+                  "bigbird-dna: error: --regions with --reference, --sequences or --examples is needed\n");
     const auto half =
         run_program({"predict-promoter", "--model", "m", "--regions", "x.bed", "--output", "-"});
     DOCTEST_CHECK(half.code == 2);

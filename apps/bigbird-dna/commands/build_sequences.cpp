@@ -26,18 +26,21 @@ constexpr Examples examples{
       "my-sequences"}}};
 
 void add_inputs(CLI::App& command, examples::SequencesOptions& options) {
-    CLI::Option* table = command
-                             .add_option("--table", options.table,
-                                         "CSV or TSV with a sequence and its labels in each line")
-                             ->type_name("TABLE");
+    CLI::Option* table =
+        command
+            .add_option("--table", options.table, "CSV or TSV with a sequence and its labels in each line")
+            ->type_name("TABLE");
     command.add_option("--validation", options.validation, "Table of the rows for validation")
         ->needs(table)
         ->type_name("TABLE");
-    command.add_option("--test", options.test, "Table of the rows for test")->needs(table)->type_name("TABLE");
+    command.add_option("--test", options.test, "Table of the rows for test")
+        ->needs(table)
+        ->type_name("TABLE");
     CLI::Option* fasta =
         command
-            .add_option("--fasta", options.fasta,
-                        "Instead of --table: a file per class, which is named by the file; or one with --targets")
+            .add_option(
+                "--fasta", options.fasta,
+                "Instead of --table: a file per class, which is named by the file; or one with --targets")
             ->excludes(table)
             ->type_name("FASTA");
     command.add_option("--targets", options.targets, "Labels of --fasta: a table with a column of ids")
@@ -60,7 +63,8 @@ void add_columns(CLI::App& command, examples::SequencesOptions& options) {
         ->excludes(label)
         ->type_name("NAME,NAME,...")
         ->group(group);
-    command.add_option("--id-column", options.id_column, "Column of ids; rows without one are numbered from 1")
+    command
+        .add_option("--id-column", options.id_column, "Column of ids; rows without one are numbered from 1")
         ->type_name("NAME")
         ->group(group);
     command

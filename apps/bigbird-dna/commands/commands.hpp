@@ -142,6 +142,7 @@ void add_commands(Program& program, const Tensors& tensors, const Runner<InfoOpt
     if constexpr (all) setup_evaluate(program, Task::chromatin, here);
     if constexpr (all) setup_build_sequences(program, here);
     setup_finetune(program, Task::sequences, tensors);
+    setup_predict(program, Task::sequences, tensors);
     setup_finetune_tokens(program, tensors);
     setup_predict_tokens(program, tensors);
     if constexpr (all) setup_evaluate_tokens(program, here);

@@ -50,11 +50,19 @@ void add_promoter_options(CLI::App& command, PredictSpec& spec) {
 
 /// What --help shows.
 std::vector<std::string> common_options(examples::Task task) {
-    std::vector<std::string> options{"--model", "--reference", "--regions", "--output",
+    if (task == examples::Task::sequences) {
+        return {"--model",  "--sequences", "--examples", "--split",
+                "--output", "--force",     "--shard",    "--device"};
+    }
+    std::vector<std::string> options{"--model", "--reference", "--regions", "--sequences", "--output",
                                      "--force", "--shard",     "--dry-run", "--device"};
     if (task == examples::Task::promoter) options.emplace_back("--scan");
     if (task == examples::Task::chromatin) options.insert(options.end(), {"--labels", "--tile"});
     return options;
+}
+
+void add_sequences_options(CLI::App& command, PredictSpec& spec) {
+    add_labels_option(command, spec.labels);
 }
 
 struct PredictCommand {
@@ -78,6 +86,18 @@ constexpr PredictCommand commands[] = {
        {"A scan of held-out sequence, every 1,000 bases on both strands",
         "bigbird-dna predict-promoter --model promoter/run --reference ../test_data/genome/22.fa.gz "
         "--regions test.bed --scan 1000 --output scan.tsv.gz"}}}},
+    {examples::Task::sequences,
+     "predict-sequences",
+     "Sequences",
+     "Score sequences: one row out for each row in, in order.",
+     "",
+     add_sequences_options,
+     {{{"Classes of the sequences of a table",
+        "bigbird-dna predict-sequences --model my-run --sequences ../test_data/sequences/promoters.csv.gz "
+        "--output scores.tsv"},
+       {"Scores of held-out examples, for evaluate-sequences",
+        "bigbird-dna predict-sequences --model my-run --examples my-sequences --split test --output "
+        "test.tsv.gz"}}}},
     {examples::Task::chromatin,
      "predict-chromatin",
      "Chromatin",
@@ -93,7 +113,9 @@ constexpr PredictCommand commands[] = {
         "scores.h5"}}}},
 };
 
-void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
+/// --regions with --reference; none for models of sequences.
+CLI::Option* add_region_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
+    if (spec.task == examples::Task::sequences) return nullptr;
     CLI::Option* reference = add_reference_option(command, spec.references, false);
     CLI::Option* regions =
         command
@@ -101,15 +123,57 @@ void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& wi
             ->needs(reference)
             ->type_name("BED");
     reference->needs(regions);
+    return regions;
+}
+
+void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
+    const bool of_records = spec.task == examples::Task::sequences;
+    CLI::Option* const regions = add_region_options(command, spec, window);
+    CLI::Option* const sequences =
+        command
+            .add_option("--sequences", spec.sequences,
+                        of_records
+                            ? "Sequences to be scored: FASTA, CSV or TSV, or '-' for standard input"
+                            : "Instead of --regions: sequences to be scored, FASTA, CSV or TSV, or '-'")
+            ->type_name("FASTA|TABLE");
+    command
+        .add_option("--sequence-column", spec.sequence_column,
+                    "Column of sequences; its number, from 1, in tables without a header")
+        ->needs(sequences)
+        ->type_name("NAME");
+    command.add_option("--id-column", spec.id_column, "Column of ids; rows without one are numbered from 1")
+        ->needs(sequences)
+        ->type_name("NAME");
+    add_choice_option(command, "--longer", spec.longer, task_models::longer_choices,
+                      "Sequences longer than what the model reads: score their middle, or end");
     CLI::Option* examples =
         command
             .add_option(
                 "--examples", spec.examples,
-                "Instead of --regions: the windows of a folder of examples, made-up negatives included")
-            ->excludes(regions)
+                of_records
+                    ? "Instead of --sequences: rows of a folder of examples"
+                    : "Instead of --regions: the windows of a folder of examples, made-up negatives included")
+            ->excludes(sequences)
             ->type_name("DIR");
+    if (regions != nullptr) {
+        examples->excludes(regions);
+        sequences->excludes(regions);
+    }
     add_choice_option(command, "--split", spec.split, task_models::split_choices, "Of --examples")
         ->needs(examples);
+}
+
+/// Of rows on a reference.
+void add_reference_row_options(CLI::App& command, PredictSpec& spec) {
+    command.add_flag("--skip-invalid", spec.skip_invalid,
+                     "Mark rows that do not lie on the reference and go on, instead of ending");
+    add_choice_option(
+        command, "--pool", spec.pool, task_models::pool_choices,
+        spec.task == examples::Task::promoter
+            ? "Write a row per tile (none), or one per region: the mean or largest score"
+            : "Score of a row: the largest or the mean of its bins, or of its tiles; none: a row per "
+              "tile; auto: mean of bins, none for tiles")
+        ->group("Tiles");
 }
 
 void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string& window) {
@@ -123,15 +187,7 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
         command, "--reverse-complement", spec.strands, task_models::strand_choices,
         "Average the scores of both strands, or score one: the reference's (none) or its reverse complement "
         "(only)");
-    command.add_flag("--skip-invalid", spec.skip_invalid,
-                     "Mark rows that do not lie on the reference and go on, instead of ending");
-    add_choice_option(
-        command, "--pool", spec.pool, task_models::pool_choices,
-        spec.task == examples::Task::promoter
-            ? "Write a row per tile (none), or one per region: the mean or largest score"
-            : "Score of a row: the largest or the mean of its bins, or of its tiles; none: a row per "
-              "tile; auto: mean of bins, none for tiles")
-        ->group("Tiles");
+    if (spec.task != examples::Task::sequences) add_reference_row_options(command, spec);
     add_min_score_option(command, spec.outputs.min_score);
     add_score_outputs(command, spec.outputs);
     add_shard_option(command, spec.outputs.shard, "rows or tiles");

@@ -27,10 +27,9 @@ int run(const task_models::PredictSpec& spec) {
                     report.not_numbers, report.scored);
     }
     if (report.truncated > 0) {
-        log_warning(
-            "{} windows have more tokens than the model has positions: their middle was scored (status "
-            "truncated)",
-            report.truncated);
+        log_warning("{} {}: their middle was scored (status truncated)", report.truncated,
+                    spec.by_records() ? "sequences are longer than what the model reads"
+                                      : "windows have more tokens than the model has positions");
     }
     return 0;
 }

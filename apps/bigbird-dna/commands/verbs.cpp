@@ -93,9 +93,9 @@ void setup_finetune_verb(Program& program) {
 
 void setup_predict_verb(Program& program) {
     add_examples(program.add_verb("predict", "Tasks",
-                                  "Score BED rows or examples with a model that finetune made.\n"
+                                  "Score BED rows, sequences or examples with a model that finetune made.\n"
                                   "The model names the task; predict-TASK --help tells more of each.",
-                                  {"chromatin", "promoter", "tokens"}, task_of_model),
+                                  {"chromatin", "promoter", "sequences", "tokens"}, task_of_model),
                  predict_examples);
 }
 

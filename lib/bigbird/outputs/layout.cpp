@@ -15,6 +15,15 @@ std::vector<HeadColumn> region_head() {
     return head;
 }
 
+std::vector<HeadColumn> record_head(bool classes) {
+    std::vector<HeadColumn> head{{"id", FieldKind::text},
+                                 {"length", FieldKind::integer},
+                                 {"status", FieldKind::text},
+                                 {"n_fraction", FieldKind::real}};
+    if (classes) head.push_back({"class", FieldKind::text});
+    return head;
+}
+
 std::vector<Column> label_columns(const rows::LabelTable& labels, std::span<const std::size_t> chosen) {
     std::vector<Column> columns;
     for (const std::size_t index : chosen) {

@@ -45,6 +45,9 @@ struct Layout {
 /// chrom start end name score strand status n_fraction, as rows::fields_of gives them.
 std::vector<HeadColumn> region_head();
 
+/// id length status n_fraction, as rows::record_fields_of gives them, and `class` where there are classes.
+std::vector<HeadColumn> record_head(bool classes);
+
 /// The labels that `chosen` names.
 std::vector<Column> label_columns(const rows::LabelTable& labels, std::span<const std::size_t> chosen);
 

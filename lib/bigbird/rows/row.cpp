@@ -51,6 +51,10 @@ RegionFields fields_of(const Row& row) {
     return fields;
 }
 
+std::array<Field, record_columns.size()> record_fields_of(const Row& row) {
+    return {row.where.contig, row.where.size(), to_string(row.status), rounded_share(row.n_fraction)};
+}
+
 double rounded_share(double n_fraction) {
     return std::round(n_fraction * 1e6) / 1e6;
 }

@@ -58,6 +58,10 @@ inline constexpr std::array<const char*, 8> region_columns{"chrom", "start",  "e
 using RegionFields = std::array<Field, region_columns.size()>;
 /// A row's fields in that order, which must not outlive it.
 RegionFields fields_of(const Row& row);
+/// The columns that stand before the scores of sequences that have no place in a genome.
+inline constexpr std::array<const char*, 4> record_columns{"id", "length", "status", "n_fraction"};
+/// The fields of such a row, whose contig is the id, in that order; it must not outlive the row.
+std::array<Field, record_columns.size()> record_fields_of(const Row& row);
 /// A share of N as files have it: to six decimals.
 double rounded_share(double n_fraction);
 

@@ -108,6 +108,7 @@ std::optional<SequenceRecord> SequenceReader::next() {
     ++records_;
     if (record->id.empty()) record->id = std::to_string(records_);
     if (record->sequence.empty()) throw fault("has an empty sequence", record->line);
+    if (record->id.find('\t') != std::string::npos) throw fault("has an id with a tab", record->line);
     return record;
 }
 
@@ -155,8 +156,7 @@ std::string LetterCounts::complaint() const {
     if (strange == 0) return {};
     return std::to_string(strange) + " of " + std::to_string(total()) +
            " letters stand for no nucleotide, the first '" + first_strange + "' in line " +
-           std::to_string(strange_line) +
-           (is_protein() ? ": are these proteins?" : "; they are read as N");
+           std::to_string(strange_line) + (is_protein() ? ": are these proteins?" : "; they are read as N");
 }
 
 void normalise(SequenceRecord& record, LetterCounts& counts, const std::filesystem::path& path) {

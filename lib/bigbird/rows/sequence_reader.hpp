@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences with or without further columns: FASTA, CSV (RFC 4180, without line breaks in fields) or TSV, told
-// by content; plain, gzip or bgzip, or standard input ("-").
+// Sequences with or without further columns: FASTA, CSV (RFC 4180, without line breaks in fields) or TSV,
+// told by content; plain, gzip or bgzip, or standard input ("-").
 #pragma once
 
 #include "bigbird/core/error.hpp"
@@ -21,7 +21,7 @@ namespace bigbird::rows {
 /// and "label" the column beside it where there are two.
 struct SequenceColumns {
     std::string sequence = "sequence";
-    std::string id = "id";            ///< need not be there; "": none
+    std::string id = "id";              ///< need not be there; "": none
     std::vector<std::string> values{};  ///< must be there
 };
 

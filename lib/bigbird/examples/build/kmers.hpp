@@ -6,8 +6,8 @@
 
 namespace bigbird::examples {
 
-/// Calls visit(kmer) for each `k` neighbouring letters of a normalised sequence that hold no N, as a number of
-/// two bits per letter, the lesser of both strands'. 1 <= k <= 31.
+/// Calls visit(kmer) for each `k` neighbouring letters of a normalised sequence that hold no N, as a number
+/// of two bits per letter, the lesser of both strands'. 1 <= k <= 31.
 template <typename Visit>
 void for_each_kmer(std::string_view dna, int k, const Visit& visit) {
     const std::uint64_t mask = (std::uint64_t{1} << (2 * k)) - 1;

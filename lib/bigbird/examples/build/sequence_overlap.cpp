@@ -38,7 +38,9 @@ Overlap overlap_with_train(std::span<const SequenceExample> records, Split split
     // Of the two sets the split's is the smaller one: its k-mers are kept, and those marked that train has.
     const std::vector<std::uint64_t> kmers = kmers_of(records, split);
     std::vector<bool> in_train(kmers.size());
-    const auto find = [&](std::uint64_t kmer) { return std::ranges::lower_bound(kmers, kmer) - kmers.begin(); };
+    const auto find = [&](std::uint64_t kmer) {
+        return std::ranges::lower_bound(kmers, kmer) - kmers.begin();
+    };
     std::unordered_set<std::string_view> sequences;
     for (const SequenceExample& record : records) {
         if (record.split != Split::train) continue;
@@ -53,8 +55,9 @@ Overlap overlap_with_train(std::span<const SequenceExample> records, Split split
     for (const SequenceExample& record : records) {
         if (record.split != split) continue;
         bool shares = false;
-        for_each_kmer(record.sequence, shared_k,
-                      [&](std::uint64_t kmer) { shares = shares || in_train[static_cast<std::size_t>(find(kmer))]; });
+        for_each_kmer(record.sequence, shared_k, [&](std::uint64_t kmer) {
+            shares = shares || in_train[static_cast<std::size_t>(find(kmer))];
+        });
         const bool same = sequences.contains(record.sequence) ||
                           sequences.contains(genome::reverse_complement(record.sequence));
         ++overlap.rows;

@@ -12,9 +12,9 @@ namespace bigbird::examples {
 
 /// How much of a split is in training, too, on either strand.
 struct Overlap {
-    std::int64_t rows = 0;        ///< of the split
-    std::int64_t in_train = 0;    ///< their sequence is one of train
-    std::int64_t share_31mer = 0; ///< 31 neighbouring bases of theirs are in one of train; in_train or not
+    std::int64_t rows = 0;         ///< of the split
+    std::int64_t in_train = 0;     ///< their sequence is one of train
+    std::int64_t share_31mer = 0;  ///< 31 neighbouring bases of theirs are in one of train; in_train or not
 };
 Overlap overlap_with_train(std::span<const SequenceExample> records, Split split);
 

@@ -33,9 +33,10 @@ std::array<double, 3> parse_shares(std::string_view text) {
         shares[i] = share.value_or(0);
     }
     if (!valid || shares[0] == 0 || std::abs(shares[0] + shares[1] + shares[2] - 1) > 1e-6) {
-        throw ConfigError("--split-by takes the shares of training, validation and test, which add up to 1, as "
-                          "0.8,0.1,0.1, not '" +
-                          std::string(text) + "'");
+        throw ConfigError(
+            "--split-by takes the shares of training, validation and test, which add up to 1, as "
+            "0.8,0.1,0.1, not '" +
+            std::string(text) + "'");
     }
     return shares;
 }
@@ -72,7 +73,8 @@ std::size_t stratum_of(const SequenceExample& record) {
 template <typename T>
 void shuffle(std::vector<T>& values, Rng rng) {
     for (std::size_t i = values.size(); i > 1; --i)
-        std::swap(values[i - 1], values[static_cast<std::size_t>(rng.between(0, static_cast<std::int64_t>(i) - 1))]);
+        std::swap(values[i - 1],
+                  values[static_cast<std::size_t>(rng.between(0, static_cast<std::int64_t>(i) - 1))]);
 }
 
 }  // namespace
@@ -81,7 +83,8 @@ SplitRule parse_split_rule(std::string_view text) {
     SplitRule rule;
     const std::size_t colon = text.find(':');
     const std::string_view word = text.substr(0, colon);
-    const std::string_view rest = colon == std::string_view::npos ? std::string_view() : text.substr(colon + 1);
+    const std::string_view rest =
+        colon == std::string_view::npos ? std::string_view() : text.substr(colon + 1);
     if (word == "column" && !rest.empty()) {
         rule.column = rest;
         return rule;
@@ -114,9 +117,11 @@ std::size_t JoinedSets::find(std::size_t element) {
 
 std::vector<std::size_t> similar_records(std::span<const SequenceExample> records) {
     const std::vector<Kmer> kmers = kmers_of(records);
-    std::vector<std::uint32_t> own(records.size());  // k-mers of each record
+    std::vector<std::uint32_t> own(records.size());           // k-mers of each record
     std::unordered_map<std::uint64_t, std::uint32_t> shared;  // of two records
-    const auto count = [&](const Kmer& a, const Kmer& b) { ++shared[std::uint64_t{a.record} << 32U | b.record]; };
+    const auto count = [&](const Kmer& a, const Kmer& b) {
+        ++shared[std::uint64_t{a.record} << 32U | b.record];
+    };
     for (std::size_t begin = 0, end = 0; begin < kmers.size(); begin = end) {
         while (end < kmers.size() && kmers[end].code == kmers[begin].code)
             ++own[kmers[end++].record];
@@ -127,7 +132,8 @@ std::vector<std::size_t> similar_records(std::span<const SequenceExample> record
     }
     JoinedSets sets(records.size());
     for (const auto& [pair, number] : shared) {
-        const auto a = static_cast<std::size_t>(pair >> 32U), b = static_cast<std::size_t>(pair & 0xFFFFFFFFU);
+        const auto a = static_cast<std::size_t>(pair >> 32U),
+                   b = static_cast<std::size_t>(pair & 0xFFFFFFFFU);
         if (number >= similar_share * std::min(own[a], own[b])) sets.join(a, b);
     }
     std::vector<std::size_t> numbers(records.size());
@@ -148,7 +154,8 @@ void draw_splits(std::span<SequenceExample> records, std::span<const std::size_t
         clusters[at->second].push_back(i);
     }
     shuffle(clusters, Rng(seed).split("splits"));
-    std::ranges::stable_sort(clusters, std::ranges::greater(), [](const auto& cluster) { return cluster.size(); });
+    std::ranges::stable_sort(clusters, std::ranges::greater(),
+                             [](const auto& cluster) { return cluster.size(); });
     // What each split still lacks of each stratum: a cluster goes where it is lacked most.
     std::array<std::vector<double>, 3> lacked;
     lacked.fill(std::vector<double>(strata));

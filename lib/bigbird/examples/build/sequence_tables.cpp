@@ -88,7 +88,6 @@ private:
             const auto refuse = [&](const std::string& what) {
                 throw InputError(what, reader.path(), record->line);
             };
-            if (record->id.find('\t') != std::string::npos) refuse("has an id with a tab");
             if (std::ssize(record->sequence) > rows::longest_window) {
                 refuse("has a sequence of " + std::to_string(record->sequence.size()) + " letters; at most " +
                        std::to_string(rows::longest_window) + " are read");
@@ -143,7 +142,8 @@ private:
                 const auto at = rows.find(record.id);
                 const std::string id = "has the id '" + record.id + "'";
                 if (at == rows.end()) {
-                    throw InputError(id + ", which is not in " + options_.targets.string(), path, record.line);
+                    throw InputError(id + ", which is not in " + options_.targets.string(), path,
+                                     record.line);
                 }
                 if (std::exchange(at->second.used, true)) {
                     throw InputError(id + " again; ids must differ", path, record.line);
@@ -162,7 +162,8 @@ private:
         std::unordered_map<std::string, std::size_t> seen;
         for (std::size_t i = 0; i < found_.records.size(); ++i) {
             const SequenceExample& record = found_.records[i];
-            const auto [at, is_new] = seen.emplace(std::string(to_string(record.split)) + '\t' + record.id, i);
+            const auto [at, is_new] =
+                seen.emplace(std::string(to_string(record.split)) + '\t' + record.id, i);
             if (!is_new) {
                 throw found_.fault(i, "has the id '" + record.id + "' of " + found_.place(at->second) +
                                           " again; ids must differ");

@@ -37,8 +37,8 @@ struct LabelledSequences {
 std::vector<std::string> label_columns(const SequencesOptions& options);
 
 /// Records in the order of train's, validation's and test's tables, or of the FASTA files; their split is the
-/// file's. Throws InputError: what SequenceReader and normalise() refuse, letters of proteins, an id that comes
-/// twice in a split, a record without labels in --targets.
+/// file's. Throws InputError: what SequenceReader and normalise() refuse, letters of proteins, an id that
+/// comes twice in a split, a record without labels in --targets.
 LabelledSequences read_sequences(const SequencesOptions& options);
 
 }  // namespace bigbird::examples

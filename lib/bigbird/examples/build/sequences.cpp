@@ -24,7 +24,8 @@ constexpr std::size_t most_classes = 1000, classes_told = 10;
 constexpr std::array splits{Split::train, Split::validation, Split::test};
 
 std::string percent(std::int64_t part, std::int64_t all) {
-    return fmt::format("{:.1f} %", all > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(all) : 0.0);
+    return fmt::format("{:.1f} %",
+                       all > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(all) : 0.0);
 }
 
 /// Whole numbers by their values, other names by their bytes.
@@ -115,11 +116,11 @@ private:
     void set_numbers(std::size_t record) {
         for (std::size_t i = 0; i < labels_.size(); ++i) {
             const std::string& text = read_.values[record][i];
-            const auto number = static_cast<float>(
-                rows::parse_real(text).value_or(std::numeric_limits<double>::quiet_NaN()));
+            const auto number =
+                static_cast<float>(rows::parse_real(text).value_or(std::numeric_limits<double>::quiet_NaN()));
             if (!std::isfinite(number)) {
-                throw read_.fault(record,
-                                  "has '" + text + "' as '" + labels_[i].name + "', which is no finite number");
+                throw read_.fault(
+                    record, "has '" + text + "' as '" + labels_[i].name + "', which is no finite number");
             }
             read_.records[record].numbers.push_back(number);
         }
@@ -159,8 +160,8 @@ private:
         for (std::size_t i = 0; i < numbers.size(); ++i)
             largest = std::max(largest, ++sizes[numbers[i] = sets.find(i)]);
         if (largest > 1) {
-            log_info("{} records in {} sets that stay together, the largest of {}", numbers.size(), sizes.size(),
-                     largest);
+            log_info("{} records in {} sets that stay together, the largest of {}", numbers.size(),
+                     sizes.size(), largest);
         }
         return numbers;
     }
@@ -182,13 +183,14 @@ private:
         std::array<std::int64_t, 3> rows{};
         for (const SequenceExample& record : records())
             ++rows[static_cast<std::size_t>(record.split)];
-        log_info("{} records: {} for training, {} for validation, {} for test", records().size(), rows[0], rows[1],
-                 rows[2]);
+        log_info("{} records: {} for training, {} for validation, {} for test", records().size(), rows[0],
+                 rows[1], rows[2]);
         if (rows[0] == 0) throw InputError("leaves no record for training", read_.files.front());
         tell_lengths();
         tell_letters();
         for (const Split split : splits)
-            if (rows[static_cast<std::size_t>(split)] > 0) tell_balance(split, rows[static_cast<std::size_t>(split)]);
+            if (rows[static_cast<std::size_t>(split)] > 0)
+                tell_balance(split, rows[static_cast<std::size_t>(split)]);
         tell_contradictions();
         for (const Split split : {Split::validation, Split::test})
             if (rows[static_cast<std::size_t>(split)] > 0) tell_overlap(split);
@@ -201,17 +203,20 @@ private:
         std::ranges::sort(lengths);
         const std::int64_t median = lengths[lengths.size() / 2];
         log_info("lengths: {} to {} bases, median {}", lengths.front(), lengths.back(), median);
-        statistics_["lengths"] = {{"shortest", lengths.front()}, {"median", median}, {"longest", lengths.back()}};
+        statistics_["lengths"] = {
+            {"shortest", lengths.front()}, {"median", median}, {"longest", lengths.back()}};
     }
 
     void tell_letters() {
         const rows::LetterCounts& letters = read_.letters;
         const std::pair<const char*, std::int64_t> counts[] = {
-            {"A", letters.bases[0]}, {"C", letters.bases[1]}, {"G", letters.bases[2]}, {"T", letters.bases[3]},
-            {"N", letters.n},        {"ambiguous", letters.ambiguous}, {"other", letters.strange}};
+            {"A", letters.bases[0]},   {"C", letters.bases[1]}, {"G", letters.bases[2]},
+            {"T", letters.bases[3]},   {"N", letters.n},        {"ambiguous", letters.ambiguous},
+            {"other", letters.strange}};
         std::string line;
         for (const auto& [name, count] : counts) {
-            if (count > 0) line += (line.empty() ? "" : ", ") + (name + (" " + percent(count, letters.total())));
+            if (count > 0)
+                line += (line.empty() ? "" : ", ") + (name + (" " + percent(count, letters.total())));
             statistics_["letters"][name] = count;
         }
         log_info("letters: {}", line);
@@ -234,12 +239,14 @@ private:
                 }
                 const double mean = sum / static_cast<double>(rows);
                 text = fmt::format("mean {:.4g}, {:.4g} to {:.4g}", mean, least, most);
-                kept.push_back({{"name", labels_[label].name}, {"mean", mean}, {"least", least}, {"most", most}});
+                kept.push_back(
+                    {{"name", labels_[label].name}, {"mean", mean}, {"least", least}, {"most", most}});
             } else {
-                const std::int64_t count = std::ranges::count_if(records(), [&](const SequenceExample& record) {
-                    return record.split == split &&
-                           std::ranges::count(record.labels, static_cast<std::uint32_t>(label)) > 0;
-                });
+                const std::int64_t count =
+                    std::ranges::count_if(records(), [&](const SequenceExample& record) {
+                        return record.split == split &&
+                               std::ranges::count(record.labels, static_cast<std::uint32_t>(label)) > 0;
+                    });
                 text = std::to_string(count) + " (" + percent(count, rows) + ")";
                 kept.push_back({{"name", labels_[label].name}, {"rows", count}});
             }
@@ -254,8 +261,8 @@ private:
         const Contradictions found = contradictions_in(records());
         statistics_["sequences_with_different_labels"] = found.sequences;
         if (found.sequences == 0) return;
-        log_warning("{} sequences ({} records) occur with different labels, the first in {} and {}", found.sequences,
-                    found.records, read_.place(found.first), read_.place(found.other));
+        log_warning("{} sequences ({} records) occur with different labels, the first in {} and {}",
+                    found.sequences, found.records, read_.place(found.first), read_.place(found.other));
     }
 
     void tell_overlap(Split split) {
@@ -263,7 +270,9 @@ private:
         const std::string name(to_string(split));
         statistics_["overlap_with_train"][name] = {
             {"rows", found.rows}, {"in_train", found.in_train}, {"share_31mer", found.share_31mer}};
-        const std::string line = fmt::format("{}: {} of {} rows occur in train, {} share a 31-mer with it, on either strand", name, found.in_train, found.rows, found.share_31mer);
+        const std::string line =
+            fmt::format("{}: {} of {} rows occur in train, {} share a 31-mer with it, on either strand", name,
+                        found.in_train, found.rows, found.share_31mer);
         found.share_31mer > 0 || found.in_train > 0 ? log_warning("{}", line) : log_info("{}", line);
     }
 
@@ -311,8 +320,9 @@ void SequencesOptions::validate() const {
     }
     const bool classes_of_files = !has_table && targets.empty();
     if (classes_of_files && (target_kind() != TargetKind::classes || !group_column.empty())) {
-        throw ConfigError("--fasta with a file per class has no columns: leave out --labels, --target and "
-                          "--group-column, or give --targets");
+        throw ConfigError(
+            "--fasta with a file per class has no columns: leave out --labels, --target and "
+            "--group-column, or give --targets");
     }
     if (!has_table && !(validation.empty() && test.empty())) {
         throw ConfigError("--validation and --test go with --table; give --split-by with --fasta");
@@ -326,7 +336,8 @@ void SequencesOptions::validate() const {
     if (!validation.empty() || !test.empty()) {
         throw ConfigError("--split-by is for one table: leave out --validation and --test");
     }
-    if (classes_of_files && !rule.column.empty()) throw ConfigError("--split-by column:" + rule.column + " needs --table or --targets");
+    if (classes_of_files && !rule.column.empty())
+        throw ConfigError("--split-by column:" + rule.column + " needs --table or --targets");
 }
 
 void build_sequences(const SequencesOptions& options, const fs::path& folder) {

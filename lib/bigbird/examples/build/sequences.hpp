@@ -14,14 +14,15 @@
 namespace bigbird::examples {
 
 /// The values of --target.
-inline constexpr Choices<std::optional<TargetKind>, 4> target_option_choices{{{std::nullopt, "auto"},
-                                                                             {TargetKind::classes, "classes"},
-                                                                             {TargetKind::labels, "labels"},
-                                                                             {TargetKind::numbers, "number"}}};
+inline constexpr Choices<std::optional<TargetKind>, 4> target_option_choices{
+    {{std::nullopt, "auto"},
+     {TargetKind::classes, "classes"},
+     {TargetKind::labels, "labels"},
+     {TargetKind::numbers, "number"}}};
 
 struct SequencesOptions {
-    /// Either a table (CSV or TSV) with a sequence and its labels in each line, and tables of the same columns
-    /// for the other splits …
+    /// Either a table (CSV or TSV) with a sequence and its labels in each line, and tables of the same
+    /// columns for the other splits …
     std::filesystem::path table{}, validation{}, test{};
     /// … or FASTA files: several, each a class by its name, or one with a table of ids and labels.
     std::vector<std::filesystem::path> fasta{};

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <unordered_map>
 
 namespace bigbird::task_models {
 
@@ -18,7 +19,16 @@ constexpr std::size_t scores_at_once = std::size_t{1} << 24;
 
 struct PlacedRows : PreparedRows {
     std::vector<GridRow> rows;
+    std::unordered_map<std::string, std::string> sequences;  ///< of contigs, where rows have their own
 };
+
+/// N beyond the ends.
+std::string cut_out(const std::string& dna, std::int64_t begin, std::int64_t end) {
+    std::string window(static_cast<std::size_t>(end - begin), 'N');
+    const std::int64_t first = std::max<std::int64_t>(begin, 0), last = std::min(end, std::ssize(dna));
+    if (first < last) std::copy(dna.begin() + first, dna.begin() + last, window.begin() + (first - begin));
+    return window;
+}
 
 /// (windows, window_bins, labels) on the CPU.
 at::Tensor probabilities_of(const BinNetwork& network, const ScoreCalibration& calibration,
@@ -59,7 +69,13 @@ public:
         : models_(std::move(models)),
           bin_(models_.front().bins()->grid().bin),
           sequence_of_(std::move(sequence_of)),
-          largest_(how.largest) {
+          largest_(how.largest),
+          own_sequences_(how.own_sequences) {
+        if (own_sequences_) {
+            sequence_of_ = [this](const genome::Interval& where) {
+                return cut_out(scored_->sequences.at(where.contig), where.begin, where.end);
+            };
+        }
         for (const ModelFolder& model : models_) {
             const std::shared_ptr<BinNetwork> network = model.bins();
             readers_.emplace_back(
@@ -83,6 +99,7 @@ public:
         auto placed = std::make_unique<PlacedRows>();
         for (rows::RegionRow& row : rows) {
             placed->rows.push_back({row.window, rows::is_scored(row.head.status)});
+            if (own_sequences_) placed->sequences.emplace(row.window.contig, std::move(row.sequence));
             row.sequence.clear();
         }
         placed->truncated.assign(rows.size(), false);
@@ -98,7 +115,9 @@ public:
     }
     std::vector<float> score(const PreparedRows& prepared,
                              const std::function<void(double)>& after_batch) override {
-        const auto& rows = dynamic_cast<const PlacedRows&>(prepared).rows;
+        const auto& placed = dynamic_cast<const PlacedRows&>(prepared);
+        const std::vector<GridRow>& rows = placed.rows;
+        scored_ = &placed;
         const std::size_t width = labels().size();
         std::vector<float> scores(rows.size() * width, std::numeric_limits<float>::quiet_NaN());
         const std::int64_t all = std::transform_reduce(
@@ -159,7 +178,8 @@ private:
     std::vector<ModelFolder> models_;
     std::int64_t bin_;
     SequenceOf sequence_of_;
-    bool largest_ = false;
+    bool largest_ = false, own_sequences_ = false;
+    const PlacedRows* scored_ = nullptr;  ///< while their scores are computed
     std::vector<GridRows> readers_;
 };
 

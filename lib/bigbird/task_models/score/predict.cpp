@@ -24,6 +24,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr std::int64_t most_bases = std::int64_t{1} << 26;  ///< of the sequences of a chunk
+
 struct Chunk {
     std::vector<rows::RegionRow> rows;
     std::unique_ptr<PreparedRows> prepared;
@@ -33,11 +35,20 @@ outputs::OutputSpec output_spec(const PredictSpec& spec) {
     outputs::OutputSpec outputs = spec.outputs;
     // The two strands of a promoter scan lie on top of each other.
     outputs.overlap = spec.task == examples::Task::promoter ? outputs::Overlap::max : outputs::Overlap::mean;
-    if (spec.examples.empty()) outputs.inputs = {{"regions", spec.regions}};
+    outputs.tracks = !spec.by_records();
+    if (!spec.sequences.empty()) {
+        outputs.inputs = {{"sequences", spec.sequences}};
+    } else if (spec.examples.empty()) {
+        outputs.inputs = {{"regions", spec.regions}};
+    }
     outputs.options = {{"anchor", std::string(word_of(anchor_choices, spec.anchor))},
                        {"dtype", spec.dtype},
                        {"attention", spec.attention}};
     return outputs;
+}
+
+bool has_classes(const PredictSpec& spec, const RowScorer& scorer) {
+    return spec.task == examples::Task::sequences && scorer.info().target == examples::TargetKind::classes;
 }
 
 /// Puts the chosen scores of rows, or of regions out of their tiles, into the outputs.
@@ -46,16 +57,21 @@ public:
     RowWriter(const PredictSpec& spec, const RowScorer& scorer, const rows::Provenance& provenance,
               std::span<const genome::Contig> contigs, int threads)
         : pool_(spec.tile_pool()),
+          by_records_(spec.by_records()),
+          classes_(has_classes(spec, scorer) ? scorer.labels() : rows::LabelTable()),
           chosen_(choose_labels(scorer.labels(), spec.labels, spec.track_labels)),
-          outputs_(
-              output_spec(spec),
-              {outputs::region_head(), outputs::label_columns(scorer.labels(), chosen_.labels), provenance},
-              chosen_.tracks, contigs, threads) {}
+          outputs_(output_spec(spec),
+                   {by_records_ ? outputs::record_head(classes_.size() > 0) : outputs::region_head(),
+                    outputs::label_columns(scorer.labels(), chosen_.labels), provenance},
+                   chosen_.tracks, contigs, threads) {}
 
     /// `scores`: one a label of the model, or none.
     void write(const rows::RegionRow& row, std::span<const float> scores) {
         outputs_.begin_segment(row.segment);
-        if (pool_ == Pool::none) {
+        if (by_records_) {
+            choose(scores);
+            write_record(row.head, scores);
+        } else if (pool_ == Pool::none) {
             choose(scores);
             outputs_.write(rows::fields_of(row.head), values_);
         } else {
@@ -69,6 +85,16 @@ private:
         values_.clear();
         for (std::size_t i = 0; !scores.empty() && i < chosen_.labels.size(); ++i)
             values_.push_back(scores[chosen_.labels[i]]);
+    }
+    void write_record(const rows::Row& head, std::span<const float> scores) {
+        const auto fields = rows::record_fields_of(head);
+        std::vector<rows::Field> with_class(fields.begin(), fields.end());
+        if (classes_.size() > 0) {
+            const auto best = static_cast<std::size_t>(std::ranges::max_element(scores) - scores.begin());
+            with_class.emplace_back(scores.empty() ? std::string_view()
+                                                   : std::string_view(classes_[best].name));
+        }
+        outputs_.write(with_class, values_);
     }
     void add_tile(const rows::RegionRow& row, std::span<const float> scores) {
         choose(scores);
@@ -108,6 +134,8 @@ private:
     }
 
     Pool pool_;
+    bool by_records_;
+    rows::LabelTable classes_;  ///< empty where there are none
     LabelChoice chosen_;
     std::vector<float> values_;
     outputs::Outputs outputs_;
@@ -125,10 +153,8 @@ void write_chunk(Chunk& chunk, std::span<const float> scores, const RowScorer& s
     const std::int64_t bin = bins ? bins->grid().bin : std::numeric_limits<std::int64_t>::max();
     for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
         rows::RegionRow& row = chunk.rows[i];
-        if (chunk.prepared->truncated[i]) {
-            row.head.status = rows::RowStatus::truncated;
-            ++report.truncated;
-        }
+        if (chunk.prepared->truncated[i]) row.head.status = rows::RowStatus::truncated;
+        report.truncated += row.head.status == rows::RowStatus::truncated ? 1 : 0;
         const bool scored = rows::is_scored(row.head.status);
         const auto values = scored ? scores.subspan(i * labels, labels) : std::span<const float>();
         report.not_numbers += std::ranges::all_of(values, [](float x) { return std::isfinite(x); }) ? 0 : 1;
@@ -159,7 +185,9 @@ rows::Provenance provenance_of(const PredictSpec& spec, const RowScorer& predict
         provenance.emplace_back("pool", word_of(pool_choices, std::optional(spec.pool.value_or(Pool::mean))));
     }
     if (!predictor.info().negatives.empty()) provenance.emplace_back("negatives", predictor.info().negatives);
-    if (reference != nullptr) {
+    if (!spec.sequences.empty()) {
+        provenance.emplace_back("rows", "sequences");
+    } else if (reference != nullptr) {
         provenance.emplace_back("contigs_sha256", contigs_checksum(*reference));
     } else {
         provenance.emplace_back("examples_sha256", sha256_of_file(spec.examples / "manifest.json"));
@@ -186,7 +214,8 @@ std::unique_ptr<RowScorer> make_scorer(const PredictSpec& spec, std::vector<Mode
                            {.strands = spec.strands,
                             .batch_tokens = job.batch_tokens,
                             .threads = job.threads,
-                            .largest = spec.tile == 0 && spec.pool.value_or(Pool::mean) == Pool::max});
+                            .largest = spec.tile == 0 && spec.pool.value_or(Pool::mean) == Pool::max,
+                            .own_sequences = spec.by_records()});
     }
     if (spec.tile == 0 && spec.pool) {
         throw ConfigError("--pool " + std::string(word_of(pool_choices, spec.pool)) +
@@ -202,13 +231,16 @@ rows::RegionOptions region_options(const PredictSpec& spec, const RowScorer& sco
     return options;
 }
 
+void require_task(const examples::ExampleSet& examples, const PredictSpec& spec) {
+    if (examples.task() == spec.task) return;
+    throw InputError("holds " + std::string(to_string(examples.task())) + " examples, not " +
+                         std::string(to_string(spec.task)),
+                     spec.examples);
+}
+
 void check_examples(const examples::ExampleSet& examples, const PredictSpec& spec,
                     const rows::WindowBounds& window) {
-    if (examples.task() != spec.task) {
-        throw InputError("holds " + std::string(to_string(examples.task())) + " examples, not " +
-                             std::string(to_string(spec.task)),
-                         spec.examples);
-    }
+    require_task(examples, spec);
     if (window.begin < examples.bounds().begin || window.end > examples.bounds().end) {
         throw InputError(
             "holds windows of " + to_string(examples.bounds()) + ", the model takes " + to_string(window),
@@ -220,7 +252,9 @@ void check_examples(const examples::ExampleSet& examples, const PredictSpec& spe
 class PredictWork {
 public:
     explicit PredictWork(const PredictSpec& spec) : spec_(spec) {
-        if (spec.examples.empty()) {
+        if (!spec.sequences.empty()) {
+            require_readable(spec.sequences);
+        } else if (spec.examples.empty()) {
             require_readable(spec.regions);
             reference_ = genome::open_references(spec.references);
         } else {
@@ -233,11 +267,13 @@ public:
             return reference_ ? reference_->fetch(where)
                               : bins_->sequence(where.contig, where.begin, where.end);
         });
-        source_ = examples_ ? source_of_examples() : source_of_regions();
+        source_ = spec.by_records() ? source_of_records()
+                  : examples_       ? source_of_examples()
+                                    : source_of_regions();
         if (spec.outputs.shard) take_part(*spec.outputs.shard);
         if (examples_) {
             contigs_ = contigs_of(*examples_);
-        } else {
+        } else if (reference_) {
             contigs_.assign(reference_->contigs().begin(), reference_->contigs().end());
         }
     }
@@ -251,6 +287,23 @@ public:
     }
 
 private:
+    std::unique_ptr<rows::RowSource> source_of_records() const {
+        RecordFit fit{.skip_invalid = spec_.skip_invalid};
+        const std::span<const ModelFolder> models = scorer_->models();
+        if (const auto bins = models.front().bins()) {
+            fit.shortest = bins->grid().bin;
+        } else if (spec_.task != examples::Task::sequences ||
+                   !std::ranges::all_of(models,
+                                        [](const auto& model) { return model.network->any_length(); })) {
+            fit.window = scorer_->info().window.size();
+        }
+        if (!examples_) {
+            return record_source(spec_.sequences, {.sequence = spec_.sequence_column, .id = spec_.id_column},
+                                 fit);
+        }
+        require_task(*examples_, spec_);
+        return record_source(*examples_, spec_.split, fit);
+    }
     std::unique_ptr<rows::RowSource> source_of_examples() const {
         const rows::WindowBounds window =
             bins_ ? scorer_->region_options(rows::Anchor::centre).bounds : scorer_->info().window;
@@ -280,14 +333,39 @@ private:
     std::vector<genome::Contig> contigs_;
 };
 
-PredictReport score_all(PredictWork& work, RowWriter& writer) {
+/// The rows of a chunk: as many as the scorer takes, or fewer where their sequences are long.
+std::vector<rows::RegionRow> read_chunk(rows::RowSource& source, const PredictSpec& spec, std::size_t most,
+                                        int threads) {
+    std::vector<rows::RegionRow> rows;
+    for (std::int64_t bases = 0; rows.size() < most && bases < most_bases;) {
+        std::optional<rows::RegionRow> row = source.next();
+        if (!row) break;
+        bases += spec.by_records() ? row->window.size() : 0;
+        rows.push_back(std::move(*row));
+    }
+    parallel_for(std::ssize(rows), threads,
+                 [&](std::int64_t i) { source.fill(rows[static_cast<std::size_t>(i)]); });
+    return rows;
+}
+
+void refuse_longer(const Chunk& chunk) {
+    for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
+        const rows::Row& head = chunk.rows[i].head;
+        if (!chunk.prepared->truncated[i] && head.status != rows::RowStatus::truncated) continue;
+        throw InputError("the sequence '" + head.where.contig + "' of " + std::to_string(head.where.size()) +
+                         " bases is longer than what the model reads; --longer cut scores its middle");
+    }
+}
+
+PredictReport score_all(const PredictSpec& spec, PredictWork& work, RowWriter& writer) {
     PredictReport report;  // the writing thread's
     rows::RowSource& source = work.source();
     RowScorer& scorer = work.scorer();
     Progress progress("Scoring", "rows", source.total());
     const auto read = [&] {
-        Chunk chunk{read_rows(source, scorer.rows_a_chunk(), work.job().threads), nullptr};
+        Chunk chunk{read_chunk(source, spec, scorer.rows_a_chunk(), work.job().threads), nullptr};
         chunk.prepared = scorer.prepare(chunk.rows, work.job().threads);
+        if (spec.longer == Longer::refuse) refuse_longer(chunk);
         return chunk;
     };
     std::int64_t scored = 0;
@@ -314,7 +392,7 @@ PredictReport predict(const PredictSpec& spec) {
     outputs::prepare_outputs(output_spec(spec));
     PredictWork work(spec);
     RowWriter writer = work.writer(spec, work.job().threads);
-    PredictReport report = score_all(work, writer);
+    PredictReport report = score_all(spec, work, writer);
     writer.commit();
     work.source().report();
     if (report.longer > 0 && spec.tile == 0 && !spec.pool) {
@@ -331,8 +409,13 @@ PredictReport predict(const PredictSpec& spec) {
 PredictForecast forecast_predict(const PredictSpec& spec, double seconds_of_trial) {
     spec.validate();
     if (spec.examples.empty()) {
-        require_readable(spec.regions);
-        if (!fs::is_regular_file(spec.regions)) throw ConfigError("--dry-run needs --regions as a file");
+        const bool sequences = !spec.sequences.empty();
+        const fs::path& rows = sequences ? spec.sequences : spec.regions;
+        require_readable(rows);
+        if (!fs::is_regular_file(rows)) {
+            throw ConfigError(std::string("--dry-run needs ") + (sequences ? "--sequences" : "--regions") +
+                              " as a file");
+        }
     }
     PredictWork work(spec);
     std::vector<std::string> endings{".tsv", ".tsv.gz", ".npy", ".h5"};

@@ -101,6 +101,7 @@ struct BinsScoring {
     int threads = 1;
     bool largest = false;  ///< a row longer than a bin gets the largest score of the bins that it touches,
                            ///< for each label, instead of their mean
+    bool own_sequences = false;  ///< a row's sequence is all of its contig; `sequence_of` is not asked
 };
 /// By models of bins, as grid_rows.hpp has it. Throws ConfigError where a model is no model of bins, or
 /// labels or bins of the models differ.

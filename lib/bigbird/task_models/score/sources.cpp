@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/task_models/score/sources.hpp"
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parts/segment_counter.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -12,18 +14,19 @@ namespace bigbird::task_models {
 
 namespace {
 
+std::vector<std::int64_t> rows_of(const examples::ExampleSet& examples,
+                                  std::optional<examples::Split> split) {
+    if (split) return examples.rows(*split);
+    std::vector<std::int64_t> rows(static_cast<std::size_t>(examples.size()));
+    std::iota(rows.begin(), rows.end(), 0);
+    return rows;
+}
+
 class ExampleSource : public rows::RowSource {
 public:
     ExampleSource(const examples::ExampleSet& examples, std::optional<examples::Split> split,
                   const rows::WindowBounds& window)
-        : examples_(examples), window_(window) {
-        if (split) {
-            rows_ = examples.rows(*split);
-        } else {
-            rows_.resize(static_cast<std::size_t>(examples.size()));
-            std::iota(rows_.begin(), rows_.end(), 0);
-        }
-    }
+        : examples_(examples), window_(window), rows_(rows_of(examples, split)) {}
     std::optional<rows::RegionRow> next() override {
         if (next_ >= rows_.size()) return std::nullopt;
         const std::int64_t index = rows_[next_++];
@@ -52,6 +55,106 @@ public:
 private:
     const examples::ExampleSet& examples_;
     rows::WindowBounds window_;
+    std::vector<std::int64_t> rows_;
+    std::size_t next_ = 0;
+};
+
+/// A row of a sequence that is not read yet.
+rows::RegionRow row_of_record(const std::string& id, std::int64_t number, std::int64_t bases,
+                              const RecordFit& fit) {
+    rows::RegionRow row;
+    row.head.where = {id, 0, bases};
+    row.window = {std::to_string(number), 0, bases};
+    row.line = number;
+    if (bases < fit.shortest) {
+        row.head.status = rows::RowStatus::bad_interval;
+        row.head.n_fraction = std::numeric_limits<double>::quiet_NaN();
+    }
+    return row;
+}
+
+/// Makes the window out of the whole sequence, row.sequence.
+void fit_record(rows::RegionRow& row, const RecordFit& fit) {
+    if (row.head.status == rows::RowStatus::bad_interval) return row.sequence.clear();
+    row.head.n_fraction = genome::n_fraction(row.sequence);
+    const std::int64_t bases = row.head.where.size();
+    row.head.status = rows::status_of(row.sequence, fit.window > bases);
+    if (fit.window == 0 || fit.window == bases) return;
+    const genome::Interval window = genome::window_around(row.head.where, fit.window);
+    if (fit.window > bases) {
+        row.sequence.insert(0, static_cast<std::size_t>(-window.begin), 'N');
+        row.sequence.resize(static_cast<std::size_t>(fit.window), 'N');
+        return;
+    }
+    row.sequence =
+        row.sequence.substr(static_cast<std::size_t>(window.begin), static_cast<std::size_t>(fit.window));
+    const rows::RowStatus status = rows::status_of(row.sequence);
+    row.head.status = status == rows::RowStatus::all_n ? status : rows::RowStatus::truncated;
+}
+
+class RecordSource : public rows::RowSource {
+public:
+    RecordSource(std::filesystem::path path, rows::SequenceColumns columns, const RecordFit& fit)
+        : columns_(std::move(columns)), fit_(fit), reader_(std::move(path), columns_) {}
+    std::optional<rows::RegionRow> next() override {
+        auto record = reader_.next();
+        if (!record) return std::nullopt;
+        rows::normalise(*record, letters_, reader_.path());
+        const std::int64_t bases = std::ssize(record->sequence);
+        if (bases < fit_.shortest && !fit_.skip_invalid) {
+            throw InputError("has a sequence of " + std::to_string(bases) +
+                                 " bases; the model scores bins of " + std::to_string(fit_.shortest) +
+                                 " (--skip-invalid marks such rows and goes on)",
+                             reader_.path(), record->line);
+        }
+        rows::RegionRow row = row_of_record(record->id, ++rows_, bases, fit_);
+        row.sequence = std::move(record->sequence);
+        return row;
+    }
+    void fill(rows::RegionRow& row) const override { fit_record(row, fit_); }
+    void report() const override {
+        if (letters_.strange > 0) log_warning("{}: {}", reader_.path().string(), letters_.complaint());
+    }
+    std::int64_t total() const override {
+        std::error_code error;
+        if (!std::filesystem::is_regular_file(reader_.path(), error)) return 0;
+        rows::SequenceReader reader(reader_.path(), columns_);
+        std::int64_t count = 0;
+        while (reader.next())
+            ++count;
+        return count;
+    }
+
+private:
+    rows::SequenceColumns columns_;
+    RecordFit fit_;
+    rows::SequenceReader reader_;
+    rows::LetterCounts letters_;
+    std::int64_t rows_ = 0;
+};
+
+class RecordExamples : public rows::RowSource {
+public:
+    RecordExamples(const examples::ExampleSet& examples, std::optional<examples::Split> split,
+                   const RecordFit& fit)
+        : examples_(examples), fit_(fit), rows_(rows_of(examples, split)) {}
+    std::optional<rows::RegionRow> next() override {
+        if (next_ >= rows_.size()) return std::nullopt;
+        const std::int64_t row = rows_[next_++];
+        return row_of_record(examples_.row(row).name, row, examples_.length(row), fit_);
+    }
+    void fill(rows::RegionRow& row) const override {
+        row.sequence = examples_.sequence(row.line);
+        fit_record(row, fit_);
+    }
+    void report() const override {
+        if (rows_.empty()) log_warning("--examples holds no row of this split: the output has a header only");
+    }
+    std::int64_t total() const override { return std::ssize(rows_); }
+
+private:
+    const examples::ExampleSet& examples_;
+    RecordFit fit_;
     std::vector<std::int64_t> rows_;
     std::size_t next_ = 0;
 };
@@ -116,6 +219,16 @@ std::unique_ptr<rows::RowSource> example_source(const examples::ExampleSet& exam
                                                 std::optional<examples::Split> split,
                                                 const rows::WindowBounds& window) {
     return std::make_unique<ExampleSource>(examples, split, window);
+}
+
+std::unique_ptr<rows::RowSource> record_source(const std::filesystem::path& path,
+                                               const rows::SequenceColumns& columns, const RecordFit& fit) {
+    return std::make_unique<RecordSource>(path, columns, fit);
+}
+
+std::unique_ptr<rows::RowSource> record_source(const examples::ExampleSet& examples,
+                                               std::optional<examples::Split> split, const RecordFit& fit) {
+    return std::make_unique<RecordExamples>(examples, split, fit);
 }
 
 std::unique_ptr<rows::RowSource> sequence_source(const genome::ReferenceGenome& records) {

@@ -6,7 +6,9 @@
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/rows/row_source.hpp"
+#include "bigbird/rows/sequence_reader.hpp"
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,6 +20,23 @@ namespace bigbird::task_models {
 std::unique_ptr<rows::RowSource> example_source(const examples::ExampleSet& examples,
                                                 std::optional<examples::Split> split,
                                                 const rows::WindowBounds& window);
+
+/// How sequences without a place in a genome are read.
+struct RecordFit {
+    /// Bases of every window, cut or padded with N about the sequence's middle; 0: sequences as they are.
+    std::int64_t window = 0;
+    std::int64_t shortest = 1;  ///< shorter ones are bad_interval, or end the work
+    bool skip_invalid = false;
+};
+
+/// Records of a FASTA, CSV or TSV, "-" too. A row's contig is its id; its window's is its number, since ids
+/// may repeat. total() reads the file once more. Throws what rows::SequenceReader and normalise() do.
+std::unique_ptr<rows::RowSource> record_source(const std::filesystem::path& path,
+                                               const rows::SequenceColumns& columns, const RecordFit& fit);
+
+/// The same of an example set of Task::sequences, which must outlive the source. Without a split all rows.
+std::unique_ptr<rows::RowSource> record_source(const examples::ExampleSet& examples,
+                                               std::optional<examples::Split> split, const RecordFit& fit);
 
 /// The records of a FASTA, which must outlive the source, each as it is.
 std::unique_ptr<rows::RowSource> sequence_source(const genome::ReferenceGenome& records);

@@ -43,8 +43,14 @@ void VariantSpec::validate() const {
 }
 
 void PredictSpec::validate() const {
-    if (regions.empty() && examples.empty()) {
-        throw ConfigError("--regions with --reference, or --examples, is needed");
+    if (regions.empty() && examples.empty() && sequences.empty()) {
+        throw ConfigError(task == examples::Task::sequences
+                              ? "--sequences or --examples is needed"
+                              : "--regions with --reference, --sequences or --examples is needed");
+    }
+    if (tile > 0 && by_records()) {
+        throw ConfigError(std::string("--sequences are scored whole: leave out ") +
+                          (task == examples::Task::promoter ? "--scan" : "--tile"));
     }
     if (tile == 0 && pool && (*pool == Pool::none || task == examples::Task::promoter)) {
         throw ConfigError("--pool " + std::string(word_of(pool_choices, pool)) + " needs tiles: give " +

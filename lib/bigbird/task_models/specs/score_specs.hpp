@@ -33,7 +33,12 @@ inline constexpr Choices<std::optional<examples::Split>, 4> split_choices{
      {examples::Split::test, "test"},
      {std::nullopt, "all"}}};
 
-/// What predict-chromatin and predict-promoter are asked for.
+/// What becomes of a sequence that is longer than what the model reads.
+enum class Longer : std::uint8_t { cut, refuse };
+/// The values of --longer.
+inline constexpr Choices<Longer, 2> longer_choices{{{Longer::cut, "cut"}, {Longer::refuse, "refuse"}}};
+
+/// What predict-chromatin, predict-promoter and predict-sequences are asked for.
 struct PredictSpec : ComputeSpec {
     examples::Task task = examples::Task::chromatin;
     std::vector<std::filesystem::path> models;  ///< several: the mean of their probabilities
@@ -42,6 +47,10 @@ struct PredictSpec : ComputeSpec {
     std::vector<std::filesystem::path> references;
     rows::Anchor anchor = rows::Anchor::centre;  ///< chromatin only; promoters lie about the row's TSS
     bool skip_invalid = false;
+    /// … or sequences without a place in a genome, FASTA or a table ("-": standard input) …
+    std::filesystem::path sequences;
+    std::string sequence_column = "sequence", id_column = "id";  ///< rows::SequenceColumns
+    Longer longer = Longer::cut;                                 ///< the middle is scored, or none
     /// … or the rows of an example folder, all or those of one split.
     std::filesystem::path examples;
     std::optional<examples::Split> split;
@@ -51,6 +60,8 @@ struct PredictSpec : ComputeSpec {
     std::int64_t tile = 0;
     /// Unset: `none` for tiles, `mean` for the bins of a row that is longer than a bin.
     std::optional<Pool> pool;
+    /// Whether rows have an id and a length, and no place in a genome.
+    bool by_records() const { return !sequences.empty() || task == examples::Task::sequences; }
     /// What becomes of a region's tiles.
     Pool tile_pool() const { return tile > 0 ? pool.value_or(Pool::none) : Pool::none; }
 

@@ -40,7 +40,8 @@ std::vector<SequenceExample> records_of(const std::vector<std::string>& sequence
 std::array<int, 3> sizes(const std::vector<SequenceExample>& records, std::uint32_t label) {
     std::array<int, 3> sizes{};
     for (const SequenceExample& record : records)
-        if (record.labels.empty() || record.labels.front() == label) ++sizes[static_cast<std::size_t>(record.split)];
+        if (record.labels.empty() || record.labels.front() == label)
+            ++sizes[static_cast<std::size_t>(record.split)];
     return sizes;
 }
 

@@ -68,14 +68,16 @@ DOCTEST_TEST_CASE("sequences: tables of the splits become classes in the order o
 
 DOCTEST_TEST_CASE("sequences: FASTA files are classes, or have their labels in a table") {
     Build build;
-    build.options.fasta = {build.file("pos.fa", ">a\nAC\n>b\nGG\n"), build.file("neg.fasta", ">c\nT\n>d\nTT\n")};
+    build.options.fasta = {build.file("pos.fa", ">a\nAC\n>b\nGG\n"),
+                           build.file("neg.fasta", ">c\nT\n>d\nTT\n")};
     const ExampleSet classes = build.build();
     DOCTEST_CHECK(classes.label_table()[0].name == "neg");
     DOCTEST_CHECK(classes.class_of(0) == 1);
     DOCTEST_CHECK(classes.row(3).name == "d");
     build.options.targets =
-        build.file("t.tsv", "id\tx\ty\tset\tgroup\nd\t1\t-2.5\ttest\tg1\na\t0\t3\ttrain\tg2\nb\t1e3\t0\tval\t\n"
-                            "c\t0\t0\ttrain\tg1\nz\t0\t0\ttrain\tg1\n");
+        build.file("t.tsv",
+                   "id\tx\ty\tset\tgroup\nd\t1\t-2.5\ttest\tg1\na\t0\t3\ttrain\tg2\nb\t1e3\t0\tval\t\n"
+                   "c\t0\t0\ttrain\tg1\nz\t0\t0\ttrain\tg1\n");
     build.options.labels = "y,x";
     build.options.target = TargetKind::numbers;
     build.options.split_by = "column:set";
@@ -112,7 +114,8 @@ DOCTEST_TEST_CASE("sequences: groups and similar records stay on one side") {
     const ExampleSet examples = build.build();
     std::map<std::string, Split> splits;
     for (std::int64_t i = 0; i < examples.size(); ++i)
-        DOCTEST_CHECK(splits.emplace(examples.group(i), examples.split(i)).first->second == examples.split(i));
+        DOCTEST_CHECK(splits.emplace(examples.group(i), examples.split(i)).first->second ==
+                      examples.split(i));
     DOCTEST_CHECK(!examples.rows(Split::test).empty());
     build.options.split_by = "similarity:0.5,0.25,0.25";  // all share their only 16-mer
     DOCTEST_CHECK(build.build().rows(Split::train).size() == 200);
@@ -128,14 +131,16 @@ DOCTEST_TEST_CASE("sequences: what is wrong with a table is said with file and l
                   "t.csv:4: has the only record of class 'y': a class needs two; for numbers give --target "
                   "number");
     DOCTEST_CHECK(build.message_of(head + "a,AC,x\nb,AC,x\n") == "t.csv: has one class only, 'x'");
-    DOCTEST_CHECK(build.message_of(head + "a,MKLLIE,x\nb,AC,x\n") ==
-                  "t.csv: 4 of 8 letters stand for no nucleotide, the first 'L' in line 2: are these proteins?");
+    DOCTEST_CHECK(
+        build.message_of(head + "a,MKLLIE,x\nb,AC,x\n") ==
+        "t.csv: 4 of 8 letters stand for no nucleotide, the first 'L' in line 2: are these proteins?");
     DOCTEST_CHECK(build.message_of(">a\nAC\n") == "t.csv: is FASTA: give it as --fasta");
     std::string many = head;
     for (int i = 0; i < 2002; ++i)
         many += std::to_string(i) + ",AC," + std::to_string(i / 2) + "\n";
-    DOCTEST_CHECK(build.message_of(many) == "t.csv:2002: has class number 1001, '1000': at most 1000 are learned; "
-                                            "for numbers give --target number");
+    DOCTEST_CHECK(build.message_of(many) ==
+                  "t.csv:2002: has class number 1001, '1000': at most 1000 are learned; "
+                  "for numbers give --target number");
     build.options.test = build.file("test.csv", head + "a,AC,z\nb,AC,z\n");
     DOCTEST_CHECK(build.message_of(head + "a,AC,x\nb,AC,x\n") ==
                   "test.csv:2: has class 'z' in test, which train lacks");
@@ -158,9 +163,10 @@ DOCTEST_TEST_CASE("sequences: options that do not go together are refused") {
     DOCTEST_CHECK(message({}) == "--table or --fasta is needed, and not both");
     DOCTEST_CHECK(message({.fasta = {"a"}}) ==
                   "--fasta takes a file per class, or --targets, a table of ids and labels");
-    DOCTEST_CHECK(message({.fasta = {"a", "b"}, .target = TargetKind::numbers}) ==
-                  "--fasta with a file per class has no columns: leave out --labels, --target and --group-column, "
-                  "or give --targets");
+    DOCTEST_CHECK(
+        message({.fasta = {"a", "b"}, .target = TargetKind::numbers}) ==
+        "--fasta with a file per class has no columns: leave out --labels, --target and --group-column, "
+        "or give --targets");
     DOCTEST_CHECK(message({.table = "t", .labels = "a,b", .target = TargetKind::classes}) ==
                   "--target classes takes one column: give --label-column instead of --labels");
     DOCTEST_CHECK(message({.table = "t", .test = "u", .split_by = "fraction"}) ==

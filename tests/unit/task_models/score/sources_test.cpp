@@ -110,3 +110,34 @@ DOCTEST_TEST_CASE("sources: the records of a FASTA, each as it is") {
     DOCTEST_CHECK(row->head.status == rows::RowStatus::all_n);
     DOCTEST_CHECK_FALSE(source->next().has_value());
 }
+
+DOCTEST_TEST_CASE("sources: sequences of a table are cut or padded about their middle") {
+    const TempDir folder;
+    write_file(folder / "t.csv", "id,sequence\nx,ACGTACG\nx,AC\ny,NNNNANNNNN\n");
+    const auto rows_with = [&](const task_models::RecordFit& fit) {
+        const auto source = task_models::record_source(folder / "t.csv", {}, fit);
+        DOCTEST_CHECK(source->total() == 3);
+        std::vector<rows::RegionRow> rows;
+        while (std::optional<rows::RegionRow> row = source->next()) {
+            source->fill(*row);
+            rows.push_back(std::move(*row));
+        }
+        return rows;
+    };
+    const auto cut = rows_with({.window = 4});
+    DOCTEST_CHECK(cut[0].sequence == "CGTA");
+    DOCTEST_CHECK(cut[0].head.status == rows::RowStatus::truncated);
+    DOCTEST_CHECK(cut[0].head.where == genome::Interval{"x", 0, 7});
+    DOCTEST_CHECK(cut[0].window.contig == "1");
+    DOCTEST_CHECK(cut[1].sequence == "NACN");
+    DOCTEST_CHECK(cut[1].head.status == rows::RowStatus::padded);
+    DOCTEST_CHECK(cut[1].window.contig == "2");
+    DOCTEST_CHECK(cut[2].sequence == "NANN");
+    DOCTEST_CHECK(cut[2].head.n_fraction == 0.9);
+    const auto whole = rows_with({.shortest = 3, .skip_invalid = true});
+    DOCTEST_CHECK(whole[0].sequence == "ACGTACG");
+    DOCTEST_CHECK(whole[1].head.status == rows::RowStatus::bad_interval);
+    DOCTEST_CHECK(whole[2].head.status == rows::RowStatus::has_n);
+    DOCTEST_CHECK(rows_with({.window = 2})[2].sequence == "NA");
+    DOCTEST_CHECK(rows_with({.window = 1})[2].head.status == rows::RowStatus::all_n);
+}
