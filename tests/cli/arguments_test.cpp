@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string model = test_data("models/chromatin-22"), genome = test_data("genome/22.fa.gz"),
+const std::string model = test_data("models/chromatin-grch37"), genome = test_data("genome/22.fa.gz"),
                   regions = test_data("models/example.bed"), tokenizer = test_data("tokenizer/small.model");
 
 ProgramResult predict(const std::string& output, std::vector<std::string> more) {

@@ -40,7 +40,7 @@ DOCTEST_TEST_CASE("info: --check reads every weight") {
 
 DOCTEST_TEST_CASE("info: --check reads the calibration and the labels of a task model") {
     const TempDir folder;
-    std::filesystem::copy(test_data("models/chromatin-22"), folder / "model");
+    std::filesystem::copy(test_data("models/chromatin-grch37"), folder / "model");
     const std::string model = (folder / "model").string();
     DOCTEST_CHECK(run_program({"info", "--check", model}).code == 0);
     write_file(folder / "model/calibration.json", R"({"format": 1, "temperature": -1, "biases": []})");
@@ -54,7 +54,7 @@ DOCTEST_TEST_CASE("info: --check reads the calibration and the labels of a task 
 
 DOCTEST_TEST_CASE("info: a model's files that are links to themselves are bad input") {
     const TempDir folder;
-    std::filesystem::copy(test_data("models/chromatin-22"), folder / "model");
+    std::filesystem::copy(test_data("models/chromatin-grch37"), folder / "model");
     for (const char* name : {"model.safetensors", "config.json"}) {
         std::filesystem::remove(folder / "model" / name);
         std::filesystem::create_symlink(name, folder / "model" / name);
@@ -68,7 +68,7 @@ DOCTEST_TEST_CASE("info: a model's files that are links to themselves are bad in
 DOCTEST_TEST_CASE("info: a model's files that are pipes are bad input, and not waited for") {
     for (const char* name : {"model.safetensors", "config.json", "labels.tsv", "calibration.json"}) {
         const TempDir folder;
-        std::filesystem::copy(test_data("models/chromatin-22"), folder / "model");
+        std::filesystem::copy(test_data("models/chromatin-grch37"), folder / "model");
         std::filesystem::remove(folder / "model" / name);
         DOCTEST_REQUIRE(::mkfifo((folder / "model" / name).c_str(), 0600) == 0);
         const ProgramResult result = run_program({"info", "--check", (folder / "model").string()});

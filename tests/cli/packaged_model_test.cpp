@@ -36,11 +36,11 @@ Table read_table(const std::filesystem::path& path) {
 }
 
 Table expected_scores() {
-    return read_table(test_data("models/chromatin-22.scores.tsv"));
+    return read_table(test_data("models/chromatin-grch37.scores.tsv"));
 }
 
 ProgramResult score(const std::string& output, const std::string& strand) {
-    return run_program({"predict-chromatin", "--model", test_data("models/chromatin-22").string(),
+    return run_program({"predict-chromatin", "--model", test_data("models/chromatin-grch37").string(),
                         "--reference", test_data("genome/22.fa.gz").string(), "--regions",
                         test_data("models/example.bed").string(), "--reverse-complement", strand, "--device",
                         "cpu", "--output", output});
@@ -59,7 +59,7 @@ double largest_difference(const Table& scores, const Table& expected) {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("chromatin-22: scores a BED file as stored") {
+DOCTEST_TEST_CASE("chromatin-grch37: scores a BED file as stored") {
     const TempDir folder;
     const std::string output = (folder / "scores.tsv").string();
     const ProgramResult result = score(output, "average");
@@ -73,15 +73,15 @@ DOCTEST_TEST_CASE("chromatin-22: scores a BED file as stored") {
     DOCTEST_CHECK(largest_difference(scores, expected) < 1e-4);
 }
 
-DOCTEST_TEST_CASE("chromatin-22: the strands count") {
+DOCTEST_TEST_CASE("chromatin-grch37: the strands count") {
     const TempDir folder;
     const std::string output = (folder / "scores.tsv").string();
     DOCTEST_REQUIRE(score(output, "none").code == 0);
     DOCTEST_CHECK(largest_difference(read_table(output), expected_scores()) > 1e-3);
 }
 
-DOCTEST_TEST_CASE("chromatin-22: its card names the weights that lie beside it") {
-    const std::string card = read_file(test_data("models/chromatin-22/README.md"));
+DOCTEST_TEST_CASE("chromatin-grch37: its card names the weights that lie beside it") {
+    const std::string card = read_file(test_data("models/chromatin-grch37/README.md"));
     DOCTEST_CHECK(card.starts_with("---\nlicense: apache-2.0\n"));
     const TempDir folder;
     const std::string output = (folder / "scores.tsv").string();

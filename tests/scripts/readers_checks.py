@@ -28,7 +28,7 @@ def recipes():
 def predict(program, rows, *more):
     Path("rows.bed").write_text(rows)
     data = ROOT / "test_data"
-    words = ["predict-chromatin", "--model", data / "models/chromatin-22", "--reference", data / "genome/22.fa.gz", "--regions", "rows.bed"]
+    words = ["predict-chromatin", "--model", data / "models/chromatin-grch37", "--reference", data / "genome/22.fa.gz", "--regions", "rows.bed"]
     subprocess.run([program, *words, "--skip-invalid", "--quiet", *more], check=True)
 
 

@@ -9,6 +9,6 @@ cmake --build build --parallel "${CPU_COUNT:-2}" --target bigbird-dna
 cmake --install build --component runtime
 
 share=$PREFIX/share/bigbird-dna
-mkdir -p "$share/models/chromatin-22" "$share/example"
-install -m 644 test_data/models/chromatin-22/* "$share/models/chromatin-22/"
+mkdir -p "$share/models/chromatin-grch37" "$share/example"
+install -m 644 test_data/models/chromatin-grch37/* "$share/models/chromatin-grch37/"
 install -m 644 test_data/models/example.bed test_data/genome/22.fa.gz "$share/example/"

@@ -47,7 +47,7 @@ constexpr const char* softmax = "probabilities = softmax(logits / temperature + 
 DOCTEST_TEST_CASE("task_files: labels and calibration that fit the network") {
     DOCTEST_CHECK(finding("labels.tsv", labels).empty());
     DOCTEST_CHECK(finding("calibration.json", calibration_of(logistic, "[0, 1]")).empty());
-    DOCTEST_CHECK(check_task_files(test_data("models/chromatin-22")));
+    DOCTEST_CHECK(check_task_files(test_data("models/chromatin-grch37")));
 }
 
 DOCTEST_TEST_CASE("task_files: a model for no task has none to check") {
