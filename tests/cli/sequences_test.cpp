@@ -42,8 +42,10 @@ struct WindowModel {
     }
     /// The table of scores.
     ProgramResult predict(const std::vector<std::string>& more, const std::string& input = {}) const {
-        std::vector<std::string> words{"predict",  "--model",   (folder / "model").string(), "--device", "cpu",
-                                       "--quiet",  "--threads", "1",                         "--output", "-"};
+        std::vector<std::string> words{"predict",   "--model", (folder / "model").string(),
+                                       "--device",  "cpu",     "--quiet",
+                                       "--threads", "1",       "--output",
+                                       "-"};
         words.insert(words.end(), more.begin(), more.end());
         return run_program(words, input);
     }
@@ -55,7 +57,8 @@ DOCTEST_TEST_CASE("sequences: a sequence that is a region's window has its score
     const WindowModel model;
     std::string bed, fasta, table = "sequence,id\n";
     for (int begin = 0; begin + 200 <= 2000; begin += 150) {
-        const std::string id = "r" + std::to_string(begin), sequence = model.dna.substr(static_cast<std::size_t>(begin), 200);
+        const std::string id = "r" + std::to_string(begin),
+                          sequence = model.dna.substr(static_cast<std::size_t>(begin), 200);
         bed += "c\t" + std::to_string(begin) + "\t" + std::to_string(begin + 200) + "\t" + id + "\n";
         fasta += ">" + id + " of c\n" + sequence.substr(0, 70) + "\n" + sequence.substr(70) + "\n";
         table += sequence + "," + id + "\n";
@@ -66,7 +69,8 @@ DOCTEST_TEST_CASE("sequences: a sequence that is a region's window has its score
     const auto records = model.predict({"--sequences", "-"}, fasta);
     DOCTEST_CAPTURE(records.err);
     DOCTEST_REQUIRE(records.code == 0);
-    DOCTEST_CHECK(contains(records.out, "\n#id\tlength\tstatus\tn_fraction\tlabel0\tlabel1\nr0\t200\tok\t0\t0."));
+    DOCTEST_CHECK(
+        contains(records.out, "\n#id\tlength\tstatus\tn_fraction\tlabel0\tlabel1\nr0\t200\tok\t0\t0."));
     DOCTEST_CHECK(behind_columns(records.out, 4) == behind_columns(regions.out, 8));
     DOCTEST_CHECK(model.predict({"--sequences", "-"}, table).out == records.out);
 }
@@ -85,11 +89,13 @@ DOCTEST_TEST_CASE("sequences: longer ones are cut about their middle or refused,
     DOCTEST_CHECK(contains(result.err, "1 sequences are longer than what the model reads"));
     const auto refused = model.predict({"--sequences", "-", "--longer", "refuse"}, ">long\n" + longer + "\n");
     DOCTEST_CHECK(refused.code == 3);
-    DOCTEST_CHECK(refused.err == "bigbird-dna: error: the sequence 'long' of 300 bases is longer than what the "
-                                 "model reads; --longer cut scores its middle\n");
+    DOCTEST_CHECK(refused.err ==
+                  "bigbird-dna: error: the sequence 'long' of 300 bases is longer than what the "
+                  "model reads; --longer cut scores its middle\n");
     const auto protein = model.predict({"--sequences", "-"}, ">p\nMELLIF\n");
-    DOCTEST_CHECK(contains(protein.err, "5 of 6 letters stand for no nucleotide, the first 'E' in line 1: are "
-                                        "these proteins?"));
+    DOCTEST_CHECK(contains(protein.err,
+                           "5 of 6 letters stand for no nucleotide, the first 'E' in line 1: are "
+                           "these proteins?"));
 }
 
 DOCTEST_TEST_CASE("sequences: a bin model scores them as the whole contigs that they are") {
@@ -98,9 +104,10 @@ DOCTEST_TEST_CASE("sequences: a bin model scores them as the whole contigs that 
     write_file(fasta, ">a\n" + random_dna(500, 3) + "\n>b\n" + random_dna(1000, 4) + "\n");
     write_file(folder / "r.bed", "a\t0\t500\nb\t0\t1000\n");
     const auto predict = [&](const std::vector<std::string>& more) {
-        std::vector<std::string> words{"predict", "--model",   test_data("models/chromatin-22").string(), "--pool",
-                                       "max",     "--device",  "cpu",
-                                       "--quiet", "--threads", "1", "--output", "-"};
+        std::vector<std::string> words{"predict", "--model",  test_data("models/chromatin-22").string(),
+                                       "--pool",  "max",      "--device",
+                                       "cpu",     "--quiet",  "--threads",
+                                       "1",       "--output", "-"};
         words.insert(words.end(), more.begin(), more.end());
         return run_program(words);
     };
@@ -110,11 +117,13 @@ DOCTEST_TEST_CASE("sequences: a bin model scores them as the whole contigs that 
     DOCTEST_REQUIRE(records.code == 0);
     DOCTEST_CHECK(behind_columns(records.out, 4) == behind_columns(regions.out, 8));
     write_file(fasta, ">a\nACGT\n");
-    DOCTEST_CHECK(predict({"--sequences", fasta}).err ==
-                  "bigbird-dna: error: " + fasta +
-                      ":1: has a sequence of 4 bases; the model scores bins of 200 (--skip-invalid marks such rows "
-                      "and goes on)\n");
-    DOCTEST_CHECK(contains(predict({"--sequences", fasta, "--skip-invalid"}).out, "\na\t4\tbad_interval\tNA\tNA\t"));
+    DOCTEST_CHECK(
+        predict({"--sequences", fasta}).err ==
+        "bigbird-dna: error: " + fasta +
+            ":1: has a sequence of 4 bases; the model scores bins of 200 (--skip-invalid marks such rows "
+            "and goes on)\n");
+    DOCTEST_CHECK(
+        contains(predict({"--sequences", fasta, "--skip-invalid"}).out, "\na\t4\tbad_interval\tNA\tNA\t"));
     DOCTEST_CHECK(predict({"--sequences", fasta, "--tile", "200"}).err ==
                   "bigbird-dna: error: --sequences are scored whole: leave out --tile\n");
 }
@@ -133,20 +142,25 @@ DOCTEST_TEST_CASE("sequences: from a table to scores of classes, in parts and wh
     run({"finetune", "--examples", examples, "--architecture", "kmer-logistic", "--output", model});
     run({"predict", "--model", model, "--sequences", table, "--output", scores, "--output", folder / "s.csv",
          "--output", folder / "s.npy", "--output", folder / "s.h5"});
-    DOCTEST_CHECK(contains(read_file(scores), "\n#id\tlength\tstatus\tn_fraction\tclass\tother\tpromoter\nXKR3_2\t300\tok\t0\t"));
-    DOCTEST_CHECK(read_file(folder / "s.csv").starts_with("id,length,status,n_fraction,class,other,promoter\nXKR3_2,300,ok,0,"));
-    run({"predict", "--model", model, "--examples", examples, "--split", "test", "--output", folder / "test.tsv"});
+    DOCTEST_CHECK(
+        contains(read_file(scores),
+                 "\n#id\tlength\tstatus\tn_fraction\tclass\tother\tpromoter\nXKR3_2\t300\tok\t0\t"));
+    DOCTEST_CHECK(read_file(folder / "s.csv")
+                      .starts_with("id,length,status,n_fraction,class,other,promoter\nXKR3_2,300,ok,0,"));
+    run({"predict", "--model", model, "--examples", examples, "--split", "test", "--output",
+         folder / "test.tsv"});
     std::istringstream rows(behind_columns(read_file(folder / "test.tsv"), 0));
     int count = 0;
     for (std::string line; std::getline(rows, line); ++count)
         DOCTEST_CHECK(contains(read_file(scores), "\n" + line + "\n"));
     DOCTEST_CHECK(count > 30);
     for (const char* part : {"1", "2", "3"})
-        run({"predict", "--model", model, "--sequences", table, "--shard", std::string(part) + "/3", "--output",
-             (folder / part).string() + ".tsv"});
+        run({"predict", "--model", model, "--sequences", table, "--shard", std::string(part) + "/3",
+             "--output", (folder / part).string() + ".tsv"});
     run({"merge", folder / "1.tsv", folder / "2.tsv", folder / "3.tsv", "--output", folder / "m.tsv"});
     DOCTEST_CHECK(read_file(folder / "m.tsv") == read_file(scores));
-    const auto track = run_program({"predict", "--model", model, "--sequences", table, "--output", folder / "t.bw"});
+    const auto track =
+        run_program({"predict", "--model", model, "--sequences", table, "--output", folder / "t.bw"});
     DOCTEST_CHECK(track.code == 2);
     DOCTEST_CHECK(contains(track.err, "a track needs scores of places; write .tsv, .npy or .h5"));
 }

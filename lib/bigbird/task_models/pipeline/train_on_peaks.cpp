@@ -89,13 +89,14 @@ Json fixed_options(const TrainSpec& spec) {
         return given.empty() ? Json("by rule") : Json(given);
     };
     const std::int64_t steps = spec.model.learning_rate.total_steps;
+    const std::string& config = spec.model.bins.config;
     Json options{{"--peaks", peaks_checksum(spec.examples.peaks)},
                  {"--reference", reference_checksum(spec.examples.references)},
                  {"--include", regions_checksum(spec.examples.include)},
                  {"--exclude", regions_checksum(spec.examples.exclude)},
                  {"--validation", texts(spec.examples.validation)},
                  {"--test", texts(spec.examples.test)},
-                 {"--config", spec.model.bins.config},
+                 {"--config", fs::is_regular_file(config) ? "sha256:" + checksum_of(config) : config},
                  {"--min-positives", spec.min_positives},
                  {"--seed", spec.model.seed}};
     options[steps > 0 ? "--steps" : "--epochs"] = steps > 0 ? Json(steps) : Json(spec.model.epochs);
