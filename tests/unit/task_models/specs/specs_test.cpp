@@ -154,13 +154,12 @@ DOCTEST_TEST_CASE("specs: the learning rate follows the network's width, or is w
 }
 
 DOCTEST_TEST_CASE("specs: rows come from somewhere, tiles are pooled, and whole rows have a summit") {
-    const std::string nowhere = "--regions with --reference, or --";
     check<PredictSpec>(
-        {}, [](auto&) {}, nowhere + "examples, is needed");
+        {}, [](auto&) {}, "--regions with --reference, --sequences or --examples is needed");
     check<PredictSpec>(
         {}, [](auto& spec) { spec.examples = "folder"; }, accepted);
     check<EmbedSpec>(
-        {}, [](auto&) {}, nowhere + "sequences, is needed");
+        {}, [](auto&) {}, "--regions with --reference, or --sequences, is needed");
     check<EmbedSpec>(
         {}, [](auto& spec) { spec.sequences = "s.fa"; }, accepted);
     check<EmbedSpec>(
