@@ -138,6 +138,6 @@ DOCTEST_TEST_CASE("sources: sequences of a table are cut or padded about their m
     DOCTEST_CHECK(whole[0].sequence == "ACGTACG");
     DOCTEST_CHECK(whole[1].head.status == rows::RowStatus::bad_interval);
     DOCTEST_CHECK(whole[2].head.status == rows::RowStatus::has_n);
-    DOCTEST_CHECK(rows_with({.window = 2})[2].sequence == "NA");
+    DOCTEST_CHECK(rows_with({.window = 2})[2].sequence == "AN");
     DOCTEST_CHECK(rows_with({.window = 1})[2].head.status == rows::RowStatus::all_n);
 }
