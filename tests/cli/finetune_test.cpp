@@ -255,14 +255,15 @@ DOCTEST_TEST_CASE("finetune: options that the chosen model does not read are ref
             "--learning-rate has no effect with --architecture kmer-ridge: it is for models that are trained "
             "step by step");
     refused({"gkm-svm", "--penalty", "1"},
-            "--penalty has no effect with --architecture gkm-svm: it is for kmer-ridge");
+            "--penalty has no effect with --architecture gkm-svm: it is for kmer-ridge, kmer-logistic and "
+            "bigbird-sequence");
     refused({"deepsea", "--head", "linear"},
             "--head has no effect with --architecture deepsea: it is for --architecture bigbird");
     refused({"deepsea", "--shift", "1"},
             "--shift has no effect with --architecture deepsea: it is for bin models (--architecture "
             "bigbird-bins, --head bins)");
     refused({"bigbird", "--head", "bins", "--motifs", "1"},
-            "--motifs has no effect with --head bins: it is for bigbird-bins");
+            "--motifs has no effect with --head bins: it is for bigbird-bins and bigbird-sequence");
     refused({"bigbird-bins", "--cost", "2"},
             "--cost has no effect with --architecture bigbird-bins: it is for gkm-svm");
 }
