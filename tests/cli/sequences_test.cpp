@@ -104,7 +104,7 @@ DOCTEST_TEST_CASE("sequences: a bin model scores them as the whole contigs that 
     write_file(fasta, ">a\n" + random_dna(500, 3) + "\n>b\n" + random_dna(1000, 4) + "\n");
     write_file(folder / "r.bed", "a\t0\t500\nb\t0\t1000\n");
     const auto predict = [&](const std::vector<std::string>& more) {
-        std::vector<std::string> words{"predict", "--model",  test_data("models/chromatin-22").string(),
+        std::vector<std::string> words{"predict", "--model",  test_data("models/chromatin-grch37").string(),
                                        "--pool",  "max",      "--device",
                                        "cpu",     "--quiet",  "--threads",
                                        "1",       "--output", "-"};
