@@ -132,6 +132,86 @@ def interval(rng, shift, rows=200, clip=None):
     return {"estimate": estimate, "resampled": resampled.tolist(), "low": low, "high": high}
 
 
+def of_classes(truth, scores, threshold=None):
+    called = scores.argmax(1) if threshold is None else (scores[:, 1] >= threshold).astype(int)
+    one_hot = np.eye(scores.shape[1])[truth]
+    two = scores.shape[1] == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a class that no row is called
+        f1 = metrics.f1_score(truth, called, average="macro")
+    return {
+        "accuracy": metrics.accuracy_score(truth, called),
+        "mcc": metrics.matthews_corrcoef(truth, called),
+        "f1_macro": f1,
+        "auroc": metrics.roc_auc_score(truth, scores[:, 1]) if two else metrics.roc_auc_score(one_hot, scores, average="macro"),
+        "auprc": metrics.average_precision_score(truth, scores[:, 1]) if two else metrics.average_precision_score(one_hot, scores, average="macro"),
+    }
+
+
+def of_labels(truth, scores, threshold=0.5):
+    called = (scores >= threshold).astype(int)
+    return {
+        "accuracy": float((called == truth).mean()),
+        "mcc": float(np.mean([metrics.matthews_corrcoef(t, c) for t, c in zip(truth.T, called.T)])),
+        "f1_macro": metrics.f1_score(truth, called, average="macro"),
+        "auroc": metrics.roc_auc_score(truth, scores, average="macro"),
+        "auprc": metrics.average_precision_score(truth, scores, average="macro"),
+    }
+
+
+def of_numbers(truth, scores):
+    return {
+        "pearson": float(np.mean([stats.pearsonr(t, s)[0] for t, s in zip(truth.T, scores.T)])),
+        "spearman": float(np.mean([stats.spearmanr(t, s)[0] for t, s in zip(truth.T, scores.T)])),
+        "r2": metrics.r2_score(truth, scores, multioutput="uniform_average"),
+        "mse": metrics.mean_squared_error(truth, scores),
+    }
+
+
+def sequence_case(name, target, figures, truth, scores, rng, **more):
+    """Figures of all rows, and of rows that are repeated as the weights say, as a resample repeats them."""
+    scores = np.float64(np.float32(scores))
+    weights = rng.integers(0, 3, len(truth))
+    again = np.repeat(np.arange(len(truth)), weights)
+    return {
+        "name": name,
+        "target": target,
+        "truth": truth.tolist(),
+        "scores": scores.tolist(),
+        **more,
+        "figures": figures(truth, scores, **more),
+        "weights": weights.tolist(),
+        "weighted": figures(truth[again], scores[again], **more),
+    }
+
+
+def sequence_cases():
+    rng = np.random.default_rng(40)
+
+    def classes(rows, count, grid):
+        truth = rng.choice(count, rows, p=np.arange(1, count + 1) / np.arange(1, count + 1).sum())
+        scores = special.softmax(rng.normal(1.2 * np.eye(count)[truth], 1), axis=1)
+        return truth, np.round(scores * grid) / grid if grid else scores
+
+    truth, scores = classes(120, 2, 20)
+    cases = [
+        sequence_case("two classes", "classes", of_classes, truth, scores, rng),
+        sequence_case("two classes at a threshold", "classes", of_classes, truth, scores, rng, threshold=0.7),
+        sequence_case("four classes", "classes", of_classes, *classes(150, 4, None), rng),
+    ]
+    never = special.softmax(np.append(cases[-1]["scores"], np.full((150, 1), -9.0), 1), axis=1)
+    never[:, :4] = np.array(cases[-1]["scores"])
+    never[:, 3] = 0.01  # a class that no row is called
+    cases.append(sequence_case("a class that none is called", "classes", of_classes, np.array(cases[-1]["truth"]), never[:, :4], rng))
+    labels = (rng.random((100, 3)) < [0.5, 0.2, 0.4]).astype(int)
+    scores = np.clip(np.round(rng.normal(0.35 + 0.3 * labels, 0.25), 2), 0, 1)
+    cases.append(sequence_case("three labels", "labels", of_labels, labels, scores, rng))
+    numbers = np.round(rng.normal(0, [1, 50], (90, 2)), 1)
+    predicted = np.float64(np.round(np.float32(numbers * 0.7 + rng.normal(0, [0.6, 40], (90, 2))), 1))
+    cases.append(sequence_case("two numbers", "numbers", of_numbers, np.float64(np.float32(numbers)), predicted, rng))
+    return cases
+
+
 def main():
     warnings.simplefilter("error")
     rng = np.random.default_rng(919)
@@ -174,6 +254,9 @@ def main():
             softmax_calibration("five labels, overconfident", rng, 120, 4.0, [1.0, 0.0, -1.0, 0.0, 0.5], [0.2] * 5),
         ]
         json.dump({"made_with": f"scipy {scipy.__version__}, scikit-learn {sklearn.__version__}", "cases": cases}, out)
+        out.write("\n")
+    with open(folder / "sequences.json", "w") as out:
+        json.dump({"made_with": f"scipy {scipy.__version__}, scikit-learn {sklearn.__version__}", "cases": sequence_cases()}, out)
         out.write("\n")
 
 

@@ -5,6 +5,8 @@
 #include "support/testing.hpp"
 #include "task_models/tiny_task.hpp"
 
+#include "bigbird/core/formats/json_file.hpp"
+
 #include <sstream>
 
 using namespace bigbird::testing;
@@ -159,6 +161,14 @@ DOCTEST_TEST_CASE("sequences: from a table to scores of classes, in parts and wh
              "--output", (folder / part).string() + ".tsv"});
     run({"merge", folder / "1.tsv", folder / "2.tsv", folder / "3.tsv", "--output", folder / "m.tsv"});
     DOCTEST_CHECK(read_file(folder / "m.tsv") == read_file(scores));
+    run({"evaluate", "--scores", scores, "--examples", examples, "--output", folder / "v.json", "--output",
+         folder / "v.tsv", "--output", folder / "v.csv", "--output", folder / "v.html"});
+    const auto figures = bigbird::read_json(folder / "v.json");
+    DOCTEST_CHECK(figures["target"] == "classes");
+    DOCTEST_CHECK(figures["auroc"].get<double>() > 0.6);
+    DOCTEST_CHECK(figures["auroc_low"].get<double>() < figures["auroc"].get<double>());
+    DOCTEST_CHECK(read_file(folder / "v.csv").starts_with("figure,of,value,low,high\naccuracy,all,"));
+    DOCTEST_CHECK(contains(read_file(folder / "v.html"), "<h2>Confusion</h2>"));
     const auto track =
         run_program({"predict", "--model", model, "--sequences", table, "--output", folder / "t.bw"});
     DOCTEST_CHECK(track.code == 2);

@@ -143,6 +143,7 @@ void add_commands(Program& program, const Tensors& tensors, const Runner<InfoOpt
     if constexpr (all) setup_build_sequences(program, here);
     setup_finetune(program, Task::sequences, tensors);
     setup_predict(program, Task::sequences, tensors);
+    if constexpr (all) setup_evaluate(program, Task::sequences, here);
     setup_finetune_tokens(program, tensors);
     setup_predict_tokens(program, tensors);
     if constexpr (all) setup_evaluate_tokens(program, here);

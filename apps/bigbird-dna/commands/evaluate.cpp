@@ -8,6 +8,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/evaluation/evaluate_scores.hpp"
+#include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 #include "bigbird/model/files/model_card.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/task_models/files/card_figures.hpp"
@@ -65,6 +66,9 @@ void add_report_options(CLI::App& command, EvaluateOptions& options) {
         ->type_name("PATH")
         ->group("Output");
     command.add_flag("-f,--force", options.force, "Replace an output that exists")->group("Output");
+}
+
+void add_model_card_option(CLI::App& command, EvaluateOptions& options) {
     command
         .add_option("--model-card", options.model_card,
                     "Write the figures of the first table into README.md of this model folder, in place of "
@@ -98,6 +102,8 @@ void check_model_card(const EvaluateOptions& options) {
 }
 
 void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
+    add_interval_options(command, options.request.options);
+    add_model_card_option(command, options);
     const auto set_threshold = [&options](const std::string& text) {
         options.request.threshold = evaluation::parse_threshold_rule(text);
     };
@@ -132,6 +138,8 @@ void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
 }
 
 void add_chromatin_options(CLI::App& command, EvaluateOptions& options) {
+    add_interval_options(command, options.request.options);
+    add_model_card_option(command, options);
     command
         .add_option("--min-positives", options.request.options.min_positives,
                     "Labels with fewer positive rows do not count in means and medians")
@@ -139,6 +147,19 @@ void add_chromatin_options(CLI::App& command, EvaluateOptions& options) {
         ->type_name("N");
     command.add_flag("--published", options.request.published,
                      "Set the figures that DeepSEA published for its 919 labels beside ours");
+}
+
+void add_sequences_options(CLI::App& command, EvaluateOptions& options) {
+    add_resamples_option(command, options.request.options);
+    const auto set_threshold = [&options](const double& threshold) {
+        options.request.threshold = {evaluation::ThresholdRule::Kind::given, threshold};
+    };
+    command
+        .add_option_function<double>(
+            "--threshold", set_threshold,
+            "Score from which on a row is called the second of two classes, or has a label")
+        ->default_str("the most probable class; 0.5 for labels")
+        ->type_name("SCORE");
 }
 
 /// What tells the tasks apart.
@@ -162,6 +183,18 @@ const TaskCommand task_commands[] = {
        {"The same as a page for browsers, and as JSON",
         "bigbird-dna evaluate-promoter --scores promoter/held_out.tsv.gz --examples promoter/examples "
         "--output promoter.html --output promoter.json"}}}},
+    {examples::Task::sequences,
+     "evaluate-sequences",
+     "Sequences",
+     "How well scores tell classes and labels, or match numbers: MCC, AUROC, Pearson's r and more",
+     add_sequences_options,
+     {"--scores", "--examples", "--split", "--threshold", "--output", "--force"},
+     {{{"Figures of held-out sequences, as JSON",
+        "bigbird-dna evaluate-sequences --scores test.tsv.gz --examples my-sequences --output "
+        "sequences.json"},
+       {"Two models compared, as a page for browsers",
+        "bigbird-dna evaluate-sequences --scores kmers=kmers.tsv --scores network=test.tsv.gz --examples "
+        "my-sequences --output sequences.html"}}}},
     {examples::Task::chromatin,
      "evaluate-chromatin",
      "Chromatin",
@@ -187,7 +220,6 @@ void setup_evaluate(Program& program, examples::Task task, Runner<EvaluateOption
     CLI::App& command =
         program.add(by_task.name, by_task.group, by_task.description, options, std::move(run));
     add_input_options(command, request);
-    add_interval_options(command, request.options);
     add_seed_option(command, request.options.seed);
     add_threads_option(command, request.options.threads);
     add_report_options(command, *options);
@@ -195,6 +227,23 @@ void setup_evaluate(Program& program, examples::Task task, Runner<EvaluateOption
     add_examples(command, by_task.examples);
     show_first(command, by_task.common);
 }
+
+namespace {
+
+/// Logs the report and writes it to all outputs, or to none.
+template <typename Report>
+void write_reports(const Report& report, const EvaluateOptions& options, Overwrite overwrite) {
+    for (const std::string& line : evaluation::to_lines(report)) {
+        log_info("{}", line);
+    }
+    std::vector<std::unique_ptr<genome::TextOutput>> reports;
+    for (const std::filesystem::path& output : options.outputs) {
+        reports.push_back(evaluation::write_report(report, output, overwrite));
+    }
+    genome::commit_together(reports);
+}
+
+}  // namespace
 
 int run(const EvaluateOptions& options) {
     const Overwrite overwrite = options.force ? Overwrite::allow : Overwrite::refuse;
@@ -204,16 +253,13 @@ int run(const EvaluateOptions& options) {
     check_model_card(options);
     evaluation::EvaluationRequest request = options.request;
     request.options.threads = resolve_threads(request.options.threads);
+    if (request.task == examples::Task::sequences) {
+        write_reports(evaluation::evaluate_sequences(request), options, overwrite);
+        return 0;
+    }
     if (!options.scan.scores.empty()) request.scan = options.scan;
     const evaluation::EvaluationReport report = evaluation::evaluate_scores(request);
-    for (const std::string& line : evaluation::to_lines(report)) {
-        log_info("{}", line);
-    }
-    std::vector<std::unique_ptr<genome::TextOutput>> reports;
-    for (const std::filesystem::path& output : options.outputs) {
-        reports.push_back(evaluation::write_report(report, output, overwrite));
-    }
-    genome::commit_together(reports);
+    write_reports(report, options, overwrite);
     if (!options.model_card.empty()) {
         model::add_to_card(options.model_card, task_models::card_figures(request.task, request.split,
                                                                          report.files.front().evaluation));

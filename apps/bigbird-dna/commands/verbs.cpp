@@ -100,11 +100,12 @@ void setup_predict_verb(Program& program) {
 }
 
 void setup_evaluate_verb(Program& program) {
-    add_examples(program.add_verb("evaluate", "Tasks",
-                                  "Compare scores with the labels of examples: AUROC, AUPRC and more.\n"
-                                  "The examples name the task; evaluate-TASK --help tells more of each.",
-                                  {"chromatin", "promoter", "tokens"}, by_examples_or("--labels")),
-                 evaluate_examples);
+    add_examples(
+        program.add_verb("evaluate", "Tasks",
+                         "Compare scores with the labels of examples: AUROC, AUPRC, MCC and more.\n"
+                         "The examples name the task; evaluate-TASK --help tells more of each.",
+                         {"chromatin", "promoter", "sequences", "tokens"}, by_examples_or("--labels")),
+        evaluate_examples);
 }
 
 }  // namespace bigbird::cli

@@ -173,18 +173,21 @@ void add_device_option(CLI::App& command, std::string& device) {
         ->group("Resources");
 }
 
-void add_interval_options(CLI::App& command, evaluation::EvaluationOptions& options) {
-    const char* group = "Intervals";
+void add_resamples_option(CLI::App& command, evaluation::EvaluationOptions& options) {
     command.add_option("--resamples", options.resamples, "Bootstrap samples for 95 % intervals; 0: none")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
-        ->group(group);
+        ->group("Intervals");
+}
+
+void add_interval_options(CLI::App& command, evaluation::EvaluationOptions& options) {
+    add_resamples_option(command, options);
     command
         .add_option("--block-size", options.block_size,
                     "Bases of genome that are resampled as one, since neighbouring rows are not independent")
         ->check(CLI::PositiveNumber)
         ->type_name("BP")
-        ->group(group);
+        ->group("Intervals");
 }
 
 }  // namespace bigbird::cli

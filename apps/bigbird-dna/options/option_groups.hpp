@@ -105,6 +105,8 @@ void add_computing_options(CLI::App& command, std::string& type, std::string& at
 /// --device auto|cpu|cuda|cuda:N.
 void add_device_option(CLI::App& command, std::string& device);
 
+/// --resamples, of 95 % intervals.
+void add_resamples_option(CLI::App& command, evaluation::EvaluationOptions& options);
 /// --resamples and --block-size, of 95 % intervals.
 void add_interval_options(CLI::App& command, evaluation::EvaluationOptions& options);
 

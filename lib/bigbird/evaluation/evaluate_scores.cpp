@@ -19,15 +19,6 @@ namespace {
 constexpr const char* best_f1_words = "best F1 on validation";
 constexpr const char* best_mcc_words = "best MCC on validation";
 
-/// A key that comes several times (the models of an ensemble) gets its values separated by commas.
-Json to_json(const rows::Provenance& provenance) {
-    Json json = Json::object();
-    for (const auto& [key, value] : provenance) {
-        json[key] = json.contains(key) ? json[key].get<std::string>() + "," + value : value;
-    }
-    return json;
-}
-
 /// The evaluations of one request.
 class Evaluating {
 public:
@@ -61,7 +52,7 @@ public:
                 std::tie(options.threshold, rule) = threshold_of(request_.scores[i]);
             }
             thresholds.push_back(options.threshold);
-            made_by[request_.scores[i].name] = to_json(scored[i].provenance);
+            made_by[request_.scores[i].name] = provenance_json(scored[i].provenance);
             report.files.push_back(
                 {request_.scores[i].name, evaluate(examples_, scored[i], options), {}, rule});
             if (i > 0) {
@@ -218,6 +209,14 @@ private:
 };
 
 }  // namespace
+
+Json provenance_json(const rows::Provenance& provenance) {
+    Json json = Json::object();
+    for (const auto& [key, value] : provenance) {
+        json[key] = json.contains(key) ? json[key].get<std::string>() + "," + value : value;
+    }
+    return json;
+}
 
 std::vector<ScoreFile> parse_score_files(const std::vector<std::string>& texts) {
     std::vector<ScoreFile> files;

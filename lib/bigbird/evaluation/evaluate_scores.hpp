@@ -21,6 +21,10 @@ struct ScoreFile {
 /// two have one name.
 std::vector<ScoreFile> parse_score_files(const std::vector<std::string>& texts);
 
+/// A table's `##` lines. A key that comes several times (the models of an ensemble) gets its values separated
+/// by commas.
+Json provenance_json(const rows::Provenance& provenance);
+
 struct EvaluationRequest {
     std::vector<ScoreFile> scores;  ///< the others are compared with the first
     std::filesystem::path examples;

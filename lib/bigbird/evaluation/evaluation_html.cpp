@@ -2,6 +2,7 @@
 #include "bigbird/evaluation/evaluation_html.hpp"
 
 #include "bigbird/core/log.hpp"
+#include "bigbird/evaluation/plot.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,15 +13,9 @@
 
 namespace bigbird::evaluation {
 
-// data/page.css and data/page.js, which come with the program. The script sorts the table of labels by the
-// column clicked; a second click turns the order.
-std::string_view page_style();
-std::string_view page_script();
-
 namespace {
 
-constexpr std::array<const char*, 6> colours{"#1b6ca8", "#d1495b", "#2e8b57",
-                                             "#8a5a9e", "#c98a1b", "#555555"};
+constexpr auto& colours = file_colours;
 
 std::string escaped(const std::string& text) {
     return escaped_html(text);
@@ -34,119 +29,12 @@ std::string cell(const std::string& text, bool left = false) {
     return (left ? "<td class=text>" : "<td>") + escaped(text) + "</td>";
 }
 
-struct Range {
-    double low = 0, high = 1;
-
-    /// 1, 2 or 5 times a power of ten that cuts the range into two to six parts.
-    double step() const {
-        const double unit = std::pow(10.0, std::floor(std::log10((high - low) / 4)));
-        const double parts = (high - low) / unit;
-        return unit * (parts > 12 ? 5 : parts > 6 ? 2 : 1);
-    }
-    /// Every step from `low` to `high`.
-    std::vector<double> ticks() const {
-        std::vector<double> values(static_cast<std::size_t>(std::lround((high - low) / step())) + 1, low);
-        for (std::size_t i = 0; i < values.size(); ++i)
-            values[i] += static_cast<double>(i) * step();
-        return values;
-    }
-    /// The whole steps that hold the range.
-    Range rounded() const {
-        return {std::floor(low / step() + 1e-9) * step(), std::ceil(high / step() - 1e-9) * step()};
-    }
-};
-
 /// Holds all values and a little more, within 0 and 1.
 Range range_of(const std::vector<double>& values) {
     if (values.empty()) return {};
     const auto [least, most] = std::minmax_element(values.begin(), values.end());
     const double margin = std::max(0.02, 0.08 * (*most - *least));
     return Range{std::max(0.0, *least - margin), std::min(1.0, *most + margin)}.rounded();
-}
-
-/// A square.
-class Plot {
-public:
-    Plot(std::string caption, const std::string& x, const std::string& y, Range across = {}, Range up = {})
-        : caption_(std::move(caption)), across_(across), up_(up) {
-        body_ =
-            fmt::format("<rect x={0} y={1} width={2} height={2} fill=none stroke='#999'/>", left, top, size);
-        for (const double value : across_.ticks()) {
-            body_ += fmt::format(
-                "<line x1={0:.1f} y1={1} x2={0:.1f} y2={2} stroke='#eee'/><text x={0:.1f} y={3} "
-                "text-anchor=middle>{4:.3g}</text>",
-                at_x(value), top, top + size, top + size + 14, std::abs(value) < 1e-9 ? 0.0 : value);
-        }
-        for (const double value : up_.ticks()) {
-            body_ += fmt::format(
-                "<line x1={0} y1={1:.1f} x2={2} y2={1:.1f} stroke='#eee'/><text x={3} y={4:.1f} "
-                "text-anchor=end>{5:.3g}</text>",
-                left, at_y(value), left + size, left - 4, at_y(value) + 4,
-                std::abs(value) < 1e-9 ? 0.0 : value);
-        }
-        body_ += fmt::format("<text x={} y={} text-anchor=middle>{}</text>", left + size / 2, top + size + 30,
-                             escaped(x));
-        body_ += fmt::format("<text transform='translate(12 {}) rotate(-90)' text-anchor=middle>{}</text>",
-                             top + size / 2, escaped(y));
-    }
-    void diagonal() {
-        const double low = std::max(across_.low, up_.low), high = std::min(across_.high, up_.high);
-        if (low < high) dashes(low, low, high, high);
-    }
-    void level(double y) { dashes(across_.low, y, across_.high, y); }
-    void line(const std::vector<std::pair<double, double>>& points, const char* colour) {
-        std::string path;
-        for (const auto& [x, y] : points)
-            path += fmt::format("{:.1f},{:.1f} ", at_x(x), at_y(y));
-        body_ += fmt::format("<polyline points='{}' fill=none stroke='{}' stroke-width=1.8 />", path, colour);
-    }
-    void point(double x, double y, const char* colour, const std::string& title, double radius = 3) {
-        body_ += fmt::format(
-            "<circle cx={:.1f} cy={:.1f} r={:.1f} fill='{}' fill-opacity=.55><title>{}</title></circle>",
-            at_x(x), at_y(y), radius, colour, escaped(title));
-    }
-    /// Words beside a point, on the side that has room.
-    void words(double x, double y, const std::string& text, const char* colour, int lower = 0) {
-        const bool right = at_x(x) + 6.0 * static_cast<double>(text.size()) + 8 < left + size;
-        body_ += fmt::format("<text x={:.1f} y={:.1f} text-anchor={} class=small style='fill:{}'>{}</text>",
-                             at_x(x) + (right ? 6 : -6), at_y(y) + 3 + lower, right ? "start" : "end", colour,
-                             escaped(text));
-    }
-    void bar(double from, double to, double height, const char* colour) {
-        body_ += fmt::format(
-            "<rect x={:.1f} y={:.1f} width={:.1f} height={:.1f} fill='{}' fill-opacity=.5 />", at_x(from),
-            at_y(height), at_x(to) - at_x(from) - 0.5, at_y(up_.low) - at_y(height), colour);
-    }
-    std::string html() const {
-        return fmt::format(
-            "<figure><svg width={0} height={1} viewBox='0 0 {0} "
-            "{1}'>{2}</svg><figcaption>{3}</figcaption></figure>\n",
-            left + size + 14, top + size + 36, body_, escaped(caption_));
-    }
-
-private:
-    static constexpr int left = 52, top = 10, size = 280;
-    double at_x(double value) const {
-        return left + (value - across_.low) / (across_.high - across_.low) * size;
-    }
-    double at_y(double value) const { return top + size - (value - up_.low) / (up_.high - up_.low) * size; }
-    void dashes(double x1, double y1, double x2, double y2) {
-        body_ += fmt::format(
-            "<line x1={:.1f} y1={:.1f} x2={:.1f} y2={:.1f} stroke='#bbb' stroke-dasharray='4 3'/>", at_x(x1),
-            at_y(y1), at_x(x2), at_y(y2));
-    }
-
-    std::string caption_, body_;
-    Range across_, up_;
-};
-
-std::string about_html(const EvaluationReport& report) {
-    std::string html = "<h2>Made from</h2><dl>";
-    for (const auto& [key, value] : report.about.items()) {
-        html += "<dt>" + escaped(key) + "</dt><dd>" +
-                escaped(value.is_string() ? value.get<std::string>() : value.dump()) + "</dd>";
-    }
-    return html + "</dl>\n";
 }
 
 std::string legend(const EvaluationReport& report) {
@@ -542,6 +430,15 @@ std::string escaped_html(const std::string& text) {
     return result;
 }
 
+std::string about_html(const Json& about) {
+    std::string html = "<h2>Made from</h2><dl>";
+    for (const auto& [key, value] : about.items()) {
+        html += "<dt>" + escaped_html(key) + "</dt><dd>" +
+                escaped_html(value.is_string() ? value.get<std::string>() : value.dump()) + "</dd>";
+    }
+    return html + "</dl>\n";
+}
+
 std::string to_html(const EvaluationReport& report) {
     return to_html(report, {});
 }
@@ -564,7 +461,7 @@ std::string to_html(const EvaluationReport& report, const PageAdditions& additio
     }
     html += "</p>\n" +
             (first.at_threshold ? promoter_html(report) : chromatin_html(report, additions.sections)) +
-            about_html(report);
+            about_html(report.about);
     return html + "<script>\n" + std::string(page_script()) + "</script></html>\n";
 }
 

@@ -18,6 +18,9 @@ struct PageAdditions {
 };
 std::string to_html(const EvaluationReport& report, const PageAdditions& additions);
 
+/// What figures depend on, as a list at the end of a page.
+std::string about_html(const Json& about);
+
 /// A text as HTML has it.
 std::string escaped_html(const std::string& text);
 

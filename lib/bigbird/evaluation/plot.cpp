@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/evaluation/plot.hpp"
+
+#include "bigbird/core/log.hpp"
+#include "bigbird/evaluation/evaluation_html.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bigbird::evaluation {
+
+double Range::step() const {
+    const double unit = std::pow(10.0, std::floor(std::log10((high - low) / 4)));
+    const double parts = (high - low) / unit;
+    return unit * (parts > 12 ? 5 : parts > 6 ? 2 : 1);
+}
+
+std::vector<double> Range::ticks() const {
+    std::vector<double> values(static_cast<std::size_t>(std::lround((high - low) / step())) + 1, low);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] += static_cast<double>(i) * step();
+    return values;
+}
+
+Range Range::rounded() const {
+    return {std::floor(low / step() + 1e-9) * step(), std::ceil(high / step() - 1e-9) * step()};
+}
+
+Plot::Plot(std::string caption, const std::string& x, const std::string& y, Range across, Range up)
+    : caption_(std::move(caption)), across_(across), up_(up) {
+    body_ =
+        fmt::format("<rect x={0} y={1} width={2} height={2} fill=none stroke='#999'/>", left, top, size);
+    for (const double value : across_.ticks()) {
+        body_ += fmt::format(
+            "<line x1={0:.1f} y1={1} x2={0:.1f} y2={2} stroke='#eee'/><text x={0:.1f} y={3} "
+            "text-anchor=middle>{4:.3g}</text>",
+            at_x(value), top, top + size, top + size + 14, std::abs(value) < 1e-9 ? 0.0 : value);
+    }
+    for (const double value : up_.ticks()) {
+        body_ += fmt::format(
+            "<line x1={0} y1={1:.1f} x2={2} y2={1:.1f} stroke='#eee'/><text x={3} y={4:.1f} "
+            "text-anchor=end>{5:.3g}</text>",
+            left, at_y(value), left + size, left - 4, at_y(value) + 4,
+            std::abs(value) < 1e-9 ? 0.0 : value);
+    }
+    body_ += fmt::format("<text x={} y={} text-anchor=middle>{}</text>", left + size / 2, top + size + 30,
+                         escaped_html(x));
+    body_ += fmt::format("<text transform='translate(12 {}) rotate(-90)' text-anchor=middle>{}</text>",
+                         top + size / 2, escaped_html(y));
+}
+
+void Plot::diagonal() {
+    const double low = std::max(across_.low, up_.low), high = std::min(across_.high, up_.high);
+    if (low < high) dashes(low, low, high, high);
+}
+
+void Plot::line(const std::vector<std::pair<double, double>>& points, const char* colour) {
+    std::string path;
+    for (const auto& [x, y] : points)
+        path += fmt::format("{:.1f},{:.1f} ", at_x(x), at_y(y));
+    body_ += fmt::format("<polyline points='{}' fill=none stroke='{}' stroke-width=1.8 />", path, colour);
+}
+
+void Plot::point(double x, double y, const char* colour, const std::string& title, double radius) {
+    body_ += fmt::format(
+        "<circle cx={:.1f} cy={:.1f} r={:.1f} fill='{}' fill-opacity=.55><title>{}</title></circle>",
+        at_x(x), at_y(y), radius, colour, escaped_html(title));
+}
+
+void Plot::words(double x, double y, const std::string& text, const char* colour, int lower) {
+    const bool right = at_x(x) + 6.0 * static_cast<double>(text.size()) + 8 < left + size;
+    body_ += fmt::format("<text x={:.1f} y={:.1f} text-anchor={} class=small style='fill:{}'>{}</text>",
+                         at_x(x) + (right ? 6 : -6), at_y(y) + 3 + lower, right ? "start" : "end", colour,
+                         escaped_html(text));
+}
+
+void Plot::bar(double from, double to, double height, const char* colour) {
+    body_ += fmt::format(
+        "<rect x={:.1f} y={:.1f} width={:.1f} height={:.1f} fill='{}' fill-opacity=.5 />", at_x(from),
+        at_y(height), at_x(to) - at_x(from) - 0.5, at_y(up_.low) - at_y(height), colour);
+}
+
+std::string Plot::html() const {
+    return fmt::format(
+        "<figure><svg width={0} height={1} viewBox='0 0 {0} "
+        "{1}'>{2}</svg><figcaption>{3}</figcaption></figure>\n",
+        left + size + 14, top + size + 36, body_, escaped_html(caption_));
+}
+
+
+void Plot::dashes(double x1, double y1, double x2, double y2) {
+    body_ += fmt::format(
+        "<line x1={:.1f} y1={:.1f} x2={:.1f} y2={:.1f} stroke='#bbb' stroke-dasharray='4 3'/>", at_x(x1),
+        at_y(y1), at_x(x2), at_y(y2));
+}
+
+}  // namespace bigbird::evaluation

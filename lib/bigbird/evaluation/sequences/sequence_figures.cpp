@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/evaluation/sequences/sequence_figures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace bigbird::evaluation {
+
+namespace {
+
+const std::vector<std::string> class_names{"accuracy", "mcc", "f1_macro", "auroc", "auprc"};
+const std::vector<std::string> each_class_names{"rows", "precision", "recall", "f1", "auroc", "auprc"};
+const std::vector<std::string> each_label_names{"rows", "precision", "recall", "f1", "mcc", "auroc", "auprc"};
+const std::vector<std::string> number_names{"pearson", "spearman", "r2", "mse"};
+
+std::optional<double> mean_of(const FigureValues& values) {
+    return summarise(values).mean;
+}
+
+std::vector<float> column_of(const MeasuredRows& rows, std::size_t column) {
+    std::vector<float> values;
+    for (std::size_t i = column; i < rows.scores.size(); i += rows.columns)
+        values.push_back(rows.scores[i]);
+    return values;
+}
+
+double weight_of(Weights weights, std::uint32_t unit) {
+    return weights == nullptr ? 1.0 : static_cast<double>((*weights)[unit]);
+}
+
+Areas areas_of(const Ranking& ranking, Weights weights) {
+    return weights == nullptr ? ranking.areas() : ranking.areas(*weights);
+}
+
+/// Rows by class, by what they are called, and those of which both are one.
+struct ClassCounts {
+    std::vector<double> truth, called, right;
+    double rows = 0;
+
+    std::optional<double> accuracy() const {
+        const double all_right = std::accumulate(right.begin(), right.end(), 0.0);
+        return rows > 0 ? std::optional(all_right / rows) : std::nullopt;
+    }
+    /// Matthews' coefficient of several classes (Gorodkin 2004).
+    std::optional<double> mcc() const {
+        double both = 0, truth2 = 0, called2 = 0, all_right = 0;
+        for (std::size_t k = 0; k < truth.size(); ++k) {
+            both += truth[k] * called[k];
+            truth2 += truth[k] * truth[k];
+            called2 += called[k] * called[k];
+            all_right += right[k];
+        }
+        const double margins = std::sqrt(rows * rows - truth2) * std::sqrt(rows * rows - called2);
+        return margins > 0 ? std::optional((all_right * rows - both) / margins) : std::nullopt;
+    }
+    std::optional<double> f1(std::size_t k) const {
+        const double margins = truth[k] + called[k];
+        return margins > 0 ? std::optional(2 * right[k] / margins) : std::nullopt;
+    }
+    std::optional<double> f1_macro() const {
+        FigureValues values;
+        for (std::size_t k = 0; k < truth.size(); ++k)
+            values.push_back(f1(k));
+        return mean_of(values);
+    }
+};
+
+class ClassMeasure : public SequenceMeasure {
+public:
+    ClassMeasure(const MeasuredRows& rows, std::span<const std::uint32_t> truth, std::optional<double> threshold)
+        : classes_(rows.columns), truth_(truth.begin(), truth.end()), units_(rows.units.begin(), rows.units.end()) {
+        for (std::size_t i = 0; i < truth.size(); ++i) {
+            const auto scores = rows.scores.subspan(i * classes_, classes_);
+            const auto best = std::ranges::max_element(scores) - scores.begin();
+            called_.push_back(threshold ? (static_cast<double>(scores[1]) >= *threshold ? 1U : 0U)
+                                        : static_cast<std::uint32_t>(best));
+        }
+        for (std::size_t k = 0; k < classes_; ++k) {
+            std::vector<std::uint8_t> is_class;
+            for (const std::uint32_t one : truth_)
+                is_class.push_back(one == k ? 1 : 0);
+            rankings_.emplace_back(column_of(rows, k), is_class, units_);
+        }
+    }
+    const std::vector<std::string>& names() const override { return class_names; }
+    FigureValues figures(Weights weights) const override {
+        const ClassCounts counts = count(weights);
+        FigureValues roc, precision;
+        for (std::size_t k = classes_ == 2 ? 1 : 0; k < classes_; ++k) {
+            const Areas areas = areas_of(rankings_[k], weights);
+            roc.push_back(areas.roc_auc);
+            precision.push_back(areas.average_precision);
+        }
+        return {counts.accuracy(), counts.mcc(), counts.f1_macro(), mean_of(roc), mean_of(precision)};
+    }
+    const std::vector<std::string>& names_of_each() const override { return each_class_names; }
+    std::vector<FigureValues> figures_of_each() const override {
+        const ClassCounts counts = count(nullptr);
+        std::vector<FigureValues> each;
+        for (std::size_t k = 0; k < classes_; ++k) {
+            const Areas areas = rankings_[k].areas();
+            const auto ratio = [&](double of) { return of > 0 ? std::optional(counts.right[k] / of) : std::nullopt; };
+            each.push_back({counts.truth[k], ratio(counts.called[k]), ratio(counts.truth[k]), counts.f1(k),
+                            areas.roc_auc, areas.average_precision});
+        }
+        return each;
+    }
+    std::vector<std::vector<std::int64_t>> confusion() const override {
+        std::vector<std::vector<std::int64_t>> counts(classes_, std::vector<std::int64_t>(classes_));
+        for (std::size_t i = 0; i < truth_.size(); ++i)
+            ++counts[truth_[i]][called_[i]];
+        return counts;
+    }
+
+private:
+    ClassCounts count(Weights weights) const {
+        ClassCounts counts{std::vector<double>(classes_), std::vector<double>(classes_), std::vector<double>(classes_)};
+        for (std::size_t i = 0; i < truth_.size(); ++i) {
+            const double weight = weight_of(weights, units_[i]);
+            counts.rows += weight;
+            counts.truth[truth_[i]] += weight;
+            counts.called[called_[i]] += weight;
+            if (truth_[i] == called_[i]) counts.right[truth_[i]] += weight;
+        }
+        return counts;
+    }
+
+    std::size_t classes_;
+    std::vector<std::uint32_t> truth_, called_, units_;
+    std::vector<Ranking> rankings_;
+};
+
+class LabelMeasure : public SequenceMeasure {
+public:
+    LabelMeasure(const MeasuredRows& rows, std::span<const std::uint8_t> truth, double threshold)
+        : units_(rows.units.begin(), rows.units.end()) {
+        for (std::size_t label = 0; label < rows.columns; ++label) {
+            const std::vector<float> scores = column_of(rows, label);
+            Label& one = labels_.emplace_back();
+            for (std::size_t i = 0; i < scores.size(); ++i) {
+                one.truth.push_back(truth[i * rows.columns + label]);
+                one.called.push_back(static_cast<double>(scores[i]) >= threshold ? 1 : 0);
+            }
+            one.ranking.emplace(scores, one.truth, units_);
+        }
+    }
+    const std::vector<std::string>& names() const override { return class_names; }
+    FigureValues figures(Weights weights) const override {
+        FigureValues accuracy, mcc, f1, roc, precision;
+        for (const Label& label : labels_) {
+            const Confusion counts = count(label, weights);
+            const Areas areas = areas_of(*label.ranking, weights);
+            accuracy.push_back(counts.accuracy());
+            mcc.push_back(counts.mcc());
+            f1.push_back(counts.f1());
+            roc.push_back(areas.roc_auc);
+            precision.push_back(areas.average_precision);
+        }
+        return {mean_of(accuracy), mean_of(mcc), mean_of(f1), mean_of(roc), mean_of(precision)};
+    }
+    const std::vector<std::string>& names_of_each() const override { return each_label_names; }
+    std::vector<FigureValues> figures_of_each() const override {
+        std::vector<FigureValues> each;
+        for (const Label& label : labels_) {
+            const Confusion counts = count(label, nullptr);
+            const Areas areas = label.ranking->areas();
+            each.push_back({static_cast<double>(counts.true_positives + counts.false_negatives), counts.precision(),
+                            counts.recall(), counts.f1(), counts.mcc(), areas.roc_auc, areas.average_precision});
+        }
+        return each;
+    }
+
+private:
+    struct Label {
+        std::vector<std::uint8_t> truth, called;
+        std::optional<Ranking> ranking;
+    };
+    Confusion count(const Label& label, Weights weights) const {
+        Confusion counts;
+        for (std::size_t i = 0; i < units_.size(); ++i) {
+            counts.count(label.truth[i] != 0, label.called[i] != 0, weights == nullptr ? 1 : (*weights)[units_[i]]);
+        }
+        return counts;
+    }
+
+    std::vector<std::uint32_t> units_;
+    std::vector<Label> labels_;
+};
+
+/// Sums of two weighted variables about their means.
+struct Moments {
+    double weight = 0, mean_x = 0, mean_y = 0, xx = 0, yy = 0, xy = 0;
+
+    /// Whether values differ by more than rounding; float32 values that differ do so by far more.
+    bool varies_x() const { return xx > 1e-28 * weight * mean_x * mean_x; }
+    bool varies_y() const { return yy > 1e-28 * weight * mean_y * mean_y; }
+    std::optional<double> correlation() const {
+        const bool varies = varies_x() && varies_y();
+        return varies ? std::optional(xy / (std::sqrt(xx) * std::sqrt(yy))) : std::nullopt;
+    }
+};
+
+template <typename X, typename Y, typename Weight>
+Moments moments_of(std::size_t rows, const X& x, const Y& y, const Weight& weight) {
+    Moments of;
+    for (std::size_t i = 0; i < rows; ++i) {
+        of.weight += weight(i);
+        of.mean_x += weight(i) * x(i);
+        of.mean_y += weight(i) * y(i);
+    }
+    of.mean_x /= of.weight;
+    of.mean_y /= of.weight;
+    for (std::size_t i = 0; i < rows; ++i) {
+        const double dx = x(i) - of.mean_x, dy = y(i) - of.mean_y;
+        of.xx += weight(i) * dx * dx;
+        of.yy += weight(i) * dy * dy;
+        of.xy += weight(i) * dx * dy;
+    }
+    return of;
+}
+
+/// A number's predictions and truth, and the order of both.
+class NumberPair {
+public:
+    NumberPair(std::vector<float> predicted, std::vector<float> truth)
+        : predicted_(std::move(predicted)), truth_(std::move(truth)), by_predicted_(order_of(predicted_)), by_truth_(order_of(truth_)) {}
+
+    template <typename Weight>
+    FigureValues figures(const Weight& weight) const {
+        const std::size_t rows = truth_.size();
+        const auto x = [&](std::size_t i) { return static_cast<double>(predicted_[i]); };
+        const auto y = [&](std::size_t i) { return static_cast<double>(truth_[i]); };
+        const Moments values = moments_of(rows, x, y, weight);
+        const std::vector<double> rank_x = ranks(predicted_, by_predicted_, weight),
+                                  rank_y = ranks(truth_, by_truth_, weight);
+        const Moments ranked = moments_of(
+            rows, [&](std::size_t i) { return rank_x[i]; }, [&](std::size_t i) { return rank_y[i]; }, weight);
+        double errors = 0;
+        for (std::size_t i = 0; i < rows; ++i)
+            errors += weight(i) * (y(i) - x(i)) * (y(i) - x(i));
+        const std::optional<double> r2 = values.varies_y() ? std::optional(1 - errors / values.yy) : std::nullopt;
+        return {values.correlation(), ranked.correlation(), r2, errors / values.weight};
+    }
+
+private:
+    static std::vector<std::size_t> order_of(const std::vector<float>& values) {
+        std::vector<std::size_t> order(values.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::ranges::stable_sort(order, {}, [&](std::size_t i) { return values[i]; });
+        return order;
+    }
+    /// The mean rank of each row's copies and of all that are equal to it.
+    template <typename Weight>
+    static std::vector<double> ranks(const std::vector<float>& values, const std::vector<std::size_t>& order,
+                                     const Weight& weight) {
+        std::vector<double> ranks(values.size());
+        double before = 0;
+        for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+            double tied = 0;
+            for (; end < order.size() && values[order[end]] == values[order[begin]]; ++end)
+                tied += weight(order[end]);
+            for (std::size_t i = begin; i < end; ++i)
+                ranks[order[i]] = before + (tied + 1) / 2;
+            before += tied;
+        }
+        return ranks;
+    }
+
+    std::vector<float> predicted_, truth_;
+    std::vector<std::size_t> by_predicted_, by_truth_;
+};
+
+class NumberMeasure : public SequenceMeasure {
+public:
+    NumberMeasure(const MeasuredRows& rows, std::span<const float> truth)
+        : units_(rows.units.begin(), rows.units.end()) {
+        for (std::size_t number = 0; number < rows.columns; ++number)
+            numbers_.emplace_back(column_of(rows, number), column_of({truth, rows.columns, {}}, number));
+    }
+    const std::vector<std::string>& names() const override { return number_names; }
+    FigureValues figures(Weights weights) const override {
+        const auto weight = [&](std::size_t i) { return weight_of(weights, units_[i]); };
+        std::vector<FigureValues> by_figure(number_names.size());
+        for (const NumberPair& number : numbers_) {
+            const FigureValues figures = number.figures(weight);
+            for (std::size_t i = 0; i < figures.size(); ++i)
+                by_figure[i].push_back(figures[i]);
+        }
+        FigureValues means;
+        for (const FigureValues& values : by_figure)
+            means.push_back(mean_of(values));
+        return means;
+    }
+    const std::vector<std::string>& names_of_each() const override { return number_names; }
+    std::vector<FigureValues> figures_of_each() const override {
+        std::vector<FigureValues> each;
+        for (const NumberPair& number : numbers_)
+            each.push_back(number.figures([](std::size_t) { return 1.0; }));
+        return each;
+    }
+
+private:
+    std::vector<std::uint32_t> units_;
+    std::vector<NumberPair> numbers_;
+};
+
+}  // namespace
+
+std::unique_ptr<SequenceMeasure> measure_classes(const MeasuredRows& rows, std::span<const std::uint32_t> truth,
+                                                 std::optional<double> threshold) {
+    return std::make_unique<ClassMeasure>(rows, truth, threshold);
+}
+
+std::unique_ptr<SequenceMeasure> measure_labels(const MeasuredRows& rows, std::span<const std::uint8_t> truth,
+                                                double threshold) {
+    return std::make_unique<LabelMeasure>(rows, truth, threshold);
+}
+
+std::unique_ptr<SequenceMeasure> measure_numbers(const MeasuredRows& rows, std::span<const float> truth) {
+    return std::make_unique<NumberMeasure>(rows, truth);
+}
+
+}  // namespace bigbird::evaluation

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures of merit of scores against classes, labels and numbers. Definitions are scikit-learn's and scipy's;
+// undefined values are std::nullopt.
+#pragma once
+
+#include "bigbird/evaluation/metrics.hpp"
+#include "bigbird/evaluation/ranking.hpp"
+#include "bigbird/examples/examples.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bigbird::evaluation {
+
+using FigureValues = std::vector<std::optional<double>>;
+
+/// How often each unit of rows counts; nothing: once.
+using Weights = const std::vector<std::uint32_t>*;
+
+/// Scores and truth of one file, once sorted and then weighted at will. Const calls are thread-safe.
+class SequenceMeasure {
+public:
+    virtual ~SequenceMeasure() = default;
+    /// Names of the figures below.
+    virtual const std::vector<std::string>& names() const = 0;
+    /// Over all rows, the rows of unit u counted weights[u] times.
+    virtual FigureValues figures(Weights weights) const = 0;
+    /// Names, and figures of each class, label or number, unweighted.
+    virtual const std::vector<std::string>& names_of_each() const = 0;
+    virtual std::vector<FigureValues> figures_of_each() const = 0;
+    /// Of classes: how many rows of a class (outer) are called each (inner); else empty.
+    virtual std::vector<std::vector<std::int64_t>> confusion() const { return {}; }
+};
+
+/// `scores`: (rows, columns), row by row; `units`: of each row, from 0.
+struct MeasuredRows {
+    std::span<const float> scores;
+    std::size_t columns = 0;
+    std::span<const std::uint32_t> units;
+};
+
+/// accuracy, mcc, f1_macro, auroc, auprc. A row's class is called the most probable one, the first of equals;
+/// with `threshold`, of two classes, the second from this score on. f1_macro is the mean over classes that a
+/// row has or is called. Of two classes auroc and auprc are the second's; of more they are means over the
+/// classes against all others.
+std::unique_ptr<SequenceMeasure> measure_classes(const MeasuredRows& rows, std::span<const std::uint32_t> truth,
+                                                 std::optional<double> threshold);
+
+/// The same for labels on their own, called from `threshold` on: accuracy over all rows and labels, the others
+/// means over the labels for which they are defined. `truth`: (rows, columns), 0 or 1.
+std::unique_ptr<SequenceMeasure> measure_labels(const MeasuredRows& rows, std::span<const std::uint8_t> truth,
+                                                double threshold);
+
+/// pearson, spearman, r2, mse; of several numbers their means. `truth`: (rows, columns).
+std::unique_ptr<SequenceMeasure> measure_numbers(const MeasuredRows& rows, std::span<const float> truth);
+
+}  // namespace bigbird::evaluation

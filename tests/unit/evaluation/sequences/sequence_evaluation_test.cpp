@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/rng.hpp"
+#include "bigbird/evaluation/sequences/sequence_scores.hpp"
+#include "bigbird/examples/sequence_writer.hpp"
+
+using namespace bigbird;
+using namespace bigbird::evaluation;
+using examples::Split;
+using examples::TargetKind;
+namespace fs = std::filesystem;
+
+namespace {
+
+const rows::LabelTable two_classes({{".", "no", -1}, {".", "yes", -1}});
+
+/// Rows 1 … `rows` of train, and as many of test, in groups of `group_size` rows; the scores of test are right
+/// in four of five groups.
+struct Scored {
+    testing::TempDir folder;
+    EvaluationRequest request;
+
+    explicit Scored(int rows, int group_size = 0) {
+        std::vector<examples::SequenceExample> records;
+        Rng rng(1);
+        std::string table = "##model=m\n#id\tlength\tstatus\tn_fraction\tclass\tno\tyes\n";
+        for (const Split split : {Split::train, Split::test}) {
+            for (int i = 0; i < rows; ++i) {
+                const std::string id = std::to_string(i + 1);
+                const std::uint32_t label = rng.uniform() < 0.4 ? 1 : 0;
+                const int group = group_size > 0 ? i / group_size : i;
+                records.push_back({id, group_size > 0 ? "g" + std::to_string(group) : ".", split, "ACGT", {label}, {}});
+                const bool right = group % 5 != 0;
+                const std::string yes = right == (label == 1) ? "0.75" : "0.25", no = yes == "0.75" ? "0.25" : "0.75";
+                if (split == Split::test) table += id + "\t4\tok\t0\t.\t" + no + "\t" + yes + "\n";
+            }
+        }
+        fs::create_directory(folder / "e");
+        examples::write_sequence_examples(folder / "e", TargetKind::classes, two_classes, records, Json::object());
+        testing::write_file(folder / "s.tsv", table);
+        request.examples = folder / "e";
+        request.scores = {{"s", folder / "s.tsv"}};
+        request.task = examples::Task::sequences;
+        request.options.resamples = 200;
+    }
+    std::string message(const std::string& table) {
+        testing::write_file(folder / "s.tsv", table);
+        const std::string what = testing::message_of<InputError>([&] { evaluate_sequences(request); });
+        const std::string path = (folder / "s.tsv").string();
+        return what.starts_with(path) ? what.substr(path.size()) : what;
+    }
+};
+
+}  // namespace
+
+DOCTEST_TEST_CASE("sequence_evaluation: figures are plain numbers at the top, with their interval beside them") {
+    const Scored scored(100);
+    const SequenceReport report = evaluate_sequences(scored.request);
+    const Json json = to_json(report);
+    DOCTEST_CHECK(json["rows"] == 100);
+    DOCTEST_CHECK(json["units"] == 100);
+    DOCTEST_CHECK(json["accuracy"].get<double>() == doctest::Approx(0.8));
+    for (const char* name : {"accuracy", "mcc", "f1_macro", "auroc", "auprc"}) {
+        DOCTEST_CAPTURE(name);
+        const std::string key = name;
+        DOCTEST_CHECK(json[key + "_low"].get<double>() < json[key].get<double>());
+        DOCTEST_CHECK(json[key].get<double>() < json[key + "_high"].get<double>());
+    }
+    DOCTEST_CHECK(json["classes"][1]["name"] == "yes");
+    DOCTEST_CHECK(json["confusion"][0][0].get<int>() + json["confusion"][1][1].get<int>() == 80);
+    DOCTEST_CHECK(json["scores"]["s"]["model"] == "m");
+    const std::string tsv = to_tsv(report);
+    DOCTEST_CHECK(tsv.find("\nfigure\tof\tvalue\tlow\thigh\naccuracy\tall\t0.8\t") != std::string::npos);
+    DOCTEST_CHECK(tsv.find("\nrecall\tyes\t") != std::string::npos);
+    const std::string html = to_html(report);
+    DOCTEST_CHECK(html.find("<h2>Confusion</h2>") != std::string::npos);
+    DOCTEST_CHECK(html.find("ROC curve of yes") != std::string::npos);
+    DOCTEST_CHECK(to_lines(report)[1].starts_with("accuracy  0.800 ["));
+}
+
+DOCTEST_TEST_CASE("sequence_evaluation: groups are drawn as a whole, which widens intervals") {
+    const auto width = [](const Scored& scored) {
+        const Json json = to_json(evaluate_sequences(scored.request));
+        return json["accuracy_high"].get<double>() - json["accuracy_low"].get<double>();
+    };
+    const Scored rows(400), groups(400, 20);
+    DOCTEST_CHECK(to_json(evaluate_sequences(groups.request))["units"] == 20);
+    DOCTEST_CHECK(width(groups) > 2 * width(rows));
+}
+
+DOCTEST_TEST_CASE("sequence_evaluation: files are compared row by row, whatever the threads") {
+    Scored scored(100);
+    testing::write_file(scored.folder / "other.csv", [&] {
+        std::string csv = "id,yes,no\n";
+        for (int i = 1; i <= 100; ++i)
+            csv += std::to_string(i) + (i <= 50 ? ",0.9,0.1\n" : ",0.1,0.9\n");
+        return csv;
+    }());
+    scored.request.scores.push_back({"other", scored.folder / "other.csv"});
+    const Json json = to_json(evaluate_sequences(scored.request));
+    const Json& other = json["others"][0];
+    DOCTEST_CHECK(other["name"] == "other");
+    DOCTEST_CHECK(other["difference"]["accuracy"].get<double>() ==
+                  doctest::Approx(other["accuracy"].get<double>() - 0.8));
+    DOCTEST_CHECK(other["difference"]["accuracy_high"].get<double>() < 0);
+    scored.request.options.threads = 2;
+    DOCTEST_CHECK(to_json(evaluate_sequences(scored.request)) == json);
+    scored.request.scores[1] = {"same", scored.folder / "s.tsv"};
+    const Json same = to_json(evaluate_sequences(scored.request))["others"][0]["difference"];
+    DOCTEST_CHECK(same["mcc"] == 0);
+    DOCTEST_CHECK(same["mcc_low"] == 0);
+}
+
+DOCTEST_TEST_CASE("sequence_evaluation: a threshold is for two classes and labels") {
+    Scored scored(100);
+    scored.request.threshold = {ThresholdRule::Kind::given, 0.2};
+    const Json json = to_json(evaluate_sequences(scored.request));
+    DOCTEST_CHECK(json["confusion"][0][0] == 0);
+    DOCTEST_CHECK(json["mcc"].is_null());
+    DOCTEST_CHECK(json["parameters"]["threshold"] == 0.2);
+    fs::create_directory(scored.folder / "n");
+    const std::vector<examples::SequenceExample> records{{"a", ".", Split::test, "AC", {}, {1}},
+                                                         {"b", ".", Split::test, "AC", {}, {2}},
+                                                         {"c", ".", Split::test, "AC", {}, {4}}};
+    examples::write_sequence_examples(scored.folder / "n", TargetKind::numbers, rows::LabelTable({{".", "y", -1}}),
+                                      records, Json::object());
+    scored.request.examples = scored.folder / "n";
+    DOCTEST_CHECK(testing::message_of<ConfigError>([&] { evaluate_sequences(scored.request); }) ==
+                  "--threshold is for two classes and for labels; these examples have 1 numbers");
+    scored.request.threshold = {};
+    testing::write_file(scored.folder / "s.tsv", "#id\ty\na\t1\nb\t2\nc\t3\n");
+    const SequenceReport report = evaluate_sequences(scored.request);
+    DOCTEST_CHECK(to_json(report)["spearman"].get<double>() == doctest::Approx(1));
+    DOCTEST_CHECK(to_json(report)["mse"].get<double>() == doctest::Approx(1.0 / 3));
+    DOCTEST_CHECK(to_html(report).find("s: y, 3 rows") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("sequence_scores: rows are told by id, or by their place among all rows") {
+    const Scored scored(3);
+    const auto examples = examples::ExampleSet::load(scored.folder / "e");
+    const auto join = [&](const std::string& table, Split split, WantedRows wanted = WantedRows::all) {
+        testing::write_file(scored.folder / "t.tsv", "#id\tno\tyes\n" + table);
+        return join_sequence_scores(examples, scored.folder / "t.tsv", split, wanted);
+    };
+    const std::string train = "1\t0\t1\n2\t0\t1\n3\t0\t1\n", test = "1\t1\t0\n2\t1\t0\n3\t1\t0\n";
+    const ScoredSequences whole = join(train + test, Split::test);
+    DOCTEST_CHECK(whole.rows == std::vector<std::int64_t>{3, 4, 5});
+    DOCTEST_CHECK(whole.scores == std::vector<float>{1, 0, 1, 0, 1, 0});
+    DOCTEST_CHECK(whole.other_rows == 3);
+    const ScoredSequences shuffled = join("3\t1\t0\n1\t0.5\t0.5\n2\tNA\tNA\n9\t1\t0\n", Split::test);
+    DOCTEST_CHECK(shuffled.rows == std::vector<std::int64_t>{3, 5});
+    DOCTEST_CHECK(shuffled.scores == std::vector<float>{0.5, 0.5, 1, 0});
+    DOCTEST_CHECK(shuffled.not_scored == 1);
+    DOCTEST_CHECK(shuffled.other_rows == 1);
+    DOCTEST_CHECK(join("2\t1\t0\n", Split::test, WantedRows::scored).lacking == 2);
+}
+
+DOCTEST_TEST_CASE("sequence_scores: what is wrong with a table is said with file and line") {
+    Scored scored(3);
+    const std::string head = "#id\tno\tyes\n";
+    DOCTEST_CHECK(scored.message("#chrom\tno\tyes\n").starts_with(
+        ":1: is no table of scores of these examples: it has no column 'id'"));
+    DOCTEST_CHECK(scored.message("##x=y\nid,no\n").starts_with(
+        ":2: is no table of scores of these examples: it has no column 'yes'"));
+    DOCTEST_CHECK(scored.message(head + "1\t0\t1\n2\t0\t1\n") ==
+                  ": has no row with the id '3' of split test (--rows scored takes those that are there)");
+    DOCTEST_CHECK(scored.message(head + "1\t0\t1\n2\t0\t1\n3\t0\t1\n2\t0\t1\n") == ":5: has the id '2' twice");
+    DOCTEST_CHECK(scored.message(head + "1\t0\tx\n") == ":2: score 'x' is neither a number nor NA");
+    DOCTEST_CHECK(scored.message(head + "1\t0\n") == ":2: has 2 columns where the header has 3");
+    DOCTEST_CHECK(scored.message(head + "1\tNA\tNA\n2\tNA\tNA\n3\tNA\tNA\n") == ": holds no score of split test");
+}
