@@ -28,8 +28,7 @@ Range Range::rounded() const {
 
 Plot::Plot(std::string caption, const std::string& x, const std::string& y, Range across, Range up)
     : caption_(std::move(caption)), across_(across), up_(up) {
-    body_ =
-        fmt::format("<rect x={0} y={1} width={2} height={2} fill=none stroke='#999'/>", left, top, size);
+    body_ = fmt::format("<rect x={0} y={1} width={2} height={2} fill=none stroke='#999'/>", left, top, size);
     for (const double value : across_.ticks()) {
         body_ += fmt::format(
             "<line x1={0:.1f} y1={1} x2={0:.1f} y2={2} stroke='#eee'/><text x={0:.1f} y={3} "
@@ -40,8 +39,7 @@ Plot::Plot(std::string caption, const std::string& x, const std::string& y, Rang
         body_ += fmt::format(
             "<line x1={0} y1={1:.1f} x2={2} y2={1:.1f} stroke='#eee'/><text x={3} y={4:.1f} "
             "text-anchor=end>{5:.3g}</text>",
-            left, at_y(value), left + size, left - 4, at_y(value) + 4,
-            std::abs(value) < 1e-9 ? 0.0 : value);
+            left, at_y(value), left + size, left - 4, at_y(value) + 4, std::abs(value) < 1e-9 ? 0.0 : value);
     }
     body_ += fmt::format("<text x={} y={} text-anchor=middle>{}</text>", left + size / 2, top + size + 30,
                          escaped_html(x));
@@ -63,8 +61,8 @@ void Plot::line(const std::vector<std::pair<double, double>>& points, const char
 
 void Plot::point(double x, double y, const char* colour, const std::string& title, double radius) {
     body_ += fmt::format(
-        "<circle cx={:.1f} cy={:.1f} r={:.1f} fill='{}' fill-opacity=.55><title>{}</title></circle>",
-        at_x(x), at_y(y), radius, colour, escaped_html(title));
+        "<circle cx={:.1f} cy={:.1f} r={:.1f} fill='{}' fill-opacity=.55><title>{}</title></circle>", at_x(x),
+        at_y(y), radius, colour, escaped_html(title));
 }
 
 void Plot::words(double x, double y, const std::string& text, const char* colour, int lower) {
@@ -75,9 +73,9 @@ void Plot::words(double x, double y, const std::string& text, const char* colour
 }
 
 void Plot::bar(double from, double to, double height, const char* colour) {
-    body_ += fmt::format(
-        "<rect x={:.1f} y={:.1f} width={:.1f} height={:.1f} fill='{}' fill-opacity=.5 />", at_x(from),
-        at_y(height), at_x(to) - at_x(from) - 0.5, at_y(up_.low) - at_y(height), colour);
+    body_ += fmt::format("<rect x={:.1f} y={:.1f} width={:.1f} height={:.1f} fill='{}' fill-opacity=.5 />",
+                         at_x(from), at_y(height), at_x(to) - at_x(from) - 0.5, at_y(up_.low) - at_y(height),
+                         colour);
 }
 
 std::string Plot::html() const {
@@ -87,11 +85,10 @@ std::string Plot::html() const {
         left + size + 14, top + size + 36, body_, escaped_html(caption_));
 }
 
-
 void Plot::dashes(double x1, double y1, double x2, double y2) {
-    body_ += fmt::format(
-        "<line x1={:.1f} y1={:.1f} x2={:.1f} y2={:.1f} stroke='#bbb' stroke-dasharray='4 3'/>", at_x(x1),
-        at_y(y1), at_x(x2), at_y(y2));
+    body_ +=
+        fmt::format("<line x1={:.1f} y1={:.1f} x2={:.1f} y2={:.1f} stroke='#bbb' stroke-dasharray='4 3'/>",
+                    at_x(x1), at_y(y1), at_x(x2), at_y(y2));
 }
 
 }  // namespace bigbird::evaluation

@@ -30,12 +30,13 @@ public:
         : request_(request), examples_(examples::ExampleSet::load(request.examples)) {
         request.options.validate();
         if (examples_.task() != examples::Task::sequences) {
-            throw InputError("holds " + std::string(to_string(examples_.task())) + " examples; use evaluate-" +
-                                 std::string(to_string(examples_.task())),
+            throw InputError("holds " + std::string(to_string(examples_.task())) +
+                                 " examples; use evaluate-" + std::string(to_string(examples_.task())),
                              request.examples);
         }
-        const bool fits = examples_.target() == examples::TargetKind::labels ||
-                          (examples_.target() == examples::TargetKind::classes && examples_.label_table().size() == 2);
+        const bool fits =
+            examples_.target() == examples::TargetKind::labels ||
+            (examples_.target() == examples::TargetKind::classes && examples_.label_table().size() == 2);
         if (is_given() && !fits) {
             throw ConfigError("--threshold is for two classes and for labels; these examples have " +
                               std::to_string(examples_.label_table().size()) + " " +
@@ -92,14 +93,14 @@ private:
         const std::string which = request_.scores.size() > 1 ? file.name + ": " : "";
         const std::int64_t all = scored.not_scored + scored.lacking + std::ssize(scored.rows);
         if (scored.lacking > 0) {
-            log_info("{}evaluated on {} of the {} rows of split {} (--rows scored)", which, scored.rows.size(), all,
-                     to_string(request_.split));
+            log_info("{}evaluated on {} of the {} rows of split {} (--rows scored)", which,
+                     scored.rows.size(), all, to_string(request_.split));
         }
         if (scored.not_scored > 0)
             log_warning("{}{} of {} rows are NA in the scores and left out", which, scored.not_scored, all);
         if (scored.other_rows > 0) {
-            log_info("{}{} rows of the scores are not of split {} and not looked at", which, scored.other_rows,
-                     to_string(request_.split));
+            log_info("{}{} rows of the scores are not of split {} and not looked at", which,
+                     scored.other_rows, to_string(request_.split));
         }
     }
 
@@ -205,7 +206,8 @@ private:
         for (std::size_t i = 0; i < scored.size(); ++i) {
             made_by[request_.scores[i].name] = provenance_json(scored[i].provenance);
             if (i > 0)
-                inputs["scores:" + request_.scores[i].name] = examples::checksum_of_input(request_.scores[i].path);
+                inputs["scores:" + request_.scores[i].name] =
+                    examples::checksum_of_input(request_.scores[i].path);
         }
         return {{"format", "bigbird-dna evaluation"},
                 {"format_version", 1},

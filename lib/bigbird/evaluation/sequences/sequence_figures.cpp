@@ -69,8 +69,11 @@ struct ClassCounts {
 
 class ClassMeasure : public SequenceMeasure {
 public:
-    ClassMeasure(const MeasuredRows& rows, std::span<const std::uint32_t> truth, std::optional<double> threshold)
-        : classes_(rows.columns), truth_(truth.begin(), truth.end()), units_(rows.units.begin(), rows.units.end()) {
+    ClassMeasure(const MeasuredRows& rows, std::span<const std::uint32_t> truth,
+                 std::optional<double> threshold)
+        : classes_(rows.columns),
+          truth_(truth.begin(), truth.end()),
+          units_(rows.units.begin(), rows.units.end()) {
         for (std::size_t i = 0; i < truth.size(); ++i) {
             const auto scores = rows.scores.subspan(i * classes_, classes_);
             const auto best = std::ranges::max_element(scores) - scores.begin();
@@ -101,7 +104,9 @@ public:
         std::vector<FigureValues> each;
         for (std::size_t k = 0; k < classes_; ++k) {
             const Areas areas = rankings_[k].areas();
-            const auto ratio = [&](double of) { return of > 0 ? std::optional(counts.right[k] / of) : std::nullopt; };
+            const auto ratio = [&](double of) {
+                return of > 0 ? std::optional(counts.right[k] / of) : std::nullopt;
+            };
             each.push_back({counts.truth[k], ratio(counts.called[k]), ratio(counts.truth[k]), counts.f1(k),
                             areas.roc_auc, areas.average_precision});
         }
@@ -116,7 +121,8 @@ public:
 
 private:
     ClassCounts count(Weights weights) const {
-        ClassCounts counts{std::vector<double>(classes_), std::vector<double>(classes_), std::vector<double>(classes_)};
+        ClassCounts counts{std::vector<double>(classes_), std::vector<double>(classes_),
+                           std::vector<double>(classes_)};
         for (std::size_t i = 0; i < truth_.size(); ++i) {
             const double weight = weight_of(weights, units_[i]);
             counts.rows += weight;
@@ -166,8 +172,9 @@ public:
         for (const Label& label : labels_) {
             const Confusion counts = count(label, nullptr);
             const Areas areas = label.ranking->areas();
-            each.push_back({static_cast<double>(counts.true_positives + counts.false_negatives), counts.precision(),
-                            counts.recall(), counts.f1(), counts.mcc(), areas.roc_auc, areas.average_precision});
+            each.push_back({static_cast<double>(counts.true_positives + counts.false_negatives),
+                            counts.precision(), counts.recall(), counts.f1(), counts.mcc(), areas.roc_auc,
+                            areas.average_precision});
         }
         return each;
     }
@@ -180,7 +187,8 @@ private:
     Confusion count(const Label& label, Weights weights) const {
         Confusion counts;
         for (std::size_t i = 0; i < units_.size(); ++i) {
-            counts.count(label.truth[i] != 0, label.called[i] != 0, weights == nullptr ? 1 : (*weights)[units_[i]]);
+            counts.count(label.truth[i] != 0, label.called[i] != 0,
+                         weights == nullptr ? 1 : (*weights)[units_[i]]);
         }
         return counts;
     }
@@ -225,7 +233,10 @@ Moments moments_of(std::size_t rows, const X& x, const Y& y, const Weight& weigh
 class NumberPair {
 public:
     NumberPair(std::vector<float> predicted, std::vector<float> truth)
-        : predicted_(std::move(predicted)), truth_(std::move(truth)), by_predicted_(order_of(predicted_)), by_truth_(order_of(truth_)) {}
+        : predicted_(std::move(predicted)),
+          truth_(std::move(truth)),
+          by_predicted_(order_of(predicted_)),
+          by_truth_(order_of(truth_)) {}
 
     template <typename Weight>
     FigureValues figures(const Weight& weight) const {
@@ -240,7 +251,8 @@ public:
         double errors = 0;
         for (std::size_t i = 0; i < rows; ++i)
             errors += weight(i) * (y(i) - x(i)) * (y(i) - x(i));
-        const std::optional<double> r2 = values.varies_y() ? std::optional(1 - errors / values.yy) : std::nullopt;
+        const std::optional<double> r2 =
+            values.varies_y() ? std::optional(1 - errors / values.yy) : std::nullopt;
         return {values.correlation(), ranked.correlation(), r2, errors / values.weight};
     }
 
@@ -308,7 +320,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<SequenceMeasure> measure_classes(const MeasuredRows& rows, std::span<const std::uint32_t> truth,
+std::unique_ptr<SequenceMeasure> measure_classes(const MeasuredRows& rows,
+                                                 std::span<const std::uint32_t> truth,
                                                  std::optional<double> threshold) {
     return std::make_unique<ClassMeasure>(rows, truth, threshold);
 }

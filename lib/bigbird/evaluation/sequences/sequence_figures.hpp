@@ -48,11 +48,12 @@ struct MeasuredRows {
 /// with `threshold`, of two classes, the second from this score on. f1_macro is the mean over classes that a
 /// row has or is called. Of two classes auroc and auprc are the second's; of more they are means over the
 /// classes against all others.
-std::unique_ptr<SequenceMeasure> measure_classes(const MeasuredRows& rows, std::span<const std::uint32_t> truth,
+std::unique_ptr<SequenceMeasure> measure_classes(const MeasuredRows& rows,
+                                                 std::span<const std::uint32_t> truth,
                                                  std::optional<double> threshold);
 
-/// The same for labels on their own, called from `threshold` on: accuracy over all rows and labels, the others
-/// means over the labels for which they are defined. `truth`: (rows, columns), 0 or 1.
+/// The same for labels on their own, called from `threshold` on: accuracy over all rows and labels, the
+/// others means over the labels for which they are defined. `truth`: (rows, columns), 0 or 1.
 std::unique_ptr<SequenceMeasure> measure_labels(const MeasuredRows& rows, std::span<const std::uint8_t> truth,
                                                 double threshold);
 

@@ -103,8 +103,8 @@ Range range_of(const std::vector<std::pair<float, float>>& points) {
 std::string scatter(const SequenceReport& report, std::size_t file, std::size_t label) {
     const auto& points = report.files[file].picture.points[label];
     const Range range = range_of(points);
-    Plot plot(report.files[file].name + ": " + report.labels[label].name + ", " + std::to_string(points.size()) +
-                  " rows",
+    Plot plot(report.files[file].name + ": " + report.labels[label].name + ", " +
+                  std::to_string(points.size()) + " rows",
               "predicted", "true", range, range);
     plot.diagonal();
     for (const auto& [x, y] : points)
@@ -132,9 +132,11 @@ std::string pictures(const SequenceReport& report) {
 
 std::string to_html(const SequenceReport& report) {
     const std::string title = "Evaluation: sequences";
-    std::string html = "<!doctype html>\n<html lang=en><meta charset=utf-8><title>" + title + "</title><style>\n" +
-                       std::string(page_style()) + "</style>\n<h1>" + title + "</h1>\n<p>";
-    html += fmt::format("{} rows of split {}", report.rows, escaped_html(report.about["split"].get<std::string>()));
+    std::string html = "<!doctype html>\n<html lang=en><meta charset=utf-8><title>" + title +
+                       "</title><style>\n" + std::string(page_style()) + "</style>\n<h1>" + title +
+                       "</h1>\n<p>";
+    html += fmt::format("{} rows of split {}", report.rows,
+                        escaped_html(report.about["split"].get<std::string>()));
     const Json& parameters = report.about["parameters"];
     html += parameters["resamples"] > 0
                 ? fmt::format("; 95 % intervals from {} resampled {}.", report.units,

@@ -69,11 +69,13 @@ std::string to_tsv(const SequenceReport& report) {
     for (const auto& [key, value] : report.about.items())
         text += "##" + key + "=" + (value.is_string() ? value.get<std::string>() : value.dump()) + "\n";
     for (const SequenceFile& file : report.files)
-        if (!file.confusion.empty()) text += "##confusion " + file.name + "=" + Json(file.confusion).dump() + "\n";
+        if (!file.confusion.empty())
+            text += "##confusion " + file.name + "=" + Json(file.confusion).dump() + "\n";
     text += "figure\tof\tvalue\tlow\thigh";
     for (std::size_t f = 1; f < report.files.size(); ++f) {
         const std::string name = rows::without_breaks(report.files[f].name);
-        text += '\t' + name + '\t' + name + "_low\t" + name + "_high\tdifference\tdifference_low\tdifference_high";
+        text += '\t' + name + '\t' + name + "_low\t" + name +
+                "_high\tdifference\tdifference_low\tdifference_high";
     }
     text += '\n';
     for (std::size_t i = 0; i < report.names.size(); ++i) {
@@ -115,8 +117,8 @@ std::vector<std::string> to_lines(const SequenceReport& report) {
     return lines;
 }
 
-std::unique_ptr<genome::TextOutput> write_report(const SequenceReport& report, const std::filesystem::path& output,
-                                                 Overwrite overwrite) {
+std::unique_ptr<genome::TextOutput> write_report(const SequenceReport& report,
+                                                 const std::filesystem::path& output, Overwrite overwrite) {
     const std::string name = output.string();
     auto out = std::make_unique<genome::TextOutput>(output, overwrite);
     out->write(name.ends_with(".tsv") || name.ends_with(".tsv.gz") ? to_tsv(report)

@@ -147,7 +147,8 @@ ScoredSequences join_sequence_scores(const examples::ExampleSet& examples, const
         if (found == line_of.end()) {
             if (wanted == WantedRows::all) {
                 throw InputError("has no row with the id '" + examples.row(row).name + "' of split " +
-                                     std::string(to_string(split)) + " (--rows scored takes those that are there)",
+                                     std::string(to_string(split)) +
+                                     " (--rows scored takes those that are there)",
                                  table);
             }
             ++joined.lacking;
@@ -161,7 +162,8 @@ ScoredSequences join_sequence_scores(const examples::ExampleSet& examples, const
         joined.rows.push_back(row);
         joined.scores.insert(joined.scores.end(), scores.begin(), scores.end());
     }
-    if (joined.rows.empty()) throw InputError("holds no score of split " + std::string(to_string(split)), table);
+    if (joined.rows.empty())
+        throw InputError("holds no score of split " + std::string(to_string(split)), table);
     return joined;
 }
 
@@ -175,7 +177,8 @@ void keep_common(std::vector<ScoredSequences>& joined) {
     if (common.empty()) throw InputError("no row has scores in all files");
     for (ScoredSequences& one : joined) {
         if (one.rows.size() == common.size()) continue;
-        log_warning("{} rows are left out, which not all files have scores for", one.rows.size() - common.size());
+        log_warning("{} rows are left out, which not all files have scores for",
+                    one.rows.size() - common.size());
         const std::size_t width = one.scores.size() / one.rows.size();
         std::vector<float> scores;
         for (std::size_t i = 0; i < one.rows.size(); ++i)

@@ -19,8 +19,8 @@ namespace {
 
 const rows::LabelTable two_classes({{".", "no", -1}, {".", "yes", -1}});
 
-/// Rows 1 … `rows` of train, and as many of test, in groups of `group_size` rows; the scores of test are right
-/// in four of five groups.
+/// Rows 1 … `rows` of train, and as many of test, in groups of `group_size` rows; the scores of test are
+/// right in four of five groups.
 struct Scored {
     testing::TempDir folder;
     EvaluationRequest request;
@@ -34,14 +34,17 @@ struct Scored {
                 const std::string id = std::to_string(i + 1);
                 const std::uint32_t label = rng.uniform() < 0.4 ? 1 : 0;
                 const int group = group_size > 0 ? i / group_size : i;
-                records.push_back({id, group_size > 0 ? "g" + std::to_string(group) : ".", split, "ACGT", {label}, {}});
+                records.push_back(
+                    {id, group_size > 0 ? "g" + std::to_string(group) : ".", split, "ACGT", {label}, {}});
                 const bool right = group % 5 != 0;
-                const std::string yes = right == (label == 1) ? "0.75" : "0.25", no = yes == "0.75" ? "0.25" : "0.75";
+                const std::string yes = right == (label == 1) ? "0.75" : "0.25",
+                                  no = yes == "0.75" ? "0.25" : "0.75";
                 if (split == Split::test) table += id + "\t4\tok\t0\t.\t" + no + "\t" + yes + "\n";
             }
         }
         fs::create_directory(folder / "e");
-        examples::write_sequence_examples(folder / "e", TargetKind::classes, two_classes, records, Json::object());
+        examples::write_sequence_examples(folder / "e", TargetKind::classes, two_classes, records,
+                                          Json::object());
         testing::write_file(folder / "s.tsv", table);
         request.examples = folder / "e";
         request.scores = {{"s", folder / "s.tsv"}};
@@ -58,7 +61,8 @@ struct Scored {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("sequence_evaluation: figures are plain numbers at the top, with their interval beside them") {
+DOCTEST_TEST_CASE(
+    "sequence_evaluation: figures are plain numbers at the top, with their interval beside them") {
     const Scored scored(100);
     const SequenceReport report = evaluate_sequences(scored.request);
     const Json json = to_json(report);
@@ -127,8 +131,8 @@ DOCTEST_TEST_CASE("sequence_evaluation: a threshold is for two classes and label
     const std::vector<examples::SequenceExample> records{{"a", ".", Split::test, "AC", {}, {1}},
                                                          {"b", ".", Split::test, "AC", {}, {2}},
                                                          {"c", ".", Split::test, "AC", {}, {4}}};
-    examples::write_sequence_examples(scored.folder / "n", TargetKind::numbers, rows::LabelTable({{".", "y", -1}}),
-                                      records, Json::object());
+    examples::write_sequence_examples(scored.folder / "n", TargetKind::numbers,
+                                      rows::LabelTable({{".", "y", -1}}), records, Json::object());
     scored.request.examples = scored.folder / "n";
     DOCTEST_CHECK(testing::message_of<ConfigError>([&] { evaluate_sequences(scored.request); }) ==
                   "--threshold is for two classes and for labels; these examples have 1 numbers");
@@ -163,14 +167,16 @@ DOCTEST_TEST_CASE("sequence_scores: rows are told by id, or by their place among
 DOCTEST_TEST_CASE("sequence_scores: what is wrong with a table is said with file and line") {
     Scored scored(3);
     const std::string head = "#id\tno\tyes\n";
-    DOCTEST_CHECK(scored.message("#chrom\tno\tyes\n").starts_with(
-        ":1: is no table of scores of these examples: it has no column 'id'"));
-    DOCTEST_CHECK(scored.message("##x=y\nid,no\n").starts_with(
-        ":2: is no table of scores of these examples: it has no column 'yes'"));
+    DOCTEST_CHECK(scored.message("#chrom\tno\tyes\n")
+                      .starts_with(":1: is no table of scores of these examples: it has no column 'id'"));
+    DOCTEST_CHECK(scored.message("##x=y\nid,no\n")
+                      .starts_with(":2: is no table of scores of these examples: it has no column 'yes'"));
     DOCTEST_CHECK(scored.message(head + "1\t0\t1\n2\t0\t1\n") ==
                   ": has no row with the id '3' of split test (--rows scored takes those that are there)");
-    DOCTEST_CHECK(scored.message(head + "1\t0\t1\n2\t0\t1\n3\t0\t1\n2\t0\t1\n") == ":5: has the id '2' twice");
+    DOCTEST_CHECK(scored.message(head + "1\t0\t1\n2\t0\t1\n3\t0\t1\n2\t0\t1\n") ==
+                  ":5: has the id '2' twice");
     DOCTEST_CHECK(scored.message(head + "1\t0\tx\n") == ":2: score 'x' is neither a number nor NA");
     DOCTEST_CHECK(scored.message(head + "1\t0\n") == ":2: has 2 columns where the header has 3");
-    DOCTEST_CHECK(scored.message(head + "1\tNA\tNA\n2\tNA\tNA\n3\tNA\tNA\n") == ": holds no score of split test");
+    DOCTEST_CHECK(scored.message(head + "1\tNA\tNA\n2\tNA\tNA\n3\tNA\tNA\n") ==
+                  ": holds no score of split test");
 }
