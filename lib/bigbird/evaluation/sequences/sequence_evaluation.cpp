@@ -182,6 +182,7 @@ private:
             const std::vector<std::uint32_t> times =
                 draw_blocks(stream, index, static_cast<std::size_t>(unit_count_));
             std::vector<FigureValues> of_files;
+            of_files.reserve(measures.size());
             for (const auto& measure : measures)
                 of_files.push_back(measure->figures(&times));
             return of_files;

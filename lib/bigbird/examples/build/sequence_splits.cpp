@@ -41,23 +41,29 @@ std::array<double, 3> parse_shares(std::string_view text) {
     return shares;
 }
 
-struct Kmer {
-    std::uint32_t code, record;
-    auto operator<=>(const Kmer&) const = default;
-};
+/// A 16-mer in the higher 32 bits, the record that has it in the lower ones.
+std::uint64_t kmer_of(std::uint64_t code, std::size_t record) {
+    return code << 32U | record;
+}
+std::uint64_t code_of(std::uint64_t kmer) {
+    return kmer >> 32U;
+}
+std::uint64_t record_of(std::uint64_t kmer) {
+    return kmer & 0xFFFFFFFFU;
+}
 
 /// Each record's 16-mers, each once, sorted by code.
-std::vector<Kmer> kmers_of(std::span<const SequenceExample> records) {
+std::vector<std::uint64_t> kmers_of(std::span<const SequenceExample> records) {
     std::int64_t letters = 0;
     for (const SequenceExample& record : records)
         letters += static_cast<std::int64_t>(record.sequence.size());
     const auto one_in = static_cast<std::uint64_t>(letters / most_kmers + 1);
-    std::vector<Kmer> kmers;
+    std::vector<std::uint64_t> kmers;
     for (std::size_t i = 0; i < records.size(); ++i) {
         stop_if_asked();
         for_each_kmer(records[i].sequence, similar_k, [&](std::uint64_t code) {
             if (one_in > 1 && (code * 0x9E3779B97F4A7C15ULL >> 32U) % one_in != 0) return;
-            kmers.push_back({static_cast<std::uint32_t>(code), static_cast<std::uint32_t>(i)});
+            kmers.push_back(kmer_of(code, i));
         });
     }
     std::ranges::sort(kmers);
@@ -116,24 +122,20 @@ std::size_t JoinedSets::find(std::size_t element) {
 }
 
 std::vector<std::size_t> similar_records(std::span<const SequenceExample> records) {
-    const std::vector<Kmer> kmers = kmers_of(records);
+    const std::vector<std::uint64_t> kmers = kmers_of(records);
     std::vector<std::uint32_t> own(records.size());           // k-mers of each record
-    std::unordered_map<std::uint64_t, std::uint32_t> shared;  // of two records
-    const auto count = [&](const Kmer& a, const Kmer& b) {
-        ++shared[std::uint64_t{a.record} << 32U | b.record];
-    };
+    std::unordered_map<std::uint64_t, std::uint32_t> shared;  // of a pair of records
     for (std::size_t begin = 0, end = 0; begin < kmers.size(); begin = end) {
-        while (end < kmers.size() && kmers[end].code == kmers[begin].code)
-            ++own[kmers[end++].record];
+        while (end < kmers.size() && code_of(kmers[end]) == code_of(kmers[begin]))
+            ++own[record_of(kmers[end++])];
         const std::size_t reach = end - begin <= most_compared ? end - begin : 2;
         for (std::size_t i = begin; i < end; ++i)
             for (std::size_t j = i + 1; j < std::min(end, i + reach); ++j)
-                count(kmers[i], kmers[j]);
+                ++shared[kmer_of(record_of(kmers[i]), record_of(kmers[j]))];
     }
     JoinedSets sets(records.size());
     for (const auto& [pair, number] : shared) {
-        const auto a = static_cast<std::size_t>(pair >> 32U),
-                   b = static_cast<std::size_t>(pair & 0xFFFFFFFFU);
+        const std::uint64_t a = code_of(pair), b = record_of(pair);
         if (number >= similar_share * std::min(own[a], own[b])) sets.join(a, b);
     }
     std::vector<std::size_t> numbers(records.size());

@@ -31,6 +31,7 @@ std::string percent(std::int64_t part, std::int64_t all) {
 /// Whole numbers by their values, other names by their bytes.
 std::vector<std::string> in_order(const std::map<std::string, std::size_t>& names) {
     std::vector<std::string> sorted;
+    sorted.reserve(names.size());
     for (const auto& [name, first] : names)
         sorted.push_back(name);
     const auto value = [](const std::string& name) { return parse_number<std::int64_t>(name); };
