@@ -148,8 +148,8 @@ void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* bas
 void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
     task_models::SequenceSpec& sequence = spec.sequence;
     add_choice_option(command, "--strand", sequence.strand, task_models::record_strands,
-                      "both: labels hold for either strand; given: sequences are on their strand, and "
-                      "positions matter (promoters, splice sites)");
+                      "both: labels hold for either strand. given: sequences are on their strand, and "
+                      "positions matter (promoters, splice sites). auto: what k-mers predict better");
     add_choice_option(command, "--loss", sequence.loss, task_models::number_losses,
                       "Loss of numbers. poisson: for counts");
     const char* group = "Sequence models (bigbird-sequence)";
@@ -362,7 +362,7 @@ constexpr TaskCommand task_commands[] = {
      {{{"A model of a table of sequences",
         "bigbird-dna finetune-sequences --examples enhancers --output enhancer-run"},
        {"Promoters, whose strand and positions matter; a linear model over k-mers, as the floor",
-        "bigbird-dna finetune-sequences --examples promoters --strand given --architecture kmer-logistic "
+        "bigbird-dna finetune-sequences --examples promoters --architecture kmer-logistic "
         "--output promoter-floor"}}}}};
 
 }  // namespace

@@ -14,10 +14,12 @@
 namespace bigbird::testing {
 
 /// `rows` records of 60 to 100 bases, half train, a quarter validation, a quarter test. Class or label 1 (of
-/// "without" and "with") holds TGACTCAGCA, planted on either strand; the number is 10 + 3 for each of none to
+/// "without" and "with") holds TGACTCAGCA, planted on either strand; `by_strand`: 1 on the record's strand, 0
+/// on the other. The number is 10 + 3 for each of none to
 /// three GGGCGG.
 inline void write_sequence_rows(const std::filesystem::path& directory, std::int64_t rows, std::uint64_t seed,
-                                examples::TargetKind target = examples::TargetKind::classes) {
+                                examples::TargetKind target = examples::TargetKind::classes,
+                                bool by_strand = false) {
     using examples::TargetKind;
     std::filesystem::create_directories(directory);
     std::vector<examples::SequenceExample> records;
@@ -37,9 +39,10 @@ inline void write_sequence_rows(const std::filesystem::path& directory, std::int
             record.numbers = {static_cast<float>(10 + 3 * sites)};
         } else {
             const auto with = static_cast<std::uint32_t>(rng.between(0, 1));
-            const std::string motif = rng.between(0, 1) == 0 ? "TGACTCAGCA" : "TGCTGAGTCA";
+            const bool forward = by_strand ? with == 1 : rng.between(0, 1) == 0;
+            const std::string motif = forward ? "TGACTCAGCA" : "TGCTGAGTCA";
             const auto place = static_cast<std::size_t>(rng.between(0, length - 10));
-            if (with == 1) record.sequence.replace(place, 10, motif);
+            if (with == 1 || by_strand) record.sequence.replace(place, 10, motif);
             if (target == TargetKind::classes) record.labels = {with};
             if (target == TargetKind::labels && with == 1) record.labels = {1};
             if (target == TargetKind::labels && row % 3 == 0) record.labels.insert(record.labels.begin(), 0);

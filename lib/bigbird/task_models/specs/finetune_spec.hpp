@@ -60,9 +60,9 @@ struct BinsSpec {
 };
 
 /// What a record's strand says.
-enum class RecordStrand : std::uint8_t { both, given };
-inline constexpr Choices<RecordStrand, 2> record_strands{
-    {{RecordStrand::both, "both"}, {RecordStrand::given, "given"}}};
+enum class RecordStrand : std::uint8_t { automatic, both, given };
+inline constexpr Choices<RecordStrand, 3> record_strands{
+    {{RecordStrand::automatic, "auto"}, {RecordStrand::both, "both"}, {RecordStrand::given, "given"}}};
 
 /// What numbers are learnt by: the squared error of standardised ones, or Poisson's likelihood of counts.
 enum class NumberLoss : std::uint8_t { squared, poisson };
@@ -72,8 +72,8 @@ inline constexpr Choices<NumberLoss, 2> number_losses{
 /// Models of sequences. Members and what follows are of bigbird-sequence.
 struct SequenceSpec {
     /// both: a label is as true of the reverse complement; given: records are on their strand, and how far a
-    /// base is from the middle of its record may matter.
-    RecordStrand strand = RecordStrand::both;
+    /// base is from the middle of its record may matter; automatic: chosen_strand().
+    RecordStrand strand = RecordStrand::automatic;
     NumberLoss loss = NumberLoss::squared;
     std::int64_t members = 3;  ///< networks of different seeds, whose mean is the model
     /// Whether regression on k-mers weighs in, as much as serves validation best.

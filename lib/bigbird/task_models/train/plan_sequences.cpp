@@ -40,7 +40,7 @@ sequences::Config member_config(const FinetuneSpec& spec, const examples::Exampl
         config = sequences::config_from_json(json, spec.sequence.config);
     }
     if (spec.dropout) config.dropout = *spec.dropout;
-    config.both_strands = spec.sequence.strand == RecordStrand::both;
+    config.both_strands = spec.sequence.strand != RecordStrand::given;
     if (!config.both_strands) {
         const std::int64_t longest = std::min(examples.bounds().size(), config.longest);
         config.places = (longest + config.pool - 1) / config.pool;
@@ -192,15 +192,23 @@ RunPlan member_plan(const FinetuneSpec& own, const RunPlan& of_all, const Exampl
     plan.data = [&own, examples, standardisation = plan.info.standardisation](
                     std::shared_ptr<TaskNetwork> network, int threads) {
         ClassifierSpec classifier = own;
-        classifier.both_strands = own.sequence.strand == RecordStrand::both;
+        classifier.both_strands = own.sequence.strand != RecordStrand::given;
         return std::make_unique<SequenceData>(std::move(network), *examples, classifier, own.sequence,
                                               standardisation, threads);
     };
     return plan;
 }
 
-training::Solution solve_sequence(const FinetuneSpec& spec, const RunPlan& plan, const Examples& examples,
+/// With the strand that --strand auto chooses.
+FinetuneSpec on_strand(const FinetuneSpec& spec, const RunPlan& plan, const Examples& examples, int threads) {
+    FinetuneSpec own = spec;
+    own.sequence.strand = chosen_strand(*examples, spec.sequence.strand, plan.info.standardisation, threads);
+    return own;
+}
+
+training::Solution solve_sequence(const FinetuneSpec& asked, const RunPlan& plan, const Examples& examples,
                                   int threads) {
+    const FinetuneSpec spec = on_strand(asked, plan, examples, threads);
     const bool counts = plan.info.link() == LinkFunction::exponential;
     std::shared_ptr<SequenceNetwork> kmers;
     Json metrics = Json::object();
@@ -219,7 +227,7 @@ training::Solution solve_sequence(const FinetuneSpec& spec, const RunPlan& plan,
         members.push_back(std::dynamic_pointer_cast<SequenceNetwork>(opened.network));
         if (run.best_step) metrics["best_steps"].push_back(*run.best_step);
     }
-    auto maker = std::make_shared<Maker>(spec, plan.info, examples, threads);
+    auto maker = std::make_shared<Maker>(asked, plan.info, examples, threads);
     std::shared_ptr<SequenceNetwork> network = mean_network(members, nullptr, 0);
     if (kmers) {
         const double share = maker->best_share(*network, *kmers);
@@ -227,6 +235,7 @@ training::Solution solve_sequence(const FinetuneSpec& spec, const RunPlan& plan,
         network = mean_network(members, kmers, share);
     }
     Finished made = maker->finished(network);
+    metrics["strand"] = word_of(record_strands, spec.sequence.strand);
     made.metrics.update(metrics);
     training::Solution solution = maker->solution(std::move(made));
     return {solution.metrics,
@@ -235,11 +244,13 @@ training::Solution solve_sequence(const FinetuneSpec& spec, const RunPlan& plan,
 
 training::Solution solve_kmers(const FinetuneSpec& spec, const RunPlan& plan, const Examples& examples,
                                int threads) {
-    const KmerFit fit =
-        fit_kmers(*examples, spec.linear, spec.sequence.strand, plan.info.standardisation, threads);
+    const RecordStrand strand =
+        chosen_strand(*examples, spec.sequence.strand, plan.info.standardisation, threads);
+    const KmerFit fit = fit_kmers(*examples, spec.linear, strand, plan.info.standardisation, threads);
     auto maker = std::make_shared<Maker>(spec, plan.info, examples, threads);
     Finished made = maker->finished(fit.network);
     made.metrics["penalty"] = fit.penalty;
+    made.metrics["strand"] = word_of(record_strands, strand);
     training::Solution solution = maker->solution(std::move(made));
     return {solution.metrics,
             [maker, write = solution.write_model](const fs::path& folder) { write(folder); }};
@@ -276,7 +287,7 @@ void plan_other(const FinetuneSpec& spec, const Examples& examples, const fs::pa
                     std::shared_ptr<TaskNetwork> network, int threads) {
         ClassifierSpec classifier = spec;
         classifier.window = window;
-        classifier.both_strands = spec.sequence.strand == RecordStrand::both;
+        classifier.both_strands = spec.sequence.strand != RecordStrand::given;
         SequenceSpec sequence = spec.sequence;
         sequence.smoothing = 0;
         return std::make_unique<SequenceData>(std::move(network), *examples, classifier, sequence,

@@ -166,7 +166,7 @@ SequenceData::SequenceData(std::shared_ptr<const TaskNetwork> network, const exa
     : ExampleData(network, examples, spec, true, threads),
       sequence_(sequence),
       standardisation_(std::move(standardisation)),
-      shift_(sequence.strand == RecordStrand::both && !network->reads_tokens() && network->any_length()
+      shift_(sequence.strand != RecordStrand::given && !network->reads_tokens() && network->any_length()
                  ? sequence.shift
                  : 0),
       threads_(threads) {}

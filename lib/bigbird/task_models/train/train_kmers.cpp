@@ -28,6 +28,8 @@ constexpr std::int64_t batch_tokens = 1 << 20;
 constexpr double logistic_penalties[] = {300, 100, 30, 10, 3}, ridge_penalties[] = {1e-2, 1e-1, 1, 10, 100};
 constexpr double usual_logistic = 30, usual_ridge = 1;
 constexpr double tolerance = 1e-3;
+// By how much k-mers by strand and place must be better (chosen_strand()).
+constexpr double clearly_higher = 0.01, clearly_less = 0.99;
 
 /// Rows of a split that have a letter other than N, and their features.
 struct CountedRows {
@@ -131,7 +133,7 @@ double loss_on(const examples::ExampleSet& examples, const ScoredRows& rows) {
             ones = ones.narrow(1, 1, 1);
         }
     }
-    return -validation_auroc(scores.contiguous(), ones.contiguous()).mean.value_or(0);
+    return 1 - validation_auroc(scores.contiguous(), ones.contiguous()).mean.value_or(0);
 }
 
 }  // namespace
@@ -139,7 +141,7 @@ double loss_on(const examples::ExampleSet& examples, const ScoredRows& rows) {
 baselines::KmerWords words_for(const examples::ExampleSet& examples, RecordStrand strand, int word,
                                bool ridge) {
     baselines::KmerWords words;
-    words.both_strands = strand == RecordStrand::both;
+    words.both_strands = strand != RecordStrand::given;
     // Ridge regression takes the cube of the number of features.
     if (ridge && !words.both_strands) words.lengths = {5};
     if (word > 0) words.lengths = {word};
@@ -188,12 +190,28 @@ KmerFit fit_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, 
         }
         if (loss < least) {
             least = loss;
-            best = {std::move(network), penalties[i]};
+            best = {std::move(network), penalties[i], loss};
         }
         progress.update(static_cast<std::int64_t>(i + 1));
     }
     progress.finish();
     return best;
+}
+
+RecordStrand chosen_strand(const examples::ExampleSet& examples, RecordStrand strand,
+                           const std::optional<Standardisation>& standardisation, int threads) {
+    if (strand != RecordStrand::automatic) return strand;
+    if (examples.rows(Split::validation).empty()) return RecordStrand::both;
+    const auto loss_by = [&](RecordStrand by) {
+        return fit_kmers(examples, {}, by, standardisation, threads).loss;
+    };
+    const bool numbers = examples.target() == TargetKind::numbers;
+    const double both = loss_by(RecordStrand::both), given = loss_by(RecordStrand::given);
+    const bool better = numbers ? given < clearly_less * both : given < both - clearly_higher;
+    log_info("{} of k-mers on validation: {:.3f} of both strands, {:.3f} by strand and place. --strand {}",
+             numbers ? "Squared error" : "AUROC", numbers ? both : 1 - both, numbers ? given : 1 - given,
+             better ? "given" : "both");
+    return better ? RecordStrand::given : RecordStrand::both;
 }
 
 }  // namespace bigbird::task_models

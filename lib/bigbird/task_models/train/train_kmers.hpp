@@ -20,6 +20,7 @@ baselines::KmerWords words_for(const examples::ExampleSet& examples, RecordStran
 struct KmerFit {
     std::shared_ptr<SequenceNetwork> network;
     double penalty = 0;
+    double loss = 0;  ///< on validation: 1 - mean AUROC, or the squared error; 0 where it was not scored
 };
 
 /// Fits train with the penalty that serves validation best (mean AUROC, or squared error), where `penalty` is
@@ -28,5 +29,10 @@ struct KmerFit {
 /// architecture does not fit the target, InputError without a row of train, Stopped.
 KmerFit fit_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, RecordStrand strand,
                   const std::optional<Standardisation>& standardisation, int threads);
+
+/// `strand`, or for automatic: given where k-mers by strand and place serve validation clearly better (AUROC
+/// higher by 0.01, squared error lower by 1 %) than those of both strands, else both. Throws as fit_kmers().
+RecordStrand chosen_strand(const examples::ExampleSet& examples, RecordStrand strand,
+                           const std::optional<Standardisation>& standardisation, int threads);
 
 }  // namespace bigbird::task_models

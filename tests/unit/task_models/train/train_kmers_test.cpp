@@ -55,3 +55,16 @@ DOCTEST_TEST_CASE("task_models/train_kmers: which k-mers are counted") {
     DOCTEST_CHECK(given.places == examples.bounds().size() - 1);
     DOCTEST_CHECK(words_for(examples, RecordStrand::given, 4, true).lengths == std::vector<int>{4});
 }
+
+DOCTEST_TEST_CASE("task_models/train_kmers: the strand that k-mers predict better") {
+    TempDir folder;
+    write_sequence_rows(folder / "e", 800, 3);  // classes by a motif on either strand
+    const ExampleSet examples = ExampleSet::load(folder / "e");
+    const auto chosen = [](const ExampleSet& of, RecordStrand strand) {
+        return chosen_strand(of, strand, std::nullopt, 1);
+    };
+    DOCTEST_CHECK(chosen(examples, RecordStrand::automatic) == RecordStrand::both);
+    DOCTEST_CHECK(chosen(examples, RecordStrand::given) == RecordStrand::given);
+    write_sequence_rows(folder / "f", 800, 3, TargetKind::classes, true);
+    DOCTEST_CHECK(chosen(ExampleSet::load(folder / "f"), RecordStrand::automatic) == RecordStrand::given);
+}
