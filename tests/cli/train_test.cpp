@@ -183,3 +183,136 @@ DOCTEST_TEST_CASE("train: what it would take, and what it refuses before it begi
     DOCTEST_CHECK(nothing.code == 3);
     DOCTEST_CHECK(contains(nothing.err, "no bin of test has a label, so the model could not be judged"));
 }
+
+namespace {
+
+/// The words of train on the promoters that come along; `more` goes behind.
+std::vector<std::string> table_words(const std::string& output, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> all{"train",    "--table",   test_data("sequences/promoters.csv.gz"),
+                                 "--strand", "given",     "--steps",
+                                 "4",        "--members", "2",
+                                 "--seed",   "5",         "--device",
+                                 "cpu",      "--threads", "2",
+                                 "--output", output};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("train: a table of sequences becomes what the separate commands leave") {
+    const TempDir at;
+    const ProgramResult result = run_program(table_words(at / "all"));
+    DOCTEST_INFO(result.err);
+    DOCTEST_REQUIRE(result.code == 0);
+    DOCTEST_CHECK(result.out.starts_with("examples 214 sequences, 2 classes; "));
+    for (const char* part : {"examples/manifest.json", "run/metrics.jsonl", "floor/model",
+                             "scores/floor.tsv.gz", "scores/model.tsv.gz", "report.html", "train.json"})
+        DOCTEST_CHECK_MESSAGE(std::filesystem::exists(at / (std::string("all/") + part)), part);
+    const std::string examples = at / "all/examples";
+    require_success({"build-sequences", "--table", test_data("sequences/promoters.csv.gz"), "--split-by",
+                     "similarity:0.8,0.1,0.1", "--seed", "5", "--output", at / "examples"});
+    DOCTEST_CHECK(read_file(at / "examples/manifest.json") == read_file(examples + "/manifest.json"));
+    require_success({"finetune", "--examples", examples, "--strand", "given", "--steps", "4", "--members",
+                     "2", "--seed", "5", "--device", "cpu", "--threads", "2", "--output", at / "run"});
+    require_success({"finetune", "--examples", examples, "--strand", "given", "--architecture",
+                     "kmer-logistic", "--output", at / "floor"});
+    for (const char* model : {"run", "floor"}) {
+        DOCTEST_CHECK(read_file(at / (std::string(model) + "/model/model.safetensors")) ==
+                      read_file(at / ("all/" + std::string(model) + "/model/model.safetensors")));
+        require_success({"predict", "--model", at / model, "--examples", examples, "--split", "test",
+                         "--device", "cpu", "--threads", "2", "--output",
+                         at / (std::string(model) + ".tsv.gz")});
+    }
+    require_success({"evaluate", "--scores", "floor=" + (at / "floor.tsv.gz").string(), "--scores",
+                     "model=" + (at / "run.tsv.gz").string(), "--examples", examples, "--seed", "5",
+                     "--output", at / "evaluation.json"});
+    DOCTEST_CHECK(read_file(at / "evaluation.json") == read_file(at / "all/evaluation.json"));
+
+    const double mcc = read_json(at / "all/evaluation.json")["others"][0]["mcc"].get<double>();
+    DOCTEST_CHECK(contains(result.out, "mcc      model " + fmt::format("{:.3f}", mcc)));
+    const std::string page = read_file(at / "all/report.html"), card = read_file(at / "all/README.md");
+    for (const char* part : {"all: labels from sequence", "model \u2212 floor", "<h2>Confusion</h2>",
+                             "floor: logistic regression on k-mers."})
+        DOCTEST_CHECK_MESSAGE(contains(page, part), part);
+    DOCTEST_CHECK(card == read_file(at / "all/model/README.md"));
+    DOCTEST_CHECK(contains(card, "### Rows of test"));
+    DOCTEST_CHECK_FALSE(contains(card, "Not looked at yet."));
+    require_success({"predict", "--model", at / "all", "--sequences", test_data("sequences/promoters.csv.gz"),
+                     "--output", at / "rows.tsv"});
+
+    const ProgramResult again = run_program(table_words(at / "all"));
+    DOCTEST_CHECK(again.out == result.out);
+    DOCTEST_CHECK(contains(again.err, "is finished already"));
+    const ProgramResult changed =
+        run_program(table_words(at / "all", {"--split-by", "fraction:0.8,0.1,0.1"}));
+    DOCTEST_CHECK(changed.code == 2);
+    DOCTEST_CHECK(contains(changed.err, "--split-by is \"fraction:0.8,0.1,0.1\", but this run was started"));
+}
+
+DOCTEST_TEST_CASE("train: sequences that were stopped go on, and a forecast names them") {
+    const TempDir at;
+    const ProgramResult forecast = run_program(table_words(at / "none", {"--dry-run"}));
+    DOCTEST_INFO(forecast.err);
+    DOCTEST_CHECK(forecast.code == 0);
+    DOCTEST_CHECK(contains(forecast.out, "sequences             214, 2 classes: "));
+    DOCTEST_CHECK(contains(forecast.out, ": 2 networks, each 4 steps of "));
+    DOCTEST_CHECK_FALSE(std::filesystem::exists(at / "none"));
+    require_success(table_words(at / "whole"));
+    for (const char* when : {"step 2 of 5", "Member 2 of 2", "step 4 of 5"})
+        DOCTEST_CHECK(run_program(table_words(at / "cut"), {}, {.signal = SIGTERM, .once_said = when}).code ==
+                      128 + SIGTERM);
+    require_success(table_words(at / "cut"));
+    DOCTEST_CHECK(read_file(at / "cut/evaluation.json") == read_file(at / "whole/evaluation.json"));
+    DOCTEST_CHECK(read_file(at / "cut/model/model.safetensors") ==
+                  read_file(at / "whole/model/model.safetensors"));
+}
+
+DOCTEST_TEST_CASE("train: tables for the splits, numbers, FASTA, and what does not go together") {
+    const TempDir at;
+    std::string train = "sequence,activity\n", test = train;
+    for (int i = 0; i < 60; ++i)
+        (i % 3 > 0 ? train : test) +=
+            random_dna(60, static_cast<std::uint64_t>(i)) + "," + std::to_string(i) + ".5\n";
+    write_file(at / "train.csv", train);
+    write_file(at / "test.csv", test);
+    const auto run = [&](std::vector<std::string> words) {
+        words.insert(words.begin(),
+                     {"train", "--steps", "2", "--members", "1", "--device", "cpu", "--quiet"});
+        return run_program(words);
+    };
+    const std::vector<std::string> numbers{"--table",        at / "train.csv", "--test",   at / "test.csv",
+                                           "--label-column", "activity",       "--target", "number",
+                                           "--output",       at / "numbers"};
+    const ProgramResult result = run(numbers);
+    DOCTEST_INFO(result.err);
+    DOCTEST_REQUIRE(result.code == 0);
+    DOCTEST_CHECK(result.out.starts_with(
+        "examples 60 sequences, 1 numbers; 40 for training, 0 for validation, 20 for test\npearson  model "));
+    DOCTEST_CHECK(contains(read_file(at / "numbers/report.html"), "floor: ridge regression on k-mers."));
+    std::string one, other;
+    for (int i = 0; i < 40; ++i)
+        (i % 2 > 0 ? one : other) +=
+            ">r" + std::to_string(i) + "\n" + random_dna(60, static_cast<std::uint64_t>(i)) + "\n";
+    write_file(at / "pos.fa", one);
+    write_file(at / "neg.fa", other);
+    const ProgramResult fasta = run({"--fasta", at / "pos.fa", at / "neg.fa", "--split-by",
+                                     "fraction:0.6,0.2,0.2", "--output", at / "fasta"});
+    DOCTEST_INFO(fasta.err);
+    DOCTEST_CHECK(fasta.out.starts_with(
+        "examples 40 sequences, 2 classes; 24 for training, 8 for validation, 8 for test\naccuracy model "));
+
+    const auto refused = [&](const std::vector<std::string>& words) {
+        const ProgramResult refusal = run(words);
+        DOCTEST_CHECK(refusal.code == 2);
+        return refusal.err;
+    };
+    const std::string table = at / "train.csv", output = at / "none";
+    DOCTEST_CHECK(contains(refused({"--output", output}), "--peaks, --table or --fasta is required"));
+    DOCTEST_CHECK(contains(refused({"--table", table, "--validation", table, "--output", output}),
+                           "--test is needed beside --validation"));
+    DOCTEST_CHECK(contains(refused({"--table", table, "--reference", table, "--output", output}),
+                           "--reference requires --peaks"));
+    DOCTEST_CHECK(contains(
+        refused({"--table", table, "--peaks", table, "--reference", table, "--output", output}), "excludes"));
+}

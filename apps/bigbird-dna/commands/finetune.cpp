@@ -3,6 +3,7 @@
 #include "options/finetune_options.hpp"
 #include "options/idle_options.hpp"
 #include "options/option_groups.hpp"
+#include "options/sequence_options.hpp"
 #include "options/training_options.hpp"
 #include "support/help_formatter.hpp"
 #include "support/help_notes.hpp"
@@ -147,16 +148,10 @@ void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* bas
 /// Of models of sequences.
 void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
     task_models::SequenceSpec& sequence = spec.sequence;
-    add_choice_option(command, "--strand", sequence.strand, task_models::record_strands,
-                      "both: labels hold for either strand. given: sequences are on their strand, and "
-                      "positions matter (promoters, splice sites). auto: what k-mers predict better");
     add_choice_option(command, "--loss", sequence.loss, task_models::number_losses,
                       "Loss of numbers. poisson: for counts");
     const char* group = "Sequence models (bigbird-sequence)";
-    command.add_option("--members", sequence.members, "Networks of different seeds, averaged into one model")
-        ->check(CLI::Range(1, 64))
-        ->type_name("N")
-        ->group(group);
+    add_sequence_model_options(command, sequence, group);
     add_choice_option(command, "--kmers", sequence.with_kmers, kmer_parts,
                       "mean: regression on k-mers weighs in, as much as is best on the validation rows")
         ->group(group);

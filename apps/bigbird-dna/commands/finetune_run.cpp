@@ -8,15 +8,23 @@
 
 namespace bigbird::cli {
 
+namespace {
+
+std::string which_model(const task_models::FinetuneSpec& spec, const training::LoopResult& result) {
+    if (result.best_step) return "the best on validation, of step " + std::to_string(*result.best_step);
+    if (spec.is_linear()) return "solved at once";
+    if (spec.is_sequence()) return fmt::format("the mean of {} networks", spec.sequence.members);
+    return "of the last step";
+}
+
+}  // namespace
+
 void report_finetuned(const task_models::FinetuneSpec& spec, const training::LoopResult& result) {
     if (result.finished_before) {
         log_info("{}: this run is finished already", result.model.string());
         return;
     }
-    const std::string which = result.best_step
-                                  ? "the best on validation, of step " + std::to_string(*result.best_step)
-                                  : "of the last step";
-    log_info("{}: the model, {}", result.model.string(), which);
+    log_info("{}: the model, {}", result.model.string(), which_model(spec, result));
     if (const auto advice = task_models::still_improving(spec, result)) log_info("{}", *advice);
 }
 

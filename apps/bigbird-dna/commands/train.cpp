@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/commands.hpp"
 #include "options/option_groups.hpp"
+#include "options/sequence_options.hpp"
 #include "options/training_options.hpp"
 #include "support/help_notes.hpp"
 
@@ -9,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace bigbird::cli {
 
@@ -16,29 +18,53 @@ using task_models::TrainSpec;
 
 namespace {
 
-void add_input_options(CLI::App& command, TrainSpec& spec) {
-    command
-        .add_option("--peaks", spec.examples.peaks,
-                    "A sheet with the columns name, group and path, or BED or narrowPeak files")
-        ->required()
-        ->type_name("SHEET|BED");
-    add_reference_option(command, spec.examples.references);
-    add_bin_region_options(command, spec.examples.include, spec.examples.exclude);
-    command.add_flag("--skip-invalid", spec.examples.skip_invalid,
-                     "Leave out peaks that do not fit the reference, however many (above 20 % is an error)");
-    add_hold_out_options(
-        command, spec.examples.validation, spec.examples.test,
-        "by rule where not given: contigs of about a tenth of the bins, never the largest, or "
-        "a stretch at its end");
+/// Each needs `input`, the option that says what to begin from.
+void tie(const std::vector<CLI::Option*>& options, CLI::Option* input) {
+    for (CLI::Option* option : options)
+        option->needs(input);
+}
+
+void add_peak_options(CLI::App& command, TrainSpec& spec) {
+    CLI::Option* peaks =
+        command
+            .add_option("--peaks", spec.examples.peaks,
+                        "A sheet with the columns name, group and path, or BED or narrowPeak files")
+            ->type_name("SHEET|BED");
+    tie({add_reference_option(command, spec.examples.references, false)}, peaks);
+    peaks->needs(option_of(command, "--reference"));
+    tie(add_bin_region_options(command, spec.examples.include, spec.examples.exclude), peaks);
+    tie({command.add_flag(
+             "--skip-invalid", spec.examples.skip_invalid,
+             "Leave out peaks that do not fit the reference, however many (above 20 % is an error)"),
+         command
+             .add_option("--min-positives", spec.min_positives,
+                         "Labels with fewer positive test bins do not count in means and medians")
+             ->check(CLI::PositiveNumber)
+             ->type_name("N")},
+        peaks);
+}
+
+/// Each is for --table or --fasta.
+void add_sequence_options(CLI::App& command, TrainSpec& spec) {
+    const auto inputs = add_sequence_inputs(command, spec.sequences);
+    for (CLI::Option* input : inputs)
+        input->excludes(option_of(command, "--peaks"));
+    const auto refuse = [&command](std::vector<CLI::Option*> options) {
+        for (CLI::Option* option : options)
+            option->excludes(option_of(command, "--peaks"));
+    };
+    refuse(add_sequence_columns(command, spec.sequences));
+    refuse(add_sequence_model_options(command, spec.model.sequence, "Options"));
 }
 
 void add_training_options(CLI::App& command, TrainSpec& spec) {
     task_models::FinetuneSpec& model = spec.model;
     command
         .add_option("--config", model.bins.config,
-                    "Size of the network, tiny, small, base, large, or a JSON file that describes it")
+                    "Size of a bin model, tiny, small, base, large, or a JSON file of a network's sizes")
         ->type_name("PRESET|FILE");
-    command.add_option("--epochs", model.epochs, "Passes over the training bins, at most")
+    command.add_option("--epochs", model.epochs, "Passes over the training rows, at most")
+        ->default_str("10; of sequences 250,000 rows in all, 6 to 15 passes")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
     command
@@ -46,11 +72,6 @@ void add_training_options(CLI::App& command, TrainSpec& spec) {
                     "Number of training steps, instead of --epochs; no early stopping")
         ->check(CLI::NonNegativeNumber)
         ->default_str("as --epochs asks")
-        ->type_name("N");
-    command
-        .add_option("--min-positives", spec.min_positives,
-                    "Labels with fewer positive test bins do not count in means and medians")
-        ->check(CLI::PositiveNumber)
         ->type_name("N");
     add_seed_option(command, model.seed);
     add_device_option(command, model.device);
@@ -66,17 +87,32 @@ void add_folder_options(CLI::App& command, TrainSpec& spec) {
     command.add_flag("-f,--force", spec.force, "Discard what an earlier train left in --output");
     add_max_hours_option(command, spec.model.run.max_hours);
     command.add_flag("--dry-run", spec.dry_run,
-                     "Only say on standard output what it takes: bins, steps, time and memory, measured on "
+                     "Only say on standard output what it takes: rows, steps, time and memory, measured on "
                      "some steps");
+}
+
+/// The model of sequences that the options ask for.
+void choose_sequences(CLI::App& command, TrainSpec& spec) {
+    task_models::FinetuneSpec model = task_models::sequence_model_spec();
+    const task_models::FinetuneSpec& given = spec.model;
+    if (option_of(command, "--epochs")->count() > 0) model.epochs = given.epochs;
+    if (option_of(command, "--config")->count() > 0) model.sequence.config = given.bins.config;
+    model.learning_rate.total_steps = given.learning_rate.total_steps;
+    model.sequence.strand = given.sequence.strand;
+    model.sequence.members = given.sequence.members;
+    model.run = given.run;
+    model.seed = given.seed;
+    model.device = given.device;
+    model.threads = given.threads;
+    spec.model = model;
 }
 
 constexpr Examples examples{
     {{"A model of the demo's peaks, two stretches held out by rule, trained for two minutes",
       "bigbird-dna train --peaks ../test_data/chromatin/peaks.tsv --reference ../test_data/genome/22.fa.gz "
       "--output my-peaks"},
-     {"What it would take",
-      "bigbird-dna train --peaks ../test_data/chromatin/A549.CTCF.chr22.narrowPeak.gz --reference "
-      "../test_data/genome/22.fa.gz --dry-run"}}};
+     {"A table of sequences and classes, a tenth held out for test",
+      "bigbird-dna train --table ../test_data/sequences/promoters.csv.gz --strand given --output my-table"}}};
 
 }  // namespace
 
@@ -84,16 +120,26 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
     auto spec = std::make_shared<TrainSpec>();
     CLI::App& command = program.add<TrainSpec>(
         "train", "Tasks",
-        "From peaks to a judged model in one go: labels the bins, trains a bin model and a linear floor,\n"
-        "evaluates both on held-out sequence, and writes a page and a model card. The same command goes on\n"
-        "where it was stopped.",
+        "From peaks, or from labelled sequences, to a judged model in one go: makes examples, trains a "
+        "model\n"
+        "and a linear floor, evaluates both on held-out rows, and writes a page and a model card. The same\n"
+        "command goes on where it was stopped.",
         spec, std::move(run));
-    add_input_options(command, *spec);
+    add_peak_options(command, *spec);
+    add_sequence_options(command, *spec);
+    add_hold_out_options(
+        command, spec->validation, spec->test,
+        "by rule where not given: contigs of about a tenth of the bins, never the largest, or "
+        "a stretch at its end. With --table a table, or as --split-by says [similarity:0.8,0.1,0.1]");
     add_training_options(command, *spec);
     add_folder_options(command, *spec);
     add_examples(command, examples);
-    command.parse_complete_callback([spec] {
+    command.parse_complete_callback([&command, spec] {
+        const bool sequences = !spec->sequences.table.empty() || !spec->sequences.fasta.empty();
+        if (!sequences && spec->examples.peaks.empty())
+            throw CLI::RequiredError("--peaks, --table or --fasta");
         if (spec->output.empty() && !spec->dry_run) throw CLI::RequiredError("--output");
+        if (sequences) choose_sequences(command, *spec);
     });
 }
 

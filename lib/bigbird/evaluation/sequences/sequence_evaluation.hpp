@@ -6,6 +6,7 @@
 #include "bigbird/core/files.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/evaluation/evaluate_scores.hpp"
+#include "bigbird/evaluation/evaluation_html.hpp"
 #include "bigbird/evaluation/sequences/sequence_figures.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 
@@ -53,7 +54,7 @@ Json to_json(const SequenceReport& report);
 /// `##key=value` lines, then a line per figure, and one per class, label or number.
 std::string to_tsv(const SequenceReport& report);
 /// A page for browsers: figures, confusion matrices or scatter plots.
-std::string to_html(const SequenceReport& report);
+std::string to_html(const SequenceReport& report, const PageAdditions& additions = {});
 /// A line per figure, for people.
 std::vector<std::string> to_lines(const SequenceReport& report);
 /// By the ending, as write_report() of evaluation_report.hpp.

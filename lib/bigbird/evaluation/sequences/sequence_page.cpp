@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/log.hpp"
-#include "bigbird/evaluation/evaluation_html.hpp"
 #include "bigbird/evaluation/plot.hpp"
 #include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 
@@ -130,11 +129,12 @@ std::string pictures(const SequenceReport& report) {
 
 }  // namespace
 
-std::string to_html(const SequenceReport& report) {
-    const std::string title = "Evaluation: sequences";
+std::string to_html(const SequenceReport& report, const PageAdditions& additions) {
+    const std::string title =
+        additions.title.empty() ? "Evaluation: sequences" : escaped_html(additions.title);
     std::string html = "<!doctype html>\n<html lang=en><meta charset=utf-8><title>" + title +
                        "</title><style>\n" + std::string(page_style()) + "</style>\n<h1>" + title +
-                       "</h1>\n<p>";
+                       "</h1>\n" + additions.lead + "<p>";
     html += fmt::format("{} rows of split {}", report.rows,
                         escaped_html(report.about["split"].get<std::string>()));
     const Json& parameters = report.about["parameters"];
@@ -154,7 +154,7 @@ std::string to_html(const SequenceReport& report) {
         for (const SequenceFile& file : report.files)
             html += confusion_matrix(report, file);
     }
-    return html + pictures(report) + about_html(report.about) + "</html>\n";
+    return html + pictures(report) + additions.sections + about_html(report.about) + "</html>\n";
 }
 
 }  // namespace bigbird::evaluation

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bigbird/evaluation/evaluation.hpp"
+#include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 #include "bigbird/examples/examples.hpp"
 #include "bigbird/model/files/model_card.hpp"
 
@@ -10,5 +11,8 @@ namespace bigbird::task_models {
 /// What a model's card says of an evaluation: the figures over all labels, those that are defined.
 model::CardResult card_figures(examples::Task task, examples::Split split,
                                const evaluation::Evaluation& evaluation);
+/// The same of a report's file.
+model::CardResult card_figures(examples::Split split, const evaluation::SequenceReport& report,
+                               const evaluation::SequenceFile& file);
 
 }  // namespace bigbird::task_models

@@ -6,7 +6,8 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/system/temporary_folder.hpp"
 #include "bigbird/examples/examples.hpp"
-#include "bigbird/task_models/pipeline/train_on_peaks.hpp"
+#include "bigbird/task_models/pipeline/chain.hpp"
+#include "bigbird/task_models/pipeline/train.hpp"
 #include "bigbird/task_models/train/finetune.hpp"
 #include "bigbird/task_models/train/run_plan.hpp"
 
@@ -61,34 +62,39 @@ std::string line_of(const char* name, double seconds, const std::string& what) {
 }  // namespace
 
 std::vector<std::string> forecast_train(const TrainSpec& spec) {
-    spec.model.validate();
+    const std::unique_ptr<Chain> chain = chain_of(spec);
     const TemporaryFolder scratch("train-dry-run");
-    const double build = seconds_of([&] { build_examples(spec, scratch.path()); });
+    const double build = seconds_of([&] { build_examples(*chain, scratch.path()); });
     const auto set = examples::ExampleSet::load(scratch.path() / examples_folder);
     FinetuneSpec model = model_spec(spec, scratch.path());
-    const std::int64_t steps =
-        plan_bins(model, resolve_threads(model.threads), false).loop.learning_rate.total_steps;
+    const bool records = model.task == examples::Task::sequences;
+    const RunPlan plan =
+        records ? plan_sequences(model, false) : plan_bins(model, resolve_threads(model.threads), false);
+    const std::int64_t steps = plan.loop.learning_rate.total_steps;
+    const auto networks = static_cast<double>(records ? model.sequence.members : 1);
+    model.sequence.members = 1;
     model.learning_rate.total_steps = std::min(steps, trial_steps);
     model.evaluate_every = 0;
     model.calibrates = false;
     model.run.max_hours = 0;
     const double trial = seconds_of([&] { finetune(model); });
-    const Rates rates = rates_of(model.output / "metrics.jsonl");
-    const double training = trial - rates.all_steps + rates.step * static_cast<double>(steps) +
-                            rates.evaluation * (evaluations - 1);
+    const Rates rates = rates_of(model.output / (records ? "members/1" : "") / "metrics.jsonl");
+    const double training =
+        trial - rates.all_steps - rates.evaluation +
+        networks * (rates.step * static_cast<double>(steps) + rates.evaluation * evaluations);
     const auto rows = [&](examples::Split split) { return static_cast<double>(set.rows(split).size()); };
     const double one_strand = rates.evaluation / std::max(1.0, rows(examples::Split::validation));
     const double others =
         2 * one_strand * rows(examples::Split::test) + static_cast<double>(set.size()) / ridge_rows_a_second;
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
-    return {fmt::format(
-                "{:<22}{} of {} bp, {} labels: {:.0f} for training, {:.0f} for validation, {:.0f} for test",
-                "bins", set.size(), spec.examples.bin, set.label_table().size(), rows(examples::Split::train),
-                rows(examples::Split::validation), rows(examples::Split::test)),
-            line_of("label the bins", build, " (done now, in $TMPDIR)"),
+    return {fmt::format("{:<22}{}: {:.0f} for training, {:.0f} for validation, {:.0f} for test",
+                        chain->unit(), chain->told(set), rows(examples::Split::train),
+                        rows(examples::Split::validation), rows(examples::Split::test)),
+            line_of("make the examples", build, " (done now, in $TMPDIR)"),
             line_of("train, at most", training,
-                    fmt::format(": {} steps of {:.3g} s, {} of them tried; the motif search included", steps,
+                    fmt::format(": {}{} steps of {:.3g} s, {} of them tried; the motif search included",
+                                networks > 1 ? fmt::format("{} networks, each ", networks) : "", steps,
                                 rates.step, model.learning_rate.total_steps)),
             line_of("floor, scores, page", others, " (estimated from the above)"),
             fmt::format("{:<22}{:.0f} MB", "memory", static_cast<double>(usage.ru_maxrss) * 1024 / 1e6)};

@@ -2,14 +2,18 @@
 #pragma once
 
 #include "bigbird/examples/build/chromatin.hpp"
+#include "bigbird/examples/build/sequences.hpp"
 #include "bigbird/task_models/specs/finetune_spec.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace bigbird::task_models {
 
-/// What the command train is asked for: from peaks to a judged bin model in one folder.
+/// What the command train is asked for: from peaks, or from labelled sequences where the model's task is
+/// sequences, to a judged model in one folder.
 struct TrainSpec {
     /// Rows, of every bin, have the tutorial's windows; bin models read bins.npy, which has no windows.
     TrainSpec() {
@@ -17,7 +21,11 @@ struct TrainSpec {
         examples.chooses_hold_outs = true;
     }
 
-    examples::ChromatinOptions examples;    ///< its seed and threads are those of `model`
+    examples::ChromatinOptions examples;   ///< but for splits, seed and threads
+    examples::SequencesOptions sequences;  ///< the same
+    /// What is held out: of peaks, contigs, regions and BED files, by rule where not given; of sequences a
+    /// table, drawn where neither they nor the split are given.
+    std::vector<std::string> validation, test;
     FinetuneSpec model = bin_model_spec();  ///< examples and output follow from `output`
     std::filesystem::path output;
     std::int64_t min_positives = 10;  ///< test bins that a label needs to count in means

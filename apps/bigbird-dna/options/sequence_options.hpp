@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options of labelled sequences: build-sequences, and train, which does the whole chain.
+#pragma once
+
+#include "bigbird/examples/build/sequences.hpp"
+#include "bigbird/task_models/specs/finetune_spec.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <vector>
+
+namespace bigbird::cli {
+
+/// --table, --fasta and --targets, in this order.
+std::vector<CLI::Option*> add_sequence_inputs(CLI::App& command, examples::SequencesOptions& options);
+/// --sequence-column, --label-column, --labels, --target and --split-by.
+std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::SequencesOptions& options);
+/// --strand and --members of a model.
+std::vector<CLI::Option*> add_sequence_model_options(CLI::App& command, task_models::SequenceSpec& model,
+                                                     const char* group);
+
+}  // namespace bigbird::cli

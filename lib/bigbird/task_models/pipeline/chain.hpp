@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What of train's steps depends on what it begins from: peaks, or labelled sequences.
+#pragma once
+
+#include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/evaluation/evaluate_scores.hpp"
+#include "bigbird/examples/examples.hpp"
+#include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/model/files/model_card.hpp"
+#include "bigbird/task_models/specs/compute_spec.hpp"
+#include "bigbird/task_models/specs/train_spec.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bigbird::task_models {
+
+/// Folders that train makes in its own.
+inline constexpr const char *examples_folder = "examples", *run_folder = "run";
+
+/// How good the model is beside the floor.
+struct Judgement {
+    std::vector<std::string> lines{};                  ///< for people
+    std::unique_ptr<genome::TextOutput> evaluation{};  ///< written, not committed
+    std::string page{};                                ///< HTML
+    model::CardResult card{};
+};
+
+class Chain {
+public:
+    virtual ~Chain() = default;
+    /// What the examples follow from and the model besides length and seed, by the options' names.
+    virtual Json options() const = 0;
+    /// Makes examples in the empty `folder`.
+    virtual void build(const std::filesystem::path& folder) const = 0;
+    /// Throws InputError where a model of them could not be judged; `folder` is theirs.
+    virtual void check(const examples::ExampleSet& set, const std::filesystem::path& folder) const = 0;
+    /// The linear model to compare with; its folders and seed are not set.
+    virtual FinetuneSpec floor() const = 0;
+    virtual Strands strands() const = 0;  ///< of scoring
+    /// Evaluates the files of `request`, the floor's and the model's. `folder`: train's; `output`: of the
+    /// evaluation.
+    virtual Judgement judge(const evaluation::EvaluationRequest& request, const std::filesystem::path& folder,
+                            const std::filesystem::path& output) const = 0;
+    /// "4,492 of 200 bp, 3 labels", for forecasts, below unit().
+    virtual std::string told(const examples::ExampleSet& set) const = 0;
+    virtual const char* unit() const = 0;  ///< "bins"
+};
+
+std::unique_ptr<Chain> peaks_chain(const TrainSpec& spec);
+std::unique_ptr<Chain> sequences_chain(const TrainSpec& spec);
+/// The one that `spec` asks for, its model validated.
+std::unique_ptr<Chain> chain_of(const TrainSpec& spec);
+
+/// SHA-256 of an input that is read again where the command goes on. Throws ConfigError for a pipe.
+std::string input_checksum(const std::filesystem::path& path);
+
+/// The model's training in train's folder.
+FinetuneSpec model_spec(const TrainSpec& spec, const std::filesystem::path& folder);
+/// Makes the examples where they are not there yet.
+void build_examples(const Chain& chain, const std::filesystem::path& folder);
+
+/// "<ul>…" of the lines, then `floor`, a sentence about the floor.
+std::string pages_lead(const std::vector<std::string>& lines, const std::string& floor);
+/// "AUROC    model 0.9; floor 0.8; difference 0.1".
+std::string compared(const std::string& name, const evaluation::Figure& model,
+                     const evaluation::Figure& floor, const evaluation::Figure& difference);
+
+}  // namespace bigbird::task_models

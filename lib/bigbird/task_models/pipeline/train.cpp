@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/pipeline/train.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+#include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/formats/is_there.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/core/protected_files.hpp"
+#include "bigbird/core/version.hpp"
+#include "bigbird/evaluation/evaluation_html.hpp"
+#include "bigbird/examples/example_format.hpp"
+#include "bigbird/task_models/pipeline/chain.hpp"
+#include "bigbird/task_models/score/score.hpp"
+#include "bigbird/task_models/train/finetune.hpp"
+#include "bigbird/training/run_lock.hpp"
+#include "bigbird/training/run_start.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <ostream>
+
+namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char *floor_folder = "floor", *scores_folder = "scores", *model_folder = "model";
+constexpr const char *evaluation_file = "evaluation.json", *page_file = "report.html";
+constexpr const char* record_file = "train.json";  // options, and at the end the summary
+constexpr std::array parts{examples_folder, run_folder,   floor_folder,     scores_folder, evaluation_file,
+                           page_file,       model_folder, model::card_file, record_file};
+constexpr const char* lock_file = "lock";
+
+/// What the result follows from, by the options' names.
+Json fixed_options(const TrainSpec& spec, const Chain& chain) {
+    const std::int64_t steps = spec.model.learning_rate.total_steps;
+    Json options = chain.options();
+    options["--seed"] = spec.model.seed;
+    options[steps > 0 ? "--steps" : "--epochs"] = steps > 0 ? Json(steps) : Json(spec.model.epochs);
+    return options;
+}
+
+class Pipeline {
+public:
+    explicit Pipeline(const TrainSpec& spec)
+        : spec_(spec), chain_(chain_of(spec)), folder_(spec.output), options_(fixed_options(spec, *chain_)) {}
+
+    std::vector<std::string> run() {
+        require_own_folder();
+        const training::RunLock lock(folder_);
+        if (spec_.force) discard();
+        if (const auto before = begin()) return *before;
+        step("make the examples", examples_folder);
+        build_examples(*chain_, folder_);
+        chain_->check(examples::ExampleSet::load(folder_ / examples_folder), folder_ / examples_folder);
+        step("train the model", run_folder);
+        train();
+        step("solve the linear floor", floor_folder);
+        finetune(floor_model());
+        step("score test", scores_folder);
+        score("floor", folder_ / floor_folder);
+        score("model", folder_ / run_folder);
+        step("evaluate, and write the page and the card", page_file);
+        return finish();
+    }
+
+private:
+    /// Throws ConfigError where the folder holds what train did not put there.
+    void require_own_folder() const {
+        refuse_protected(folder_);
+        if (is_there(folder_ / record_file)) return;
+        for (const fs::path& entry : entries_of(folder_)) {
+            const std::string name = entry.filename();
+            if (fs::is_directory(entry) && fs::is_empty(entry)) continue;  // of a workflow engine
+            if (name == lock_file || (name.starts_with('.') && name.find(".tmp.") != std::string::npos))
+                continue;
+            throw ConfigError(folder_.string() + ": holds " + name + " and no " + record_file +
+                              ", so train did not make it; give another --output");
+        }
+    }
+
+    void discard() const {
+        for (const char* part : parts)
+            refuse_protected(folder_ / part);
+        for (const char* part : parts)
+            fs::remove_all(folder_ / part);
+    }
+
+    bool is_whole() const {
+        return is_there(folder_ / model_folder / "config.json") &&
+               std::ranges::all_of(parts, [&](const char* part) { return is_there(folder_ / part); });
+    }
+
+    /// Records the options, or compares them with those recorded; the summary of a folder that is finished.
+    std::optional<std::vector<std::string>> begin() const {
+        if (is_there(folder_ / record_file)) {
+            const Json before = read_json(folder_ / record_file);
+            training::require_same_options(before.value("options", Json::object()), options_, "--force");
+            if (!before.contains("summary") || !is_whole()) return std::nullopt;
+            log_info("{}: is finished already", folder_.string());
+            return before["summary"].get<std::vector<std::string>>();
+        }
+        write_record(Json());
+        return std::nullopt;
+    }
+
+    void write_record(const Json& summary) const {
+        Json json{{"program", "bigbird-dna"}, {"version", std::string(version())}, {"options", options_}};
+        if (!summary.is_null()) json["summary"] = summary;
+        write_json(folder_ / record_file, json, Overwrite::allow);
+    }
+
+    /// Says what comes next. Throws Stopped.
+    void step(const char* what, const char* part) {
+        stop_if_asked();
+        if (steps_ > 0 && spec_.model.run.max_hours > 0 && hours_left() <= 0)
+            throw Stopped("stopped after --max-hours; the same command goes on", ExitCode::stopped_early);
+        log_info("step {} of 5: {} ({})", ++steps_, what, (folder_ / part).string());
+    }
+
+    double hours_left() const {
+        const std::chrono::duration<double, std::ratio<3600>> gone = Clock::now() - start_;
+        return spec_.model.run.max_hours - gone.count();
+    }
+
+    void train() const {
+        FinetuneSpec model = model_spec(spec_, folder_);
+        if (model.run.max_hours > 0) model.run.max_hours = std::max(1e-9, hours_left());
+        const training::LoopResult result = finetune(model);
+        if (const auto advice = still_improving(model, result)) log_info("{}", *advice);
+    }
+
+    FinetuneSpec floor_model() const {
+        FinetuneSpec spec = chain_->floor();
+        spec.examples = folder_ / examples_folder;
+        spec.output = folder_ / floor_folder;
+        spec.seed = spec_.model.seed;
+        spec.threads = spec_.model.threads;
+        return spec;
+    }
+
+    fs::path score_file(const std::string& name) const {
+        return folder_ / scores_folder / (name + ".tsv.gz");
+    }
+
+    void score(const std::string& name, const fs::path& run) const {
+        if (is_there(score_file(name))) return;
+        PredictSpec spec;
+        spec.models = {run};
+        spec.examples = folder_ / examples_folder;
+        spec.split = examples::Split::test;
+        spec.task = spec_.model.task;
+        spec.strands = chain_->strands();
+        spec.outputs.paths = {score_file(name)};
+        spec.device = spec_.model.device;
+        spec.threads = spec_.model.threads;
+        predict(spec);
+    }
+
+    /// The model is compared with the floor.
+    Judgement judge() const {
+        evaluation::EvaluationRequest request;
+        request.task = spec_.model.task;
+        request.scores = {{"floor", score_file("floor")}, {"model", score_file("model")}};
+        request.examples = folder_ / examples_folder;
+        request.options.min_positives = spec_.min_positives;
+        request.options.seed = spec_.model.seed;
+        request.options.threads = resolve_threads(spec_.model.threads);
+        return chain_->judge(request, folder_, folder_ / evaluation_file);
+    }
+
+    std::vector<std::string> finish() const {
+        const Judgement judged = judge();
+        judged.evaluation->commit();
+        write_atomically(folder_ / page_file, Overwrite::allow,
+                         [&](std::ostream& out) { out << judged.page; });
+        write_model(judged.card);
+        std::vector<std::string> lines = judged.lines;
+        lines.push_back(fmt::format("model    {}", (folder_ / model_folder).string()));
+        lines.push_back(fmt::format("report   {}", (folder_ / page_file).string()));
+        write_record(lines);
+        return lines;
+    }
+
+    /// With the figures of test in its card, which the folder has, too.
+    void write_model(const model::CardResult& result) const {
+        PendingOutput pending(folder_ / model_folder, Overwrite::allow, PendingOutput::Kind::folder);
+        for (const fs::path& file : entries_of(folder_ / run_folder / training::model_folder))
+            fs::copy(file, pending.path() / file.filename(), fs::copy_options::recursive);
+        model::add_to_card(pending.path(), result);
+        PendingOutput text(folder_ / model::card_file, Overwrite::allow);
+        fs::copy_file(pending.path() / model::card_file, text.path(), fs::copy_options::overwrite_existing);
+        text.commit();
+        pending.commit();
+    }
+
+    const TrainSpec& spec_;
+    const std::unique_ptr<Chain> chain_;
+    const fs::path folder_;
+    const Json options_;
+    const Clock::time_point start_ = Clock::now();
+    int steps_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Chain> chain_of(const TrainSpec& spec) {
+    spec.model.validate();
+    return spec.model.task == examples::Task::sequences ? sequences_chain(spec) : peaks_chain(spec);
+}
+
+std::string input_checksum(const fs::path& path) {
+    require_readable(path);
+    if (!fs::is_regular_file(path))
+        throw ConfigError(path.string() + " is a pipe: train reads its inputs several times, give a file");
+    return sha256_of_file(path, stop_if_asked);
+}
+
+FinetuneSpec model_spec(const TrainSpec& spec, const fs::path& folder) {
+    FinetuneSpec model = spec.model;
+    model.examples = folder / examples_folder;
+    model.output = folder / run_folder;
+    return model;
+}
+
+void build_examples(const Chain& chain, const fs::path& folder) {
+    if (is_there(folder / examples_folder / examples::manifest_name)) return;
+    PendingOutput pending(folder / examples_folder, Overwrite::allow, PendingOutput::Kind::folder);
+    chain.build(pending.path());
+    pending.commit();
+}
+
+std::string pages_lead(const std::vector<std::string>& lines, const std::string& floor) {
+    std::string html = "<ul>";
+    for (const std::string& line : lines)
+        html += "<li>" + evaluation::escaped_html(line) + "</li>";
+    return html + "</ul>\n<p>floor: " + floor +
+           ". A model that does not beat it has learnt nothing but composition.</p>\n";
+}
+
+std::string compared(const std::string& name, const evaluation::Figure& model,
+                     const evaluation::Figure& floor, const evaluation::Figure& difference) {
+    return fmt::format("{:<9}model {}; floor {}; difference {}", name, evaluation::brief(model),
+                       evaluation::brief(floor), evaluation::brief(difference));
+}
+
+std::vector<std::string> train(const TrainSpec& spec) {
+    return Pipeline(spec).run();
+}
+
+}  // namespace bigbird::task_models
