@@ -169,8 +169,61 @@ DOCTEST_TEST_CASE("sequences: from a table to scores of classes, in parts and wh
     DOCTEST_CHECK(figures["auroc_low"].get<double>() < figures["auroc"].get<double>());
     DOCTEST_CHECK(read_file(folder / "v.csv").starts_with("figure,of,value,low,high\naccuracy,all,"));
     DOCTEST_CHECK(contains(read_file(folder / "v.html"), "<h2>Confusion</h2>"));
+    run({"evaluate", "--scores", folder / "test.tsv", "--examples", examples, "--model-card",
+         (folder / "run/model").string(), "--output", folder / "card.json"});
+    const auto other =
+        run_program({"evaluate", "--scores", folder / "test.tsv", "--examples", examples, "--model-card",
+                     test_data("models/chromatin-grch37"), "--output", folder / "none.json"});
+    DOCTEST_CHECK(other.code == 2);
+    DOCTEST_CHECK(contains(other.err, "test.tsv holds the scores of another model than "));
+    const std::string card = read_file(folder / "run/model/README.md");
+    DOCTEST_CHECK(contains(card, fmt::format("| MCC | {:.4g} |", figures["mcc"].get<double>())));
     const auto track =
         run_program({"predict", "--model", model, "--sequences", table, "--output", folder / "t.bw"});
     DOCTEST_CHECK(track.code == 2);
     DOCTEST_CHECK(contains(track.err, "a track needs scores of places; write .tsv, .npy or .h5"));
+}
+
+DOCTEST_TEST_CASE("sequences: a network's finetune, predict and evaluate, stopped members kept") {
+    const TempDir folder;
+    const std::string table = test_data("sequences/promoters.csv.gz").string(), examples = folder / "e",
+                      model = folder / "run";
+    const auto run = [](const std::vector<std::string>& words) {
+        const auto result = run_program(words);
+        DOCTEST_CAPTURE(result.err);
+        DOCTEST_REQUIRE(result.code == 0);
+        return result;
+    };
+    run({"build-sequences", "--table", table, "--split-by", "similarity:0.6,0.2,0.2", "--output", examples});
+    const std::vector<std::string> finetune{"finetune-sequences",
+                                            "--examples",
+                                            examples,
+                                            "--strand",
+                                            "given",
+                                            "--members",
+                                            "2",
+                                            "--steps",
+                                            "30",
+                                            "--threads",
+                                            "2",
+                                            "--device",
+                                            "cpu",
+                                            "--output",
+                                            model};
+    const auto trained = run(finetune);
+    DOCTEST_CHECK(contains(trained.err, "run/model: the model, the mean of 2 networks\n"));
+    DOCTEST_CHECK(contains(run(finetune).err, "this run is finished already"));
+    std::vector<std::string> other = finetune;
+    other[6] = "3";
+    const auto refused = run_program(other);
+    DOCTEST_CHECK(refused.code == 2);
+    DOCTEST_CHECK(contains(refused.err, "--members is 3, but this run was started with 2"));
+    run({"predict", "--model", model, "--examples", examples, "--split", "test", "--output",
+         folder / "test.tsv"});
+    run({"predict", "--model", model, "--sequences", table, "--output", folder / "all.tsv"});
+    std::istringstream rows(behind_columns(read_file(folder / "test.tsv"), 0));
+    for (std::string line; std::getline(rows, line);)
+        DOCTEST_CHECK(contains(read_file(folder / "all.tsv"), "\n" + line + "\n"));
+    run({"evaluate", "--scores", folder / "test.tsv", "--examples", examples, "--output", folder / "v.json"});
+    DOCTEST_CHECK(bigbird::read_json(folder / "v.json")["auroc"].get<double>() > 0.7);
 }

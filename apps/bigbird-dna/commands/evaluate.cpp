@@ -77,18 +77,23 @@ void add_model_card_option(CLI::App& command, EvaluateOptions& options) {
         ->group("Output");
 }
 
-/// Throws where a score table says that another model wrote it; other formats do not say.
-void check_same_model(const std::filesystem::path& scores, const std::filesystem::path& model) {
-    const std::string name = scores.filename().string();
+/// Throws where `written_by`, the checksum of the model that wrote the scores, is another's.
+void check_same_model(const std::string& written_by, const std::filesystem::path& scores,
+                      const std::filesystem::path& model) {
     const std::filesystem::path weights = model / "model.safetensors";
     std::error_code error;
-    if (!(name.ends_with(".tsv") || name.ends_with(".tsv.gz")) || !std::filesystem::exists(weights, error))
+    if (written_by.empty() || !std::filesystem::exists(weights, error) ||
+        written_by == sha256_of_file(weights))
         return;
-    const rows::ScoreReader table(scores);
-    const std::string written_by = rows::value_of(table.provenance(), "model_sha256");
-    if (written_by.empty() || written_by == sha256_of_file(weights)) return;
     throw ConfigError("--model-card: " + scores.string() + " holds the scores of another model than " +
                       model.string() + " (##model_sha256)");
+}
+
+/// What a score table says; other formats do not say.
+std::string model_sha256(const std::filesystem::path& scores) {
+    const std::string name = scores.filename().string();
+    if (!(name.ends_with(".tsv") || name.ends_with(".tsv.gz"))) return {};
+    return rows::value_of(rows::ScoreReader(scores).provenance(), "model_sha256");
 }
 
 /// Before the work: throws where the card cannot take the figures.
@@ -98,7 +103,9 @@ void check_model_card(const EvaluateOptions& options) {
         throw ConfigError("--model-card: a card has no place for the rows of train");
     }
     require_readable(options.model_card / model::card_file);
-    check_same_model(options.request.scores.front().path, options.model_card);
+    const std::filesystem::path& scores = options.request.scores.front().path;
+    if (options.request.task != examples::Task::sequences)  // whose tables have other columns
+        check_same_model(model_sha256(scores), scores, options.model_card);
 }
 
 void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
@@ -151,6 +158,7 @@ void add_chromatin_options(CLI::App& command, EvaluateOptions& options) {
 
 void add_sequences_options(CLI::App& command, EvaluateOptions& options) {
     add_resamples_option(command, options.request.options);
+    add_model_card_option(command, options);
     const auto set_threshold = [&options](const double& threshold) {
         options.request.threshold = {evaluation::ThresholdRule::Kind::given, threshold};
     };
@@ -188,7 +196,7 @@ const TaskCommand task_commands[] = {
      "Sequences",
      "How well scores tell classes and labels, or match numbers: MCC, AUROC, Pearson's r and more",
      add_sequences_options,
-     {"--scores", "--examples", "--split", "--threshold", "--output", "--force"},
+     {"--scores", "--examples", "--split", "--threshold", "--model-card", "--output", "--force"},
      {{{"Figures of held-out sequences, as JSON",
         "bigbird-dna evaluate-sequences --scores test.tsv.gz --examples my-sequences --output "
         "sequences.json"},
@@ -254,7 +262,15 @@ int run(const EvaluateOptions& options) {
     evaluation::EvaluationRequest request = options.request;
     request.options.threads = resolve_threads(request.options.threads);
     if (request.task == examples::Task::sequences) {
-        write_reports(evaluation::evaluate_sequences(request), options, overwrite);
+        const evaluation::SequenceReport report = evaluation::evaluate_sequences(request);
+        const evaluation::ScoreFile& scores = request.scores.front();
+        if (!options.model_card.empty())
+            check_same_model(report.about["scores"][scores.name].value("model_sha256", ""), scores.path,
+                             options.model_card);
+        write_reports(report, options, overwrite);
+        if (!options.model_card.empty())
+            model::add_to_card(options.model_card,
+                               task_models::card_figures(request.split, report, report.files.front()));
         return 0;
     }
     if (!options.scan.scores.empty()) request.scan = options.scan;

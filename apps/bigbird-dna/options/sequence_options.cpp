@@ -37,8 +37,7 @@ std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::Sequ
             ->type_name("NAME")
             ->group(group);
     CLI::Option* labels =
-        command
-            .add_option("--labels", options.labels, "Several columns: labels of 0 and 1, or numbers")
+        command.add_option("--labels", options.labels, "Several columns: labels of 0 and 1, or numbers")
             ->excludes(label)
             ->type_name("NAME,NAME,...")
             ->group(group);
@@ -57,15 +56,15 @@ std::vector<CLI::Option*> add_sequence_columns(CLI::App& command, examples::Sequ
 
 std::vector<CLI::Option*> add_sequence_model_options(CLI::App& command, task_models::SequenceSpec& model,
                                                      const char* group) {
-    return {add_choice_option(command, "--strand", model.strand, task_models::record_strands,
-                              "both: labels hold for either strand; given: sequences are on their strand, "
-                              "and positions matter (promoters, splice sites)"),
-            command
-                .add_option("--members", model.members,
-                            "Networks of different seeds, averaged into one model")
-                ->check(CLI::Range(1, 64))
-                ->type_name("N")
-                ->group(group)};
+    return {
+        add_choice_option(command, "--strand", model.strand, task_models::record_strands,
+                          "both: labels hold for either strand; given: sequences are on their strand, "
+                          "and positions matter (promoters, splice sites)"),
+        command
+            .add_option("--members", model.members, "Networks of different seeds, averaged into one model")
+            ->check(CLI::Range(1, 64))
+            ->type_name("N")
+            ->group(group)};
 }
 
 }  // namespace bigbird::cli

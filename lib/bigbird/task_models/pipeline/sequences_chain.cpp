@@ -63,7 +63,8 @@ public:
 
     void check(const examples::ExampleSet& set, const fs::path& folder) const override {
         if (set.rows(Split::test).empty())
-            throw InputError("no row is of test, so the model could not be judged; give other shares", folder);
+            throw InputError("no row is of test, so the model could not be judged; give other shares",
+                             folder);
     }
 
     FinetuneSpec floor() const override {
@@ -80,10 +81,9 @@ public:
         Judgement judged{.lines = summary(report, examples::ExampleSet::load(request.examples))};
         const std::string floor = is_number() ? "ridge" : "logistic";
         judged.evaluation = evaluation::write_report(report, output, Overwrite::allow);
-        judged.page =
-            to_html(report, {.title = folder.filename().string() + ": labels from sequence",
-                             .lead = pages_lead(judged.lines, floor + " regression on k-mers"),
-                             .sections = ""});
+        judged.page = to_html(report, {.title = folder.filename().string() + ": labels from sequence",
+                                       .lead = pages_lead(judged.lines, floor + " regression on k-mers"),
+                                       .sections = ""});
         judged.card = card_figures(request.split, report, report.files.back());
         return judged;
     }
@@ -100,10 +100,10 @@ private:
     std::vector<std::string> summary(const evaluation::SequenceReport& report,
                                      const examples::ExampleSet& set) const {
         const auto rows = [&](Split split) { return set.rows(split).size(); };
-        std::vector<std::string> lines{fmt::format(
-            "examples {} sequences, {} {}; {} for training, {} for validation, {} for test", set.size(),
-            set.label_table().size(), word_of(examples::target_choices, set.target()), rows(Split::train),
-            rows(Split::validation), rows(Split::test))};
+        std::vector<std::string> lines{
+            fmt::format("examples {} sequences, {} {}; {} for training, {} for validation, {} for test",
+                        set.size(), set.label_table().size(), word_of(examples::target_choices, set.target()),
+                        rows(Split::train), rows(Split::validation), rows(Split::test))};
         const evaluation::SequenceFile &floor = report.files.front(), &model = report.files.back();
         for (std::size_t i = 0; i < report.names.size(); ++i)
             lines.push_back(
