@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace bigbird::evaluation {
 
@@ -21,14 +22,19 @@ Ranking::Ranking(std::span<const float> scores, std::span<const std::uint8_t> la
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
         return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
     });
+    bool any_positive = false, had_positive = false;  // in this run of ties, and in the one before
+    const auto end_run = [&](std::size_t end) {
+        if (!any_positive && !had_positive && !ties_.empty()) ties_.pop_back();  // negatives only: one run
+        ties_.push_back(static_cast<std::uint32_t>(end));
+        had_positive = std::exchange(any_positive, false);
+    };
     for (std::size_t i = 0; i < order.size(); ++i) {
+        if (i > 0 && scores[order[i]] != scores[order[i - 1]]) end_run(i);
         labels_[i] = labels[order[i]];
         units_[i] = units.empty() ? order[i] : units[order[i]];
-        if (i > 0 && scores[order[i]] != scores[order[i - 1]]) {
-            ties_.push_back(static_cast<std::uint32_t>(i));
-        }
+        any_positive = any_positive || labels_[i] != 0;
     }
-    ties_.push_back(static_cast<std::uint32_t>(order.size()));
+    end_run(order.size());
 }
 
 Areas Ranking::areas() const {

@@ -33,7 +33,8 @@ private:
 
     std::vector<std::uint32_t> units_;  ///< of the rows, by descending score
     std::vector<std::uint8_t> labels_;  ///< in that order
-    std::vector<std::uint32_t> ties_;   ///< ends of the runs of equal scores, in that order
+    std::vector<std::uint32_t>
+        ties_;  ///< ends of the runs of equal scores, in that order; runs without a positive are one
 };
 
 }  // namespace bigbird::evaluation
