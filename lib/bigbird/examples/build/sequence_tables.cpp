@@ -83,6 +83,7 @@ private:
     template <typename Add>
     void read_records(rows::SequenceReader& reader, Split split, const Add& add) {
         rows::LetterCounts letters;
+        const std::size_t before = found_.records.size();
         while (auto record = reader.next()) {
             if (found_.records.size() % 4096 == 0) stop_if_asked();
             const auto refuse = [&](const std::string& what) {
@@ -99,6 +100,7 @@ private:
             example.sequence = std::move(record->sequence);
             add(*record);
         }
+        if (found_.records.size() == before) throw InputError("holds no sequences", reader.path());
         if (letters.is_protein()) throw InputError(letters.complaint(), reader.path());
         if (letters.strange > 0) log_warning("{}: {}", reader.path().string(), letters.complaint());
         found_.letters.add(letters);

@@ -63,8 +63,10 @@ public:
 
     void check(const examples::ExampleSet& set, const fs::path& folder) const override {
         if (set.rows(Split::test).empty())
-            throw InputError("no row is of test, so the model could not be judged; give other shares",
-                             folder);
+            throw InputError(
+                "no row is of test, so the model could not be judged; give other shares, and --force to "
+                "begin anew",
+                folder);
     }
 
     FinetuneSpec floor() const override {

@@ -124,6 +124,7 @@ DOCTEST_TEST_CASE("sequences: groups and similar records stay on one side") {
 DOCTEST_TEST_CASE("sequences: what is wrong with a table is said with file and line") {
     Build build;
     const std::string head = "id,sequence,label\n";
+    DOCTEST_CHECK(build.message_of(head) == "t.csv: holds no sequences");
     DOCTEST_CHECK(build.message_of(head + "a,ACGT,x\nb,,y\n") == "t.csv:3: has an empty sequence");
     DOCTEST_CHECK(build.message_of(head + "a,ACGT,x\na,AC,x\n") ==
                   "t.csv:3: has the id 'a' of t.csv:2 again; ids must differ");
