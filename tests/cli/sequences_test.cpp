@@ -7,6 +7,7 @@
 
 #include "bigbird/core/formats/json_file.hpp"
 
+#include <cstdlib>
 #include <sstream>
 
 using namespace bigbird::testing;
@@ -75,6 +76,23 @@ DOCTEST_TEST_CASE("sequences: a sequence that is a region's window has its score
         contains(records.out, "\n#id\tlength\tstatus\tn_fraction\tlabel0\tlabel1\nr0\t200\tok\t0\t0."));
     DOCTEST_CHECK(behind_columns(records.out, 4) == behind_columns(regions.out, 8));
     DOCTEST_CHECK(model.predict({"--sequences", "-"}, table).out == records.out);
+}
+
+DOCTEST_TEST_CASE("sequences: what bedtools getfasta cuts has the scores of the BED, to the byte") {
+    const WindowModel model;
+    std::string bed;
+    for (int begin = 0; begin + 200 <= 2000; begin += 37)
+        bed += "c\t" + std::to_string(begin) + "\t" + std::to_string(begin + 200) + "\n";
+    write_file(model.folder / "rows.bed", bed);
+    const std::string genome = (model.folder / "genome.fa").string(),
+                      rows = (model.folder / "rows.bed").string(), cut = (model.folder / "cut.fa").string();
+    DOCTEST_REQUIRE(
+        std::system(("bedtools getfasta -fi " + genome + " -bed " + rows + " -fo " + cut).c_str()) == 0);
+    const auto regions = model.predict({"--reference", genome, "--regions", rows});
+    const auto records = model.predict({"--sequences", cut});
+    DOCTEST_REQUIRE(records.code == 0);
+    DOCTEST_CHECK(contains(records.out, "\nc:37-237\t200\tok\t0\t"));
+    DOCTEST_CHECK(behind_columns(records.out, 4) == behind_columns(regions.out, 8));
 }
 
 DOCTEST_TEST_CASE("sequences: longer ones are cut about their middle or refused, shorter ones padded") {

@@ -14,7 +14,8 @@ std::vector<CLI::Option*> add_sequence_inputs(CLI::App& command, examples::Seque
         command
             .add_option(
                 "--fasta", options.fasta,
-                "Instead of --table: a file per class, which is named by the file; or one with --targets")
+                "Instead of --table: a file per class, which is named by the file, FASTA or a sequence "
+                "per line; or one with --targets")
             ->excludes(table)
             ->type_name("FASTA");
     CLI::Option* targets =

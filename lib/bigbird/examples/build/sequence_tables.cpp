@@ -32,9 +32,7 @@ public:
             if (!options_.test.empty()) read_table(options_.test, Split::test);
         } else if (options_.targets.empty()) {
             for (const fs::path& path : options_.fasta)
-                read_fasta(path, [&](const rows::SequenceRecord& record) {
-                    add_row({class_of_file(path)}, {found_.files.size() - 1, record.line});
-                });
+                read_class(path);
         } else {
             read_targets();
         }
@@ -112,6 +110,17 @@ private:
         if (reader.is_fasta()) throw InputError("is FASTA: give it as --fasta", path);
         read_records(reader, split, [&](rows::SequenceRecord& record) {
             add_row(std::move(record.values), {found_.files.size() - 1, record.line});
+        });
+    }
+
+    /// FASTA, or a sequence per line, whose records are called CLASS.1, CLASS.2 ...
+    void read_class(const fs::path& path) {
+        found_.files.push_back(path);
+        rows::SequenceReader reader(path, {});
+        const std::string name = class_of_file(path);
+        read_records(reader, Split::train, [&](const rows::SequenceRecord& record) {
+            if (!reader.is_fasta()) found_.records.back().id = name + "." + record.id;
+            add_row({name}, {found_.files.size() - 1, record.line});
         });
     }
 

@@ -121,6 +121,18 @@ DOCTEST_TEST_CASE("sequences: groups and similar records stay on one side") {
     DOCTEST_CHECK(build.build().rows(Split::train).size() == 200);
 }
 
+DOCTEST_TEST_CASE("sequences: classes are files of FASTA or of a sequence per line") {
+    Build build;
+    build.options.fasta = {build.file("pos.txt", "ACGTACGT\nACGTACGG\n"),
+                           build.file("neg.fa", ">1\nCCCC\nGGGG\n>2\nCCCCAAAA\n")};
+    const ExampleSet examples = build.build();
+    DOCTEST_REQUIRE(examples.size() == 4);
+    DOCTEST_CHECK(examples.label_table()[1].name == "pos");
+    DOCTEST_CHECK(examples.row(0).name == "pos.1");
+    DOCTEST_CHECK(examples.row(2).name == "1");
+    DOCTEST_CHECK(examples.centred(1, 8) == "ACGTACGG");
+}
+
 DOCTEST_TEST_CASE("sequences: what is wrong with a table is said with file and line") {
     Build build;
     const std::string head = "id,sequence,label\n";
