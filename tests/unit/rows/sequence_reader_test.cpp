@@ -58,6 +58,8 @@ DOCTEST_TEST_CASE("sequence_reader: without a header columns are numbers, or wha
     DOCTEST_CHECK(read("x\tACGU\n", labelled) == Records{"1:ACGU:x,@1"});
     DOCTEST_CHECK(read("ACGT\nTTT\n", {}) == Records{"1:ACGT:@1", "2:TTT:@2"});
     DOCTEST_CHECK(read("q,ACGT,0\n", {.id = "1", .values = {"3"}}) == Records{"q:ACGT:0,@1"});
+    DOCTEST_CHECK(read("\"ACGT\",\"x,1\"\nTT,\"y,2\"\n", labelled) ==
+                  Records{"1:ACGT:x,1,@1", "2:TT:y,2,@2"});
     DOCTEST_CHECK(read("RYK,ACGT\n", {.sequence = "1", .values = {"2"}}) == Records{"1:RYK:ACGT,@1"});
 }
 
