@@ -46,13 +46,11 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
 
 /// Each is for --table or --fasta.
 void add_sequence_options(CLI::App& command, TrainSpec& spec) {
-    const auto inputs = add_sequence_inputs(command, spec.sequences);
-    for (CLI::Option* input : inputs)
-        input->excludes(option_of(command, "--peaks"));
-    const auto refuse = [&command](std::vector<CLI::Option*> options) {
+    const auto refuse = [&command](const std::vector<CLI::Option*>& options) {
         for (CLI::Option* option : options)
             option->excludes(option_of(command, "--peaks"));
     };
+    refuse(add_sequence_inputs(command, spec.sequences));
     refuse(add_sequence_columns(command, spec.sequences));
     refuse(add_sequence_model_options(command, spec.model.sequence, "Options"));
 }
