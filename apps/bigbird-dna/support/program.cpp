@@ -150,6 +150,18 @@ void take_truths(CLI::Option& option) {
     option.transform(CLI::Validator(to_word, "", "truth"));
 }
 
+/// "motifs scan" as "motifs-scan", where there is such a command.
+std::vector<std::string> one_command(std::vector<std::string> words, const CLI::App& app) {
+    constexpr std::size_t second = 2;
+    if (words.size() <= second || words[second].starts_with('-')) return words;
+    const std::string name = words[1] + "-" + words[second];
+    const auto is_named = [&](const CLI::App* command) { return command->get_name() == name; };
+    if (app.get_subcommands(is_named).empty()) return words;
+    words[1] = name;
+    words.erase(words.begin() + second);
+    return words;
+}
+
 constexpr const char* out_of_memory =
     "out of memory; use fewer --threads, a smaller --batch-size or shorter sequences";
 
@@ -262,7 +274,8 @@ int Program::main(int argc, char** argv) {
 
 int Program::parse_and_run(int argc, char** argv) {
     finish_commands();
-    const std::vector<std::string> words = expand_options_file({argv, argv + argc}, app_);
+    const std::vector<std::string> words =
+        expand_options_file(one_command({argv, argv + argc}, app_), app_);
     for (const std::string& word : words)
         if (!genome::is_utf8(word))  // names in JSON and labels come from paths, too
             throw ConfigError("'" + word + "' is not UTF-8: rename the file, or link to it by another name");

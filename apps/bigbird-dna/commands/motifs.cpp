@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// motifs scan, motifs compare.
+#include "commands/commands.hpp"
+#include "options/option_groups.hpp"
+#include "support/help_notes.hpp"
+
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/motifs/compare.hpp"
+#include "bigbird/motifs/scan_regions.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace bigbird::cli {
+
+struct MotifsScanOptions {
+    motifs::ScanSpec spec;
+    OutputOptions output;
+};
+
+struct MotifsCompareOptions {
+    std::filesystem::path queries, targets;
+    OutputOptions output;
+    int nearest = 1, threads = 0;
+};
+
+namespace {
+
+constexpr Examples compare_examples{
+    {{"The nearest motif of a collection to each of a model's",
+      "bigbird-dna motifs compare chromatin/run/model/motifs.meme ../test_data/motifs/known.jaspar --output "
+      "nearest.tsv"},
+     {"The five nearest ones, on standard output",
+      "bigbird-dna motifs compare chromatin/run/model/motifs.meme ../test_data/motifs/known.jaspar --nearest "
+      "5"}}};
+
+constexpr Examples scan_examples{
+    {{"Sites of the motifs that a model began with, in the rows of a BED",
+      "bigbird-dna motifs scan --motifs chromatin/run/model/motifs.meme --reference "
+      "../test_data/genome/22.fa.gz --regions test.bed --output hits.bed.gz"},
+     {"Fewer and surer ones, of a whole genome",
+      "bigbird-dna motifs scan --motifs chromatin/run/model/motifs.meme --reference "
+      "../test_data/genome/22.fa.gz --p-value 1e-6 --output hits.bed"}}};
+
+}  // namespace
+
+void setup_motifs_scan(Program& program, Runner<MotifsScanOptions> run) {
+    auto options = std::make_shared<MotifsScanOptions>();
+    CLI::App& command = program.add<MotifsScanOptions>(
+        "motifs-scan", "Motifs",
+        "Find sites of motifs in a genome, on both strands, with p- and q-values.\n"
+        "Scores are log odds in bits over the background that the motif file names, else equal letters. The "
+        "p-value is a single site's; the q-value counts all sites of the motif.",
+        options, std::move(run));
+    command
+        .add_option("--motifs", options->spec.motifs, "Motifs in MEME's minimal format or JASPAR's")
+        ->required()
+        ->type_name("FILE");
+    add_reference_option(command, options->spec.references);
+    command
+        .add_option("--regions", options->spec.regions,
+                    "Regions to search, as a BED; every sequence of the reference without it")
+        ->type_name("BED");
+    command.add_option("--p-value", options->spec.p_value, "Highest p-value of a hit")
+        ->check(CLI::Range(0.0, 1.0))
+        ->type_name("SHARE");
+    add_stream_output_options(
+        command, options->output,
+        "Hits: chrom, start, end, name, score, strand, p, q, motif; compressed where the name ends in .gz");
+    add_threads_option(command, options->spec.threads);
+    add_examples(command, scan_examples);
+}
+
+void setup_motifs_compare(Program& program, Runner<MotifsCompareOptions> run) {
+    auto options = std::make_shared<MotifsCompareOptions>();
+    CLI::App& command = program.add<MotifsCompareOptions>(
+        "motifs-compare", "Motifs",
+        "Find the most similar known motifs of each motif, on either strand, with p-values.\n"
+        "Tomtom's method. The columns of all known motifs are the background; 50 motifs or more are needed "
+        "for p-values that mean something.",
+        options, std::move(run));
+    command.add_option("MOTIFS", options->queries, "Motifs to look up, in MEME's minimal format or JASPAR's")
+        ->required()
+        ->type_name("FILE");
+    command.add_option("KNOWN", options->targets, "Known motifs, in either format")
+        ->required()
+        ->type_name("FILE");
+    command.add_option("--nearest", options->nearest, "Known motifs to write per motif, the most similar first")
+        ->check(CLI::PositiveNumber)
+        ->type_name("N");
+    add_stream_output_options(
+        command, options->output,
+        "Table: motif, name, known, known_name, p, e (p times the known motifs), offset, overlap, strand");
+    add_threads_option(command, options->threads);
+    add_examples(command, compare_examples);
+}
+
+int run(const MotifsCompareOptions& options) {
+    const motifs::MotifSet queries = motifs::read_motifs(options.queries);
+    const motifs::MotifSet known = motifs::read_motifs(options.targets);
+    genome::TextOutput output(options.output.output, options.output.overwrite());
+    output.write("#motif\tname\tknown\tknown_name\tp\te\toffset\toverlap\tstrand\n");
+    const auto shown = [](const std::string& name) { return name.empty() ? "." : name; };
+    const std::function rows = [&](std::int64_t index) {
+        const motifs::Motif& query = queries.motifs[static_cast<std::size_t>(index)];
+        auto found = motifs::compare(query, known.motifs);
+        found.resize(std::min(found.size(), static_cast<std::size_t>(options.nearest)));
+        std::string text;
+        for (const motifs::Similarity& each : found) {
+            const motifs::Motif& target = known.motifs[each.target];
+            text += fmt::format("{}\t{}\t{}\t{}\t{:.4g}\t{:.4g}\t{}\t{}\t{}\n", query.id,
+                                shown(query.name), target.id, shown(target.name), each.p_value,
+                                each.p_value * static_cast<double>(known.motifs.size()), each.offset,
+                                each.overlap, each.reverse ? '-' : '+');
+        }
+        return text;
+    };
+    const std::function write = [&](std::string&& text) { output.write(text); };
+    ordered_pipeline<std::string>(static_cast<std::int64_t>(queries.motifs.size()),
+                                  resolve_threads(options.threads), rows, write);
+    output.commit();
+    return 0;
+}
+
+int run(const MotifsScanOptions& options) {
+    motifs::ScanSpec spec = options.spec;
+    spec.output = options.output.output;
+    spec.overwrite = options.output.overwrite();
+    spec.threads = resolve_threads(spec.threads);
+    log_info("{} hits", motifs::scan_regions(spec));
+    return 0;
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/motifs/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace bigbird::motifs {
+
+namespace {
+
+constexpr double score_bins = 100;  // of the range of a query's column scores
+
+using Chances = std::vector<double>;
+
+double distance(const Shares& a, const Shares& b) {
+    double sum = 0;
+    for (std::size_t letter = 0; letter < a.size(); ++letter)
+        sum += (a[letter] - b[letter]) * (a[letter] - b[letter]);
+    return std::sqrt(sum);
+}
+
+double median_of(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    return *middle;
+}
+
+/// The columns of all targets, those of both strands; target t's begin at begins[2 * t] and, reversed, at
+/// begins[2 * t + 1].
+struct Columns {
+    explicit Columns(std::span<const Motif> targets) {
+        for (const Motif& target : targets) {
+            for (const Motif& strand : {target, reverse_complement(target)}) {
+                begins.push_back(all.size());
+                all.insert(all.end(), strand.shares.begin(), strand.shares.end());
+            }
+        }
+    }
+    std::vector<Shares> all{};
+    std::vector<std::size_t> begins{};
+};
+
+/// Whole-number scores of a query's columns against all targets' columns.
+class ColumnScores {
+public:
+    ColumnScores(const Motif& query, const Columns& columns) {
+        std::vector<std::vector<double>> scores;
+        double least = 0, most = 0;
+        for (const Shares& column : query.shares) {
+            std::vector<double>& row = scores.emplace_back();
+            for (const Shares& other : columns.all)
+                row.push_back(-distance(column, other));
+            const double median = median_of(row);
+            for (double& score : row) {
+                score -= median;
+                least = std::min(least, score);
+                most = std::max(most, score);
+            }
+        }
+        const double scale = most > least ? score_bins / (most - least) : 1;
+        least_ = static_cast<std::int32_t>(std::lround(least * scale));
+        range_ = static_cast<std::int32_t>(std::lround(most * scale)) - least_;
+        for (const auto& row : scores) {
+            auto& whole = scores_.emplace_back();
+            for (const double score : row)
+                whole.push_back(static_cast<std::int32_t>(std::lround(score * scale)));
+        }
+    }
+    std::size_t width() const { return scores_.size(); }
+    std::int32_t at(std::size_t column, std::size_t other) const { return scores_[column][other]; }
+    std::int32_t least() const { return least_; }
+    /// Of one column's score, from least() on.
+    Chances chances(std::size_t column) const {
+        Chances chances(static_cast<std::size_t>(range_) + 1, 0.0);
+        for (const std::int32_t score : scores_[column])
+            chances[static_cast<std::size_t>(score - least_)] +=
+                1 / static_cast<double>(scores_[column].size());
+        return chances;
+    }
+
+private:
+    std::vector<std::vector<std::int32_t>> scores_;
+    std::int32_t least_ = 0, range_ = 0;
+};
+
+/// The chance that the query's columns from `first` on, `count` of them, score at least so much.
+class SpanTails {
+public:
+    explicit SpanTails(const ColumnScores& scores) : width_(scores.width()), least_(scores.least()) {
+        std::vector<Chances> columns;
+        for (std::size_t i = 0; i < width_; ++i)
+            columns.push_back(scores.chances(i));
+        tails_.resize(width_ * (width_ + 1));
+        for (std::size_t first = 0; first < width_; ++first) {
+            Chances chances{1};
+            for (std::size_t count = 1; first + count <= width_; ++count) {
+                chances = convolve(chances, columns[first + count - 1]);
+                tails_[first * (width_ + 1) + count] = tail_of(chances);
+            }
+        }
+    }
+
+    double at_least(std::int32_t score, std::size_t first, std::size_t count) const {
+        const Chances& tail = tails_[first * (width_ + 1) + count];
+        const std::int32_t index = score - least_ * static_cast<std::int32_t>(count);
+        if (index <= 0) return 1;
+        return static_cast<std::size_t>(index) < tail.size() ? tail[static_cast<std::size_t>(index)] : 0;
+    }
+
+private:
+    static Chances convolve(const Chances& a, const Chances& b) {
+        Chances sum(a.size() + b.size() - 1, 0.0);
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            if (b[j] == 0) continue;
+            for (std::size_t i = 0; i < a.size(); ++i)
+                sum[i + j] += a[i] * b[j];
+        }
+        return sum;
+    }
+    static Chances tail_of(Chances chances) {
+        for (std::size_t i = chances.size() - 1; i-- > 0;)
+            chances[i] += chances[i + 1];
+        return chances;
+    }
+
+    std::size_t width_;
+    std::int32_t least_;
+    std::vector<Chances> tails_;  ///< (first, count)
+};
+
+/// Query columns [first, first + count) on target columns from `target` on, where the query begins `offset`
+/// columns behind the target's first.
+struct Overlap {
+    std::size_t first = 0, target = 0, count = 0;
+};
+
+Overlap overlap_at(std::int64_t offset, std::size_t query, std::size_t target) {
+    const std::int64_t first = std::max<std::int64_t>(0, -offset), begin = std::max<std::int64_t>(0, offset);
+    const std::int64_t count =
+        std::min(static_cast<std::int64_t>(query) - first, static_cast<std::int64_t>(target) - begin);
+    return {static_cast<std::size_t>(first), static_cast<std::size_t>(begin), static_cast<std::size_t>(count)};
+}
+
+/// The best offset on one strand of a target, and the chance that any is as good.
+Similarity best_offset(const ColumnScores& scores, const SpanTails& tails, std::size_t begin,
+                       std::size_t width) {
+    const auto from = 1 - static_cast<std::int64_t>(scores.width()), to = static_cast<std::int64_t>(width);
+    Similarity best;
+    std::int32_t best_score = std::numeric_limits<std::int32_t>::min();
+    for (std::int64_t offset = from; offset < to; ++offset) {
+        const Overlap where = overlap_at(offset, scores.width(), width);
+        std::int32_t score = 0;
+        for (std::size_t i = 0; i < where.count; ++i)
+            score += scores.at(where.first + i, begin + where.target + i);
+        if (score <= best_score) continue;
+        best_score = score;
+        best.offset = offset;
+        best.overlap = static_cast<std::int64_t>(where.count);
+    }
+    double log_none = 0;  // of no offset being as good
+    for (std::int64_t offset = from; offset < to; ++offset) {
+        const Overlap where = overlap_at(offset, scores.width(), width);
+        log_none += std::log1p(-std::min(tails.at_least(best_score, where.first, where.count), 1 - 1e-15));
+    }
+    best.p_value = -std::expm1(log_none);
+    return best;
+}
+
+}  // namespace
+
+std::vector<Similarity> compare(const Motif& query, std::span<const Motif> targets) {
+    const Columns columns(targets);
+    const ColumnScores scores(query, columns);
+    const SpanTails tails(scores);
+    std::vector<Similarity> found;
+    for (std::size_t target = 0; target < targets.size(); ++target) {
+        const std::size_t width = targets[target].shares.size();
+        Similarity best = best_offset(scores, tails, columns.begins[2 * target], width);
+        const Similarity other = best_offset(scores, tails, columns.begins[2 * target + 1], width);
+        const bool reverse = other.p_value < best.p_value;
+        if (reverse) best = other;
+        best.reverse = reverse;
+        best.target = target;
+        best.p_value *= 2 - best.p_value;  // of the better of two strands
+        found.push_back(best);
+    }
+    std::ranges::stable_sort(found, {}, &Similarity::p_value);
+    return found;
+}
+
+}  // namespace bigbird::motifs

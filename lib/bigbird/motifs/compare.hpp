@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// How alike motifs are: Tomtom's method (Gupta et al., Genome Biology 2007, 8:R24) with complete scores
+// (Tanaka et al., Bioinformatics 2011, 27:1603).
+#pragma once
+
+#include "bigbird/motifs/motif_files.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace bigbird::motifs {
+
+/// How a query lies on a target.
+struct Similarity {
+    std::size_t target = 0;   ///< index
+    double p_value = 1;       ///< that a target of random columns of all targets is as alike, at any offset
+    std::int64_t offset = 0;  ///< of the query's first column from the target's, on the target's strand
+    std::int64_t overlap = 0;  ///< columns
+    bool reverse = false;      ///< the target's reverse complement
+};
+
+/// The similarity of `query` to each target, the lowest p-value first. Columns are alike by their Euclidean
+/// distance, less its median over all targets' columns, so that columns without a partner count 0. Fewer
+/// than some 50 targets give rough p-values: their columns are the background.
+std::vector<Similarity> compare(const Motif& query, std::span<const Motif> targets);
+
+}  // namespace bigbird::motifs

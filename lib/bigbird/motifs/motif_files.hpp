@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Motifs in files: the MEME suite's minimal format (meme-suite.org/meme/doc/meme-format.html) and JASPAR's
+// (jaspar.elixir.no/docs).
+#pragma once
+
+#include "bigbird/core/files.hpp"
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bigbird::motifs {
+
+/// Of A C G T; the sum is 1.
+using Shares = std::array<double, 4>;
+
+struct Motif {
+    std::string id, name{};        ///< name: often the factor; may be empty
+    std::int64_t sites = 0;        ///< that the motif was made of; 0: the file does not say
+    std::vector<Shares> shares{};  ///< at each position
+};
+
+struct MotifSet {
+    std::vector<Motif> motifs{};
+    Shares background{0.25, 0.25, 0.25, 0.25};
+};
+
+/// Reads either format, told by content; lines of blanks and comments are skipped. JASPAR's matrices are
+/// counts or shares, with or without the letters before the rows. Throws InputError with file and line where
+/// a file is no such one, holds no motif, one of no columns or with a column of zeros, or another alphabet
+/// than DNA.
+MotifSet read_motifs(const std::filesystem::path& file);
+
+/// Writes JASPAR's format, as counts, where the name ends in .jaspar, else MEME's. Throws ConfigError,
+/// WriteError.
+void write_motifs(const std::filesystem::path& file, const MotifSet& set, Overwrite overwrite);
+
+/// The motif as it reads on the other strand.
+Motif reverse_complement(const Motif& motif);
+
+}  // namespace bigbird::motifs

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/motifs/scan_regions.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
+#include "bigbird/genome/regions/bed.hpp"
+#include "bigbird/genome/text/text_output.hpp"
+#include "bigbird/motifs/scanner.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace bigbird::motifs {
+
+namespace {
+
+constexpr std::int64_t chunk_starts = std::int64_t{1} << 18;
+
+/// Starts of sites, and the letters that the last of them may reach.
+struct Chunk {
+    genome::Interval where;
+    std::size_t starts = 0;
+};
+
+struct Scanned {
+    Chunk chunk;
+    std::vector<Hit> hits;
+    std::map<std::size_t, std::int64_t> sites;  ///< by width
+};
+
+std::vector<genome::Interval> regions_of(const ScanSpec& spec, const genome::ReferenceGenome& reference) {
+    std::vector<genome::Interval> regions;
+    if (spec.regions.empty()) {
+        for (const genome::Contig& contig : reference.contigs())
+            regions.push_back({contig.name, 0, contig.length});
+        return regions;
+    }
+    for (const genome::BedRecord& row : genome::read_bed(spec.regions)) {
+        const auto contig = reference.find(row.where.contig);
+        if (!contig)
+            throw InputError("the contig '" + row.where.contig + "' is not in the reference", spec.regions,
+                             row.line);
+        const std::int64_t length = reference.contigs()[*contig].length;
+        regions.push_back(
+            {row.where.contig, std::min(row.where.begin, length), std::min(row.where.end, length)});
+    }
+    return regions;
+}
+
+std::vector<Chunk> chunks_of(const std::vector<genome::Interval>& regions, std::size_t most_width) {
+    std::vector<Chunk> chunks;
+    for (const genome::Interval& region : regions) {
+        for (std::int64_t begin = region.begin; begin < region.end; begin += chunk_starts) {
+            const std::int64_t end = std::min(region.end, begin + chunk_starts);
+            const std::int64_t reach =
+                std::min(region.end, end + static_cast<std::int64_t>(most_width) - 1);
+            chunks.push_back({{region.contig, begin, reach}, static_cast<std::size_t>(end - begin)});
+        }
+    }
+    return chunks;
+}
+
+std::vector<Scanned> scan_chunks(const std::vector<Chunk>& chunks, const Scanner& scanner,
+                                 const genome::ReferenceGenome& reference, int threads) {
+    std::vector<Scanned> all;
+    const std::function scan = [&](std::int64_t index) {
+        Scanned scanned{.chunk = chunks[static_cast<std::size_t>(index)], .hits = {}, .sites = {}};
+        const std::string dna = reference.fetch(scanned.chunk.where);
+        scanned.hits = scanner.scan(dna, scanned.chunk.starts);
+        for (const ScoreMatrix& matrix : scanner.matrices())
+            if (std::int64_t& sites = scanned.sites[matrix.width()]; sites == 0)
+                sites = count_sites(dna, matrix.width(), scanned.chunk.starts);
+        return scanned;
+    };
+    const std::function keep = [&](Scanned&& scanned) { all.push_back(std::move(scanned)); };
+    ordered_pipeline<Scanned>(static_cast<std::int64_t>(chunks.size()), threads, scan, keep);
+    return all;
+}
+
+/// By motif and score, from its threshold on.
+std::vector<std::vector<double>> all_q_values(const std::vector<Scanned>& all, const Scanner& scanner) {
+    std::vector<std::vector<std::int64_t>> counts(scanner.matrices().size());
+    for (std::size_t i = 0; i < counts.size(); ++i)
+        counts[i].resize(static_cast<std::size_t>(scanner.matrices()[i].most() + 1 - scanner.threshold(i)));
+    std::map<std::size_t, std::int64_t> sites;
+    for (const Scanned& scanned : all) {
+        for (const auto& [width, count] : scanned.sites)
+            sites[width] += count;
+        for (const Hit& hit : scanned.hits) {
+            const auto motif = static_cast<std::size_t>(hit.motif);
+            ++counts[motif][static_cast<std::size_t>(hit.score - scanner.threshold(motif))];
+        }
+    }
+    std::vector<std::vector<double>> q;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        const ScoreMatrix& matrix = scanner.matrices()[i];
+        q.push_back(q_values(matrix, scanner.threshold(i), counts[i], 2 * sites[matrix.width()]));
+    }
+    return q;
+}
+
+void write_chunk(const Scanned& scanned, const MotifSet& set, const Scanner& scanner,
+                 const std::vector<std::vector<double>>& q, genome::TextOutput& output) {
+    std::string text;
+    for (const Hit& hit : scanned.hits) {
+        const auto motif = static_cast<std::size_t>(hit.motif);
+        const ScoreMatrix& matrix = scanner.matrices()[motif];
+        const std::int64_t begin = scanned.chunk.where.begin + hit.begin;
+        const std::string& name = set.motifs[motif].name;
+        text += fmt::format("{}\t{}\t{}\t{}\t{:.2f}\t{}\t{:.4g}\t{:.4g}\t{}\n", scanned.chunk.where.contig,
+                            begin, begin + static_cast<std::int64_t>(matrix.width()), set.motifs[motif].id,
+                            hit.score * score_unit, hit.reverse ? '-' : '+', matrix.p_value(hit.score),
+                            q[motif][static_cast<std::size_t>(hit.score - scanner.threshold(motif))],
+                            name.empty() ? "." : name);
+    }
+    output.write(text);
+}
+
+/// Without it a motif of few columns has no rows, and nobody knows why.
+void warn_of_short_motifs(const MotifSet& set, const Scanner& scanner, double p_value) {
+    for (std::size_t i = 0; i < set.motifs.size(); ++i)
+        if (scanner.threshold(i) > scanner.matrices()[i].most())
+            log_warning("the motif '{}' has no hits: its best site has a p-value of {:.2g}, above {:.2g}",
+                        set.motifs[i].id, scanner.matrices()[i].p_value(scanner.matrices()[i].most()), p_value);
+}
+
+}  // namespace
+
+std::int64_t scan_regions(const ScanSpec& spec) {
+    const MotifSet set = read_motifs(spec.motifs);
+    const auto reference = genome::open_references(spec.references);
+    const auto regions = regions_of(spec, *reference);
+    genome::TextOutput output(spec.output, spec.overwrite, spec.threads);
+    const Scanner scanner(set, spec.p_value, spec.threads);
+    warn_of_short_motifs(set, scanner, spec.p_value);
+    const auto all =
+        scan_chunks(chunks_of(regions, scanner.most_width()), scanner, *reference, spec.threads);
+    const auto q = all_q_values(all, scanner);
+    output.write("#chrom\tstart\tend\tname\tscore\tstrand\tp\tq\tmotif\n");
+    std::int64_t hits = 0;
+    for (const Scanned& scanned : all) {
+        write_chunk(scanned, set, scanner, q, output);
+        hits += static_cast<std::int64_t>(scanned.hits.size());
+    }
+    output.commit();
+    return hits;
+}
+
+}  // namespace bigbird::motifs

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/motifs/scanner.hpp"
+
+#include "bigbird/core/parallel.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace bigbird::motifs {
+
+namespace {
+
+using Scores = std::vector<std::array<std::int32_t, 4>>;
+
+constexpr std::uint8_t no_letter = 4;
+constexpr std::size_t block = 8192;  // starts whose letters stay in the first cache for all motifs
+
+std::uint8_t code_of(char letter) {
+    return letter == 'A' ? 0 : letter == 'C' ? 1 : letter == 'G' ? 2 : letter == 'T' ? 3 : no_letter;
+}
+
+/// Calls body(begin, end) for each run of A C G T.
+void for_each_run(std::string_view dna, const std::function<void(std::size_t, std::size_t)>& body) {
+    constexpr const char* letters = "ACGT";
+    for (std::size_t begin = dna.find_first_of(letters); begin != std::string_view::npos;) {
+        const std::size_t end = std::min(dna.find_first_not_of(letters, begin), dna.size());
+        body(begin, end);
+        begin = dna.find_first_of(letters, end);
+    }
+}
+
+PairTables tables_of(const Scores& scores, std::int32_t threshold) {
+    constexpr std::int32_t steps = 254;
+    std::int32_t most = 0;
+    for (const auto& column : scores)
+        most += std::ranges::max(column);
+    const std::int32_t may_lose = most - threshold, step = may_lose / steps + 1;
+    PairTables result;
+    result.limit = static_cast<std::uint8_t>(may_lose / step);
+    for (std::size_t i = 0; i < scores.size(); i += 2) {
+        for (std::size_t first = 0; first < 4; ++first) {
+            for (std::size_t second = 0; second < 4; ++second) {
+                std::int32_t lost = std::ranges::max(scores[i]) - scores[i][first];
+                if (i + 1 < scores.size()) lost += std::ranges::max(scores[i + 1]) - scores[i + 1][second];
+                result.tables.push_back(static_cast<std::uint8_t>(std::min(lost / step, 255)));
+            }
+        }
+    }
+    return result;
+}
+
+std::int32_t score_of(const Scores& scores, const std::uint8_t* codes) {
+    std::int32_t score = 0;
+    for (std::size_t i = 0; i < scores.size(); ++i)
+        score += scores[i][codes[i]];
+    return score;
+}
+
+}  // namespace
+
+Scanner::Scanner(const MotifSet& set, double p_value, int threads) {
+    const Shares background = both_strands(set.background);
+    std::vector<std::optional<ScoreMatrix>> made(set.motifs.size());
+    parallel_for(static_cast<std::int64_t>(made.size()), threads, [&](std::int64_t i) {
+        made[static_cast<std::size_t>(i)].emplace(set.motifs[static_cast<std::size_t>(i)], background);
+    });
+    for (auto& matrix : made) {
+        const auto motif = static_cast<std::int32_t>(matrices_.size());
+        const std::int32_t threshold = matrix->threshold(p_value);
+        thresholds_.push_back(threshold);
+        if (threshold <= matrix->most()) {
+            for (const bool reverse : {false, true}) {
+                Scores scores = reverse ? matrix->reversed() : matrix->scores();
+                PairTables tables = tables_of(scores, threshold);
+                strands_.push_back({std::move(scores), threshold, motif, reverse, std::move(tables)});
+            }
+        }
+        matrices_.push_back(std::move(*matrix));
+    }
+}
+
+std::size_t Scanner::most_width() const {
+    std::size_t width = 0;
+    for (const ScoreMatrix& matrix : matrices_)
+        width = std::max(width, matrix.width());
+    return width;
+}
+
+void Scanner::scan_block(std::span<const std::uint8_t> codes, const std::uint8_t* pairs, std::size_t begin,
+                         std::size_t end, std::vector<std::uint32_t>& candidates,
+                         std::vector<Hit>& hits) const {
+    for (const Strand& strand : strands_) {
+        if (strand.scores.size() > codes.size()) continue;
+        const std::size_t last = std::min(end, codes.size() - strand.scores.size() + 1);
+        if (begin >= last) continue;
+        candidates.clear();
+        find_candidates(pairs + begin, last - begin, strand.tables, candidates);
+        for (const std::uint32_t start : candidates) {
+            const std::int32_t score = score_of(strand.scores, codes.data() + begin + start);
+            if (score >= strand.threshold)
+                hits.push_back(
+                    {static_cast<std::uint32_t>(begin + start), score, strand.motif, strand.reverse});
+        }
+    }
+}
+
+std::vector<Hit> Scanner::scan(std::string_view dna, std::size_t starts) const {
+    std::vector<Hit> hits;
+    std::vector<std::uint8_t> codes, pairs;
+    std::vector<std::uint32_t> candidates;
+    for_each_run(dna, [&](std::size_t begin, std::size_t end) {
+        if (begin >= starts) return;
+        codes.resize(end - begin);
+        std::ranges::transform(dna.substr(begin, end - begin), codes.begin(), code_of);
+        pairs.assign(codes.size() + most_width() + read_ahead, 0);
+        for (std::size_t i = 0; i < codes.size(); ++i)
+            pairs[i] = static_cast<std::uint8_t>(4 * codes[i] + (i + 1 < codes.size() ? codes[i + 1] : 0));
+        const std::size_t first = hits.size(), count = std::min(codes.size(), starts - begin);
+        for (std::size_t at = 0; at < count; at += block)
+            scan_block(codes, pairs.data(), at, std::min(at + block, count), candidates, hits);
+        for (std::size_t i = first; i < hits.size(); ++i)
+            hits[i].begin += static_cast<std::uint32_t>(begin);
+    });
+    std::ranges::sort(hits);
+    return hits;
+}
+
+std::vector<Hit> Scanner::scan_plainly(std::string_view dna, std::size_t starts) const {
+    std::vector<Hit> hits;
+    std::vector<std::uint8_t> codes(dna.size());
+    std::ranges::transform(dna, codes.begin(), code_of);
+    for (const Strand& strand : strands_) {
+        const std::size_t width = strand.scores.size();
+        for (std::size_t i = 0; i < starts && i + width <= dna.size(); ++i) {
+            const auto site = std::span(codes).subspan(i, width);
+            if (std::ranges::find(site, no_letter) != site.end()) continue;
+            const std::int32_t score = score_of(strand.scores, site.data());
+            if (score >= strand.threshold)
+                hits.push_back({static_cast<std::uint32_t>(i), score, strand.motif, strand.reverse});
+        }
+    }
+    std::ranges::sort(hits);
+    return hits;
+}
+
+std::int64_t count_sites(std::string_view dna, std::size_t width, std::size_t starts) {
+    std::size_t count = 0;
+    for_each_run(dna, [&](std::size_t begin, std::size_t end) {
+        if (end - begin < width) return;
+        const std::size_t last = std::min(end - width + 1, starts);
+        count += last > begin ? last - begin : 0;
+    });
+    return static_cast<std::int64_t>(count);
+}
+
+std::vector<double> q_values(const ScoreMatrix& matrix, std::int32_t threshold,
+                             std::span<const std::int64_t> counts, std::int64_t tests) {
+    std::vector<double> q(counts.size(), 1.0);
+    std::int64_t rank = 0;
+    for (std::size_t i = counts.size(); i-- > 0;) {  // from the best score on
+        rank += counts[i];
+        if (rank == 0) continue;
+        const double p = matrix.p_value(threshold + static_cast<std::int32_t>(i));
+        q[i] = std::min(1.0, p * static_cast<double>(tests) / static_cast<double>(rank));
+    }
+    double least = 1;
+    for (double& each : q)  // no better score has a higher q-value
+        each = least = std::min(least, each);
+    return q;
+}
+
+}  // namespace bigbird::motifs

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where sequence fits motifs, on both strands.
+#pragma once
+
+#include "bigbird/motifs/column_kernels.hpp"
+#include "bigbird/motifs/score_matrix.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::motifs {
+
+struct Hit {
+    std::uint32_t begin = 0;  ///< of the sequence scanned
+    std::int32_t score = 0;   ///< in score_units
+    std::int32_t motif = 0;   ///< index
+    bool reverse = false;
+    auto operator<=>(const Hit&) const = default;
+};
+
+/// Const calls are thread-safe.
+class Scanner {
+public:
+    /// Hits have a p-value of at most `p_value` under the background, both strands counted alike. The
+    /// matrices are made on so many threads.
+    Scanner(const MotifSet& set, double p_value, int threads);
+
+    /// The hits that begin in the first `starts` letters, by begin, score and motif; sites with another
+    /// letter than A C G T are not scored. dna: normalised, less than 2^32 letters.
+    std::vector<Hit> scan(std::string_view dna, std::size_t starts) const;
+    /// The same, site by site: what scan() is tested against.
+    std::vector<Hit> scan_plainly(std::string_view dna, std::size_t starts) const;
+
+    /// By motif.
+    const std::vector<ScoreMatrix>& matrices() const { return matrices_; }
+    std::int32_t threshold(std::size_t motif) const { return thresholds_[motif]; }
+    std::size_t most_width() const;
+
+private:
+    struct Strand {
+        std::vector<std::array<std::int32_t, 4>> scores;
+        std::int32_t threshold = 0, motif = 0;
+        bool reverse = false;
+        PairTables tables{};
+    };
+    void scan_block(std::span<const std::uint8_t> codes, const std::uint8_t* pairs, std::size_t begin,
+                    std::size_t end, std::vector<std::uint32_t>& candidates, std::vector<Hit>& hits) const;
+
+    std::vector<ScoreMatrix> matrices_;
+    std::vector<std::int32_t> thresholds_;
+    std::vector<Strand> strands_;  ///< those that can have hits
+};
+
+/// How many sites of `width` letters that begin in the first `starts` are of A C G T only.
+std::int64_t count_sites(std::string_view dna, std::size_t width, std::size_t starts);
+
+/// The q-value (Benjamini and Hochberg) of each score from a motif's threshold on; `counts`: hits by score,
+/// from the threshold on; `tests`: sites scored, both strands.
+std::vector<double> q_values(const ScoreMatrix& matrix, std::int32_t threshold,
+                             std::span<const std::int64_t> counts, std::int64_t tests);
+
+}  // namespace bigbird::motifs
