@@ -54,8 +54,7 @@ void setup_motifs_scan(Program& program, Runner<MotifsScanOptions> run) {
         "Scores are log odds in bits over the background that the motif file names, else equal letters. The "
         "p-value is a single site's; the q-value counts all sites of the motif.",
         options, std::move(run));
-    command
-        .add_option("--motifs", options->spec.motifs, "Motifs in MEME's minimal format or JASPAR's")
+    command.add_option("--motifs", options->spec.motifs, "Motifs in MEME's minimal format or JASPAR's")
         ->required()
         ->type_name("FILE");
     add_reference_option(command, options->spec.references);
@@ -87,7 +86,8 @@ void setup_motifs_compare(Program& program, Runner<MotifsCompareOptions> run) {
     command.add_option("KNOWN", options->targets, "Known motifs, in either format")
         ->required()
         ->type_name("FILE");
-    command.add_option("--nearest", options->nearest, "Known motifs to write per motif, the most similar first")
+    command
+        .add_option("--nearest", options->nearest, "Known motifs to write per motif, the most similar first")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
     add_stream_output_options(
@@ -110,8 +110,8 @@ int run(const MotifsCompareOptions& options) {
         std::string text;
         for (const motifs::Similarity& each : found) {
             const motifs::Motif& target = known.motifs[each.target];
-            text += fmt::format("{}\t{}\t{}\t{}\t{:.4g}\t{:.4g}\t{}\t{}\t{}\n", query.id,
-                                shown(query.name), target.id, shown(target.name), each.p_value,
+            text += fmt::format("{}\t{}\t{}\t{}\t{:.4g}\t{:.4g}\t{}\t{}\t{}\n", query.id, shown(query.name),
+                                target.id, shown(target.name), each.p_value,
                                 each.p_value * static_cast<double>(known.motifs.size()), each.offset,
                                 each.overlap, each.reverse ? '-' : '+');
         }

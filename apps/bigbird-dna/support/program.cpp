@@ -274,8 +274,7 @@ int Program::main(int argc, char** argv) {
 
 int Program::parse_and_run(int argc, char** argv) {
     finish_commands();
-    const std::vector<std::string> words =
-        expand_options_file(one_command({argv, argv + argc}, app_), app_);
+    const std::vector<std::string> words = expand_options_file(one_command({argv, argv + argc}, app_), app_);
     for (const std::string& word : words)
         if (!genome::is_utf8(word))  // names in JSON and labels come from paths, too
             throw ConfigError("'" + word + "' is not UTF-8: rename the file, or link to it by another name");

@@ -139,7 +139,8 @@ Overlap overlap_at(std::int64_t offset, std::size_t query, std::size_t target) {
     const std::int64_t first = std::max<std::int64_t>(0, -offset), begin = std::max<std::int64_t>(0, offset);
     const std::int64_t count =
         std::min(static_cast<std::int64_t>(query) - first, static_cast<std::int64_t>(target) - begin);
-    return {static_cast<std::size_t>(first), static_cast<std::size_t>(begin), static_cast<std::size_t>(count)};
+    return {static_cast<std::size_t>(first), static_cast<std::size_t>(begin),
+            static_cast<std::size_t>(count)};
 }
 
 /// The best offset on one strand of a target, and the chance that any is as good.

@@ -13,9 +13,9 @@ namespace bigbird::motifs {
 
 /// How a query lies on a target.
 struct Similarity {
-    std::size_t target = 0;   ///< index
-    double p_value = 1;       ///< that a target of random columns of all targets is as alike, at any offset
-    std::int64_t offset = 0;  ///< of the query's first column from the target's, on the target's strand
+    std::size_t target = 0;    ///< index
+    double p_value = 1;        ///< that a target of random columns of all targets is as alike, at any offset
+    std::int64_t offset = 0;   ///< of the query's first column from the target's, on the target's strand
     std::int64_t overlap = 0;  ///< columns
     bool reverse = false;      ///< the target's reverse complement
 };

@@ -120,7 +120,8 @@ void read_matrix(Lines& lines, Motif& motif) {
         Shares& column = motif.shares.emplace_back();
         for (std::size_t letter = 0; letter < letters.size(); ++letter)
             column[letter] = lines.number(lines.word(letter));
-        if (const double sum = normalise(column, static_cast<std::size_t>(i), lines); std::abs(sum - 1) > 0.01)
+        if (const double sum = normalise(column, static_cast<std::size_t>(i), lines);
+            std::abs(sum - 1) > 0.01)
             lines.fail(fmt::format("the four letters' probabilities sum to {:.4g}, not to 1", sum));
     }
 }
@@ -133,7 +134,8 @@ MotifSet read_meme(Lines& lines) {
             read_alphabet(lines);
         } else if (first == "ALPHABET") {
             if (lines.word(1) != "\"DNA\"") lines.fail("motifs of DNA (ALPHABET= ACGT) are needed");
-            while (lines.next() && lines.word(0) != "END") {}
+            while (lines.next() && lines.word(0) != "END") {
+            }
         } else if (first == "Background") {
             read_background(lines, set.background);
         } else if (first == "MOTIF") {
@@ -159,7 +161,8 @@ std::vector<double> read_row(const Lines& lines, std::size_t letter) {
         text += word + ' ';
     if (std::isalpha(static_cast<unsigned char>(text.front())) != 0) {
         if (text.front() != letters[letter])
-            lines.fail(std::string("the row of '") + letters[letter] + "' is expected: A C G T in this order");
+            lines.fail(std::string("the row of '") + letters[letter] +
+                       "' is expected: A C G T in this order");
         text.erase(0, 1);
     }
     std::ranges::replace_if(
@@ -230,7 +233,8 @@ MotifSet read_motifs(const fs::path& file) {
     Lines lines(file);
     if (!lines.next()) throw InputError("holds no motif", file);
     if (lines.word(0).starts_with('>')) return read_jaspar(lines);
-    if (lines.word(0) != "MEME") lines.fail("is no motif file: it begins neither with 'MEME version' nor '>'");
+    if (lines.word(0) != "MEME")
+        lines.fail("is no motif file: it begins neither with 'MEME version' nor '>'");
     return read_meme(lines);
 }
 

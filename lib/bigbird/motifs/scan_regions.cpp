@@ -54,8 +54,7 @@ std::vector<Chunk> chunks_of(const std::vector<genome::Interval>& regions, std::
     for (const genome::Interval& region : regions) {
         for (std::int64_t begin = region.begin; begin < region.end; begin += chunk_starts) {
             const std::int64_t end = std::min(region.end, begin + chunk_starts);
-            const std::int64_t reach =
-                std::min(region.end, end + static_cast<std::int64_t>(most_width) - 1);
+            const std::int64_t reach = std::min(region.end, end + static_cast<std::int64_t>(most_width) - 1);
             chunks.push_back({{region.contig, begin, reach}, static_cast<std::size_t>(end - begin)});
         }
     }
@@ -123,7 +122,8 @@ void warn_of_short_motifs(const MotifSet& set, const Scanner& scanner, double p_
     for (std::size_t i = 0; i < set.motifs.size(); ++i)
         if (scanner.threshold(i) > scanner.matrices()[i].most())
             log_warning("the motif '{}' has no hits: its best site has a p-value of {:.2g}, above {:.2g}",
-                        set.motifs[i].id, scanner.matrices()[i].p_value(scanner.matrices()[i].most()), p_value);
+                        set.motifs[i].id, scanner.matrices()[i].p_value(scanner.matrices()[i].most()),
+                        p_value);
 }
 
 }  // namespace
@@ -135,8 +135,7 @@ std::int64_t scan_regions(const ScanSpec& spec) {
     genome::TextOutput output(spec.output, spec.overwrite, spec.threads);
     const Scanner scanner(set, spec.p_value, spec.threads);
     warn_of_short_motifs(set, scanner, spec.p_value);
-    const auto all =
-        scan_chunks(chunks_of(regions, scanner.most_width()), scanner, *reference, spec.threads);
+    const auto all = scan_chunks(chunks_of(regions, scanner.most_width()), scanner, *reference, spec.threads);
     const auto q = all_q_values(all, scanner);
     output.write("#chrom\tstart\tend\tname\tscore\tstrand\tp\tq\tmotif\n");
     std::int64_t hits = 0;

@@ -31,12 +31,13 @@ const std::string matrix = "letter-probability matrix: alength= 4 w= 2 nsites= 3
 
 DOCTEST_TEST_CASE("motif files: MEME's parts, in the orders and spellings that are usual") {
     const TempDir folder;
-    const MotifSet set = read_text(folder, "MEME version 5.1\n# a comment\nALPHABET=ACGT\nstrands: + -\n"
-                                           "Background letter frequencies (from x):\nA 0.3 C 0.2\nG 0.2 T "
-                                           "0.3\nMOTIF one first_factor\nlog-odds matrix: x\n"
-                                           "letter-probability matrix: alength=4 w=1 nsites=12 E= 4e-3\n"
-                                           "0.1\t0.2  0.3 0.4\nURL http://x\nMOTIF two\n" +
-                                               matrix + "1 0 0 0\r\n 0 0 1 0\n");
+    const MotifSet set = read_text(folder,
+                                   "MEME version 5.1\n# a comment\nALPHABET=ACGT\nstrands: + -\n"
+                                   "Background letter frequencies (from x):\nA 0.3 C 0.2\nG 0.2 T "
+                                   "0.3\nMOTIF one first_factor\nlog-odds matrix: x\n"
+                                   "letter-probability matrix: alength=4 w=1 nsites=12 E= 4e-3\n"
+                                   "0.1\t0.2  0.3 0.4\nURL http://x\nMOTIF two\n" +
+                                       matrix + "1 0 0 0\r\n 0 0 1 0\n");
     DOCTEST_CHECK(set.background[1] == doctest::Approx(0.2));
     DOCTEST_REQUIRE(set.motifs.size() == 2);
     DOCTEST_CHECK(set.motifs[0].id == "one");
@@ -50,8 +51,9 @@ DOCTEST_TEST_CASE("motif files: MEME's parts, in the orders and spellings that a
 
 DOCTEST_TEST_CASE("motif files: JASPAR's counts and shares, with letters and without") {
     const TempDir folder;
-    const MotifSet set = read_text(folder, ">MA1.1\tCTCF\nA  [ 3 0 ]\nC [1  0 ]\nG  [0 4]\nT [ 0 0 ]\n\n"
-                                           ">raw\n0.5\n0.5\n0\n0\n");
+    const MotifSet set = read_text(folder,
+                                   ">MA1.1\tCTCF\nA  [ 3 0 ]\nC [1  0 ]\nG  [0 4]\nT [ 0 0 ]\n\n"
+                                   ">raw\n0.5\n0.5\n0\n0\n");
     DOCTEST_REQUIRE(set.motifs.size() == 2);
     DOCTEST_CHECK(set.motifs[0].id == "MA1.1");
     DOCTEST_CHECK(set.motifs[0].name == "CTCF");
@@ -84,7 +86,8 @@ DOCTEST_TEST_CASE("motif files: what is wrong is said with file and line") {
     check_refused("MEME version 4\nALPHABET \"Protein\"\n", "motifs:2: motifs of DNA");
     check_refused(head + "MOTIF a\n" + matrix + "1 0 0 0\nx\n", "motifs:8: is no line of four letters'");
     check_refused(head + "MOTIF a\n" + matrix + "1 0 0 0\n", "ends within a motif");
-    check_refused(head + "MOTIF a\n" + matrix + "0 0 0 0\n", "motifs:7: position 1 of the motif has no counts");
+    check_refused(head + "MOTIF a\n" + matrix + "0 0 0 0\n",
+                  "motifs:7: position 1 of the motif has no counts");
     check_refused(head + "MOTIF a\n" + matrix + "1 1 0 0\n", "probabilities sum to 2, not to 1");
     check_refused(head + "MOTIF a\n" + matrix + "-1 1 0 1\n", "'-1' is no count or probability");
     check_refused(head + "MOTIF a\nletter-probability matrix: alength= 4 w= 0\n", "1 at least");
@@ -93,7 +96,8 @@ DOCTEST_TEST_CASE("motif files: what is wrong is said with file and line") {
     check_refused(head + matrix, "a matrix without a MOTIF line");
     check_refused(head + "Background letter frequencies\nA 0.5 C 0.5 G 0.5 T 0.5\n", "sum to 1");
     check_refused(">a\nA [ 1 2 ]\nC [ 1 ]\nG [1 2]\nT [1 2]\n", "motifs:3: the row has 1 columns");
-    check_refused(">a\nA [ 1 0 ]\nC [ 1 0 ]\nG [1 0]\nT [1 0]\n", "motifs:5: position 2 of the motif has no counts");
+    check_refused(">a\nA [ 1 0 ]\nC [ 1 0 ]\nG [1 0]\nT [1 0]\n",
+                  "motifs:5: position 2 of the motif has no counts");
     check_refused(">a\nC [ 1 0 ]\n", "motifs:2: the row of 'A' is expected");
     check_refused(">a\nA [ ]\n", "motifs:2: the motif has no columns");
 }

@@ -93,7 +93,8 @@ DOCTEST_TEST_CASE("scanner: the p-value is the share of all words that score as 
 
 DOCTEST_TEST_CASE("scanner: q-values are Benjamini and Hochberg's") {
     // p of a motif of one column: 1/4 for its letter, 1 for the others.
-    const ScoreMatrix matrix({.id = "a", .sites = 10, .shares = {{0.7, 0.1, 0.1, 0.1}}}, {0.25, 0.25, 0.25, 0.25});
+    const ScoreMatrix matrix({.id = "a", .sites = 10, .shares = {{0.7, 0.1, 0.1, 0.1}}},
+                             {0.25, 0.25, 0.25, 0.25});
     const std::int32_t least = matrix.threshold(1);
     std::vector<std::int64_t> counts(static_cast<std::size_t>(matrix.most() - least + 1));
     counts.back() = 4;
