@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stages of bigbird-bins' stem, preset tiny, by our kernels and by their slow twins: 2 windows of 12,800
-// bases, on as many threads as LibTorch takes. BIGBIRD_CPU limits the instruction set.
+// bases; and substitutions in a window of tiny and small, by slices and by whole windows. On as many threads
+// as LibTorch takes. BIGBIRD_CPU limits the instruction set.
 #include "bigbird/bins/first_stage.hpp"
 #include "bigbird/bins/later_stage.hpp"
+#include "bigbird/bins/substitutions.hpp"
 
 #include <ATen/ATen.h>
 #include <benchmark/benchmark.h>
@@ -56,6 +58,25 @@ void later_stage_case(benchmark::State& state, decltype(&later_stage) compute) {
     run(state, state.range(0) == 1, [&] { return compute(x, stage); });
 }
 
+/// Items are substitutions.
+void substitution_case(benchmark::State& state, const char* name, bool slices) {
+    const at::NoGradGuard no_gradients;
+    const BinsConfig config = preset(name);
+    BinsNetwork network(config, 109);
+    initialise(*network, 1);
+    network->eval();
+    const at::Tensor window = at::randint(0, 4, {config.window_bases()}, at::kByte);
+    std::vector<Substitution> each;
+    for (std::int64_t i = 0; i < state.range(0); ++i)
+        each.push_back({config.window_bases() / 2 + i, 1});
+    SubstitutedWindow substituted(network, window);
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(slices ? substituted.features(each)
+                                        : substituted_features_reference(network, window, each));
+    }
+    state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+
 }  // namespace
 
 BENCHMARK_CAPTURE(first_stage_case, fast, first_stage)->ArgName("trains")->Arg(0)->Arg(1)->UseRealTime();
@@ -70,5 +91,26 @@ BENCHMARK_CAPTURE(later_stage_case, slow, later_stage_reference)
     ->Arg(0)
     ->Arg(1)
     ->UseRealTime();
+BENCHMARK_CAPTURE(substitution_case, tiny_slices, "tiny", true)
+    ->Arg(1)
+    ->Arg(4)
+    ->Arg(16)
+    ->Arg(64)
+    ->UseRealTime()
+    ->MeasureProcessCPUTime();
+BENCHMARK_CAPTURE(substitution_case, tiny_windows, "tiny", false)
+    ->Arg(4)
+    ->UseRealTime()
+    ->MeasureProcessCPUTime();
+BENCHMARK_CAPTURE(substitution_case, small_slices, "small", true)
+    ->Arg(1)
+    ->Arg(4)
+    ->Arg(16)
+    ->UseRealTime()
+    ->MeasureProcessCPUTime();
+BENCHMARK_CAPTURE(substitution_case, small_windows, "small", false)
+    ->Arg(4)
+    ->UseRealTime()
+    ->MeasureProcessCPUTime();
 
 BENCHMARK_MAIN();

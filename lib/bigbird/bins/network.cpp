@@ -66,17 +66,22 @@ at::Tensor BinsNetworkImpl::forward(const at::Tensor& bases, const model::Dropou
 
 at::Tensor BinsNetworkImpl::features(const at::Tensor& bases, const model::DropoutKey& key) {
     BIGBIRD_EXPECTS(bases.size(1) == config_.window_bases(), "a window of another length");
-    const std::int64_t batch = bases.size(0), positions = config_.window_positions();
+    return encode(stem(bases, config_.bin), key);
+}
+
+at::Tensor BinsNetworkImpl::encode(const StemOutput& stem, const model::DropoutKey& key) {
+    at::Tensor x = stem.positions;  // (batch, positions, hidden)
+    const at::Tensor& sites = stem.sites;
+    const std::int64_t batch = x.size(0), positions = config_.window_positions();
     if (config_.positions == model::Positions::rotary && !rotary_.cosine.defined()) {
         rotary_ = model::rotary_table(
-            positions, config_.encoder.hidden_size / config_.encoder.num_attention_heads, bases.device());
+            positions, config_.encoder.hidden_size / config_.encoder.num_attention_heads, x.device());
     }
-    const Pass pass{.mask = at::ones({batch, positions}, bases.options().dtype(at::kBool)),
+    const Pass pass{.mask = at::ones({batch, positions}, x.options().dtype(at::kBool)),
                     .rotary = rotary_,
                     .key = key,
                     .backend = backend_,
                     .blocks = static_cast<int>(positions / config_.encoder.pattern.block_size)};
-    auto [x, sites] = stem_->forward(bases);  // x: (batch, positions, hidden)
     for (const EncoderLayer& layer : layers_)
         x = layer->forward(x, pass);
     if (norm_) x = norm_->forward(x);

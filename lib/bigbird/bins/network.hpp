@@ -25,6 +25,10 @@ public:
     /// forward() in two: (batch, window_bins, hidden + motif_filters) float32, the means over each bin's
     /// positions and its best sites (own_motifs.hpp) …
     at::Tensor features(const at::Tensor& bases, const model::DropoutKey& key = {});
+    /// features() in two: what the stem makes of bases, whole bins of them or of `bin` bases …
+    StemOutput stem(const at::Tensor& bases, std::int64_t bin) const { return stem_->forward(bases, bin); }
+    /// … and the encoder of a window's positions, with the best sites of its bins.
+    at::Tensor encode(const StemOutput& stem, const model::DropoutKey& key = {});
     /// … and their logits.
     at::Tensor predict(const at::Tensor& features, const model::DropoutKey& key = {});
 

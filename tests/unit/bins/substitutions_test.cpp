@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/bins/substitutions.hpp"
+
+#include "support/tensors.hpp"
+#include "support/testing.hpp"
+#include "unit/bins/small_bins.hpp"
+
+#include <ATen/ATen.h>
+
+using namespace bigbird;
+using namespace bigbird::bins;
+using bigbird::testing::difference;
+
+namespace {
+
+/// Bases of all letters, N among them.
+at::Tensor some_window(std::int64_t length) {
+    std::string dna;
+    for (std::int64_t i = 0; i < length; ++i)
+        dna += "ACGTTGCAAGN"[(i * i + i / 7) % 11];
+    return codes_of(dna);
+}
+
+BinsNetwork network_of(const BinsConfig& config) {
+    BinsNetwork network(config, 3);
+    initialise(*network, 5);
+    network->eval();
+    return network;
+}
+
+/// At the window's ends and at borders of positions and bins, from N and to N.
+std::vector<Substitution> some_substitutions(const BinsConfig& config, const at::Tensor& window) {
+    std::vector<Substitution> each;
+    const std::int64_t bases = config.window_bases(), position = config.position_bases();
+    for (const std::int64_t at : {std::int64_t{0}, position - 1, position, 3 * position + position / 2,
+                                  config.bin * 4 + 1, bases / 2, bases - position, bases - 1}) {
+        each.push_back({at, static_cast<std::uint8_t>((window[at].item<int>() + 1) % 5)});
+    }
+    return each;
+}
+
+void check_equals_slow_twin(const BinsConfig& config) {
+    const at::NoGradGuard no_gradients;
+    BinsNetwork network = network_of(config);
+    const at::Tensor window = some_window(config.window_bases());
+    const std::vector<Substitution> each = some_substitutions(config, window);
+    const at::Tensor fast = SubstitutedWindow(network, window).features(each);
+    DOCTEST_CHECK(difference(fast, substituted_features_reference(network, window, each)) < 1e-5);
+    // They do not come from the window as it is.
+    DOCTEST_CHECK(difference(fast[5], network->features(window.unsqueeze(0))[0]) > 1e-4);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE(
+    "substitutions: features of whole windows, for every preset's stem and at a window's ends") {
+    BinsConfig motifs = bigbird::testing::small_bins();
+    motifs.motif_filters = 5;
+    motifs.both_strands = true;
+    for (const BinsConfig& config :
+         {bigbird::testing::small_bins(), motifs, preset("tiny"), preset("small"), preset("dilated")})
+        check_equals_slow_twin(config);
+}
+
+DOCTEST_TEST_CASE("substitutions: every base of a window, whose stem reaches further than a position") {
+    BinsConfig config = bigbird::testing::small_bins();
+    config.stages = {{12, 17, 2}, {16, 9, 5}};
+    const at::NoGradGuard no_gradients;
+    BinsNetwork network = network_of(config);
+    const at::Tensor window = some_window(config.window_bases());
+    std::vector<Substitution> each;
+    for (std::int64_t at = 0; at < config.window_bases(); ++at)
+        each.push_back({at, static_cast<std::uint8_t>((window[at].item<int>() + 1) % 4)});
+    const at::Tensor fast = SubstitutedWindow(network, window).features(each);
+    DOCTEST_CHECK(difference(fast, substituted_features_reference(network, window, each)) < 1e-5);
+}
+
+DOCTEST_TEST_CASE("substitutions: a row does not depend on the others, to the last bit") {
+    const at::NoGradGuard no_gradients;
+    const BinsConfig config = preset("tiny");
+    BinsNetwork network = network_of(config);
+    const at::Tensor codes = some_window(config.window_bases());
+    SubstitutedWindow window(network, codes);
+    const std::vector<Substitution> each = some_substitutions(config, codes);
+    const at::Tensor all = window.features(each);
+    for (std::size_t i = 0; i < each.size(); ++i) {
+        const std::vector<Substitution> same(each.size(), each[i]);
+        DOCTEST_CHECK(at::equal(window.features(same)[0], all[static_cast<std::int64_t>(i)]));
+    }
+}
+
+DOCTEST_TEST_CASE("substitutions: positions that a base changes follow from widths and pools") {
+    const StemReach tiny(preset("tiny"));  // 21 bases, pooled by 4; 5 by 5; 5 by 10
+    DOCTEST_CHECK(tiny.changed == 2);
+    DOCTEST_CHECK(tiny.halo == 1);
+    DOCTEST_CHECK(tiny.changed_by(300) == std::pair<std::int64_t, std::int64_t>{1, 1});
+    DOCTEST_CHECK(tiny.changed_by(257) == std::pair<std::int64_t, std::int64_t>{0, 1});
+    DOCTEST_CHECK(tiny.changed_by(258) == std::pair<std::int64_t, std::int64_t>{1, 1});
+    DOCTEST_CHECK(StemReach(preset("small")).changed == 3);
+}
