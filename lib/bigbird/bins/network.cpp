@@ -137,13 +137,15 @@ void initialise(torch::nn::Module& network, const BinsConfig& config, std::uint6
     }
 }
 
+std::uint8_t code_of(char base) {
+    return static_cast<std::uint8_t>(std::min<std::size_t>(std::string_view("ACGT").find(base), 4));
+}
+
 at::Tensor codes_of(std::string_view dna) {
     at::Tensor codes = at::empty({static_cast<std::int64_t>(dna.size())}, at::kByte);
     auto* out = codes.mutable_data_ptr<std::uint8_t>();
-    for (const char base : dna) {
-        const std::size_t code = std::string_view("ACGT").find(base);
-        *out++ = static_cast<std::uint8_t>(std::min<std::size_t>(code, 4));
-    }
+    for (const char base : dna)
+        *out++ = code_of(base);
     return codes;
 }
 

@@ -63,6 +63,8 @@ void initialise(BinsNetworkImpl& network, std::uint64_t seed);
 /// The same of any network whose parts have these names, with the encoder of `config`.
 void initialise(torch::nn::Module& network, const BinsConfig& config, std::uint64_t seed);
 
+/// A 0, C 1, G 2, T 3, N 4.
+std::uint8_t code_of(char base);
 /// Codes of normalised sequence as base_channels() takes them: A 0, C 1, G 2, T 3, N 4; (length) uint8.
 at::Tensor codes_of(std::string_view dna);
 

@@ -66,6 +66,7 @@ struct VariantRows::State {
     std::int64_t window;
     bool strict;
     const TssIndex* tss;
+    BeginOf begin_of;
     std::optional<genome::Variant> variant;  ///< whose alleles are handed out
     std::size_t next_alt = 0;
     std::int64_t rows = 0;
@@ -74,8 +75,18 @@ struct VariantRows::State {
 };
 
 VariantRows::VariantRows(const std::filesystem::path& variants, const genome::ReferenceGenome& reference,
-                         std::int64_t window, bool strict, const TssIndex* tss)
-    : state_(new State{genome::VariantReader(variants), reference, window, strict, tss, {}, 0, 0, {}, {}}) {}
+                         std::int64_t window, bool strict, const TssIndex* tss, BeginOf begin_of)
+    : state_(new State{genome::VariantReader(variants),
+                       reference,
+                       window,
+                       strict,
+                       tss,
+                       std::move(begin_of),
+                       {},
+                       0,
+                       0,
+                       {},
+                       {}}) {}
 
 VariantRows::~VariantRows() = default;
 
@@ -121,6 +132,10 @@ void VariantRows::fill(VariantRow& row) const {
     const std::string ref = normalised(row.ref), alt = normalised(row.alt);
     const std::int64_t growth = std::ssize(alt) - std::ssize(ref);
     genome::Interval window = genome::window_around({contig.name, row.position, end}, state_->window);
+    if (state_->begin_of) {
+        window.begin = state_->begin_of(row.position);
+        window.end = window.begin + state_->window;
+    }
     const TssIndex::Site* site = nullptr;
     if (state_->tss != nullptr) {
         site = state_->tss->nearest(*index, row.position, end);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,9 +37,12 @@ struct VariantRow {
 /// row that cannot be scored is an InputError that names record and place. Not thread-safe, but for fill().
 class VariantRows {
 public:
-    /// `tss`, if any, must outlive this; `window` is then the size of its windows.
+    /// Where the window of a variant at a base begins.
+    using BeginOf = std::function<std::int64_t(std::int64_t position)>;
+    /// `tss`, if any, must outlive this; `window` is then the size of its windows. With `begin_of` windows
+    /// lie on a contig's grid, not about the variants.
     VariantRows(const std::filesystem::path& variants, const genome::ReferenceGenome& reference,
-                std::int64_t window, bool strict, const TssIndex* tss = nullptr);
+                std::int64_t window, bool strict, const TssIndex* tss = nullptr, BeginOf begin_of = {});
     ~VariantRows();
 
     /// The next row without sequences and with a status that needs none, or nothing at the end.

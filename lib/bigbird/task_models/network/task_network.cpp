@@ -3,12 +3,14 @@
 
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/model/device/device.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 namespace bigbird::task_models {
 
@@ -32,6 +34,20 @@ at::Tensor BinNetwork::logits(std::span<const EncodedWindow> windows, std::span<
     for (const std::size_t index : group)
         chosen.push_back(windows[index]);
     return logits(chosen, key);
+}
+
+at::Tensor BinNetwork::substituted_logits(std::string_view window, bool reverse,
+                                          std::span<const bins::Substitution> each,
+                                          const at::Tensor& bins) const {
+    std::string dna = reverse ? genome::reverse_complement(window) : std::string(window);
+    std::vector<at::Tensor> all;
+    for (const auto& [at, code] : each) {
+        const char before = std::exchange(dna[static_cast<std::size_t>(at)], "ACGTN"[code]);
+        const EncodedWindow encoded[] = {encode(dna)};
+        dna[static_cast<std::size_t>(at)] = before;
+        all.push_back(logits(encoded)[0].index_select(0, bins[std::ssize(all)].to(device())));
+    }
+    return at::stack(all);
 }
 
 at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWindow> windows,

@@ -6,6 +6,7 @@
 
 #include "bigbird/bins/grid.hpp"
 #include "bigbird/bins/own_motifs.hpp"
+#include "bigbird/bins/substitutions.hpp"
 #include "bigbird/model/batching.hpp"
 #include "bigbird/model/bigbird.hpp"
 #include "bigbird/task_models/network/window_encoder.hpp"
@@ -89,6 +90,13 @@ public:
                                 const model::DropoutKey& key = {}) const = 0;
     /// Their logits, (windows, window_bins, labels) float32.
     virtual at::Tensor predict(const at::Tensor& features, const model::DropoutKey& key = {}) const = 0;
+    /// (substitutions, bins, labels) logits of a window of normalised sequence, or its reverse complement,
+    /// with each of some substitutions (of what is read) on its own, at its chosen bins. In groups of one
+    /// size, so that a row does not depend on the others. `bins`: (substitutions, bins) int64 on the CPU.
+    /// Here by whole windows, slowly.
+    virtual at::Tensor substituted_logits(std::string_view window, bool reverse,
+                                          std::span<const bins::Substitution> each,
+                                          const at::Tensor& bins) const;
     /// A network of its own with the same weights, on the same device.
     virtual std::shared_ptr<BinNetwork> copy() const = 0;
     std::shared_ptr<TaskNetwork> twin() const final { return copy(); }

@@ -8,14 +8,16 @@
 #include "bigbird/model/weights.hpp"
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/rows/variant_rows.hpp"
+#include "bigbird/task_models/score/edited_windows.hpp"
 #include "bigbird/task_models/score/masked_scorer.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
 #include "bigbird/training/find_model.hpp"
 
+#include <algorithm>
 #include <chrono>
-#include <cmath>
+#include <map>
 
 namespace bigbird::task_models {
 namespace fs = std::filesystem;
@@ -24,15 +26,13 @@ namespace {
 
 constexpr std::size_t rows_a_chunk = 256;
 
-double log_odds(double probability) {
-    return std::log(probability) - std::log1p(-probability);
-}
-
 /// Scores the sequences of rows, however it does that.
 class VariantScorer {
 public:
     virtual ~VariantScorer() = default;
     virtual std::int64_t window() const = 0;
+    /// Where windows lie on a contig; none where they lie about the variants.
+    virtual rows::VariantRows::BeginOf begin_of() const { return {}; }
     /// The window about a TSS; none where windows lie about the variants.
     virtual std::optional<rows::WindowBounds> about_tss() const { return std::nullopt; }
     virtual std::vector<outputs::Column> columns() const = 0;
@@ -44,20 +44,21 @@ public:
     }
 };
 
+/// Models of a task.
 class TaskScorer : public VariantScorer {
 public:
-    TaskScorer(Predictor predictor, const VariantSpec& spec)
-        : predictor_(std::move(predictor)),
-          quantities_(parse_quantities(spec.quantities)),
-          chosen_(choose_labels(predictor_.labels(), spec.labels).labels) {}
-    std::int64_t window() const override { return predictor_.info().window.size(); }
+    TaskScorer(const rows::LabelTable& labels, const VariantSpec& spec)
+        : quantities_(parse_quantities(spec.quantities)),
+          chosen_(choose_labels(labels, spec.labels).labels) {}
+    virtual std::span<const ModelFolder> models() const = 0;
+    const TaskInfo& info() const { return models().front().info; }
+    std::int64_t window() const override { return info().window.size(); }
     std::optional<rows::WindowBounds> about_tss() const override {
-        return predictor_.info().task == examples::Task::promoter ? std::optional(predictor_.info().window)
-                                                                  : std::nullopt;
+        return info().task == examples::Task::promoter ? std::optional(info().window) : std::nullopt;
     }
     std::vector<outputs::Column> columns() const override {
         std::vector<outputs::Column> columns;
-        for (const outputs::Column& label : outputs::label_columns(predictor_.labels(), chosen_)) {
+        for (const outputs::Column& label : outputs::label_columns(models().front().labels, chosen_)) {
             for (const Quantity quantity : quantities_) {
                 columns.push_back(label);
                 columns.back().name += fmt::format(":{}", to_string(quantity));
@@ -67,14 +68,40 @@ public:
         return columns;
     }
     rows::Provenance provenance() const override {
-        rows::Provenance provenance{{"task", std::string(to_string(predictor_.info().task))}};
-        for (const ModelFolder& model : predictor_.models())
+        rows::Provenance provenance{{"task", std::string(to_string(info().task))}};
+        for (const ModelFolder& model : models())
             provenance.emplace_back("model_sha256", model.sha256);
         return provenance;
     }
     std::optional<std::string> other_build(const genome::ReferenceGenome& reference) const override {
-        return task_models::other_build(predictor_.info(), reference);
+        return task_models::other_build(info(), reference);
     }
+
+protected:
+    /// Of the probabilities of both alleles, a label each.
+    std::vector<float> values_of(std::span<const double> ref, std::span<const double> alt) const {
+        std::vector<float> values;
+        for (const std::size_t label : chosen_) {
+            const double r = ref[label], a = alt[label];
+            for (const Quantity quantity : quantities_) {
+                const double all[] = {r, a, a - r, log_odds(a) - log_odds(r)};
+                values.push_back(static_cast<float>(all[static_cast<std::size_t>(quantity)]));
+            }
+        }
+        return values;
+    }
+
+private:
+    std::vector<Quantity> quantities_;
+    std::vector<std::size_t> chosen_;
+};
+
+/// Windows about the variants, or of TSSs.
+class WindowVariants : public TaskScorer {
+public:
+    WindowVariants(Predictor predictor, const VariantSpec& spec)
+        : TaskScorer(predictor.labels(), spec), predictor_(std::move(predictor)) {}
+    std::span<const ModelFolder> models() const override { return predictor_.models(); }
     std::vector<std::vector<float>> score(std::span<rows::VariantRow> rows, int threads) override {
         std::vector<std::string> sequences;
         std::vector<std::pair<std::size_t, std::size_t>> places(rows.size());  // of ref and alt
@@ -98,21 +125,76 @@ public:
             if (encoded.truncated[ref] || encoded.truncated[alt]) {
                 rows[i].status = rows::RowStatus::truncated;
             }
-            for (const std::size_t label : chosen_) {
-                const double r = scores[ref * labels + label], a = scores[alt * labels + label];
-                for (const Quantity quantity : quantities_) {
-                    const double all[] = {r, a, a - r, log_odds(a) - log_odds(r)};
-                    values[i].push_back(static_cast<float>(all[static_cast<std::size_t>(quantity)]));
-                }
-            }
+            const std::span<const double> all(scores);
+            values[i] = values_of(all.subspan(ref * labels, labels), all.subspan(alt * labels, labels));
         }
         return values;
     }
 
 private:
     Predictor predictor_;
-    std::vector<Quantity> quantities_;
-    std::vector<std::size_t> chosen_;
+};
+
+/// Windows of a contig's grid: the bin that holds POS, in the window whose core holds it.
+class BinVariants : public TaskScorer {
+public:
+    BinVariants(EditedWindows models, const VariantSpec& spec)
+        : TaskScorer(models.models().front().labels, spec),
+          models_(std::move(models)),
+          grid_(models_.grid()) {}
+    std::span<const ModelFolder> models() const override { return models_.models(); }
+    std::int64_t window() const override { return grid_.window_bases(); }
+    rows::VariantRows::BeginOf begin_of() const override {
+        return [grid = grid_](std::int64_t position) {
+            return grid.begin_of(grid.window_of(position / grid.bin));
+        };
+    }
+    std::vector<std::vector<float>> score(std::span<rows::VariantRow> rows, int) override {
+        std::map<std::string_view, std::vector<std::size_t>> windows;  // rows by what the reference has
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (rows::is_scored(rows[i].status)) windows[rows[i].ref_sequence].push_back(i);
+        }
+        std::vector<std::vector<float>> values(rows.size());
+        for (const auto& [dna, members] : windows)
+            score(rows, members, std::string(dna), values);
+        return values;
+    }
+
+private:
+    /// Rows with one window of the reference.
+    void score(std::span<const rows::VariantRow> rows, std::span<const std::size_t> members,
+               const std::string& dna, std::vector<std::vector<float>>& values) const {
+        stop_if_asked();
+        const at::Tensor ref = models_.window(dna);  // (window_bins, labels)
+        const auto labels = static_cast<std::size_t>(models_.labels());
+        const auto put = [&](std::size_t row, const double* alt) {
+            const double* const of_bin = ref.const_data_ptr<double>() + bin_of(rows[row]) * models_.labels();
+            values[row] = values_of({of_bin, labels}, {alt, labels});
+        };
+        std::vector<bins::Substitution> each;
+        std::vector<std::int64_t> bins;
+        std::vector<std::size_t> substituted;
+        for (const std::size_t i : members) {
+            const rows::VariantRow& row = rows[i];
+            if (row.ref.size() == 1 && row.alt.size() == 1) {
+                each.push_back(
+                    {row.offset, bins::code_of(row.alt_sequence[static_cast<std::size_t>(row.offset)])});
+                bins.push_back(bin_of(row));
+                substituted.push_back(i);
+            } else {
+                const at::Tensor alt = models_.window(row.alt_sequence);
+                put(i, alt.const_data_ptr<double>() + bin_of(row) * models_.labels());
+            }
+        }
+        if (each.empty()) return;
+        const at::Tensor alt = models_.substituted(dna, each, at::tensor(bins, at::kLong).unsqueeze(1));
+        for (std::size_t i = 0; i < substituted.size(); ++i)
+            put(substituted[i], alt.const_data_ptr<double>() + i * labels);
+    }
+    std::int64_t bin_of(const rows::VariantRow& row) const { return row.offset / grid_.bin; }
+
+    EditedWindows models_;
+    bins::Grid grid_;
 };
 
 /// The windows of both alleles, cut off where the shorter one's reference sequence ends: windows are equally
@@ -179,11 +261,13 @@ std::unique_ptr<VariantScorer> load_scorer(const VariantSpec& spec) {
                                   : "--tss is for promoter models; --model is one for chromatin");
         }
         std::vector<ModelFolder> models;
-        for (const fs::path& path : spec.models) {
+        for (const fs::path& path : spec.models)
             models.push_back(open_model(path, task, job.device, job.computing));
-            if (auto bins = models.back().bins()) models.back().network = bin_in_the_middle(bins);
+        if (std::ranges::any_of(models, [](const ModelFolder& model) { return model.bins() != nullptr; })) {
+            return std::make_unique<BinVariants>(EditedWindows(std::move(models), strands_of(spec, false)),
+                                                 spec);
         }
-        return std::make_unique<TaskScorer>(
+        return std::make_unique<WindowVariants>(
             Predictor(std::move(models), strands_of(spec, task == examples::Task::promoter),
                       job.batch_tokens),
             spec);
@@ -280,7 +364,8 @@ VariantReport predict_variants(const VariantSpec& spec) {
     if (const auto warning = scorer->other_build(*reference)) log_warning("{}", *warning);
     std::optional<rows::TssIndex> tss;
     if (const auto bounds = scorer->about_tss()) tss.emplace(spec.tss, *reference, *bounds);
-    rows::VariantRows all(spec.variants, *reference, scorer->window(), spec.strict, tss ? &*tss : nullptr);
+    rows::VariantRows all(spec.variants, *reference, scorer->window(), spec.strict, tss ? &*tss : nullptr,
+                          scorer->begin_of());
     VariantSource source(spec, all);
     outputs::Outputs outputs(output_spec(spec), layout_of(*scorer, spec), {}, reference->contigs(), threads);
     VariantReport report;  // the writing thread's

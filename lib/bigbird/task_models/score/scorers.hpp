@@ -108,8 +108,4 @@ struct BinsScoring {
 std::unique_ptr<RowScorer> bins_scorer(std::vector<ModelFolder> models, SequenceOf sequence_of,
                                        const BinsScoring& how);
 
-/// A model of bins that is read one window at a time: the logits of a window are those of its middle, the
-/// mean over the bins that the `bin` middle bases lie in, weighted by these. Scores alleles.
-std::shared_ptr<TaskNetwork> bin_in_the_middle(std::shared_ptr<BinNetwork> network);
-
 }  // namespace bigbird::task_models

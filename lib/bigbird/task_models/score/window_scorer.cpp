@@ -62,42 +62,6 @@ private:
     Predictor predictor_;
 };
 
-class MiddleBin : public TaskNetwork {
-public:
-    explicit MiddleBin(std::shared_ptr<BinNetwork> network) : network_(std::move(network)) {
-        const bins::Grid grid = network_->grid();
-        const std::int64_t begin = grid.window_bases() / 2 - grid.bin / 2;
-        shares_ = bins::shares_of(begin, begin + grid.bin, grid.bin);
-    }
-    std::shared_ptr<torch::nn::Module> module() const override { return network_->module(); }
-    at::Tensor output_bias() const override { return network_->output_bias(); }
-    EncodedWindow encode(std::string_view dna, bool reverse) const override {
-        if (dna.find_first_not_of('N') == std::string_view::npos) return {};
-        return network_->encode(dna, reverse);
-    }
-    std::string encoding_key() const override { return network_->encoding_key(); }
-    std::vector<std::vector<std::size_t>> group(std::span<const EncodedWindow> windows,
-                                                std::int64_t batch_tokens,
-                                                model::GroupSizes sizes) const override {
-        return network_->group(windows, batch_tokens, sizes);
-    }
-    at::Tensor logits(std::span<const EncodedWindow> windows, std::span<const std::size_t> group,
-                      const model::DropoutKey& key) const override {
-        const at::Tensor all = network_->logits(windows, group, key);  // (group, bins, labels)
-        at::Tensor sum = at::zeros({all.size(0), all.size(2)}, all.options());
-        for (const bins::BinShare& share : shares_)
-            sum += all.select(1, share.bin) * share.weight;
-        return sum.unsqueeze(1);
-    }
-    void write(const TaskInfo& info, const std::filesystem::path& directory) const override {
-        network_->write(info, directory);
-    }
-
-private:
-    std::shared_ptr<BinNetwork> network_;
-    std::vector<bins::BinShare> shares_;
-};
-
 }  // namespace
 
 void require_agreement(std::span<const ModelFolder> models) {
@@ -200,10 +164,6 @@ std::vector<double> Predictor::score(const Encoded& encoded, const std::function
 
 std::unique_ptr<RowScorer> window_scorer(Predictor predictor) {
     return std::make_unique<WindowScorer>(std::move(predictor));
-}
-
-std::shared_ptr<TaskNetwork> bin_in_the_middle(std::shared_ptr<BinNetwork> network) {
-    return std::make_shared<MiddleBin>(std::move(network));
 }
 
 }  // namespace bigbird::task_models

@@ -140,7 +140,7 @@ DOCTEST_TEST_CASE("bins scorer: several models are averaged, those that do not a
                       scene.scorer(Strands::none, {model_of(1), model_of(1, other)});
                   }).find("has bins of 40 bases, the first one of 20") != std::string::npos);
     ModelFolder window = model_of(1);
-    window.network = bin_in_the_middle(window.bins());
+    window.network = tiny_windows(tiny_config(2), 1);
     DOCTEST_CHECK(message_of<ConfigError>([&] {
                       scene.scorer(Strands::none, {model_of(1), window});
                   }).find("--model number 2 scores one window a row") != std::string::npos);
