@@ -45,7 +45,8 @@ std::string fish_offers(const Scene& scene, const std::string& line) {
 DOCTEST_TEST_CASE("completion: bash completes commands and options") {
     const Scene scene("bash");
     DOCTEST_CHECK(offered(scene, "bigbird-dna predict-") ==
-                  "predict-chromatin predict-promoter predict-sequences predict-tokens predict-variants");
+                  "predict-chromatin predict-mutagenesis predict-promoter predict-sequences predict-tokens "
+                  "predict-variants");
     DOCTEST_CHECK(offered(scene, "bigbird-dna --v") == "--version");
     DOCTEST_CHECK(offered(scene, "bigbird-dna pretrain --ste") == "--steps");
     DOCTEST_CHECK(offered(scene, "bigbird-dna pretrain --micro") == "--micro-batch-size");
@@ -82,7 +83,8 @@ DOCTEST_TEST_CASE("completion: fish completes commands, options and values") {
     }
     const Scene scene("fish");
     DOCTEST_CHECK(fish_offers(scene, "bigbird-dna predict-") ==
-                  "predict-chromatin predict-promoter predict-sequences predict-tokens predict-variants");
+                  "predict-chromatin predict-mutagenesis predict-promoter predict-sequences predict-tokens "
+                  "predict-variants");
     DOCTEST_CHECK(fish_offers(scene, "bigbird-dna pretrain --ste") == "--steps");
     DOCTEST_CHECK(fish_offers(scene, "bigbird-dna pretrain --schedule co") == "constant cosine");
     DOCTEST_CHECK(fish_offers(scene, "bigbird-dna embed --model mo") == "models/");

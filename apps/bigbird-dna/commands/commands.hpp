@@ -14,6 +14,7 @@ namespace bigbird::task_models {
 struct EmbedSpec;
 struct FinetuneSpec;
 struct FinetuneTokensSpec;
+struct MutagenesisSpec;
 struct PredictSpec;
 struct PredictTokensSpec;
 struct TrainSpec;
@@ -89,6 +90,7 @@ void setup_finetune_tokens(Program& program, Runner<task_models::FinetuneTokensS
 void setup_forward(Program& program, Runner<ForwardOptions> run);
 void setup_info(Program& program, Runner<InfoOptions> run);
 void setup_predict(Program& program, examples::Task task, Runner<task_models::PredictSpec> run);
+void setup_predict_mutagenesis(Program& program, Runner<task_models::MutagenesisSpec> run);
 void setup_predict_tokens(Program& program, Runner<task_models::PredictTokensSpec> run);
 void setup_predict_variants(Program& program, Runner<task_models::VariantSpec> run);
 void setup_pretrain(Program& program, Runner<pretraining::PretrainSpec> run);
@@ -99,6 +101,7 @@ int run(const pretraining::PretrainSpec& spec);
 int run(const task_models::EmbedSpec& spec);
 int run(const task_models::FinetuneSpec& spec);
 int run(const task_models::FinetuneTokensSpec& spec);
+int run(const task_models::MutagenesisSpec& spec);
 int run(const task_models::PredictSpec& spec);
 int run(const task_models::PredictTokensSpec& spec);
 int run(const task_models::TrainSpec& spec);
@@ -154,6 +157,7 @@ void add_commands(Program& program, const Tensors& tensors, const Runner<InfoOpt
     setup_predict_tokens(program, tensors);
     if constexpr (all) setup_evaluate_tokens(program, here);
     setup_predict_variants(program, tensors);
+    setup_predict_mutagenesis(program, tensors);
     setup_embed(program, tensors);
     if constexpr (all) setup_motifs_scan(program, here);
     if constexpr (all) setup_motifs_compare(program, here);

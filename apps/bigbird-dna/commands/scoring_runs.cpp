@@ -7,6 +7,7 @@
 #include "bigbird/task_models/score/score.hpp"
 
 #include <cstdio>
+#include <string>
 
 namespace bigbird::cli {
 
@@ -37,6 +38,16 @@ int run(const task_models::PredictSpec& spec) {
 int run(const task_models::VariantSpec& spec) {
     const task_models::VariantReport report = task_models::predict_variants(spec);
     log_info("{} of {} alleles scored in {:.1f} s", report.scored, report.rows, report.seconds);
+    return 0;
+}
+
+int run(const task_models::MutagenesisSpec& spec) {
+    const task_models::MutagenesisReport report = task_models::predict_mutagenesis(spec);
+    log_info("substitutions of {} bases scored in {:.1f} s{}", report.bases - report.without_letter,
+             report.seconds,
+             report.without_letter > 0
+                 ? "; " + std::to_string(report.without_letter) + " bases are N and have none (NA)"
+                 : "");
     return 0;
 }
 

@@ -44,11 +44,24 @@ struct VariantReport {
 
 /// A row for each alternative allele, with chrom pos (1-based) id ref alt status n_fraction before the
 /// scores. Task model: for each label LABEL:ref and LABEL:alt, the probabilities of both windows
-/// (VariantRows), LABEL:difference = alt - ref and LABEL:log_odds = ln(alt / (1 - alt)) - ln(ref / (1 -
-/// ref)). A promoter model sees the window of the nearest TSS that holds the variant, whose name is in a
-/// column tss behind n_fraction. Pretrained model, without training for a task: log_likelihood_ref,
-/// log_likelihood_alt and log_odds, their difference (MaskedScorer).
+/// (VariantRows; of bin models the bin that holds POS, in the contig's grid of windows), LABEL:difference =
+/// alt - ref and LABEL:log_odds = ln(alt / (1 - alt)) - ln(ref / (1 - ref)). A promoter model sees the window
+/// of the nearest TSS that holds the variant, whose name is in a column tss behind n_fraction. Pretrained
+/// model, without training for a task: log_likelihood_ref, log_likelihood_alt and log_odds, their difference
+/// (MaskedScorer).
 VariantReport predict_variants(const VariantSpec& spec);
+
+struct MutagenesisReport {
+    std::int64_t bases = 0;
+    std::int64_t without_letter = 0;  ///< of them: N, which has no substitutions
+    std::int64_t tiled = 0;           ///< cuts of regions longer than the scored part of a window
+    double seconds = 0;
+};
+
+/// Scores every substitution of every base of the regions: in tables a line for each base and label, with the
+/// effects of A, C, G and T, 0 for the reference's letter; in tracks each base's largest effect. Effects are
+/// differences to the reference, of probabilities or of their log odds.
+MutagenesisReport predict_mutagenesis(const MutagenesisSpec& spec);
 
 struct EmbedReport {
     std::int64_t rows = 0, embedded = 0, truncated = 0;

@@ -116,6 +116,29 @@ struct VariantSpec : ComputeSpec {
 inline constexpr Choices<std::optional<Strands>, 3> variant_strand_choices{
     {{Strands::none, "none"}, {Strands::average, "average"}, {Strands::only, "only"}}};
 
+/// Whose score a substitution changes: the mean over the bins that its region touches, or the bin that holds
+/// the base.
+enum class MutagenesisScore : std::uint8_t { region, own_bin };
+/// The values of --score.
+inline constexpr Choices<MutagenesisScore, 2> mutagenesis_score_choices{
+    {{MutagenesisScore::region, "region"}, {MutagenesisScore::own_bin, "own-bin"}}};
+/// The values of predict-mutagenesis --write.
+inline constexpr Choices<Quantity, 2> effect_choices{
+    {{Quantity::log_odds, "log_odds"}, {Quantity::difference, "difference"}}};
+
+/// What predict-mutagenesis is asked for.
+struct MutagenesisSpec : ComputeSpec {
+    std::vector<std::filesystem::path> models;  ///< bin models; several: the mean of their probabilities
+    std::vector<std::filesystem::path> references;
+    std::filesystem::path regions;  ///< BED, or "-"
+    std::string labels;             ///< LabelTable::select; "": all
+    Quantity quantity = Quantity::log_odds;
+    MutagenesisScore score = MutagenesisScore::region;
+    Strands strands = Strands::average;
+    bool skip_invalid = false;
+    outputs::OutputSpec outputs;
+};
+
 /// One vector a row: the mean over its tokens ([CLS] and [SEP] left out) or that of [CLS]; or one a token.
 enum class EmbedPooling : std::uint8_t { mean, cls, token };
 /// The values of embed's --pooling.

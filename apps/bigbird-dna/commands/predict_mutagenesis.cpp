@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/commands.hpp"
+#include "options/scoring_options.hpp"
+#include "support/help_notes.hpp"
+
+#include "bigbird/task_models/specs/score_specs.hpp"
+
+namespace bigbird::cli {
+
+using task_models::MutagenesisSpec;
+
+namespace {
+
+constexpr Examples examples{
+    {{"What every substitution does to the CTCF labels of a region",
+      "bigbird-dna predict-mutagenesis --model chromatin/run --reference ../test_data/genome/22.fa.gz "
+      "--regions sites.bed --labels '*CTCF*' --output effects.tsv.gz"},
+     {"A bigWig for each label: each base's largest effect on its own bin",
+      "bigbird-dna predict-mutagenesis --model chromatin/run --reference ../test_data/genome/22.fa.gz "
+      "--regions sites.bed --score own-bin --output 'effects/{label}.bw'"}}};
+
+}  // namespace
+
+void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
+    auto spec = std::make_shared<MutagenesisSpec>();
+    CLI::App& command = program.add<MutagenesisSpec>(
+        "predict-mutagenesis", "Variants",
+        "Score every substitution of every base of BED rows by a bin model: one row out for each base and "
+        "label, with the effects of A, C, G and T. Tracks hold each base's largest effect.",
+        spec, std::move(run));
+    command
+        .add_option("-m,--model", spec->models,
+                    "Chromatin model of bins; given several times, the mean of the models' scores")
+        ->required()
+        ->type_name("DIR");
+    add_reference_option(command, spec->references);
+    command.add_option("--regions", spec->regions, "BED whose bases are changed, or '-' for standard input")
+        ->required()
+        ->type_name("BED");
+    add_labels_option(command, spec->labels);
+    add_choice_option(command, "--score", spec->score, task_models::mutagenesis_score_choices,
+                      "Effects on the mean of the bins that a region touches, or on the bin of each base");
+    add_choice_option(command, "--write", spec->quantity, task_models::effect_choices,
+                      "Effects as differences of log odds or of probabilities");
+    add_choice_option(command, "--reverse-complement", spec->strands, task_models::strand_choices,
+                      "Average the scores of both strands, or score one: the reference's (none) or its "
+                      "reverse complement (only)");
+    command.add_flag("--skip-invalid", spec->skip_invalid,
+                     "Leave out rows that do not lie on the reference and go on, instead of ending");
+    add_score_outputs(command, spec->outputs, "Effects");
+    add_compute_options(command, *spec);
+    add_examples(command, examples);
+    show_first(command, {"--model", "--reference", "--regions", "--labels", "--score", "--write", "--output",
+                         "--device"});
+}
+
+}  // namespace bigbird::cli
