@@ -10,7 +10,6 @@
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
 
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -89,7 +88,9 @@ private:
     std::string window_at(const rows::RegionRow& row, std::int64_t begin) const {
         return reference_.fetch({row.window.contig, begin, begin + grid_.window_bases()});
     }
-    std::int64_t begin_at(std::int64_t base) const { return grid_.begin_of(grid_.window_of(base / grid_.bin)); }
+    std::int64_t begin_at(std::int64_t base) const {
+        return grid_.begin_of(grid_.window_of(base / grid_.bin));
+    }
 
     /// Each base in the bin that holds it.
     template <typename Put>
@@ -199,8 +200,8 @@ outputs::OutputSpec some_outputs(const MutagenesisSpec& spec, bool tracks) {
 outputs::Layout table_layout(const MutagenesisSpec& spec, const EditedWindows& models) {
     using outputs::FieldKind;
     outputs::Layout layout;
-    layout.head = {{"chrom"}, {"start", FieldKind::integer}, {"end", FieldKind::integer}, {"name"},
-                   {"label"}, {"ref"}};
+    layout.head = {{"chrom"}, {"start", FieldKind::integer}, {"end", FieldKind::integer}, {"name"}, {"label"},
+                   {"ref"}};
     for (const char letter : alphabet) {
         const std::string name(1, letter);
         layout.columns.push_back({name, std::ssize(layout.columns), ".", name, name});
@@ -236,8 +237,8 @@ public:
                 for (std::size_t code = 0; code < letters; ++code)
                     values[code] = effects[(base * letters + code) * labels_.size() + chosen_[i]];
                 const std::string label = labels_.column_name(chosen_[i]);
-                const rows::Field fields[] = {row.head.where.contig, begin, begin + 1, row.head.name, label,
-                                              letter};
+                const rows::Field fields[] = {row.head.where.contig, begin, begin + 1,
+                                              row.head.name,         label, letter};
                 tables_.write(fields, values);
                 largest[i] =
                     *std::ranges::max_element(values, {}, [](float effect) { return std::abs(effect); });
@@ -264,8 +265,9 @@ EditedWindows open_models(const MutagenesisSpec& spec, const Job& job) {
     for (const fs::path& path : spec.models) {
         models.push_back(open_model(path, examples::Task::chromatin, job.device, job.computing));
         if (!models.back().bins()) {
-            throw ConfigError(path.string() + " is no bin model, and predict-mutagenesis takes no other; "
-                                              "predict-variants scores substitutions with it");
+            throw ConfigError(path.string() +
+                              " is no bin model, and predict-mutagenesis takes no other; "
+                              "predict-variants scores substitutions with it");
         }
     }
     return {std::move(models), spec.strands};
@@ -303,9 +305,10 @@ MutagenesisReport predict_mutagenesis(const MutagenesisSpec& spec) {
     writer.commit();
     regions.report();
     if (report.tiled > 0 && spec.score == MutagenesisScore::region) {
-        log_warning("regions longer than {} bases, the scored part of a window, were cut into tiles of that "
-                    "length, each with a score of its own ({} cuts)",
-                    longest, report.tiled);
+        log_warning(
+            "regions longer than {} bases, the scored part of a window, were cut into tiles of that "
+            "length, each with a score of its own ({} cuts)",
+            longest, report.tiled);
     }
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;

@@ -120,7 +120,8 @@ double odds(double p) {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("predict_variants: of a bin model the grid's bin that holds POS, as predict has it edited") {
+DOCTEST_TEST_CASE(
+    "predict_variants: of a bin model the grid's bin that holds POS, as predict has it edited") {
     const Fixture fixture;
     const std::string& genome = fixture.genome();
     struct Edit {
@@ -141,7 +142,8 @@ DOCTEST_TEST_CASE("predict_variants: of a bin model the grid's bin that holds PO
     for (std::size_t i = 0; i < edits.size(); ++i) {
         std::string changed = genome;
         changed.replace(edits[i].at, edits[i].ref.size(), edits[i].alt);
-        const std::string bed = "c\t" + std::to_string(edits[i].at) + "\t" + std::to_string(edits[i].at + 1) + "\n";
+        const std::string bed =
+            "c\t" + std::to_string(edits[i].at) + "\t" + std::to_string(edits[i].at + 1) + "\n";
         const auto ref = fixture.predicted(genome, bed), alt = fixture.predicted(changed, bed);
         for (std::size_t label = 0; label < 2; ++label) {
             DOCTEST_CAPTURE(i);
@@ -173,7 +175,8 @@ DOCTEST_TEST_CASE("predict_mutagenesis: own bins have predict_variants' effects,
                 wanted.push_back(row[4] + row[1] + alt + "=" + row[6 + letter]);
             }
         }
-        const Rows variants = fixture.variants(body, quantity == Quantity::log_odds ? "log-odds" : "difference");
+        const Rows variants =
+            fixture.variants(body, quantity == Quantity::log_odds ? "log-odds" : "difference");
         std::vector<std::string> found;
         for (const auto& row : variants) {
             for (std::size_t label = 0; label < 2; ++label) {
@@ -222,8 +225,9 @@ DOCTEST_TEST_CASE("predict_mutagenesis: tracks of the largest effects, tiles, la
     DOCTEST_CHECK(std::stod(track[7][3]) == doctest::Approx(largest));
     spec.labels = "nothing";
     DOCTEST_CHECK_FALSE(message_of<ConfigError>([&] { predict_mutagenesis(spec); }).empty());
-    DOCTEST_CHECK(message_of<InputError>([&] { predict_mutagenesis(fixture.mutagenesis("d\t1\t9\n")); })
-                      .find("contig 'd' is not in the reference") != std::string::npos);
+    DOCTEST_CHECK(message_of<InputError>([&] {
+                      predict_mutagenesis(fixture.mutagenesis("d\t1\t9\n"));
+                  }).find("contig 'd' is not in the reference") != std::string::npos);
     TaskInfo info;
     info.window = {-150, 150};
     write_tiny_task_model(fixture / "tokens", info, 2, 1);
