@@ -39,9 +39,12 @@ def exact_p(matrix, scores, unit=0.001):
     least = whole.min(axis=0)
     chance = np.ones(1)
     for column, low in zip(whole.T, least):
-        chance = np.convolve(chance, np.bincount(column - low, minlength=1) / 4)
+        longer = np.zeros(len(chance) + (column - low).max())
+        for shift in column - low:
+            longer[shift : shift + len(chance)] += chance / 4
+        chance = longer
     tail = chance[::-1].cumsum()[::-1]
-    return tail[np.rint(np.asarray(scores) / unit).astype(int).clip(least.sum(), None) - least.sum()]
+    return tail[np.rint(np.asarray(scores) / unit).astype(int).clip(least.sum(), least.sum() + len(tail) - 1) - least.sum()]
 
 
 def main(folder):
@@ -71,7 +74,7 @@ def main(folder):
                 scores = np.vstack([oriented, np.full(width, -np.inf)])[sites, np.arange(width)].sum(axis=1)
                 starts = np.flatnonzero(scores > 3)
                 for start, p in zip(starts, exact_p(matrix, scores[starts])):
-                    if p <= 1.5 * P_VALUE:  # some more, since scores are rounded differently
+                    if p <= 1.1 * P_VALUE:  # some more, since scores are rounded differently
                         out.write(f"{start}\t{name}\t{strand}\t{scores[start]:.4f}\t{p:.4g}\n")
 
     queries = []

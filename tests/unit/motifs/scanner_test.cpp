@@ -86,7 +86,8 @@ DOCTEST_TEST_CASE("scanner: the p-value is the share of all words that score as 
     for (auto each = chances.rbegin(); each != chances.rend(); ++each) {
         tail += each->second;
         DOCTEST_CHECK(matrix.p_value(each->first) == doctest::Approx(tail).epsilon(1e-9));
-        DOCTEST_CHECK(matrix.threshold(tail * 1.000001) == each->first);
+        DOCTEST_CHECK(matrix.p_value(matrix.threshold(tail * 1.000001)) ==
+                      doctest::Approx(tail).epsilon(1e-9));
     }
     DOCTEST_CHECK(matrix.threshold(0) == matrix.most() + 1);
 }
@@ -111,32 +112,33 @@ DOCTEST_TEST_CASE("scanner: hits and p-values are numpy's on a finer grid") {
     const MotifSet set = read_motifs(test_data("motifs/known.jaspar"));
     const std::string dna = fasta_letters();
     const Scanner scanner(set, 1e-4, 1);
+    // Hits of a higher p-value, too: scores that differ by less than score_unit may count as the same here.
+    const Scanner wide(set, 3e-4, 1);
     std::map<std::tuple<std::uint32_t, std::string, bool>, Hit> ours;
-    for (const Hit& hit : scanner.scan(dna, dna.size()))
+    for (const Hit& hit : wide.scan(dna, dna.size()))
         ours[{hit.begin, set.motifs[static_cast<std::size_t>(hit.motif)].id, hit.reverse}] = hit;
     std::ifstream file(test_data("motifs/hits.tsv"));
-    std::size_t found = 0, near = 0;
+    std::size_t found = 0, all = 0, merged = 0;
     std::uint32_t begin = 0;
     std::string id;
     char strand = '+';
     double score = 0, p = 0;
     while (file >> begin >> id >> strand >> score >> p) {
         const auto hit = ours.find({begin, id, strand == '-'});
-        const bool is_near = p > 0.9e-4;  // of the threshold, where rounding decides
-        near += is_near ? 1 : 0;
-        if (hit == ours.end()) {
-            DOCTEST_CHECK(is_near);
-            continue;
-        }
-        ++found;
-        const ScoreMatrix& matrix = scanner.matrices()[static_cast<std::size_t>(hit->second.motif)];
+        DOCTEST_REQUIRE(hit != ours.end());
+        const ScoreMatrix& matrix = wide.matrices()[static_cast<std::size_t>(hit->second.motif)];
+        const double own = matrix.p_value(hit->second.score);
         DOCTEST_CHECK(std::abs(hit->second.score * score_unit - score) <
                       0.5 * score_unit * static_cast<double>(matrix.width()) + 1e-4);
-        DOCTEST_CHECK(matrix.p_value(hit->second.score) == doctest::Approx(p).epsilon(0.1));
+        const bool is_same = std::abs(own / p - 1) < 0.1;
+        merged += is_same ? 0 : 1;
+        DOCTEST_CHECK((is_same || (matrix.width() < 9 && own > p && own < 2.1 * p)));
+        found += own <= 1e-4 ? 1 : 0;
+        ++all;
     }
-    DOCTEST_CHECK(found == ours.size());
+    DOCTEST_CHECK(merged * 25 < all);
+    DOCTEST_CHECK(found == scanner.scan(dna, dna.size()).size());
     DOCTEST_CHECK(found > 100);
-    DOCTEST_CHECK(near < found / 2);
 }
 
 DOCTEST_TEST_CASE("compare: p-values and strands are Tomtom's") {
@@ -150,15 +152,18 @@ DOCTEST_TEST_CASE("compare: p-values and strands are Tomtom's") {
         std::ranges::sort(ours[i], {}, &Similarity::target);
     }
     std::ifstream file(test_data("motifs/similarities.tsv"));
-    std::size_t query = 0, target = 0, rows = 0;
+    std::size_t query = 0, target = 0, rows = 0, frequent = 0;
     double p = 0, squares = 0;
     int strand = 0;
     while (file >> query >> target >> p >> strand) {
         const double distance = std::log10(ours[query][target].p_value / p);
-        DOCTEST_CHECK(std::abs(distance) < 0.5);
-        squares += distance * distance;
         ++rows;
+        // Two ways to bin scores differ in far tails.
+        DOCTEST_CHECK(std::abs(distance) < std::max(0.35, -0.05 * std::log10(p)));
+        if (p < 1e-10) continue;
+        squares += distance * distance;
+        ++frequent;
     }
     DOCTEST_CHECK(rows == 600);
-    DOCTEST_CHECK(std::sqrt(squares / static_cast<double>(rows)) < 0.06);
+    DOCTEST_CHECK(std::sqrt(squares / static_cast<double>(frequent)) < 0.03);
 }
