@@ -33,8 +33,9 @@ def log_odds(counts):
     return np.log2((counts + PSEUDOCOUNTS / 4) / (sites + PSEUDOCOUNTS) / 0.25)
 
 
-def exact_p(matrix, scores, unit=0.001):
-    """P(score or more) at each score, on a grid ten times finer than the program's."""
+def exact_p(matrix, sites, unit=0.001):
+    """P(score or more) of each site (codes of letters), on a grid ten times finer than the program's. A site's
+    score is the sum of rounded ones, as those of the distribution are, so that its own word is counted."""
     whole = np.rint(matrix / unit).astype(int)
     least = whole.min(axis=0)
     chance = np.ones(1)
@@ -44,7 +45,7 @@ def exact_p(matrix, scores, unit=0.001):
             longer[shift : shift + len(chance)] += chance / 4
         chance = longer
     tail = chance[::-1].cumsum()[::-1]
-    return tail[np.rint(np.asarray(scores) / unit).astype(int).clip(least.sum(), least.sum() + len(tail) - 1) - least.sum()]
+    return tail[whole[sites, np.arange(whole.shape[1])].sum(axis=1) - least.sum()]
 
 
 def main(folder):
@@ -73,7 +74,7 @@ def main(folder):
                 sites = np.lib.stride_tricks.sliding_window_view(codes, width)
                 scores = np.vstack([oriented, np.full(width, -np.inf)])[sites, np.arange(width)].sum(axis=1)
                 starts = np.flatnonzero(scores > 3)
-                for start, p in zip(starts, exact_p(matrix, scores[starts])):
+                for start, p in zip(starts, exact_p(oriented, sites[starts])):
                     if p <= 1.1 * P_VALUE:  # some more, since scores are rounded differently
                         out.write(f"{start}\t{name}\t{strand}\t{scores[start]:.4f}\t{p:.4g}\n")
 

@@ -6,8 +6,7 @@
 
 namespace bigbird::motifs {
 
-/// Scores are whole numbers of this many bits, so that their distribution is computed exactly. Words whose
-/// true scores differ by less may count as equal, which can double the p-value of a motif of few columns.
+/// Scores are whole numbers of this many bits, so that their distribution is computed exactly.
 inline constexpr double score_unit = 0.01;
 
 /// The background with both strands counted: A as T, C as G.
