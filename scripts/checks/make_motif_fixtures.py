@@ -12,7 +12,7 @@ import numpy as np
 from memelite import tomtom
 
 PSEUDOCOUNTS, P_VALUE = 0.1, 1e-4
-# CTCF, MA0139.1 of JASPAR 2024 (CC BY 4.0): its consensus only, 9 of 10 sites at each position.
+# A consensus like that of CTCF, 9 of 10 sites at each position.
 CTCF = "TGGCCACCAGGGGGCGCTA"
 
 
