@@ -30,19 +30,18 @@ namespace {
 
 constexpr Examples compare_examples{
     {{"The nearest motif of a collection to each of a model's",
-      "bigbird-dna motifs compare chromatin/run/model/motifs.meme ../test_data/motifs/known.jaspar --output "
+      "bigbird-dna motifs-compare chromatin/run/motifs.meme ../test_data/motifs/known.jaspar --output "
       "nearest.tsv"},
      {"The five nearest ones, on standard output",
-      "bigbird-dna motifs compare chromatin/run/model/motifs.meme ../test_data/motifs/known.jaspar --nearest "
+      "bigbird-dna motifs-compare chromatin/run/motifs.meme ../test_data/motifs/known.jaspar --nearest "
       "5"}}};
 
-constexpr Examples scan_examples{
-    {{"Sites of the motifs that a model began with, in the rows of a BED",
-      "bigbird-dna motifs scan --motifs chromatin/run/model/motifs.meme --reference "
-      "../test_data/genome/22.fa.gz --regions test.bed --output hits.bed.gz"},
-     {"Fewer and surer ones, of a whole genome",
-      "bigbird-dna motifs scan --motifs chromatin/run/model/motifs.meme --reference "
-      "../test_data/genome/22.fa.gz --p-value 1e-6 --output hits.bed"}}};
+constexpr Examples scan_examples{{{"Sites of the motifs that a model began with, in the rows of a BED",
+                                   "bigbird-dna motifs-scan --motifs chromatin/run/motifs.meme --reference "
+                                   "../test_data/genome/22.fa.gz --regions test.bed --output hits.bed.gz"},
+                                  {"Fewer and surer ones, of a whole genome",
+                                   "bigbird-dna motifs-scan --motifs chromatin/run/motifs.meme --reference "
+                                   "../test_data/genome/22.fa.gz --p-value 1e-6 --output hits.bed"}}};
 
 }  // namespace
 
@@ -64,7 +63,7 @@ void setup_motifs_scan(Program& program, Runner<MotifsScanOptions> run) {
         ->type_name("BED");
     command.add_option("--p-value", options->spec.p_value, "Highest p-value of a hit")
         ->check(CLI::Range(0.0, 1.0))
-        ->type_name("SHARE");
+        ->type_name("P");
     add_stream_output_options(
         command, options->output,
         "Hits: chrom, start, end, name, score, strand, p, q, motif; compressed where the name ends in .gz");
