@@ -117,13 +117,16 @@ void write_chunk(const Scanned& scanned, const MotifSet& set, const Scanner& sca
     output.write(text);
 }
 
-/// Without it a motif of few columns has no rows, and nobody knows why.
+/// Says how many motifs are too short to reach the p-value.
 void warn_of_short_motifs(const MotifSet& set, const Scanner& scanner, double p_value) {
-    for (std::size_t i = 0; i < set.motifs.size(); ++i)
-        if (scanner.threshold(i) > scanner.matrices()[i].most())
-            log_warning("the motif '{}' has no hits: its best site has a p-value of {:.2g}, above {:.2g}",
-                        set.motifs[i].id, scanner.matrices()[i].p_value(scanner.matrices()[i].most()),
-                        p_value);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < set.motifs.size(); ++i) {
+        if (scanner.threshold(i) > scanner.matrices()[i].most()) names.push_back(set.motifs[i].id);
+    }
+    if (names.empty()) return;
+    log_warning(
+        "{} of {} motifs can have no hits, among them '{}': their best sites have p-values above {:.2g}",
+        names.size(), set.motifs.size(), names.front(), p_value);
 }
 
 }  // namespace
