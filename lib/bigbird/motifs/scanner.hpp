@@ -24,7 +24,7 @@ struct Hit {
 class Scanner {
 public:
     /// Hits have a p-value of at most `p_value` under the background, both strands counted alike. The
-    /// matrices are made on so many threads.
+    /// matrices are made on `threads` threads.
     Scanner(const MotifSet& set, double p_value, int threads);
 
     /// The hits that begin in the first `starts` letters, by begin, score and motif; sites with another

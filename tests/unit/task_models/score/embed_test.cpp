@@ -2,34 +2,20 @@
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/task_models/bin_examples.hpp"
+#include "unit/task_models/table_rows.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/model/model_directory.hpp"
-#include "bigbird/rows/text_fields.hpp"
 #include "bigbird/task_models/score/score.hpp"
 
 #include <functional>
-#include <sstream>
 
 using namespace bigbird;
 using namespace bigbird::testing;
 using namespace bigbird::task_models;
 
 namespace {
-
-/// Fields of the rows of a table.
-std::vector<std::vector<std::string>> rows_of(const std::filesystem::path& table) {
-    std::vector<std::vector<std::string>> rows;
-    std::istringstream text(read_file(table));
-    for (std::string line; std::getline(text, line);) {
-        if (line.starts_with('#')) continue;
-        rows.emplace_back();
-        for (const std::string_view field : rows::split_fields(line, '\t'))
-            rows.back().emplace_back(field);
-    }
-    return rows;
-}
 
 class Fixture {
 public:
@@ -53,7 +39,7 @@ public:
     }
     std::vector<std::vector<std::string>> run(const EmbedSpec& spec) const {
         embed(spec);
-        return rows_of(folder_ / "e.tsv");
+        return read_rows(folder_ / "e.tsv", "#");
     }
     /// (length, hidden), [CLS] first
     at::Tensor hidden(const std::string& dna, std::size_t layer) const {
@@ -102,7 +88,7 @@ struct BinScene {
     std::vector<std::vector<std::string>> run(const std::string& bed) const {
         write_file(folder / "rows.bed", bed);
         embed(spec);
-        return rows_of(folder / "e.tsv");
+        return read_rows(folder / "e.tsv", "#");
     }
     /// (hidden) of bin `bin` of window `number`.
     at::Tensor bin(std::int64_t number, std::int64_t bin) const {

@@ -4,15 +4,14 @@
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
 #include "unit/task_models/bin_examples.hpp"
+#include "unit/task_models/table_rows.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/rows/score_table.hpp"
-#include "bigbird/rows/text_fields.hpp"
 #include "bigbird/task_models/score/score.hpp"
 
 #include <cmath>
 #include <map>
-#include <sstream>
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -20,20 +19,7 @@ using namespace bigbird::task_models;
 
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
-
-/// The fields of the lines behind the header.
-Rows read_rows(const std::filesystem::path& path) {
-    Rows rows;
-    std::istringstream text(read_file(path));
-    for (std::string line; std::getline(text, line);) {
-        if (line.starts_with("#")) continue;
-        rows.emplace_back();
-        for (const std::string_view field : rows::split_fields(line, '\t'))
-            rows.back().emplace_back(field);
-    }
-    return rows;
-}
+using Rows = TableRows;
 
 /// Cores of 4 bins of 20 bases; the contig's 1,010 bases end within a bin; 300 to 304 are N, and 500 to 540
 /// lower case.
@@ -71,7 +57,7 @@ public:
     }
     Rows effects(const MutagenesisSpec& spec) const {
         predict_mutagenesis(spec);
-        return read_rows(folder_ / "effects.tsv");
+        return read_rows(folder_ / "effects.tsv", "#");
     }
     Rows variants(const std::string& body, const std::string& quantities) const {
         write_file(folder_ / "v.vcf",
@@ -80,7 +66,7 @@ public:
         spec.variants = folder_ / "v.vcf";
         spec.quantities = quantities;
         predict_variants(spec);
-        return read_rows(folder_ / "variants.tsv");
+        return read_rows(folder_ / "variants.tsv", "#");
     }
     /// What predict() says of bases of a genome.
     std::vector<float> predicted(const std::string& genome, const std::string& bed) const {
@@ -214,7 +200,8 @@ DOCTEST_TEST_CASE("predict_mutagenesis: tracks of the largest effects, tiles, la
     spec.labels = "b";
     spec.outputs.paths.push_back(fixture / "{label}.bedgraph");
     DOCTEST_CHECK(predict_mutagenesis(spec).tiled == 1);  // a core has 80 bases
-    const Rows effects = read_rows(fixture / "effects.tsv"), track = read_rows(fixture / "b.bedgraph");
+    const Rows effects = read_rows(fixture / "effects.tsv", "#"),
+               track = read_rows(fixture / "b.bedgraph", "#");
     DOCTEST_REQUIRE(effects.size() == 150);
     DOCTEST_REQUIRE(track.size() == 150);
     double largest = 0;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+#include "unit/task_models/table_rows.hpp"
 #include "unit/task_models/tiny_task.hpp"
 
 #include "bigbird/core/error.hpp"
 #include "bigbird/rows/score_table.hpp"
-#include "bigbird/rows/text_fields.hpp"
 #include "bigbird/task_models/score/score.hpp"
 
 #include <cmath>
-#include <sstream>
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -17,21 +16,7 @@ using task_models::VariantSpec;
 
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
-
-/// The fields of the lines, the header's first.
-Rows read_rows(const std::filesystem::path& path) {
-    Rows rows;
-    std::istringstream text(read_file(path));
-    for (std::string line; std::getline(text, line);) {
-        if (line.starts_with("##")) continue;
-        std::vector<std::string> fields;
-        for (const std::string_view field : rows::split_fields(line, '\t'))
-            fields.emplace_back(field);
-        rows.push_back(std::move(fields));
-    }
-    return rows;
-}
+using Rows = TableRows;
 
 class Fixture {
 public:
@@ -64,7 +49,7 @@ public:
     }
     Rows run(const VariantSpec& spec) const {
         predict_variants(spec);
-        return read_rows(folder_ / "scores.tsv");
+        return read_rows(folder_ / "scores.tsv", "##");
     }
     /// What predict-chromatin says of base `position`, once it is `base`.
     std::vector<float> chromatin(std::size_t position, char base, const VariantSpec& like) const {
@@ -217,7 +202,7 @@ DOCTEST_TEST_CASE("predict_variants: a promoter model sees the window of the nea
     spec.outputs.paths = {folder / "scores.tsv"};
     spec.device = "cpu";
     DOCTEST_CHECK(task_models::predict_variants(spec).scored == 2);
-    const Rows rows = read_rows(folder / "scores.tsv");
+    const Rows rows = read_rows(folder / "scores.tsv", "##");
     DOCTEST_REQUIRE(rows.size() == 4);
     DOCTEST_CHECK(rows[0][7] == "tss");
     DOCTEST_CHECK(rows[1][7] == "plus");
