@@ -168,6 +168,17 @@ def of_numbers(truth, scores):
     }
 
 
+def of_coverage(truth, scores):
+    mean = lambda function: float(np.mean([function(t, s) for t, s in zip(truth.T, scores.T)]))
+    across = [stats.pearsonr(t, s)[0] for t, s in zip((truth - truth.mean(1, keepdims=True)).T, (scores - scores.mean(1, keepdims=True)).T)]
+    return of_numbers(truth, scores) | {
+        "r2_log1p": metrics.r2_score(np.log1p(truth), np.log1p(scores), multioutput="uniform_average"),
+        "deviance": mean(metrics.mean_poisson_deviance),
+        "pearson_units": mean(lambda t, s: stats.pearsonr(t, s)[0]),
+        "pearson_across": float(np.mean(across)),
+    }
+
+
 def sequence_case(name, target, figures, truth, scores, rng, **more):
     """Figures of all rows, and of rows that are repeated as the weights say, as a resample repeats them."""
     scores = np.float64(np.float32(scores))
@@ -209,6 +220,9 @@ def sequence_cases():
     numbers = np.round(rng.normal(0, [1, 50], (90, 2)), 1)
     predicted = np.float64(np.round(np.float32(numbers * 0.7 + rng.normal(0, [0.6, 40], (90, 2))), 1))
     cases.append(sequence_case("two numbers", "numbers", of_numbers, np.float64(np.float32(numbers)), predicted, rng))
+    numbers = np.float64(rng.poisson(2.0, (80, 3)))
+    predicted = np.exp2(np.round(np.log2(0.5 + numbers) + rng.normal(0, 0.5, (80, 3))))
+    cases.append(sequence_case("coverage of three tracks", "coverage", of_coverage, numbers, predicted, rng))
     return cases
 
 

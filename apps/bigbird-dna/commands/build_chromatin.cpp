@@ -20,7 +20,7 @@
 namespace bigbird::cli {
 
 struct BuildChromatinOptions {
-    examples::ChromatinOptions of_bins{.threads = 0};  ///< an import takes some of them
+    examples::ChromatinOptions of_bins;  ///< an import takes some of them
     std::filesystem::path table, coordinates, label_table;
     std::vector<std::string> mats;
     std::string bins = "all";
@@ -108,6 +108,7 @@ constexpr Examples examples{
 void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) {
     auto options = std::make_shared<BuildChromatinOptions>();
     examples::ChromatinOptions& of_bins = options->of_bins;
+    of_bins.threads = 0;
     CLI::App& command = program.add("build-chromatin", "Chromatin",
                                     "Make labelled bins of the genome from peaks, a label for each peak file",
                                     options, std::move(run));

@@ -251,6 +251,12 @@ void write_reports(const Report& report, const EvaluateOptions& options, Overwri
     genome::commit_together(reports);
 }
 
+/// Whether bins have coverage and not labels.
+bool has_numbers(const evaluation::EvaluationRequest& request) {
+    return request.task == examples::Task::chromatin &&
+           examples::ExampleSet::load(request.examples).target() == examples::TargetKind::numbers;
+}
+
 }  // namespace
 
 int run(const EvaluateOptions& options) {
@@ -261,7 +267,7 @@ int run(const EvaluateOptions& options) {
     check_model_card(options);
     evaluation::EvaluationRequest request = options.request;
     request.options.threads = resolve_threads(request.options.threads);
-    if (request.task == examples::Task::sequences) {
+    if (request.task == examples::Task::sequences || has_numbers(request)) {
         const evaluation::SequenceReport report = evaluation::evaluate_sequences(request);
         const evaluation::ScoreFile& scores = request.scores.front();
         if (!options.model_card.empty())

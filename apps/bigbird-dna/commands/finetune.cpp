@@ -9,6 +9,7 @@
 #include "support/help_notes.hpp"
 
 #include "bigbird/core/log.hpp"
+#include "bigbird/task_models/files/task_files.hpp"
 #include "bigbird/task_models/specs/finetune_spec.hpp"
 
 #include <algorithm>
@@ -251,11 +252,22 @@ void show_bins_defaults(CLI::App& command) {
     show("--strand-augmentation", std::string(word_of(strand_augmentations, spec.both_strands)));
 }
 
+/// Whether a folder, or the model/ in it, holds a bin model. What cannot be read is refused later.
+bool is_bin_model(const std::filesystem::path& path) {
+    for (const std::filesystem::path& folder : {path, path / "model"}) {
+        std::error_code ignored;
+        if (!std::filesystem::exists(folder / "config.json", ignored)) continue;
+        const Json task = task_models::task_description(folder);
+        return task.is_object() && task.value("architecture", Json()) == "bigbird-bins";
+    }
+    return false;
+}
+
 /// Without --architecture, finetune-chromatin and finetune-sequences fine-tune --model or, where there is
 /// none, train a model of bins or of sequences.
 void choose_architecture(CLI::App& command, FinetuneSpec& spec) {
-    const bool given = option_of(command, "--architecture")->count() > 0;
-    if (given || !spec.pretrained.empty()) return;
+    if (option_of(command, "--architecture")->count() > 0) return;
+    if (!spec.pretrained.empty() && !is_bin_model(spec.pretrained)) return;
     if (spec.task == examples::Task::chromatin) spec.architecture = "bigbird-bins";
     if (spec.task == examples::Task::sequences) spec.architecture = "bigbird-sequence";
 }
@@ -292,6 +304,10 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
             "Decay per step of the averaged weights, which are the saved model (0 means no averaging)")
         ->check(CLI::Range(0.0, 0.999999))
         ->type_name("DECAY")
+        ->group(group);
+    add_choice_option(command, "--loss", bins.loss, task_models::coverage_losses,
+                      "Of examples of build-tracks: Poisson's likelihood of each bin's number; of its shape "
+                      "within a window and of the total; squared error of ln(1 + number)")
         ->group(group);
     bins.motifs = task_models::bin_model_spec().bins.motifs;
     command

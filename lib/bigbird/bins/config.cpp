@@ -5,7 +5,9 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <string_view>
 
@@ -65,6 +67,22 @@ constexpr std::array<Shape, 5> shapes{{{"tiny", 2, 128, 4, 64, {4, 5, 10}},
 constexpr std::array<std::int64_t, 3> widths{21, 5, 5};  // CTCF's motif has 19 places, REST's 21
 constexpr std::int64_t most_motif_filters = 48;
 
+/// Pools whose product is `position`, from the first stage on as near as can be to those that are there, by
+/// ratio.
+void set_pools(std::vector<Stage>& stages, std::int64_t position) {
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+        std::int64_t best = position;  // of the last stage
+        for (std::int64_t pool = 1; i + 1 < stages.size() && pool <= position; ++pool) {
+            const auto off = [&](std::int64_t some) {
+                return std::abs(std::log(static_cast<double>(some) / static_cast<double>(stages[i].pool)));
+            };
+            if (position % pool == 0 && off(pool) < off(best)) best = pool;
+        }
+        stages[i].pool = best;
+        position /= best;
+    }
+}
+
 }  // namespace
 
 std::int64_t BinsConfig::position_bases() const {
@@ -123,6 +141,21 @@ BinsConfig preset(const std::string& name) {
         return config;
     }
     throw ConfigError("no preset of a model of bins is named '" + name + "'; there are " + names);
+}
+
+BinsConfig fitted_to(BinsConfig config, std::int64_t bin) {
+    const std::int64_t window = config.window_bases(), before = config.position_bases();
+    config.bin = bin;
+    if (bin % before == 0) return config;
+    std::int64_t position = std::min(bin, before);
+    while (bin % position != 0)
+        --position;
+    set_pools(config.stages, position);
+    const std::int64_t block = config.encoder.pattern.block_size, step = std::lcm(block * position, bin);
+    config.window_bins = std::max<std::int64_t>(1, (window + step / 2) / step) * step / bin;
+    config.margin_bins = config.window_bins / 8;
+    config.encoder.max_position_embeddings = config.window_positions();
+    return config;
 }
 
 Json to_json(const BinsConfig& config) {

@@ -57,6 +57,11 @@ struct BinsConfig {
 /// ConfigError listing the names.
 BinsConfig preset(const std::string& name);
 
+/// The same network for bins of `bin` bases: where they are no whole number of its positions, these become as
+/// many bases as the largest divisor of `bin` that is no longer, its pools change as little as they can, and
+/// windows keep about their length in bases.
+BinsConfig fitted_to(BinsConfig config, std::int64_t bin);
+
 Json to_json(const BinsConfig& config);
 /// Throws InputError naming `where`.
 BinsConfig config_from_json(const Json& json, const std::filesystem::path& where);

@@ -167,7 +167,7 @@ ExampleSet ExampleSet::load(const fs::path& directory) {
     Json manifest = read_manifest(directory);
     const fs::path manifest_path = directory / manifest_name;
     const Task task = word_in(manifest, "task", task_choices, manifest_path);
-    const TargetKind target = task == Task::sequences
+    const TargetKind target = task == Task::sequences || manifest.contains("target")
                                   ? word_in(manifest, "target", target_choices, manifest_path)
                                   : TargetKind::labels;
     if (!manifest.contains("window") || !manifest["window"].is_string()) {

@@ -58,7 +58,7 @@ public:
     ExampleSet& operator=(ExampleSet&&) noexcept;
 
     Task task() const;
-    /// Labels for promoters and chromatin.
+    /// Labels for promoters and for bins with peaks; numbers for bins with coverage (build-tracks).
     TargetKind target() const;
     std::int64_t size() const;
     /// Where a window lies about a row: about the TSS base, or from the middle of the bin. bounds().size()

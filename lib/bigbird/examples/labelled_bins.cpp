@@ -65,14 +65,10 @@ std::int64_t bin_size_in(const Json& manifest, const fs::path& where) {
 
 }  // namespace
 
-LabelledBinsWriter::LabelledBinsWriter(const fs::path& folder, std::int64_t bin, std::size_t labels)
-    : bin_(bin),
-      path_(folder / stretches_name),
-      stretches_(path_, std::ios::binary),
-      matrix_(folder / bins_matrix_name, labels) {}
+StretchWriter::StretchWriter(const fs::path& folder, std::int64_t bin)
+    : bin_(bin), path_(folder / stretches_name), stretches_(path_, std::ios::binary) {}
 
-void LabelledBinsWriter::add(const std::string& contig, std::int64_t bin, Split split,
-                             std::span<const std::uint8_t> labels) {
+void StretchWriter::add(const std::string& contig, std::int64_t bin, Split split) {
     const bool goes_on =
         open_ && open_->contig == contig && open_->split == split && open_->first + open_->count == bin;
     if (!goes_on) {
@@ -80,22 +76,34 @@ void LabelledBinsWriter::add(const std::string& contig, std::int64_t bin, Split 
         open_ = BinStretch{.contig = contig, .split = split, .first = bin};
     }
     ++open_->count;
-    matrix_.append(labels);
 }
 
-void LabelledBinsWriter::close_stretch() {
+void StretchWriter::close_stretch() {
     if (!open_) return;
     stretches_ << open_->contig << '\t' << open_->first * bin_ << '\t' << (open_->first + open_->count) * bin_
                << '\t' << to_string(open_->split) << '\n';
     open_.reset();
 }
 
-void LabelledBinsWriter::finish() {
+void StretchWriter::finish() {
     close_stretch();
     stretches_.close();
     if (!stretches_) {
         throw WriteError(path_.filename().string() + ": writing failed: " + std::strerror(errno));
     }
+}
+
+LabelledBinsWriter::LabelledBinsWriter(const fs::path& folder, std::int64_t bin, std::size_t labels)
+    : stretches_(folder, bin), matrix_(folder / bins_matrix_name, labels) {}
+
+void LabelledBinsWriter::add(const std::string& contig, std::int64_t bin, Split split,
+                             std::span<const std::uint8_t> labels) {
+    stretches_.add(contig, bin, split);
+    matrix_.append(labels);
+}
+
+void LabelledBinsWriter::finish() {
+    stretches_.finish();
     matrix_.finish();
 }
 
@@ -115,16 +123,41 @@ LabelledBins LabelledBins::load(const fs::path& directory) {
     rows::LabelTable labels = rows::LabelTable::read(directory / labels_name);
     std::vector<BinStretch> stretches = read_stretches(path, bin);
     const std::int64_t rows = stretches.empty() ? 0 : stretches.back().row + stretches.back().count;
-    BitMatrix matrix(directory / bins_matrix_name, rows, labels.size());
-    TwoBitReader store(directory / store_name);
-    for (const BinStretch& stretch : stretches) {
-        if (!store.find(stretch.contig)) {
+    LabelledBins bins(bin, std::move(labels), std::move(stretches), TwoBitReader(directory / store_name));
+    const bool numbers = manifest.value("target", Json()) == word_of(target_choices, TargetKind::numbers);
+    if (numbers) {
+        bins.numbers_.emplace(directory / numbers_name, rows, bins.labels_.size());
+        bins.high_ = bins.high_numbers();
+    } else {
+        bins.matrix_.emplace(directory / bins_matrix_name, rows, bins.labels_.size());
+    }
+    for (const BinStretch& stretch : bins.stretches_) {
+        if (!bins.store_.find(stretch.contig)) {
             throw InputError("lacks contig '" + stretch.contig + "' of bins.bed; make the examples again",
                              directory / store_name);
         }
     }
-    require_files_of(manifest, directory, {stretches_name, bins_matrix_name});
-    return {bin, std::move(labels), std::move(stretches), std::move(matrix), std::move(store)};
+    require_files_of(manifest, directory, {stretches_name, numbers ? numbers_name : bins_matrix_name});
+    return bins;
+}
+
+std::vector<float> LabelledBins::high_numbers() const {
+    constexpr std::int64_t most = 1 << 16, high_share = 20;
+    std::vector<std::int64_t> rows;
+    for (const BinStretch& stretch : stretches_)
+        for (std::int64_t i = 0; stretch.split == Split::train && i < stretch.count; ++i)
+            rows.push_back(stretch.row + i);
+    const std::int64_t every = std::max<std::int64_t>(1, std::ssize(rows) / most);
+    std::vector<float> high(labels_.size(), 0), values;
+    for (std::size_t track = 0; track < high.size() && !rows.empty(); ++track) {
+        values.clear();
+        for (std::int64_t i = 0; i < std::ssize(rows); i += every)
+            values.push_back(numbers(rows[static_cast<std::size_t>(i)])[track]);
+        const auto place = values.end() - 1 - std::ssize(values) / high_share;
+        std::ranges::nth_element(values, place);
+        high[track] = *place;
+    }
+    return high;
 }
 
 void LabelledBins::copy_labels(std::int64_t row, std::span<std::uint8_t> out) const {

@@ -5,6 +5,7 @@
 
 #include "bigbird/examples/bit_matrix.hpp"
 #include "bigbird/examples/examples.hpp"
+#include "bigbird/examples/number_matrix.hpp"
 #include "bigbird/examples/two_bit.hpp"
 
 #include <cstdint>
@@ -26,15 +27,14 @@ struct BinStretch {
     bool operator==(const BinStretch&) const = default;
 };
 
-/// Writes bins.bed and bins.npy. Not thread-safe; every call throws WriteError.
-class LabelledBinsWriter {
+/// Writes bins.bed. Not thread-safe; every call throws WriteError.
+class StretchWriter {
 public:
     /// `bin`: bases. `folder` is that of a PendingOutput.
-    LabelledBinsWriter(const std::filesystem::path& folder, std::int64_t bin, std::size_t labels);
-    /// Bins ascend on a contig; contigs follow one another. `labels`: bits as BitRows holds them.
-    void add(const std::string& contig, std::int64_t bin, Split split, std::span<const std::uint8_t> labels);
+    StretchWriter(const std::filesystem::path& folder, std::int64_t bin);
+    /// Bins ascend on a contig; contigs follow one another.
+    void add(const std::string& contig, std::int64_t bin, Split split);
     void finish();
-    std::int64_t bins() const { return matrix_.rows(); }
 
 private:
     void close_stretch();
@@ -42,16 +42,35 @@ private:
     std::int64_t bin_;
     std::filesystem::path path_;
     std::ofstream stretches_;
-    BitRowsWriter matrix_;
     std::optional<BinStretch> open_;
 };
 
-/// Reads them in place, with the sequence beside them. Const calls are thread-safe.
+/// Writes bins.bed and bins.npy, likewise.
+class LabelledBinsWriter {
+public:
+    LabelledBinsWriter(const std::filesystem::path& folder, std::int64_t bin, std::size_t labels);
+    /// `labels`: bits as BitRows holds them.
+    void add(const std::string& contig, std::int64_t bin, Split split, std::span<const std::uint8_t> labels);
+    void finish();
+    std::int64_t bins() const { return matrix_.rows(); }
+
+private:
+    StretchWriter stretches_;
+    BitRowsWriter matrix_;
+};
+
+/// Reads them in place, with the sequence beside them; of tracks targets.npy in place of bins.npy. Const
+/// calls are thread-safe.
 class LabelledBins {
 public:
     /// Throws InputError where the folder has no such files (it was imported, or is older than they are), or
     /// where they do not fit each other.
     static LabelledBins load(const std::filesystem::path& directory);
+
+    /// Whether bins have numbers and not labels.
+    bool has_numbers() const { return numbers_.has_value(); }
+    /// One for each track. Needs has_numbers().
+    std::span<const float> numbers(std::int64_t row) const { return numbers_->row(row); }
 
     std::int64_t bin_size() const { return bin_; }
     const rows::LabelTable& label_table() const { return labels_; }
@@ -59,28 +78,32 @@ public:
     std::span<const BinStretch> stretches() const { return stretches_; }
     /// Labels, 0 or 1 each, of the bin at `row` of bins.npy.
     void copy_labels(std::int64_t row, std::span<std::uint8_t> out) const;
-    /// Calls visit(label) for each label that the bin at `row` has, ascending.
+    /// Calls visit(label) for each label that the bin at `row` has, ascending; of numbers for each track of
+    /// which the bin is among the highest twentieth of a sample of the bins of train.
     template <typename Visit>
     void for_each_label(std::int64_t row, const Visit& visit) const {
-        matrix_.for_each_one(row, visit);
+        if (!numbers_) return matrix_->for_each_one(row, visit);
+        const std::span<const float> own = numbers(row);
+        for (std::size_t track = 0; track < own.size(); ++track)
+            if (own[track] > high_[track]) visit(track);
     }
     /// Exactly end - begin letters; N outside the contig and where the folder holds no sequence.
     std::string sequence(const std::string& contig, std::int64_t begin, std::int64_t end) const;
 
 private:
+    std::vector<float> high_numbers() const;
+
     LabelledBins(std::int64_t bin, rows::LabelTable labels, std::vector<BinStretch> stretches,
-                 BitMatrix matrix, TwoBitReader store)
-        : bin_(bin),
-          labels_(std::move(labels)),
-          stretches_(std::move(stretches)),
-          matrix_(std::move(matrix)),
-          store_(std::move(store)) {}
+                 TwoBitReader store)
+        : bin_(bin), labels_(std::move(labels)), stretches_(std::move(stretches)), store_(std::move(store)) {}
 
     std::int64_t bin_;
     rows::LabelTable labels_;
     std::vector<BinStretch> stretches_;
-    BitMatrix matrix_;
     TwoBitReader store_;
+    std::optional<BitMatrix> matrix_;
+    std::optional<NumberMatrix> numbers_;
+    std::vector<float> high_;  ///< of each track
 };
 
 }  // namespace bigbird::examples

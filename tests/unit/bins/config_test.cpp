@@ -74,3 +74,18 @@ DOCTEST_TEST_CASE("bins config: what does not fit is named") {
                       config_from_json(json, "x.json");
                   }).find("the description of a model of bins is damaged") != std::string::npos);
 }
+
+DOCTEST_TEST_CASE("bins config: a preset fits bins of any length") {
+    for (const std::int64_t bin : {16, 32, 50, 97, 100, 128, 200, 400, 500, 1000}) {
+        DOCTEST_CAPTURE(bin);
+        const BinsConfig config = fitted_to(preset("tiny"), bin);
+        config.validate();
+        DOCTEST_CHECK(config.bin == bin);
+        if (bin % 200 != 0) DOCTEST_CHECK(std::abs(config.window_bases() - 12'800) <= 6'400);
+    }
+    const BinsConfig config = fitted_to(preset("tiny"), 128);
+    DOCTEST_CHECK(config.stages[0].pool * config.stages[1].pool * config.stages[2].pool == 128);
+    DOCTEST_CHECK(config.stages[0].pool == 4);
+    const bool same = fitted_to(preset("small"), 200).stages == preset("small").stages;
+    DOCTEST_CHECK(same);
+}

@@ -29,7 +29,8 @@ public:
     explicit Evaluating(const EvaluationRequest& request)
         : request_(request), examples_(examples::ExampleSet::load(request.examples)) {
         request.options.validate();
-        if (examples_.task() != examples::Task::sequences) {
+        if (examples_.task() != examples::Task::sequences &&
+            examples_.target() != examples::TargetKind::numbers) {
             throw InputError("holds " + std::string(to_string(examples_.task())) +
                                  " examples; use evaluate-" + std::string(to_string(examples_.task())),
                              request.examples);
@@ -104,11 +105,18 @@ private:
         }
     }
 
+    /// Bins are drawn by stretches of the genome.
+    std::string group_of(std::int64_t row) const {
+        if (examples_.task() == examples::Task::sequences) return examples_.group(row);
+        const genome::Interval where = examples_.row(row).where;
+        return where.contig + '\t' + std::to_string(where.begin / request_.options.block_size);
+    }
+
     void set_units() {
         std::unordered_map<std::string, std::uint32_t> groups;
         std::uint32_t next = 0;
         for (const std::int64_t row : rows_) {
-            const std::string& group = examples_.group(row);
+            const std::string group = group_of(row);
             if (group == ".") {
                 units_.push_back(next++);
                 continue;
@@ -137,7 +145,7 @@ private:
                 examples_.copy_labels(rows_[i], std::span(truth).subspan(i * width, width));
             return measure_labels(rows, truth, request_.threshold.value);
         }
-        return measure_numbers(rows, numbers());
+        return measure_numbers(rows, numbers(), examples_.task() == examples::Task::chromatin);
     }
 
     std::vector<float> numbers() const {

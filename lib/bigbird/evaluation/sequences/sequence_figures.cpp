@@ -14,6 +14,8 @@ const std::vector<std::string> class_names{"accuracy", "mcc", "f1_macro", "auroc
 const std::vector<std::string> each_class_names{"rows", "precision", "recall", "f1", "auroc", "auprc"};
 const std::vector<std::string> each_label_names{"rows", "precision", "recall", "f1", "mcc", "auroc", "auprc"};
 const std::vector<std::string> number_names{"pearson", "spearman", "r2", "mse"};
+const std::vector<std::string> coverage_names{
+    "pearson", "spearman", "r2", "mse", "r2_log1p", "deviance", "pearson_units", "pearson_across"};
 
 std::optional<double> mean_of(const FigureValues& values) {
     return summarise(values).mean;
@@ -256,6 +258,13 @@ public:
         return {values.correlation(), ranked.correlation(), r2, errors / values.weight};
     }
 
+    template <typename Weight>
+    std::optional<double> pearson(const Weight& weight) const {
+        const auto x = [&](std::size_t i) { return static_cast<double>(predicted_[i]); };
+        const auto y = [&](std::size_t i) { return static_cast<double>(truth_[i]); };
+        return moments_of(truth_.size(), x, y, weight).correlation();
+    }
+
 private:
     static std::vector<std::size_t> order_of(const std::vector<float>& values) {
         std::vector<std::size_t> order(values.size());
@@ -284,19 +293,82 @@ private:
     std::vector<std::size_t> by_predicted_, by_truth_;
 };
 
+/// Less the mean over a row's columns.
+std::vector<float> centred(std::span<const float> values, std::size_t columns) {
+    std::vector<float> less(values.begin(), values.end());
+    for (std::size_t row = 0; row < less.size(); row += columns) {
+        const std::span<float> own(less.data() + row, columns);
+        const float mean = std::accumulate(own.begin(), own.end(), 0.0F) / static_cast<float>(columns);
+        for (float& value : own)
+            value -= mean;
+    }
+    return less;
+}
+
+/// What is measured of a track beside its numbers.
+class CoveragePair {
+public:
+    CoveragePair(std::vector<float> predicted, std::vector<float> truth, std::span<const std::uint32_t> units)
+        : predicted_(std::move(predicted)), truth_(std::move(truth)) {
+        const std::uint32_t count = units.empty() ? 0 : *std::ranges::max_element(units) + 1;
+        unit_predicted_.resize(count);
+        unit_truth_.resize(count);
+        for (std::size_t i = 0; i < truth_.size(); ++i) {
+            unit_predicted_[units[i]] += static_cast<double>(predicted_[i]);
+            unit_truth_[units[i]] += static_cast<double>(truth_[i]);
+        }
+    }
+    template <typename Weight>
+    FigureValues figures(const Weight& weight, Weights of_units) const {
+        const auto x = [&](std::size_t i) {
+            return std::log1p(std::max(static_cast<double>(predicted_[i]), 0.0));
+        };
+        const auto y = [&](std::size_t i) { return std::log1p(static_cast<double>(truth_[i])); };
+        const Moments logs = moments_of(truth_.size(), x, y, weight);
+        double errors = 0, deviance = 0;
+        for (std::size_t i = 0; i < truth_.size(); ++i) {
+            errors += weight(i) * (y(i) - x(i)) * (y(i) - x(i));
+            const double seen = static_cast<double>(truth_[i]),
+                         rate = std::max(static_cast<double>(predicted_[i]), least_rate);
+            deviance += weight(i) * 2 * ((seen > 0 ? seen * std::log(seen / rate) : 0) - (seen - rate));
+        }
+        const Moments units = moments_of(
+            unit_truth_.size(), [&](std::size_t i) { return unit_predicted_[i]; },
+            [&](std::size_t i) { return unit_truth_[i]; },
+            [&](std::size_t i) { return weight_of(of_units, static_cast<std::uint32_t>(i)); });
+        return {logs.varies_y() ? std::optional(1 - errors / logs.yy) : std::nullopt, deviance / logs.weight,
+                units.correlation()};
+    }
+
+private:
+    static constexpr double least_rate = 1e-9;
+    std::vector<float> predicted_, truth_;
+    std::vector<double> unit_predicted_, unit_truth_;
+};
+
 class NumberMeasure : public SequenceMeasure {
 public:
-    NumberMeasure(const MeasuredRows& rows, std::span<const float> truth)
+    NumberMeasure(const MeasuredRows& rows, std::span<const float> truth, bool coverage)
         : units_(rows.units.begin(), rows.units.end()) {
+        const MeasuredRows true_rows{truth, rows.columns, {}};
         for (std::size_t number = 0; number < rows.columns; ++number)
-            numbers_.emplace_back(column_of(rows, number), column_of({truth, rows.columns, {}}, number));
+            numbers_.emplace_back(column_of(rows, number), column_of(true_rows, number));
+        if (!coverage) return;
+        const std::vector<float> less = centred(rows.scores, rows.columns),
+                                 true_less = centred(truth, rows.columns);
+        for (std::size_t number = 0; number < rows.columns; ++number) {
+            coverage_.emplace_back(column_of(rows, number), column_of(true_rows, number), units_);
+            across_.emplace_back(column_of({less, rows.columns, {}}, number),
+                                 column_of({true_less, rows.columns, {}}, number));
+        }
     }
-    const std::vector<std::string>& names() const override { return number_names; }
+    const std::vector<std::string>& names() const override {
+        return coverage_.empty() ? number_names : coverage_names;
+    }
     FigureValues figures(Weights weights) const override {
-        const auto weight = [&](std::size_t i) { return weight_of(weights, units_[i]); };
-        std::vector<FigureValues> by_figure(number_names.size());
-        for (const NumberPair& number : numbers_) {
-            const FigureValues figures = number.figures(weight);
+        std::vector<FigureValues> by_figure(names().size());
+        for (std::size_t number = 0; number < numbers_.size(); ++number) {
+            const FigureValues figures = figures_of(number, weights);
             for (std::size_t i = 0; i < figures.size(); ++i)
                 by_figure[i].push_back(figures[i]);
         }
@@ -305,17 +377,28 @@ public:
             means.push_back(mean_of(values));
         return means;
     }
-    const std::vector<std::string>& names_of_each() const override { return number_names; }
+    const std::vector<std::string>& names_of_each() const override { return names(); }
     std::vector<FigureValues> figures_of_each() const override {
         std::vector<FigureValues> each;
-        for (const NumberPair& number : numbers_)
-            each.push_back(number.figures([](std::size_t) { return 1.0; }));
+        for (std::size_t number = 0; number < numbers_.size(); ++number)
+            each.push_back(figures_of(number, nullptr));
         return each;
     }
 
 private:
+    FigureValues figures_of(std::size_t number, Weights weights) const {
+        const auto weight = [&](std::size_t i) { return weight_of(weights, units_[i]); };
+        FigureValues figures = numbers_[number].figures(weight);
+        if (coverage_.empty()) return figures;
+        const FigureValues more = coverage_[number].figures(weight, weights);
+        figures.insert(figures.end(), more.begin(), more.end());
+        figures.push_back(across_[number].pearson(weight));
+        return figures;
+    }
+
     std::vector<std::uint32_t> units_;
-    std::vector<NumberPair> numbers_;
+    std::vector<NumberPair> numbers_, across_;
+    std::vector<CoveragePair> coverage_;
 };
 
 }  // namespace
@@ -331,8 +414,9 @@ std::unique_ptr<SequenceMeasure> measure_labels(const MeasuredRows& rows, std::s
     return std::make_unique<LabelMeasure>(rows, truth, threshold);
 }
 
-std::unique_ptr<SequenceMeasure> measure_numbers(const MeasuredRows& rows, std::span<const float> truth) {
-    return std::make_unique<NumberMeasure>(rows, truth);
+std::unique_ptr<SequenceMeasure> measure_numbers(const MeasuredRows& rows, std::span<const float> truth,
+                                                 bool coverage) {
+    return std::make_unique<NumberMeasure>(rows, truth, coverage);
 }
 
 }  // namespace bigbird::evaluation

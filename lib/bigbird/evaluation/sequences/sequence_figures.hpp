@@ -57,7 +57,11 @@ std::unique_ptr<SequenceMeasure> measure_classes(const MeasuredRows& rows,
 std::unique_ptr<SequenceMeasure> measure_labels(const MeasuredRows& rows, std::span<const std::uint8_t> truth,
                                                 double threshold);
 
-/// pearson, spearman, r2, mse; of several numbers their means. `truth`: (rows, columns).
-std::unique_ptr<SequenceMeasure> measure_numbers(const MeasuredRows& rows, std::span<const float> truth);
+/// pearson, spearman, r2, mse; of several numbers their means. `truth`: (rows, columns). Of `coverage` also
+/// r2_log1p, that of ln(1 + value), of values below 0 as of 0; deviance, the mean of Poisson's;
+/// pearson_units, that of the sums of units; and pearson_across, that of the values less their mean over the
+/// columns (undefined of one column).
+std::unique_ptr<SequenceMeasure> measure_numbers(const MeasuredRows& rows, std::span<const float> truth,
+                                                 bool coverage = false);
 
 }  // namespace bigbird::evaluation

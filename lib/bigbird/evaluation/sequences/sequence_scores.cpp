@@ -26,10 +26,19 @@ struct Line {
     std::vector<float> scores;
 };
 
+/// What tells a row in a table: a record's id, or the place of a bin.
+std::string id_of(const examples::ExampleSet& examples, std::int64_t row) {
+    const examples::ExampleRow example = examples.row(row);
+    if (examples.task() == examples::Task::sequences) return example.name;
+    return example.where.contig + '\t' + std::to_string(example.where.begin) + '\t' +
+           std::to_string(example.where.end);
+}
+
 /// The ids and the scores of the examples' labels.
 class TableReader {
 public:
-    TableReader(const rows::LabelTable& labels, const fs::path& path) : input_(path) {
+    TableReader(const examples::ExampleSet& examples, const fs::path& path) : input_(path) {
+        const rows::LabelTable& labels = examples.label_table();
         while (input_.next(line_) && line_.starts_with("##")) {
             const std::size_t equals = line_.find('=');
             if (equals != std::string::npos)
@@ -39,7 +48,9 @@ public:
         if (!csv_) line_.erase(0, 1);
         if (!split()) throw fault("has a quote that does not end on the line");
         count_ = fields_.size();
-        id_at_ = column("id");
+        const bool records = examples.task() == examples::Task::sequences;
+        for (const char* name : records ? std::vector{"id"} : std::vector{"chrom", "start", "end"})
+            id_at_.push_back(column(name));
         for (std::size_t i = 0; i < labels.size(); ++i)
             scores_at_.push_back(column(labels.column_name(i)));
     }
@@ -53,7 +64,9 @@ public:
             throw fault("has " + std::to_string(fields_.size()) + " columns where the header has " +
                         std::to_string(count_));
         }
-        line.id = fields_[id_at_];
+        line.id = fields_[id_at_.front()];
+        for (std::size_t i = 1; i < id_at_.size(); ++i)
+            line.id.append("\t").append(fields_[id_at_[i]]);
         line.number = input_.line_number();
         line.scores.clear();
         for (const std::size_t at : scores_at_)
@@ -90,15 +103,15 @@ private:
     std::string line_;
     std::vector<std::string_view> fields_;
     bool csv_ = false;
-    std::size_t count_ = 0, id_at_ = 0;
-    std::vector<std::size_t> scores_at_;
+    std::size_t count_ = 0;
+    std::vector<std::size_t> id_at_, scores_at_;
 };
 
 /// Whether the table's rows are all rows of the examples, in order.
 bool is_whole(const examples::ExampleSet& examples, const std::vector<Line>& lines) {
     if (std::ssize(lines) != examples.size()) return false;
     for (std::size_t i = 0; i < lines.size(); ++i)
-        if (lines[i].id != examples.row(static_cast<std::int64_t>(i)).name) return false;
+        if (lines[i].id != id_of(examples, static_cast<std::int64_t>(i))) return false;
     return true;
 }
 
@@ -113,7 +126,7 @@ std::vector<std::int64_t> rows_of(const examples::ExampleSet& examples, const st
     }
     std::unordered_map<std::string, std::int64_t> by_id;
     for (const std::int64_t row : examples.rows(split))
-        by_id.emplace(examples.row(row).name, row);
+        by_id.emplace(id_of(examples, row), row);
     for (std::size_t i = 0; i < lines.size(); ++i) {
         const auto found = by_id.find(lines[i].id);
         if (found != by_id.end()) rows[i] = found->second;
@@ -130,7 +143,7 @@ ScoredSequences join_sequence_scores(const examples::ExampleSet& examples, const
         throw InputError("no row of the examples is of split " + std::string(to_string(split)) +
                          "; build them with --" + std::string(to_string(split)) + " or --split-by");
     }
-    TableReader reader(examples.label_table(), table);
+    TableReader reader(examples, table);
     std::vector<Line> lines;
     for (Line line; reader.next(line);)
         lines.push_back(line);
@@ -146,7 +159,7 @@ ScoredSequences join_sequence_scores(const examples::ExampleSet& examples, const
         const auto found = line_of.find(row);
         if (found == line_of.end()) {
             if (wanted == WantedRows::all) {
-                throw InputError("has no row with the id '" + examples.row(row).name + "' of split " +
+                throw InputError("has no row with the id '" + id_of(examples, row) + "' of split " +
                                      std::string(to_string(split)) +
                                      " (--rows scored takes those that are there)",
                                  table);

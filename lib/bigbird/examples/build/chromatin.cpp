@@ -8,12 +8,10 @@
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/examples/bit_matrix.hpp"
-#include "bigbird/examples/build/choose_hold_outs.hpp"
 #include "bigbird/examples/build/chromatin_bins.hpp"
 #include "bigbird/examples/build/peak_sheet.hpp"
 #include "bigbird/examples/example_format.hpp"
 #include "bigbird/examples/example_writer.hpp"
-#include "bigbird/examples/hold_outs.hpp"
 #include "bigbird/examples/labelled_bins.hpp"
 #include "bigbird/examples/two_bit.hpp"
 #include "bigbird/genome/reference/reference_genome.hpp"
@@ -22,7 +20,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numeric>
 
 namespace bigbird::examples {
@@ -59,25 +56,6 @@ Peaks read_peaks(const genome::ReferenceGenome& reference, const std::vector<fs:
     return peaks;
 }
 
-std::optional<IntervalSet> read_set(const genome::ReferenceGenome& reference,
-                                    const std::vector<std::string>& regions, const char* option) {
-    if (regions.empty()) return std::nullopt;
-    return genome::read_region_set(reference, regions, option);
-}
-
-void add_regions(Json& inputs, const char* role, const std::vector<std::string>& regions) {
-    for (const std::string& text : regions) {
-        std::error_code ignored;
-        Json input{{"role", role}};
-        if (fs::exists(text, ignored)) {
-            input["sha256"] = checksum_of_input(text);
-        } else {
-            input["region"] = text;
-        }
-        inputs.push_back(input);
-    }
-}
-
 /// The bins of one contig that become rows.
 struct ContigRows {
     std::vector<std::int64_t> bins;
@@ -89,29 +67,25 @@ public:
     ChromatinBuilder(const ChromatinOptions& options, fs::path folder)
         : options_(options),
           folder_(std::move(folder)),
-          reference_(genome::open_references(options.references)),
-          hold_outs_(*reference_, options.validation, options.test),
-          include_(read_set(*reference_, options.include, "--include")),
-          exclude_(read_set(*reference_, options.exclude, "--exclude")),
+          regions_(options),
           files_(read_peak_files(options.peaks)) {}
 
     void build() {
         read_all_peaks();
-        if (options_.chooses_hold_outs) choose_missing_hold_outs();
-        std::vector<std::string> names;
-        std::int64_t bases = 0;
-        for (const genome::Contig& contig : reference_->contigs()) {
-            names.push_back(contig.name);
-            bases += contig.length;
+        if (options_.chooses_hold_outs) {
+            regions_.choose_missing_hold_outs(
+                [this](const std::string& contig) { return has_peaks(contig); });
         }
-        const bool long_offsets = bases / 4 > std::int64_t{std::numeric_limits<std::uint32_t>::max() / 2};
-        TwoBitWriter store(folder_ / store_name, names, long_offsets);
+        std::vector<std::string> names;
+        for (const genome::Contig& contig : reference().contigs())
+            names.push_back(contig.name);
+        TwoBitWriter store(folder_ / store_name, names, needs_long_offsets(reference()));
         const rows::WindowBounds bounds{-(options_.window / 2), options_.window - options_.window / 2};
         ExampleWriter writer(folder_, Task::chromatin, bounds, files_.size());
         LabelledBinsWriter bins(folder_, options_.bin, files_.size());
         Progress progress("label bins", "contigs", static_cast<std::int64_t>(names.size()));
         std::int64_t done = 0;
-        for (const genome::Contig& contig : reference_->contigs()) {
+        for (const genome::Contig& contig : reference().contigs()) {
             stop_if_asked();
             build_contig(contig, writer, bins, store);
             progress.update(++done);
@@ -134,7 +108,7 @@ private:
         parallel_for(static_cast<std::int64_t>(files_.size()), options_.threads, [&](std::int64_t i) {
             stop_if_asked();
             peaks_[static_cast<std::size_t>(i)] =
-                read_peaks(*reference_, files_[static_cast<std::size_t>(i)].paths);
+                read_peaks(reference(), files_[static_cast<std::size_t>(i)].paths);
         });
         std::int64_t read = 0;
         genome::LeftOut left_out;
@@ -155,65 +129,13 @@ private:
             throw InputError("none of the " + std::to_string(read) +
                              " peaks lies on the reference; give peaks and reference of the same assembly");
         }
-        genome::require_assembly(fit, *reference_, "--peaks", "peaks", options_.skip_invalid);
+        genome::require_assembly(fit, reference(), "--peaks", "peaks", options_.skip_invalid);
     }
 
-    /// Bins of a contig that --include and --exclude admit, that are not held out already, and of which less
-    /// than half is N; none of a contig without peaks.
-    std::vector<std::int64_t> usable_bins(const genome::Contig& contig) const {
-        std::vector<std::int64_t> usable;
-        if (std::ranges::all_of(peaks_,
-                                [&](const Peaks& peaks) { return peaks.set.spans(contig.name).empty(); }))
-            return usable;
-        const NCounter n(reference_->fetch({contig.name, 0, contig.length}));
-        for (std::int64_t bin = 0; bin < contig.length / options_.bin; ++bin) {
-            const Interval where = place_of(contig, bin);
-            if (admits(where) && hold_outs_.split_of(where) == Split::train &&
-                2 * n.count(where.begin, where.end) < options_.bin)
-                usable.push_back(bin);
-        }
-        return usable;
-    }
-
-    void choose_missing_hold_outs() {
-        std::vector<std::string> validation = options_.validation, test = options_.test;
-        std::vector<std::pair<Split, std::vector<std::string>*>> missing;
-        if (test.empty()) missing.emplace_back(Split::test, &test);
-        if (validation.empty()) missing.emplace_back(Split::validation, &validation);
-        if (missing.empty()) return;
-        std::vector<ContigBins> counts;
-        std::vector<std::int64_t> most;  // the bins of the contig with most
-        for (const genome::Contig& contig : reference_->contigs()) {
-            stop_if_asked();
-            std::vector<std::int64_t> usable = usable_bins(contig);
-            counts.push_back({contig.name, std::ssize(usable)});
-            if (usable.size() > most.size()) most = std::move(usable);
-        }
-        const std::vector<HeldOut> chosen = choose_hold_outs(counts, missing.size());
-        for (std::size_t i = 0; i < missing.size(); ++i) {
-            for (const std::string& contig : chosen[i].contigs) {
-                missing[i].second->push_back(region_text(contig, chosen[i].bins, most));
-                log_info("held out by rule for {}: {}", to_string(missing[i].first),
-                         missing[i].second->back());
-            }
-            most.resize(most.size() - static_cast<std::size_t>(chosen[i].bins));
-        }
-        hold_outs_ = HoldOuts(*reference_, validation, test);
-    }
-
-    /// A contig, or its last `count` of the bins `usable`, as --validation takes it.
-    std::string region_text(const std::string& contig, std::int64_t count,
-                            std::span<const std::int64_t> usable) const {
-        std::int64_t begin = 0, end = reference_->contigs()[*reference_->find(contig)].length;
-        if (count > 0) {
-            begin = usable[usable.size() - static_cast<std::size_t>(count)] * options_.bin;
-            end = (usable.back() + 1) * options_.bin;
-        }
-        return contig + ":" + std::to_string(begin + 1) + "-" + std::to_string(end);
-    }
-
-    bool admits(const Interval& where) const {
-        return (!include_ || include_->contains(where)) && !(exclude_ && exclude_->overlaps(where));
+    const genome::ReferenceGenome& reference() const { return regions_.reference(); }
+    bool has_peaks(const std::string& contig) const {
+        return std::ranges::any_of(peaks_,
+                                   [&](const Peaks& peaks) { return !peaks.set.spans(contig).empty(); });
     }
 
     /// All bins of a contig with their labels; a thread has eight labels, which share a byte.
@@ -259,10 +181,10 @@ private:
         std::vector<std::int64_t> chosen, unlabelled;
         for (std::size_t i = 0; i < labels.rows(); ++i) {
             const auto bin = static_cast<std::int64_t>(i);
-            const Interval where = place_of(contig, bin);
+            const Interval where = regions_.place_of(contig.name, bin);
             const bool wanted = options_.bins == BinChoice::all || shares_bits(labels.row(i), mask);
             const bool negative = !wanted && options_.negatives > 0 && !labels.any(i);
-            if ((!wanted && !negative) || !admits(where)) {
+            if ((!wanted && !negative) || !regions_.admits(where)) {
                 continue;
             }
             const Interval window = genome::window_around(where, options_.window);
@@ -276,16 +198,11 @@ private:
         draw_negatives(contig, unlabelled, chosen);
         ContigRows rows;
         for (const std::int64_t bin : chosen) {
-            const Interval where = place_of(contig, bin);
+            const Interval where = regions_.place_of(contig.name, bin);
             rows.bins.push_back(bin);
-            rows.windows.push_back(
-                {genome::window_around(where, options_.window), hold_outs_.split_of(where)});
+            rows.windows.push_back({genome::window_around(where, options_.window), regions_.split_of(where)});
         }
         return rows;
-    }
-
-    Interval place_of(const genome::Contig& contig, std::int64_t bin) const {
-        return {contig.name, bin * options_.bin, (bin + 1) * options_.bin};
     }
 
     /// Adds the share of `unlabelled` to `chosen` that the ratio asks for, in order.
@@ -303,35 +220,14 @@ private:
         std::sort(chosen.begin(), chosen.end());
     }
 
-    /// The contig's sequence where something is kept of it, else N.
-    class KeptSequence {
-    public:
-        explicit KeptSequence(const std::string& dna) : dna_(dna), kept_(dna.size(), 'N') {}
-        /// Intervals that ascend, so that what they share is copied once; restart() before others come.
-        void keep(std::int64_t begin, std::int64_t end) {
-            const auto from = std::max(static_cast<std::size_t>(std::max<std::int64_t>(begin, 0)), copied_);
-            const auto to = std::min(static_cast<std::size_t>(std::max<std::int64_t>(end, 0)), dna_.size());
-            if (from >= to) return;
-            kept_.replace(from, to - from, dna_, from, to - from);
-            copied_ = to;
-        }
-        void restart() { copied_ = 0; }
-        const std::string& text() const { return kept_; }
-
-    private:
-        const std::string& dna_;
-        std::string kept_;
-        std::size_t copied_ = 0;
-    };
-
     /// All bins that --include and --exclude admit, whatever their labels and however much of them is N.
     std::int64_t add_bins(const genome::Contig& contig, const BitRows& labels, LabelledBinsWriter& bins,
                           KeptSequence& sequence) const {
         std::int64_t added = 0;
         for (std::size_t i = 0; i < labels.rows(); ++i) {
-            const Interval where = place_of(contig, static_cast<std::int64_t>(i));
-            if (!admits(where)) continue;
-            bins.add(contig.name, static_cast<std::int64_t>(i), hold_outs_.split_of(where), labels.row(i));
+            const Interval where = regions_.place_of(contig.name, static_cast<std::int64_t>(i));
+            if (!regions_.admits(where)) continue;
+            bins.add(contig.name, static_cast<std::int64_t>(i), regions_.split_of(where), labels.row(i));
             sequence.keep(where.begin, where.end);
             ++added;
         }
@@ -340,15 +236,10 @@ private:
 
     void build_contig(const genome::Contig& contig, ExampleWriter& writer, LabelledBinsWriter& bins,
                       TwoBitWriter& store) {
-        const bool any_peak = std::any_of(peaks_.begin(), peaks_.end(), [&](const Peaks& peaks) {
-            return !peaks.set.spans(contig.name).empty();
-        });
-        if (!any_peak && options_.bins == BinChoice::any) {
-            return;
-        }
+        if (options_.bins == BinChoice::any && !has_peaks(contig.name)) return;
         const std::int64_t count = contig.length / options_.bin;
         const BitRows labels = label_bins(contig.name, count);
-        const std::string dna = reference_->fetch({contig.name, 0, contig.length});
+        const std::string dna = reference().fetch({contig.name, 0, contig.length});
         const ContigRows rows = choose_rows(contig, labels, NCounter(dna));
         const std::vector<bool> kept = without_shared_windows(rows.windows);
         KeptSequence sequence(dna);
@@ -361,7 +252,7 @@ private:
             }
             sequence.keep(rows.windows[i].window.begin, rows.windows[i].window.end);
             ExampleRow row;
-            row.where = place_of(contig, rows.bins[i]);
+            row.where = regions_.place_of(contig.name, rows.bins[i]);
             row.split = rows.windows[i].split;
             writer.add(row, labels.row(static_cast<std::size_t>(rows.bins[i])));
             ++written;
@@ -402,7 +293,7 @@ private:
                  options_.bin, writer.rows(Split::train), writer.rows(Split::validation),
                  writer.rows(Split::test));
         for (const Split split : {Split::validation, Split::test})
-            warn_of(writer, split, !hold_outs_.regions(split).empty());
+            warn_of(writer, split, regions_.holds_out(split));
     }
 
     Json details() const {
@@ -412,25 +303,18 @@ private:
                         {"negatives", options_.negatives},
                         {"seed", options_.seed},
                         {"max_n_fraction", options_.max_n_fraction},
-                        {"held_out", hold_outs_.describe()}};
-        Json inputs = Json::array();
-        for (const fs::path& reference : options_.references) {
-            inputs.push_back({{"role", "reference"}, {"sha256", checksum_of_input(reference)}});
-        }
-        add_regions(inputs, "include", options_.include);
-        add_regions(inputs, "exclude", options_.exclude);
+                        {"held_out", regions_.held_out()}};
+        Json inputs = regions_.inputs();
         for (std::size_t i = 0; i < peaks_.size(); ++i) {
             for (const Json& checksum : peaks_[i].checksums)
                 inputs.push_back({{"role", "peaks"}, {"label", i}, {"sha256", checksum}});
         }
-        return {{"parameters", parameters}, {"inputs", inputs}, {"contigs", describe_contigs(*reference_)}};
+        return {{"parameters", parameters}, {"inputs", inputs}, {"contigs", describe_contigs(reference())}};
     }
 
     const ChromatinOptions& options_;
     fs::path folder_;
-    std::unique_ptr<genome::ReferenceGenome> reference_;
-    HoldOuts hold_outs_;
-    std::optional<IntervalSet> include_, exclude_;
+    BinRegions regions_;
     std::vector<LabelPeaks> files_;
     std::vector<Peaks> peaks_;
     std::int64_t left_out_n_ = 0, left_out_shared_ = 0;

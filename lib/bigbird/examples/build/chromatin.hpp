@@ -2,6 +2,8 @@
 // Chromatin examples: 200-bp bins of the genome, labelled by the peaks that cover them.
 #pragma once
 
+#include "bigbird/examples/build/bin_regions.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -15,19 +17,13 @@ enum class BinChoice : std::uint8_t { any, all };
 /// "any" or "all". Throws ConfigError.
 BinChoice parse_bin_choice(std::string_view text);
 
-struct ChromatinOptions {
-    std::vector<std::filesystem::path> peaks;  ///< read_peak_files
-    std::vector<std::filesystem::path> references;
-    std::int64_t window = 8000, bin = 200;
+struct ChromatinOptions : BinRegionOptions {
+    std::vector<std::filesystem::path> peaks{};  ///< read_peak_files
+    std::int64_t window = 8000;
     BinChoice bins = BinChoice::all;
-    std::string group;       ///< with any: only this group's labels count; "": all do
+    std::string group{};     ///< with any: only this group's labels count; "": all do
     double negatives = 0;    ///< with any: bins without any label for each row, drawn at random by contig
     std::uint64_t seed = 0;  ///< of that draw
-    std::vector<std::string> include;  ///< genome::read_region_set: bins must lie wholly inside, unless empty
-    std::vector<std::string> exclude;  ///< likewise: bins must not touch it
-    std::vector<std::string> validation, test;  ///< HoldOuts; by bin
-    /// Chooses validation and test by choose_hold_outs where they are not given.
-    bool chooses_hold_outs = false;
     double max_n_fraction = 0.5;  ///< of a window; windows of N alone are left out always
     bool skip_invalid = false;    ///< build however many peaks do not fit the reference
     int threads = 1;

@@ -53,7 +53,8 @@ model::CardResult card_figures(examples::Split split, const evaluation::Sequence
                              .data = data_of(report.rows, split)};
     for (std::size_t i = 0; i < report.names.size(); ++i) {
         const auto* const one = std::ranges::find(known, report.names[i], &Known::figure);
-        if (file.figures[i].value) result.metrics.push_back({one->type, one->name, *file.figures[i].value});
+        if (one != std::end(known) && file.figures[i].value)
+            result.metrics.push_back({one->type, one->name, *file.figures[i].value});
     }
     return result;
 }

@@ -54,6 +54,8 @@ LinkFunction link_in(const Json& task) {
     const Json target = task.value("target", Json());
     if (task.value("task", Json()) == "tokens" || target == "classes") return LinkFunction::softmax;
     if (target != "numbers") return LinkFunction::logistic;
+    if (task.value("task", Json()) == "chromatin" && task.value("architecture", Json()) != "kmer-ridge")
+        return LinkFunction::softplus;
     return task.contains("standardisation") ? LinkFunction::identity : LinkFunction::exponential;
 }
 

@@ -32,8 +32,9 @@ void write_labels(const rows::LabelTable& labels, const std::filesystem::path& d
 inline constexpr const char* calibration_file = "calibration.json";
 
 /// What makes logits probabilities: a function of each, or of all labels that exclude each other; or numbers:
-/// as they are, standardised, or the exponential function of each, of counts.
-enum class LinkFunction : std::uint8_t { logistic, softmax, identity, exponential };
+/// as they are, standardised, the exponential function of each, of counts, or ln(1 + exp(logit)), scaled, of
+/// coverage.
+enum class LinkFunction : std::uint8_t { logistic, softmax, identity, exponential, softplus };
 /// Whether it gives probabilities, which can be calibrated.
 inline bool gives_probabilities(LinkFunction link) {
     return link == LinkFunction::logistic || link == LinkFunction::softmax;
@@ -42,7 +43,7 @@ inline bool gives_probabilities(LinkFunction link) {
 /// The link function of a model with this description.
 LinkFunction link_in(const Json& task_description);
 
-/// Of numbers that a model gives: number = logit * deviation + mean, one each for every number.
+/// Of numbers that a model gives: number = link(logit) * deviation + mean, one each for every number.
 struct Standardisation {
     std::vector<double> mean, deviation;
 };

@@ -58,7 +58,7 @@ TaskInfo info_from(const Json& json, const fs::path& where) {
     require_format(json, where);
     TaskInfo info;
     info.task = parse_task(json.at("task").get<std::string>(), where);
-    if (info.task == examples::Task::sequences) read_target(json, info);
+    if (info.task == examples::Task::sequences || json.contains("target")) read_target(json, info);
     info.window = rows::parse_window_bounds(json.at("window").get<std::string>());
     info.architecture = json.value("architecture", "bigbird");
     info.network = json.value("network", Json::object());
@@ -127,7 +127,7 @@ ModelFolder open_folder(const fs::path& directory, TaskInfo info, const at::Devi
                       .calibration = ScoreCalibration(link)};
     if (model.info.standardisation) {
         require_numbers(*model.info.standardisation, model.labels.size(), directory / "config.json");
-        model.calibration = ScoreCalibration(*model.info.standardisation, device);
+        model.calibration = ScoreCalibration(*model.info.standardisation, device, link);
     } else if (const auto calibration = gives_probabilities(link)
                                             ? read_calibration(directory, model.labels.size(), link)
                                             : std::nullopt) {
@@ -175,6 +175,7 @@ TaskInfo bases_info(std::int64_t window, std::int64_t margin, std::vector<genome
 LinkFunction TaskInfo::link() const {
     if (labels_bases() || target == examples::TargetKind::classes) return LinkFunction::softmax;
     if (target == examples::TargetKind::labels) return LinkFunction::logistic;
+    if (task == examples::Task::chromatin && architecture != "kmer-ridge") return LinkFunction::softplus;
     return standardisation ? LinkFunction::identity : LinkFunction::exponential;
 }
 
@@ -184,7 +185,7 @@ Json to_json(const TaskInfo& info) {
         json.update(Json{{"task", "tokens"}, {"window", info.window.size()}, {"margin", *info.margin}});
     } else {
         json.update(Json{{"task", std::string(to_string(info.task))}, {"window", to_string(info.window)}});
-        if (info.task == examples::Task::sequences)
+        if (info.task == examples::Task::sequences || info.target != examples::TargetKind::labels)
             json["target"] = word_of(examples::target_choices, info.target);
         if (info.standardisation) json["standardisation"] = standardisation_json(*info.standardisation);
         if (info.architecture == "bigbird") {

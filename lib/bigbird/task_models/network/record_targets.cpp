@@ -91,6 +91,34 @@ public:
     }
 };
 
+class CoverageTarget : public Target {
+public:
+    explicit CoverageTarget(CoverageLoss loss) : loss_(loss) {}
+    LinkFunction link() const override { return LinkFunction::softplus; }
+    at::Tensor loss_sum(const at::Tensor& logits, const at::Tensor& targets,
+                        const at::Tensor& counts) const override {
+        constexpr double total_weight = 0.2;
+        const at::Tensor mask = counts.defined() ? counts.to(at::kFloat) : at::ones_like(logits);
+        const at::Tensor rate = at::softplus(logits).clamp_min(least_rate), y = targets.to(at::kFloat);
+        if (loss_ == CoverageLoss::log_squared) return ((rate.log1p() - y.log1p()).square() * mask).sum();
+        if (loss_ == CoverageLoss::poisson) return ((rate - y * rate.log()) * mask).sum();
+        const at::Tensor rates = (rate * mask).sum(1, true).clamp_min(least_rate),
+                         sums = (y * mask).sum(1, true);
+        return (y * mask * (rates.log() - rate.log())).sum() +
+               total_weight * (rates - sums * rates.log()).sum();
+    }
+    at::Tensor bias_at(const std::vector<double>& rates) const override {
+        return at::tensor(rates, at::kDouble).clamp_min(least_rate).expm1().log();
+    }
+    Json figures(const at::Tensor& logits, const at::Tensor& truth, double loss) const override {
+        return number_figures(at::softplus(logits), truth, loss);
+    }
+
+private:
+    static constexpr double least_rate = 1e-6;
+    CoverageLoss loss_;
+};
+
 }  // namespace
 
 std::optional<double> classes_mcc(const at::Tensor& called, const at::Tensor& truth, std::int64_t classes) {
@@ -117,6 +145,10 @@ std::unique_ptr<Target> numbers_target() {
 
 std::unique_ptr<Target> counts_target() {
     return std::make_unique<CountsTarget>();
+}
+
+std::unique_ptr<Target> coverage_target(CoverageLoss loss) {
+    return std::make_unique<CoverageTarget>(loss);
 }
 
 }  // namespace bigbird::task_models

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the logits of a model of sequences mean besides labels on their own: classes that exclude each other,
-// or numbers.
+// What the logits of a model mean besides labels on their own: classes that exclude each other, numbers, or
+// coverage.
 #pragma once
 
 #include "bigbird/task_models/network/target.hpp"
+#include "bigbird/task_models/specs/finetune_spec.hpp"
 
 #include <memory>
 #include <vector>
@@ -21,6 +22,11 @@ std::unique_ptr<Target> numbers_target();
 /// Counts, not standardised: exp(logit) - target * logit, the Poisson distribution's -ln p up to a constant.
 /// The same figures.
 std::unique_ptr<Target> counts_target();
+/// Coverage of bins, each track divided by its mean over train: with r = ln(1 + exp(logit)) and targets y,
+/// poisson: r - y ln r; poisson_multinomial, per window and track with the sums R and Y over its bins that
+/// count: -sum y ln(r / R), the shape, and 0.2 (R - Y ln R), the total (Avsec and others 2021, BPNet; Linder
+/// and others 2023, Borzoi); log_squared: (ln(1 + r) - ln(1 + y))^2. The same figures.
+std::unique_ptr<Target> coverage_target(CoverageLoss loss);
 
 /// Matthews' correlation coefficient of several classes (Gorodkin 2004): calls and truth, (rows) int64.
 /// Undefined where all rows have one class or are called one.

@@ -55,7 +55,8 @@ Codes codes_of(std::span<const EncodedWindow> windows, std::span<const std::size
 
 bool reads_records(const TaskInfo& info) {
     return info.architecture == sequence_architecture || info.architecture == "kmer-logistic" ||
-           (info.architecture == "kmer-ridge" && info.task == examples::Task::sequences);
+           (info.architecture == "kmer-ridge" &&
+            (info.task == examples::Task::sequences || info.target == examples::TargetKind::numbers));
 }
 
 Json to_json(const SequenceShape& shape) {

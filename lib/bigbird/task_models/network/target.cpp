@@ -128,16 +128,18 @@ ScoreCalibration::ScoreCalibration(const evaluation::Calibration& calibration, c
       temperature_(calibration.temperature),
       biases_(at::tensor(calibration.biases, at::kDouble).to(device)) {}
 
-ScoreCalibration::ScoreCalibration(const Standardisation& standardisation, const at::Device& device)
-    : link_(LinkFunction::identity),
+ScoreCalibration::ScoreCalibration(const Standardisation& standardisation, const at::Device& device,
+                                   LinkFunction link)
+    : link_(link),
       biases_(at::tensor(standardisation.mean, at::kDouble).to(device)),
       deviation_(at::tensor(standardisation.deviation, at::kDouble).to(device)) {}
 
 at::Tensor ScoreCalibration::probabilities(const at::Tensor& logits) const {
     if (link_ == LinkFunction::exponential) return logits.exp();
-    if (link_ == LinkFunction::identity) {
-        return deviation_.defined() ? logits * deviation_.to(logits.options()) + biases_.to(logits.options())
-                                    : logits;
+    if (link_ == LinkFunction::identity || link_ == LinkFunction::softplus) {
+        const at::Tensor values = link_ == LinkFunction::softplus ? at::softplus(logits) : logits;
+        return deviation_.defined() ? values * deviation_.to(logits.options()) + biases_.to(logits.options())
+                                    : values;
     }
     const at::Tensor scores =
         biases_.defined() ? logits / temperature_ + biases_.to(logits.options()) : logits;

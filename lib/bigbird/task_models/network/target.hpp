@@ -27,7 +27,8 @@ public:
     ScoreCalibration(const evaluation::Calibration& calibration, const at::Device& device,
                      LinkFunction link = LinkFunction::logistic);
     /// Of numbers.
-    ScoreCalibration(const Standardisation& standardisation, const at::Device& device);
+    ScoreCalibration(const Standardisation& standardisation, const at::Device& device,
+                     LinkFunction link = LinkFunction::identity);
 
     /// (…, labels) logits on any device -> probabilities (or numbers) of the same type there.
     at::Tensor probabilities(const at::Tensor& logits) const;

@@ -47,7 +47,7 @@ void check_start(const FinetuneSpec& spec) {
                               architectures_of(spec.task));
         }
         if (!spec.pretrained.empty()) {
-            throw ConfigError("--model is for --architecture bigbird: " + spec.architecture +
+            throw ConfigError("--model is for --architecture bigbird and bigbird-bins: " + spec.architecture +
                               " starts from nothing");
         }
     }
@@ -61,7 +61,6 @@ void check_bins(const FinetuneSpec& spec) {
     if (spec.task != examples::Task::chromatin) {
         throw ConfigError(model + " scores bins: use finetune-chromatin");
     }
-    refuse(!spec.is_bigbird() && !spec.pretrained.empty(), "--model", "it starts from nothing");
     refuse(spec.pooling != "cls", "--pooling", "its head sees the mean over each bin's bases");
     refuse(spec.window.has_value(), "--window", "give --window-bins, its context in bins");
     refuse(spec.sampling != Sampling::uniform, "--sampling", "every bin of a window is in the loss");

@@ -44,6 +44,13 @@ struct LinearSpec {
     std::int64_t most_windows = 4000;  ///< of gkm-svm, whose features are held in memory: 16 bytes each
 };
 
+/// What coverage is learnt by (coverage_target()).
+enum class CoverageLoss : std::uint8_t { poisson, poisson_multinomial, log_squared };
+inline constexpr Choices<CoverageLoss, 3> coverage_losses{
+    {{CoverageLoss::poisson, "poisson"},
+     {CoverageLoss::poisson_multinomial, "poisson-multinomial"},
+     {CoverageLoss::log_squared, "log-squared"}}};
+
 /// What a model of bins is told besides: --architecture bigbird-bins, or BigBird with --head bins.
 struct BinsSpec {
     /// bigbird-bins: a preset (bins::preset), or a JSON file of bins::BinsConfig.
@@ -53,6 +60,7 @@ struct BinsSpec {
     std::int64_t margin_bins = -1;  ///< -1: an eighth of the window, or the configuration's with its window
     std::int64_t shift = 3;         ///< bases that a window of train is moved by, at most, to either side
     double averaging = 0.99;  ///< decay a step of the averaged weights; 0: the last weights are the model
+    CoverageLoss loss = CoverageLoss::poisson;  ///< of examples with numbers
     /// Filters of the first convolution, where there is one, that begin as motifs of the training bins
     /// (bins::find_motifs).
     std::int64_t motifs = 0;

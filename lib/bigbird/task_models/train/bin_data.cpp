@@ -8,6 +8,7 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
+#include "bigbird/task_models/network/record_targets.hpp"
 #include "bigbird/task_models/train/bin_sample.hpp"
 
 #include <algorithm>
@@ -134,18 +135,50 @@ std::string BinWindows::sequence(const BinWindow& window) const {
     return window.reverse ? genome::reverse_complement(dna) : dna;
 }
 
-void BinWindows::copy_labels(const BinWindow& window, std::span<std::uint8_t> labels,
-                             std::span<std::uint8_t> counts) const {
+template <typename Copy>
+void BinWindows::copy_bins(const BinWindow& window, std::span<std::uint8_t> counts, const Copy& copy) const {
     const examples::BinStretch& stretch = bins_.stretches()[window.stretch];
-    const std::size_t width = bins_.label_table().size();
-    std::ranges::fill(labels, std::uint8_t{0});
     for (std::int64_t i = 0; i < grid_.window_bins; ++i) {
         const std::int64_t bin = window.first + i;
         const bool usable = i >= window.counted_begin && i < window.counted_end && is_usable(stretch, bin);
         const auto at = static_cast<std::size_t>(window.reverse ? grid_.window_bins - 1 - i : i);
         counts[at] = usable ? 1 : 0;
-        if (usable) bins_.copy_labels(stretch.row + bin - stretch.first, labels.subspan(at * width, width));
+        if (usable) copy(stretch.row + bin - stretch.first, at);
     }
+}
+
+void BinWindows::copy_labels(const BinWindow& window, std::span<std::uint8_t> labels,
+                             std::span<std::uint8_t> counts) const {
+    const std::size_t width = bins_.label_table().size();
+    std::ranges::fill(labels, std::uint8_t{0});
+    copy_bins(window, counts, [&](std::int64_t row, std::size_t at) {
+        bins_.copy_labels(row, labels.subspan(at * width, width));
+    });
+}
+
+void BinWindows::copy_numbers(const BinWindow& window, std::span<float> numbers,
+                              std::span<std::uint8_t> counts) const {
+    const std::size_t width = bins_.label_table().size();
+    std::ranges::fill(numbers, 0.0F);
+    copy_bins(window, counts, [&](std::int64_t row, std::size_t at) {
+        std::ranges::copy(bins_.numbers(row), numbers.begin() + static_cast<std::ptrdiff_t>(at * width));
+    });
+}
+
+std::vector<double> mean_numbers(const BinWindows& train) {
+    std::vector<double> means(train.bins().label_table().size(), 0);
+    train.for_each_row([&](std::int64_t row) {
+        const std::span<const float> numbers = train.bins().numbers(row);
+        for (std::size_t track = 0; track < means.size(); ++track)
+            means[track] += static_cast<double>(numbers[track]);
+    });
+    for (std::size_t track = 0; track < means.size(); ++track) {
+        means[track] /= static_cast<double>(std::max<std::int64_t>(1, train.usable()));
+        if (means[track] > 0) continue;
+        throw InputError("track " + train.bins().label_table()[track].name +
+                         " has no signal on the bins of train that count");
+    }
+    return means;
 }
 
 BinData::BinData(std::shared_ptr<const BinNetwork> network, const examples::LabelledBins& bins,
@@ -163,7 +196,9 @@ BinData::BinData(std::shared_ptr<const BinNetwork> network, const examples::Labe
         throw InputError(
             "--examples holds no bin of train that is not N; build it again with a larger part for training");
     }
-    if (std::ranges::all_of(positives_, [](std::int64_t count) { return count == 0; })) {
+    if (bins.has_numbers()) {
+        means_ = mean_numbers(training_);
+    } else if (std::ranges::all_of(positives_, [](std::int64_t count) { return count == 0; })) {
         throw InputError("--examples has no bin of train with a label: there is nothing to learn");
     }
     if (validation_.usable() > 0) {
@@ -173,6 +208,7 @@ BinData::BinData(std::shared_ptr<const BinNetwork> network, const examples::Labe
 }
 
 std::unique_ptr<Target> BinData::target(const at::Device& device) const {
+    if (bins_.has_numbers()) return coverage_target(of_bins_.loss);
     std::vector<double> weights;
     for (const std::int64_t ones : positives_)
         weights.push_back(balanced_weight(ones, training_.usable()));
@@ -184,6 +220,7 @@ void BinData::start(TaskNetwork& network, const Target& target, bool speaks) con
     std::vector<double> rates;
     for (const std::int64_t ones : positives_)
         rates.push_back((static_cast<double>(ones) + 0.5) / (static_cast<double>(training_.usable()) + 1));
+    if (bins_.has_numbers()) rates.assign(means_.size(), 1);
     start_at(rates, network, target);
     if (of_bins_.motifs > 0) plant(dynamic_cast<const BinNetwork&>(network), speaks);
 }
@@ -248,16 +285,23 @@ Batch BinData::batch_of(const BinWindows& source, std::span<const BinWindow> win
                        width = bins * static_cast<std::int64_t>(labels().size());
     Batch batch;
     batch.windows.resize(windows.size());
-    batch.wanted = {at::empty({count, bins, width / bins}, at::kByte),
+    const bool numbers = bins_.has_numbers();
+    batch.wanted = {at::empty({count, bins, width / bins}, numbers ? at::kFloat : at::kByte),
                     at::empty({count, bins, 1}, at::kByte)};
-    auto* const ones = batch.wanted.targets.mutable_data_ptr<std::uint8_t>();
+    at::Tensor& targets = batch.wanted.targets;
     auto* const counted = batch.wanted.counts.mutable_data_ptr<std::uint8_t>();
     parallel_for(count, threads_, [&](std::int64_t i) {
         const BinWindow& window = windows[static_cast<std::size_t>(i)];
-        source.copy_labels(window, {ones + i * width, static_cast<std::size_t>(width)},
-                           {counted + i * bins, static_cast<std::size_t>(bins)});
+        const std::span<std::uint8_t> counts(counted + i * bins, static_cast<std::size_t>(bins));
+        const auto size = static_cast<std::size_t>(width);
+        if (numbers) {
+            source.copy_numbers(window, {targets.mutable_data_ptr<float>() + i * width, size}, counts);
+        } else {
+            source.copy_labels(window, {targets.mutable_data_ptr<std::uint8_t>() + i * width, size}, counts);
+        }
         batch.windows[static_cast<std::size_t>(i)] = network_->encode(source.sequence(window));
     });
+    if (numbers) targets /= at::tensor(means_, at::kFloat);
     return batch;
 }
 

@@ -71,8 +71,15 @@ public:
     /// Labels (window_bins, labels), 0 or 1, and for each bin 1 where it counts and 0 elsewhere.
     void copy_labels(const BinWindow& window, std::span<std::uint8_t> labels,
                      std::span<std::uint8_t> counts) const;
+    /// The same of numbers; 0 where a bin does not count.
+    void copy_numbers(const BinWindow& window, std::span<float> numbers,
+                      std::span<std::uint8_t> counts) const;
 
 private:
+    /// Calls copy(row, place) for each bin of a window that counts, with its place in the window, and writes
+    /// `counts`.
+    template <typename Copy>
+    void copy_bins(const BinWindow& window, std::span<std::uint8_t> counts, const Copy& copy) const;
     bool is_usable(const examples::BinStretch& stretch, std::int64_t bin) const;
 
     /// Of LabelledBins::stretches(), the one that has a row of bins.npy.
@@ -83,6 +90,9 @@ private:
     examples::Split split_;
     RankedBits counts_;  // by row of bins.npy
 };
+
+/// The mean of each track over the bins of train that count: what its numbers are divided by.
+std::vector<double> mean_numbers(const BinWindows& train);
 
 /// Every bin of a window is in the loss. Samples are drawn.
 class BinData : public TrainingData {
@@ -118,6 +128,7 @@ private:
     int threads_;
     BinWindows training_, validation_;
     std::vector<std::int64_t> positives_;  // of each label among the bins of train
+    std::vector<double> means_;            // of numbers
     std::vector<BinWindow> tiles_;         // of validation, or of a part of it, evenly spaced
 };
 

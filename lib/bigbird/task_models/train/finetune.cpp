@@ -36,8 +36,15 @@ training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpe
 
 namespace {
 
+/// Regression on k-mers of numbers is that of sequences, each bin's window being one.
+bool is_ridge_of_numbers(const FinetuneSpec& spec) {
+    return spec.architecture == "kmer-ridge" && spec.task == examples::Task::chromatin &&
+           load_examples(spec)->target() == examples::TargetKind::numbers;
+}
+
 RunPlan plan_of(const FinetuneSpec& spec, int threads, bool speaks) {
-    if (spec.task == examples::Task::sequences) return plan_sequences(spec, speaks);
+    if (spec.task == examples::Task::sequences || is_ridge_of_numbers(spec))
+        return plan_sequences(spec, speaks);
     return spec.is_bins() ? plan_bins(spec, threads, speaks) : plan_windows(spec, speaks);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/core/error.hpp"
 #include "bigbird/model/model_directory.hpp"
+#include "bigbird/model/weights.hpp"
 #include "bigbird/task_models/network/bases_network.hpp"
 #include "bigbird/task_models/train/bin_data.hpp"
 #include "bigbird/task_models/train/finetune.hpp"
@@ -41,18 +42,41 @@ struct Shape {
     bins::Grid grid{};
     bins::BinsConfig config{};       ///< of bigbird-bins
     model::BigBirdConfig encoder{};  ///< of BigBird with --head bins
-    fs::path pretrained{};           ///< likewise
+    fs::path pretrained{};           ///< a model whose weights it begins with, if any
 };
+
+/// The network of a bin model, for bins of `bin` bases.
+bins::BinsConfig trunk_config(const FinetuneSpec& spec, const fs::path& pretrained, std::int64_t bin) {
+    const TaskInfo info = read_task_info(pretrained);
+    if (info.architecture != bins_architecture)
+        throw InputError("is no bin model, which --architecture bigbird-bins could start from", pretrained);
+    bins::BinsConfig config =
+        bins::fitted_to(bins::config_from_json(info.network, pretrained / "config.json"), bin);
+    if (spec.dropout) config.encoder.hidden_dropout_prob = config.head_dropout = *spec.dropout;
+    config.validate();
+    return config;
+}
+
+/// All weights of a bin model but its head's, which has other labels.
+void take_trunk(bins::BinsNetworkImpl& network, const fs::path& pretrained) {
+    const at::NoGradGuard no_gradients;
+    const model::TensorMap weights = model::read_weights(pretrained);
+    for (auto& item : network.named_parameters()) {
+        const bool of_labels = item.key().starts_with("head.output") || item.key() == "head.motifs.weight";
+        if (!of_labels) item.value().copy_(weights.at(item.key()));
+    }
+}
 
 Shape shape_of(const FinetuneSpec& spec, const examples::LabelledBins& bins) {
     Shape shape;
     const std::int64_t bin = bins.bin_size();
+    if (!spec.pretrained.empty()) shape.pretrained = training::find_model(spec.pretrained);
     if (!spec.is_bigbird()) {
-        shape.config = bins_config(spec.bins, spec.dropout, bin);
+        shape.config = shape.pretrained.empty() ? bins_config(spec.bins, spec.dropout, bin)
+                                                : trunk_config(spec, shape.pretrained, bin);
         shape.grid = shape.config.grid();
         return shape;
     }
-    shape.pretrained = training::find_model(spec.pretrained);
     shape.encoder = classifier_config(spec, shape.pretrained, bins.label_table().size());
     const tokenizer::DnaTokenizer tokenizer = model::read_tokenizer(shape.pretrained, shape.encoder);
     shape.grid =
@@ -60,21 +84,26 @@ Shape shape_of(const FinetuneSpec& spec, const examples::LabelledBins& bins) {
     return shape;
 }
 
-Json fixed_options(const FinetuneSpec& spec, const Shape& shape, const training::LoopSpec& loop) {
+Json fixed_options(const FinetuneSpec& spec, const Shape& shape, const training::LoopSpec& loop,
+                   bool numbers) {
     Json options = run_options(spec, loop, shape.pretrained);
     options.update(Json{{"--shift", spec.bins.shift},
                         {"--average-weights", spec.bins.averaging},
                         {"--window-bins", shape.grid.window_bins},
                         {"--margin-bins", shape.grid.margin_bins},
                         {"--config", spec.is_bigbird() ? Json() : bins::to_json(shape.config)},
+                        {"--loss", word_of(coverage_losses, spec.bins.loss)},
                         {"--motifs", spec.bins.motifs}});
+    if (!shape.pretrained.empty()) options["--model"] = "sha256:" + model::weights_checksum(shape.pretrained);
     return chosen_options(
         options,
         "--examples --architecture" + std::string(optimizer_options) +
             "--positive-weight --shift --strand-augmentation --average-weights --evaluate-every --patience"
             " --dtype --seed --calibration" +
+            (!spec.is_bigbird() && !shape.pretrained.empty() ? " --model" : "") +
             (spec.is_bigbird() ? starting_options + std::string("--window-bins --margin-bins")
-                               : " --config --motifs"));
+                               : " --config --motifs") +
+            (numbers ? " --loss" : ""));
 }
 
 std::shared_ptr<TaskNetwork> new_network(const FinetuneSpec& spec, const Shape& shape, std::size_t labels,
@@ -86,6 +115,7 @@ std::shared_ptr<TaskNetwork> new_network(const FinetuneSpec& spec, const Shape& 
     }
     bins::BinsNetwork network(shape.config, static_cast<std::int64_t>(labels));
     bins::initialise(*network, spec.seed);
+    if (!shape.pretrained.empty()) take_trunk(*network, shape.pretrained);
     network->to(job.device);
     return base_bins(std::move(network), job.computing);
 }
@@ -95,8 +125,8 @@ std::shared_ptr<TaskNetwork> new_network(const FinetuneSpec& spec, const Shape& 
 bins::BinsConfig bins_config(const BinsSpec& spec, std::optional<double> dropout, std::int64_t bin) {
     std::error_code ignored;
     const bool file = fs::is_regular_file(spec.config, ignored);
-    bins::BinsConfig config =
-        file ? bins::config_from_json(read_json(spec.config), spec.config) : bins::preset(spec.config);
+    bins::BinsConfig config = file ? bins::config_from_json(read_json(spec.config), spec.config)
+                                   : bins::fitted_to(bins::preset(spec.config), bin);
     config.bin = bin;
     if (spec.window_bins > 0) {
         config.window_bins = spec.window_bins;
@@ -128,16 +158,24 @@ RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks) {
         std::make_shared<const examples::LabelledBins>(examples::LabelledBins::load(spec.examples));
     const Shape shape = shape_of(spec, *bins);
     const bool by_epochs = spec.learning_rate.total_steps == 0;
-    const std::int64_t usable =
-        by_epochs ? BinWindows(*bins, shape.grid, examples::Split::train, threads).usable() : 0;
+    const bool numbers = bins->has_numbers();
     std::optional<std::string> metric;
     for (const examples::BinStretch& stretch : bins->stretches())
-        if (stretch.split == examples::Split::validation) metric = "eval_auroc";
+        if (stretch.split == examples::Split::validation) metric = numbers ? "eval_loss" : "eval_auroc";
     RunPlan plan;
+    plan.info = task_info_of(*examples);
+    std::int64_t usable = 0;
+    if (by_epochs || numbers) {
+        const BinWindows train(*bins, shape.grid, examples::Split::train, threads);
+        usable = train.usable();
+        if (numbers) {
+            const std::vector<double> means = mean_numbers(train);
+            plan.info.standardisation = Standardisation{std::vector<double>(means.size(), 0), means};
+        }
+    }
     plan.loop =
         finetune_loop(spec, spec.rate_over(usable, spec.batch_size * shape.grid.window_bins), metric, speaks);
-    plan.loop.fixed_options = fixed_options(spec, shape, plan.loop);
-    plan.info = task_info_of(*examples);
+    plan.loop.fixed_options = fixed_options(spec, shape, plan.loop, numbers);
     plan.info.architecture = spec.architecture;
     const std::int64_t bases = shape.grid.window_bases();
     plan.info.window = {-(bases / 2), bases - bases / 2};
@@ -150,6 +188,7 @@ RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks) {
     plan.data = [&spec, bins](const std::shared_ptr<TaskNetwork>& network, int some) {
         BinsSpec of_bins = spec.bins;
         of_bins.motif_file = spec.output / motif_file;
+        if (!spec.is_bigbird() && !spec.pretrained.empty()) of_bins.motifs = 0;  // the trunk has its own
         return std::make_unique<BinData>(std::dynamic_pointer_cast<BinNetwork>(network), *bins, spec, of_bins,
                                          some);
     };

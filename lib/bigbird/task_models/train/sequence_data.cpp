@@ -100,7 +100,9 @@ std::unique_ptr<Target> target_of(const examples::ExampleSet& examples, const Cl
         case TargetKind::numbers:
             break;
     }
-    if (spec.positive_weight != 1.0) throw ConfigError("--positive-weight is for classes and labels");
+    const bool of_records = examples.task() == examples::Task::sequences;
+    if (spec.positive_weight != 1.0 && of_records)
+        throw ConfigError("--positive-weight is for classes and labels");
     if (sequence.loss == NumberLoss::squared) return numbers_target();
     require_counts(examples);
     return counts_target();

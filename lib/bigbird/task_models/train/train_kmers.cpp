@@ -31,14 +31,14 @@ constexpr double tolerance = 1e-3;
 // By how much k-mers by strand and place must be better (chosen_strand()).
 constexpr double clearly_higher = 0.01, clearly_less = 0.99;
 
-/// Rows of a split that have a letter other than N, and their features.
+/// Rows that have a letter other than N, and their features.
 struct CountedRows {
     std::vector<std::int64_t> rows;
     std::vector<std::vector<baselines::Feature>> features;
 };
 
-CountedRows counted(const examples::ExampleSet& examples, const baselines::KmerCounts& counts, int threads) {
-    const std::vector<std::int64_t> rows = examples.rows(Split::train);
+CountedRows counted(const examples::ExampleSet& examples, std::span<const std::int64_t> rows,
+                    const baselines::KmerCounts& counts, int threads) {
     std::vector<std::vector<baselines::Feature>> features(rows.size());
     parallel_for(std::ssize(rows), threads, [&](std::int64_t i) {
         const auto index = static_cast<std::size_t>(i);
@@ -49,11 +49,6 @@ CountedRows counted(const examples::ExampleSet& examples, const baselines::KmerC
         if (features[i].empty()) continue;
         all.rows.push_back(rows[i]);
         all.features.push_back(std::move(features[i]));
-    }
-    if (all.rows.empty()) {
-        throw InputError(
-            "--examples holds no record of train that can be used; build it again with a larger part for "
-            "training");
     }
     return all;
 }
@@ -100,25 +95,30 @@ private:
     std::vector<std::vector<std::uint8_t>> ones_;  // [label][row]
 };
 
-baselines::Ridge ridge_of(const examples::ExampleSet& examples, const CountedRows& train,
-                          std::int64_t features, const std::optional<Standardisation>& standardisation) {
-    baselines::Ridge ridge(features, static_cast<std::int64_t>(examples.label_table().size()));
-    Progress progress("Counting k-mers", "records", std::ssize(train.rows));
-    for (std::size_t begin = 0; begin < train.rows.size(); begin += chunk) {
+/// Adds the rows of train, a chunk at a time; returns how many.
+std::int64_t add_rows(const examples::ExampleSet& examples, const baselines::KmerCounts& counts, int threads,
+                      const std::optional<Standardisation>& standardisation, baselines::Ridge& ridge) {
+    const std::vector<std::int64_t> train = examples.rows(Split::train);
+    std::int64_t added = 0;
+    Progress progress("Counting k-mers", "records", std::ssize(train));
+    for (std::size_t begin = 0; begin < train.size(); begin += chunk) {
         stop_if_asked();
-        const std::size_t size = std::min<std::size_t>(chunk, train.rows.size() - begin);
-        at::Tensor x = at::zeros({static_cast<std::int64_t>(size), features});
+        const std::size_t size = std::min<std::size_t>(chunk, train.size() - begin);
+        const CountedRows some = counted(examples, std::span(train).subspan(begin, size), counts, threads);
+        at::Tensor x = at::zeros({std::ssize(some.rows), counts.size()});
         auto* out = x.mutable_data_ptr<float>();
-        for (std::size_t i = begin; i < begin + size; ++i, out += features) {
-            for (const baselines::Feature& feature : train.features[i])
+        for (const std::vector<baselines::Feature>& row : some.features) {
+            for (const baselines::Feature& feature : row)
                 out[feature.index] = feature.value;
+            out += counts.size();
         }
-        const auto rows = std::span(train.rows).subspan(begin, size);
-        ridge.add(x, targets_of_rows(examples, rows, standardisation).flatten(1));
+        if (!some.rows.empty())
+            ridge.add(x, targets_of_rows(examples, some.rows, standardisation).flatten(1));
+        added += std::ssize(some.rows);
         progress.update(static_cast<std::int64_t>(begin + size));
     }
     progress.finish();
-    return ridge;
+    return added;
 }
 
 /// The less the better.
@@ -155,21 +155,29 @@ KmerFit fit_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, 
     const bool ridge = examples.target() == TargetKind::numbers;
     const baselines::KmerWords words = words_for(examples, strand, spec.word, ridge);
     const baselines::KmerCounts counts(words);
-    const CountedRows train = counted(examples, counts, threads);
     const std::vector<std::int64_t> validation = examples.rows(Split::validation);
     std::vector<double> penalties(std::begin(logistic_penalties), std::end(logistic_penalties));
     if (ridge) penalties.assign(std::begin(ridge_penalties), std::end(ridge_penalties));
     if (spec.penalty > 0) penalties = {spec.penalty};
     if (spec.penalty <= 0 && validation.empty()) penalties = {ridge ? usual_ridge : usual_logistic};
-    log_info("{} records to learn from, {} for validation; {} features", train.rows.size(), validation.size(),
-             counts.size());
     std::optional<baselines::Ridge> by_ridge;
     std::optional<Logistic> logistic;
+    std::int64_t records = 0;
     if (ridge) {
-        by_ridge.emplace(ridge_of(examples, train, counts.size(), standardisation));
+        by_ridge.emplace(counts.size(), static_cast<std::int64_t>(examples.label_table().size()));
+        records = add_rows(examples, counts, threads, standardisation, *by_ridge);
     } else {
-        logistic.emplace(examples, train, counts.size());
+        const CountedRows train = counted(examples, examples.rows(Split::train), counts, threads);
+        records = std::ssize(train.rows);
+        if (records > 0) logistic.emplace(examples, train, counts.size());
     }
+    if (records == 0) {
+        throw InputError(
+            "--examples holds no record of train that can be used; build it again with a larger part for "
+            "training");
+    }
+    log_info("{} records to learn from, {} for validation; {} features", records, validation.size(),
+             counts.size());
     KmerFit best;
     double least = std::numeric_limits<double>::infinity();
     Progress progress("Fitting", "penalties", std::ssize(penalties));
@@ -201,7 +209,8 @@ KmerFit fit_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, 
 RecordStrand chosen_strand(const examples::ExampleSet& examples, RecordStrand strand,
                            const std::optional<Standardisation>& standardisation, int threads) {
     if (strand != RecordStrand::automatic) return strand;
-    if (examples.rows(Split::validation).empty()) return RecordStrand::both;
+    if (examples.rows(Split::validation).empty() || examples.task() == examples::Task::chromatin)
+        return RecordStrand::both;
     const auto loss_by = [&](RecordStrand by) {
         return fit_kmers(examples, {}, by, standardisation, threads).loss;
     };

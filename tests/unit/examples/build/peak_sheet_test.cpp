@@ -56,8 +56,8 @@ DOCTEST_TEST_CASE("peak_sheet: faults are named with file and line") {
     };
     DOCTEST_CHECK(message("name\tpath\nCTCF\tnone.bed\n") ==
                   (folder / "s.tsv").string() + ":2: " + (folder / "none.bed").string() + ": no such file");
-    DOCTEST_CHECK(message("name\tpath\nCTCF\n").find("s.tsv:2: a label needs its name and path") !=
+    DOCTEST_CHECK(message("name\tpath\nCTCF\n").find("s.tsv:2: needs a name and a path") !=
                   std::string::npos);
-    DOCTEST_CHECK(message("name\tpath\n").find("names no peak files") != std::string::npos);
+    DOCTEST_CHECK(message("name\tpath\n").find("names no files") != std::string::npos);
     DOCTEST_CHECK_THROWS_AS(read_peak_files(Paths{folder / "missing.bed"}), InputError);
 }

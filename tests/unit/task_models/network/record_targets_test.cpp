@@ -125,3 +125,43 @@ DOCTEST_TEST_CASE("task_models/record_targets: figures of numbers and of counts"
     DOCTEST_CHECK(counts.at("eval_r2").get<double>() == doctest::Approx(0.75).epsilon(1e-6));
     DOCTEST_CHECK(counts_target()->bias_at({std::exp(2.0)}).item<double>() == doctest::Approx(2));
 }
+
+DOCTEST_TEST_CASE(
+    "task_models/record_targets: coverage has PyTorch's Poisson loss, and the others as written") {
+    const at::Tensor logits = random_tensor({2, 5, 3}, 1, at::kFloat).requires_grad_(true),
+                     y = random_tensor({2, 5, 3}, 2, at::kFloat).abs(), rate = at::softplus(logits);
+    at::Tensor counts = at::ones({2, 5, 1}, at::kByte);
+    counts[0][0] = 0;
+    counts[1][4] = 0;
+    const auto loss = [&](CoverageLoss of) {
+        return coverage_target(of)->loss_sum(logits, y, counts).item<double>();
+    };
+    const at::Tensor poisson = at::poisson_nll_loss(rate, y, false, false, 0, at::Reduction::None);
+    DOCTEST_CHECK(loss(CoverageLoss::poisson) == doctest::Approx((poisson * counts).sum().item<double>()));
+    double shape = 0, squares = 0;
+    for (int window = 0; window < 2; ++window) {
+        for (int track = 0; track < 3; ++track) {
+            double rates = 0, sum = 0;
+            const auto at = [&](const at::Tensor& of, int bin) {
+                return of[window][bin][track].item<double>();
+            };
+            for (int bin = 0; bin < 5; ++bin) {
+                if (counts[window][bin].item<int>() == 0) continue;
+                rates += at(rate, bin);
+                sum += at(y, bin);
+                squares += std::pow(std::log1p(at(rate, bin)) - std::log1p(at(y, bin)), 2);
+            }
+            for (int bin = 0; bin < 5; ++bin)
+                if (counts[window][bin].item<int>() != 0)
+                    shape -= at(y, bin) * std::log(at(rate, bin) / rates);
+            shape += 0.2 * (rates - sum * std::log(rates));
+        }
+    }
+    DOCTEST_CHECK(loss(CoverageLoss::poisson_multinomial) == doctest::Approx(shape));
+    DOCTEST_CHECK(loss(CoverageLoss::log_squared) == doctest::Approx(squares));
+    const at::Tensor bias = coverage_target(CoverageLoss::poisson)->bias_at({1, 0.25});
+    DOCTEST_CHECK(difference(at::softplus(bias), at::tensor({1.0, 0.25}, at::kDouble)) < 1e-12);
+    const Standardisation scale{.mean = {0, 0, 0}, .deviation = {1, 2, 3}};
+    const ScoreCalibration values(scale, at::kCPU, LinkFunction::softplus);
+    DOCTEST_CHECK(difference(values.probabilities(logits), rate * at::tensor({1.0F, 2.0F, 3.0F})) < 1e-6);
+}

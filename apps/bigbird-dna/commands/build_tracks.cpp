@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/commands.hpp"
+#include "options/option_groups.hpp"
+#include "support/help_notes.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/parse_number.hpp"
+#include "bigbird/examples/build/tracks.hpp"
+#include "bigbird/rows/text_fields.hpp"
+#include "bigbird/rows/window.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace bigbird::cli {
+
+struct BuildTracksOptions {
+    examples::TrackOptions tracks;
+    OutputOptions output;
+};
+
+namespace {
+
+constexpr Examples examples{
+    {{"Ends of ATAC fragments in bins of 50 bases of two chromosomes of yeast, one held out",
+      "bigbird-dna build-tracks --signal ../test_data/tracks/yeast.bedpe.gz --reference "
+      "../test_data/genome/yeast.fa.gz --include I VI --validation VI --bin 50 --output yeast-tracks"},
+     {"Fragments and a bigWig, with the scales that a sheet names",
+      "bigbird-dna build-tracks --signal ../test_data/tracks/tracks.tsv --reference "
+      "../test_data/genome/yeast.fa.gz --include I VI --validation VI --output two-tracks"}}};
+
+/// "4,-5".
+void parse_shift(const std::string& text, examples::SignalReading& reading) {
+    const auto parts = rows::split_fields(text, ',');
+    const auto begin = parse_number<std::int64_t>(parts.front()),
+               end = parse_number<std::int64_t>(parts.back());
+    if (parts.size() != 2 || !begin || !end)
+        throw ConfigError("--shift takes two numbers of bases, such as 4,-5, not '" + text + "'");
+    reading.begin_shift = *begin;
+    reading.end_shift = *end;
+}
+
+}  // namespace
+
+void setup_build_tracks(Program& program, Runner<BuildTracksOptions> run) {
+    auto options = std::make_shared<BuildTracksOptions>();
+    examples::TrackOptions& tracks = options->tracks;
+    tracks.bin = 128;
+    CLI::App& command = program.add("build-tracks", "Chromatin",
+                                    "Make bins of the genome with their coverage, a number for each track.\n"
+                                    "finetune, predict and evaluate take them as they take bins with labels.",
+                                    options, std::move(run));
+    command
+        .add_option("--signal", tracks.signals,
+                    "A sheet with the columns name and path (and scale, soft_clip, clip, group), or bigWig, "
+                    "bedGraph or fragments (BED, BEDPE)")
+        ->required()
+        ->type_name("SHEET|FILE");
+    add_reference_option(command, tracks.references);
+    command.add_option("--bin", tracks.bin, "Bases of a bin")->check(CLI::PositiveNumber)->type_name("BP");
+    add_choice_option(
+        command, "--aggregate", tracks.aggregate, examples::aggregates,
+        "A bin's number: mean or sum over its bases; auto: the sum of fragments' ends, else the "
+        "mean");
+    add_choice_option(command, "--count", tracks.reading.counted, examples::counted_choices,
+                      "What counts of a fragment: its first and its last base, or every base");
+    command
+        .add_option_function<std::string>(
+            "--shift", [&tracks](const std::string& text) { parse_shift(text, tracks.reading); },
+            "Bases added to a fragment's first and last base; 4,-5 for Tn5 where the file has them as read")
+        ->default_str("0,0")
+        ->type_name("BP,BP");
+    command.add_option("--window", tracks.window, "Bases about a bin that linear models read")
+        ->check(CLI::Range(std::int64_t{1}, rows::longest_window))
+        ->default_str("nine bins")
+        ->type_name("BP");
+    add_bin_region_options(command, tracks.include, tracks.exclude);
+    add_hold_out_options(command, tracks.validation, tracks.test,
+                         "a bin that overlaps them counts as inside; by rule where neither is given");
+    command.add_flag("--skip-invalid", tracks.reading.skip_invalid,
+                     "Leave out rows that do not fit the reference, however many (above 20 % is an error)");
+    add_output_options(command, options->output, "Folder of examples to make");
+    add_examples(command, examples);
+    show_first(command, {"--signal", "--reference", "--bin", "--count", "--validation", "--test", "--output",
+                         "--force"});
+}
+
+int run(const BuildTracksOptions& options) {
+    PendingOutput folder(options.output.output, options.output.overwrite(), PendingOutput::Kind::folder);
+    examples::TrackOptions tracks = options.tracks;
+    tracks.chooses_hold_outs = tracks.validation.empty() && tracks.test.empty();
+    examples::build_tracks(tracks, folder.path());
+    folder.commit();
+    return 0;
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/examples/build/bin_regions.hpp"
+
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/examples/build/choose_hold_outs.hpp"
+#include "bigbird/examples/build/chromatin_bins.hpp"
+#include "bigbird/examples/example_writer.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace bigbird::examples {
+namespace fs = std::filesystem;
+
+namespace {
+
+std::optional<genome::IntervalSet> read_set(const genome::ReferenceGenome& reference,
+                                            const std::vector<std::string>& regions, const char* option) {
+    if (regions.empty()) return std::nullopt;
+    return genome::read_region_set(reference, regions, option);
+}
+
+void add_regions(Json& inputs, const char* role, const std::vector<std::string>& regions) {
+    for (const std::string& text : regions) {
+        std::error_code ignored;
+        Json input{{"role", role}};
+        if (fs::exists(text, ignored)) {
+            input["sha256"] = checksum_of_input(text);
+        } else {
+            input["region"] = text;
+        }
+        inputs.push_back(input);
+    }
+}
+
+}  // namespace
+
+BinRegions::BinRegions(const BinRegionOptions& options)
+    : options_(options),
+      reference_(genome::open_references(options.references)),
+      hold_outs_(*reference_, options.validation, options.test),
+      include_(read_set(*reference_, options.include, "--include")),
+      exclude_(read_set(*reference_, options.exclude, "--exclude")) {}
+
+bool BinRegions::admits(const genome::Interval& where) const {
+    return (!include_ || include_->contains(where)) && !(exclude_ && exclude_->overlaps(where));
+}
+
+/// Bins of a contig that are admitted, not held out already, and less than half N.
+std::vector<std::int64_t> BinRegions::usable_bins(const genome::Contig& contig) const {
+    std::vector<std::int64_t> usable;
+    const NCounter n(reference_->fetch({contig.name, 0, contig.length}));
+    for (std::int64_t bin = 0; bin < contig.length / options_.bin; ++bin) {
+        const genome::Interval where = place_of(contig.name, bin);
+        if (admits(where) && split_of(where) == Split::train &&
+            2 * n.count(where.begin, where.end) < options_.bin)
+            usable.push_back(bin);
+    }
+    return usable;
+}
+
+void BinRegions::choose_missing_hold_outs(const std::function<bool(const std::string& contig)>& has_data) {
+    std::vector<std::string> validation = options_.validation, test = options_.test;
+    std::vector<std::pair<Split, std::vector<std::string>*>> missing;
+    if (test.empty()) missing.emplace_back(Split::test, &test);
+    if (validation.empty()) missing.emplace_back(Split::validation, &validation);
+    if (missing.empty()) return;
+    std::vector<ContigBins> counts;
+    std::vector<std::int64_t> most;  // the bins of the contig with most
+    for (const genome::Contig& contig : reference_->contigs()) {
+        stop_if_asked();
+        std::vector<std::int64_t> usable;
+        if (has_data(contig.name)) usable = usable_bins(contig);
+        counts.push_back({contig.name, std::ssize(usable)});
+        if (usable.size() > most.size()) most = std::move(usable);
+    }
+    const std::vector<HeldOut> chosen = choose_hold_outs(counts, missing.size());
+    for (std::size_t i = 0; i < missing.size(); ++i) {
+        for (const std::string& contig : chosen[i].contigs) {
+            missing[i].second->push_back(region_text(contig, chosen[i].bins, most));
+            log_info("held out by rule for {}: {}", to_string(missing[i].first), missing[i].second->back());
+        }
+        most.resize(most.size() - static_cast<std::size_t>(chosen[i].bins));
+    }
+    hold_outs_ = HoldOuts(*reference_, validation, test);
+}
+
+/// A contig, or its last `count` of the bins `usable`, as --validation takes it.
+std::string BinRegions::region_text(const std::string& contig, std::int64_t count,
+                                    std::span<const std::int64_t> usable) const {
+    std::int64_t begin = 0, end = reference_->contigs()[*reference_->find(contig)].length;
+    if (count > 0) {
+        begin = usable[usable.size() - static_cast<std::size_t>(count)] * options_.bin;
+        end = (usable.back() + 1) * options_.bin;
+    }
+    return contig + ":" + std::to_string(begin + 1) + "-" + std::to_string(end);
+}
+
+Json BinRegions::inputs() const {
+    Json inputs = Json::array();
+    for (const fs::path& reference : options_.references)
+        inputs.push_back({{"role", "reference"}, {"sha256", checksum_of_input(reference)}});
+    add_regions(inputs, "include", options_.include);
+    add_regions(inputs, "exclude", options_.exclude);
+    return inputs;
+}
+
+void KeptSequence::keep(std::int64_t begin, std::int64_t end) {
+    const auto from = std::max(static_cast<std::size_t>(std::max<std::int64_t>(begin, 0)), copied_);
+    const auto to = std::min(static_cast<std::size_t>(std::max<std::int64_t>(end, 0)), dna_.size());
+    if (from >= to) return;
+    kept_.replace(from, to - from, dna_, from, to - from);
+    copied_ = to;
+}
+
+bool needs_long_offsets(const genome::ReferenceGenome& reference) {
+    std::int64_t bases = 0;
+    for (const genome::Contig& contig : reference.contigs())
+        bases += contig.length;
+    return bases / 4 > std::int64_t{std::numeric_limits<std::uint32_t>::max() / 2};
+}
+
+}  // namespace bigbird::examples

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/examples/build/sheet.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+#include "bigbird/genome/text/text_input.hpp"
+#include "bigbird/rows/text_fields.hpp"
+
+#include <algorithm>
+
+namespace bigbird::examples {
+namespace fs = std::filesystem;
+
+std::string SheetRow::value(std::string_view column, const std::string& otherwise) const {
+    const auto found = values.find(column);
+    return found == values.end() || found->second.empty() ? otherwise : found->second;
+}
+
+std::optional<std::vector<SheetRow>> read_sheet(const fs::path& path) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(path, ignored)) return std::nullopt;
+    genome::TextInput input(path);
+    std::vector<std::string> header;
+    std::vector<SheetRow> rows;
+    std::string line;
+    while (input.next(line)) {
+        const auto fields = rows::split_fields(line, '\t');
+        const auto has = [&](std::string_view name) { return std::ranges::count(fields, name) > 0; };
+        if (header.empty() && has("name") && has("path")) {
+            header.assign(fields.begin(), fields.end());
+            continue;
+        }
+        if (line.empty() || line.starts_with('#')) continue;
+        if (header.empty()) return std::nullopt;
+        SheetRow row{.line = input.line_number()};
+        for (std::size_t i = 0; i < std::min(fields.size(), header.size()); ++i)
+            row.values.emplace(header[i], fields[i]);
+        if (row.value("name", "").empty() || row.value("path", "").empty()) {
+            throw InputError("needs a name and a path, separated by tabs as in the header", path, row.line);
+        }
+        rows.push_back(std::move(row));
+    }
+    if (header.empty()) return std::nullopt;
+    if (rows.empty()) throw InputError("names no files", path);
+    return rows;
+}
+
+std::vector<fs::path> paths_of(const SheetRow& row, const fs::path& sheet) {
+    const std::string field = row.value("path", "");
+    std::error_code ignored;
+    std::vector<fs::path> paths;
+    if (fs::exists(sheet.parent_path() / field, ignored)) {
+        paths.push_back(sheet.parent_path() / field);
+    } else {
+        for (const std::string_view path : rows::split_fields(field, ','))
+            paths.push_back(sheet.parent_path() / path);
+    }
+    try {
+        for (const fs::path& path : paths)
+            require_readable(path);
+    } catch (const InputError& error) {
+        throw InputError(error.what(), sheet, row.line);
+    }
+    return paths;
+}
+
+std::string name_of_file(const fs::path& path) {
+    fs::path name = path.filename();
+    if (name.extension() == ".gz" || name.extension() == ".bgz") name = name.stem();
+    return name.has_stem() ? name.stem().string() : name.string();
+}
+
+}  // namespace bigbird::examples

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signal along a genome: bigWig, bedGraph (UCSC), or fragments of sequencing as BED or BEDPE.
+#pragma once
+
+#include "bigbird/core/choice.hpp"
+#include "bigbird/genome/reference/reference_genome.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+
+namespace bigbird::examples {
+
+/// What of a fragment counts: its first and its last base, or every base.
+enum class Counted : std::uint8_t { ends, fragments };
+inline constexpr Choices<Counted, 2> counted_choices{
+    {{Counted::ends, "ends"}, {Counted::fragments, "fragments"}}};
+
+struct SignalReading {
+    Counted counted = Counted::ends;
+    std::int64_t begin_shift = 0, end_shift = 0;  ///< added to a fragment's first and last base
+    bool skip_invalid = false;                    ///< however much does not fit the reference
+};
+
+/// Whether a file's name says that it is a bigWig (.bw, .bigwig).
+bool is_bigwig(const std::filesystem::path& path);
+/// Whether a file's name says that it holds fragments (.bed, .bedpe, .tsv, plain or compressed), and not
+/// bigWig (.bw, .bigwig) or bedGraph (.bedgraph, .bdg). Throws ConfigError for any other name.
+bool holds_fragments(const std::filesystem::path& path);
+
+/// Gets an interval of a contig of the reference, by its index, with the value of each of its bases.
+/// Intervals of fragments may overlap.
+using AddSignal = std::function<void(std::size_t contig, std::int64_t begin, std::int64_t end, double value)>;
+
+/// Calls add() for all that a file holds on the reference's contigs (by name or alias), and returns how many
+/// intervals or fragments it holds in all. bigWig is read in a child process: call it where this process has
+/// one thread. Throws InputError, of text with the line: a file that is damaged, a value that is no finite
+/// number, rows of a bedGraph that overlap or do not ascend on a contig, a bigWig whose contigs are shorter
+/// than the reference's, rows of another assembly (genome::require_assembly).
+std::int64_t read_signal(const std::filesystem::path& path, const genome::ReferenceGenome& reference,
+                         const SignalReading& how, const AddSignal& add);
+
+}  // namespace bigbird::examples

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/examples/build/tracks.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/files.hpp"
+#include "bigbird/core/formats/npy_header.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/examples/build/chromatin_bins.hpp"
+#include "bigbird/examples/build/sheet.hpp"
+#include "bigbird/examples/example_format.hpp"
+#include "bigbird/examples/example_writer.hpp"
+#include "bigbird/examples/file_checksums.hpp"
+#include "bigbird/examples/labelled_bins.hpp"
+#include "bigbird/examples/two_bit.hpp"
+#include "bigbird/rows/text_fields.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <optional>
+
+namespace bigbird::examples {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t bins_about_a_bin = 9;
+constexpr std::size_t rows_at_once = std::size_t{1} << 16U;
+constexpr double million = 1e6;
+
+struct Track {
+    std::string name, group = ".";
+    std::vector<fs::path> paths{};
+    double scale = 1, soft_clip = std::numeric_limits<double>::infinity(),
+           clip = std::numeric_limits<double>::infinity();
+    bool per_million = false;
+    std::int64_t read = 0, positive = 0;  ///< intervals of its files; bins above 0
+
+    double value(double aggregated) const {
+        double value = aggregated * (per_million ? million / static_cast<double>(read) : scale);
+        if (value > soft_clip) value = soft_clip - 1 + std::sqrt(value - soft_clip + 1);
+        return std::min(value, clip);
+    }
+};
+
+double number_in(const SheetRow& row, std::string_view column, double otherwise, const fs::path& sheet) {
+    const std::string text = row.value(column, "");
+    if (text.empty()) return otherwise;
+    const auto number = rows::parse_real(text);
+    if (!number) {
+        throw InputError("has '" + text + "' in column " + std::string(column) + ", no number", sheet,
+                         row.line);
+    }
+    return *number;
+}
+
+Track track_of(const SheetRow& row, const fs::path& sheet) {
+    Track track{
+        .name = row.value("name", ""), .group = row.value("group", "."), .paths = paths_of(row, sheet)};
+    track.per_million = row.value("scale", "") == "cpm";
+    if (!track.per_million) track.scale = number_in(row, "scale", 1, sheet);
+    track.soft_clip = number_in(row, "soft_clip", track.soft_clip, sheet);
+    track.clip = number_in(row, "clip", track.clip, sheet);
+    return track;
+}
+
+std::vector<Track> read_tracks(const std::vector<fs::path>& signals) {
+    std::vector<Track> tracks;
+    const auto add = [&](Track track) {
+        for (const fs::path& path : track.paths) {
+            const bool fragments = holds_fragments(path);
+            if (track.per_million && !fragments)
+                throw ConfigError("scale cpm is for fragments; give track " + track.name + " a factor");
+        }
+        const auto same = std::ranges::find_if(tracks, [&](const Track& other) {
+            return other.name == track.name && other.group == track.group;
+        });
+        if (same == tracks.end()) {
+            tracks.push_back(std::move(track));
+        } else {
+            same->paths.insert(same->paths.end(), track.paths.begin(), track.paths.end());
+        }
+    };
+    if (signals.size() == 1 && !is_bigwig(signals.front())) {
+        if (const auto sheet = read_sheet(signals.front())) {
+            for (const SheetRow& row : *sheet)
+                add(track_of(row, signals.front()));
+            return tracks;
+        }
+    }
+    for (const fs::path& path : signals) {
+        require_readable(path);
+        add({.name = name_of_file(path), .paths = {path}});
+    }
+    if (tracks.size() < signals.size())
+        throw ConfigError(
+            "two files of --signal have one name: a sheet with the columns name and path tells them apart");
+    return tracks;
+}
+
+class TracksBuilder {
+public:
+    TracksBuilder(const TrackOptions& options, fs::path folder)
+        : options_(options),
+          folder_(std::move(folder)),
+          tracks_(read_tracks(options.signals)),
+          regions_(options) {}
+
+    void build() {
+        if (options_.chooses_hold_outs)
+            regions_.choose_missing_hold_outs([](const std::string&) { return true; });
+        write_rows();
+        if (rows_ == 0)
+            throw InputError("no bin is left that --include and --exclude admit and that is not N");
+        Progress progress("Reading signal", "tracks", std::ssize(tracks_));
+        for (std::size_t track = 0; track < tracks_.size(); ++track) {
+            read_track(track);
+            progress.update(static_cast<std::int64_t>(track) + 1);
+        }
+        progress.finish();
+        write_numbers();
+        write_description();
+        log_info("{} tracks of {} bins of {} bp: {} for training, {} for validation, {} for test",
+                 tracks_.size(), rows_, options_.bin, split_rows_[0], split_rows_[1], split_rows_[2]);
+        for (const Split split : {Split::validation, Split::test}) {
+            if (regions_.holds_out(split) && split_rows_[static_cast<std::size_t>(split)] == 0)
+                log_warning("--{} holds no bin: no row is held out by it", to_string(split));
+        }
+    }
+
+private:
+    const genome::ReferenceGenome& reference() const { return regions_.reference(); }
+    std::int64_t window() const {
+        return options_.window > 0 ? options_.window : bins_about_a_bin * options_.bin;
+    }
+
+    /// sequences.bed, the lists of splits, bins.bed and sequences.2bit.
+    void write_rows() {
+        std::ofstream rows(folder_ / rows_name, std::ios::binary);
+        std::array<std::ofstream, 3> lists;
+        for (const Split split : {Split::train, Split::validation, Split::test}) {
+            lists[static_cast<std::size_t>(split)].open(folder_ / (std::string(to_string(split)) + ".bed"),
+                                                        std::ios::binary);
+        }
+        StretchWriter stretches(folder_, options_.bin);
+        std::vector<std::string> names;
+        for (const genome::Contig& contig : reference().contigs())
+            names.push_back(contig.name);
+        TwoBitWriter store(folder_ / store_name, names, needs_long_offsets(reference()));
+        for (const genome::Contig& contig : reference().contigs()) {
+            stop_if_asked();
+            row_of_bin_.emplace_back(static_cast<std::size_t>(contig.length / options_.bin), -1);
+            const std::string dna = reference().fetch({contig.name, 0, contig.length});
+            KeptSequence sequence(dna);
+            const std::int64_t before = rows_;
+            for (const std::int64_t bin : bins_of(contig, dna)) {
+                const genome::Interval where = regions_.place_of(contig.name, bin);
+                const Split split = regions_.split_of(where);
+                const std::string place =
+                    contig.name + '\t' + std::to_string(where.begin) + '\t' + std::to_string(where.end);
+                rows << place << '\t' << to_string(split) << '\n';
+                lists[static_cast<std::size_t>(split)] << place << '\n';
+                stretches.add(contig.name, bin, split);
+                const genome::Interval about = genome::window_around(where, window());
+                sequence.keep(about.begin, about.end);
+                row_of_bin_.back()[static_cast<std::size_t>(bin)] = static_cast<std::int32_t>(rows_++);
+                splits_.push_back(split);
+                ++split_rows_[static_cast<std::size_t>(split)];
+            }
+            if (rows_ > before) store.add(contig.name, sequence.text());
+        }
+        stretches.finish();
+        store.finish();
+        for (std::ofstream* const file : {&rows, &lists[0], &lists[1], &lists[2]}) {
+            file->close();
+            if (!*file) throw WriteError("the examples' rows cannot be written");
+        }
+    }
+
+    std::vector<std::int64_t> bins_of(const genome::Contig& contig, const std::string& dna) const {
+        const NCounter n(dna);
+        std::vector<std::int64_t> bins;
+        std::vector<SplitWindow> windows;
+        for (std::int64_t bin = 0; bin < contig.length / options_.bin; ++bin) {
+            const genome::Interval where = regions_.place_of(contig.name, bin);
+            if (!regions_.admits(where) || 2 * n.count(where.begin, where.end) >= options_.bin) continue;
+            bins.push_back(bin);
+            windows.push_back({genome::window_around(where, window()), regions_.split_of(where)});
+        }
+        const std::vector<bool> kept = without_shared_windows(windows);
+        std::size_t i = 0;
+        std::erase_if(bins, [&](std::int64_t) { return !kept[i++]; });
+        return bins;
+    }
+
+    bool takes_mean(const fs::path& path) const {
+        if (options_.aggregate != Aggregate::automatic) return options_.aggregate == Aggregate::mean;
+        return !holds_fragments(path) || options_.reading.counted == Counted::fragments;
+    }
+
+    /// Its numbers, into a file of their own, row by row.
+    void read_track(std::size_t index) {
+        Track& track = tracks_[index];
+        std::vector<double> sums(static_cast<std::size_t>(rows_), 0);
+        for (const fs::path& path : track.paths) {
+            stop_if_asked();
+            const double share = takes_mean(path) ? 1.0 / static_cast<double>(options_.bin) : 1.0;
+            track.read += read_signal(path, reference(), options_.reading,
+                                      [&](std::size_t contig, std::int64_t begin, std::int64_t end,
+                                          double value) { add(contig, begin, end, value * share, sums); });
+        }
+        std::vector<float> values;
+        bool in_train = false;
+        for (std::size_t row = 0; row < sums.size(); ++row) {
+            const double value = track.value(sums[row]);
+            if (value < 0) {
+                throw InputError("track " + track.name + " has a negative number, " + std::to_string(value) +
+                                 ": coverage is 0 or more; a sheet's column scale turns its sign with -1");
+            }
+            track.positive += value > 0 ? 1 : 0;
+            in_train = in_train || (value > 0 && splits_[row] == Split::train);
+            values.push_back(static_cast<float>(value));
+        }
+        if (!in_train) throw InputError("track " + track.name + " has no signal on the bins of train");
+        std::ofstream out(column(index), std::ios::binary);
+        out.write(reinterpret_cast<const char*>(values.data()),
+                  static_cast<std::streamsize>(values.size() * sizeof(float)));
+        out.close();
+        if (!out) throw WriteError("the numbers of track " + track.name + " cannot be written");
+    }
+
+    void add(std::size_t contig, std::int64_t begin, std::int64_t end, double value,
+             std::vector<double>& sums) const {
+        const std::vector<std::int32_t>& row_of = row_of_bin_[contig];
+        begin = std::max<std::int64_t>(begin, 0);
+        end = std::min(end, std::ssize(row_of) * options_.bin);
+        while (begin < end) {
+            const std::int64_t bin = begin / options_.bin, next = std::min(end, (bin + 1) * options_.bin);
+            const std::int32_t row = row_of[static_cast<std::size_t>(bin)];
+            if (row >= 0) sums[static_cast<std::size_t>(row)] += value * static_cast<double>(next - begin);
+            begin = next;
+        }
+    }
+
+    fs::path column(std::size_t track) const { return folder_ / ("track" + std::to_string(track)); }
+
+    /// targets.npy out of the tracks' files, which go.
+    void write_numbers() const {
+        std::ofstream out(folder_ / numbers_name, std::ios::binary);
+        out << npy_header("<f4", rows_, tracks_.size());
+        std::vector<std::ifstream> columns;
+        for (std::size_t track = 0; track < tracks_.size(); ++track)
+            columns.emplace_back(column(track), std::ios::binary);
+        const std::size_t width = tracks_.size(), rows = static_cast<std::size_t>(rows_);
+        for (std::size_t begin = 0; begin < rows; begin += rows_at_once) {
+            stop_if_asked();
+            const std::size_t count = std::min(rows_at_once, rows - begin);
+            std::vector<float> values(count), all(count * width);
+            for (std::size_t track = 0; track < width; ++track) {
+                columns[track].read(reinterpret_cast<char*>(values.data()),
+                                    static_cast<std::streamsize>(count * sizeof(float)));
+                for (std::size_t i = 0; i < count; ++i)
+                    all[i * width + track] = values[i];
+            }
+            out.write(reinterpret_cast<const char*>(all.data()),
+                      static_cast<std::streamsize>(all.size() * sizeof(float)));
+        }
+        out.close();
+        if (!out || std::ranges::any_of(columns, [](const std::ifstream& file) { return !file; }))
+            throw WriteError("the tracks' numbers cannot be written");
+        columns.clear();
+        for (std::size_t track = 0; track < width; ++track)
+            fs::remove(column(track));
+    }
+
+    void write_description() const {
+        std::vector<rows::Label> labels;
+        Json inputs = regions_.inputs(), scales = Json::array();
+        for (const Track& track : tracks_) {
+            for (const fs::path& path : track.paths) {
+                inputs.push_back(
+                    {{"role", "signal"}, {"label", labels.size()}, {"sha256", checksum_of_input(path)}});
+            }
+            const auto finite = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
+            scales.push_back({{"scale", track.per_million ? Json("cpm") : Json(track.scale)},
+                              {"soft_clip", finite(track.soft_clip)},
+                              {"clip", finite(track.clip)}});
+            labels.push_back({track.group, track.name, track.positive});
+        }
+        write_atomically(folder_ / labels_name, Overwrite::refuse,
+                         [&](std::ostream& out) { out << rows::LabelTable(labels).to_text(); });
+        const std::int64_t half = window() / 2;
+        Json manifest =
+            start_of_manifest(Task::chromatin, {-half, window() - half}, split_rows_, tracks_.size());
+        manifest["target"] = word_of(target_choices, TargetKind::numbers);
+        manifest["parameters"] = {{"bin", options_.bin},
+                                  {"aggregate", word_of(aggregates, options_.aggregate)},
+                                  {"count", word_of(counted_choices, options_.reading.counted)},
+                                  {"shift", {options_.reading.begin_shift, options_.reading.end_shift}},
+                                  {"tracks", scales},
+                                  {"held_out", regions_.held_out()}};
+        manifest["inputs"] = inputs;
+        manifest["contigs"] = describe_contigs(reference());
+        manifest["files"] = file_checksums(folder_);
+        write_json(folder_ / manifest_name, manifest, Overwrite::refuse);
+    }
+
+    const TrackOptions& options_;
+    fs::path folder_;
+    std::vector<Track> tracks_;
+    BinRegions regions_;
+    std::vector<std::vector<std::int32_t>> row_of_bin_;  ///< by contig; -1: none
+    std::vector<Split> splits_;                          ///< of rows
+    std::int64_t rows_ = 0;
+    std::array<std::int64_t, 3> split_rows_{};
+};
+
+}  // namespace
+
+void TrackOptions::validate() const {
+    if (bin < 1) throw ConfigError("--bin must be at least 1");
+    if (window != 0 && window < bin) throw ConfigError("--window must be at least as long as --bin");
+    if (signals.empty()) throw ConfigError("--signal is needed: a sheet, or bigWig, bedGraph or BED files");
+}
+
+void build_tracks(const TrackOptions& options, const fs::path& folder) {
+    options.validate();
+    TracksBuilder(options, folder).build();
+}
+
+}  // namespace bigbird::examples

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coverage as a shell sees it: build-tracks, finetune, predict, evaluate.
+#include "cli/run_program.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/formats/json_file.hpp"
+
+using namespace bigbird;
+using namespace bigbird::testing;
+
+namespace {
+
+/// Bins of the yeast's contigs I and VI, of which VI is held out.
+struct Yeast {
+    TempDir folder;
+    std::string examples = (folder / "examples").string();
+
+    ProgramResult build(const std::vector<std::string>& more = {}) const {
+        std::vector<std::string> words{"build-tracks", "--signal",     test_data("tracks/tracks.tsv").string(),
+                                       "--reference",  reference(),    "--bin",
+                                       "200",          "--include",    "I",
+                                       "VI",           "--validation", "VI",
+                                       "--output",     examples};
+        words.insert(words.end(), more.begin(), more.end());
+        return run_program(words);
+    }
+    static std::string reference() { return test_data("genome/yeast.fa.gz").string(); }
+};
+
+void works(const std::vector<std::string>& words) {
+    const ProgramResult result = run_program(words);
+    DOCTEST_CAPTURE(result.err);
+    DOCTEST_REQUIRE(result.code == 0);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("tracks: from fragments and a bigWig to a model, its tracks and its figures") {
+    const Yeast yeast;
+    const ProgramResult built = yeast.build();
+    DOCTEST_CAPTURE(built.err);
+    DOCTEST_REQUIRE(built.code == 0);
+    DOCTEST_CHECK(built.err.find("2 tracks of 2501 bins of 200 bp: 1151 for training, 1350 for validation") !=
+                  std::string::npos);
+    const std::string network = (yeast.folder / "network").string(), ridge = (yeast.folder / "ridge").string();
+    works({"finetune", "--examples", yeast.examples, "--output", network, "--steps", "12", "--batch-size", "4",
+           "--device", "cpu", "--loss", "poisson-multinomial"});
+    works({"finetune", "--examples", yeast.examples, "--architecture", "kmer-ridge", "--output", ridge});
+    std::vector<std::string> evaluate{"evaluate", "--examples", yeast.examples, "--split", "validation", "--output",
+                                      (yeast.folder / "figures.json").string()};
+    for (const std::string& model : {ridge, network}) {
+        works({"predict", "--model", model, "--examples", yeast.examples, "--split", "validation", "--output",
+               model + ".tsv", "--device", "cpu"});
+        evaluate.insert(evaluate.end(), {"--scores", model + ".tsv"});
+    }
+    works(evaluate);
+    const Json figures = read_json(yeast.folder / "figures.json");
+    DOCTEST_CHECK(figures["rows"] == 1350);
+    DOCTEST_CHECK(figures["pearson"].get<double>() > 0.2);
+    DOCTEST_CHECK(figures["numbers"].size() == 2);
+    for (const char* name : {"spearman", "r2_log1p", "deviance", "pearson_units", "pearson_across"})
+        DOCTEST_CHECK(figures[name].is_number());
+    DOCTEST_CHECK(figures["others"][0]["name"] == "network");
+    // Values of other regions, in the units of the input, none below 0.
+    write_file(yeast.folder / "regions.bed", "I\t1000\t3000\nVI\t5100\t5900\n");
+    works({"predict", "--model", network, "--reference", Yeast::reference(), "--regions",
+           (yeast.folder / "regions.bed").string(), "--tile", "100", "--output",
+           (yeast.folder / "{label}.bedgraph").string(), "--device", "cpu"});
+    const std::string track = read_file(yeast.folder / "coverage.bedgraph");
+    DOCTEST_CHECK(track.find("VI\t5100\t") != std::string::npos);
+    DOCTEST_CHECK(track.find('-') == std::string::npos);
+}
+
+DOCTEST_TEST_CASE("tracks: what is wrong is said") {
+    const Yeast yeast;
+    const ProgramResult shift = yeast.build({"--shift", "4"});
+    DOCTEST_CHECK(shift.code != 0);
+    DOCTEST_CHECK(shift.err.find("--shift takes two numbers of bases, such as 4,-5, not '4'") != std::string::npos);
+    DOCTEST_REQUIRE(yeast.build().code == 0);
+    const ProgramResult other = run_program({"finetune", "--examples", yeast.examples, "--architecture", "deepsea",
+                                             "--output", (yeast.folder / "run").string()});
+    DOCTEST_CHECK(other.code != 0);
+    DOCTEST_CHECK(other.err.find("for coverage there are bigbird-bins and kmer-ridge") != std::string::npos);
+}

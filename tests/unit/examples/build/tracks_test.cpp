@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/examples/build/tracks.hpp"
+
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/examples/labelled_bins.hpp"
+
+#include <algorithm>
+#include <exception>
+
+using namespace bigbird;
+using namespace bigbird::examples;
+using bigbird::testing::TempDir;
+using bigbird::testing::test_data;
+using bigbird::testing::write_file;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Bins of 50 bases of the yeast's contigs I and VI; VI is held out.
+TrackOptions yeast(const std::vector<fs::path>& signals) {
+    TrackOptions options;
+    options.signals = signals;
+    options.references = {test_data("genome/yeast.fa.gz")};
+    options.bin = 50;
+    options.include = {"I", "VI"};
+    options.validation = {"VI"};
+    return options;
+}
+
+ExampleSet built(const TrackOptions& options, const fs::path& folder) {
+    fs::create_directory(folder);
+    build_tracks(options, folder);
+    return ExampleSet::load(folder);
+}
+
+/// What building a track of a genome of two contigs of 1,000 bases says; empty where it works.
+std::string failure(const std::string& name, const std::string& rows, const std::string& sheet = {}) {
+    const TempDir folder;
+    const fs::path fasta = folder / "two.fa", signal = folder / name;
+    std::string dna;
+    while (dna.size() < 1000)
+        dna += "ACGTTGCAAC";
+    write_file(fasta, ">a\n" + dna + "\n>b\n" + dna + "\n");
+    write_file(signal, rows);
+    TrackOptions options;
+    options.signals = {signal};
+    options.references = {fasta};
+    options.bin = 100;
+    options.validation = {"b"};
+    if (!sheet.empty()) {
+        write_file(folder / "sheet.tsv", sheet);
+        options.signals = {folder / "sheet.tsv"};
+    }
+    try {
+        built(options, folder / "out");
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return {};
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("tracks: numbers of bins are numpy's and pyBigWig's") {
+    const TempDir folder;
+    const Json oracle = read_json(test_data("tracks/numbers.json"));
+    const ExampleSet ends = built(yeast({test_data("tracks/yeast.bedpe.gz")}), folder / "ends");
+    const ExampleSet means = built(yeast({test_data("tracks/yeast.bw")}), folder / "means");
+    DOCTEST_CHECK(ends.target() == TargetKind::numbers);
+    DOCTEST_REQUIRE(ends.size() == means.size());
+    std::size_t compared = 0;
+    for (std::int64_t row = 0; row < ends.size(); ++row) {
+        const ExampleRow where = ends.row(row);
+        if (where.where.contig != "I") continue;
+        const auto bin = static_cast<std::size_t>(where.where.begin / 50);
+        DOCTEST_CHECK(ends.numbers(row)[0] == oracle["ends"][bin].get<float>());
+        DOCTEST_CHECK(means.numbers(row)[0] ==
+                      doctest::Approx(oracle["mean"][bin].get<double>()).epsilon(1e-5));
+        ++compared;
+    }
+    DOCTEST_CHECK(compared == oracle["ends"].size());
+    DOCTEST_CHECK(ends.label_table()[0].name == "yeast");
+}
+
+DOCTEST_TEST_CASE("tracks: a bedGraph gives what the bigWig gives, fragments their coverage") {
+    const TempDir folder;
+    TrackOptions options = yeast({test_data("tracks/yeast.bedgraph")});
+    options.include = {"I:1-20000"};
+    options.validation = {"I:15001-20000"};
+    const ExampleSet text = built(options, folder / "text");
+    options.signals = {test_data("tracks/yeast.bw")};
+    const ExampleSet binary = built(options, folder / "binary");
+    options.signals = {test_data("tracks/yeast.bedpe.gz")};
+    options.reading.counted = Counted::fragments;
+    const ExampleSet fragments = built(options, folder / "fragments");
+    DOCTEST_REQUIRE(text.size() == 400 - 8);  // eight windows of train reach into those of validation
+    for (std::int64_t row = 0; row < text.size(); ++row) {
+        DOCTEST_CHECK(text.numbers(row)[0] == doctest::Approx(binary.numbers(row)[0]));
+        DOCTEST_CHECK(text.numbers(row)[0] == doctest::Approx(fragments.numbers(row)[0]));
+    }
+    const LabelledBins bins = LabelledBins::load(folder / "text");
+    DOCTEST_CHECK(bins.has_numbers());
+    DOCTEST_CHECK(bins.stretches().size() == 2);
+    DOCTEST_CHECK(bins.numbers(7)[0] == text.numbers(7)[0]);
+}
+
+DOCTEST_TEST_CASE("tracks: a sheet scales and clips, and says how in the manifest") {
+    const TempDir folder;
+    write_file(folder / "plain.tsv", "path\tname\n" + test_data("tracks/yeast.bedpe.gz").string() +
+                                         "\tends\n" + test_data("tracks/yeast.bw").string() + "\tcoverage\n");
+    const ExampleSet plain = built(yeast({folder / "plain.tsv"}), folder / "plain");
+    const ExampleSet sheet = built(yeast({test_data("tracks/tracks.tsv")}), folder / "sheet");
+    constexpr double fragments = 13765;
+    float most = 0;
+    for (std::int64_t row = 0; row < plain.size(); ++row) {
+        const auto before = plain.numbers(row), after = sheet.numbers(row);
+        DOCTEST_CHECK(after[0] == doctest::Approx(1e6 * static_cast<double>(before[0]) / fragments));
+        DOCTEST_CHECK(after[1] == doctest::Approx(std::min(0.5 * static_cast<double>(before[1]), 20.0)));
+        most = std::max(most, after[1]);
+    }
+    DOCTEST_CHECK(most == 20);
+    DOCTEST_CHECK(sheet.manifest()["parameters"]["tracks"][0]["scale"] == "cpm");
+    DOCTEST_CHECK(sheet.label_table()[1].name == "coverage");
+}
+
+DOCTEST_TEST_CASE("tracks: what is no coverage is refused, with the line") {
+    DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\t1\na\t50\t150\t1\n").find("x.bedgraph:2: overlaps") !=
+                  std::string::npos);
+    DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\tnan\n").find("no finite number") != std::string::npos);
+    DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\t-1\n").find("negative") != std::string::npos);
+    DOCTEST_CHECK(failure("x.bedgraph", "b\t0\t100\t1\n").find("no signal on the bins of train") !=
+                  std::string::npos);
+    DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\n").find("x.bedgraph:1: is no row of a bedGraph") !=
+                  std::string::npos);
+    DOCTEST_CHECK(failure("x.bed", "c\t0\t100\nc\t5\t80\n").find("do not fit the reference") !=
+                  std::string::npos);
+    DOCTEST_CHECK(failure("x.bw", "no bigWig").find("is no bigWig") != std::string::npos);
+    DOCTEST_CHECK(failure("x.txt", "").find("does not say what signal it holds") != std::string::npos);
+    DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\t1\n", "name\tpath\tscale\nt\tx.bedgraph\tcpm\n")
+                      .find("cpm is for fragments") != std::string::npos);
+    DOCTEST_CHECK(failure("x.bedgraph", "a\t0\t100\t-1\n", "name\tpath\tscale\nt\tx.bedgraph\t-1\n").empty());
+}
+
+DOCTEST_TEST_CASE("tracks: a bigWig of shorter contigs is of another assembly") {
+    const TempDir folder;
+    TrackOptions options = yeast({test_data("tracks/yeast.bw")});
+    std::string dna(300000, 'A');
+    write_file(folder / "long.fa", ">chrI\n" + dna + "\n>chrVI\n" + dna + "\n");
+    options.references = {folder / "long.fa"};
+    options.include.clear();
+    options.validation = {"chrVI"};
+    const std::string message =
+        bigbird::testing::message_of<InputError>([&] { built(options, folder / "out"); });
+    DOCTEST_CHECK(message.find("is it of another assembly?") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("tracks: ends are shifted") {
+    const TempDir folder;
+    write_file(folder / "one.bed", "I\t100\t200\nVI\t100\t200\n");
+    TrackOptions options = yeast({folder / "one.bed"});
+    options.bin = 5;
+    options.reading.begin_shift = 4;
+    options.reading.end_shift = -5;
+    const ExampleSet set = built(options, folder / "out");
+    std::vector<std::int64_t> with;
+    for (std::int64_t row = 0; row < set.size(); ++row)
+        if (set.numbers(row)[0] > 0 && set.row(row).where.contig == "I")
+            with.push_back(set.row(row).where.begin);
+    DOCTEST_CHECK(with == std::vector<std::int64_t>{100, 190});  // bases 104 and 194
+}
