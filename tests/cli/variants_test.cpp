@@ -105,6 +105,44 @@ DOCTEST_TEST_CASE("variants: a pretrained model needs no head, and takes no labe
     DOCTEST_CHECK(contains(track.err, "a track needs scores of places"));
 }
 
+DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is refused") {
+    const Fixture fixture;
+    const std::vector<std::string> words{"--model",         fixture / "model", "--variants",
+                                         fixture / "v.vcf", "--skip-invalid",  "--output"};
+    const auto run = [&](const std::string& output, const std::vector<std::string>& more) {
+        std::vector<std::string> all = words;
+        all.push_back(output);
+        all.insert(all.end(), more.begin(), more.end());
+        return fixture.variants(all);
+    };
+    const auto result = run(fixture / "e.vcf", {"--output", fixture / "e.vcf.gz", "--top", "1"});
+    DOCTEST_CAPTURE(result.err);
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(fixture.has("e.vcf.gz.tbi"));
+    const std::string text = read_file(fixture / "e.vcf");
+    DOCTEST_CHECK(contains(text, "\n##bigbird-dna_model_sha256="));
+    DOCTEST_CHECK(contains(text, "\n##bigbird-dna_labels=the 1 of largest effect\n"));
+    DOCTEST_CHECK_FALSE(contains(text, fixture / ""));
+    DOCTEST_CHECK(contains(text, "\nchrc\t1001\ta\tA\tG,<DEL>\t.\t.\tBIGBIRD=G|label"));
+    DOCTEST_CHECK(contains(text, "|padded,<DEL>|.|.|.|.|symbolic;BIGBIRD_MAX="));
+    DOCTEST_CHECK(contains(text, "\nc\t1002\tb\tA\tG\t.\t.\tBIGBIRD=G|.|.|.|.|ref_mismatch;BIGBIRD_MAX=.\n"));
+    const auto shard = run(fixture / "part.vcf.gz", {"--shard", "1/2"});
+    DOCTEST_CHECK(shard.code == 2);
+    DOCTEST_CHECK(contains(shard.err, "merge does not put parts of a VCF or BCF together"));
+    const auto exists = run(fixture / "e.vcf.gz", {});
+    DOCTEST_CHECK(exists.code == 2);
+    const auto bcf = run(fixture / "e.bcf", {});
+    DOCTEST_CHECK(bcf.code == 3);
+    DOCTEST_CHECK(contains(bcf.err, "has a contig or field that the header lacks, which BCF cannot hold"));
+    DOCTEST_CHECK_FALSE(fixture.has("e.bcf"));
+    const auto itself = run(fixture / "v.vcf", {"--force"});
+    DOCTEST_CHECK(itself.code == 2);
+    const auto elsewhere = run_program({"embed", "--model", fixture / "model", "--sequences",
+                                        fixture / "genome.fa", "--output", fixture / "e2.vcf"});
+    DOCTEST_CHECK(elsewhere.code == 2);
+    DOCTEST_CHECK(contains(elsewhere.err, "only predict-variants writes VCF and BCF"));
+}
+
 DOCTEST_TEST_CASE("embed: vectors of rows and of FASTA records") {
     const Fixture fixture;
     write_file(fixture / "r.bed", "c\t0\t100\ta\n");

@@ -13,10 +13,9 @@ using task_models::VariantSpec;
 namespace {
 
 constexpr Examples examples{
-    {{"What each allele does to CTCF labels",
+    {{"The same VCF with effects on CTCF labels in INFO, for bcftools view -i 'BIGBIRD_MAX>1'",
       "bigbird-dna predict-variants --model chromatin/run --reference ../test_data/genome/22.fa.gz "
-      "--variants ../test_data/variants/1000g.chr22.vcf.gz --labels '*CTCF*' --write difference --output "
-      "variants.tsv.gz"},
+      "--variants ../test_data/variants/1000g.chr22.vcf.gz --labels '*CTCF*' --output effects.vcf.gz"},
      {"How likely a pretrained model finds each allele",
       "bigbird-dna predict-variants --model pretrained --reference ../test_data/genome/22.fa.gz --variants "
       "../test_data/variants/1000g.chr22.vcf.gz --output likelihoods.tsv.gz"}}};
@@ -55,6 +54,12 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
         .add_option("--write", spec->quantities,
                     "Of each label: scores of both alleles, alt - ref, and the difference of their log odds")
         ->type_name("LIST");
+    command
+        .add_option("--top", spec->top,
+                    "Labels per allele in VCF and BCF without --labels: those with the largest effects")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
+        ->type_name("N")
+        ->group("Output");
     command.add_option("--window", spec->window, "Bases about a variant that a pretrained model sees")
         ->check(CLI::Range(std::int64_t{1}, rows::longest_window))
         ->type_name("BP");
@@ -68,6 +73,7 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
                      "End at the first row that cannot be scored (REF is not the reference's base, symbolic "
                      "allele …) instead of marking it");
     add_min_score_option(command, spec->outputs.min_score);
+    spec->outputs.variants = true;
     add_score_outputs(command, spec->outputs);
     add_shard_option(command, spec->outputs.shard, "rows");
     add_compute_options(command, *spec);

@@ -7,6 +7,7 @@ void add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, const st
     std::string formats = ".tsv, .csv (each also .gz)";
     if (command.get_option_no_throw("--min-score") != nullptr) formats += ", .long.tsv";
     formats += ", .npy, .h5";
+    if (outputs.variants) formats += ", .vcf, .vcf.gz, .bcf (the input's records with effects in INFO)";
     if (outputs.tracks) formats += ", .bedgraph, .bw ({label} in the name: a file per label)";
     command
         .add_option("-o,--output", outputs.paths,

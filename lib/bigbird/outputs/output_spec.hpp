@@ -7,6 +7,7 @@
 //   .h5 .hdf5               HDF5
 //   .bedgraph[.gz] .bdg     one label along the genome; also .bedGraph
 //   .bw .bigwig             the same as bigWig; also .bigWig
+//   .vcf .vcf.gz .bcf       the records of variants with scores in INFO; predict-variants writes them itself
 // A track holds one label; for several its name holds {label}, the label with `_` for every character outside
 // A-Z a-z 0-9 . _ + -, or {index}, its number in the model.
 #pragma once
@@ -39,6 +40,7 @@ struct OutputSpec {
     std::optional<double> min_score{};         ///< of .long.tsv, which needs it
     Overlap overlap = Overlap::mean;           ///< of tracks
     bool tracks = true;                        ///< false: rows are no places of the genome
+    bool variants = false;                     ///< whether rows are alleles of a VCF's records
     Precision precision = Precision::float32;  ///< of .npy and HDF5
     bool many_rows = false;                    ///< as of Layout
     std::optional<Shard> shard{};              ///< a record stands beside each output then, for merge
@@ -49,7 +51,7 @@ struct OutputSpec {
 };
 
 /// What an output's ending says; "-" is a table.
-enum class Kind : std::uint8_t { table, csv, long_table, npy, hdf5, bedgraph, bigwig };
+enum class Kind : std::uint8_t { table, csv, long_table, npy, hdf5, bedgraph, bigwig, variants };
 std::optional<Kind> kind_of(const std::filesystem::path& path);
 std::string to_string(Kind kind);
 

@@ -68,6 +68,11 @@ void require_apart(const fs::path& path, const Layout& layout, std::span<const s
 void check_part(const OutputSpec& spec) {
     for (const fs::path& path : spec.paths) {
         if (path == "-") throw ConfigError("--shard writes a file; --output - cannot be merged");
+        if (kind_of(path) == Kind::variants) {
+            throw ConfigError(path.string() +
+                              ": merge does not put parts of a VCF or BCF together; write .tsv.gz with "
+                              "--shard, or score each contig's VCF and use bcftools concat");
+        }
     }
     for (const auto& [role, path] : spec.inputs) {
         require_readable(path);
@@ -116,7 +121,9 @@ std::optional<Kind> kind_of(const fs::path& path) {
                                   {".bedgraph", Kind::bedgraph, true},
                                   {".bdg", Kind::bedgraph, true},
                                   {".bw", Kind::bigwig},
-                                  {".bigwig", Kind::bigwig}};
+                                  {".bigwig", Kind::bigwig},
+                                  {".vcf", Kind::variants, true},
+                                  {".bcf", Kind::variants}};
     for (const Ending& ending : endings) {
         if (name.ends_with(ending.text)) return packed && !ending.may_be_packed ? std::nullopt : ending.kind;
     }
@@ -124,7 +131,8 @@ std::optional<Kind> kind_of(const fs::path& path) {
 }
 
 std::string to_string(Kind kind) {
-    constexpr const char* names[] = {"table", "csv", "long table", "npy", "hdf5", "bedgraph", "bigwig"};
+    constexpr const char* names[] = {"table", "csv",      "long table", "npy",
+                                     "hdf5",  "bedgraph", "bigwig",     "variants"};
     return names[static_cast<std::size_t>(kind)];
 }
 
@@ -149,11 +157,15 @@ void prepare_outputs(const OutputSpec& spec) {
         if (is_track(*kind) && !spec.tracks) {
             throw ConfigError(path.string() + ": a track needs scores of places; write .tsv, .npy or .h5");
         }
+        if (*kind == Kind::variants && !spec.variants) {
+            throw ConfigError(path.string() +
+                              ": only predict-variants writes VCF and BCF; write .tsv or .h5");
+        }
         if (path == "-") continue;
         if (*kind == Kind::npy) {
             for (const fs::path& part : npy_files(path))
                 prepare_output(part, spec.overwrite);
-        } else if (!names_tracks(path)) {
+        } else if (!names_tracks(path) && *kind != Kind::variants) {
             prepare_output(path, spec.overwrite);
         }
     }
@@ -177,6 +189,8 @@ Outputs::Outputs(const OutputSpec& spec, const Layout& layout, std::span<const s
                 break;
             case Kind::npy:
                 add(npy_sink(path, spec.overwrite, part), kind, path);
+                break;
+            case Kind::variants:
                 break;
             case Kind::hdf5:
                 add(hdf5_sink(path, spec.overwrite, part), kind, path);
@@ -236,9 +250,8 @@ void Outputs::end_segment() {
     }
 }
 
-void Outputs::commit() {
+void Outputs::commit(std::vector<PendingOutput*> pending) {
     end_segment();
-    std::vector<PendingOutput*> pending;
     for (const Output& output : outputs_)
         output.sink->finish(pending);
     if (!spec_.shard) {

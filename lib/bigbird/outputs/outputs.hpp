@@ -37,8 +37,9 @@ public:
     /// What follows is of this segment of the work (core/parts/segment_counter.hpp); without a shard it does
     /// nothing.
     void begin_segment(std::int64_t segment);
-    /// Puts all in place or none, with the record of each beside it where this is a part. Throws WriteError.
-    void commit();
+    /// Puts all in place or none, with the record of each beside it where this is a part, and what is
+    /// `pending` already. Throws WriteError.
+    void commit(std::vector<PendingOutput*> pending = {});
 
 private:
     struct Output {

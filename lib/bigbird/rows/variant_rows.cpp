@@ -32,6 +32,43 @@ bool agree(std::string_view reference, std::string_view given) {
                       [](char known, char base) { return known == base || known == 'N'; });
 }
 
+/// An allele in the place of `ref` at `position`.
+struct Edit {
+    std::int64_t position;
+    std::string ref, alt;
+};
+
+/// The same edit with as few bases as possible, at least one of each, as far to the left as possible: Tan and
+/// others (2015), as bcftools norm does it. Needs alleles that differ.
+void normalise_edit(Edit& edit, const genome::ReferenceGenome& reference, const std::string& contig) {
+    constexpr std::int64_t step = 100;
+    std::string left;  // bases in front of the edit
+    while (edit.ref.back() == edit.alt.back()) {
+        if (edit.ref.size() > 1 && edit.alt.size() > 1) {
+            edit.ref.pop_back();
+            edit.alt.pop_back();
+            continue;
+        }
+        if (edit.position == 0) break;
+        if (left.empty()) {
+            left = reference.fetch({contig, std::max<std::int64_t>(0, edit.position - step), edit.position});
+        }
+        const char before = left.back();
+        left.pop_back();
+        --edit.position;
+        for (std::string* allele : {&edit.ref, &edit.alt}) {
+            allele->insert(allele->begin(), before);
+            allele->pop_back();
+        }
+    }
+    std::size_t same = 0;
+    while (same + 1 < std::min(edit.ref.size(), edit.alt.size()) && edit.ref[same] == edit.alt[same])
+        ++same;
+    edit.position += static_cast<std::int64_t>(same);
+    edit.ref.erase(0, same);
+    edit.alt.erase(0, same);
+}
+
 std::string place_of(const VariantRow& row) {
     return "record " + std::to_string(row.record) + " (" + row.contig + ":" +
            std::to_string(row.position + 1) + " " + row.ref.substr(0, 20) + ">" + row.alt.substr(0, 20) + ")";
@@ -67,7 +104,7 @@ struct VariantRows::State {
     bool strict;
     const TssIndex* tss;
     BeginOf begin_of;
-    std::optional<genome::Variant> variant;  ///< whose alleles are handed out
+    std::shared_ptr<const genome::Variant> variant;  ///< whose alleles are handed out
     std::size_t next_alt = 0;
     std::int64_t rows = 0;
     std::map<RowStatus, std::int64_t> not_scored;
@@ -90,11 +127,16 @@ VariantRows::VariantRows(const std::filesystem::path& variants, const genome::Re
 
 VariantRows::~VariantRows() = default;
 
+std::shared_ptr<genome::VariantHeader> VariantRows::keep_records(std::span<const std::string> lines) {
+    return state_->reader.keep_records(lines);
+}
+
 std::optional<VariantRow> VariantRows::next() {
     if (!state_->variant) {
-        state_->variant = state_->reader.next();
+        auto variant = state_->reader.next();
+        if (!variant) return std::nullopt;
+        state_->variant = std::make_shared<const genome::Variant>(std::move(*variant));
         state_->next_alt = 0;
-        if (!state_->variant) return std::nullopt;
     }
     const genome::Variant& variant = *state_->variant;
     VariantRow row;
@@ -104,6 +146,7 @@ std::optional<VariantRow> VariantRows::next() {
     row.position = variant.position;
     row.record = variant.record;
     row.line = variant.line;
+    if (variant.whole) row.whole = state_->variant;
     row.n_fraction = std::numeric_limits<double>::quiet_NaN();
     if (variant.alts.empty()) {
         row.alt = ".";
@@ -123,22 +166,26 @@ void VariantRows::fill(VariantRow& row) const {
         return;
     }
     const genome::Contig& contig = state_->reference.contigs()[*index];
-    const std::int64_t end = row.position + std::ssize(row.ref);
-    if (row.position < 0 || end > contig.length) {
+    const std::int64_t end_of_ref = row.position + std::ssize(row.ref);
+    if (row.position < 0 || end_of_ref > contig.length) {
         row.status = RowStatus::past_end;
         return;
     }
     if (!is_scored(row.status)) return;
-    const std::string ref = normalised(row.ref), alt = normalised(row.alt);
-    const std::int64_t growth = std::ssize(alt) - std::ssize(ref);
-    genome::Interval window = genome::window_around({contig.name, row.position, end}, state_->window);
+    Edit edit{row.position, normalised(row.ref), normalised(row.alt)};
+    const bool fits = agree(state_->reference.fetch({contig.name, row.position, end_of_ref}), edit.ref);
+    if (fits && edit.ref != edit.alt) normalise_edit(edit, state_->reference, contig.name);
+    const auto& [position, ref, alt] = edit;
+    const std::int64_t growth = std::ssize(alt) - std::ssize(ref), end = position + std::ssize(ref);
+    row.substitution = ref.size() == 1 && alt.size() == 1;
+    genome::Interval window = genome::window_around({contig.name, position, end}, state_->window);
     if (state_->begin_of) {
-        window.begin = state_->begin_of(row.position);
+        window.begin = state_->begin_of(position);
         window.end = window.begin + state_->window;
     }
     const TssIndex::Site* site = nullptr;
     if (state_->tss != nullptr) {
-        site = state_->tss->nearest(*index, row.position, end);
+        site = state_->tss->nearest(*index, position, end);
         if (site == nullptr) {
             row.status = RowStatus::no_tss;
             return;
@@ -151,14 +198,14 @@ void VariantRows::fill(VariantRow& row) const {
     const std::int64_t more = std::max<std::int64_t>(-growth, 0), more_left = from_left ? more : 0;
     const std::string dna =
         state_->reference.fetch({contig.name, window.begin - more_left, window.end + (from_left ? 0 : more)});
-    row.offset = row.position - window.begin;
+    row.offset = position - window.begin;
     const auto length = static_cast<std::size_t>(state_->window);
     const auto at = static_cast<std::size_t>(row.offset + more_left);  // of REF in dna
     if (row.offset < 0 || static_cast<std::size_t>(row.offset) + std::max(ref.size(), alt.size()) > length) {
         row.status = RowStatus::too_long;
         return;
     }
-    if (!agree(std::string_view(dna).substr(at, ref.size()), ref)) {
+    if (!fits) {
         row.status = RowStatus::ref_mismatch;
         return;
     }

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace bigbird::rows {
@@ -26,11 +27,14 @@ struct VariantRow {
     /// `window` bases each, normalised. The reference's window is centred on REF (genome::window_around); the
     /// other begins at the same base, holds ALT in REF's place and reaches as far as its length allows. With
     /// TSSs it is that of the nearest TSS whose window holds REF, on its strand, and the TSS keeps its place
-    /// in both.
+    /// in both. POS, REF and ALT are here those that bcftools norm writes for this allele, so that windows do
+    /// not depend on how a variant is written.
     std::string ref_sequence, alt_sequence;
-    std::int64_t offset = 0;   ///< of the alleles in both, without TSSs
-    std::string tss = ".";     ///< the TSS's name
-    std::int64_t segment = 0;  ///< of a work in parts (core/parts)
+    std::int64_t offset = 0;                         ///< of the alleles in both, without TSSs
+    bool substitution = false;                       ///< whether one base is another one
+    std::string tss = ".";                           ///< the TSS's name
+    std::int64_t segment = 0;                        ///< of a work in parts (core/parts)
+    std::shared_ptr<const genome::Variant> whole{};  ///< the record, after keep_records()
 };
 
 /// Reads rows one by one: as many for a record as it has alternative alleles, at least one. With `strict` a
@@ -45,6 +49,8 @@ public:
                 std::int64_t window, bool strict, const TssIndex* tss = nullptr, BeginOf begin_of = {});
     ~VariantRows();
 
+    /// genome::VariantReader::keep_records().
+    std::shared_ptr<genome::VariantHeader> keep_records(std::span<const std::string> lines);
     /// The next row without sequences and with a status that needs none, or nothing at the end.
     std::optional<VariantRow> next();
     /// Compares REF, cuts the windows, sets status and n_fraction. Thread-safe.

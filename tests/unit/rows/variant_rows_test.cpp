@@ -124,6 +124,26 @@ DOCTEST_TEST_CASE("variant_rows: what cannot be scored is marked, counted, and w
     DOCTEST_CHECK(error.find(": record 2 (1:7 A>G) has another REF than the reference") != std::string::npos);
 }
 
+DOCTEST_TEST_CASE("variant_rows: windows and offsets do not depend on how a variant is written") {
+    const Small small;
+    // A C G T A C G T A C N N G G G G G T T T T T; what bcftools norm -f makes of each comes first.
+    for (const auto& [norm, others] : std::map<std::string, std::vector<std::string>>{
+             {"1\t12\t.\tNG\tN", {"1\t13\t.\tGG\tG", "1\t16\t.\tGG\tG", "1\t14\t.\tGGGGT\tGGGT"}},
+             {"1\t17\t.\tG\tA", {"1\t15\t.\tGGGTT\tGGATT", "1\t17\t.\tGTT\tATT"}},
+             {"1\t8\t.\tT\tTAC", {"1\t10\t.\tC\tCAC", "1\t9\t.\tA\tACA", "1\t8\t.\tTA\tTACA"}},
+             {"1\t1\t.\tACGT\tA", {"1\t1\t.\tACGTA\tAA"}}}) {
+        const VariantRow first = small.read(norm + "\t.\t.\t.\n").front();
+        for (const std::string& other : others) {
+            const VariantRow row = small.read(other + "\t.\t.\t.\n").front();
+            DOCTEST_CAPTURE(other);
+            DOCTEST_CHECK(row.ref_sequence == first.ref_sequence);
+            DOCTEST_CHECK(row.alt_sequence == first.alt_sequence);
+            DOCTEST_CHECK(row.offset == first.offset);
+            DOCTEST_CHECK(row.substitution == first.substitution);
+        }
+    }
+}
+
 DOCTEST_TEST_CASE(
     "variant_rows: N in the reference agrees with any base, and the allele stands in its place") {
     const Small small;

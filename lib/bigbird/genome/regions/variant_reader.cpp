@@ -23,12 +23,12 @@ namespace {
 struct CloseFile {
     void operator()(htsFile* file) const noexcept { hts_close(file); }
 };
-struct CloseHeader {
-    void operator()(bcf_hdr_t* header) const noexcept { bcf_hdr_destroy(header); }
-};
-struct CloseRecord {
-    void operator()(bcf1_t* record) const noexcept { bcf_destroy(record); }
-};
+
+/// The name that a line ##INFO=<ID=NAME,…> defines; empty where it is no such line.
+std::string info_of(const std::string& line) {
+    constexpr std::string_view start = "##INFO=<ID=";
+    return line.starts_with(start) ? line.substr(start.size(), line.find(',') - start.size()) : "";
+}
 
 /// What keeps the line just read from being a record; empty where it has the columns up to ALT, and a number
 /// in POS. htslib takes a line of four, and "nowhere" for 0 and "12x" for 12. It has ended the line's fields
@@ -57,9 +57,12 @@ std::string fault_of_line(const htsFile& file, int error) {
 struct VariantReader::State {
     std::filesystem::path path;
     std::unique_ptr<htsFile, CloseFile> file;
-    std::unique_ptr<bcf_hdr_t, CloseHeader> header;
-    std::unique_ptr<bcf1_t, CloseRecord> record;
+    std::shared_ptr<VariantHeader> header = std::make_shared<VariantHeader>();
+    std::shared_ptr<bcf1_t> record;
+    bool keeps_records = false;
     std::int64_t records = 0;
+
+    void new_record() { record = {bcf_init(), bcf_destroy}; }
 };
 
 VariantReader::VariantReader(std::filesystem::path path) : state_(new State) {
@@ -79,18 +82,34 @@ VariantReader::VariantReader(std::filesystem::path path) : state_(new State) {
         throw InputError("is truncated: its last block is missing; copy it again", state_->path);
     }
     errno = 0;
-    state_->header.reset(bcf_hdr_read(state_->file.get()));
-    if (!state_->header && errno == ENOMEM) throw std::bad_alloc();
-    if (!state_->header) detail::refuse_variant_header(state_->path);
-    state_->record.reset(bcf_init());
+    state_->header->header = {bcf_hdr_read(state_->file.get()), bcf_hdr_destroy};
+    if (!state_->header->header && errno == ENOMEM) throw std::bad_alloc();
+    if (!state_->header->header) detail::refuse_variant_header(state_->path);
+    state_->new_record();
 }
 
 VariantReader::~VariantReader() = default;
 VariantReader::VariantReader(VariantReader&&) noexcept = default;
 
+std::shared_ptr<VariantHeader> VariantReader::keep_records(std::span<const std::string> lines) {
+    state_->keeps_records = true;
+    bcf_hdr_t* const header = state_->header->header.get();
+    for (const std::string& line : lines) {
+        if (const std::string name = info_of(line); !name.empty())
+            bcf_hdr_remove(header, BCF_HL_INFO, name.c_str());
+        if (bcf_hdr_append(header, line.c_str()) != 0)
+            throw InputError("its header takes no further line (" + line + ")", state_->path);
+    }
+    if (bcf_hdr_sync(header) != 0) throw std::bad_alloc();
+    return state_->header;
+}
+
 std::optional<Variant> VariantReader::next() {
+    const std::scoped_lock locked(state_->header->lock);
+    if (state_->keeps_records) state_->new_record();
     bcf1_t* const record = state_->record.get();
-    const int result = bcf_read(state_->file.get(), state_->header.get(), record);
+    bcf_hdr_t* const header = state_->header->header.get();
+    const int result = bcf_read(state_->file.get(), header, record);
     if (result == -1) return std::nullopt;
     ++state_->records;
     // Contigs that the header lacks are fine: htslib adds them.
@@ -104,7 +123,7 @@ std::optional<Variant> VariantReader::next() {
             state_->path, line);
     }
     Variant variant;
-    variant.contig = bcf_seqname_safe(state_->header.get(), record);
+    variant.contig = bcf_seqname_safe(header, record);
     variant.position = record->pos;
     variant.id = record->d.id;
     variant.ref = record->d.allele[0];
@@ -117,6 +136,7 @@ std::optional<Variant> VariantReader::next() {
     }
     variant.record = state_->records;
     variant.line = line;
+    if (state_->keeps_records) variant.whole = state_->record;
     return variant;
 }
 

@@ -27,6 +27,7 @@ std::unique_ptr<PartRows> rows_of(const Part& part, Kind kind, const Layout& lay
             return hdf5_rows(part, layout);
         case Kind::bedgraph:
         case Kind::bigwig:
+        case Kind::variants:
             break;
     }
     return nullptr;

@@ -13,6 +13,7 @@
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
+#include "bigbird/task_models/score/variant_files.hpp"
 #include "bigbird/training/find_model.hpp"
 
 #include <algorithm>
@@ -35,10 +36,15 @@ public:
     virtual rows::VariantRows::BeginOf begin_of() const { return {}; }
     /// The window about a TSS; none where windows lie about the variants.
     virtual std::optional<rows::WindowBounds> about_tss() const { return std::nullopt; }
+    /// What each effect of a row is of.
+    virtual std::vector<std::string> labels() const = 0;
+    /// Of tables …
     virtual std::vector<outputs::Column> columns() const = 0;
+    /// … and their values.
+    virtual std::vector<float> values_of(const AlleleEffects& effects) const = 0;
     virtual rows::Provenance provenance() const = 0;
-    /// Values by row; none for rows without scores. May lower statuses to truncated.
-    virtual std::vector<std::vector<float>> score(std::span<rows::VariantRow> rows, int threads) = 0;
+    /// Effects by row; none for rows without scores. May lower statuses to truncated.
+    virtual std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) = 0;
     virtual std::optional<std::string> other_build(const genome::ReferenceGenome&) const {
         return std::nullopt;
     }
@@ -56,6 +62,12 @@ public:
     std::optional<rows::WindowBounds> about_tss() const override {
         return info().task == examples::Task::promoter ? std::optional(info().window) : std::nullopt;
     }
+    std::vector<std::string> labels() const override {
+        std::vector<std::string> names;
+        for (const std::size_t label : chosen_)
+            names.push_back(models().front().labels.column_name(label));
+        return names;
+    }
     std::vector<outputs::Column> columns() const override {
         std::vector<outputs::Column> columns;
         for (const outputs::Column& label : outputs::label_columns(models().front().labels, chosen_)) {
@@ -66,6 +78,15 @@ public:
             }
         }
         return columns;
+    }
+    std::vector<float> values_of(const AlleleEffects& effects) const override {
+        std::vector<float> values;
+        for (const AlleleEffect& effect : effects) {
+            const float all[] = {effect.ref, effect.alt, effect.difference, effect.log_odds};
+            for (const Quantity quantity : quantities_)
+                values.push_back(all[static_cast<std::size_t>(quantity)]);
+        }
+        return values;
     }
     rows::Provenance provenance() const override {
         rows::Provenance provenance{{"task", std::string(to_string(info().task))}};
@@ -79,16 +100,14 @@ public:
 
 protected:
     /// Of the probabilities of both alleles, a label each.
-    std::vector<float> values_of(std::span<const double> ref, std::span<const double> alt) const {
-        std::vector<float> values;
+    AlleleEffects effects_of(std::span<const double> ref, std::span<const double> alt) const {
+        AlleleEffects effects;
         for (const std::size_t label : chosen_) {
             const double r = ref[label], a = alt[label];
-            for (const Quantity quantity : quantities_) {
-                const double all[] = {r, a, a - r, log_odds(a) - log_odds(r)};
-                values.push_back(static_cast<float>(all[static_cast<std::size_t>(quantity)]));
-            }
+            effects.push_back({static_cast<float>(r), static_cast<float>(a), static_cast<float>(a - r),
+                               static_cast<float>(log_odds(a) - log_odds(r))});
         }
-        return values;
+        return effects;
     }
 
 private:
@@ -102,7 +121,7 @@ public:
     WindowVariants(Predictor predictor, const VariantSpec& spec)
         : TaskScorer(predictor.labels(), spec), predictor_(std::move(predictor)) {}
     std::span<const ModelFolder> models() const override { return predictor_.models(); }
-    std::vector<std::vector<float>> score(std::span<rows::VariantRow> rows, int threads) override {
+    std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) override {
         std::vector<std::string> sequences;
         std::vector<std::pair<std::size_t, std::size_t>> places(rows.size());  // of ref and alt
         for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -118,7 +137,7 @@ public:
         const Predictor::Encoded encoded = predictor_.encode(sequences, threads);
         const std::vector<double> scores = predictor_.score(encoded);
         const std::size_t labels = predictor_.labels().size();
-        std::vector<std::vector<float>> values(rows.size());
+        std::vector<AlleleEffects> effects(rows.size());
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (!rows::is_scored(rows[i].status)) continue;
             const auto [ref, alt] = places[i];
@@ -126,9 +145,9 @@ public:
                 rows[i].status = rows::RowStatus::truncated;
             }
             const std::span<const double> all(scores);
-            values[i] = values_of(all.subspan(ref * labels, labels), all.subspan(alt * labels, labels));
+            effects[i] = effects_of(all.subspan(ref * labels, labels), all.subspan(alt * labels, labels));
         }
-        return values;
+        return effects;
     }
 
 private:
@@ -149,34 +168,34 @@ public:
             return grid.begin_of(grid.window_of(position / grid.bin));
         };
     }
-    std::vector<std::vector<float>> score(std::span<rows::VariantRow> rows, int) override {
+    std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int) override {
         std::map<std::string_view, std::vector<std::size_t>> windows;  // rows by what the reference has
         for (std::size_t i = 0; i < rows.size(); ++i) {
             if (rows::is_scored(rows[i].status)) windows[rows[i].ref_sequence].push_back(i);
         }
-        std::vector<std::vector<float>> values(rows.size());
+        std::vector<AlleleEffects> effects(rows.size());
         for (const auto& [dna, members] : windows)
-            score(rows, members, std::string(dna), values);
-        return values;
+            score(rows, members, std::string(dna), effects);
+        return effects;
     }
 
 private:
     /// Rows with one window of the reference.
     void score(std::span<const rows::VariantRow> rows, std::span<const std::size_t> members,
-               const std::string& dna, std::vector<std::vector<float>>& values) const {
+               const std::string& dna, std::vector<AlleleEffects>& effects) const {
         stop_if_asked();
         const at::Tensor ref = models_.window(dna);  // (window_bins, labels)
         const auto labels = static_cast<std::size_t>(models_.labels());
         const auto put = [&](std::size_t row, const double* alt) {
             const double* const of_bin = ref.const_data_ptr<double>() + bin_of(rows[row]) * models_.labels();
-            values[row] = values_of({of_bin, labels}, {alt, labels});
+            effects[row] = effects_of({of_bin, labels}, {alt, labels});
         };
         std::vector<bins::Substitution> each;
         std::vector<std::int64_t> bins;
         std::vector<std::size_t> substituted;
         for (const std::size_t i : members) {
             const rows::VariantRow& row = rows[i];
-            if (row.ref.size() == 1 && row.alt.size() == 1) {
+            if (row.substitution) {
                 each.push_back(
                     {row.offset, bins::code_of(row.alt_sequence[static_cast<std::size_t>(row.offset)])});
                 bins.push_back(bin_of(row));
@@ -210,6 +229,11 @@ public:
     PretrainedScorer(MaskedScorer scorer, std::int64_t window, std::string sha256)
         : scorer_(std::move(scorer)), window_(window), sha256_(std::move(sha256)) {}
     std::int64_t window() const override { return window_; }
+    std::vector<std::string> labels() const override { return {"."}; }
+    std::vector<float> values_of(const AlleleEffects& effects) const override {
+        if (effects.empty()) return {};
+        return {effects[0].ref, effects[0].alt, effects[0].log_odds};
+    }
     std::vector<outputs::Column> columns() const override {
         std::vector<outputs::Column> columns;
         for (const char* name : {"log_likelihood_ref", "log_likelihood_alt", "log_odds"}) {
@@ -220,7 +244,7 @@ public:
     rows::Provenance provenance() const override {
         return {{"task", "masked tokens"}, {"model_sha256", sha256_}};
     }
-    std::vector<std::vector<float>> score(std::span<rows::VariantRow> rows, int threads) override {
+    std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) override {
         std::vector<AllelePair> pairs;
         std::vector<std::size_t> places;
         for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -229,14 +253,14 @@ public:
             places.push_back(i);
         }
         const auto scores = scorer_.score(pairs, threads);
-        std::vector<std::vector<float>> values(rows.size());
+        std::vector<AlleleEffects> effects(rows.size());
         for (std::size_t i = 0; i < places.size(); ++i) {
             // The same tokens: neither allele is likelier.
             const MaskedScore score = scores[i].value_or(MaskedScore{});
-            values[places[i]] = {static_cast<float>(score.ref), static_cast<float>(score.alt),
-                                 static_cast<float>(score.alt - score.ref)};
+            const auto odds = static_cast<float>(score.alt - score.ref);
+            effects[places[i]] = {{static_cast<float>(score.ref), static_cast<float>(score.alt), odds, odds}};
         }
-        return values;
+        return effects;
     }
 
 private:
@@ -320,6 +344,7 @@ outputs::OutputSpec output_spec(const VariantSpec& spec) {
     outputs.inputs = {{"variants", spec.variants}};
     if (!spec.tss.empty()) outputs.inputs.emplace_back("tss", spec.tss);
     outputs.options = {{"dtype", spec.dtype}, {"attention", spec.attention}};
+    outputs.variants = true;
     return outputs;
 }
 
@@ -357,6 +382,7 @@ VariantReport predict_variants(const VariantSpec& spec) {
     spec.validate();
     const auto start = std::chrono::steady_clock::now();
     outputs::prepare_outputs(output_spec(spec));
+    VariantFiles::prepare(spec);
     const int threads = resolve_threads(spec.threads);
     require_readable(spec.variants);
     const std::unique_ptr<genome::ReferenceGenome> reference = genome::open_references(spec.references);
@@ -367,7 +393,9 @@ VariantReport predict_variants(const VariantSpec& spec) {
     rows::VariantRows all(spec.variants, *reference, scorer->window(), spec.strict, tss ? &*tss : nullptr,
                           scorer->begin_of());
     VariantSource source(spec, all);
-    outputs::Outputs outputs(output_spec(spec), layout_of(*scorer, spec), {}, reference->contigs(), threads);
+    const outputs::Layout layout = layout_of(*scorer, spec);
+    VariantFiles files(spec, scorer->labels(), layout.provenance, all, threads);
+    outputs::Outputs outputs(output_spec(spec), layout, {}, reference->contigs(), threads);
     VariantReport report;  // the writing thread's
     Progress progress("Scoring", "variants", 0);
     const auto read = [&] {
@@ -378,21 +406,22 @@ VariantReport predict_variants(const VariantSpec& spec) {
     };
     std::int64_t scored = 0;
     const auto score = [&](VariantChunk& chunk) {
-        auto values = scorer->score(chunk.rows, threads);
+        auto effects = scorer->score(chunk.rows, threads);
         progress.update(scored += std::ssize(chunk.rows));
-        return values;
+        return effects;
     };
-    score_rows(read, score, [&](const VariantChunk& chunk, const std::vector<std::vector<float>>& values) {
+    score_rows(read, score, [&](const VariantChunk& chunk, const std::vector<AlleleEffects>& effects) {
         for (std::size_t i = 0; i < chunk.rows.size(); ++i) {
             outputs.begin_segment(chunk.rows[i].segment);
-            outputs.write(fields_of(chunk.rows[i], tss.has_value()), values[i]);
+            outputs.write(fields_of(chunk.rows[i], tss.has_value()), scorer->values_of(effects[i]));
+            files.write(chunk.rows[i], effects[i]);
             ++report.rows;
-            report.scored += values[i].empty() ? 0 : 1;
+            report.scored += effects[i].empty() ? 0 : 1;
         }
     });
     progress.finish();
     all.report(spec.outputs.shard.has_value(), spec.skip_invalid);
-    outputs.commit();
+    outputs.commit(files.finish());
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
 }

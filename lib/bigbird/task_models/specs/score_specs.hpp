@@ -103,6 +103,7 @@ struct VariantSpec : ComputeSpec {
     std::vector<std::filesystem::path> references;
     std::string labels;                                      ///< LabelTable::select; "": all
     std::string quantities = "ref,alt,difference,log-odds";  ///< parse_quantities
+    std::int64_t top = 10;           ///< labels of an allele in VCF and BCF, where `labels` chooses none
     std::int64_t window = 2000;      ///< bases that a pretrained model sees; a task model has its own
     std::optional<Strands> strands;  ///< none: average; of a promoter model none, since a TSS has its strand
     bool skip_invalid = false;       ///< write rows however many do not fit the reference

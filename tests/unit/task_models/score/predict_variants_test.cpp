@@ -232,3 +232,52 @@ DOCTEST_TEST_CASE("predict_variants: a promoter model sees the window of the nea
     DOCTEST_CHECK(message_of<ConfigError>([&] { task_models::predict_variants(spec); }) ==
                   "a promoter model scores variants in the windows of TSSs: give --tss BED");
 }
+
+DOCTEST_TEST_CASE(
+    "predict_variants: INFO of a VCF has the table's effects, of chosen labels or the largest") {
+    const Fixture fixture;
+    VariantSpec spec = fixture.spec(fixture.row(500, "<DEL>," + std::string(1, fixture.other(500)) + ",*") +
+                                    "c\t601\t.\t" + fixture.base(600) + "\t.\t.\t.\t.\n");
+    spec.outputs.paths.push_back(fixture / "effects.vcf");
+    spec.quantities = "ref,alt,log-odds";
+    spec.labels = "label2,label0";
+    const Rows table = fixture.run(spec);
+    const auto info = [&](std::size_t record) {
+        const Rows rows = read_rows(fixture / "effects.vcf", "##");
+        DOCTEST_REQUIRE(rows.size() == 3);
+        return rows[record][7];
+    };
+    const auto entry = [&](const std::string& label, std::size_t column) {
+        return std::string(1, fixture.other(500)) + "|" + label + "|" + table[2][column] + "|" +
+               table[2][column + 1] + "|" + table[2][column + 2] + "|ok";
+    };
+    DOCTEST_CHECK(info(1).starts_with("BIGBIRD=<DEL>|.|.|.|.|symbolic," + entry("label0", 7) + "," +
+                                      entry("label2", 10) + ",*|.|.|.|.|symbolic;BIGBIRD_MAX=.,"));
+    DOCTEST_CHECK(info(2) == "BIGBIRD=.|.|.|.|.|no_alt");
+    spec.labels = "";
+    spec.top = 1;
+    const Rows all = fixture.run(spec);
+    const std::string text = info(1), start = std::string(1, fixture.other(500)) + "|label";
+    double largest = 0;
+    for (const std::size_t column : {std::size_t{9}, std::size_t{12}, std::size_t{15}})
+        largest = std::max(largest, std::abs(std::stod(all[2][column])));
+    DOCTEST_CHECK(std::stod(text.substr(text.find("MAX=.,") + 6)) == doctest::Approx(largest).epsilon(1e-5));
+    DOCTEST_CHECK(text.find(start) == text.rfind(start));
+}
+
+DOCTEST_TEST_CASE("predict_variants: a variant has one score, however it is written") {
+    const Fixture fixture;
+    std::string four;
+    for (std::size_t i = 998; i < 1002; ++i)
+        four += fixture.base(i);
+    const std::string other(1, fixture.other(1000));
+    const std::string longer = four.substr(0, 2) + other + four.substr(3);
+    // The same substitution with neighbours; and the deletion of a base of a run from either of its ends.
+    VariantSpec spec =
+        fixture.spec(fixture.row(1000, other) + "c\t999\t.\t" + four + "\t" + longer + ",<DEL>\t.\t.\t.\n");
+    spec.models = {fixture / "model5"};
+    const Rows rows = fixture.run(spec);
+    DOCTEST_REQUIRE(rows.size() == 4);
+    for (std::size_t column = 5; column < rows[1].size(); ++column)
+        DOCTEST_CHECK(rows[1][column] == rows[2][column]);
+}

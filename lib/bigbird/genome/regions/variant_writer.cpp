@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/genome/regions/variant_writer.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
+
+#include <htslib/hts.h>
+#include <htslib/tbx.h>
+#include <htslib/vcf.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cmath>
+#include <set>
+
+namespace bigbird::genome {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t end_of_tbi = std::int64_t{1} << 29;
+constexpr int smallest_csi_bin = 14;  // as bcftools index has it
+
+struct CloseFile {
+    void operator()(htsFile* file) const noexcept { hts_close(file); }
+};
+
+fs::path index_path(const fs::path& path, bool csi) {
+    return path.string() + (csi ? ".csi" : ".tbi");
+}
+
+std::string name_of(const Variant& variant) {
+    return "record " + std::to_string(variant.record) + " (" + variant.contig + ":" +
+           std::to_string(variant.position + 1) + ")";
+}
+
+/// Whether an index can be made of the records so far.
+class Order {
+public:
+    void add(const Variant& variant) {
+        if (variant.contig != contig_) {
+            sorted_ = sorted_ && contigs_.insert(variant.contig).second;
+            contig_ = variant.contig;
+            last_ = -1;
+        }
+        sorted_ = sorted_ && variant.position >= last_;
+        last_ = variant.position;
+        end_ = std::max(end_, variant.position + std::ssize(variant.ref));
+    }
+    bool sorted() const { return sorted_; }
+    std::int64_t end() const { return end_; }
+
+private:
+    std::set<std::string> contigs_;
+    std::string contig_;
+    std::int64_t last_ = -1, end_ = 0;
+    bool sorted_ = true;
+};
+
+}  // namespace
+
+std::optional<VariantFormat> variant_format_of(const fs::path& path) {
+    std::string name = path.filename().string();
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+    if (name.ends_with(".vcf")) return VariantFormat::vcf;
+    if (name.ends_with(".bcf")) return VariantFormat::bcf;
+    if (name.ends_with(".vcf.gz") || name.ends_with(".vcf.bgz")) return VariantFormat::bgzipped_vcf;
+    return std::nullopt;
+}
+
+void set_info(const Variant& variant, VariantHeader& header, std::span<const VariantField> fields) {
+    const std::scoped_lock locked(header.lock);
+    bcf1_t* const record = variant.whole.get();
+    for (const VariantField& field : fields) {
+        std::vector<float> numbers = field.numbers;
+        for (float& number : numbers)
+            if (std::isnan(number)) bcf_float_set_missing(number);
+        const int result =
+            numbers.empty()
+                ? bcf_update_info_string(header.header.get(), record, field.name.c_str(), field.text.c_str())
+                : bcf_update_info_float(header.header.get(), record, field.name.c_str(), numbers.data(),
+                                        static_cast<int>(numbers.size()));
+        if (result < 0) {
+            throw InputError(name_of(variant) + " takes no further INFO field");
+        }
+    }
+}
+
+struct VariantWriter::State {
+    PendingOutput file;
+    Overwrite overwrite;
+    VariantFormat format;
+    std::shared_ptr<VariantHeader> header;
+    std::unique_ptr<htsFile, CloseFile> out{};
+    std::optional<PendingOutput> index{};
+    Order order{};
+
+    [[noreturn]] void fail() const {
+        throw WriteError(file.target().string() + ": writing failed: is the disk full?");
+    }
+    void require(bool fine) const {
+        if (!fine) fail();
+    }
+    void write_index() {
+        const bool bcf = format == VariantFormat::bcf;
+        for (const bool csi : {false, true})  // what an earlier file had would mislead
+            if (overwrite == Overwrite::allow) remove_quietly(index_path(file.target(), csi));
+        if (!order.sorted()) {
+            log_warning("{}: has no index, because its records are not sorted; sort it with bcftools sort",
+                        file.target().string());
+            return;
+        }
+        const bool csi = bcf || order.end() >= end_of_tbi;
+        const int bin = csi ? smallest_csi_bin : 0;
+        index.emplace(index_path(file.target(), csi), overwrite);
+        const char *const from = file.path().c_str(), *const to = index->path().c_str();
+        require((bcf ? bcf_index_build3(from, to, bin, 1)
+                     : tbx_index_build3(from, to, bin, 1, &tbx_conf_vcf)) == 0);
+    }
+};
+
+VariantWriter::VariantWriter(const fs::path& path, Overwrite overwrite, std::shared_ptr<VariantHeader> header,
+                             int threads)
+    : state_(new State{{path, overwrite}, overwrite, *variant_format_of(path), std::move(header)}) {
+    constexpr const char* modes[] = {"w", "wz", "wb"};
+    state_->out.reset(
+        hts_open(state_->file.path().c_str(), modes[static_cast<std::size_t>(state_->format)]));
+    if (!state_->out) throw_cannot_be_made(path, errno);
+    if (threads > 1 && state_->format != VariantFormat::vcf) hts_set_threads(state_->out.get(), threads);
+    const std::scoped_lock locked(state_->header->lock);
+    state_->require(bcf_hdr_write(state_->out.get(), state_->header->header.get()) == 0);
+}
+
+VariantWriter::~VariantWriter() = default;
+
+void VariantWriter::write(const Variant& variant) {
+    const std::scoped_lock locked(state_->header->lock);
+    bcf1_t* const record = variant.whole.get();
+    if (static_cast<int>(record->n_sample) != bcf_hdr_nsamples(state_->header->header.get())) {
+        throw InputError(name_of(variant) + " has no columns of the samples that the header names");
+    }
+    if ((record->errcode & (BCF_ERR_CTG_UNDEF | BCF_ERR_TAG_UNDEF)) != 0) {
+        if (state_->format == VariantFormat::bcf) {
+            throw InputError(name_of(variant) +
+                             " has a contig or field that the header lacks, which BCF cannot hold; write "
+                             ".vcf.gz, or complete the header with bcftools reheader");
+        }
+        record->errcode = 0;
+    }
+    state_->require(bcf_write(state_->out.get(), state_->header->header.get(), record) == 0);
+    state_->order.add(variant);
+}
+
+void VariantWriter::finish(std::vector<PendingOutput*>& pending) {
+    state_->require(hts_close(state_->out.release()) == 0);
+    if (state_->format != VariantFormat::vcf) state_->write_index();
+    pending.push_back(&state_->file);
+    if (state_->index) pending.push_back(&*state_->index);
+}
+
+void prepare_variant_output(const fs::path& path, Overwrite overwrite) {
+    prepare_output(path, overwrite);
+    const VariantFormat format = *variant_format_of(path);
+    if (format != VariantFormat::vcf) prepare_output(index_path(path, format == VariantFormat::bcf), overwrite);
+}
+
+}  // namespace bigbird::genome

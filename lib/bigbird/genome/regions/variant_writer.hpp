@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bigbird/core/files.hpp"
+#include "bigbird/genome/regions/variant_reader.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bigbird::genome {
+
+/// The file formats of variants, by a name's ending: .vcf, .vcf.gz (or .vcf.bgz), .bcf.
+enum class VariantFormat : std::uint8_t { vcf, bgzipped_vcf, bcf };
+std::optional<VariantFormat> variant_format_of(const std::filesystem::path& path);
+
+/// A value of INFO: a text or, where `numbers` is not empty, numbers, NaN for a missing one.
+struct VariantField {
+    std::string name, text;
+    std::vector<float> numbers{};
+};
+
+/// Puts fields, which the header defines, into a record's INFO in place of fields of the same names. Needs
+/// VariantReader::keep_records(). Throws InputError for a record that htslib cannot change.
+void set_info(const Variant& variant, VariantHeader& header, std::span<const VariantField> fields);
+
+/// Writes records as a reader gave them, atomically. A compressed file gets an index beside it: .tbi, or .csi
+/// of BCF and where a position lies past 2^29; none where records are not sorted. Not thread-safe.
+class VariantWriter {
+public:
+    /// Checks the name and writes the header, with `threads` to compress. Throws ConfigError, WriteError.
+    VariantWriter(const std::filesystem::path& path, Overwrite overwrite,
+                  std::shared_ptr<VariantHeader> header, int threads);
+    ~VariantWriter();
+
+    /// Throws WriteError; InputError for BCF where the header lacks a contig or field of the record.
+    void write(const Variant& variant);
+    /// Ends the files and adds them to `pending` for commit_together(). Warns of records that are not sorted.
+    /// Throws WriteError.
+    void finish(std::vector<PendingOutput*>& pending);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// Throws ConfigError where the file or an index of it exists and may not be replaced, or cannot be made.
+void prepare_variant_output(const std::filesystem::path& path, Overwrite overwrite);
+
+}  // namespace bigbird::genome

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/score/variant_files.hpp"
+
+#include "bigbird/outputs/output_spec.hpp"
+#include "bigbird/rows/text_fields.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string_view>
+
+namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<fs::path> paths_of(const VariantSpec& spec) {
+    std::vector<fs::path> paths;
+    std::ranges::copy_if(spec.outputs.paths, std::back_inserter(paths), [](const fs::path& path) {
+        return outputs::kind_of(path) == outputs::Kind::variants;
+    });
+    return paths;
+}
+
+/// As VCF 4.3 escapes characters in INFO, and `|`, which parts the fields of an entry.
+std::string escaped(std::string_view text) {
+    constexpr std::string_view digits = "0123456789ABCDEF";
+    std::string word;
+    for (const char letter : text) {
+        const auto code = static_cast<unsigned char>(letter);
+        if (code > ' ' && std::string_view("%;=,|").find(letter) == std::string_view::npos) {
+            word += letter;
+        } else {
+            word += {'%', digits[code / 16], digits[code % 16]};
+        }
+    }
+    return word;
+}
+
+void append_value(std::string& entry, float value) {
+    entry += '|';
+    if (std::isnan(value)) {
+        entry += '.';
+    } else {
+        rows::append_number(entry, value);
+    }
+}
+
+std::vector<std::string> header_lines(const VariantSpec& spec, const rows::Provenance& provenance) {
+    std::vector<std::string> lines{
+        "##INFO=<ID=BIGBIRD,Number=.,Type=String,Description=\"Effects of alleles by label: "
+        "ALLELE|LABEL|REF|ALT|LOGODDS|STATUS\">",
+        "##INFO=<ID=BIGBIRD_MAX,Number=A,Type=Float,Description=\"Largest absolute LOGODDS of any label\">"};
+    for (const auto& [key, value] : provenance)
+        lines.push_back("##" + (key.starts_with("bigbird") ? key : "bigbird-dna_" + key) + "=" + value);
+    lines.push_back("##bigbird-dna_labels=" +
+                    (spec.labels.empty() ? "the " + std::to_string(spec.top) + " of largest effect"
+                                         : spec.labels));
+    if (spec.dtype != "auto") lines.push_back("##bigbird-dna_dtype=" + spec.dtype);
+    return lines;
+}
+
+}  // namespace
+
+void VariantFiles::prepare(const VariantSpec& spec) {
+    for (const fs::path& path : paths_of(spec))
+        genome::prepare_variant_output(path, spec.outputs.overwrite);
+}
+
+VariantFiles::VariantFiles(const VariantSpec& spec, std::vector<std::string> labels,
+                           const rows::Provenance& provenance, rows::VariantRows& rows, int threads)
+    : labels_(std::move(labels)),
+      most_labels_(spec.labels.empty() ? static_cast<std::size_t>(spec.top) : labels_.size()) {
+    const std::vector<fs::path> paths = paths_of(spec);
+    if (paths.empty()) return;
+    std::ranges::transform(labels_, labels_.begin(), escaped);
+    header_ = rows.keep_records(header_lines(spec, provenance));
+    for (const fs::path& path : paths) {
+        writers_.push_back(
+            std::make_unique<genome::VariantWriter>(path, spec.outputs.overwrite, header_, threads));
+    }
+}
+
+void VariantFiles::add_entries(const rows::VariantRow& row, const AlleleEffects& effects) {
+    const auto start = [&](std::string_view label) {
+        if (!entries_.empty()) entries_ += ',';
+        (entries_ += escaped(row.alt) + "|").append(label);
+    };
+    const auto end = [&] { (entries_ += '|').append(to_string(row.status)); };
+    if (effects.empty()) {
+        start(".|.|.|.");
+        end();
+        return;
+    }
+    std::vector<std::size_t> order(effects.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (most_labels_ < order.size()) {
+        std::ranges::stable_sort(order, std::ranges::greater(),
+                                 [&](std::size_t i) { return std::abs(effects[i].log_odds); });
+        order.resize(most_labels_);
+    }
+    for (const std::size_t i : order) {
+        start(labels_[i]);
+        for (const float value : {effects[i].ref, effects[i].alt, effects[i].log_odds})
+            append_value(entries_, value);
+        end();
+    }
+}
+
+void VariantFiles::write(const rows::VariantRow& row, const AlleleEffects& effects) {
+    if (writers_.empty()) return;
+    if (row.whole != record_) end_record();
+    record_ = row.whole;
+    add_entries(row, effects);
+    float largest = effects.empty() ? std::numeric_limits<float>::quiet_NaN() : 0;
+    for (const AlleleEffect& effect : effects)
+        largest = std::max(largest, std::abs(effect.log_odds));
+    largest_.push_back(largest);
+}
+
+void VariantFiles::end_record() {
+    if (!record_) return;
+    std::vector<genome::VariantField> fields{{"BIGBIRD", entries_}};
+    if (!record_->alts.empty()) fields.push_back({"BIGBIRD_MAX", {}, largest_});
+    genome::set_info(*record_, *header_, fields);
+    for (const auto& writer : writers_)
+        writer->write(*record_);
+    entries_.clear();
+    largest_.clear();
+    record_.reset();
+}
+
+std::vector<PendingOutput*> VariantFiles::finish() {
+    end_record();
+    std::vector<PendingOutput*> pending;
+    for (const auto& writer : writers_)
+        writer->finish(pending);
+    return pending;
+}
+
+}  // namespace bigbird::task_models
