@@ -5,6 +5,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -34,7 +36,44 @@ at::Tensor attend_fully(const at::Tensor& query, const at::Tensor& key, const at
     return at::cat(contexts);
 }
 
+/// (batch, rows, hidden) of (batch, positions, hidden).
+at::Tensor rows_of(const at::Tensor& x, const at::Tensor& rows) {
+    return x.gather(1, rows.unsqueeze(2).expand({-1, -1, x.size(2)}));
+}
+
+/// The angles of positions, (batch, rows) int64, as (batch, 1, rows, head_dim / 2).
+model::RotaryTable angles_at(const model::RotaryTable& table, const at::Tensor& rows) {
+    const auto of = [&](const at::Tensor& angles) {
+        return angles.index_select(0, rows.flatten()).view({rows.size(0), 1, rows.size(1), -1});
+    };
+    return {of(table.cosine), of(table.sine)};
+}
+
+/// What `compute` makes of a few rows at a time, whose results then depend on no other row (layers.hpp).
+/// x: (batch, rows, …), as all that it gives.
+template <typename Compute>
+at::Tensor by_few_rows(const at::Tensor& x, const Compute& compute) {
+    constexpr std::int64_t few = 64;
+    std::vector<at::Tensor> all;
+    const std::int64_t rows = x.size(0) * x.size(1);
+    for (std::int64_t i = 0; i < rows; i += few)
+        all.push_back(compute(i, std::min(few, rows - i)));
+    return at::cat(all).view({x.size(0), x.size(1), -1});
+}
+
+at::Tensor of_few_rows(const model::Linear& linear, const at::Tensor& x) {
+    const at::Tensor flat = x.flatten(0, 1);
+    return by_few_rows(
+        x, [&](std::int64_t i, std::int64_t few) { return linear.ptr()->forward(flat.narrow(0, i, few)); });
+}
+
 }  // namespace
+
+at::Tensor ChangedPositions::put(const at::Tensor& window, const at::Tensor& rows) const {
+    return window.expand({rows.size(0), -1, -1})
+        .clone(at::MemoryFormat::Contiguous)
+        .scatter_(1, indices.unsqueeze(2).expand({-1, -1, rows.size(2)}), rows.to(window.scalar_type()));
+}
 
 EncoderLayerImpl::EncoderLayerImpl(const BinsConfig& config, int layer,
                                    std::shared_ptr<attention::LayoutCache> layouts)
@@ -99,6 +138,90 @@ at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const Pass& pass) const
         context = attention::sparse_attention(query, key, value, pass.mask, *layout, pass.backend);
     }
     return attention_output_->forward(context.transpose(1, 2).reshape({batch, positions, hidden}));
+}
+
+Projections EncoderLayerImpl::projected(const at::Tensor& normed, const model::RotaryTable& rotary,
+                                        bool few) const {
+    const auto of = [&](const model::Linear& linear) {
+        return few ? of_few_rows(linear, normed) : linear.ptr()->forward(normed);
+    };
+    const auto turned = [&](const at::Tensor& y) {
+        if (!rotary.cosine.defined()) return y;
+        const at::Tensor by_head = y.view({y.size(0), y.size(1), heads_, -1}).transpose(1, 2);
+        return model::rotate(by_head, rotary).transpose(1, 2).reshape(y.sizes());
+    };
+    return {turned(of(query_)), turned(of(key_)), of(value_)};
+}
+
+Projections EncoderLayerImpl::project(const at::Tensor& window, const Pass& pass) const {
+    if (!query_) return {};
+    return projected(norm_first_ ? mixing_norm_->forward(window) : window, pass.rotary, false);
+}
+
+at::Tensor EncoderLayerImpl::context_of(const Projections& of, const Pass& pass) const {
+    const auto by_head = [&](const at::Tensor& y) {
+        return y.view({y.size(0), y.size(1), heads_, -1}).transpose(1, 2);
+    };
+    const at::Tensor query = by_head(of.query), key = by_head(of.key), value = by_head(of.value);
+    const at::Tensor context =
+        pass.blocks == 0 ? attend_fully(query, key, value, pass.mask)
+                         : attention::sparse_attention(
+                               query, key, value, pass.mask,
+                               *layouts_->get(pass.blocks, layer_, query.device(), false), pass.backend);
+    return context.transpose(1, 2).reshape(of.query.sizes());
+}
+
+at::Tensor EncoderLayerImpl::context_at(const at::Tensor& normed, const at::Tensor& rows,
+                                        const Pass& pass) const {
+    if (pass.blocks > 0 && !layouts_->get(pass.blocks, layer_, normed.device(), false)->full)
+        return rows_of(context_of(projected(normed, pass.rotary, false), pass), rows);
+    const auto by_head = [&](const at::Tensor& y) {
+        return y.view({y.size(0), y.size(1), heads_, -1}).transpose(1, 2);
+    };
+    at::Tensor query = by_head(of_few_rows(query_, rows_of(normed, rows))),
+               key = by_head(key_->forward(normed));
+    if (pass.rotary.cosine.defined()) {
+        query = model::rotate(query, angles_at(pass.rotary, rows));
+        key = model::rotate(key, pass.rotary);
+    }
+    const double scale = 1 / std::sqrt(static_cast<double>(query.size(3)));
+    const at::Tensor weights = at::softmax(at::matmul(query * scale, key.transpose(2, 3)), -1);
+    return at::matmul(weights, by_head(value_->forward(normed)))
+        .transpose(1, 2)
+        .reshape({rows.size(0), rows.size(1), normed.size(2)});
+}
+
+at::Tensor EncoderLayerImpl::add_up(const at::Tensor& x, const at::Tensor& mixed) const {
+    if (norm_first_) {
+        const at::Tensor y = x + mixed;
+        return y + feed_forward(feed_forward_norm_->forward(y));
+    }
+    const at::Tensor y = mixing_norm_->forward(x + mixed);
+    return feed_forward_norm_->forward(y + feed_forward(y));
+}
+
+at::Tensor EncoderLayerImpl::forward_changed(const at::Tensor& x, const ChangedPositions& changed,
+                                             const Projections& window, const Pass& pass) const {
+    if (!query_) return forward(x, pass);
+    model::RotaryTable rotary;
+    if (pass.rotary.cosine.defined()) rotary = angles_at(pass.rotary, changed.indices);
+    const Projections rows =
+        projected(norm_first_ ? mixing_norm_->forward(changed.values) : changed.values, rotary, true);
+    const at::Tensor context =
+        context_of({changed.put(window.query, rows.query), changed.put(window.key, rows.key),
+                    changed.put(window.value, rows.value)},
+                   pass);
+    return add_up(x, attention_output_->forward(context));
+}
+
+at::Tensor EncoderLayerImpl::forward_at(const at::Tensor& x, const at::Tensor& rows, const Pass& pass) const {
+    const at::Tensor normed = norm_first_ ? mixing_norm_->forward(x) : x, chosen = rows_of(x, rows),
+                     mixed = query_ ? of_few_rows(attention_output_, context_at(normed, rows, pass))
+                                    : rows_of(mix(normed, pass), rows);
+    const at::Tensor flat = chosen.flatten(0, 1), more = mixed.flatten(0, 1);
+    return by_few_rows(chosen, [&](std::int64_t i, std::int64_t few) {
+        return add_up(flat.narrow(0, i, few), more.narrow(0, i, few));
+    });
 }
 
 at::Tensor EncoderLayerImpl::feed_forward(const at::Tensor& x) const {

@@ -25,12 +25,38 @@ struct Pass {
     int blocks = 0;  ///< whole blocks of positions; 0: every position attends all, however many there are
 };
 
+/// What attention reads of windows, (batch, positions, hidden), turned by rotary positions.
+struct Projections {
+    at::Tensor query, key, value;
+};
+
+/// Windows that differ from one in a few positions.
+struct ChangedPositions {
+    at::Tensor values;   ///< (batch, changed, hidden)
+    at::Tensor indices;  ///< (batch, changed) int64
+    /// Copies of a window's (1, positions, hidden) with `rows`, (batch, changed, hidden), in their places.
+    at::Tensor put(const at::Tensor& window, const at::Tensor& rows) const;
+};
+
 class EncoderLayerImpl : public torch::nn::Module {
 public:
     EncoderLayerImpl(const BinsConfig& config, int layer, std::shared_ptr<attention::LayoutCache> layouts);
     at::Tensor forward(const at::Tensor& x, const Pass& pass) const;
+    /// forward() in evaluation mode where little changes or is wanted. Of a window that is kept …
+    Projections project(const at::Tensor& window, const Pass& pass) const;
+    /// … and of x, which differs from it in `changed`; without attention it is forward().
+    at::Tensor forward_changed(const at::Tensor& x, const ChangedPositions& changed,
+                               const Projections& window, const Pass& pass) const;
+    /// The rows of forward(x) at `rows`, (batch, rows) int64: (batch, rows, hidden).
+    at::Tensor forward_at(const at::Tensor& x, const at::Tensor& rows, const Pass& pass) const;
 
 private:
+    Projections projected(const at::Tensor& normed, const model::RotaryTable& rotary, bool few) const;
+    at::Tensor context_of(const Projections& projections, const Pass& pass) const;
+    at::Tensor context_at(const at::Tensor& normed, const at::Tensor& rows, const Pass& pass) const;
+    /// What follows attention and its output, or a convolution.
+    at::Tensor add_up(const at::Tensor& x, const at::Tensor& mixed) const;
+
     /// Attention, or the convolution that stands for it.
     at::Tensor mix(const at::Tensor& x, const Pass& pass) const;
     at::Tensor attend(const at::Tensor& x, const Pass& pass) const;

@@ -66,28 +66,54 @@ at::Tensor BinsNetworkImpl::forward(const at::Tensor& bases, const model::Dropou
 
 at::Tensor BinsNetworkImpl::features(const at::Tensor& bases, const model::DropoutKey& key) {
     BIGBIRD_EXPECTS(bases.size(1) == config_.window_bases(), "a window of another length");
-    return encode(stem(bases, config_.bin), key);
+    return encode(stem_->forward(bases), key);
 }
 
-at::Tensor BinsNetworkImpl::encode(const StemOutput& stem, const model::DropoutKey& key) {
-    at::Tensor x = stem.positions;  // (batch, positions, hidden)
-    const at::Tensor& sites = stem.sites;
-    const std::int64_t batch = x.size(0), positions = config_.window_positions();
+Pass BinsNetworkImpl::pass_of(const at::Tensor& x, const model::DropoutKey& key) {
+    const std::int64_t positions = config_.window_positions();
     if (config_.positions == model::Positions::rotary && !rotary_.cosine.defined()) {
         rotary_ = model::rotary_table(
             positions, config_.encoder.hidden_size / config_.encoder.num_attention_heads, x.device());
     }
-    const Pass pass{.mask = at::ones({batch, positions}, x.options().dtype(at::kBool)),
-                    .rotary = rotary_,
-                    .key = key,
-                    .backend = backend_,
-                    .blocks = static_cast<int>(positions / config_.encoder.pattern.block_size)};
+    return {.mask = at::ones({x.size(0), positions}, x.options().dtype(at::kBool)),
+            .rotary = rotary_,
+            .key = key,
+            .backend = backend_,
+            .blocks = static_cast<int>(positions / config_.encoder.pattern.block_size)};
+}
+
+at::Tensor BinsNetworkImpl::means_of(const at::Tensor& x) const {
+    const at::Tensor y = norm_ ? norm_->forward(x) : x;
+    const std::int64_t positions = config_.window_positions() / config_.window_bins;
+    return y.to(at::kFloat).view({y.size(0), y.size(1) / positions, positions, y.size(2)}).mean(2);
+}
+
+at::Tensor BinsNetworkImpl::encode(const StemOutput& stem, const model::DropoutKey& key) {
+    at::Tensor x = stem.positions;  // (batch, positions, hidden)
+    const Pass pass = pass_of(x, key);
     for (const EncoderLayer& layer : layers_)
         x = layer->forward(x, pass);
-    if (norm_) x = norm_->forward(x);
-    const std::int64_t bins = config_.window_bins;
-    const at::Tensor means = x.to(at::kFloat).view({batch, bins, positions / bins, x.size(2)}).mean(2);
-    return sites.defined() ? at::cat({means, sites.to(at::kFloat)}, 2) : means;
+    const at::Tensor means = means_of(x);
+    return stem.sites.defined() ? at::cat({means, stem.sites.to(at::kFloat)}, 2) : means;
+}
+
+Projections BinsNetworkImpl::project(const at::Tensor& window) {
+    return layers_.size() > 1 ? layers_.front()->project(window, pass_of(window, {})) : Projections();
+}
+
+at::Tensor BinsNetworkImpl::encode_changed(const at::Tensor& window, const Projections& projections,
+                                           const ChangedPositions& changed, const at::Tensor& bins) {
+    BIGBIRD_EXPECTS(!is_training(), "evaluation mode");
+    at::Tensor x = changed.put(window, changed.values);
+    const Pass pass = pass_of(x, {});
+    for (std::size_t i = 0; i + 1 < layers_.size(); ++i) {
+        x = i == 0 ? layers_[i]->forward_changed(x, changed, projections, pass)
+                   : layers_[i]->forward(x, pass);
+    }
+    const std::int64_t positions = config_.window_positions() / config_.window_bins;
+    const at::Tensor rows =
+        (bins.unsqueeze(2) * positions + at::arange(positions, bins.options())).flatten(1);
+    return means_of(layers_.back()->forward_at(x, rows, pass));
 }
 
 at::Tensor BinsNetworkImpl::predict(const at::Tensor& features, const model::DropoutKey& key) {

@@ -25,10 +25,16 @@ public:
     /// forward() in two: (batch, window_bins, hidden + motif_filters) float32, the means over each bin's
     /// positions and its best sites (own_motifs.hpp) …
     at::Tensor features(const at::Tensor& bases, const model::DropoutKey& key = {});
-    /// features() in two: what the stem makes of bases, whole bins of them or of `bin` bases …
-    StemOutput stem(const at::Tensor& bases, std::int64_t bin) const { return stem_->forward(bases, bin); }
+    /// features() in two: the stem …
+    Stem stem() const { return stem_; }
     /// … and the encoder of a window's positions, with the best sites of its bins.
     at::Tensor encode(const StemOutput& stem, const model::DropoutKey& key = {});
+    /// What encode_changed() needs of a window's positions, (1, positions, hidden).
+    Projections project(const at::Tensor& window);
+    /// The encoder's part of features(), in evaluation mode, of windows that differ from one in a few
+    /// positions, at chosen bins, (batch, bins) int64: (batch, bins, hidden).
+    at::Tensor encode_changed(const at::Tensor& window, const Projections& projections,
+                              const ChangedPositions& changed, const at::Tensor& bins);
     /// … and their logits.
     at::Tensor predict(const at::Tensor& features, const model::DropoutKey& key = {});
 
@@ -43,6 +49,10 @@ public:
     void set_attention_backend(attention::Backend backend) { backend_ = backend; }
 
 private:
+    Pass pass_of(const at::Tensor& x, const model::DropoutKey& key);
+    /// The mean over each bin's positions, (batch, bins x positions of a bin, hidden), as float32.
+    at::Tensor means_of(const at::Tensor& x) const;
+
     BinsConfig config_;
     std::int64_t labels_;
     attention::Backend backend_ = attention::Backend::automatic;

@@ -41,24 +41,34 @@ StemImpl::StemImpl(const BinsConfig& config)
     }
 }
 
-StemOutput StemImpl::forward(const at::Tensor& bases, std::int64_t bin) const {
+StemOutput StemImpl::first(const at::Tensor& bases, std::int64_t bin) const {
     const Layers& start = stages_.front();
-    auto [x, sites] = first_stage(bases, {.weight = start.weight,
-                                          .bias = start.bias,
-                                          .sharpness = start.sharpness,
-                                          .pool = start.pool,
-                                          .both_strands = both_strands_,
-                                          .motif_filters = motif_filters_,
-                                          .bin = bin});
-    for (std::size_t i = 1; i < stages_.size(); ++i) {
-        const Layers& stage = stages_[i];
-        x = later_stage(x, {.norm = stage.norm->weight,
-                            .norm_bias = stage.norm->bias,
-                            .epsilon = stage.norm->epsilon(),
-                            .weight = stage.weight,
-                            .bias = stage.bias});
-        if (stage.pool > 1) x = softmax_pool(x, stage.sharpness, stage.pool);
-    }
+    return first_stage(bases, {.weight = start.weight,
+                               .bias = start.bias,
+                               .sharpness = start.sharpness,
+                               .pool = start.pool,
+                               .both_strands = both_strands_,
+                               .motif_filters = motif_filters_,
+                               .bin = bin});
+}
+
+at::Tensor StemImpl::convolved(std::size_t i, const at::Tensor& x) const {
+    const Layers& stage = stages_[i];
+    return later_stage(x, {.norm = stage.norm->weight,
+                           .norm_bias = stage.norm->bias,
+                           .epsilon = stage.norm->epsilon(),
+                           .weight = stage.weight,
+                           .bias = stage.bias});
+}
+
+at::Tensor StemImpl::pooled(std::size_t i, const at::Tensor& x) const {
+    return stages_[i].pool > 1 ? softmax_pool(x, stages_[i].sharpness, stages_[i].pool) : x;
+}
+
+StemOutput StemImpl::forward(const at::Tensor& bases, std::int64_t bin) const {
+    auto [x, sites] = first(bases, bin);
+    for (std::size_t i = 1; i < stages_.size(); ++i)
+        x = pooled(i, convolved(i, x));
     return {x, sites};
 }
 

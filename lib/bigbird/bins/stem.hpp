@@ -23,6 +23,11 @@ public:
     StemOutput forward(const at::Tensor& bases) const { return forward(bases, bin_); }
     /// The same with bins of another size.
     StemOutput forward(const at::Tensor& bases, std::int64_t bin) const;
+    /// forward() stage by stage: the first …
+    StemOutput first(const at::Tensor& bases, std::int64_t bin) const;
+    /// … and what stage `i` > 0 makes of (batch, length, channels), before it is pooled, and pooled.
+    at::Tensor convolved(std::size_t i, const at::Tensor& x) const;
+    at::Tensor pooled(std::size_t i, const at::Tensor& x) const;
     /// (channels, 4, width) of the first stage.
     at::Tensor first_filters() const { return stages_.front().weight; }
 

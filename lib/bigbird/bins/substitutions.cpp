@@ -12,101 +12,63 @@ namespace bigbird::bins {
 
 namespace {
 
-/// (substitutions, length) codes of window[begins[i], begins[i] + length), substitution i done.
-at::Tensor changed_slices(const at::Tensor& window, std::span<const Substitution> each,
-                          std::span<const std::int64_t> begins, std::int64_t length) {
-    const at::Tensor from = window.to(at::kCPU).contiguous();
-    at::Tensor slices = at::empty({std::ssize(each), length}, at::kByte);
-    const auto* const codes = from.const_data_ptr<std::uint8_t>();
-    auto* out = slices.mutable_data_ptr<std::uint8_t>();
-    for (std::size_t i = 0; i < each.size(); ++i, out += length) {
-        std::copy_n(codes + begins[i], length, out);
-        out[each[i].at - begins[i]] = each[i].code;
-    }
-    return slices.to(window.device());
-}
-
-/// Copies rows [from_of[i], from_of[i] + count) of slices[i] to rows [to_of[i], …) of each copy of `whole`.
-at::Tensor with_rows(const at::Tensor& whole, const at::Tensor& slices, const at::Tensor& from,
-                     const at::Tensor& to) {
-    const std::int64_t copies = slices.size(0), width = whole.size(2);
-    at::Tensor all = whole.expand({copies, -1, -1}).reshape({copies * whole.size(1), width});
-    all.index_copy_(0, to, slices.reshape({-1, width}).index_select(0, from).to(all.scalar_type()));
-    return all.view({copies, whole.size(1), width});
-}
+constexpr std::int64_t stems_together = 256;
+/// Positions that go through the encoder together, at least two windows of them: little to fill up where
+/// there are few substitutions, and what is held between layers stays in a processor's cache.
+constexpr std::int64_t positions_together = 256, fewest_together = 2;
 
 }  // namespace
 
-StemReach::StemReach(const BinsConfig& config) : stages(config.stages) {
-    const std::int64_t bases = config.position_bases();
-    for (std::int64_t at = 0; at < bases; ++at) {
-        const auto [first, last] = changed_by(at);
-        changed = std::max(changed, last - first + 1);
-    }
-    std::int64_t before = 0;  // bases in front of a position that it is computed from
-    for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage)
-        before = before * stage->pool + stage->width / 2;
-    halo = (before + bases - 1) / bases;
-}
-
-std::pair<std::int64_t, std::int64_t> StemReach::changed_by(std::int64_t at) const {
-    const auto pooled = [](std::int64_t place, std::int64_t pool) {
-        return place >= 0 ? place / pool : (place + 1) / pool - 1;
-    };
-    std::int64_t first = at, last = at;
-    for (const Stage& stage : stages) {
-        first = pooled(first - stage.width / 2, stage.pool);
-        last = pooled(last + stage.width / 2, stage.pool);
-    }
-    return {first, last};
-}
-
 SubstitutedWindow::SubstitutedWindow(BinsNetwork network, const at::Tensor& window)
     : network_(std::move(network)),
-      reach_(network_->config()),
-      window_(window),
-      stem_(network_->stem(window.unsqueeze(0), network_->config().position_bases())) {
+      stem_(network_->stem(), network_->config(), window),
+      whole_(stem_.whole()),
+      projections_(network_->project(whole_.positions)) {
     BIGBIRD_EXPECTS(window.size(0) == network_->config().window_bases(), "a window of another length");
 }
 
-at::Tensor SubstitutedWindow::features(std::span<const Substitution> each) const {
-    const BinsConfig& config = network_->config();
-    const std::int64_t positions = config.window_positions(), bases = config.position_bases(),
-                       length = std::min(reach_.changed + 2 * reach_.halo, positions),
-                       changed = std::min(reach_.changed, positions);
-    std::vector<std::int64_t> begins, from, to;
-    for (std::size_t i = 0; i < each.size(); ++i) {
-        const std::int64_t first =
-            std::clamp<std::int64_t>(reach_.changed_by(each[i].at).first, 0, positions - changed);
-        const std::int64_t begin = std::clamp<std::int64_t>(first - reach_.halo, 0, positions - length);
-        begins.push_back(begin * bases);
-        for (std::int64_t j = 0; j < changed; ++j) {
-            from.push_back(static_cast<std::int64_t>(i) * length + first - begin + j);
-            to.push_back(static_cast<std::int64_t>(i) * positions + first + j);
+at::Tensor SubstitutedWindow::features() const {
+    return network_.ptr()->encode(whole_);
+}
+
+at::Tensor SubstitutedWindow::features(std::span<const Substitution> each, const at::Tensor& bins) const {
+    std::vector<at::Tensor> all;
+    const at::Device device = whole_.positions.device();
+    const std::int64_t count = std::ssize(each);
+    const std::int64_t substitutions_together =
+        std::max(fewest_together, positions_together / network_->config().window_positions());
+    for (std::int64_t begin = 0; begin < count; begin += stems_together) {
+        const std::int64_t stems = std::min(stems_together, count - begin);
+        const at::Tensor chosen = bins.narrow(0, begin, stems);
+        const SubstitutedStem::Changes changes = stem_.changes(
+            each.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(stems)), chosen);
+        const at::Tensor positions = at::tensor(changes.first, at::kLong).unsqueeze(1) +
+                                     at::arange(changes.positions.size(1), at::kLong);
+        for (std::int64_t i = 0; i < stems; i += substitutions_together) {
+            const std::int64_t some = std::min(substitutions_together, stems - i);
+            const at::Tensor rows = at::arange(i, i + substitutions_together).clamp_max(i + some - 1);
+            const ChangedPositions changed{changes.positions.index_select(0, rows.to(device)),
+                                           positions.index_select(0, rows).to(device)};
+            const at::Tensor means = network_.ptr()->encode_changed(whole_.positions, projections_, changed,
+                                                                    chosen.index_select(0, rows).to(device));
+            all.push_back(means.narrow(0, 0, some));
+            if (!changes.sites.defined()) continue;
+            all.back() = at::cat({all.back(), changes.sites.narrow(0, i, some).to(at::kFloat)}, 2);
         }
     }
-    const StemOutput slices =
-        network_->stem(changed_slices(window_, each, begins, length * bases), config.position_bases());
-    const at::Tensor rows = at::tensor(from, at::kLong).to(window_.device()),
-                     places = at::tensor(to, at::kLong).to(window_.device());
-    StemOutput stem{with_rows(stem_.positions, slices.positions, rows, places), {}};
-    if (stem_.sites.defined()) {
-        stem.sites = with_rows(stem_.sites, slices.sites, rows, places)
-                         .view({std::ssize(each), config.window_bins, positions / config.window_bins, -1})
-                         .amax(2);
-    }
-    return network_.ptr()->encode(stem);
+    return at::cat(all);
 }
 
 at::Tensor substituted_features_reference(BinsNetwork network, const at::Tensor& window,
-                                          std::span<const Substitution> each) {
+                                          std::span<const Substitution> each, const at::Tensor& bins) {
     std::vector<at::Tensor> all;
     for (const Substitution& one : each) {
         at::Tensor changed = window.clone();
         changed[one.at] = one.code;
-        all.push_back(network->features(changed.unsqueeze(0)));
+        all.push_back(network->features(changed.unsqueeze(0))[0].index_select(
+            0, bins[std::ssize(all)].to(window.device())));
     }
-    return at::cat(all);
+    return at::stack(all);
 }
 
 }  // namespace bigbird::bins

@@ -1,56 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// A window with one base changed, many times over: the stem is local, so that only a slice of it is computed
-// again for each; the encoder, which mixes all positions, reads every changed window.
+// A window with one base changed, many times over. The stem is local, so that little of it is computed again
+// (substituted_stem.hpp); the encoder mixes all positions, but its first layer knows most queries, keys and
+// values already, and its last one is computed for the chosen bins only.
 #pragma once
 
 #include "bigbird/bins/network.hpp"
+#include "bigbird/bins/substituted_stem.hpp"
 
 #include <ATen/core/Tensor.h>
 
-#include <cstdint>
 #include <span>
-#include <utility>
-#include <vector>
 
 namespace bigbird::bins {
-
-/// Base `at` of a window becomes `code` (codes_of).
-struct Substitution {
-    std::int64_t at = 0;
-    std::uint8_t code = 0;
-    bool operator==(const Substitution&) const = default;
-};
-
-/// What the stem reads again for a substitution, in positions, by its widths and pools.
-struct StemReach {
-    std::vector<Stage> stages;
-    std::int64_t changed = 0;  ///< positions that one base can change, at most
-    std::int64_t halo = 0;     ///< positions on each side of one from which it is computed
-
-    explicit StemReach(const BinsConfig& config);
-    /// The first and last position that base `at` changes; may lie beyond the window's ends.
-    std::pair<std::int64_t, std::int64_t> changed_by(std::int64_t at) const;
-};
 
 /// A window as it is, and with each of some substitutions. Not thread-safe.
 class SubstitutedWindow {
 public:
     /// `window`: (window_bases) uint8 codes on the network's device. The network is in evaluation mode.
     SubstitutedWindow(BinsNetwork network, const at::Tensor& window);
-    /// BinsNetwork's features() of the window with each substitution on its own: (substitutions, window_bins,
-    /// hidden + motif_filters). On a CPU a row's values depend on how many substitutions there are, by
-    /// rounding, but not on what they are.
-    at::Tensor features(std::span<const Substitution> each) const;
+    /// BinsNetwork's features() of the window: (1, window_bins, hidden + motif_filters), the same bits.
+    at::Tensor features() const;
+    /// The same with each substitution on its own, at its chosen bins, (substitutions, bins) int64 on the
+    /// CPU: (substitutions, bins, hidden + motif_filters). In groups of one size, so that a row does not
+    /// depend on the others.
+    at::Tensor features(std::span<const Substitution> each, const at::Tensor& bins) const;
 
 private:
     BinsNetwork network_;
-    StemReach reach_;
-    at::Tensor window_;
-    StemOutput stem_;  ///< of the window, with a row of sites for each position
+    SubstitutedStem stem_;
+    StemOutput whole_;
+    Projections projections_;
 };
 
 /// The same by whole windows: readable, slow.
 at::Tensor substituted_features_reference(BinsNetwork network, const at::Tensor& window,
-                                          std::span<const Substitution> each);
+                                          std::span<const Substitution> each, const at::Tensor& bins);
 
 }  // namespace bigbird::bins

@@ -39,13 +39,35 @@ std::vector<Substitution> some_substitutions(const BinsConfig& config, const at:
     return each;
 }
 
+at::Tensor all_bins(const BinsConfig& config, const std::vector<Substitution>& each) {
+    return at::arange(config.window_bins).expand({std::ssize(each), -1});
+}
+
+/// A bin and its neighbour for each: that of the substitution, or others.
+at::Tensor some_bins(const BinsConfig& config, const std::vector<Substitution>& each, bool own) {
+    std::vector<std::int64_t> bins;
+    for (const Substitution& one : each) {
+        bins.push_back(own ? one.at / config.bin : std::ssize(bins) * 7 % config.window_bins);
+        bins.push_back((bins.back() + 1) % config.window_bins);
+    }
+    return at::tensor(bins, at::kLong).view({-1, 2});
+}
+
 void check_equals_slow_twin(const BinsConfig& config) {
     const at::NoGradGuard no_gradients;
     BinsNetwork network = network_of(config);
     const at::Tensor window = some_window(config.window_bases());
     const std::vector<Substitution> each = some_substitutions(config, window);
-    const at::Tensor fast = SubstitutedWindow(network, window).features(each);
-    DOCTEST_CHECK(difference(fast, substituted_features_reference(network, window, each)) < 1e-5);
+    const at::Tensor all = all_bins(config, each);
+    const SubstitutedWindow substituted(network, window);
+    const at::Tensor fast = substituted.features(each, all);
+    DOCTEST_CHECK(difference(fast, substituted_features_reference(network, window, each, all)) < 1e-5);
+    for (const bool own : {false, true}) {
+        const at::Tensor bins = some_bins(config, each, own);
+        DOCTEST_CHECK(difference(substituted.features(each, bins),
+                                 substituted_features_reference(network, window, each, bins)) < 1e-5);
+    }
+    DOCTEST_CHECK(at::equal(substituted.features(), network->features(window.unsqueeze(0))));
     // They do not come from the window as it is.
     DOCTEST_CHECK(difference(fast[5], network->features(window.unsqueeze(0))[0]) > 1e-4);
 }
@@ -71,8 +93,9 @@ DOCTEST_TEST_CASE("substitutions: every base of a window, whose stem reaches fur
     std::vector<Substitution> each;
     for (std::int64_t at = 0; at < config.window_bases(); ++at)
         each.push_back({at, static_cast<std::uint8_t>((window[at].item<int>() + 1) % 4)});
-    const at::Tensor fast = SubstitutedWindow(network, window).features(each);
-    DOCTEST_CHECK(difference(fast, substituted_features_reference(network, window, each)) < 1e-5);
+    const at::Tensor bins = all_bins(config, each);
+    const at::Tensor fast = SubstitutedWindow(network, window).features(each, bins);
+    DOCTEST_CHECK(difference(fast, substituted_features_reference(network, window, each, bins)) < 1e-5);
 }
 
 DOCTEST_TEST_CASE("substitutions: a row does not depend on the others, to the last bit") {
@@ -82,19 +105,24 @@ DOCTEST_TEST_CASE("substitutions: a row does not depend on the others, to the la
     const at::Tensor codes = some_window(config.window_bases());
     SubstitutedWindow window(network, codes);
     const std::vector<Substitution> each = some_substitutions(config, codes);
-    const at::Tensor all = window.features(each);
-    for (std::size_t i = 0; i < each.size(); ++i) {
-        const std::vector<Substitution> same(each.size(), each[i]);
-        DOCTEST_CHECK(at::equal(window.features(same)[0], all[static_cast<std::int64_t>(i)]));
+    const at::Tensor bins = some_bins(config, each, true), all = window.features(each, bins);
+    for (std::int64_t i = 0; i < std::ssize(each); ++i) {
+        const std::vector<Substitution> same(19, each[static_cast<std::size_t>(i)]);
+        const at::Tensor of_same = window.features(same, bins[i].expand({19, -1}));
+        DOCTEST_CHECK(at::equal(of_same[0], all[i]));
+        DOCTEST_CHECK(at::equal(of_same[18], all[i]));
     }
 }
 
 DOCTEST_TEST_CASE("substitutions: positions that a base changes follow from widths and pools") {
-    const StemReach tiny(preset("tiny"));  // 21 bases, pooled by 4; 5 by 5; 5 by 10
-    DOCTEST_CHECK(tiny.changed == 2);
-    DOCTEST_CHECK(tiny.halo == 1);
-    DOCTEST_CHECK(tiny.changed_by(300) == std::pair<std::int64_t, std::int64_t>{1, 1});
-    DOCTEST_CHECK(tiny.changed_by(257) == std::pair<std::int64_t, std::int64_t>{0, 1});
-    DOCTEST_CHECK(tiny.changed_by(258) == std::pair<std::int64_t, std::int64_t>{1, 1});
-    DOCTEST_CHECK(StemReach(preset("small")).changed == 3);
+    const auto tiny = stage_reaches(preset("tiny"));  // 21 bases, pooled by 4; 5 by 5; 5 by 10
+    DOCTEST_REQUIRE(tiny.size() == 3);
+    DOCTEST_CHECK(tiny[0].changed == 6);
+    DOCTEST_CHECK(tiny[1].changed == 3);
+    DOCTEST_CHECK(tiny[2].changed == 2);
+    DOCTEST_CHECK(tiny[2].length == 64);
+    DOCTEST_CHECK(changed_by(tiny, 300)[2] == std::pair<std::int64_t, std::int64_t>{1, 1});
+    DOCTEST_CHECK(changed_by(tiny, 257)[2] == std::pair<std::int64_t, std::int64_t>{0, 1});
+    DOCTEST_CHECK(changed_by(tiny, 258)[2] == std::pair<std::int64_t, std::int64_t>{1, 1});
+    DOCTEST_CHECK(stage_reaches(preset("small"))[2].changed == 3);
 }

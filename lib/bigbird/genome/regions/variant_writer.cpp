@@ -125,8 +125,7 @@ VariantWriter::VariantWriter(const fs::path& path, Overwrite overwrite, std::sha
                              int threads)
     : state_(new State{{path, overwrite}, overwrite, *variant_format_of(path), std::move(header)}) {
     constexpr const char* modes[] = {"w", "wz", "wb"};
-    state_->out.reset(
-        hts_open(state_->file.path().c_str(), modes[static_cast<std::size_t>(state_->format)]));
+    state_->out.reset(hts_open(state_->file.path().c_str(), modes[static_cast<std::size_t>(state_->format)]));
     if (!state_->out) throw_cannot_be_made(path, errno);
     if (threads > 1 && state_->format != VariantFormat::vcf) hts_set_threads(state_->out.get(), threads);
     const std::scoped_lock locked(state_->header->lock);
@@ -163,7 +162,8 @@ void VariantWriter::finish(std::vector<PendingOutput*>& pending) {
 void prepare_variant_output(const fs::path& path, Overwrite overwrite) {
     prepare_output(path, overwrite);
     const VariantFormat format = *variant_format_of(path);
-    if (format != VariantFormat::vcf) prepare_output(index_path(path, format == VariantFormat::bcf), overwrite);
+    if (format != VariantFormat::vcf)
+        prepare_output(index_path(path, format == VariantFormat::bcf), overwrite);
 }
 
 }  // namespace bigbird::genome

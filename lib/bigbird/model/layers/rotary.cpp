@@ -31,8 +31,10 @@ RotaryTable rotary_table(std::int64_t positions, std::int64_t head_dim, const at
 at::Tensor rotate(const at::Tensor& x, const RotaryTable& table) {
     const std::int64_t half = x.size(3) / 2, positions = x.size(2);
     const at::Tensor a = x.narrow(3, 0, half), b = x.narrow(3, half, half);
-    const at::Tensor cosine = table.cosine.narrow(0, 0, positions).to(x.scalar_type()),
-                     sine = table.sine.narrow(0, 0, positions).to(x.scalar_type());
+    const auto angles = [&](const at::Tensor& of) {
+        return (of.dim() == 2 ? of.narrow(0, 0, positions) : of).to(x.scalar_type());
+    };
+    const at::Tensor cosine = angles(table.cosine), sine = angles(table.sine);
     return at::cat({a * cosine - b * sine, b * cosine + a * sine}, 3);
 }
 

@@ -20,7 +20,8 @@ RotaryTable rotary_table(std::int64_t positions, std::int64_t head_dim, const at
                          const RotaryForm& form = {});
 
 /// Turns pair i, the features i and i + head_dim / 2, of each position. x: (batch, heads, positions,
-/// head_dim), in its type; the table's first positions count.
+/// head_dim), in its type; the table's first positions count, or a table for these, (batch or 1, heads or 1,
+/// positions, head_dim / 2).
 at::Tensor rotate(const at::Tensor& x, const RotaryTable& table);
 
 }  // namespace bigbird::model

@@ -22,8 +22,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// That go through the encoder together.
-constexpr std::size_t substitutions_together = 8;
 /// Windows together where last layers are wide: one at a time would read all their weights for it.
 constexpr std::size_t rows_together = 16;
 
@@ -75,27 +73,9 @@ public:
         const training::Autocast autocast(computing_.type, device());
         return network_.ptr()->predict(features, key).to(at::kFloat);
     }
-    at::Tensor substituted_logits(std::string_view window, bool reverse,
-                                  std::span<const bins::Substitution> each,
-                                  const at::Tensor& bins) const override {
-        const training::Autocast autocast(computing_.type, device());
-        const at::Tensor codes =
-            bins::codes_of(reverse ? genome::reverse_complement(window) : std::string(window));
-        bins::SubstitutedWindow substituted(network_, model::copy_to_device(codes, device()));
-        std::vector<at::Tensor> all;
-        for (std::size_t i = 0; i < each.size(); i += substitutions_together) {
-            const std::size_t size = std::min(substitutions_together, each.size() - i);
-            std::vector<bins::Substitution> group(each.begin() + static_cast<std::ptrdiff_t>(i),
-                                                  each.begin() + static_cast<std::ptrdiff_t>(i + size));
-            group.resize(substitutions_together, group.back());
-            const auto first = static_cast<std::int64_t>(i), count = static_cast<std::int64_t>(size);
-            const at::Tensor rows = at::arange(first, first + std::ssize(group)).clamp_max(first + count - 1);
-            const at::Tensor chosen = bins.index_select(0, rows).unsqueeze(2).to(device());
-            const at::Tensor some = substituted.features(group);
-            all.push_back(
-                predict(some.gather(1, chosen.expand({-1, -1, some.size(2)})), {}).narrow(0, 0, count));
-        }
-        return at::cat(all);
+    std::unique_ptr<EditedBins> edit(std::string_view window, bool reverse) const override {
+        return std::make_unique<Edited>(
+            *this, bins::codes_of(reverse ? genome::reverse_complement(window) : std::string(window)));
     }
     std::shared_ptr<BinNetwork> copy() const override {
         bins::BinsNetwork other(network_->config(), labels());
@@ -110,6 +90,28 @@ public:
     }
 
 private:
+    class Edited : public EditedBins {
+    public:
+        Edited(const BaseBins& network, const at::Tensor& codes)
+            : network_(network), window_([&] {
+                  const training::Autocast autocast(network.computing_.type, network.device());
+                  return bins::SubstitutedWindow(network.network_,
+                                                 model::copy_to_device(codes, network.device()));
+              }()) {}
+        at::Tensor logits() const override {
+            const training::Autocast autocast(network_.computing_.type, network_.device());
+            return network_.predict(window_.features(), {})[0];
+        }
+        at::Tensor logits(std::span<const bins::Substitution> each, const at::Tensor& bins) const override {
+            const training::Autocast autocast(network_.computing_.type, network_.device());
+            return network_.predict(window_.features(each, bins), {});
+        }
+
+    private:
+        const BaseBins& network_;
+        bins::SubstitutedWindow window_;
+    };
+
     bins::BinsNetwork network_;
     Computing computing_;
 };

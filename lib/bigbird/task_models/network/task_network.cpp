@@ -36,18 +36,32 @@ at::Tensor BinNetwork::logits(std::span<const EncodedWindow> windows, std::span<
     return logits(chosen, key);
 }
 
-at::Tensor BinNetwork::substituted_logits(std::string_view window, bool reverse,
-                                          std::span<const bins::Substitution> each,
-                                          const at::Tensor& bins) const {
-    std::string dna = reverse ? genome::reverse_complement(window) : std::string(window);
-    std::vector<at::Tensor> all;
-    for (const auto& [at, code] : each) {
-        const char before = std::exchange(dna[static_cast<std::size_t>(at)], "ACGTN"[code]);
-        const EncodedWindow encoded[] = {encode(dna)};
-        dna[static_cast<std::size_t>(at)] = before;
-        all.push_back(logits(encoded)[0].index_select(0, bins[std::ssize(all)].to(device())));
-    }
-    return at::stack(all);
+std::unique_ptr<EditedBins> BinNetwork::edit(std::string_view window, bool reverse) const {
+    class WholeWindows : public EditedBins {
+    public:
+        WholeWindows(const BinNetwork& network, std::string dna) : network_(network), dna_(std::move(dna)) {}
+        at::Tensor logits() const override { return of(dna_); }
+        at::Tensor logits(std::span<const bins::Substitution> each, const at::Tensor& bins) const override {
+            std::vector<at::Tensor> all;
+            for (const auto& [at, code] : each) {
+                std::string dna = dna_;
+                dna[static_cast<std::size_t>(at)] = "ACGTN"[code];
+                all.push_back(of(dna).index_select(0, bins[std::ssize(all)].to(network_.device())));
+            }
+            return at::stack(all);
+        }
+
+    private:
+        at::Tensor of(const std::string& dna) const {
+            const EncodedWindow encoded[] = {network_.encode(dna)};
+            return network_.logits(encoded)[0];
+        }
+
+        const BinNetwork& network_;
+        std::string dna_;
+    };
+    return std::make_unique<WholeWindows>(*this,
+                                          reverse ? genome::reverse_complement(window) : std::string(window));
 }
 
 at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWindow> windows,

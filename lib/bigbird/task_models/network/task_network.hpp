@@ -72,6 +72,18 @@ public:
     virtual void write(const TaskInfo& info, const std::filesystem::path& directory) const = 0;
 };
 
+/// A window of normalised sequence that a network of bins reads, or its reverse complement, and what it says
+/// once a base is another one. Not thread-safe.
+class EditedBins {
+public:
+    virtual ~EditedBins() = default;
+    /// (window_bins, labels) logits of the window as it is.
+    virtual at::Tensor logits() const = 0;
+    /// (substitutions, bins, labels) logits with each of some substitutions (of what is read) on its own, at
+    /// its chosen bins, (substitutions, bins) int64 on the CPU. A row does not depend on the others.
+    virtual at::Tensor logits(std::span<const bins::Substitution> each, const at::Tensor& bins) const = 0;
+};
+
 /// A network with segments of bins.
 class BinNetwork : public TaskNetwork {
 public:
@@ -90,13 +102,8 @@ public:
                                 const model::DropoutKey& key = {}) const = 0;
     /// Their logits, (windows, window_bins, labels) float32.
     virtual at::Tensor predict(const at::Tensor& features, const model::DropoutKey& key = {}) const = 0;
-    /// (substitutions, bins, labels) logits of a window of normalised sequence, or its reverse complement,
-    /// with each of some substitutions (of what is read) on its own, at its chosen bins. In groups of one
-    /// size, so that a row does not depend on the others. `bins`: (substitutions, bins) int64 on the CPU.
-    /// Here by whole windows, slowly.
-    virtual at::Tensor substituted_logits(std::string_view window, bool reverse,
-                                          std::span<const bins::Substitution> each,
-                                          const at::Tensor& bins) const;
+    /// A window as this network reads it, which must outlive it. Here by whole windows, slowly.
+    virtual std::unique_ptr<EditedBins> edit(std::string_view window, bool reverse) const;
     /// A network of its own with the same weights, on the same device.
     virtual std::shared_ptr<BinNetwork> copy() const = 0;
     std::shared_ptr<TaskNetwork> twin() const final { return copy(); }

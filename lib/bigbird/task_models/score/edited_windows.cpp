@@ -20,39 +20,45 @@ EditedWindows::EditedWindows(std::vector<ModelFolder> models, Strands strands) :
     if (strands != Strands::none) directions_.push_back(true);
 }
 
-template <typename Logits>
-at::Tensor EditedWindows::mean_of(const Logits& logits) const {
+EditedWindow EditedWindows::open(const std::string& dna) const {
     const at::InferenceMode inference;
-    at::Tensor sum;
+    EditedWindow window(grid());
     for (const ModelFolder& model : models_) {
-        for (const bool reverse : directions_) {
-            const at::Tensor some =
-                model.calibration.probabilities(logits(*model.bins(), reverse).to(at::kDouble)).to(at::kCPU);
-            sum = sum.defined() ? sum + some : some;
-        }
+        for (const bool reverse : directions_)
+            window.readings_.push_back({&model, reverse, model.bins()->edit(dna, reverse)});
     }
-    return (sum / static_cast<double>(models_.size() * directions_.size())).contiguous();
+    return window;
 }
 
-at::Tensor EditedWindows::window(const std::string& dna) const {
-    return mean_of([&](const BinNetwork& network, bool reverse) {
-        const EncodedWindow encoded[] = {network.encode(dna, reverse)};
-        const at::Tensor logits = network.logits(encoded)[0];
-        return reverse ? logits.flip(0) : logits;
+template <typename Logits>
+at::Tensor EditedWindow::mean_of(const Logits& logits) const {
+    const at::InferenceMode inference;
+    at::Tensor sum;
+    for (const Reading& reading : readings_) {
+        const at::Tensor some =
+            reading.model->calibration.probabilities(logits(reading).to(at::kDouble)).to(at::kCPU);
+        sum = sum.defined() ? sum + some : some;
+    }
+    return (sum / static_cast<double>(readings_.size())).contiguous();
+}
+
+at::Tensor EditedWindow::reference() const {
+    return mean_of([](const Reading& reading) {
+        const at::Tensor logits = reading.bins->logits();
+        return reading.reverse ? logits.flip(0) : logits;
     });
 }
 
-at::Tensor EditedWindows::substituted(const std::string& dna, std::span<const bins::Substitution> each,
-                                      const at::Tensor& bins) const {
+at::Tensor EditedWindow::substituted(std::span<const bins::Substitution> each, const at::Tensor& bins) const {
     constexpr std::uint8_t last_letter = 3;
     std::vector<bins::Substitution> turned(each.begin(), each.end());
     for (auto& [at, code] : turned) {
-        at = std::ssize(dna) - 1 - at;
+        at = grid_.window_bases() - 1 - at;
         if (code <= last_letter) code = static_cast<std::uint8_t>(last_letter - code);
     }
-    return mean_of([&](const BinNetwork& network, bool reverse) {
-        if (!reverse) return network.substituted_logits(dna, false, each, bins);
-        return network.substituted_logits(dna, true, turned, network.grid().window_bins - 1 - bins);
+    return mean_of([&](const Reading& reading) {
+        return reading.reverse ? reading.bins->logits(turned, grid_.window_bins - 1 - bins)
+                               : reading.bins->logits(each, bins);
     });
 }
 

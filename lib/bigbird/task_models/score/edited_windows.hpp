@@ -7,13 +7,40 @@
 #include "bigbird/task_models/network/model_folder.hpp"
 #include "bigbird/task_models/specs/compute_spec.hpp"
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace bigbird::task_models {
 
-/// The mean of the probabilities of models and strands, in double precision on the CPU. Not thread-safe.
+/// A window of a contig's grid as each model and strand reads it: the mean of their probabilities, in double
+/// precision on the CPU. Not thread-safe; the EditedWindows that opened it must outlive it.
+class EditedWindow {
+public:
+    /// (window_bins, labels) of the window as it is.
+    at::Tensor reference() const;
+    /// (substitutions, bins, labels) of the window with each substitution on its own, at its chosen bins,
+    /// (substitutions, bins) int64. A row does not depend on the others.
+    at::Tensor substituted(std::span<const bins::Substitution> each, const at::Tensor& bins) const;
+
+private:
+    friend class EditedWindows;
+    struct Reading {
+        const ModelFolder* model;
+        bool reverse;
+        std::unique_ptr<EditedBins> bins;
+    };
+    explicit EditedWindow(bins::Grid grid) : grid_(grid) {}
+    /// The mean over all readings of what `logits` gives: (…, labels).
+    template <typename Logits>
+    at::Tensor mean_of(const Logits& logits) const;
+
+    bins::Grid grid_;
+    std::vector<Reading> readings_;
+};
+
+/// Models whose probabilities are averaged, on one strand or both.
 class EditedWindows {
 public:
     /// Throws ConfigError where a model is no model of bins, or labels or grids of the models differ.
@@ -22,18 +49,10 @@ public:
     std::span<const ModelFolder> models() const { return models_; }
     bins::Grid grid() const { return models_.front().bins()->grid(); }
     std::int64_t labels() const { return models_.front().bins()->labels(); }
-    /// (window_bins, labels) of a window of normalised sequence.
-    at::Tensor window(const std::string& dna) const;
-    /// (substitutions, bins, labels) of a window with each substitution on its own, at its chosen bins.
-    /// `bins`: (substitutions, bins) int64. A row does not depend on the others.
-    at::Tensor substituted(const std::string& dna, std::span<const bins::Substitution> each,
-                           const at::Tensor& bins) const;
+    /// A window of normalised sequence.
+    EditedWindow open(const std::string& dna) const;
 
 private:
-    /// The mean over models and strands of what `logits` gives: (…, labels).
-    template <typename Logits>
-    at::Tensor mean_of(const Logits& logits) const;
-
     std::vector<ModelFolder> models_;
     std::vector<bool> directions_;  ///< whether it reads the reverse complement
 };

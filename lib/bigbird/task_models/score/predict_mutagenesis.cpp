@@ -15,6 +15,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 
 namespace bigbird::task_models {
 namespace fs = std::filesystem;
@@ -95,10 +96,18 @@ private:
     /// Each base in the bin that holds it.
     template <typename Put>
     void own_bins(const rows::RegionRow& row, const std::vector<Change>& changes, const Put& put) const {
+        std::optional<EditedWindow> window;
+        at::Tensor ref;  // (window_bins, labels)
+        std::int64_t opened = 0;
         for (std::size_t next = 0; next < changes.size();) {
             stop_if_asked();
             const std::int64_t begin = begin_at(row.window.begin + changes[next].base);
             const std::size_t first = next;
+            if (!window || begin != opened) {
+                window.emplace(models_.open(window_at(row, begin)));
+                ref = window->reference();
+                opened = begin;
+            }
             std::vector<bins::Substitution> each;
             std::vector<std::int64_t> bins;
             for (; next < changes.size() && each.size() < substitutions_a_call; ++next) {
@@ -107,9 +116,7 @@ private:
                 each.push_back({base - begin, changes[next].code});
                 bins.push_back((base - begin) / grid_.bin);
             }
-            const std::string dna = window_at(row, begin);
-            const at::Tensor ref = models_.window(dna),
-                             alt = models_.substituted(dna, each, at::tensor(bins, at::kLong).unsqueeze(1));
+            const at::Tensor alt = window->substituted(each, at::tensor(bins, at::kLong).unsqueeze(1));
             for (std::size_t i = 0; i < each.size(); ++i) {
                 put(changes[first + i], ref.const_data_ptr<double>() + bins[i] * models_.labels(),
                     alt.const_data_ptr<double>() + static_cast<std::int64_t>(i) * models_.labels());
@@ -136,14 +143,14 @@ private:
     template <typename Put>
     void region(const rows::RegionRow& row, const std::vector<Change>& changes, const Put& put) const {
         const std::vector<WindowPart> parts = parts_of(row);
-        std::vector<std::string> dna;
+        std::vector<EditedWindow> windows;
         std::vector<at::Tensor> refs;  // (labels), each window's part of the row's score
         at::Tensor ref = at::zeros({models_.labels()}, at::kDouble);
         for (const WindowPart& part : parts) {
-            dna.push_back(window_at(row, part.begin));
+            windows.push_back(models_.open(window_at(row, part.begin)));
             const at::Tensor weights = at::tensor(part.weights, at::kDouble).unsqueeze(1);
             refs.push_back(
-                (models_.window(dna.back()).index_select(0, at::tensor(part.bins, at::kLong)) * weights)
+                (windows.back().reference().index_select(0, at::tensor(part.bins, at::kLong)) * weights)
                     .sum(0));
             ref += refs.back();
         }
@@ -153,7 +160,7 @@ private:
                 std::span(changes).subspan(first, std::min(substitutions_a_call, changes.size() - first));
             at::Tensor alt = at::zeros({std::ssize(some), models_.labels()}, at::kDouble);
             for (std::size_t i = 0; i < parts.size(); ++i)
-                add_part(row, some, parts[i], dna[i], refs[i], alt);
+                add_part(row, some, parts[i], windows[i], refs[i], alt);
             for (std::size_t i = 0; i < some.size(); ++i) {
                 put(some[i], ref.const_data_ptr<double>(),
                     alt.const_data_ptr<double>() + static_cast<std::int64_t>(i) * models_.labels());
@@ -163,7 +170,7 @@ private:
     /// Adds to alt, (changes, labels), a window's part of the row's score after each change. A base that the
     /// window does not see changes nothing there.
     void add_part(const rows::RegionRow& row, std::span<const Change> changes, const WindowPart& part,
-                  const std::string& dna, const at::Tensor& ref, at::Tensor& alt) const {
+                  const EditedWindow& window, const at::Tensor& ref, at::Tensor& alt) const {
         std::vector<bins::Substitution> each;
         std::vector<std::int64_t> seen;
         for (std::size_t i = 0; i < changes.size(); ++i) {
@@ -178,8 +185,7 @@ private:
         if (each.empty()) return;
         const at::Tensor bins = at::tensor(part.bins, at::kLong).expand({std::ssize(each), -1});
         const at::Tensor weights = at::tensor(part.weights, at::kDouble).view({1, -1, 1});
-        alt.index_add_(0, at::tensor(seen, at::kLong),
-                       (models_.substituted(dna, each, bins) * weights).sum(1));
+        alt.index_add_(0, at::tensor(seen, at::kLong), (window.substituted(each, bins) * weights).sum(1));
     }
 
     const EditedWindows& models_;

@@ -182,9 +182,14 @@ public:
 private:
     /// Rows with one window of the reference.
     void score(std::span<const rows::VariantRow> rows, std::span<const std::size_t> members,
-               const std::string& dna, std::vector<AlleleEffects>& effects) const {
+               const std::string& dna, std::vector<AlleleEffects>& effects) {
         stop_if_asked();
-        const at::Tensor ref = models_.window(dna);  // (window_bins, labels)
+        if (dna != last_dna_) {  // variants come in order, more of them in the next chunk
+            last_.emplace(models_.open(dna));
+            last_ref_ = last_->reference();
+            last_dna_ = dna;
+        }
+        const at::Tensor& ref = last_ref_;
         const auto labels = static_cast<std::size_t>(models_.labels());
         const auto put = [&](std::size_t row, const double* alt) {
             const double* const of_bin = ref.const_data_ptr<double>() + bin_of(rows[row]) * models_.labels();
@@ -201,12 +206,12 @@ private:
                 bins.push_back(bin_of(row));
                 substituted.push_back(i);
             } else {
-                const at::Tensor alt = models_.window(row.alt_sequence);
+                const at::Tensor alt = models_.open(row.alt_sequence).reference();
                 put(i, alt.const_data_ptr<double>() + bin_of(row) * models_.labels());
             }
         }
         if (each.empty()) return;
-        const at::Tensor alt = models_.substituted(dna, each, at::tensor(bins, at::kLong).unsqueeze(1));
+        const at::Tensor alt = last_->substituted(each, at::tensor(bins, at::kLong).unsqueeze(1));
         for (std::size_t i = 0; i < substituted.size(); ++i)
             put(substituted[i], alt.const_data_ptr<double>() + i * labels);
     }
@@ -214,6 +219,9 @@ private:
 
     EditedWindows models_;
     bins::Grid grid_;
+    std::string last_dna_;  ///< the window that was scored last, …
+    std::optional<EditedWindow> last_;
+    at::Tensor last_ref_;  ///< … (window_bins, labels)
 };
 
 /// The windows of both alleles, cut off where the shorter one's reference sequence ends: windows are equally

@@ -54,9 +54,9 @@ std::vector<std::string> header_lines(const VariantSpec& spec, const rows::Prove
         "##INFO=<ID=BIGBIRD_MAX,Number=A,Type=Float,Description=\"Largest absolute LOGODDS of any label\">"};
     for (const auto& [key, value] : provenance)
         lines.push_back("##" + (key.starts_with("bigbird") ? key : "bigbird-dna_" + key) + "=" + value);
-    lines.push_back("##bigbird-dna_labels=" +
-                    (spec.labels.empty() ? "the " + std::to_string(spec.top) + " of largest effect"
-                                         : spec.labels));
+    lines.push_back("##bigbird-dna_labels=" + (spec.labels.empty()
+                                                   ? "the " + std::to_string(spec.top) + " of largest effect"
+                                                   : spec.labels));
     if (spec.dtype != "auto") lines.push_back("##bigbird-dna_dtype=" + spec.dtype);
     return lines;
 }

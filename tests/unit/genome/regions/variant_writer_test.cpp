@@ -20,7 +20,8 @@ const std::vector<std::string> lines{"##INFO=<ID=TEXT,Number=.,Type=String,Descr
                                      "##INFO=<ID=MOST,Number=A,Type=Float,Description=\"m\">"};
 
 /// Writes a file with TEXT and MOST added to each record.
-void annotate(const std::filesystem::path& from, const std::vector<std::filesystem::path>& to, int threads = 1) {
+void annotate(const std::filesystem::path& from, const std::vector<std::filesystem::path>& to,
+              int threads = 1) {
     VariantReader reader(from);
     const auto header = reader.keep_records(lines);
     std::vector<std::unique_ptr<VariantWriter>> writers;
@@ -48,7 +49,6 @@ std::vector<std::string> records_of(const std::filesystem::path& path) {
         if (!line.starts_with('#')) records.push_back(line);
     return records;
 }
-
 
 }  // namespace
 
@@ -78,7 +78,8 @@ DOCTEST_TEST_CASE("variant_writer: records of real files but for two more INFO f
 DOCTEST_TEST_CASE("variant_writer: fields that a file has already are replaced, sites without ALT kept") {
     const TempDir folder;
     write_file(folder / "a.vcf",
-               "##fileformat=VCFv4.2\n##INFO=<ID=MOST,Number=1,Type=Integer,Description=\"old\">\n" + columns +
+               "##fileformat=VCFv4.2\n##INFO=<ID=MOST,Number=1,Type=Integer,Description=\"old\">\n" +
+                   columns +
                    "c\t5\t.\tA\tC,<DEL>\t29.5\tq10\tMOST=3;NEW=x\nc\t7\t.\tA\t.\t.\t.\t.\n"
                    "c\t9\t.\tA\tN[1:5[\t.\tPASS\tTEXT=z\n");
     annotate(folder / "a.vcf", {folder / "b.vcf"});
@@ -91,13 +92,16 @@ DOCTEST_TEST_CASE("variant_writer: fields that a file has already are replaced, 
     DOCTEST_CHECK(text.find(lines[1]) != std::string::npos);
 }
 
-DOCTEST_TEST_CASE("variant_writer: no index of records that are not sorted, nor one that an earlier file had") {
+DOCTEST_TEST_CASE(
+    "variant_writer: no index of records that are not sorted, nor one that an earlier file had") {
     const TempDir folder;
     const std::string head = "##fileformat=VCFv4.2\n##contig=<ID=c>\n##contig=<ID=d>\n" + columns;
-    write_file(folder / "a.vcf", head + "c\t5\t.\tA\tC\t.\t.\t.\nc\t5\t.\tA\tG\t.\t.\t.\nd\t1\t.\tA\tG\t.\t.\t.\n");
+    write_file(folder / "a.vcf",
+               head + "c\t5\t.\tA\tC\t.\t.\t.\nc\t5\t.\tA\tG\t.\t.\t.\nd\t1\t.\tA\tG\t.\t.\t.\n");
     annotate(folder / "a.vcf", {folder / "b.vcf.gz"});
     DOCTEST_CHECK(std::filesystem::exists(folder / "b.vcf.gz.tbi"));
-    write_file(folder / "a.vcf", head + "c\t5\t.\tA\tC\t.\t.\t.\nd\t1\t.\tA\tG\t.\t.\t.\nc\t9\t.\tA\tG\t.\t.\t.\n");
+    write_file(folder / "a.vcf",
+               head + "c\t5\t.\tA\tC\t.\t.\t.\nd\t1\t.\tA\tG\t.\t.\t.\nc\t9\t.\tA\tG\t.\t.\t.\n");
     annotate(folder / "a.vcf", {folder / "b.vcf.gz"});
     DOCTEST_CHECK(records_of(folder / "b.vcf.gz").size() == 3);
     DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "b.vcf.gz.tbi"));
@@ -109,8 +113,9 @@ DOCTEST_TEST_CASE("variant_writer: no index of records that are not sorted, nor 
 DOCTEST_TEST_CASE("variant_writer: BCF needs a header that has all, and an output that may be replaced") {
     const TempDir folder;
     write_file(folder / "a.vcf", "##fileformat=VCFv4.2\n" + columns + "c\t5\t.\tA\tC\t.\t.\t.\n");
-    DOCTEST_CHECK(message_of<InputError>([&] { annotate(folder / "a.vcf", {folder / "b.bcf"}); })
-                      .find("record 1 (c:5) has a contig or field that the header lacks") == 0);
+    DOCTEST_CHECK(message_of<InputError>([&] {
+                      annotate(folder / "a.vcf", {folder / "b.bcf"});
+                  }).find("record 1 (c:5) has a contig or field that the header lacks") == 0);
     DOCTEST_CHECK_FALSE(std::filesystem::exists(folder / "b.bcf"));
     std::string samples = columns;
     samples.insert(samples.size() - 1, "\tFORMAT\ts1");

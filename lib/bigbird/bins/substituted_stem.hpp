@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stem of a window, and what a substitution changes of it. A stage is local: of each only the outputs
+// that the changed base reaches are computed again, from a slice of what the stage before it gives.
+#pragma once
+
+#include "bigbird/bins/stem.hpp"
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace bigbird::bins {
+
+/// Base `at` of a window becomes `code` (codes_of).
+struct Substitution {
+    std::int64_t at = 0;
+    std::uint8_t code = 0;
+    bool operator==(const Substitution&) const = default;
+};
+
+/// What a substitution changes in a stage.
+struct StageReach {
+    std::int64_t width = 1, pool = 1;
+    std::int64_t length = 0;   ///< outputs of a window
+    std::int64_t changed = 0;  ///< outputs that one base changes, at most
+};
+std::vector<StageReach> stage_reaches(const BinsConfig& config);
+/// The first and last output of each stage that base `at` changes; may lie beyond the window's ends.
+std::vector<std::pair<std::int64_t, std::int64_t>> changed_by(std::span<const StageReach> stages,
+                                                              std::int64_t at);
+
+/// Not thread-safe. A substitution's values do not depend on what else is asked for.
+class SubstitutedStem {
+public:
+    /// `window`: (window_bases) uint8 codes on the stem's device.
+    SubstitutedStem(Stem stem, const BinsConfig& config, const at::Tensor& window);
+    /// The stem's output of the window as it is.
+    StemOutput whole() const;
+
+    struct Changes {
+        at::Tensor positions;             ///< (substitutions, changed of the last stage, channels)
+        std::vector<std::int64_t> first;  ///< the first of these positions, of each substitution
+        at::Tensor sites;                 ///< (substitutions, bins, motif_filters), of the chosen bins
+    };
+    /// `bins`: (substitutions, bins) int64 on the CPU, for which sites are wanted.
+    Changes changes(std::span<const Substitution> each, const at::Tensor& bins) const;
+
+private:
+    struct Rows;
+
+    Rows first_rows(std::span<const Substitution> each, at::Tensor& sites) const;
+    Rows later_rows(std::size_t stage, const Rows& before, std::span<const Substitution> each) const;
+    at::Tensor sites_of(const Rows& rows, const at::Tensor& sites, const at::Tensor& bins) const;
+    std::vector<std::int64_t> first_changed(std::size_t stage, std::span<const Substitution> each) const;
+
+    Stem stem_;
+    std::vector<StageReach> stages_;
+    at::Tensor window_;                ///< on the CPU
+    std::vector<at::Tensor> outputs_;  ///< of each stage, (length, channels)
+    at::Tensor sites_;                 ///< (outputs of the first stage, motif_filters)
+    std::int64_t bins_;
+};
+
+}  // namespace bigbird::bins
