@@ -4,6 +4,7 @@
 #include "bigbird/bins/motif_scanner.hpp"
 #include "bigbird/bins/motif_words.hpp"
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 
 #include <ATen/ATen.h>
@@ -188,7 +189,43 @@ private:
     Letters background_{};
 };
 
+/// The shares of letters anywhere. Odds at a position are shares over them, and shares have the sum 1; both
+/// strands were counted, so G and C are equally common, and A and T: the least squares of all positions.
+motifs::Shares background_of(std::span<const Motif> motifs) {
+    double numerator = 0, denominator = 0;
+    for (const Motif& motif : motifs) {
+        for (std::size_t i = 0; i + letters <= motif.odds.size(); i += letters) {
+            const auto times = [&](std::size_t letter) { return std::exp2(motif.odds[i + letter]); };
+            const double at = (times(0) + times(3)) / 2, gc = (times(1) + times(2)) / 2;
+            numerator += (1 - at) * (gc - at);
+            denominator += (gc - at) * (gc - at);
+        }
+    }
+    const double gc = denominator > 0 ? std::clamp(numerator / denominator, 0.01, 0.99) : 0.5;
+    return {(1 - gc) / 2, gc / 2, gc / 2, (1 - gc) / 2};
+}
+
 }  // namespace
+
+motifs::MotifSet as_shares(std::span<const Motif> motifs, std::span<const std::string> labels) {
+    motifs::MotifSet set{.background = background_of(motifs)};
+    for (const Motif& motif : motifs) {
+        motifs::Motif& written = set.motifs.emplace_back();
+        written.id = fmt::format("motif_{}", set.motifs.size());
+        written.name = labels[index(motif.label)];
+        std::ranges::replace(written.name, ' ', '_');
+        written.sites = motif.sites;
+        for (std::size_t i = 0; i + letters <= motif.odds.size(); i += letters) {
+            motifs::Shares& shares = written.shares.emplace_back();
+            for (std::size_t letter = 0; letter < letters; ++letter)
+                shares[letter] = set.background[letter] * std::exp2(motif.odds[i + letter]);
+            const double sum = shares[0] + shares[1] + shares[2] + shares[3];
+            for (double& share : shares)
+                share /= sum;
+        }
+    }
+    return set;
+}
 
 std::vector<Motif> find_motifs(const LabelledSequence& bins, const MotifSearch& search, int threads) {
     if (search.width < least_motif_width || search.width > bins.length) {

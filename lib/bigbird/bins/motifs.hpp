@@ -4,6 +4,8 @@
 // to such a search that a network trained from chance does not find in them.
 #pragma once
 
+#include "bigbird/motifs/motif_files.hpp"
+
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -55,6 +57,10 @@ struct Motif {
 /// words first; at most 700 are tried. Takes seconds for the largest sample. Throws ConfigError where the
 /// search is not possible.
 std::vector<Motif> find_motifs(const LabelledSequence& bins, const MotifSearch& search, int threads);
+
+/// The motifs as files hold them, motif_1 and on; their names are `labels`, by Motif::label, with _ for
+/// blanks. The background is what all odds and their shares, which sum to 1, agree on best.
+motifs::MotifSet as_shares(std::span<const Motif> motifs, std::span<const std::string> labels);
 
 /// Writes motifs, centred, over the first filters: each less its mean at a place, with `norm` as its norm,
 /// plus a quarter of what stood there. weight: (channels, 4, width), a float32 tensor on the CPU; motifs

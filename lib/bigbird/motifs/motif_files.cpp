@@ -147,6 +147,7 @@ MotifSet read_meme(Lines& lines) {
             read_matrix(lines, set.motifs.back());
         }
     }
+    if (set.motifs.empty()) lines.fail("holds no motif");
     for (const Motif& motif : set.motifs)
         if (motif.shares.empty()) lines.fail("the motif '" + motif.id + "' has no letter-probability matrix");
     return set;

@@ -9,6 +9,8 @@
 
 #include <ATen/ATen.h>
 
+#include <cmath>
+
 using namespace bigbird;
 using namespace bigbird::bins;
 
@@ -142,4 +144,27 @@ DOCTEST_TEST_CASE("motifs: planted over the first filters, centred, of the norm 
     const at::Tensor narrow = at::ones({1, 4, 5});
     plant_motifs(narrow, std::vector{motif, motif}, 1);
     DOCTEST_CHECK((narrow[0] - 0.25).norm().item<double>() == doctest::Approx(1));
+}
+
+DOCTEST_TEST_CASE("motifs: shares and background come back from odds") {
+    const std::vector<motifs::Shares> shares{
+        {0.7, 0.1, 0.1, 0.1}, {0.05, 0.85, 0.05, 0.05}, {0.25, 0.25, 0.25, 0.25}};
+    const motifs::Shares background{0.295, 0.205, 0.205, 0.295};
+    Motif motif{.label = 1, .sites = 37};
+    for (const motifs::Shares& place : shares)
+        for (std::size_t letter = 0; letter < 4; ++letter)
+            motif.odds.push_back(static_cast<float>(std::log2(place[letter] / background[letter])));
+    const std::vector<std::string> labels{"other", "K562 CTCF"};
+    const motifs::MotifSet set = as_shares(std::vector{motif}, labels);
+    DOCTEST_CHECK(set.background[0] == doctest::Approx(0.295).epsilon(1e-4));
+    DOCTEST_REQUIRE(set.motifs.size() == 1);
+    DOCTEST_CHECK(set.motifs[0].id == "motif_1");
+    DOCTEST_CHECK(set.motifs[0].name == "K562_CTCF");
+    DOCTEST_CHECK(set.motifs[0].sites == 37);
+    DOCTEST_REQUIRE(set.motifs[0].shares.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i)
+        for (std::size_t letter = 0; letter < 4; ++letter)
+            DOCTEST_CHECK(set.motifs[0].shares[i][letter] ==
+                          doctest::Approx(shares[i][letter]).epsilon(1e-4));
+    DOCTEST_CHECK(as_shares({}, {}).motifs.empty());
 }

@@ -81,6 +81,7 @@ DOCTEST_TEST_CASE("motif files: what is written reads the same, in either format
 
 DOCTEST_TEST_CASE("motif files: what is wrong is said with file and line") {
     check_refused("", "holds no motif");
+    check_refused(head, "holds no motif");
     check_refused("hello\n", "motifs:1: is no motif file");
     check_refused("MEME version 4\nALPHABET= ACDEFGHIKLMNPQRSTVWY\n", "motifs:2: the alphabet is 'ACDEFG");
     check_refused("MEME version 4\nALPHABET \"Protein\"\n", "motifs:2: motifs of DNA");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/task_models/pipeline/motif_logos.hpp"
 
-#include "bigbird/bins/meme.hpp"
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/evaluation/evaluation_html.hpp"
+#include "bigbird/motifs/motif_files.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ namespace bigbird::task_models {
 
 namespace {
 
-using Shares = std::array<double, 4>;
+using motifs::Shares;
 
 constexpr int letter_width = 14, height = 60;
 constexpr double most_bits = 2;
@@ -59,7 +59,7 @@ std::string column(const Shares& place, std::size_t index) {
     return svg;
 }
 
-std::string logo(const bins::MemeMotif& motif) {
+std::string logo(const motifs::Motif& motif) {
     const auto width = motif.shares.size() * letter_width;
     std::string letters;
     for (std::size_t i = 0; i < motif.shares.size(); ++i)
@@ -67,22 +67,21 @@ std::string logo(const bins::MemeMotif& motif) {
     return fmt::format(
         "<figure><svg width={0} height={1} viewBox='0 0 {0} {1}'>{2}<line x1=0 y1={3} x2={0} y2={3} "
         "stroke='#999'/></svg><figcaption>{4}, {5} sites</figcaption></figure>\n",
-        width, height + 1, letters, height, evaluation::escaped_html(motif.label), motif.sites);
+        width, height + 1, letters, height, evaluation::escaped_html(motif.name), motif.sites);
 }
 
 }  // namespace
 
 std::string logos_html(const std::filesystem::path& meme) {
     if (!is_there(meme)) return "";
-    const std::vector<bins::MemeMotif> motifs = bins::read_meme(meme);
-    if (motifs.empty()) return "";
+    const std::vector<motifs::Motif> found = motifs::read_motifs(meme).motifs;
     std::string html = fmt::format(
         "<h2>Motifs that the model began from</h2><p>Found in the training bins of the label below each, "
         "before "
         "training; {} of the first filters begin as these. Full height: 2 bits. run/{} has them for MEME's "
         "tools.</p><div class=pictures>",
-        motifs.size(), evaluation::escaped_html(meme.filename().string()));
-    for (const bins::MemeMotif& motif : motifs)
+        found.size(), evaluation::escaped_html(meme.filename().string()));
+    for (const motifs::Motif& motif : found)
         html += logo(motif);
     return html + "</div>\n";
 }

@@ -6,9 +6,9 @@
 
 namespace bigbird::task_models {
 
-/// A section of a page with the sequence logo of each motif of a file (bins/meme.hpp): a letter's height is
-/// its share times the information of its place, 2 bits at most (Schneider and Stephens, Nucleic Acids Res.
-/// 18:6097, 1990). Empty where there is no such file.
+/// A section of a page with the sequence logo of each motif of a file (motifs/motif_files.hpp): a letter's
+/// height is its share times the information of its place, 2 bits at most (Schneider and Stephens, Nucleic
+/// Acids Res. 18:6097, 1990). Empty where there is no such file.
 std::string logos_html(const std::filesystem::path& meme);
 
 }  // namespace bigbird::task_models

@@ -64,7 +64,7 @@ struct BinsSpec {
     /// Filters of the first convolution, where there is one, that begin as motifs of the training bins
     /// (bins::find_motifs).
     std::int64_t motifs = 0;
-    std::filesystem::path motif_file{};  ///< where they are written (bins/meme.hpp); empty: nowhere
+    std::filesystem::path motif_file{};  ///< where they are written in MEME's format; empty: nowhere
 };
 
 /// What a record's strand says.

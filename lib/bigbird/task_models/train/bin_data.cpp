@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/task_models/train/bin_data.hpp"
 
-#include "bigbird/bins/meme.hpp"
 #include "bigbird/bins/network.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/error.hpp"
@@ -246,11 +245,11 @@ void BinData::plant(const BinNetwork& network, bool speaks) const {
         head.weight.copy_(chosen.weight);
         own = chosen.weight.count_nonzero().item<std::int64_t>();
     }
-    if (speaks && !of_bins_.motif_file.empty()) {
+    if (speaks && !of_bins_.motif_file.empty() && !motifs.empty()) {
         std::vector<std::string> names;
         for (std::size_t label = 0; label < labels().size(); ++label)
             names.push_back(labels()[label].name);
-        bins::write_meme(of_bins_.motif_file, motifs, names);
+        write_motifs(of_bins_.motif_file, bins::as_shares(motifs, names), Overwrite::allow);
     }
     if (speaks) {
         log_info("{} filters begin as motifs of the training bins; {} labels have one of their own",

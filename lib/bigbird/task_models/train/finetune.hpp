@@ -10,7 +10,7 @@
 
 namespace bigbird::task_models {
 
-/// In the run folder of a model whose filters begin as motifs: the motifs (bins/meme.hpp).
+/// In the run folder of a model whose filters begin as motifs: the motifs, in MEME's format.
 inline constexpr const char* motif_file = "motifs.meme";
 
 /// Fine-tunes a pretrained model, or trains a baseline or a model of bins, on the examples of train; where

@@ -35,9 +35,9 @@ DOCTEST_TEST_CASE("motif_logos: a letter is as high as its share of its place's 
     DOCTEST_CHECK(html.find("translate(28.5 30.0) scale(0.130 0.1500)") != std::string::npos);
 }
 
-DOCTEST_TEST_CASE("motif_logos: a model without motifs has no section of them") {
+DOCTEST_TEST_CASE("motif_logos: a model without motifs has no section of them, a damaged file is refused") {
     const TempDir folder;
     DOCTEST_CHECK(logos_html(folder / "none.meme").empty());
     write_file(folder / "empty.meme", "MEME version 4\n");
-    DOCTEST_CHECK(logos_html(folder / "empty.meme").empty());
+    DOCTEST_CHECK_THROWS_WITH(logos_html(folder / "empty.meme"), doctest::Contains("holds no motif"));
 }

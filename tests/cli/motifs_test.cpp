@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// motifs scan and motifs compare as programs.
+#include "cli/run_program.hpp"
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+using namespace bigbird::testing;
+
+namespace {
+
+const std::string head = "MEME version 4\n\nALPHABET= ACGT\n\n";
+
+/// A motif of the letters, each with a share of 0.97.
+std::string motif_of(const std::string& id, const std::string& letters) {
+    std::string text = "MOTIF " + id +
+                       "\nletter-probability matrix: alength= 4 w= " + std::to_string(letters.size()) +
+                       " nsites= 100\n";
+    for (const char letter : letters)
+        for (const char other : std::string("ACGT"))
+            text += std::string(letter == other ? "0.97" : "0.01") + (other == 'T' ? "\n" : " ");
+    return text;
+}
+
+class Fixture {
+public:
+    Fixture() {
+        write_file(folder_ / "genome.fa", ">c\nTTTTGATTACATTTTTNTGTAATCAAA\n>d\nACACAC\n");
+        write_file(folder_ / "m.meme", head + motif_of("one first", "GATTACA"));
+        write_file(folder_ / "wide.meme", head + motif_of("one", "GATTACA") + motif_of("two", "CCCCCG"));
+    }
+    std::string operator/(const std::string& name) const { return (folder_ / name).string(); }
+    void write(const std::string& name, const std::string& text) const { write_file(folder_ / name, text); }
+    ProgramResult scan(const std::string& motifs, const std::vector<std::string>& more) const {
+        std::vector<std::string> words{
+            "motifs",   "scan", "--motifs", *this / motifs, "--reference", *this / "genome.fa",
+            "--output", "-"};
+        words.insert(words.end(), more.begin(), more.end());
+        return run_program(words);
+    }
+
+private:
+    TempDir folder_;
+};
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("motifs scan: hits of both strands as a BED, the same by either spelling of the command") {
+    const Fixture fixture;
+    const auto result = fixture.scan("m.meme", {});
+    DOCTEST_CAPTURE(result.err);
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(result.out ==
+                  "#chrom\tstart\tend\tname\tscore\tstrand\tp\tq\tmotif\n"
+                  "c\t4\t11\tone\t13.65\t+\t6.104e-05\t0.0008545\tfirst\n"
+                  "c\t17\t24\tone\t13.65\t-\t6.104e-05\t0.0008545\tfirst\n");
+    DOCTEST_CHECK(contains(result.err, "2 hits"));
+    const auto joined = run_program({"motifs-scan", "--motifs", fixture / "m.meme", "--reference",
+                                     fixture / "genome.fa", "--output", "-", "--threads", "2"});
+    DOCTEST_CHECK(joined.out == result.out);
+    fixture.write("r.bed", "c\t3\t11\nc\t5\t30\n");
+    DOCTEST_CHECK(contains(fixture.scan("m.meme", {"--regions", fixture / "r.bed"}).err, "2 hits"));
+}
+
+DOCTEST_TEST_CASE("motifs scan: a motif of width 1 has no hits, and is named") {
+    const Fixture fixture;
+    fixture.write("short.meme", head + motif_of("short", "A") + motif_of("one", "GATTACA"));
+    const auto result = fixture.scan("short.meme", {});
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(contains(result.err, "1 of 2 motifs can have no hits, among them 'short'"));
+    DOCTEST_CHECK(contains(result.err, "2 hits"));
+    DOCTEST_CHECK(contains(fixture.scan("short.meme", {"--p-value", "0.3"}).out, "\tshort\t"));
+}
+
+DOCTEST_TEST_CASE("motifs scan: motif files and regions that cannot be read end it, with file and line") {
+    const Fixture fixture;
+    const auto refused = [&](const std::string& text, const std::string& sentence) {
+        fixture.write("bad.meme", text);
+        const auto result = fixture.scan("bad.meme", {});
+        DOCTEST_CAPTURE(result.err);
+        DOCTEST_CHECK(result.code == 3);
+        DOCTEST_CHECK(contains(result.err, sentence));
+        DOCTEST_CHECK(result.out.empty());
+    };
+    refused(head + "MOTIF a\nletter-probability matrix: alength= 4 w= 1\n0 0 0 0\n",
+            "bad.meme:7: position 1 of the motif has no counts");
+    refused(head + "MOTIF a\nletter-probability matrix: alength= 4 w= 0\n",
+            "bad.meme:6: the matrix has no w= that says its columns, 1 at least");
+    refused("MEME version 4\n\nALPHABET= ACDEFGHIKLMNPQRSTVWY\n",
+            "bad.meme:3: the alphabet is 'ACDEFGHIKLMNPQRSTVWY', and motifs of DNA (ACGT) are needed");
+    refused(head, "holds no motif");
+    fixture.write("r.bed", "x\t3\t11\n");
+    const auto result = fixture.scan("m.meme", {"--regions", fixture / "r.bed"});
+    DOCTEST_CHECK(result.code == 3);
+    DOCTEST_CHECK(contains(result.err, "r.bed:1: the contig 'x' is not in the reference"));
+}
+
+DOCTEST_TEST_CASE("motifs compare: the nearest known motif of each, on either strand") {
+    const Fixture fixture;
+    fixture.write("turned.meme", head + motif_of("turned", "TGTAATC"));
+    const auto result =
+        run_program({"motifs", "compare", fixture / "turned.meme", fixture / "wide.meme", "--output", "-"});
+    DOCTEST_CAPTURE(result.err);
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(
+        result.out.starts_with("#motif\tname\tknown\tknown_name\tp\te\toffset\toverlap\tstrand\n"
+                               "turned\t.\tone\t.\t"));
+    DOCTEST_CHECK(result.out.ends_with("\t0\t7\t-\n"));
+    const auto two = run_program({"motifs", "compare", fixture / "turned.meme", fixture / "wide.meme",
+                                  "--nearest", "5", "--output", "-"});
+    DOCTEST_CHECK(std::ranges::count(two.out, '\n') == 3);
+    const auto absent = run_program({"motifs", "compare", fixture / "absent", fixture / "wide.meme"});
+    DOCTEST_CHECK(absent.code == 3);
+    DOCTEST_CHECK(contains(absent.err, "absent: no such file"));
+}
+
+DOCTEST_TEST_CASE("motifs: a second word that is no command of motifs is refused") {
+    const auto result = run_program({"motifs", "paint"});
+    DOCTEST_CHECK(result.code == 2);
+    DOCTEST_CHECK(contains(result.err, "motifs"));
+}
