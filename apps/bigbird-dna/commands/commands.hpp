@@ -11,6 +11,7 @@ namespace bigbird::pretraining {
 struct PretrainSpec;
 }
 namespace bigbird::task_models {
+struct AttributeSpec;
 struct EmbedSpec;
 struct FinetuneSpec;
 struct FinetuneTokensSpec;
@@ -86,6 +87,7 @@ int run(const TokenizeOptions& options);
 int run(const TrainTokenizerOptions& options);
 
 // ---- what needs it: the runners are only in bigbird-dna-tensors
+void setup_attribute(Program& program, Runner<task_models::AttributeSpec> run);
 void setup_embed(Program& program, Runner<task_models::EmbedSpec> run);
 void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run);
 void setup_finetune(Program& program, examples::Task task, Runner<task_models::FinetuneSpec> run);
@@ -101,6 +103,7 @@ void setup_train(Program& program, Runner<task_models::TrainSpec> run);
 int run(const EvaluateMlmOptions& options);
 int run(const ForwardOptions& options);
 int run(const pretraining::PretrainSpec& spec);
+int run(const task_models::AttributeSpec& spec);
 int run(const task_models::EmbedSpec& spec);
 int run(const task_models::FinetuneSpec& spec);
 int run(const task_models::FinetuneTokensSpec& spec);
@@ -162,6 +165,7 @@ void add_commands(Program& program, const Tensors& tensors, const Runner<InfoOpt
     if constexpr (all) setup_evaluate_tokens(program, here);
     setup_predict_variants(program, tensors);
     setup_predict_mutagenesis(program, tensors);
+    setup_attribute(program, tensors);
     setup_embed(program, tensors);
     if constexpr (all) setup_motifs_scan(program, here);
     if constexpr (all) setup_motifs_compare(program, here);

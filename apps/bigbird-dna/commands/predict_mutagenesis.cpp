@@ -47,7 +47,7 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
                       "reverse complement (only)");
     command.add_flag("--skip-invalid", spec->skip_invalid,
                      "Leave out rows that do not lie on the reference and go on, instead of ending");
-    add_score_outputs(command, spec->outputs, "Effects");
+    add_letter_outputs(command, spec->outputs, "Effects");
     add_compute_options(command, *spec);
     add_examples(command, examples);
     show_first(command, {"--model", "--reference", "--regions", "--labels", "--score", "--write", "--output",

@@ -51,6 +51,27 @@ int run(const task_models::MutagenesisSpec& spec) {
     return 0;
 }
 
+int run(const task_models::AttributeSpec& spec) {
+    constexpr double most_gap = 0.05;  // of the difference
+    const task_models::AttributeReport report = task_models::attribute(spec);
+    log_info("{} bases attributed in {:.1f} s", report.bases, report.seconds);
+    if (report.tiled > 0) {
+        log_warning(
+            "regions longer than the scored part of a window were cut into tiles of that length, each with a "
+            "score of its own ({} cuts)",
+            report.tiled);
+    }
+    if (report.difference > 0) {
+        const double share = report.gap / report.difference;
+        log_info("completeness: contributions sum to the difference between sequence and baseline within {:.3g}%",
+                 100 * share);
+        if (share > most_gap)
+            log_warning("that is much: integrated-gradients is exact where deeplift is not, and shuffled "
+                        "baselines are nearer to sequence than zero");
+    }
+    return 0;
+}
+
 int run(const task_models::EmbedSpec& spec) {
     const task_models::EmbedReport report = task_models::embed(spec);
     log_info("{} of {} rows embedded in {:.1f} s", report.embedded, report.rows, report.seconds);

@@ -18,6 +18,9 @@ namespace bigbird::cli {
 /// add_min_score_option().
 void add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, const std::string& what = "Scores");
 
+/// --output, several times, and --force, of commands that score letters (task_models::LetterOutputs).
+void add_letter_outputs(CLI::App& command, outputs::OutputSpec& outputs, const std::string& what);
+
 /// --min-score, of .long.tsv outputs.
 void add_min_score_option(CLI::App& command, std::optional<double>& min_score);
 

@@ -2,6 +2,7 @@
 #include "bigbird/bins/encoder_layer.hpp"
 
 #include "bigbird/bins/convolution.hpp"
+#include "bigbird/bins/secants.hpp"
 
 #include <ATen/ATen.h>
 
@@ -116,28 +117,43 @@ void EncoderLayerImpl::register_convolution(std::int64_t hidden) {
 
 at::Tensor EncoderLayerImpl::mix(const at::Tensor& x, const Pass& pass) const {
     if (query_) return attend(x, pass);
-    const at::Tensor active = model::activation(activation_, x.clone());  // which may work in place
+    const at::Tensor active = elementwise(
+        x, [&](const at::Tensor& y) { return model::activation(activation_, y.clone()); });  // in place
     return convolution(active, convolution_weight_, convolution_bias_, std::int64_t{1} << layer_);
 }
 
 at::Tensor EncoderLayerImpl::attend(const at::Tensor& x, const Pass& pass) const {
-    const std::int64_t batch = x.size(0), positions = x.size(1), hidden = x.size(2);
+    if (!takes_secants()) {
+        return attention_output_->forward(
+            context_of(query_->forward(x), key_->forward(x), value_->forward(x), pass));
+    }
+    const at::Tensor both = at::cat({query_->forward(x), key_->forward(x), value_->forward(x)}, 2);
+    return attention_output_->forward(jointly(both, [&](const at::Tensor& y) {
+        const std::vector<at::Tensor> parts = y.chunk(3, 2);
+        Pass own = pass;  // samples of a batch with secants have one mask
+        if (own.mask.defined()) own.mask = own.mask.narrow(0, 0, 1).expand({y.size(0), -1});
+        return context_of(parts[0], parts[1], parts[2], own);
+    }));
+}
+
+at::Tensor EncoderLayerImpl::context_of(const at::Tensor& queries, const at::Tensor& keys,
+                                        const at::Tensor& values, const Pass& pass) const {
+    const std::int64_t batch = queries.size(0), positions = queries.size(1), hidden = queries.size(2);
     const auto by_head = [&](const at::Tensor& y) {
         return y.view({batch, positions, heads_, hidden / heads_}).transpose(1, 2);
     };
     const auto turned = [&](const at::Tensor& y) {
         return pass.rotary.cosine.defined() ? model::rotate(by_head(y), pass.rotary) : by_head(y);
     };
-    const at::Tensor query = turned(query_->forward(x)), key = turned(key_->forward(x)),
-                     value = by_head(value_->forward(x));
+    const at::Tensor query = turned(queries), key = turned(keys), value = by_head(values);
     at::Tensor context;  // (batch, heads, positions, head_dim)
     if (pass.blocks == 0) {
         context = attend_fully(query, key, value, pass.mask);
     } else {
-        const auto layout = layouts_->get(pass.blocks, layer_, x.device(), is_training());
+        const auto layout = layouts_->get(pass.blocks, layer_, queries.device(), is_training());
         context = attention::sparse_attention(query, key, value, pass.mask, *layout, pass.backend);
     }
-    return attention_output_->forward(context.transpose(1, 2).reshape({batch, positions, hidden}));
+    return context.transpose(1, 2).reshape({batch, positions, hidden});
 }
 
 Projections EncoderLayerImpl::projected(const at::Tensor& normed, const model::RotaryTable& rotary,
@@ -225,9 +241,17 @@ at::Tensor EncoderLayerImpl::forward_at(const at::Tensor& x, const at::Tensor& r
 }
 
 at::Tensor EncoderLayerImpl::feed_forward(const at::Tensor& x) const {
-    at::Tensor inner = expand_->forward_and_activate(x, activation_);
-    if (gate_) inner = inner * gate_->forward(x);
-    return contract_->forward(inner);
+    if (!takes_secants()) {
+        const at::Tensor inner = expand_->forward_and_activate(x, activation_);
+        return contract_->forward(gate_ ? inner * gate_->forward(x) : inner);
+    }
+    const at::Tensor inner = elementwise(
+        expand_->forward(x), [&](const at::Tensor& y) { return model::activation(activation_, y.clone()); });
+    if (!gate_) return contract_->forward(inner);
+    return contract_->forward(jointly(at::cat({inner, gate_->forward(x)}, 2), [](const at::Tensor& y) {
+        const std::vector<at::Tensor> parts = y.chunk(2, 2);
+        return parts[0] * parts[1];
+    }));
 }
 
 at::Tensor EncoderLayerImpl::dropped(const at::Tensor& x, model::DropoutSite::Place place,
@@ -237,12 +261,16 @@ at::Tensor EncoderLayerImpl::dropped(const at::Tensor& x, model::DropoutSite::Pl
 
 at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const Pass& pass) const {
     using Place = model::DropoutSite::Place;
+    const auto normed = [](const model::LayerNorm& norm, const at::Tensor& all) {
+        return jointly(all, [&](const at::Tensor& y) { return norm->forward(y); });
+    };
     if (norm_first_) {
-        const at::Tensor y = x + dropped(mix(mixing_norm_->forward(x), pass), Place::attention_output, pass);
-        return y + dropped(feed_forward(feed_forward_norm_->forward(y)), Place::output, pass);
+        const at::Tensor y =
+            x + dropped(mix(normed(mixing_norm_, x), pass), Place::attention_output, pass);
+        return y + dropped(feed_forward(normed(feed_forward_norm_, y)), Place::output, pass);
     }
-    const at::Tensor y = mixing_norm_->forward(x + dropped(mix(x, pass), Place::attention_output, pass));
-    return feed_forward_norm_->forward(y + dropped(feed_forward(y), Place::output, pass));
+    const at::Tensor y = normed(mixing_norm_, x + dropped(mix(x, pass), Place::attention_output, pass));
+    return normed(feed_forward_norm_, y + dropped(feed_forward(y), Place::output, pass));
 }
 
 }  // namespace bigbird::bins

@@ -60,6 +60,8 @@ private:
     /// Attention, or the convolution that stands for it.
     at::Tensor mix(const at::Tensor& x, const Pass& pass) const;
     at::Tensor attend(const at::Tensor& x, const Pass& pass) const;
+    at::Tensor context_of(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
+                          const Pass& pass) const;
     at::Tensor feed_forward(const at::Tensor& x) const;
     at::Tensor dropped(const at::Tensor& x, model::DropoutSite::Place place, const Pass& pass) const;
 

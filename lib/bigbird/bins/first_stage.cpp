@@ -4,6 +4,7 @@
 #include "bigbird/attention/torch_threads.hpp"
 #include "bigbird/bins/convolution.hpp"
 #include "bigbird/bins/cpu/first_kernel.hpp"
+#include "bigbird/bins/secants.hpp"
 #include "bigbird/bins/softmax_pool.hpp"
 
 #include <ATen/ATen.h>
@@ -22,9 +23,10 @@ constexpr std::int64_t letters = 4, n_code = 4;
 /// (batch, length / bin, motif_filters) of found, (batch, length, strands x channels).
 at::Tensor best_sites(const at::Tensor& found, const FirstStage& stage) {
     if (stage.motif_filters == 0) return {};
-    return found.reshape({found.size(0), found.size(1) / stage.bin, -1, stage.weight.size(0)})
-        .narrow(3, 0, stage.motif_filters)
-        .amax(2);
+    const at::Tensor places =
+        found.reshape({found.size(0), found.size(1) / stage.bin, -1, stage.weight.size(0)})
+            .narrow(3, 0, stage.motif_filters);
+    return largest(places, 2);
 }
 
 /// (channel groups, chunks, words, strands, lanes): what each word adds to a filter's sum.
@@ -190,12 +192,14 @@ public:
 }  // namespace
 
 at::Tensor base_channels(const at::Tensor& bases) {
+    if (bases.dim() == 3) return bases;
     const at::Tensor codes = at::arange(letters, bases.options());
     return bases.unsqueeze(2).eq(codes).to(at::kFloat);
 }
 
 StemOutput first_stage(const at::Tensor& bases, const FirstStage& stage) {
-    if (!bases.device().is_cpu() || stage.pool > most_pool) return first_stage_reference(bases, stage);
+    if (!bases.device().is_cpu() || bases.dim() == 3 || stage.pool > most_pool)
+        return first_stage_reference(bases, stage);
     const Operands given = operands_of(bases, stage);
     at::Tensor y, sites;
     if (at::GradMode::is_enabled()) {
@@ -221,7 +225,11 @@ StemOutput first_stage_reference(const at::Tensor& bases, const FirstStage& stag
                                  : convolution(x, stage.weight, stage.bias);
     // (batch, length, strands x channels): the strands of a base as places.
     const at::Tensor places = found.reshape({x.size(0), strands * x.size(1), stage.weight.size(0)});
-    return {softmax_pool_reference(at::gelu(places, "tanh"), stage.sharpness, strands * stage.pool),
+    const at::Tensor active = elementwise(places, [](const at::Tensor& y) { return at::gelu(y, "tanh"); });
+    return {jointly(active,
+                    [&](const at::Tensor& y) {
+                        return softmax_pool_reference(y, stage.sharpness, strands * stage.pool);
+                    }),
             best_sites(found, stage)};
 }
 

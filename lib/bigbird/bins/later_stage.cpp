@@ -4,6 +4,7 @@
 #include "bigbird/attention/torch_threads.hpp"
 #include "bigbird/bins/convolution.hpp"
 #include "bigbird/bins/cpu/convolution_kernel.hpp"
+#include "bigbird/bins/secants.hpp"
 
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -126,7 +127,7 @@ public:
 
 bool has_kernel(const at::Tensor& x, const LaterStage& stage) {
     const std::int64_t channels = convolution_kernel().channels;
-    return x.is_cpu() && stage.weight.size(2) == taps && x.size(2) % channels == 0 &&
+    return x.is_cpu() && !takes_secants() && stage.weight.size(2) == taps && x.size(2) % channels == 0 &&
            stage.weight.size(0) % channels == 0;
 }
 
@@ -142,8 +143,11 @@ at::Tensor later_stage(const at::Tensor& x, const LaterStage& stage) {
 }
 
 at::Tensor later_stage_reference(const at::Tensor& x, const LaterStage& stage) {
-    const at::Tensor normed = at::layer_norm(x, {x.size(2)}, stage.norm, stage.norm_bias, stage.epsilon);
-    const at::Tensor y = convolution(at::gelu(normed, "tanh"), stage.weight, stage.bias);
+    const at::Tensor normed = jointly(x, [&](const at::Tensor& all) {
+        return at::layer_norm(all, {all.size(2)}, stage.norm, stage.norm_bias, stage.epsilon);
+    });
+    const at::Tensor active = elementwise(normed, [](const at::Tensor& all) { return at::gelu(all, "tanh"); });
+    const at::Tensor y = convolution(active, stage.weight, stage.bias);
     return y.size(2) == normed.size(2) ? normed + y : y;
 }
 

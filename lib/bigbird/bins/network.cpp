@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/bins/network.hpp"
 
+#include "bigbird/bins/secants.hpp"
 #include "bigbird/core/check.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/model/layers/layers.hpp"
@@ -83,7 +84,8 @@ Pass BinsNetworkImpl::pass_of(const at::Tensor& x, const model::DropoutKey& key)
 }
 
 at::Tensor BinsNetworkImpl::means_of(const at::Tensor& x) const {
-    const at::Tensor y = norm_ ? norm_->forward(x) : x;
+    const at::Tensor y =
+        norm_ ? jointly(x, [&](const at::Tensor& some) { return norm_->forward(some); }) : x;
     const std::int64_t positions = config_.window_positions() / config_.window_bins;
     return y.to(at::kFloat).view({y.size(0), y.size(1) / positions, positions, y.size(2)}).mean(2);
 }

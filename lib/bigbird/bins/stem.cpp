@@ -2,6 +2,7 @@
 #include "bigbird/bins/stem.hpp"
 
 #include "bigbird/bins/later_stage.hpp"
+#include "bigbird/bins/secants.hpp"
 #include "bigbird/bins/softmax_pool.hpp"
 
 #include <ATen/ATen.h>
@@ -62,7 +63,9 @@ at::Tensor StemImpl::convolved(std::size_t i, const at::Tensor& x) const {
 }
 
 at::Tensor StemImpl::pooled(std::size_t i, const at::Tensor& x) const {
-    return stages_[i].pool > 1 ? softmax_pool(x, stages_[i].sharpness, stages_[i].pool) : x;
+    const Layers& stage = stages_[i];
+    if (stage.pool == 1) return x;
+    return jointly(x, [&](const at::Tensor& y) { return softmax_pool(y, stage.sharpness, stage.pool); });
 }
 
 StemOutput StemImpl::forward(const at::Tensor& bases, std::int64_t bin) const {

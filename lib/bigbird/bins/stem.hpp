@@ -19,7 +19,7 @@ namespace bigbird::bins {
 class StemImpl : public torch::nn::Module {
 public:
     explicit StemImpl(const BinsConfig& config);
-    /// bases: (batch, length) uint8 codes, length a multiple of the bin.
+    /// bases: (batch, length) uint8 codes or (batch, length, 4) floats, length a multiple of the bin.
     StemOutput forward(const at::Tensor& bases) const { return forward(bases, bin_); }
     /// The same with bins of another size.
     StemOutput forward(const at::Tensor& bases, std::int64_t bin) const;

@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"
+#include "bigbird/model/files/python_file.hpp"
 #include "bigbird/model/weights.hpp"
 #include "bigbird/tokenizer/tokenizer.hpp"
 
@@ -17,7 +18,7 @@ void write(const Model& model, const std::string& architecture, const tokenizer:
            const fs::path& directory, const Json& extra = Json::object()) {
     BigBirdConfig config = model->config();
     config.extra.update(extra);
-    write_json(directory / "config.json", config_to_json(config, architecture), Overwrite::allow);
+    write_config(config_to_json(config, architecture), directory);
     write_safetensors(named_for_file(parameters_of(*model)), directory / "model.safetensors");
     if (tokenizer != nullptr) {
         tokenizer::write_tokenizer_files(*tokenizer, model->config().positions(), directory);

@@ -25,11 +25,6 @@ bool is_track(Kind kind) {
     return kind == Kind::bedgraph || kind == Kind::bigwig;
 }
 
-bool names_tracks(const fs::path& path) {
-    return path.string().find(place_of_label) != std::string::npos ||
-           path.string().find(place_of_index) != std::string::npos;
-}
-
 void replace_all(std::string& text, std::string_view what, const std::string& by) {
     for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
         text.replace(at, what.size(), by);
@@ -43,26 +38,6 @@ std::string file_word(std::string name) {
         if (!kept) letter = '_';
     }
     return name;
-}
-
-fs::path track_path(const fs::path& path, const Column& column) {
-    std::string name = path.string();
-    replace_all(name, place_of_index, std::to_string(column.index));
-    replace_all(name, place_of_label, file_word(column.label));
-    return name;
-}
-
-/// Throws ConfigError where two labels' tracks have one name.
-void require_apart(const fs::path& path, const Layout& layout, std::span<const std::size_t> tracks) {
-    std::map<fs::path, std::string> seen;
-    for (const std::size_t column : tracks) {
-        const auto [at, is_new] =
-            seen.emplace(track_path(path, layout.columns[column]), layout.columns[column].name);
-        if (is_new) continue;
-        throw ConfigError(path.string() + ": the labels '" + at->second + "' and '" +
-                          layout.columns[column].name + "' would both be written to " + at->first.string() +
-                          ": put {index} into the name");
-    }
 }
 
 void check_part(const OutputSpec& spec) {
@@ -98,6 +73,35 @@ Layout layout_of_part(Layout layout, const OutputSpec& spec) {
 }
 
 }  // namespace
+
+bool names_labels(const fs::path& path) {
+    return path.string().find(place_of_label) != std::string::npos ||
+           path.string().find(place_of_index) != std::string::npos;
+}
+
+fs::path path_of_label(const fs::path& path, const Column& column) {
+    std::string name = path.string();
+    replace_all(name, place_of_index, std::to_string(column.index));
+    replace_all(name, place_of_label, file_word(column.label));
+    return name;
+}
+
+void require_apart(const fs::path& path, const Layout& layout, std::span<const std::size_t> columns) {
+    if (!names_labels(path) && columns.size() > 1) {
+        throw ConfigError(path.string() + ": this format holds one label, and " +
+                          std::to_string(columns.size()) +
+                          " are chosen: choose one with --labels, or put {label} into the name");
+    }
+    std::map<fs::path, std::string> seen;
+    for (const std::size_t column : columns) {
+        const auto [at, is_new] =
+            seen.emplace(path_of_label(path, layout.columns[column]), layout.columns[column].name);
+        if (is_new) continue;
+        throw ConfigError(path.string() + ": the labels '" + at->second + "' and '" +
+                          layout.columns[column].name + "' would both be written to " + at->first.string() +
+                          ": put {index} into the name");
+    }
+}
 
 std::optional<Kind> kind_of(const fs::path& path) {
     std::string name = path.filename().string();
@@ -165,7 +169,7 @@ void prepare_outputs(const OutputSpec& spec) {
         if (*kind == Kind::npy) {
             for (const fs::path& part : npy_files(path))
                 prepare_output(part, spec.overwrite);
-        } else if (!names_tracks(path) && *kind != Kind::variants) {
+        } else if (!names_labels(path) && *kind != Kind::variants) {
             prepare_output(path, spec.overwrite);
         }
     }
@@ -197,7 +201,7 @@ Outputs::Outputs(const OutputSpec& spec, const Layout& layout, std::span<const s
                 break;
             case Kind::bedgraph:
             case Kind::bigwig: {
-                const bool each = names_tracks(path);
+                const bool each = names_labels(path);
                 if (!each && track_columns.size() > 1) {
                     throw ConfigError(
                         path.string() + ": a track holds one label, and " +
@@ -206,7 +210,7 @@ Outputs::Outputs(const OutputSpec& spec, const Layout& layout, std::span<const s
                 }
                 require_apart(path, layout, track_columns);
                 for (const std::size_t column : track_columns) {
-                    const fs::path track = track_path(path, layout.columns[column]);
+                    const fs::path track = path_of_label(path, layout.columns[column]);
                     add(track_sink(track, spec.overwrite, kind, contigs, column, spec.overlap), kind, track);
                     outputs_.back().record.run["column"] = layout.columns[column].name;
                 }

@@ -23,6 +23,14 @@ namespace bigbird::outputs {
 /// a part of rows that come through a pipe or go to standard output.
 void prepare_outputs(const OutputSpec& spec);
 
+/// Whether a name holds {label} or {index}, and the name with a label's in their place.
+bool names_labels(const std::filesystem::path& path);
+std::filesystem::path path_of_label(const std::filesystem::path& path, const Column& column);
+/// Throws ConfigError where two labels would have one name, or where there are several for a name without
+/// {label}.
+void require_apart(const std::filesystem::path& path, const Layout& layout,
+                   std::span<const std::size_t> columns);
+
 /// All outputs of one run, each with all rows. Not thread-safe.
 class Outputs {
 public:

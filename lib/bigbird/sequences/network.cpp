@@ -2,6 +2,7 @@
 #include "bigbird/sequences/network.hpp"
 
 #include "bigbird/bins/network.hpp"
+#include "bigbird/bins/secants.hpp"
 #include "bigbird/core/check.hpp"
 
 #include <ATen/ATen.h>
@@ -30,7 +31,7 @@ struct NetworkImpl::Extent {
         return (x * counted).sum(1) / counted.sum(1);
     }
     at::Tensor maximum(const at::Tensor& x) const {
-        return (mask.defined() ? x.masked_fill(mask.logical_not().unsqueeze(2), -1e9) : x).amax(1);
+        return bins::largest(mask.defined() ? x.masked_fill(mask.logical_not().unsqueeze(2), -1e9) : x, 1);
     }
 };
 
@@ -67,7 +68,8 @@ at::Tensor NetworkImpl::at_places(const at::Tensor& x, const Extent& extent) con
 
 at::Tensor NetworkImpl::encode(at::Tensor x, const Extent& extent, const model::DropoutKey& key) {
     if (places_.defined()) x = at_places(x, extent);
-    if (layers_.empty()) return norm_->forward(x);
+    const auto normed = [&](const at::Tensor& y) { return norm_->forward(y); };
+    if (layers_.empty()) return bins::jointly(x, normed);
     if (!rotary_.cosine.defined() || rotary_.cosine.size(0) < extent.positions) {
         rotary_ = model::rotary_table(extent.positions, config_.hidden / config_.heads, x.device());
     }
@@ -79,7 +81,7 @@ at::Tensor NetworkImpl::encode(at::Tensor x, const Extent& extent, const model::
     }
     for (const bins::EncoderLayer& layer : layers_)
         x = layer->forward(x, pass);
-    return norm_->forward(x);
+    return bins::jointly(x, normed);
 }
 
 at::Tensor NetworkImpl::forward(const at::Tensor& bases, std::span<const std::int64_t> lengths,
@@ -90,13 +92,16 @@ at::Tensor NetworkImpl::forward(const at::Tensor& bases, std::span<const std::in
     const Extent extent(bases, lengths, config_.pool);
     const bins::StemOutput stem = stem_->forward(bases, bases.size(1));
     const at::Tensor x = encode(stem.positions, extent, key).to(at::kFloat);
-    const at::Tensor sites =
-        site_norm_->forward(at::gelu(stem.sites.to(at::kFloat).squeeze(1), "tanh"));  // (batch, filters)
+    const auto gelu = [](const at::Tensor& y) { return at::gelu(y, "tanh"); };
+    const at::Tensor sites =  // (batch, filters)
+        bins::jointly(bins::elementwise(stem.sites.to(at::kFloat).squeeze(1), gelu),
+                      [&](const at::Tensor& y) { return site_norm_->forward(y); });
     const auto dropped = [&](const at::Tensor& y, Place place) {
         return is_training() ? model::dropout(y, config_.head_dropout, key, {place}) : y;
     };
     const at::Tensor pooled = at::cat({extent.mean(x), extent.maximum(x), sites}, 1);
-    const at::Tensor inner = at::gelu(dense_->forward(dropped(pooled, Place::classifier_input)), "tanh");
+    const at::Tensor inner =
+        bins::elementwise(dense_->forward(dropped(pooled, Place::classifier_input)), gelu);
     return output_->forward(dropped(inner, Place::classifier_middle)).to(at::kFloat);
 }
 

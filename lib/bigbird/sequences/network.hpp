@@ -20,7 +20,8 @@ class NetworkImpl : public torch::nn::Module {
 public:
     /// Throws ConfigError where the configuration is not valid.
     NetworkImpl(const Config& config, std::int64_t labels);
-    /// bases: (batch, length) uint8 codes (bins::base_channels) on the network's device, padded by N to
+    /// bases: (batch, length) uint8 codes (bins::base_channels), or (batch, length, 4) floats, which may have
+    /// gradients, on the network's device, padded by N to
     /// Config::padded(); lengths: each record's own, of the same padded length. Returns (batch, labels)
     /// float32 logits. Padding is in no mean, no maximum over positions and no attention. Dropout in training
     /// mode, by `key`.

@@ -6,13 +6,20 @@
 namespace bigbird {
 
 std::string npy_header(std::string_view type, std::int64_t rows, std::size_t columns) {
+    return npy_header(type, rows, std::span<const std::size_t>(&columns, 1));
+}
+
+std::string npy_header(std::string_view type, std::int64_t rows, std::span<const std::size_t> each) {
     constexpr std::size_t header_bytes = 128;
     std::string header("\x93NUMPY\x01\x00", 8);
     constexpr std::size_t length = header_bytes - 10;  // of what follows it: two bytes, lower one first
     header += static_cast<char>(length & 0xffU);
     header += static_cast<char>(length >> 8U);
     header += "{'descr': '" + std::string(type) + "', 'fortran_order': False, 'shape': (" +
-              std::to_string(rows) + ", " + std::to_string(columns) + "), }";
+              std::to_string(rows);
+    for (const std::size_t size : each)
+        header += ", " + std::to_string(size);
+    header += "), }";
     header.resize(header_bytes - 1, ' ');
     return header + '\n';
 }

@@ -7,6 +7,7 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/model/device/device.hpp"
+#include "bigbird/model/files/python_file.hpp"
 #include "bigbird/model/layers/layers.hpp"
 #include "bigbird/model/safetensors.hpp"
 #include "bigbird/model/weights.hpp"
@@ -27,12 +28,11 @@ constexpr std::size_t rows_together = 16;
 
 void write_folder(const TaskNetwork& network, const std::string& title, const std::string& type,
                   const TaskInfo& info, const fs::path& directory) {
-    write_json(directory / "config.json",
-               {{"architectures", {title}},
-                {"model_type", type},
-                {"num_labels", network.labels()},
-                {"bigbird_dna", {{"task_model", to_json(info)}}}},
-               Overwrite::allow);
+    model::write_config({{"architectures", {title}},
+                         {"model_type", type},
+                         {"num_labels", network.labels()},
+                         {"bigbird_dna", {{"task_model", to_json(info)}}}},
+                        directory);
     model::write_safetensors(model::parameters_of(*network.module()), directory / "model.safetensors");
 }
 
@@ -46,6 +46,7 @@ public:
     std::shared_ptr<torch::nn::Module> module() const override { return network_.ptr(); }
     at::Tensor output_bias() const override { return network_->output_bias(); }
     at::Tensor first_filters() const override { return network_->first_filters(); }
+    bins::BinsNetwork base_network() const override { return network_; }
     bins::OwnMotifs own_motifs() const override { return network_->own_motifs(); }
     std::int64_t hidden_size() const override { return network_->config().encoder.hidden_size; }
     bins::Grid grid() const override { return network_->config().grid(); }

@@ -6,6 +6,7 @@
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/model/device/device.hpp"
+#include "bigbird/model/files/python_file.hpp"
 #include "bigbird/model/safetensors.hpp"
 #include "bigbird/model/weights.hpp"
 
@@ -168,6 +169,19 @@ at::Tensor SequenceNetwork::of_members(std::span<const EncodedWindow> windows,
     return passes == 1 ? sum : sum / passes;
 }
 
+at::Tensor SequenceNetwork::letter_logits(const at::Tensor& letters) const {
+    const std::int64_t length = letters.size(1), padding = shape_.member.padded(length) - length;
+    const std::vector<std::int64_t> lengths(static_cast<std::size_t>(letters.size(0)), length);
+    std::vector<at::Tensor> all;
+    for (const bool reverse : {false, true}) {
+        if (reverse && !shape_.member.both_strands) break;
+        const at::Tensor strand = at::constant_pad_nd(reverse ? letters.flip({1, 2}) : letters, {0, 0, 0, padding});
+        for (sequences::Network& member : members_)
+            all.push_back(member->forward(strand, lengths, {}));
+    }
+    return at::stack(all).mean(0);
+}
+
 at::Tensor SequenceNetwork::of_kmers(std::span<const EncodedWindow> windows,
                                      std::span<const std::size_t> group) const {
     const at::Tensor weight = kmer_weight_.detach().cpu(), bias = kmer_bias_.detach().cpu();
@@ -201,12 +215,11 @@ at::Tensor SequenceNetwork::logits(std::span<const EncodedWindow> windows, std::
 void SequenceNetwork::write(const TaskInfo& info, const fs::path& directory) const {
     TaskInfo written = info;
     written.network = to_json(shape_);
-    write_json(directory / "config.json",
-               {{"architectures", {"BigBirdSequence"}},
-                {"model_type", "bigbird_dna_sequence"},
-                {"num_labels", labels()},
-                {"bigbird_dna", {{"task_model", to_json(written)}}}},
-               Overwrite::allow);
+    model::write_config({{"architectures", {"BigBirdSequence"}},
+                         {"model_type", "bigbird_dna_sequence"},
+                         {"num_labels", labels()},
+                         {"bigbird_dna", {{"task_model", to_json(written)}}}},
+                        directory);
     model::write_safetensors(model::parameters_of(*module_), directory / "model.safetensors");
 }
 

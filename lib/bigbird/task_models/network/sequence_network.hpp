@@ -55,6 +55,12 @@ public:
     void write(const TaskInfo& info, const std::filesystem::path& directory) const override;
     std::shared_ptr<TaskNetwork> twin() const override;
 
+    /// The members' part of logits(), over the strands that it has in evaluation mode, from letters of a
+    /// record in place of its ids: (batch, length, 4) float32 on the device -> (batch, labels). Has gradients
+    /// with regard to letters, under a bins::SecantGuard with secants. Needs members and at most
+    /// SequenceShape::member.longest bases.
+    at::Tensor letter_logits(const at::Tensor& letters) const;
+
     const SequenceShape& shape() const { return shape_; }
     std::span<const sequences::Network> members() const { return members_; }
     /// Where there are k-mers: (labels, features) and (labels) float32.

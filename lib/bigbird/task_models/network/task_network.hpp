@@ -95,6 +95,8 @@ public:
     virtual std::int64_t hidden_size() const = 0;
     /// (channels, 4, width) of a first convolution over bases; undefined where there is none.
     virtual at::Tensor first_filters() const { return {}; }
+    /// The network itself where it reads bases; null where it reads tokens.
+    virtual bins::BinsNetwork base_network() const { return nullptr; }
     /// Parameters of the first filters' way to the head; undefined where there is none.
     virtual bins::OwnMotifs own_motifs() const { return {}; }
     /// (windows, window_bins, hidden_size or more) float32: what the head sees of each bin.

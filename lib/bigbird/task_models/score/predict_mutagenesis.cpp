@@ -4,9 +4,9 @@
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
-#include "bigbird/outputs/outputs.hpp"
 #include "bigbird/rows/region_rows.hpp"
 #include "bigbird/task_models/score/edited_windows.hpp"
+#include "bigbird/task_models/score/letter_outputs.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
 
@@ -194,77 +194,26 @@ private:
     const MutagenesisSpec& spec_;
 };
 
-outputs::OutputSpec some_outputs(const MutagenesisSpec& spec, bool tracks) {
-    outputs::OutputSpec some = spec.outputs;
-    std::erase_if(some.paths, [&](const fs::path& path) {
-        const auto kind = outputs::kind_of(path);
-        return tracks != (kind == outputs::Kind::bedgraph || kind == outputs::Kind::bigwig);
-    });
-    return some;
-}
-
-outputs::Layout table_layout(const MutagenesisSpec& spec, const EditedWindows& models) {
-    using outputs::FieldKind;
-    outputs::Layout layout;
-    layout.head = {{"chrom"}, {"start", FieldKind::integer}, {"end", FieldKind::integer}, {"name"}, {"label"},
-                   {"ref"}};
-    for (const char letter : alphabet) {
-        const std::string name(1, letter);
-        layout.columns.push_back({name, std::ssize(layout.columns), ".", name, name});
-    }
-    layout.provenance = {{"bigbird-dna", std::string(version())}};
+rows::Provenance provenance_of(const MutagenesisSpec& spec, const EditedWindows& models) {
+    rows::Provenance provenance{{"bigbird-dna", std::string(version())}};
     for (const ModelFolder& model : models.models())
-        layout.provenance.emplace_back("model_sha256", model.sha256);
-    layout.provenance.emplace_back("effect", std::string(to_string(spec.quantity)));
-    layout.provenance.emplace_back("score", std::string(word_of(mutagenesis_score_choices, spec.score)));
-    layout.provenance.emplace_back("reverse_complement", word_of(strand_choices, spec.strands));
-    return layout;
+        provenance.emplace_back("model_sha256", model.sha256);
+    provenance.emplace_back("effect", std::string(to_string(spec.quantity)));
+    provenance.emplace_back("score", std::string(word_of(mutagenesis_score_choices, spec.score)));
+    provenance.emplace_back("reverse_complement", word_of(strand_choices, spec.strands));
+    return provenance;
 }
 
-/// A line for each base and label in tables; in tracks each base's largest effect.
-class EffectWriter {
-public:
-    EffectWriter(const MutagenesisSpec& spec, const EditedWindows& models,
-                 std::span<const genome::Contig> contigs, int threads)
-        : labels_(models.models().front().labels),
-          chosen_(choose_labels(labels_, spec.labels).labels),
-          tables_(some_outputs(spec, false), table_layout(spec, models), {}, contigs, threads),
-          tracks_(some_outputs(spec, true),
-                  {outputs::region_head(), outputs::label_columns(labels_, chosen_), {}},
-                  choose_labels(labels_, spec.labels).tracks, contigs, threads) {}
-
-    void write(const rows::RegionRow& row, std::span<const float> effects) {
-        std::vector<float> largest(chosen_.size());
-        for (std::size_t base = 0; base < row.sequence.size(); ++base) {
-            const std::int64_t begin = row.head.where.begin + static_cast<std::int64_t>(base);
-            const std::string_view letter = std::string_view(row.sequence).substr(base, 1);
-            for (std::size_t i = 0; i < chosen_.size(); ++i) {
-                std::array<float, letters> values{};
-                for (std::size_t code = 0; code < letters; ++code)
-                    values[code] = effects[(base * letters + code) * labels_.size() + chosen_[i]];
-                const std::string label = labels_.column_name(chosen_[i]);
-                const rows::Field fields[] = {row.head.where.contig, begin, begin + 1,
-                                              row.head.name,         label, letter};
-                tables_.write(fields, values);
-                largest[i] =
-                    *std::ranges::max_element(values, {}, [](float effect) { return std::abs(effect); });
-            }
-            rows::Row head = row.head;
-            head.where.begin = begin;
-            head.where.end = begin + 1;
-            tracks_.write(rows::fields_of(head), letter == "N" ? std::span<const float>() : largest);
-        }
+/// (chosen labels, bases, 4) of effects, (bases, 4, labels).
+std::vector<float> by_label(std::span<const float> effects, std::size_t labels,
+                            std::span<const std::size_t> chosen) {
+    std::vector<float> turned;
+    for (const std::size_t label : chosen) {
+        for (std::size_t i = label; i < effects.size(); i += labels)
+            turned.push_back(effects[i]);
     }
-    void commit() {
-        tables_.commit();
-        tracks_.commit();
-    }
-
-private:
-    rows::LabelTable labels_;
-    std::vector<std::size_t> chosen_;
-    outputs::Outputs tables_, tracks_;
-};
+    return turned;
+}
 
 EditedWindows open_models(const MutagenesisSpec& spec, const Job& job) {
     std::vector<ModelFolder> models;
@@ -283,7 +232,7 @@ EditedWindows open_models(const MutagenesisSpec& spec, const Job& job) {
 
 MutagenesisReport predict_mutagenesis(const MutagenesisSpec& spec) {
     const auto start = std::chrono::steady_clock::now();
-    outputs::prepare_outputs(spec.outputs);
+    LetterOutputs::prepare(spec.outputs);
     require_readable(spec.regions);
     const auto reference = genome::open_references(spec.references);
     const Job job = open_job(spec);
@@ -295,14 +244,17 @@ MutagenesisReport predict_mutagenesis(const MutagenesisSpec& spec) {
         spec.regions, *reference,
         {.anchor = rows::Anchor::itself, .skip_invalid = spec.skip_invalid, .tile = longest});
     const Effects effects(models, *reference, spec);
-    EffectWriter writer(spec, models, reference->contigs(), job.threads);
+    const rows::LabelTable& labels = models.models().front().labels;
+    const std::vector<std::size_t> chosen = choose_labels(labels, spec.labels).labels;
+    LetterOutputs writer(spec.outputs, labels, chosen, provenance_of(spec, models), LetterTrack::largest,
+                         reference->contigs(), job.threads);
     MutagenesisReport report;
     Progress progress("Scoring", "bases", 0);
     while (auto row = regions.next()) {
         regions.fill(*row);
         report.tiled += row->last_of_line ? 0 : 1;
         if (row->sequence.empty()) continue;
-        writer.write(*row, effects.of(*row));
+        writer.write(row->head, row->sequence, by_label(effects.of(*row), labels.size(), chosen));
         report.bases += std::ssize(row->sequence);
         report.without_letter += std::ranges::count(row->sequence, 'N');
         progress.update(report.bases);

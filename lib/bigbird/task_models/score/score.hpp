@@ -63,6 +63,22 @@ struct MutagenesisReport {
 /// differences to the reference, of probabilities or of their log odds.
 MutagenesisReport predict_mutagenesis(const MutagenesisSpec& spec);
 
+struct AttributeReport {
+    std::int64_t bases = 0;
+    std::int64_t tiled = 0;  ///< cuts of regions longer than the scored part of a window
+    /// Over regions and labels, of methods with a baseline: by how much contributions do not sum to the
+    /// difference of scores, and that difference; sums of absolute numbers.
+    double gap = 0, difference = 0;
+    double seconds = 0;
+};
+
+/// What each base of BED rows, or of sequences, contributes to a row's score, before calibration: of a bin
+/// model the mean of the logits of the bins that the row touches, as predict-mutagenesis has it, of a sequence
+/// model the record's logits. The row's bases are compared with a baseline; what is around them stays. In
+/// tables and arrays the hypothetical contributions of A, C, G and T, in tracks those of the bases that are
+/// there.
+AttributeReport attribute(const AttributeSpec& spec);
+
 struct EmbedReport {
     std::int64_t rows = 0, embedded = 0, truncated = 0;
     double seconds = 0;

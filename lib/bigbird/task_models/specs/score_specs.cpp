@@ -61,6 +61,17 @@ void PredictSpec::validate() const {
     }
 }
 
+void AttributeSpec::validate() const {
+    if (regions.empty() == sequences.empty())
+        throw ConfigError("either --regions with --reference, or --sequences, is needed");
+    if (!regions.empty() && references.empty()) throw ConfigError("--regions needs --reference");
+    if (shuffles < 1) throw ConfigError("--shuffles must be at least 1, not " + std::to_string(shuffles));
+    if (baseline == AttributionBaseline::shuffled && !has_baseline()) {
+        throw ConfigError("--baseline is of integrated-gradients and deeplift: leave it out with --method " +
+                          std::string(word_of(attribution_method_choices, method)));
+    }
+}
+
 void EmbedSpec::validate() const {
     if (regions.empty() && sequences.empty()) {
         throw ConfigError("--regions with --reference, or --sequences, is needed");

@@ -140,6 +140,41 @@ struct MutagenesisSpec : ComputeSpec {
     outputs::OutputSpec outputs;
 };
 
+/// How attribute tells what each letter contributes.
+enum class AttributionMethod : std::uint8_t { integrated_gradients, input_x_gradient, saliency, deeplift };
+/// The values of --method.
+inline constexpr Choices<AttributionMethod, 4> attribution_method_choices{
+    {{AttributionMethod::integrated_gradients, "integrated-gradients"},
+     {AttributionMethod::input_x_gradient, "input-x-gradient"},
+     {AttributionMethod::saliency, "saliency"},
+     {AttributionMethod::deeplift, "deeplift"}}};
+/// What sequences are compared with: no letters, or dinucleotide shuffles of their own.
+enum class AttributionBaseline : std::uint8_t { zero, shuffled };
+/// The values of --baseline.
+inline constexpr Choices<AttributionBaseline, 2> attribution_baseline_choices{
+    {{AttributionBaseline::zero, "zero"}, {AttributionBaseline::shuffled, "shuffled"}}};
+
+/// What attribute is asked for.
+struct AttributeSpec : ComputeSpec {
+    std::vector<std::filesystem::path> models;  ///< bin models or sequence models; several: their mean
+    /// Either BED rows ("-": standard input) on the reference, of bin models, or FASTA or a table.
+    std::filesystem::path regions;
+    std::vector<std::filesystem::path> references;
+    std::filesystem::path sequences;
+    std::string labels;  ///< LabelTable::select; "": all
+    AttributionMethod method = AttributionMethod::integrated_gradients;
+    AttributionBaseline baseline = AttributionBaseline::zero;  ///< of integrated gradients and DeepLIFT
+    std::int64_t shuffles = 10;                                ///< of each sequence
+    Strands strands = Strands::average;  ///< of bin models; a sequence model reads the strands it was made for
+    outputs::OutputSpec outputs;
+
+    bool has_baseline() const {
+        return method == AttributionMethod::integrated_gradients || method == AttributionMethod::deeplift;
+    }
+    /// Throws ConfigError where there is nothing to attribute, or fields do not go together.
+    void validate() const;
+};
+
 /// One vector a row: the mean over its tokens ([CLS] and [SEP] left out) or that of [CLS]; or one a token.
 enum class EmbedPooling : std::uint8_t { mean, cls, token };
 /// The values of embed's --pooling.

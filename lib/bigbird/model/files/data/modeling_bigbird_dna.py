@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Opens model folders of bigbird-dna in Hugging Face transformers, in evaluation and in training, whatever the form of the encoder (README.md beside this file).
+"""Opens model folders of bigbird-dna in Hugging Face transformers: AutoModel.from_pretrained(folder, trust_remote_code=True).
 
-The encoder computes what `bigbird-dna forward` computes. But for Performers, attention is dense here: time and memory grow with the square of the length, and a sequence of some
-thousand tokens is better given to the program. Weights that a folder lacks are drawn as transformers draws them; the key `initialization` is the program's.
+Token models compute what `bigbird-dna forward` computes, in evaluation and in training. But for Performers, attention is dense here: time and memory grow with the square of the
+length, and a long sequence is better given to the program. Weights that a folder lacks are drawn as transformers draws them; the key `initialization` is the program's.
 """
 import functools
 import math
@@ -412,7 +412,8 @@ class BigBirdDnaForPreTraining(BigBirdDnaPreTrainedModel):
                                         hidden_states=out.hidden_states)
 
 
-AutoConfig.register("bigbird_dna", BigBirdDnaConfig)
-AutoModel.register(BigBirdDnaConfig, BigBirdDnaModel)
-AutoModelForMaskedLM.register(BigBirdDnaConfig, BigBirdDnaForMaskedLM)
-AutoModelForPreTraining.register(BigBirdDnaConfig, BigBirdDnaForPreTraining)
+if not __name__.startswith("transformers_modules."):  # imported by hand, not through auto_map
+    AutoConfig.register("bigbird_dna", BigBirdDnaConfig)
+    AutoModel.register(BigBirdDnaConfig, BigBirdDnaModel)
+    AutoModelForMaskedLM.register(BigBirdDnaConfig, BigBirdDnaForMaskedLM)
+    AutoModelForPreTraining.register(BigBirdDnaConfig, BigBirdDnaForPreTraining)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/commands.hpp"
+#include "options/scoring_options.hpp"
+#include "support/help_notes.hpp"
+
+#include "bigbird/task_models/specs/score_specs.hpp"
+
+namespace bigbird::cli {
+
+using task_models::AttributeSpec;
+
+namespace {
+
+constexpr Examples examples{
+    {{"What each base of a region contributes to the CTCF labels",
+      "bigbird-dna attribute --model chromatin/run --reference ../test_data/genome/22.fa.gz "
+      "--regions sites.bed --labels '*CTCF*' --output contributions.tsv.gz"},
+     {"Arrays for TF-MoDISco, against dinucleotide shuffles by DeepLIFT",
+      "bigbird-dna attribute --model chromatin/run --reference ../test_data/genome/22.fa.gz "
+      "--regions sites.bed --method deeplift --baseline shuffled --output 'contributions/{label}.npz'"}}};
+
+}  // namespace
+
+void setup_attribute(Program& program, Runner<AttributeSpec> run) {
+    auto spec = std::make_shared<AttributeSpec>();
+    CLI::App& command = program.add<AttributeSpec>(
+        "attribute", "Variants",
+        "Tell what each base contributes to the score of a region or sequence, by gradients of a bin or "
+        "sequence model: one row out for each base and label, with the hypothetical contributions of A, C, G "
+        "and T. Tracks hold each base's own contribution.",
+        spec, std::move(run));
+    command
+        .add_option("-m,--model", spec->models,
+                    "Bin or sequence model; given several times, the mean of the models' scores")
+        ->required()
+        ->type_name("DIR");
+    add_reference_option(command, spec->references, false);
+    command
+        .add_option("--regions", spec->regions, "BED whose bases are attributed, or '-' for standard input")
+        ->type_name("BED");
+    command
+        .add_option("--sequences", spec->sequences,
+                    "FASTA or table whose records are attributed, or '-' for standard input")
+        ->type_name("FILE");
+    add_labels_option(command, spec->labels);
+    add_choice_option(command, "--method", spec->method, task_models::attribution_method_choices,
+                      "How contributions follow from gradients");
+    add_choice_option(command, "--baseline", spec->baseline, task_models::attribution_baseline_choices,
+                      "What integrated-gradients and deeplift compare with: no letters, or dinucleotide "
+                      "shuffles of the region or sequence");
+    command.add_option("--shuffles", spec->shuffles, "Shuffles per region or sequence, averaged")
+        ->type_name("N");
+    add_choice_option(command, "--reverse-complement", spec->strands, task_models::strand_choices,
+                      "Average the scores of both strands, or score one: the reference's (none) or its "
+                      "reverse complement (only); of bin models");
+    add_letter_outputs(command, spec->outputs, "Contributions");
+    add_threads_option(command, spec->threads);
+    add_examples(command, examples);
+    show_first(command, {"--model", "--reference", "--regions", "--sequences", "--labels", "--method",
+                         "--baseline", "--output"});
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/core/version.hpp"
+#include "bigbird/genome/reference/dinucleotide_shuffle.hpp"
+#include "bigbird/rows/region_rows.hpp"
+#include "bigbird/rows/sequence_reader.hpp"
+#include "bigbird/task_models/score/letter_outputs.hpp"
+#include "bigbird/task_models/score/letter_scores.hpp"
+#include "bigbird/task_models/score/score.hpp"
+#include "bigbird/task_models/score/score_rows.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <optional>
+
+namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::int64_t at_once_of_deeplift = 16;  // pairs, each with 8 points of a line: secants.hpp
+
+/// (length, 4) float32.
+at::Tensor letters_of(std::string_view dna, const at::Device& device) {
+    return bins::base_channels(bins::codes_of(dna).unsqueeze(0))[0].to(device);
+}
+
+rows::Provenance provenance_of(const AttributeSpec& spec, std::span<const ModelFolder> models) {
+    rows::Provenance provenance{{"bigbird-dna", std::string(version())}};
+    for (const ModelFolder& model : models)
+        provenance.emplace_back("model_sha256", model.sha256);
+    provenance.emplace_back("method", std::string(word_of(attribution_method_choices, spec.method)));
+    if (spec.has_baseline()) {
+        const bool shuffled = spec.baseline == AttributionBaseline::shuffled;
+        provenance.emplace_back("baseline", shuffled ? std::to_string(spec.shuffles) + " shuffles" : "zero");
+    }
+    if (models.front().bins())
+        provenance.emplace_back("reverse_complement", word_of(strand_choices, spec.strands));
+    return provenance;
+}
+
+/// Attributes rows and writes them.
+class Attributor {
+public:
+    Attributor(const AttributeSpec& spec, std::vector<ModelFolder> models, int threads)
+        : spec_(spec),
+          models_(std::move(models)),
+          chosen_(choose_labels(models_.front().labels, spec.labels).labels),
+          threads_(threads) {}
+
+    std::span<const ModelFolder> models() const { return models_; }
+    void open_outputs(std::span<const genome::Contig> contigs) {
+        outputs_.emplace(spec_.outputs, models_.front().labels, chosen_, provenance_of(spec_, models_),
+                         LetterTrack::own, contigs, threads_);
+    }
+    /// A region, at most a window's core.
+    void add_region(const rows::Row& row, const std::string& dna, const genome::Interval& where,
+                    const SequenceOf& sequence_of) {
+        add(row, dna, [&] { return region_score(models_, spec_.strands, where, sequence_of); });
+    }
+    void add_record(const rows::Row& row, const std::string& dna) {
+        add(row, dna, [&] { return record_score(models_, std::ssize(dna)); });
+    }
+    AttributeReport& report() { return report_; }
+    void commit() { outputs_->commit(); }
+
+private:
+    template <typename Score>
+    void add(const rows::Row& row, const std::string& dna, const Score& score) {
+        stop_if_asked();
+        std::vector<float> scores(chosen_.size() * dna.size() * dna_letters.size(),
+                                  std::numeric_limits<float>::quiet_NaN());
+        if (dna.find_first_not_of('N') != std::string::npos) {
+            const at::Tensor found = contributions(dna, score()).to(at::kCPU).contiguous();
+            std::copy_n(found.const_data_ptr<float>(), scores.size(), scores.begin());
+        }
+        outputs_->write(row, dna, scores);
+        report_.bases += std::ssize(dna);
+    }
+
+    /// (references, length, 4).
+    at::Tensor references(const std::string& dna, const at::Tensor& letters) const {
+        if (spec_.baseline == AttributionBaseline::zero) return at::zeros_like(letters).unsqueeze(0);
+        std::vector<at::Tensor> all;
+        const Rng stream = Rng(0).split("attribution-shuffles");
+        for (std::int64_t i = 0; i < spec_.shuffles; ++i) {
+            Rng rng = stream.split(static_cast<std::uint64_t>(i));
+            all.push_back(letters_of(genome::dinucleotide_shuffle(dna, rng), letters.device()));
+        }
+        return at::stack(all);
+    }
+
+    /// (chosen labels, length, 4).
+    at::Tensor contributions(const std::string& dna, const RowScore& score) {
+        using enum AttributionMethod;
+        bins::Attributed what{score.scores, letters_of(dna, models_.front().network->device()), chosen_,
+                              score.at_once};
+        if (spec_.method == input_x_gradient) return bins::gradients(what);
+        if (spec_.method == saliency) return bins::gradients(what).abs();
+        const at::Tensor others = references(dna, what.letters);
+        const at::Tensor differences = bins::score_differences(what, others);
+        if (spec_.method == deeplift)
+            what.at_once = std::max<std::int64_t>(1, what.at_once / at_once_of_deeplift);
+        const at::Tensor found = spec_.method == deeplift ? bins::deeplift(what, others)
+                                                          : bins::integrated_gradients(what, others);
+        const at::Tensor sums = (found * what.letters).sum({1, 2}).to(at::kCPU, at::kDouble);
+        report_.gap += (sums - differences).abs().sum().item<double>();
+        report_.difference += differences.abs().sum().item<double>();
+        return found;
+    }
+
+    const AttributeSpec& spec_;
+    std::vector<ModelFolder> models_;
+    std::vector<std::size_t> chosen_;
+    int threads_;
+    std::optional<LetterOutputs> outputs_;
+    AttributeReport report_;
+};
+
+void attribute_regions(const AttributeSpec& spec, Attributor& attributor, Progress& progress) {
+    const ModelFolder& first = attributor.models().front();
+    if (!first.bins()) throw ConfigError("--regions needs a bin model; give --sequences to a sequence model");
+    const auto reference = genome::open_references(spec.references);
+    if (const auto warning = other_build(first.info, *reference)) log_warning("{}", *warning);
+    const bins::Grid grid = first.bins()->grid();
+    rows::RegionReader regions(spec.regions, *reference,
+                               {.anchor = rows::Anchor::itself, .tile = grid.core_bins() * grid.bin});
+    attributor.open_outputs(reference->contigs());
+    const SequenceOf sequence_of = [&](const genome::Interval& where) { return reference->fetch(where); };
+    while (auto row = regions.next()) {
+        regions.fill(*row);
+        attributor.report().tiled += row->last_of_line ? 0 : 1;
+        if (row->sequence.empty()) continue;
+        attributor.add_region(row->head, row->sequence, row->window, sequence_of);
+        progress.update(attributor.report().bases);
+    }
+    regions.report();
+}
+
+/// A record of a bin model is a contig of its own, as predict has it, in tiles of a window's core.
+void add_tiles(Attributor& attributor, const rows::SequenceRecord& record) {
+    const bins::Grid grid = attributor.models().front().bins()->grid();
+    const std::int64_t length = std::ssize(record.sequence), tile = grid.core_bins() * grid.bin;
+    const SequenceOf sequence_of = [&](const genome::Interval& where) {
+        const std::int64_t begin = std::clamp<std::int64_t>(where.begin, 0, length),
+                           end = std::clamp<std::int64_t>(where.end, 0, length);
+        std::string dna(static_cast<std::size_t>(begin - where.begin), 'N');
+        dna += record.sequence.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+        dna.resize(static_cast<std::size_t>(where.size()), 'N');
+        return dna;
+    };
+    for (std::int64_t begin = 0; begin < length; begin += tile) {
+        rows::Row row;
+        row.where = {record.id, begin, std::min(begin + tile, length)};
+        attributor.report().tiled += begin > 0 ? 1 : 0;
+        attributor.add_region(row, sequence_of(row.where), row.where, sequence_of);
+    }
+}
+
+void attribute_records(const AttributeSpec& spec, Attributor& attributor, Progress& progress) {
+    rows::SequenceReader reader(spec.sequences, {});
+    rows::LetterCounts letters;
+    attributor.open_outputs({});
+    while (auto record = reader.next()) {
+        rows::normalise(*record, letters, reader.path());
+        if (attributor.models().front().bins()) {
+            add_tiles(attributor, *record);
+        } else {
+            rows::Row row;
+            row.where = {record->id, 0, std::ssize(record->sequence)};
+            attributor.add_record(row, record->sequence);
+        }
+        progress.update(attributor.report().bases);
+    }
+    if (letters.strange > 0) log_warning("{}: {}", reader.path().string(), letters.complaint());
+}
+
+}  // namespace
+
+AttributeReport attribute(const AttributeSpec& spec) {
+    const auto start = std::chrono::steady_clock::now();
+    spec.validate();
+    const bool by_regions = !spec.regions.empty();
+    AttributeSpec own = spec;
+    own.outputs.tracks = by_regions;
+    LetterOutputs::prepare(own.outputs);
+    require_readable(by_regions ? spec.regions : spec.sequences);
+    const Job job = open_job(spec);
+    Attributor attributor(own, open_letter_models(spec.models, job.device, job.computing), job.threads);
+    Progress progress("Attributing", "bases", 0);
+    by_regions ? attribute_regions(own, attributor, progress) : attribute_records(own, attributor, progress);
+    progress.finish();
+    attributor.commit();
+    AttributeReport report = attributor.report();
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return report;
+}
+
+}  // namespace bigbird::task_models

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/task_models/score/letter_outputs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace bigbird::task_models {
+namespace fs = std::filesystem;
+
+namespace {
+
+enum class Form : std::uint8_t { table, track, arrays };
+
+Form form_of(const fs::path& path) {
+    if (outputs::is_letter_arrays(path)) return Form::arrays;
+    const auto kind = outputs::kind_of(path);
+    const bool track = kind == outputs::Kind::bedgraph || kind == outputs::Kind::bigwig;
+    return track ? Form::track : Form::table;
+}
+
+/// The outputs of one form.
+outputs::OutputSpec outputs_of(const outputs::OutputSpec& spec, Form form) {
+    outputs::OutputSpec some = spec;
+    std::erase_if(some.paths, [&](const fs::path& path) { return form_of(path) != form; });
+    return some;
+}
+
+outputs::Layout table_layout(const rows::Provenance& provenance) {
+    using outputs::FieldKind;
+    outputs::Layout layout;
+    layout.head = {{"chrom"}, {"start", FieldKind::integer}, {"end", FieldKind::integer}, {"name"}, {"label"},
+                   {"ref"}};
+    for (const char letter : dna_letters) {
+        const std::string name(1, letter);
+        layout.columns.push_back({name, std::ssize(layout.columns), ".", name, name});
+    }
+    layout.provenance = provenance;
+    return layout;
+}
+
+outputs::Layout track_layout(const rows::LabelTable& labels, std::span<const std::size_t> chosen) {
+    return {outputs::region_head(), outputs::label_columns(labels, chosen), {}};
+}
+
+std::vector<std::size_t> all_of(std::span<const std::size_t> chosen) {
+    std::vector<std::size_t> all(chosen.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
+}
+
+}  // namespace
+
+void LetterOutputs::prepare(const outputs::OutputSpec& spec) {
+    outputs::OutputSpec others = spec;
+    std::erase_if(others.paths, [](const fs::path& path) { return form_of(path) == Form::arrays; });
+    outputs::prepare_outputs(others);
+    for (const fs::path& path : outputs_of(spec, Form::arrays).paths) {
+        for (const fs::path& file : outputs::letter_array_files(path))
+            if (!outputs::names_labels(path)) prepare_output(file, spec.overwrite);
+    }
+}
+
+LetterOutputs::LetterOutputs(const outputs::OutputSpec& spec, const rows::LabelTable& labels,
+                             std::span<const std::size_t> chosen, const rows::Provenance& provenance,
+                             LetterTrack track, std::span<const genome::Contig> contigs, int threads)
+    : track_(track),
+      tables_(outputs_of(spec, Form::table), table_layout(provenance), {}, contigs, threads),
+      tracks_(outputs_of(spec, Form::track), track_layout(labels, chosen), all_of(chosen), contigs, threads),
+      arrays_(chosen.size()) {
+    const outputs::Layout layout = track_layout(labels, chosen);
+    for (const outputs::Column& column : layout.columns)
+        names_.push_back(column.name);
+    for (const fs::path& path : outputs_of(spec, Form::arrays).paths) {
+        outputs::require_apart(path, layout, all_of(chosen));
+        for (std::size_t i = 0; i < chosen.size(); ++i) {
+            rows::Provenance own = provenance;
+            own.emplace_back("label", names_[i]);
+            arrays_[i].push_back(outputs::letter_arrays(outputs::path_of_label(path, layout.columns[i]),
+                                                        spec.overwrite, own));
+        }
+    }
+}
+
+float LetterOutputs::track_value(char letter, std::span<const float> scores) const {
+    if (track_ == LetterTrack::own) return scores[dna_letters.find(letter)];
+    return *std::ranges::max_element(scores, {}, [](float score) { return std::abs(score); });
+}
+
+void LetterOutputs::write(const rows::Row& row, std::string_view dna, std::span<const float> scores) {
+    constexpr std::size_t letters = dna_letters.size();
+    const std::size_t of_label = dna.size() * letters;
+    std::vector<float> values(names_.size());
+    for (std::size_t base = 0; base < dna.size(); ++base) {
+        rows::Row head = row;
+        head.where.begin = row.where.begin + static_cast<std::int64_t>(base);
+        head.where.end = head.where.begin + 1;
+        const std::string_view letter = dna.substr(base, 1);
+        for (std::size_t i = 0; i < names_.size(); ++i) {
+            const std::span<const float> own = scores.subspan(i * of_label + base * letters, letters);
+            const rows::Field fields[] = {head.where.contig, head.where.begin, head.where.end,
+                                          head.name,         names_[i],        letter};
+            tables_.write(fields, letter == "N" ? std::span<const float>() : own);
+            values[i] = letter == "N" ? 0 : track_value(letter.front(), own);
+        }
+        tracks_.write(rows::fields_of(head), letter == "N" ? std::span<const float>() : values);
+    }
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+        for (const auto& array : arrays_[i])
+            array->add(row.where, row.name, dna, scores.subspan(i * of_label, of_label));
+    }
+}
+
+void LetterOutputs::commit() {
+    std::vector<PendingOutput*> pending;
+    for (const auto& of_label : arrays_) {
+        for (const auto& array : of_label)
+            array->finish(pending);
+    }
+    tables_.commit();
+    tracks_.commit();
+    commit_together(pending);
+}
+
+}  // namespace bigbird::task_models

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scores of each letter of each base: what predict-mutagenesis and attribute write.
+#pragma once
+
+#include "bigbird/outputs/letter_arrays.hpp"
+#include "bigbird/outputs/outputs.hpp"
+#include "bigbird/rows/label_table.hpp"
+#include "bigbird/rows/row.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bigbird::task_models {
+
+/// Letters in the order of scores.
+inline constexpr std::string_view dna_letters = "ACGT";
+
+/// What a track holds of a base: the largest score of its letters, by magnitude, or that of its own letter.
+enum class LetterTrack : std::uint8_t { largest, own };
+
+/// Tables have a line for each base and label, chrom start end name label ref A C G T; tracks a value for each
+/// base; .h5 and .npz are arrays (outputs/letter_arrays.hpp), for one label each, as tracks. Not thread-safe.
+class LetterOutputs {
+public:
+    /// Throws ConfigError before work starts, as outputs::prepare_outputs() does.
+    static void prepare(const outputs::OutputSpec& spec);
+
+    /// `chosen`: the labels that are written. Throws ConfigError.
+    LetterOutputs(const outputs::OutputSpec& spec, const rows::LabelTable& labels,
+                  std::span<const std::size_t> chosen, const rows::Provenance& provenance, LetterTrack track,
+                  std::span<const genome::Contig> contigs, int threads);
+
+    /// `row`: head.where are the bases of `dna`; scores: (chosen labels, bases, 4), NaN where there is none.
+    /// A base that is N has no score in tracks.
+    void write(const rows::Row& row, std::string_view dna, std::span<const float> scores);
+    /// Puts all in place. Throws WriteError.
+    void commit();
+
+private:
+    float track_value(char letter, std::span<const float> scores) const;
+
+    LetterTrack track_;
+    std::vector<std::string> names_;  ///< of the chosen labels
+    outputs::Outputs tables_, tracks_;
+    std::vector<std::vector<std::unique_ptr<outputs::LetterArrays>>> arrays_;  ///< for each of the labels
+};
+
+}  // namespace bigbird::task_models

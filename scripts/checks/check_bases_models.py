@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""check_bases_models.py [--program build/bin/bigbird-dna] [--presets tiny,dilated,small] [MODEL ...]
+
+Folders of bin and sequence models in Python beside the program: AutoModel.from_pretrained(folder, trust_remote_code=True) must have no missing and no
+unexpected weights, and its logits must be those behind `predict`'s scores, to 1e-5, on each strand.
+  MODEL ...   bin models that the program wrote
+  (none)      models with random weights: every preset named, forms that no preset has, sequence models with places, members and k-mers
+base and large take minutes and 10 GB. Prints a line per check. Exit code 0 where all is well. Needs torch, transformers and safetensors.
+"""
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy
+import torch
+from check_round_trips import ROOT, begin
+from safetensors.torch import save_file
+from transformers import AutoConfig, AutoModel
+
+PRESETS = {"tiny": (2, 128, 4, 64, (4, 5, 10), "attention"), "dilated": (4, 128, 4, 64, (4, 5, 10), "convolution"), "small": (4, 256, 4, 256, (4, 5, 5), "attention"),
+           "base": (12, 768, 12, 4096, (4, 5, 5), "attention"), "large": (24, 1024, 16, 4096, (4, 5, 5), "attention")}
+PYTHON = ROOT / "lib" / "bigbird" / "model" / "files" / "data"
+LABELS = 3
+
+
+def bins_network(layers, hidden, heads, length, pools, mixing, **changes):
+    encoder = dict(model_type="big_bird", hidden_size=hidden, num_hidden_layers=layers, num_attention_heads=heads, intermediate_size=4 * hidden, hidden_act="gelu_new",
+                   hidden_dropout_prob=0.2, layer_norm_eps=1e-5, attention_type="block_sparse", block_size=64, num_random_blocks=3, num_global_blocks=2,
+                   num_window_blocks=3, global_blocks_placement="ends", random_blocks_source="uniform", random_blocks_version=1, random_blocks_seed=0)
+    encoder |= changes.pop("encoder", {})
+    bins = length * int(numpy.prod(pools)) // 200
+    stages = [dict(channels=hidden, width=width, pool=pool) for width, pool in zip((21, 5, 5), pools)]
+    return dict(bin=200, window_bins=bins, margin_bins=bins // 8, stages=stages, both_strands=True, motif_filters=48, mixing=mixing, norm="pre", positions="rotary",
+                feed_forward="plain", head_dropout=0.2, encoder=encoder) | changes
+
+
+def sequence_member(**changes):
+    return dict(filters=128, width=15, pool=4, convolutions=2, hidden=96, layers=1, heads=4, dense=128, places=0, longest=32768, dropout=0.2, head_dropout=0.5,
+                both_strands=True) | changes
+
+
+def write_folder(folder, kind, network, **task):
+    """Random weights in the form that the program writes; `kind` bins or sequence."""
+    bins, name = kind == "bins", {"bins": "Bins", "sequence": "Sequence"}[kind]
+    half = network["window_bins"] * network["bin"] // 2 if bins else 1
+    description = dict(format=1, version="0", task="chromatin" if bins else "sequences", window=f"{-half}:{half}", contigs=[], training={}, network=network,
+                       architecture="bigbird-bins" if bins else "bigbird-sequence") | task
+    folder.mkdir()
+    source = (PYTHON / "modeling_bigbird_dna.py").read_text() + "\n\n" + (PYTHON / "bases_models.py").read_text()
+    (folder / "modeling_bigbird_dna.py").write_text(source)
+    maps = {"AutoConfig": f"modeling_bigbird_dna.BigBirdDna{name}Config", "AutoModel": f"modeling_bigbird_dna.BigBirdDna{name}"}
+    (folder / "config.json").write_text(json.dumps(dict(model_type=f"bigbird_dna_{kind}", num_labels=LABELS, auto_map=maps, bigbird_dna={"task_model": description})))
+    (folder / "labels.tsv").write_text("index\tgroup\tname\tpositives\n" + "".join(f"{i}\tg\tlabel{i}\t1\n" for i in range(LABELS)))
+    torch.manual_seed(1)
+    model = AutoModel.from_config(AutoConfig.from_pretrained(folder, trust_remote_code=True), trust_remote_code=True)
+    with torch.no_grad():
+        for key, parameter in model.named_parameters():
+            fan = parameter[0].numel() if parameter.dim() > 1 else 4
+            parameter.normal_(0, fan ** -0.5)
+            if "norm.weight" in key or "sharpness" in key:
+                parameter.add_(1)
+    save_file({key: value.contiguous() for key, value in model.state_dict().items()}, folder / "model.safetensors")
+
+
+def opened(checks, folder, what):
+    model, loading = AutoModel.from_pretrained(folder, trust_remote_code=True, output_loading_info=True)
+    wrong = {key: loading[key] for key in ("missing_keys", "unexpected_keys", "mismatched_keys") if loading[key]}
+    checks.say(f"{what}: all weights found", not wrong, str(wrong or ""))
+    return model.eval()
+
+
+def letters_of(dna):
+    return torch.tensor([[[float(base == letter) for base in dna] for letter in "ACGT"]])
+
+
+def random_dna(length, seed):
+    draw = numpy.random.default_rng(seed)
+    dna = "".join(draw.choice(list("ACGT"), length))
+    return dna[:length // 3] + "NNNNN" + dna[length // 3 + 5:]
+
+
+def predicted(checks, folder, *options):
+    with tempfile.TemporaryDirectory() as name:
+        output = Path(name) / "scores.npy"
+        subprocess.run([checks.program, "predict", "--quiet", "--device", "cpu", "--dtype", "fp32", "--model", folder, "--output", output, *map(str, options)], check=True)
+        return torch.from_numpy(numpy.load(output)).double()
+
+
+def calibrated(folder, logits):
+    file = Path(folder) / "calibration.json"
+    if not file.exists():
+        return logits
+    fit = json.loads(file.read_text())
+    return logits / fit["temperature"] + torch.tensor(fit["biases"], dtype=torch.double)
+
+
+def off_by(found, scores):
+    """Of logits, by the probabilities that the program writes as float32: near 1 they have no more digits."""
+    return ((found.sigmoid() - scores).abs() / (scores * (1 - scores)).clamp(min=1e-3)).max().item()
+
+
+def check_bins(checks, folder, what):
+    model = opened(checks, folder, what)
+    network = model.config.bigbird_dna["task_model"]["network"]
+    bins, size, margin = network["window_bins"], network["bin"], network["margin_bins"]
+    dna = random_dna(size * (bins - margin), 3)
+    with tempfile.TemporaryDirectory() as name:
+        fasta, bed = Path(name) / "g.fa", Path(name) / "r.bed"
+        fasta.write_text(f">c\n{dna}\n")
+        bed.write_text("".join(f"c\t{i * size}\t{(i + 1) * size}\n" for i in range(bins - 2 * margin)))
+        for strand in ("none", "only"):
+            scores = predicted(checks, folder, "--reference", fasta, "--regions", bed, "--reverse-complement", strand)
+            letters = letters_of("N" * (margin * size) + dna)
+            with torch.no_grad():
+                logits = model(letters.flip(1, 2)).flip(1) if strand == "only" else model(letters)
+            logits = calibrated(folder, logits[0, margin:bins - margin].double())
+            gap = off_by(logits, scores)
+            checks.say(f"{what}, {'reverse complement' if strand == 'only' else 'as it is'}", gap <= 1e-5, f"{logits.numel()} logits, off by {gap:.1e}")
+
+
+def check_sequences(checks, folder, what):
+    model = opened(checks, folder, what)
+    records = [random_dna(length, length) for length in (40, 129, 500, 501, 2900, 4097)]
+    with tempfile.TemporaryDirectory() as name:
+        fasta = Path(name) / "s.fa"
+        for strand in ("none", "only"):
+            fasta.write_text("".join(f">r{i}\n{dna}\n" for i, dna in enumerate(records)))
+            scores = predicted(checks, folder, "--sequences", fasta, "--reverse-complement", strand)
+            with torch.no_grad():
+                letters = [letters_of(dna) for dna in records]
+                logits = torch.cat([model(x.flip(1, 2) if strand == "only" else x) for x in letters]).double()
+            gap = off_by(logits, scores)
+            checks.say(f"{what}, {'reverse complement' if strand == 'only' else 'as it is'}", gap <= 1e-5, f"{logits.numel()} logits, off by {gap:.1e}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", type=Path, metavar="MODEL")
+    parser.add_argument("--program", default=ROOT / "build" / "bin" / "bigbird-dna")
+    parser.add_argument("--presets", default="tiny,dilated,small")
+    options = parser.parse_args()
+    checks = begin(options.program)
+    for model in options.models:
+        check_bins(checks, model, str(model))
+    if not options.models:
+        sparse = dict(block_size=4, num_random_blocks=1, hidden_size=32, intermediate_size=48)
+        forms = {"norms behind, gates, no rotation": dict(norm="post", feed_forward="gated", positions="none", motif_filters=0, both_strands=False),
+                 "sparse attention": dict(encoder=sparse, motif_filters=5, stages=[dict(channels=24, width=9, pool=4), dict(channels=32, width=5, pool=50)]),
+                 "a stage that keeps places": dict(stages=[dict(channels=128, width=3, pool=200), dict(channels=128, width=5, pool=1)])}
+        cases = {f"preset {name}": bins_network(*PRESETS[name]) for name in options.presets.split(",")}
+        cases |= {name: bins_network(*PRESETS["tiny"], **changes) for name, changes in forms.items()}
+        kmers = dict(lengths=[5, 6], both_strands=True, places=0)
+        records = {"sequence model": dict(members=1, member=sequence_member()),
+                   "two members that read one strand, with places": dict(members=2, member=sequence_member(both_strands=False, places=80, layers=2)),
+                   "members and k-mers": dict(members=1, member=sequence_member(longest=2048), kmers=kmers, kmer_share=0.4),
+                   "k-mers only": dict(kmers=kmers | dict(both_strands=False, places=30), kmer_share=1.0)}
+        with tempfile.TemporaryDirectory() as name:
+            for number, (what, network) in enumerate(cases.items()):
+                write_folder(Path(name) / f"bins-{number}", "bins", network)
+                check_bins(checks, Path(name) / f"bins-{number}", what)
+            for number, (what, network) in enumerate(records.items()):
+                task = dict(target="labels") | (dict(architecture="kmer-logistic") if "members" not in network else {})
+                write_folder(Path(name) / f"sequence-{number}", "sequence", network, **task)
+                check_sequences(checks, Path(name) / f"sequence-{number}", what)
+    sys.exit(1 if checks.failed else 0)
+
+
+if __name__ == "__main__":
+    main()
