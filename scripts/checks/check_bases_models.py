@@ -124,7 +124,7 @@ def check_bins(checks, folder, what):
 
 def check_sequences(checks, folder, what):
     model = opened(checks, folder, what)
-    records = [random_dna(length, length) for length in (40, 129, 500, 501, 2900, 4097)]
+    records = [random_dna(length, length) for length in (40, 129, 500, 501, 2901, 4097)]
     with tempfile.TemporaryDirectory() as name:
         fasta = Path(name) / "s.fa"
         for strand in ("none", "only"):
@@ -156,7 +156,7 @@ def main():
         kmers = dict(lengths=[5, 6], both_strands=True, places=0)
         records = {"sequence model": dict(members=1, member=sequence_member()),
                    "two members that read one strand, with places": dict(members=2, member=sequence_member(both_strands=False, places=80, layers=2)),
-                   "members and k-mers": dict(members=1, member=sequence_member(longest=2048), kmers=kmers, kmer_share=0.4),
+                   "members and k-mers": dict(members=1, member=sequence_member(longest=2049), kmers=kmers, kmer_share=0.4),
                    "k-mers only": dict(kmers=kmers | dict(both_strands=False, places=30), kmer_share=1.0)}
         with tempfile.TemporaryDirectory() as name:
             for number, (what, network) in enumerate(cases.items()):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """check_bigbird_dna.py [MODEL ...] [--program build/bin/bigbird-dna] [--random N] [--seed S]
 
-docs/transformers/modeling_bigbird_dna.py beside `bigbird-dna forward`: the hidden states of every layer and the logits must agree to 1e-5 in fp32 and to
+lib/bigbird/model/files/data/modeling_bigbird_dna.py beside `bigbird-dna forward`: the hidden states of every layer and the logits must agree to 1e-5 in fp32 and to
 1e-10 in fp64 (of the largest number, where that is above 1). Each model is tried on inputs that attend fully and on longer ones, padded and whole.
   MODEL ...     model folders that the program wrote
   (none)        small models with random weights in every form and of every attention pattern; the classes, saving, a training step, what is refused
@@ -21,7 +21,7 @@ import torch
 import transformers
 from check_round_trips import ROOT, begin, inputs_of, same_bytes, weights
 
-sys.path.insert(0, str(ROOT / "docs" / "transformers"))
+sys.path.insert(0, str(ROOT / "lib" / "bigbird" / "model" / "files" / "data"))
 from modeling_bigbird_dna import BigBirdDnaConfig, BigBirdDnaForMaskedLM, BigBirdDnaForPreTraining, BigBirdDnaModel  # noqa: E402
 
 SMALL = dict(vocab_size=90, hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=48, max_position_embeddings=256, block_size=8,

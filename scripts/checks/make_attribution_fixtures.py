@@ -40,7 +40,7 @@ def largest_rule(module, grad_input, grad_output):
     return (torch.cat([torch.zeros_like(half).scatter_(1, at, slope * grad.unsqueeze(1)) for half, grad in zip(module.input.chunk(2), grad_output[0].chunk(2))]),)
 
 
-RULES = {kind: integrated_gradients_op(8) for kind in (models.LearntPool, models.Context, nn.LayerNorm)} | {models.Largest: largest_rule}
+RULES = {kind: integrated_gradients_op(8) for kind in (models.LearntPool, models.Context, models.Product, nn.LayerNorm)} | {models.Largest: largest_rule}
 
 
 def fill(model):

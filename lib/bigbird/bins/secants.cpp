@@ -14,7 +14,7 @@ namespace {
 constexpr int line_points = 8;
 /// Inputs and references nearer than this have the slope halfway between them: a quotient of their small
 /// differences would be rounding.
-constexpr double near = 3e-3;
+constexpr double near = 1e-2;
 
 thread_local int guards = 0;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/sequences/network.hpp"
 
+#include "support/formula_parameters.hpp"
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
 
@@ -19,20 +20,6 @@ namespace {
 
 Config small() {
     return {.filters = 16, .width = 9, .hidden = 16, .heads = 2, .dense = 8, .dropout = 0, .head_dropout = 0};
-}
-
-/// As scripts/checks/make_sequence_fixtures.py has them.
-void fill(sequences::NetworkImpl& network) {
-    const at::NoGradGuard no_gradients;
-    std::map<std::string, at::Tensor> sorted;
-    for (auto& item : network.named_parameters())
-        sorted.emplace(item.key(), item.value());
-    double number = 0;
-    for (auto& [name, parameter] : sorted) {
-        const at::Tensor noise =
-            at::arange(parameter.numel(), at::kDouble).mul(12.9898).add(number++).sin().mul(43758.5453);
-        parameter.copy_((((noise - noise.floor()) * 2 - 1) * 0.5).reshape(parameter.sizes()));
-    }
 }
 
 struct Records {
@@ -75,7 +62,7 @@ DOCTEST_TEST_CASE("sequences/network: PyTorch's logits from the same weights, pa
         config.places = expected.at("places").get<std::int64_t>();
         const at::Tensor wanted = tensor_of(expected.at("logits"));
         Network network(config, wanted.size(1));
-        fill(*network);
+        fill_by_formula(*network);
         network->eval();
         const Records records = records_of(expected.at("sequences").get<std::vector<std::string>>(), config);
         DOCTEST_CHECK(wanted.std(0).min().item<double>() > 0.01);

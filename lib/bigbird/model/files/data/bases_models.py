@@ -89,6 +89,11 @@ class Context(nn.Module):
         return functional.scaled_dot_product_attention(query, key, value, self.bias).transpose(1, 2).flatten(2)
 
 
+class Product(nn.Module):
+    def forward(self, x):
+        return torch.mul(*x.chunk(2, -1))
+
+
 class PositionLayer(nn.Module):
     """A layer of the encoder over positions: attention or, in its place, a dilated convolution, and a feed-forward block."""
 
@@ -109,7 +114,7 @@ class PositionLayer(nn.Module):
         self.feed_forward_in, self.feed_forward_out = nn.Linear(hidden, inner), nn.Linear(inner, hidden)
         self.activation = activation_of(encoder["hidden_act"])
         if network["feed_forward"] == "gated":
-            self.feed_forward_gate = nn.Linear(hidden, inner)
+            self.feed_forward_gate, self.product = nn.Linear(hidden, inner), Product()
 
     def attention_bias(self, x, own):
         """Of keys, (1, 1, 1, positions) or (1, heads, positions, positions); None: all count once."""
@@ -135,7 +140,7 @@ class PositionLayer(nn.Module):
 
     def feed_forward(self, x):
         y = self.activation(self.feed_forward_in(x))
-        return self.feed_forward_out(y * self.feed_forward_gate(x) if hasattr(self, "feed_forward_gate") else y)
+        return self.feed_forward_out(self.product(torch.cat([y, self.feed_forward_gate(x)], -1)) if hasattr(self, "product") else y)
 
     def forward(self, x, own):
         mixing_norm = self.attention_norm if self.attends else self.convolution_norm

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// attribute(): contributions that sum to what predict() says of a genome without the region's letters, and
+// those of captum and tangermeme on sequence models.
+#include "support/formula_parameters.hpp"
+#include "support/temp_dir.hpp"
+#include "support/tensors.hpp"
+#include "support/testing.hpp"
+#include "unit/task_models/bin_examples.hpp"
+#include "unit/task_models/table_rows.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/json_file.hpp"
+#include "bigbird/rows/score_table.hpp"
+#include "bigbird/task_models/network/sequence_network.hpp"
+#include "bigbird/task_models/score/letter_scores.hpp"
+#include "bigbird/task_models/score/score.hpp"
+
+#include <cmath>
+
+using namespace bigbird;
+using namespace bigbird::testing;
+using namespace bigbird::task_models;
+
+namespace {
+
+using Rows = TableRows;
+
+/// Cores of 4 bins of 20 bases; 300 to 304 are N.
+class Fixture {
+public:
+    Fixture() : genome_(random_dna(1010, 1)) {
+        genome_.replace(300, 5, "NNNNN");
+        write_file(folder_ / "genome.fa", ">c\n" + genome_ + "\n");
+        bins::BinsConfig config = small_bins();
+        config.both_strands = true;
+        config.motif_filters = 4;
+        std::filesystem::create_directories(folder_ / "model");
+        small_base_bins(1, config)->write(small_bins_info(config), folder_ / "model");
+        write_labels("model");
+    }
+    void write_labels(const std::string& model) const {
+        write_file(folder_ / model / "labels.tsv",
+                   rows::LabelTable({{"TF", "a", -1}, {"TF", "b", -1}}).to_text());
+    }
+    template <typename Spec>
+    Spec spec(const std::string& bed, const std::string& output) const {
+        write_file(folder_ / "regions.bed", bed);
+        Spec spec;
+        spec.models = {folder_ / "model"};
+        spec.references = {folder_ / "genome.fa"};
+        spec.regions = folder_ / "regions.bed";
+        spec.outputs.paths = {folder_ / output};
+        spec.outputs.overwrite = Overwrite::allow;
+        spec.device = "cpu";
+        return spec;
+    }
+    AttributeSpec attribution(const std::string& bed) const { return spec<AttributeSpec>(bed, "found.tsv"); }
+    Rows found(const AttributeSpec& spec) const {
+        attribute(spec);
+        return read_rows(folder_ / "found.tsv", "#");
+    }
+    /// The log odds of predict() for the first row of a BED, with bases [begin, end) N.
+    std::vector<double> log_odds_without(std::size_t begin, std::size_t end, const std::string& bed) const {
+        std::string dna = genome_;
+        dna.replace(begin, end - begin, end - begin, 'N');
+        write_file(folder_ / "other.fa", ">c\n" + dna + "\n");
+        auto spec = this->spec<PredictSpec>(bed, "scores.tsv");
+        spec.references = {folder_ / "other.fa"};
+        predict(spec);
+        rows::ScoreReader reader(folder_ / "scores.tsv");
+        rows::ScoreRow row;
+        std::vector<float> values;
+        reader.next(row, values);
+        std::vector<double> odds;
+        for (const float p : values)
+            odds.push_back(std::log(double{p}) - std::log1p(-double{p}));
+        return odds;
+    }
+    const std::string& genome() const { return genome_; }
+    std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
+
+private:
+    TempDir folder_;
+    std::string genome_;
+};
+
+double own_of(const std::vector<std::string>& row) {
+    return std::stod(row[6 + std::string("ACGT").find(row[5])]);
+}
+
+at::Tensor tensor_of(const Json& json) {
+    std::vector<at::Tensor> rows;
+    for (const Json& row : json)
+        rows.push_back(at::tensor(row.get<std::vector<double>>(), at::kDouble));
+    return at::stack(rows);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("attribute: contributions sum to the difference to predict without the region's letters") {
+    const Fixture fixture;
+    AttributeSpec spec = fixture.attribution("c\t160\t180\tsite\n");  // one bin
+    spec.strands = Strands::none;
+    for (const auto method : {AttributionMethod::integrated_gradients, AttributionMethod::deeplift}) {
+        spec.method = method;
+        const Rows rows = fixture.found(spec);
+        DOCTEST_REQUIRE(rows.size() == 40);
+        DOCTEST_CHECK(rows[3][3] == "site");
+        DOCTEST_CHECK(rows[3][5] == fixture.genome().substr(161, 1));
+        const auto with = fixture.log_odds_without(0, 0, "c\t160\t180\n"),
+                   without = fixture.log_odds_without(160, 180, "c\t160\t180\n");
+        for (const std::size_t label : {std::size_t{0}, std::size_t{1}}) {
+            double sum = 0;
+            for (std::size_t base = 0; base < 20; ++base)
+                sum += own_of(rows[2 * base + label]);
+            const double wanted = with[label] - without[label];
+            DOCTEST_CHECK(std::abs(sum - wanted) < 0.01 * std::max(1.0, std::abs(wanted)));
+        }
+    }
+}
+
+DOCTEST_TEST_CASE("attribute: complete over two windows, both strands and shuffles, the same every time") {
+    const Fixture fixture;
+    AttributeSpec spec = fixture.attribution("c\t70\t125\nc\t290\t330\n");
+    for (const auto baseline : {AttributionBaseline::zero, AttributionBaseline::shuffled}) {
+        spec.baseline = baseline;
+        spec.shuffles = 3;
+        const AttributeReport report = attribute(spec);
+        DOCTEST_CHECK(report.bases == 95);
+        DOCTEST_CHECK(report.difference > 0);
+        DOCTEST_CHECK(report.gap < 0.03 * report.difference);
+        const std::string first = read_file(fixture / "found.tsv");
+        attribute(spec);
+        DOCTEST_CHECK(read_file(fixture / "found.tsv") == first);
+    }
+    const Rows rows = read_rows(fixture / "found.tsv", "#");
+    const auto& of_n = rows[2 * (55 + 12)];  // base 302
+    DOCTEST_CHECK(of_n[5] == "N");
+    DOCTEST_CHECK(of_n[6] == "NA");
+}
+
+DOCTEST_TEST_CASE("attribute: tracks of own letters, arrays of one label each, tiles, records of bin models") {
+    const Fixture fixture;
+    AttributeSpec spec = fixture.attribution("c\t100\t260\n");
+    spec.method = AttributionMethod::input_x_gradient;
+    for (const char* name : {"{label}.bedgraph", "{label}.npz", "{label}.h5"})
+        spec.outputs.paths.push_back(fixture / name);
+    DOCTEST_CHECK(attribute(spec).tiled == 1);  // a core has 80 bases
+    const Rows rows = read_rows(fixture / "found.tsv", "#"), track = read_rows(fixture / "b.bedgraph", "#");
+    DOCTEST_REQUIRE(rows.size() == 320);
+    DOCTEST_CHECK(std::stod(track[7][3]) == doctest::Approx(own_of(rows[15])));
+    for (const char* name : {"a.npz", "a.onehot.npz", "b.h5"})
+        DOCTEST_CHECK(std::filesystem::file_size(fixture / name) > 2 * 4 * 80);
+    spec = fixture.attribution("");
+    spec.regions.clear();
+    spec.references.clear();
+    spec.sequences = fixture / "genome.fa";
+    const AttributeReport report = attribute(spec);
+    DOCTEST_CHECK(report.bases == 1010);
+    DOCTEST_CHECK(report.tiled == 12);
+}
+
+DOCTEST_TEST_CASE("attribute: what does not fit is refused by a sentence") {
+    const Fixture fixture;
+    const auto says = [&](AttributeSpec spec, const std::string& part) {
+        std::string message;
+        try {
+            attribute(spec);
+        } catch (const std::exception& error) {
+            message = error.what();
+        }
+        DOCTEST_CAPTURE(message);
+        DOCTEST_CHECK(message.find(part) != std::string::npos);
+    };
+    AttributeSpec spec = fixture.attribution("c\t100\t110\nc\t100\t111\n");
+    spec.outputs.paths = {fixture / "x.npz"};
+    says(spec, "this format holds one label, and 2 are chosen");
+    spec.labels = "a";
+    says(spec, "need regions of one length");
+    spec.method = AttributionMethod::saliency;
+    spec.baseline = AttributionBaseline::shuffled;
+    says(spec, "leave it out with --method saliency");
+    AttributeSpec both = fixture.attribution("c\t1\t2\n");
+    both.sequences = fixture / "genome.fa";
+    says(both, "either --regions with --reference, or --sequences");
+    TaskInfo info;
+    info.window = {-150, 150};
+    write_tiny_task_model(fixture / "tokens", info, 2, 1);
+    AttributeSpec tokens = fixture.attribution("c\t100\t110\n");
+    tokens.models = {fixture / "tokens"};
+    says(tokens, "reads tokens, and attribute takes models that read bases");
+    info.architecture = "kmer-ridge";
+    info.network = to_json(KmerSpec{.word = 3, .informative = 3});
+    std::filesystem::create_directories(fixture / "kmers");
+    linear_network(info, at::zeros({2, 64}), at::zeros({2}), at::kCPU)->write(info, fixture / "kmers");
+    fixture.write_labels("kmers");
+    tokens.models = {fixture / "kmers"};
+    says(tokens, "is a model of k-mers, whose scores have no gradients; predict-mutagenesis");
+}
+
+DOCTEST_TEST_CASE("attribute: of sequence models what captum and tangermeme say on the Python file") {
+    const std::size_t labels[] = {1};
+    for (const Json& fixture : read_json(test_data("attributions/attributions.json"))) {
+        if (fixture.at("kind") != "sequence") continue;
+        const auto network = std::make_shared<SequenceNetwork>(
+            SequenceShape{.member = sequences::config_from_json(fixture.at("member"), "attributions.json"),
+                          .members = 1},
+            2, at::kCPU);
+        fill_by_formula(*network->module());
+        network->module()->eval();
+        const auto dna = fixture.at("dna").get<std::string>();
+        const EncodedWindow records[] = {network->encode(dna), network->encode(dna, true)};
+        const at::Tensor wanted = at::stack({tensor_of(fixture.at("logits")[0])[0], tensor_of(fixture.at("logits")[1])[0]});
+        for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+            const std::size_t group[] = {i};
+            DOCTEST_CHECK(difference(network->logits(records, group)[0][0],
+                                     wanted[static_cast<std::int64_t>(i)]) < 1e-5);
+        }
+        std::vector<ModelFolder> models(1);
+        models[0].network = network;
+        const RowScore score = record_score(models, std::ssize(dna));
+        const bins::Attributed what{score.scores, bins::base_channels(bins::codes_of(dna).unsqueeze(0))[0],
+                                    labels, score.at_once};
+        const at::Tensor zero = at::zeros_like(what.letters).unsqueeze(0);
+        DOCTEST_CHECK(difference(bins::gradients(what)[0].abs(), tensor_of(fixture.at("saliency"))) < 2e-5);
+        DOCTEST_CHECK(difference(bins::integrated_gradients(what, zero)[0],
+                                 tensor_of(fixture.at("integrated_gradients"))) < 2e-5);
+        DOCTEST_CHECK(difference(bins::deeplift(what, zero)[0], tensor_of(fixture.at("deeplift"))) < 2e-5);
+    }
+}
