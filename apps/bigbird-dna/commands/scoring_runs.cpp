@@ -63,11 +63,13 @@ int run(const task_models::AttributeSpec& spec) {
     }
     if (report.difference > 0) {
         const double share = report.gap / report.difference;
-        log_info("completeness: contributions sum to the difference between sequence and baseline within {:.3g}%",
-                 100 * share);
+        log_info(
+            "completeness: contributions sum to the difference between sequence and baseline within {:.3g}%",
+            100 * share);
         if (share > most_gap)
-            log_warning("that is much: integrated-gradients is exact where deeplift is not, and shuffled "
-                        "baselines are nearer to sequence than zero");
+            log_warning(
+                "that is much: integrated-gradients is exact where deeplift is not, and shuffled "
+                "baselines are nearer to sequence than zero");
     }
     return 0;
 }

@@ -29,15 +29,17 @@ void add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, const st
 void add_letter_outputs(CLI::App& command, outputs::OutputSpec& outputs, const std::string& what) {
     command
         .add_option("-o,--output", outputs.paths,
-                    what + "; the ending tells the format: .tsv, .csv (each also .gz), .npy, .h5 or .npz "
-                           "(as TF-MoDISco reads them), .bedgraph, .bw ({label} in the name: a file per "
-                           "label); - for a table on standard output. Several are written at once")
+                    what +
+                        "; the ending tells the format: .tsv, .csv (each also .gz), .npy, .h5 or .npz "
+                        "(as TF-MoDISco reads them), .bedgraph, .bw ({label} in the name: a file per "
+                        "label); - for a table on standard output. Several are written at once")
         ->required()
         ->type_name("FILE")
         ->group("Output");
     command
         .add_flag_callback(
-            "-f,--force", [&outputs] { outputs.overwrite = Overwrite::allow; }, "Replace an output that exists")
+            "-f,--force", [&outputs] { outputs.overwrite = Overwrite::allow; },
+            "Replace an output that exists")
         ->group("Output");
 }
 

@@ -67,9 +67,9 @@ at::Tensor integrated_gradients(const Attributed& what, const at::Tensor& refere
         for (std::int64_t first = 0; first < steps; first += what.at_once) {
             const std::int64_t count = std::min<std::int64_t>(what.at_once, steps - first);
             const at::Tensor letters = path.narrow(0, first, count).clone().requires_grad_();
-            const at::Tensor some = (gradients_of(what.scores(letters), letters, what.labels) *
-                                     weights.narrow(1, first, count))
-                                        .sum(1);
+            const at::Tensor some =
+                (gradients_of(what.scores(letters), letters, what.labels) * weights.narrow(1, first, count))
+                    .sum(1);
             multipliers = multipliers.defined() ? multipliers + some : some;
         }
         const at::Tensor own = hypothetical(multipliers, reference);

@@ -265,8 +265,7 @@ at::Tensor EncoderLayerImpl::forward(const at::Tensor& x, const Pass& pass) cons
         return jointly(all, [&](const at::Tensor& y) { return norm->forward(y); });
     };
     if (norm_first_) {
-        const at::Tensor y =
-            x + dropped(mix(normed(mixing_norm_, x), pass), Place::attention_output, pass);
+        const at::Tensor y = x + dropped(mix(normed(mixing_norm_, x), pass), Place::attention_output, pass);
         return y + dropped(feed_forward(normed(feed_forward_norm_, y)), Place::output, pass);
     }
     const at::Tensor y = normed(mixing_norm_, x + dropped(mix(x, pass), Place::attention_output, pass));

@@ -29,10 +29,10 @@ struct StemOutput {
 };
 
 /// Convolves the bases, (batch, length) uint8 codes or (batch, length, 4) floats, on one strand or both, and
-/// pools gelu of what the filters find (softmax_pool.hpp). Differentiable; where several bases of a bin find the most, a site's
-/// gradient is shared evenly between them. On a CPU in float32 by kernels of our own (pool/first_kernel.hpp),
-/// which keep only the bases for the backward pass; the same bits for any number of windows and threads. Floats
-/// have gradients, too, and go the way of first_stage_reference().
+/// pools gelu of what the filters find (softmax_pool.hpp). Differentiable; where several bases of a bin find
+/// the most, a site's gradient is shared evenly between them. On a CPU in float32 by kernels of our own
+/// (pool/first_kernel.hpp), which keep only the bases for the backward pass; the same bits for any number of
+/// windows and threads. Floats have gradients, too, and go the way of first_stage_reference().
 StemOutput first_stage(const at::Tensor& bases, const FirstStage& stage);
 
 /// The same by LibTorch's operations: any device, readable, slow.

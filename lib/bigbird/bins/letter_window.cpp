@@ -26,17 +26,17 @@ LetterWindow::LetterWindow(BinsNetwork network, const at::Tensor& window, std::i
                            std::int64_t end)
     : network_(std::move(network)), length_(end - begin) {
     const BinsConfig& config = network_->config();
-    BIGBIRD_EXPECTS(window.size(0) == config.window_bases() && begin >= 0 && begin < end &&
-                        end <= window.size(0),
-                    "bases of a window");
+    BIGBIRD_EXPECTS(
+        window.size(0) == config.window_bases() && begin >= 0 && begin < end && end <= window.size(0),
+        "bases of a window");
     const StemReach reach(config);
     const std::int64_t bases = config.position_bases(), positions = config.bin / bases;
     first_ = std::max<std::int64_t>(0, reach.changed_by(begin).first) / positions;
-    count_ = std::min(config.window_positions() - 1, reach.changed_by(end - 1).second) / positions + 1 - first_;
+    count_ =
+        std::min(config.window_positions() - 1, reach.changed_by(end - 1).second) / positions + 1 - first_;
     const std::int64_t halo = (reach.halo + positions - 1) / positions;
     before_ = std::min(halo, first_);
-    const std::int64_t all =
-        std::min(before_ + count_ + halo, config.window_bins - (first_ - before_));
+    const std::int64_t all = std::min(before_ + count_ + halo, config.window_bins - (first_ - before_));
     const std::int64_t slice_begin = (first_ - before_) * config.bin;
     offset_ = begin - slice_begin;
     const at::NoGradGuard no_gradients;
@@ -48,9 +48,10 @@ at::Tensor LetterWindow::logits(const at::Tensor& letters) const {
     const BinsConfig& config = network_->config();
     const std::int64_t positions = config.bin / config.position_bases();
     const StemOutput part = network_->stem(with_part(slice_.unsqueeze(0), letters, offset_), config.bin);
-    StemOutput stem{with_part(stem_.positions, part.positions.narrow(1, before_ * positions, count_ * positions),
-                              first_ * positions),
-                    {}};
+    StemOutput stem{
+        with_part(stem_.positions, part.positions.narrow(1, before_ * positions, count_ * positions),
+                  first_ * positions),
+        {}};
     if (stem_.sites.defined())
         stem.sites = with_part(stem_.sites, part.sites.narrow(1, before_, count_), first_);
     BinsNetwork network = network_;

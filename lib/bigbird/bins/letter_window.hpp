@@ -23,11 +23,11 @@ public:
 
 private:
     BinsNetwork network_;
-    std::int64_t first_, count_;   ///< bins that the bases can change in the stem
-    std::int64_t before_;          ///< bins in front of them that are computed with them
-    std::int64_t offset_, length_; ///< of the given bases in the slice
-    at::Tensor slice_;             ///< (bases, 4) of the bins that are computed
-    StemOutput stem_;              ///< of the window as it is
+    std::int64_t first_, count_;    ///< bins that the bases can change in the stem
+    std::int64_t before_;           ///< bins in front of them that are computed with them
+    std::int64_t offset_, length_;  ///< of the given bases in the slice
+    at::Tensor slice_;              ///< (bases, 4) of the bins that are computed
+    StemOutput stem_;               ///< of the window as it is
 };
 
 }  // namespace bigbird::bins

@@ -20,7 +20,8 @@ public:
     /// Throws ConfigError where the configuration is not valid.
     BinsNetworkImpl(const BinsConfig& config, std::int64_t labels);
     /// bases: (batch, window_bases) uint8 codes (base_channels), or (batch, window_bases, 4) floats, which
-    /// may have gradients, on the network's device. Returns (batch, window_bins, labels) logits. Dropout in training mode, by `key`.
+    /// may have gradients, on the network's device. Returns (batch, window_bins, labels) logits. Dropout in
+    /// training mode, by `key`.
     at::Tensor forward(const at::Tensor& bases, const model::DropoutKey& key = {});
     /// forward() in two: (batch, window_bins, hidden + motif_filters) float32, the means over each bin's
     /// positions and its best sites (own_motifs.hpp) …

@@ -90,7 +90,8 @@ at::Tensor largest(const at::Tensor& x, std::int64_t dim) {
         at::where(rise.ge(0), given.input.argmax(dim, true), given.reference.argmax(dim, true));
     const at::Tensor step = (given.input - given.reference).gather(dim, place);
     const at::Tensor slope = at::where(step.eq(0), at::ones_like(step), rise / step);
-    return at::cat({given.of_input + (slope * zero_of(x).gather(dim, place)).squeeze(dim), given.of_reference});
+    return at::cat(
+        {given.of_input + (slope * zero_of(x).gather(dim, place)).squeeze(dim), given.of_reference});
 }
 
 Quadrature::Quadrature(int size) {

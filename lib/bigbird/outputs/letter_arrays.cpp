@@ -118,8 +118,10 @@ private:
         const std::array<hsize_t, 3> size{contigs_.size() + 1, alphabet.size(), length()},
             start{contigs_.size(), 0, 0}, count{1, alphabet.size(), length()};
         require(H5Dset_extent(to, size.data()) >= 0);
-        const Hdf5Handle space(H5Dget_space(to), H5Sclose), memory(H5Screate_simple(3, count.data(), nullptr), H5Sclose);
-        require(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) >= 0 &&
+        const Hdf5Handle space(H5Dget_space(to), H5Sclose),
+            memory(H5Screate_simple(3, count.data(), nullptr), H5Sclose);
+        require(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) >=
+                    0 &&
                 H5Dwrite(to, type, memory, space, H5P_DEFAULT, data) >= 0);
     }
     void write_column(hid_t parent, const char* name, hid_t stored, hid_t held, const void* data) const {

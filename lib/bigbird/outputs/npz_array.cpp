@@ -4,9 +4,10 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/npy_header.hpp"
 
+#include <zlib.h>
+
 #include <limits>
 #include <string_view>
-#include <zlib.h>
 
 namespace bigbird::outputs {
 

@@ -37,8 +37,7 @@ struct Scores {
     LetterScores fast, slow;
 
     Scores(BinsNetwork network, const std::string& dna, const at::Tensor& weights) {
-        const auto window =
-            std::make_shared<LetterWindow>(network, codes_of(dna), region_begin, region_end);
+        const auto window = std::make_shared<LetterWindow>(network, codes_of(dna), region_begin, region_end);
         const at::Tensor by = weights.to(at::kFloat).view({1, -1, 1}), whole = letters_of(dna);
         fast = [=](const at::Tensor& letters) { return (window->logits(letters) * by).sum(1); };
         slow = [=](const at::Tensor& letters) {
@@ -118,18 +117,21 @@ DOCTEST_TEST_CASE("attributions: contributions sum to the difference of scores, 
     BinsNetwork network(config, 3);
     initialise(*network, 3);
     network->eval();
-    const auto window = std::make_shared<LetterWindow>(network, codes_of(std::string(40, 'C') + std::string(120, 'A')), 30, 60);
+    const auto window = std::make_shared<LetterWindow>(
+        network, codes_of(std::string(40, 'C') + std::string(120, 'A')), 30, 60);
     const LetterScores scores = [&](const at::Tensor& letters) { return window->logits(letters).sum(1); };
     const at::Tensor letters = letters_of("CCCCCCCCCCAAAAAAAAAAAAAAAAAAAA");
     const std::size_t labels[] = {2, 0};
     const Attributed what{scores, letters, labels, 16};
-    const at::Tensor references = at::stack({letters_of("TTGTCCAGGTTACAGCTTGCATATTACGAT"), letters_of("GATTACAGATTACAGATTACAGATTACANN")});
+    const at::Tensor references = at::stack(
+        {letters_of("TTGTCCAGGTTACAGCTTGCATATTACGAT"), letters_of("GATTACAGATTACAGATTACAGATTACANN")});
     const at::Tensor wanted = score_differences(what, references);
     const auto all = scores(at::cat({letters.unsqueeze(0), references}));
-    DOCTEST_CHECK(std::abs(wanted[0].item<double>() -
-                           (all[0][2] - (all[1][2] + all[2][2]) / 2).item<double>()) < 1e-6);
+    DOCTEST_CHECK(
+        std::abs(wanted[0].item<double>() - (all[0][2] - (all[1][2] + all[2][2]) / 2).item<double>()) < 1e-6);
     for (const at::Tensor& found : {integrated_gradients(what, references), deeplift(what, references)})
-        DOCTEST_CHECK(difference((found * letters).sum({1, 2}), wanted) < 0.02 * wanted.abs().max().item<double>());
+        DOCTEST_CHECK(difference((found * letters).sum({1, 2}), wanted) <
+                      0.02 * wanted.abs().max().item<double>());
 }
 
 DOCTEST_TEST_CASE("secants: exact differences of functions, and slopes where inputs are references") {
@@ -142,7 +144,8 @@ DOCTEST_TEST_CASE("secants: exact differences of functions, and slopes where inp
         x.mutable_grad() = at::Tensor();
         output.backward();
         const at::Tensor steps = (x.narrow(0, 0, 2) - x.narrow(0, 2, 2)).detach();
-        return std::abs(((x.grad().narrow(0, 0, 2) * steps).sum() - (output - y.narrow(0, 2, 2).sum())).item<double>());
+        return std::abs(
+            ((x.grad().narrow(0, 0, 2) * steps).sum() - (output - y.narrow(0, 2, 2).sum())).item<double>());
     };
     DOCTEST_CHECK(gap_of([](const at::Tensor& a) {
                       return elementwise(a, [](const at::Tensor& b) { return at::gelu(b, "tanh"); });

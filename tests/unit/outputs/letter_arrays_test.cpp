@@ -7,10 +7,11 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/npy_header.hpp"
 
-#include <cstring>
 #include <hdf5.h>
-#include <limits>
 #include <zlib.h>
+
+#include <cstring>
+#include <limits>
 
 using namespace bigbird;
 using namespace bigbird::testing;
@@ -22,8 +23,10 @@ constexpr float none = std::numeric_limits<float>::quiet_NaN();
 
 /// Two regions of three bases; the first has an N.
 void write(const std::filesystem::path& path) {
-    const auto arrays = outputs::letter_arrays(path, Overwrite::refuse, {{"method", "some"}, {"method", "b"}});
-    arrays->add({"1", 10, 13}, "a", "GNT", std::vector<float>{1, 2, 3, 4, none, none, none, none, 5, 6, 7, 8});
+    const auto arrays =
+        outputs::letter_arrays(path, Overwrite::refuse, {{"method", "some"}, {"method", "b"}});
+    arrays->add({"1", 10, 13}, "a", "GNT",
+                std::vector<float>{1, 2, 3, 4, none, none, none, none, 5, 6, 7, 8});
     arrays->add({"2", 0, 3}, "b", "AAC", std::vector<float>(12, 0.5F));
     std::vector<PendingOutput*> pending;
     arrays->finish(pending);
@@ -66,7 +69,8 @@ const std::vector<float> scores{1,    0,    5,    2,    0,    6,    3,    0,    
 
 }  // namespace
 
-DOCTEST_TEST_CASE("letter_arrays: .npz of one-hot sequence and scores, (regions, 4, length), as NumPy has it") {
+DOCTEST_TEST_CASE(
+    "letter_arrays: .npz of one-hot sequence and scores, (regions, 4, length), as NumPy has it") {
     const TempDir folder;
     write(folder / "x.npz");
     const std::string shape = "'shape': (2, 4, 3), }";
@@ -80,7 +84,8 @@ DOCTEST_TEST_CASE("letter_arrays: .npz of one-hot sequence and scores, (regions,
     DOCTEST_CHECK(read_file(folder / "x.npz") == read_file(folder / "y.npz"));
 }
 
-DOCTEST_TEST_CASE("letter_arrays: .h5 with raw/seq and shap/seq, the regions, and the same bytes every time") {
+DOCTEST_TEST_CASE(
+    "letter_arrays: .h5 with raw/seq and shap/seq, the regions, and the same bytes every time") {
     const TempDir folder;
     for (const char* name : {"a.h5", "b.h5"})
         write(folder / name);

@@ -15,8 +15,8 @@ std::string npy_header(std::string_view type, std::int64_t rows, std::span<const
     constexpr std::size_t length = header_bytes - 10;  // of what follows it: two bytes, lower one first
     header += static_cast<char>(length & 0xffU);
     header += static_cast<char>(length >> 8U);
-    header += "{'descr': '" + std::string(type) + "', 'fortran_order': False, 'shape': (" +
-              std::to_string(rows);
+    header +=
+        "{'descr': '" + std::string(type) + "', 'fortran_order': False, 'shape': (" + std::to_string(rows);
     for (const std::size_t size : each)
         header += ", " + std::to_string(size);
     header += "), }";

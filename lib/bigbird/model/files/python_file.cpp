@@ -30,7 +30,8 @@ constexpr std::array<DoorClass, 10> classes{
 }  // namespace
 
 void write_config(Json config, const std::filesystem::path& directory) {
-    const std::string module(std::string_view(python_file).substr(0, std::string_view(python_file).rfind('.')));
+    const std::string module(
+        std::string_view(python_file).substr(0, std::string_view(python_file).rfind('.')));
     for (const DoorClass& each : classes) {
         if (config.value("model_type", "") == each.model_type)
             config["auto_map"][std::string(each.general)] = module + "." + std::string(each.own);

@@ -175,7 +175,8 @@ at::Tensor SequenceNetwork::letter_logits(const at::Tensor& letters) const {
     std::vector<at::Tensor> all;
     for (const bool reverse : {false, true}) {
         if (reverse && !shape_.member.both_strands) break;
-        const at::Tensor strand = at::constant_pad_nd(reverse ? letters.flip({1, 2}) : letters, {0, 0, 0, padding});
+        const at::Tensor strand =
+            at::constant_pad_nd(reverse ? letters.flip({1, 2}) : letters, {0, 0, 0, padding});
         for (sequences::Network& member : members_)
             all.push_back(member->forward(strand, lengths, {}));
     }

@@ -77,8 +77,8 @@ LetterOutputs::LetterOutputs(const outputs::OutputSpec& spec, const rows::LabelT
         for (std::size_t i = 0; i < chosen.size(); ++i) {
             rows::Provenance own = provenance;
             own.emplace_back("label", names_[i]);
-            arrays_[i].push_back(outputs::letter_arrays(outputs::path_of_label(path, layout.columns[i]),
-                                                        spec.overwrite, own));
+            arrays_[i].push_back(
+                outputs::letter_arrays(outputs::path_of_label(path, layout.columns[i]), spec.overwrite, own));
         }
     }
 }

@@ -22,8 +22,9 @@ inline constexpr std::string_view dna_letters = "ACGT";
 /// What a track holds of a base: the largest score of its letters, by magnitude, or that of its own letter.
 enum class LetterTrack : std::uint8_t { largest, own };
 
-/// Tables have a line for each base and label, chrom start end name label ref A C G T; tracks a value for each
-/// base; .h5 and .npz are arrays (outputs/letter_arrays.hpp), for one label each, as tracks. Not thread-safe.
+/// Tables have a line for each base and label, chrom start end name label ref A C G T; tracks a value for
+/// each base; .h5 and .npz are arrays (outputs/letter_arrays.hpp), for one label each, as tracks. Not
+/// thread-safe.
 class LetterOutputs {
 public:
     /// Throws ConfigError before work starts, as outputs::prepare_outputs() does.

@@ -73,10 +73,10 @@ struct AttributeReport {
 };
 
 /// What each base of BED rows, or of sequences, contributes to a row's score, before calibration: of a bin
-/// model the mean of the logits of the bins that the row touches, as predict-mutagenesis has it, of a sequence
-/// model the record's logits. The row's bases are compared with a baseline; what is around them stays. In
-/// tables and arrays the hypothetical contributions of A, C, G and T, in tracks those of the bases that are
-/// there.
+/// model the mean of the logits of the bins that the row touches, as predict-mutagenesis has it, of a
+/// sequence model the record's logits. The row's bases are compared with a baseline; what is around them
+/// stays. In tables and arrays the hypothetical contributions of A, C, G and T, in tracks those of the bases
+/// that are there.
 AttributeReport attribute(const AttributeSpec& spec);
 
 struct EmbedReport {

@@ -165,7 +165,8 @@ struct AttributeSpec : ComputeSpec {
     AttributionMethod method = AttributionMethod::integrated_gradients;
     AttributionBaseline baseline = AttributionBaseline::zero;  ///< of integrated gradients and DeepLIFT
     std::int64_t shuffles = 10;                                ///< of each sequence
-    Strands strands = Strands::average;  ///< of bin models; a sequence model reads the strands it was made for
+    Strands strands =
+        Strands::average;  ///< of bin models; a sequence model reads the strands it was made for
     outputs::OutputSpec outputs;
 
     bool has_baseline() const {

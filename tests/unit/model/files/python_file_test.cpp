@@ -16,12 +16,14 @@ std::string source_of(const std::string& name) {
 
 }  // namespace
 
-DOCTEST_TEST_CASE("python_file: folders that transformers lacks carry the clone's Python file and name its classes") {
+DOCTEST_TEST_CASE(
+    "python_file: folders that transformers lacks carry the clone's Python file and name its classes") {
     const std::string tokens = source_of("modeling_bigbird_dna.py"), bases = source_of("bases_models.py");
     for (const auto& [type, general, own, text] :
          {std::tuple{"bigbird_dna", "AutoModelForPreTraining", "BigBirdDnaForPreTraining", tokens},
           std::tuple{"bigbird_dna_bins", "AutoModel", "BigBirdDnaBins", tokens + "\n\n" + bases},
-          std::tuple{"bigbird_dna_sequence", "AutoConfig", "BigBirdDnaSequenceConfig", tokens + "\n\n" + bases},
+          std::tuple{"bigbird_dna_sequence", "AutoConfig", "BigBirdDnaSequenceConfig",
+                     tokens + "\n\n" + bases},
           std::tuple{"bigbird_dna_baseline", "AutoModel", "BigBirdDnaBaseline", tokens + "\n\n" + bases}}) {
         const TempDir folder;
         write_config({{"model_type", type}, {"num_labels", 2}}, folder.path());

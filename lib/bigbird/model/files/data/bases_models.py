@@ -12,6 +12,9 @@ class BigBirdDnaBasesConfig(PretrainedConfig):
     def task(self):
         return self.bigbird_dna["task_model"]
 
+    def to_dict(self):
+        return {**super().to_dict(), "num_labels": self.num_labels}  # which the program reads
+
 
 class BigBirdDnaBinsConfig(BigBirdDnaBasesConfig):
     model_type = "bigbird_dna_bins"
