@@ -2,7 +2,7 @@
 #include "bigbird/bins/letter_window.hpp"
 
 #include "bigbird/bins/first_stage.hpp"
-#include "bigbird/bins/substitutions.hpp"
+#include "bigbird/bins/substituted_stem.hpp"
 #include "bigbird/core/check.hpp"
 
 #include <ATen/ATen.h>
@@ -20,6 +20,14 @@ at::Tensor with_part(const at::Tensor& whole, const at::Tensor& part, std::int64
     return at::cat({all.narrow(1, 0, first), part, all.narrow(1, end, whole.size(1) - end)}, 1);
 }
 
+/// Bases in front of a position that it is computed from.
+std::int64_t bases_in_front(const BinsConfig& config) {
+    std::int64_t bases = 0;
+    for (auto stage = config.stages.rbegin(); stage != config.stages.rend(); ++stage)
+        bases = bases * stage->pool + stage->width / 2;
+    return bases;
+}
+
 }  // namespace
 
 LetterWindow::LetterWindow(BinsNetwork network, const at::Tensor& window, std::int64_t begin,
@@ -29,25 +37,26 @@ LetterWindow::LetterWindow(BinsNetwork network, const at::Tensor& window, std::i
     BIGBIRD_EXPECTS(
         window.size(0) == config.window_bases() && begin >= 0 && begin < end && end <= window.size(0),
         "bases of a window");
-    const StemReach reach(config);
+    const std::vector<StageReach> stages = stage_reaches(config);
     const std::int64_t bases = config.position_bases(), positions = config.bin / bases;
-    first_ = std::max<std::int64_t>(0, reach.changed_by(begin).first) / positions;
-    count_ =
-        std::min(config.window_positions() - 1, reach.changed_by(end - 1).second) / positions + 1 - first_;
-    const std::int64_t halo = (reach.halo + positions - 1) / positions;
+    const std::int64_t last =
+        std::min(config.window_positions() - 1, changed_by(stages, end - 1).back().second);
+    first_ = std::max<std::int64_t>(0, changed_by(stages, begin).back().first) / positions;
+    count_ = last / positions + 1 - first_;
+    const std::int64_t halo = (bases_in_front(config) + config.bin - 1) / config.bin;
     before_ = std::min(halo, first_);
     const std::int64_t all = std::min(before_ + count_ + halo, config.window_bins - (first_ - before_));
     const std::int64_t slice_begin = (first_ - before_) * config.bin;
     offset_ = begin - slice_begin;
     const at::NoGradGuard no_gradients;
     slice_ = base_channels(window.narrow(0, slice_begin, all * config.bin).unsqueeze(0))[0];
-    stem_ = network_->stem(window.unsqueeze(0), config.bin);
+    stem_ = network_->stem()->forward(window.unsqueeze(0));
 }
 
 at::Tensor LetterWindow::logits(const at::Tensor& letters) const {
     const BinsConfig& config = network_->config();
     const std::int64_t positions = config.bin / config.position_bases();
-    const StemOutput part = network_->stem(with_part(slice_.unsqueeze(0), letters, offset_), config.bin);
+    const StemOutput part = network_->stem()->forward(with_part(slice_.unsqueeze(0), letters, offset_));
     StemOutput stem{
         with_part(stem_.positions, part.positions.narrow(1, before_ * positions, count_ * positions),
                   first_ * positions),

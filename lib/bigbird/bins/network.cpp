@@ -84,8 +84,7 @@ Pass BinsNetworkImpl::pass_of(const at::Tensor& x, const model::DropoutKey& key)
 }
 
 at::Tensor BinsNetworkImpl::means_of(const at::Tensor& x) const {
-    const at::Tensor y =
-        norm_ ? jointly(x, [&](const at::Tensor& some) { return norm_->forward(some); }) : x;
+    const at::Tensor y = norm_ ? jointly(x, [&](const at::Tensor& some) { return norm_->forward(some); }) : x;
     const std::int64_t positions = config_.window_positions() / config_.window_bins;
     return y.to(at::kFloat).view({y.size(0), y.size(1) / positions, positions, y.size(2)}).mean(2);
 }
