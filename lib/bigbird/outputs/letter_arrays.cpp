@@ -2,13 +2,16 @@
 #include "bigbird/outputs/letter_arrays.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/formats/npy_header.hpp"
 #include "bigbird/outputs/hdf5_handle.hpp"
-#include "bigbird/outputs/npz_array.hpp"
+
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
+#include <limits>
+#include <ostream>
 
 namespace bigbird::outputs {
 namespace fs = std::filesystem;
@@ -16,138 +19,61 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view alphabet = "ACGT";
-constexpr hsize_t regions_a_chunk = 64;
-constexpr unsigned compression_level = 1;
 
-class NpzArrays : public LetterArrays {
-public:
-    NpzArrays(const fs::path& path, Overwrite overwrite)
-        : scores_(letter_array_files(path)[0], overwrite, "<f4"),
-          letters_(letter_array_files(path)[1], overwrite, "|i1") {}
-    void finish(std::vector<PendingOutput*>& pending) override {
-        pending.insert(pending.end(), {letters_.finish(), scores_.finish()});
+/// Numbers of a zip, lower bytes first.
+struct ZipRecord {
+    std::string bytes;
+    ZipRecord& two(std::uint32_t value) {
+        bytes += static_cast<char>(value & 0xFFU);
+        bytes += static_cast<char>(value >> 8U & 0xFFU);
+        return *this;
     }
-
-protected:
-    void write(const genome::Interval&, const std::string&, std::span<const std::int8_t> letters,
-               std::span<const float> scores) override {
-        const std::array<std::size_t, 2> shape{alphabet.size(), length()};
-        letters_.add(std::as_bytes(letters), shape);
-        scores_.add(std::as_bytes(scores), shape);
+    ZipRecord& four(std::uint32_t value) { return two(value & 0xFFFFU).two(value >> 16U); }
+    /// What both headers of a member have: from its version, stored as it is in 1980, to its name's length.
+    ZipRecord& member(std::uint32_t checksum, std::uint32_t size, std::uint32_t name) {
+        constexpr std::uint32_t version = 20, first_day = 33;
+        two(version).two(0).two(0).two(0).two(first_day);
+        return four(checksum).four(size).four(size).two(name).two(0);
     }
-
-private:
-    NpzArray scores_, letters_;
 };
 
-class Hdf5Arrays : public LetterArrays {
-public:
-    Hdf5Arrays(const fs::path& path, Overwrite overwrite, const rows::Provenance& provenance)
-        : pending_(path, overwrite), types_((start_hdf5(), Precision::float32)), file_(create(), H5Fclose) {
-        require(file_ >= 0);
-        for (const auto& [key, value] : provenance)
-            write_attribute(key, value);
-    }
-    void finish(std::vector<PendingOutput*>& pending) override {
-        if (!letters_) open();
-        write_regions();
-        require(letters_->close() && scores_->close() && file_.close());
-        pending.push_back(&pending_);
-    }
+/// Makes datasets and groups of a file; `fine` is false from the first that failed.
+struct Hdf5Writer {
+    hid_t file;
+    bool fine = true;
 
-protected:
-    void write(const genome::Interval& where, const std::string& name, std::span<const std::int8_t> letters,
-               std::span<const float> scores) override {
-        if (!letters_) open();
-        append(*letters_, H5T_NATIVE_INT8, letters.data());
-        append(*scores_, H5T_NATIVE_FLOAT, scores.data());
-        contigs_.push_back(where.contig);
-        names_.push_back(name);
-        begins_.push_back(where.begin);
-        ends_.push_back(where.end);
-    }
-
-private:
-    void require(bool fine) const {
-        if (!fine) throw WriteError(pending_.target().string() + ": writing HDF5 failed: is the disk full?");
-    }
-    hid_t create() const {
-        const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-        H5Pset_file_locking(access, false, true);  // the library's lock would meet the pending output's
-        return H5Fcreate(pending_.path().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    }
-    void write_attribute(const std::string& key, const std::string& value) {
-        if (H5Aexists(file_, key.c_str()) > 0) return;  // several models have one key
-        const Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-        const Hdf5Handle attribute(
-            H5Acreate2(file_, key.c_str(), types_.text(), space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-        const char* const text = value.c_str();
-        require(H5Awrite(attribute, types_.text(), &text) >= 0);
-    }
     Hdf5Handle group(const char* name) const {
         const Hdf5Handle properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
         H5Pset_obj_track_times(properties, false);  // the same rows, the same bytes
-        Hdf5Handle made(H5Gcreate2(file_, name, H5P_DEFAULT, properties, H5P_DEFAULT), H5Gclose);
-        require(made >= 0);
-        return made;
+        return {H5Gcreate2(file, name, H5P_DEFAULT, properties, H5P_DEFAULT), H5Gclose};
     }
-    hid_t dataset(hid_t parent, const char* name, hid_t type, std::span<const hsize_t> size,
-                  const hsize_t* most, const hsize_t* chunk) const {
-        const Hdf5Handle space(H5Screate_simple(static_cast<int>(size.size()), size.data(), most), H5Sclose);
+    void dataset(const Hdf5Handle& parent, const char* name, hid_t stored, hid_t held,
+                 const std::vector<hsize_t>& size, const void* data) {
+        const auto rank = static_cast<int>(size.size());
+        const Hdf5Handle space(H5Screate_simple(rank, size.data(), nullptr), H5Sclose);
         const Hdf5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
         H5Pset_obj_track_times(properties, false);
-        if (chunk != nullptr) {
-            H5Pset_chunk(properties, static_cast<int>(size.size()), chunk);
+        if (rank > 1 && size.front() * size.back() > 0) {
+            constexpr hsize_t together = 64;
+            const std::array<hsize_t, 3> chunk{std::min(together, size[0]), size[1], size[2]};
+            H5Pset_chunk(properties, rank, chunk.data());
             H5Pset_shuffle(properties);
-            H5Pset_deflate(properties, compression_level);
+            H5Pset_deflate(properties, 1);
         }
-        const hid_t made = H5Dcreate2(parent, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
-        require(made >= 0);
-        return made;
+        Hdf5Handle made(H5Dcreate2(parent, name, stored, space, H5P_DEFAULT, properties, H5P_DEFAULT),
+                        H5Dclose);
+        fine = fine && made >= 0 &&
+               (size.front() == 0 || H5Dwrite(made, held, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0) &&
+               made.close();
     }
-    /// The datasets of a length that is known now.
-    void open() {
-        const hsize_t width = std::max<std::size_t>(1, length());
-        const std::array<hsize_t, 3> none{0, alphabet.size(), width},
-            most{H5S_UNLIMITED, alphabet.size(), width}, chunk{regions_a_chunk, alphabet.size(), width};
-        const Hdf5Handle raw = group("raw"), shap = group("shap");
-        letters_.emplace(dataset(raw, "seq", H5T_STD_I8LE, none, most.data(), chunk.data()), H5Dclose);
-        scores_.emplace(dataset(shap, "seq", H5T_IEEE_F32LE, none, most.data(), chunk.data()), H5Dclose);
+    void attribute(const std::string& name, const std::string& value, hid_t type) {
+        if (H5Aexists(file, name.c_str()) > 0) return;  // several models have one name
+        const Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+        const Hdf5Handle made(H5Acreate2(file, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT),
+                              H5Aclose);
+        const char* const text = value.c_str();
+        fine = fine && H5Awrite(made, type, &text) >= 0;
     }
-    void append(hid_t to, hid_t type, const void* data) const {
-        const std::array<hsize_t, 3> size{contigs_.size() + 1, alphabet.size(), length()},
-            start{contigs_.size(), 0, 0}, count{1, alphabet.size(), length()};
-        require(H5Dset_extent(to, size.data()) >= 0);
-        const Hdf5Handle space(H5Dget_space(to), H5Sclose),
-            memory(H5Screate_simple(3, count.data(), nullptr), H5Sclose);
-        require(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr) >=
-                    0 &&
-                H5Dwrite(to, type, memory, space, H5P_DEFAULT, data) >= 0);
-    }
-    void write_column(hid_t parent, const char* name, hid_t stored, hid_t held, const void* data) const {
-        const std::array<hsize_t, 1> size{contigs_.size()};
-        Hdf5Handle column(dataset(parent, name, stored, size, nullptr, nullptr), H5Dclose);
-        require(size[0] == 0 || H5Dwrite(column, held, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
-        require(column.close());
-    }
-    void write_regions() const {
-        const Hdf5Handle regions = group("regions");
-        for (const auto& [name, texts] : {std::pair{"chrom", &contigs_}, std::pair{"name", &names_}}) {
-            std::vector<const char*> pointers;
-            for (const std::string& text : *texts)
-                pointers.push_back(text.c_str());
-            write_column(regions, name, types_.text(), types_.text(), pointers.data());
-        }
-        write_column(regions, "start", H5T_STD_I64LE, H5T_NATIVE_INT64, begins_.data());
-        write_column(regions, "end", H5T_STD_I64LE, H5T_NATIVE_INT64, ends_.data());
-    }
-
-    PendingOutput pending_;
-    Hdf5Types types_;
-    Hdf5Handle file_;
-    std::optional<Hdf5Handle> letters_, scores_;
-    std::vector<std::string> contigs_, names_;
-    std::vector<std::int64_t> begins_, ends_;
 };
 
 }  // namespace
@@ -162,31 +88,103 @@ std::vector<fs::path> letter_array_files(const fs::path& path) {
     return {path, letters.replace_extension(".onehot.npz")};
 }
 
+LetterArrays::LetterArrays(const fs::path& path, Overwrite overwrite, rows::Provenance provenance)
+    : provenance_(std::move(provenance)) {
+    for (const fs::path& file : letter_array_files(path))
+        files_.push_back(std::make_unique<PendingOutput>(file, overwrite));
+}
+
 void LetterArrays::add(const genome::Interval& where, const std::string& name, std::string_view dna,
                        std::span<const float> scores) {
-    if (length_ == 0) length_ = dna.size();
+    if (regions_.empty()) length_ = dna.size();
     if (dna.size() != length_) {
         throw InputError(where.contig + ":" + std::to_string(where.begin) + "-" + std::to_string(where.end) +
                          " has " + std::to_string(dna.size()) + " bases, the regions before it " +
                          std::to_string(length_) +
                          ": .h5 and .npz need regions of one length, .tsv does not");
     }
-    std::vector<std::int8_t> letters(alphabet.size() * length_);
-    std::vector<float> turned(letters.size());
+    regions_.push_back(where);
+    names_.push_back(name);
     for (std::size_t code = 0; code < alphabet.size(); ++code) {
         for (std::size_t i = 0; i < length_; ++i) {
-            letters[code * length_ + i] = dna[i] == alphabet[code] ? 1 : 0;
             const float score = scores[i * alphabet.size() + code];
-            turned[code * length_ + i] = std::isnan(score) ? 0 : score;
+            letters_.push_back(dna[i] == alphabet[code] ? 1 : 0);
+            scores_.push_back(std::isnan(score) ? 0 : score);
         }
     }
-    write(where, name, letters, turned);
 }
 
-std::unique_ptr<LetterArrays> letter_arrays(const fs::path& path, Overwrite overwrite,
-                                            const rows::Provenance& provenance) {
-    if (path.extension() == ".npz") return std::make_unique<NpzArrays>(path, overwrite);
-    return std::make_unique<Hdf5Arrays>(path, overwrite, provenance);
+void LetterArrays::write_npz(const PendingOutput& output, std::string_view type,
+                             std::span<const std::byte> bytes) const {
+    constexpr std::string_view member = "arr_0.npy";
+    constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max() - 1024;
+    if (bytes.size() > most)
+        throw WriteError(output.target().string() +
+                         ": would be longer than 4 GB: write .h5, or fewer regions");
+    const std::string header = npy_header(type, std::ssize(regions_), std::array{alphabet.size(), length_});
+    const auto size = static_cast<std::uint32_t>(header.size() + bytes.size());
+    const auto of_header = crc32_z(0, reinterpret_cast<const Bytef*>(header.data()), header.size());
+    const auto checksum = static_cast<std::uint32_t>(
+        crc32_z(of_header, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+    const std::string front =
+        ZipRecord().four(0x04034b50).member(checksum, size, member.size()).bytes + std::string(member);
+    const std::string entry =
+        ZipRecord().four(0x02014b50).two(20).member(checksum, size, member.size()).bytes +
+        std::string(14, '\0') + std::string(member);
+    const auto end = static_cast<std::uint32_t>(front.size()) + size;
+    const ZipRecord directory = ZipRecord()
+                                    .four(0x06054b50)
+                                    .two(0)
+                                    .two(0)
+                                    .two(1)
+                                    .two(1)
+                                    .four(static_cast<std::uint32_t>(entry.size()))
+                                    .four(end)
+                                    .two(0);
+    output.write([&](std::ostream& out) {
+        out << front << header;
+        out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes)) << entry << directory.bytes;
+    });
+}
+
+void LetterArrays::write_hdf5(const fs::path& path) const {
+    start_hdf5();
+    const Hdf5Types types(Precision::float32);
+    const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    H5Pset_file_locking(access, false, true);  // the library's lock would meet the pending output's
+    Hdf5Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
+    Hdf5Writer writer{file};
+    for (const auto& [name, value] : provenance_)
+        writer.attribute(name, value, types.text());
+    const std::vector<hsize_t> all{regions_.size(), alphabet.size(), length_}, each{regions_.size()};
+    writer.dataset(writer.group("raw"), "seq", H5T_STD_I8LE, H5T_NATIVE_INT8, all, letters_.data());
+    writer.dataset(writer.group("shap"), "seq", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, all, scores_.data());
+    std::vector<const char*> contigs, names;
+    std::vector<std::int64_t> begins, ends;
+    for (std::size_t i = 0; i < regions_.size(); ++i) {
+        contigs.push_back(regions_[i].contig.c_str());
+        names.push_back(names_[i].c_str());
+        begins.push_back(regions_[i].begin);
+        ends.push_back(regions_[i].end);
+    }
+    const Hdf5Handle regions = writer.group("regions");
+    writer.dataset(regions, "chrom", types.text(), types.text(), each, contigs.data());
+    writer.dataset(regions, "name", types.text(), types.text(), each, names.data());
+    writer.dataset(regions, "start", H5T_STD_I64LE, H5T_NATIVE_INT64, each, begins.data());
+    writer.dataset(regions, "end", H5T_STD_I64LE, H5T_NATIVE_INT64, each, ends.data());
+    if (!writer.fine || !file.close())
+        throw WriteError(files_.front()->target().string() + ": writing HDF5 failed: is the disk full?");
+}
+
+void LetterArrays::finish(std::vector<PendingOutput*>& pending) {
+    if (files_.size() > 1) {
+        write_npz(*files_[0], "<f4", std::as_bytes(std::span(scores_)));
+        write_npz(*files_[1], "|i1", std::as_bytes(std::span(letters_)));
+    } else {
+        write_hdf5(files_.front()->path());
+    }
+    for (auto file = files_.rbegin(); file != files_.rend(); ++file)
+        pending.push_back(file->get());
 }
 
 }  // namespace bigbird::outputs

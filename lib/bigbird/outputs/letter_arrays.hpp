@@ -11,6 +11,8 @@
 #include "bigbird/genome/reference/interval.hpp"
 #include "bigbird/rows/score_table.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -25,28 +27,31 @@ bool is_letter_arrays(const std::filesystem::path& path);
 /// The files that such a path stands for.
 std::vector<std::filesystem::path> letter_array_files(const std::filesystem::path& path);
 
-/// Regions in order. Not thread-safe.
+/// Regions in order, held at 20 bytes a base until finish(). Not thread-safe.
 class LetterArrays {
 public:
-    virtual ~LetterArrays() = default;
+    /// Throws ConfigError where an output exists or cannot be made.
+    LetterArrays(const std::filesystem::path& path, Overwrite overwrite, rows::Provenance provenance);
     /// `dna`: normalised; `scores`: (length, 4) row by row, what is no number becomes 0. Throws InputError
-    /// where the region's length is not that of those before it, WriteError.
+    /// where the region's length is not that of those before it.
     void add(const genome::Interval& where, const std::string& name, std::string_view dna,
              std::span<const float> scores);
-    /// Ends the files and adds them to `pending`. Throws WriteError.
-    virtual void finish(std::vector<PendingOutput*>& pending) = 0;
-
-protected:
-    /// A region's arrays, (4, length).
-    virtual void write(const genome::Interval& where, const std::string& name,
-                       std::span<const std::int8_t> letters, std::span<const float> scores) = 0;
-    std::size_t length() const { return length_; }
+    /// Writes the files and adds them to `pending`. Throws WriteError.
+    void finish(std::vector<PendingOutput*>& pending);
 
 private:
-    std::size_t length_ = 0;
-};
+    void write_hdf5(const std::filesystem::path& path) const;
+    /// `bytes`: of the numbers of a `type` such as "<f4".
+    void write_npz(const PendingOutput& output, std::string_view type,
+                   std::span<const std::byte> bytes) const;
 
-std::unique_ptr<LetterArrays> letter_arrays(const std::filesystem::path& path, Overwrite overwrite,
-                                            const rows::Provenance& provenance);
+    std::vector<std::unique_ptr<PendingOutput>> files_;
+    rows::Provenance provenance_;
+    std::size_t length_ = 0;
+    std::vector<genome::Interval> regions_;
+    std::vector<std::string> names_;
+    std::vector<std::int8_t> letters_;  ///< (regions, 4, length)
+    std::vector<float> scores_;         ///< likewise
+};
 
 }  // namespace bigbird::outputs

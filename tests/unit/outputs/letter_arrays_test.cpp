@@ -23,13 +23,11 @@ constexpr float none = std::numeric_limits<float>::quiet_NaN();
 
 /// Two regions of three bases; the first has an N.
 void write(const std::filesystem::path& path) {
-    const auto arrays =
-        outputs::letter_arrays(path, Overwrite::refuse, {{"method", "some"}, {"method", "b"}});
-    arrays->add({"1", 10, 13}, "a", "GNT",
-                std::vector<float>{1, 2, 3, 4, none, none, none, none, 5, 6, 7, 8});
-    arrays->add({"2", 0, 3}, "b", "AAC", std::vector<float>(12, 0.5F));
+    LetterArrays arrays(path, Overwrite::refuse, {{"method", "some"}, {"method", "b"}});
+    arrays.add({"1", 10, 13}, "a", "GNT", std::vector<float>{1, 2, 3, 4, none, none, none, none, 5, 6, 7, 8});
+    arrays.add({"2", 0, 3}, "b", "AAC", std::vector<float>(12, 0.5F));
     std::vector<PendingOutput*> pending;
-    arrays->finish(pending);
+    arrays.finish(pending);
     commit_together(pending);
 }
 
@@ -114,15 +112,15 @@ DOCTEST_TEST_CASE(
 DOCTEST_TEST_CASE("letter_arrays: no regions, and regions of two lengths") {
     const TempDir folder;
     for (const char* name : {"a.h5", "a.npz"}) {
-        const auto arrays = outputs::letter_arrays(folder / name, Overwrite::refuse, {});
+        LetterArrays arrays(folder / name, Overwrite::refuse, {});
         std::vector<PendingOutput*> pending;
-        arrays->finish(pending);
+        arrays.finish(pending);
         commit_together(pending);
     }
     DOCTEST_CHECK(member_of(read_file(folder / "a.npz")).find("(0, 4, 0)") != std::string::npos);
-    const auto arrays = outputs::letter_arrays(folder / "b.npz", Overwrite::refuse, {});
-    arrays->add({"1", 0, 1}, "a", "A", std::vector<float>(4));
+    LetterArrays arrays(folder / "b.npz", Overwrite::refuse, {});
+    arrays.add({"1", 0, 1}, "a", "A", std::vector<float>(4));
     DOCTEST_CHECK(message_of<InputError>([&] {
-                      arrays->add({"1", 5, 7}, "b", "AC", std::vector<float>(8));
+                      arrays.add({"1", 5, 7}, "b", "AC", std::vector<float>(8));
                   }).find("1:5-7 has 2 bases, the regions before it 1") != std::string::npos);
 }

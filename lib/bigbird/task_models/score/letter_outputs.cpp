@@ -77,8 +77,7 @@ LetterOutputs::LetterOutputs(const outputs::OutputSpec& spec, const rows::LabelT
         for (std::size_t i = 0; i < chosen.size(); ++i) {
             rows::Provenance own = provenance;
             own.emplace_back("label", names_[i]);
-            arrays_[i].push_back(
-                outputs::letter_arrays(outputs::path_of_label(path, layout.columns[i]), spec.overwrite, own));
+            arrays_[i].emplace_back(outputs::path_of_label(path, layout.columns[i]), spec.overwrite, own);
         }
     }
 }
@@ -107,16 +106,16 @@ void LetterOutputs::write(const rows::Row& row, std::string_view dna, std::span<
         tracks_.write(rows::fields_of(head), letter == "N" ? std::span<const float>() : values);
     }
     for (std::size_t i = 0; i < names_.size(); ++i) {
-        for (const auto& array : arrays_[i])
-            array->add(row.where, row.name, dna, scores.subspan(i * of_label, of_label));
+        for (outputs::LetterArrays& array : arrays_[i])
+            array.add(row.where, row.name, dna, scores.subspan(i * of_label, of_label));
     }
 }
 
 void LetterOutputs::commit() {
     std::vector<PendingOutput*> pending;
-    for (const auto& of_label : arrays_) {
-        for (const auto& array : of_label)
-            array->finish(pending);
+    for (auto& of_label : arrays_) {
+        for (outputs::LetterArrays& array : of_label)
+            array.finish(pending);
     }
     tables_.commit();
     tracks_.commit();

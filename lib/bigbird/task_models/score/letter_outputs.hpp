@@ -8,7 +8,6 @@
 #include "bigbird/rows/row.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,7 +46,7 @@ private:
     LetterTrack track_;
     std::vector<std::string> names_;  ///< of the chosen labels
     outputs::Outputs tables_, tracks_;
-    std::vector<std::vector<std::unique_ptr<outputs::LetterArrays>>> arrays_;  ///< for each of the labels
+    std::vector<std::vector<outputs::LetterArrays>> arrays_;  ///< for each of the labels
 };
 
 }  // namespace bigbird::task_models
