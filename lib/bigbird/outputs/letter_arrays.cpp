@@ -123,24 +123,18 @@ void LetterArrays::write_npz(const PendingOutput& output, std::string_view type,
                          ": would be longer than 4 GB: write .h5, or fewer regions");
     const std::string header = npy_header(type, std::ssize(regions_), std::array{alphabet.size(), length_});
     const auto size = static_cast<std::uint32_t>(header.size() + bytes.size());
-    const auto of_header = crc32_z(0, reinterpret_cast<const Bytef*>(header.data()), header.size());
-    const auto checksum = static_cast<std::uint32_t>(
-        crc32_z(of_header, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+    auto sum = crc32_z(0, reinterpret_cast<const Bytef*>(header.data()), header.size());
+    if (!bytes.empty()) sum = crc32_z(sum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+    const auto checksum = static_cast<std::uint32_t>(sum);
     const std::string front =
         ZipRecord().four(0x04034b50).member(checksum, size, member.size()).bytes + std::string(member);
     const std::string entry =
         ZipRecord().four(0x02014b50).two(20).member(checksum, size, member.size()).bytes +
         std::string(14, '\0') + std::string(member);
     const auto end = static_cast<std::uint32_t>(front.size()) + size;
-    const ZipRecord directory = ZipRecord()
-                                    .four(0x06054b50)
-                                    .two(0)
-                                    .two(0)
-                                    .two(1)
-                                    .two(1)
-                                    .four(static_cast<std::uint32_t>(entry.size()))
-                                    .four(end)
-                                    .two(0);
+    ZipRecord directory;
+    directory.four(0x06054b50).two(0).two(0).two(1).two(1);
+    directory.four(static_cast<std::uint32_t>(entry.size())).four(end).two(0);
     output.write([&](std::ostream& out) {
         out << front << header;
         out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes)) << entry << directory.bytes;
