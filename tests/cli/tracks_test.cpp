@@ -17,11 +17,12 @@ struct Yeast {
     std::string examples = (folder / "examples").string();
 
     ProgramResult build(const std::vector<std::string>& more = {}) const {
-        std::vector<std::string> words{"build-tracks", "--signal",     test_data("tracks/tracks.tsv").string(),
-                                       "--reference",  reference(),    "--bin",
-                                       "200",          "--include",    "I",
-                                       "VI",           "--validation", "VI",
-                                       "--output",     examples};
+        std::vector<std::string> words{
+            "build-tracks", "--signal",     test_data("tracks/tracks.tsv").string(),
+            "--reference",  reference(),    "--bin",
+            "200",          "--include",    "I",
+            "VI",           "--validation", "VI",
+            "--output",     examples};
         words.insert(words.end(), more.begin(), more.end());
         return run_program(words);
     }
@@ -43,11 +44,17 @@ DOCTEST_TEST_CASE("tracks: from fragments and a bigWig to a model, its tracks an
     DOCTEST_REQUIRE(built.code == 0);
     DOCTEST_CHECK(built.err.find("2 tracks of 2501 bins of 200 bp: 1151 for training, 1350 for validation") !=
                   std::string::npos);
-    const std::string network = (yeast.folder / "network").string(), ridge = (yeast.folder / "ridge").string();
-    works({"finetune", "--examples", yeast.examples, "--output", network, "--steps", "12", "--batch-size", "4",
-           "--device", "cpu", "--loss", "poisson-multinomial"});
+    const std::string network = (yeast.folder / "network").string(),
+                      ridge = (yeast.folder / "ridge").string();
+    works({"finetune", "--examples", yeast.examples, "--output", network, "--steps", "12", "--batch-size",
+           "4", "--device", "cpu", "--loss", "poisson-multinomial"});
     works({"finetune", "--examples", yeast.examples, "--architecture", "kmer-ridge", "--output", ridge});
-    std::vector<std::string> evaluate{"evaluate", "--examples", yeast.examples, "--split", "validation", "--output",
+    std::vector<std::string> evaluate{"evaluate",
+                                      "--examples",
+                                      yeast.examples,
+                                      "--split",
+                                      "validation",
+                                      "--output",
                                       (yeast.folder / "figures.json").string()};
     for (const std::string& model : {ridge, network}) {
         works({"predict", "--model", model, "--examples", yeast.examples, "--split", "validation", "--output",
@@ -76,10 +83,11 @@ DOCTEST_TEST_CASE("tracks: what is wrong is said") {
     const Yeast yeast;
     const ProgramResult shift = yeast.build({"--shift", "4"});
     DOCTEST_CHECK(shift.code != 0);
-    DOCTEST_CHECK(shift.err.find("--shift takes two numbers of bases, such as 4,-5, not '4'") != std::string::npos);
+    DOCTEST_CHECK(shift.err.find("--shift takes two numbers of bases, such as 4,-5, not '4'") !=
+                  std::string::npos);
     DOCTEST_REQUIRE(yeast.build().code == 0);
-    const ProgramResult other = run_program({"finetune", "--examples", yeast.examples, "--architecture", "deepsea",
-                                             "--output", (yeast.folder / "run").string()});
+    const ProgramResult other = run_program({"finetune", "--examples", yeast.examples, "--architecture",
+                                             "deepsea", "--output", (yeast.folder / "run").string()});
     DOCTEST_CHECK(other.code != 0);
     DOCTEST_CHECK(other.err.find("for coverage there are bigbird-bins and kmer-ridge") != std::string::npos);
 }

@@ -30,13 +30,24 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
             .add_option("--peaks", spec.examples.peaks,
                         "A sheet with the columns name, group and path, or BED or narrowPeak files")
             ->type_name("SHEET|BED");
-    tie({add_reference_option(command, spec.examples.references, false)}, peaks);
+    CLI::Option* signal =
+        command
+            .add_option("--signal", spec.tracks.signals,
+                        "Instead of --peaks, coverage: a sheet with the columns name and "
+                        "path, or bigWig, bedGraph or fragments (as build-tracks takes them)")
+            ->excludes(peaks)
+            ->type_name("SHEET|FILE");
+    add_reference_option(command, spec.examples.references, false);
     peaks->needs(option_of(command, "--reference"));
-    tie(add_bin_region_options(command, spec.examples.include, spec.examples.exclude), peaks);
-    tie({command.add_flag(
-             "--skip-invalid", spec.examples.skip_invalid,
-             "Leave out peaks that do not fit the reference, however many (above 20 % is an error)"),
-         command
+    signal->needs(option_of(command, "--reference"));
+    add_bin_region_options(command, spec.examples.include, spec.examples.exclude);
+    command.add_flag("--skip-invalid", spec.examples.skip_invalid,
+                     "Leave out rows that do not fit the reference, however many (above 20 % is an error)");
+    tie({command.add_option("--bin", spec.tracks.bin, "Bases of a bin of --signal")
+             ->check(CLI::PositiveNumber)
+             ->type_name("BP")},
+        signal);
+    tie({command
              .add_option("--min-positives", spec.min_positives,
                          "Labels with fewer positive test bins do not count in means and medians")
              ->check(CLI::PositiveNumber)
@@ -48,7 +59,7 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
 void add_sequence_options(CLI::App& command, TrainSpec& spec) {
     const auto refuse = [&command](const std::vector<CLI::Option*>& options) {
         for (CLI::Option* option : options)
-            option->excludes(option_of(command, "--peaks"));
+            option->excludes(option_of(command, "--peaks"))->excludes(option_of(command, "--signal"));
     };
     refuse(add_sequence_inputs(command, spec.sequences));
     refuse(add_sequence_columns(command, spec.sequences));
@@ -118,7 +129,7 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
     auto spec = std::make_shared<TrainSpec>();
     CLI::App& command = program.add<TrainSpec>(
         "train", "Tasks",
-        "From peaks, or from labelled sequences, to a judged model in one go: makes examples, trains a "
+        "From peaks, coverage or labelled sequences to a judged model in one go: makes examples, trains a "
         "model\n"
         "and a linear floor, evaluates both on held-out rows, and writes a page and a model card. The same\n"
         "command goes on where it was stopped.",
@@ -134,8 +145,12 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
     add_examples(command, examples);
     command.parse_complete_callback([&command, spec] {
         const bool sequences = !spec->sequences.table.empty() || !spec->sequences.fasta.empty();
-        if (!sequences && spec->examples.peaks.empty())
-            throw CLI::RequiredError("--peaks, --table or --fasta");
+        if (!sequences && spec->examples.peaks.empty() && spec->tracks.signals.empty())
+            throw CLI::RequiredError("--peaks, --signal, --table or --fasta");
+        for (const char* of_genome : {"--reference", "--include", "--exclude", "--skip-invalid"}) {
+            if (sequences && option_of(command, of_genome)->count() > 0)
+                throw CLI::ExcludesError(of_genome, "--table and --fasta");
+        }
         if (spec->output.empty() && !spec->dry_run) throw CLI::RequiredError("--output");
         if (sequences) choose_sequences(command, *spec);
     });

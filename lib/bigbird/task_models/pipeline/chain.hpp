@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of train's steps depends on what it begins from: peaks, or labelled sequences.
+// What of train's steps depends on what it begins from: peaks, coverage, or labelled sequences.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -51,6 +51,7 @@ public:
 
 std::unique_ptr<Chain> peaks_chain(const TrainSpec& spec);
 std::unique_ptr<Chain> sequences_chain(const TrainSpec& spec);
+std::unique_ptr<Chain> tracks_chain(const TrainSpec& spec);
 /// The one that `spec` asks for, its model validated.
 std::unique_ptr<Chain> chain_of(const TrainSpec& spec);
 
@@ -61,6 +62,19 @@ std::string input_checksum(const std::filesystem::path& path);
 FinetuneSpec model_spec(const TrainSpec& spec, const std::filesystem::path& folder);
 /// Makes the examples where they are not there yet.
 void build_examples(const Chain& chain, const std::filesystem::path& folder);
+
+/// Chain::options() of what begins from bins of a genome, but for peaks and signal.
+Json genome_options(const TrainSpec& spec);
+/// "test 22:1-200 (1 bins)".
+std::string held_out_text(const examples::ExampleSet& set, examples::Split split);
+
+/// What a page says besides figures.
+struct PageWords {
+    std::string title, examples, floor;  ///< examples: how many, of what
+};
+/// Chain::judge() of sequences and of numbers of bins.
+Judgement judge_numbers(const evaluation::EvaluationRequest& request, const std::filesystem::path& output,
+                        const PageWords& words);
 
 /// "<ul>…" of the lines, then `floor`, a sentence about the floor.
 std::string pages_lead(const std::vector<std::string>& lines, const std::string& floor);

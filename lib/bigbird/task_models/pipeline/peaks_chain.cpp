@@ -2,12 +2,10 @@
 // From peaks to a judged bin model.
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
-#include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/evaluation/evaluation_html.hpp"
 #include "bigbird/examples/build/peak_sheet.hpp"
-#include "bigbird/genome/reference/reference_genome.hpp"
 #include "bigbird/task_models/files/card_figures.hpp"
 #include "bigbird/task_models/pipeline/chain.hpp"
 #include "bigbird/task_models/pipeline/motif_logos.hpp"
@@ -23,14 +21,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Files by checksum, others as they are.
-Json regions_checksum(const std::vector<std::string>& regions) {
-    Json texts = Json::array();
-    for (const std::string& text : regions)
-        texts.push_back(is_there(text) ? "sha256:" + input_checksum(text) : text);
-    return texts;
-}
-
 Json peaks_checksum(const std::vector<fs::path>& peaks) {
     for (const fs::path& path : peaks)
         input_checksum(path);
@@ -40,15 +30,6 @@ Json peaks_checksum(const std::vector<fs::path>& peaks) {
         for (const fs::path& path : label.paths)
             text += '\t' + input_checksum(path);
         text += '\n';
-    }
-    return "sha256:" + sha256_of_text(text);
-}
-
-Json reference_checksum(const std::vector<fs::path>& references) {
-    std::string text;
-    for (const fs::path& reference : references) {
-        const fs::path fasta = genome::fasta_of(reference);
-        text += (fasta == reference ? "" : reference.string()) + '\t' + input_checksum(fasta) + '\n';
     }
     return "sha256:" + sha256_of_text(text);
 }
@@ -86,41 +67,15 @@ std::array<std::vector<std::int64_t>, 3> count_positives(const examples::Example
     return counts;
 }
 
-/// "22:1-200" of the manifest's "22:0-200", as --test takes it.
-std::string region_text(const std::string& interval) {
-    const std::size_t begin = interval.rfind(':') + 1;
-    return interval.substr(0, begin) + std::to_string(std::stoll(interval.substr(begin)) + 1) +
-           interval.substr(interval.rfind('-'));
-}
-
-/// "test 22:1-200 (1 bins)".
-std::string held_out_text(const examples::ExampleSet& set, examples::Split split) {
-    constexpr std::size_t most_named = 3;
-    const std::string name(to_string(split));
-    const Json regions = set.manifest().at("parameters").at("held_out").at(name);
-    std::string text = regions.is_array() && regions.size() <= most_named ? "" : " given regions";
-    for (std::size_t i = 0; text != " given regions" && i < regions.size(); ++i)
-        text += (i > 0 ? ", " : " ") + region_text(regions[i].get<std::string>());
-    return fmt::format("{}{} ({} bins)", name, text, set.rows(split).size());
-}
-
 class PeaksChain : public Chain {
 public:
     explicit PeaksChain(const TrainSpec& spec) : spec_(spec) {}
 
     Json options() const override {
-        const auto texts = [](const std::vector<std::string>& given) {
-            return given.empty() ? Json("by rule") : Json(given);
-        };
-        const std::string& config = spec_.model.bins.config;
-        return {{"--peaks", peaks_checksum(spec_.examples.peaks)},
-                {"--reference", reference_checksum(spec_.examples.references)},
-                {"--include", regions_checksum(spec_.examples.include)},
-                {"--exclude", regions_checksum(spec_.examples.exclude)},
-                {"--validation", texts(spec_.validation)},
-                {"--test", texts(spec_.test)},
-                {"--config", fs::is_regular_file(config) ? "sha256:" + input_checksum(config) : config},
-                {"--min-positives", spec_.min_positives}};
+        Json options = genome_options(spec_);
+        options.update(Json{{"--peaks", peaks_checksum(spec_.examples.peaks)},
+                            {"--min-positives", spec_.min_positives}});
+        return options;
     }
 
     void build(const fs::path& folder) const override {

@@ -79,15 +79,16 @@ public:
 
     Judgement judge(const evaluation::EvaluationRequest& request, const fs::path& folder,
                     const fs::path& output) const override {
-        const evaluation::SequenceReport report = evaluation::evaluate_sequences(request);
-        Judgement judged{.lines = summary(report, examples::ExampleSet::load(request.examples))};
-        const std::string floor = is_number() ? "ridge" : "logistic";
-        judged.evaluation = evaluation::write_report(report, output, Overwrite::allow);
-        judged.page = to_html(report, {.title = folder.filename().string() + ": labels from sequence",
-                                       .lead = pages_lead(judged.lines, floor + " regression on k-mers"),
-                                       .sections = ""});
-        judged.card = card_figures(request.split, report, report.files.back());
-        return judged;
+        const auto set = examples::ExampleSet::load(request.examples);
+        const auto rows = [&](Split split) { return set.rows(split).size(); };
+        return judge_numbers(
+            request, output,
+            {.title = folder.filename().string() + ": labels from sequence",
+             .examples = fmt::format("{} sequences, {} {}; {} for training, {} for validation, {} for test",
+                                     set.size(), set.label_table().size(),
+                                     word_of(examples::target_choices, set.target()), rows(Split::train),
+                                     rows(Split::validation), rows(Split::test)),
+             .floor = std::string(is_number() ? "ridge" : "logistic") + " regression on k-mers"});
     }
 
     std::string told(const examples::ExampleSet& set) const override {
@@ -99,25 +100,26 @@ public:
 private:
     bool is_number() const { return options_.target_kind() == TargetKind::numbers; }
 
-    std::vector<std::string> summary(const evaluation::SequenceReport& report,
-                                     const examples::ExampleSet& set) const {
-        const auto rows = [&](Split split) { return set.rows(split).size(); };
-        std::vector<std::string> lines{
-            fmt::format("examples {} sequences, {} {}; {} for training, {} for validation, {} for test",
-                        set.size(), set.label_table().size(), word_of(examples::target_choices, set.target()),
-                        rows(Split::train), rows(Split::validation), rows(Split::test))};
-        const evaluation::SequenceFile &floor = report.files.front(), &model = report.files.back();
-        for (std::size_t i = 0; i < report.names.size(); ++i)
-            lines.push_back(
-                compared(report.names[i], model.figures[i], floor.figures[i], model.differences[i]));
-        return lines;
-    }
-
     const TrainSpec& spec_;
     const SequencesOptions options_;
 };
 
 }  // namespace
+
+Judgement judge_numbers(const evaluation::EvaluationRequest& request, const fs::path& output,
+                        const PageWords& words) {
+    const evaluation::SequenceReport report = evaluation::evaluate_sequences(request);
+    const evaluation::SequenceFile &floor = report.files.front(), &model = report.files.back();
+    Judgement judged{.lines = {"examples " + words.examples}};
+    for (std::size_t i = 0; i < report.names.size(); ++i)
+        judged.lines.push_back(
+            compared(report.names[i], model.figures[i], floor.figures[i], model.differences[i]));
+    judged.evaluation = evaluation::write_report(report, output, Overwrite::allow);
+    judged.page = to_html(
+        report, {.title = words.title, .lead = pages_lead(judged.lines, words.floor), .sections = ""});
+    judged.card = card_figures(request.split, report, model);
+    return judged;
+}
 
 std::unique_ptr<Chain> sequences_chain(const TrainSpec& spec) {
     return std::make_unique<SequencesChain>(spec);

@@ -212,7 +212,8 @@ private:
 
 std::unique_ptr<Chain> chain_of(const TrainSpec& spec) {
     spec.model.validate();
-    return spec.model.task == examples::Task::sequences ? sequences_chain(spec) : peaks_chain(spec);
+    if (spec.model.task == examples::Task::sequences) return sequences_chain(spec);
+    return spec.tracks.signals.empty() ? peaks_chain(spec) : tracks_chain(spec);
 }
 
 std::string input_checksum(const fs::path& path) {
@@ -246,7 +247,7 @@ std::string pages_lead(const std::vector<std::string>& lines, const std::string&
 
 std::string compared(const std::string& name, const evaluation::Figure& model,
                      const evaluation::Figure& floor, const evaluation::Figure& difference) {
-    return fmt::format("{:<9}model {}; floor {}; difference {}", name, evaluation::brief(model),
+    return fmt::format("{:<8} model {}; floor {}; difference {}", name, evaluation::brief(model),
                        evaluation::brief(floor), evaluation::brief(difference));
 }
 

@@ -3,6 +3,7 @@
 
 #include "bigbird/examples/build/chromatin.hpp"
 #include "bigbird/examples/build/sequences.hpp"
+#include "bigbird/examples/build/tracks.hpp"
 #include "bigbird/task_models/specs/finetune_spec.hpp"
 
 #include <cstdint>
@@ -12,17 +13,19 @@
 
 namespace bigbird::task_models {
 
-/// What the command train is asked for: from peaks, or from labelled sequences where the model's task is
-/// sequences, to a judged model in one folder.
+/// What the command train is asked for: from peaks, from coverage where there is any, or from labelled
+/// sequences where the model's task is sequences, to a judged model in one folder.
 struct TrainSpec {
     /// Rows, of every bin, have the tutorial's windows; bin models read bins.npy, which has no windows.
     TrainSpec() {
         examples.window = 1000;
         examples.chooses_hold_outs = true;
+        tracks.bin = 128;
     }
 
     examples::ChromatinOptions examples;   ///< but for splits, seed and threads
-    examples::SequencesOptions sequences;  ///< the same
+    examples::TrackOptions tracks;         ///< signals, bin and reading; its regions are those of `examples`
+    examples::SequencesOptions sequences;  ///< but for splits and seed
     /// What is held out: of peaks, contigs, regions and BED files, by rule where not given; of sequences a
     /// table, drawn where neither they nor the split are given.
     std::vector<std::string> validation, test;
