@@ -94,18 +94,16 @@ DOCTEST_TEST_CASE("attributions: captum's and tangermeme's, by parts of windows 
             shuffles.push_back(letters_of(text));
         }
         const at::Tensor zero = at::zeros_like(letters).unsqueeze(0), shuffled = at::stack(shuffles);
-        for (const LetterScores& score : {scores.fast, scores.slow}) {
-            for (const std::int64_t at_once : {1, 64}) {
-                const Attributed what{score, letters, labels, at_once};
-                const at::Tensor slopes = gradients(what)[0];
-                check_close(slopes.abs(), fixture.at("saliency"));
-                check_close(slopes * letters, fixture.at("input_x_gradient"));
-                check_close(integrated_gradients(what, zero)[0], fixture.at("integrated_gradients"));
-                check_close(integrated_gradients(what, shuffled)[0],
-                            fixture.at("integrated_gradients_shuffled"));
-                check_close(deeplift(what, zero)[0], fixture.at("deeplift"));
-                check_close(deeplift(what, shuffled)[0], fixture.at("deeplift_shuffled"));
-            }
+        for (const auto& [score, at_once] :
+             {std::pair{scores.fast, std::int64_t{16}}, std::pair{scores.slow, std::int64_t{64}}}) {
+            const Attributed what{score, letters, labels, at_once};
+            const at::Tensor slopes = gradients(what)[0];
+            check_close(slopes.abs(), fixture.at("saliency"));
+            check_close(slopes * letters, fixture.at("input_x_gradient"));
+            check_close(integrated_gradients(what, zero)[0], fixture.at("integrated_gradients"));
+            check_close(integrated_gradients(what, shuffled)[0], fixture.at("integrated_gradients_shuffled"));
+            check_close(deeplift(what, zero)[0], fixture.at("deeplift"));
+            check_close(deeplift(what, shuffled)[0], fixture.at("deeplift_shuffled"));
         }
     }
 }
