@@ -67,6 +67,38 @@ void require_success(const std::vector<std::string>& words) {
 
 }  // namespace
 
+DOCTEST_TEST_CASE("train: coverage beside a floor, and nothing to do where all is there") {
+    const TempDir at;
+    const std::vector<std::string> words{"train",
+                                         "--signal",
+                                         test_data("tracks/tracks.tsv").string(),
+                                         "--reference",
+                                         test_data("genome/yeast.fa.gz").string(),
+                                         "--include",
+                                         "I:1-150000",
+                                         "--validation",
+                                         "I:100001-120000",
+                                         "--test",
+                                         "I:120001-150000",
+                                         "--bin",
+                                         "100",
+                                         "--steps",
+                                         "3",
+                                         "--device",
+                                         "cpu",
+                                         "--output",
+                                         at / "out"};
+    const ProgramResult trained = run_program(words);
+    DOCTEST_CAPTURE(trained.err);
+    DOCTEST_REQUIRE(trained.code == 0);
+    DOCTEST_CHECK(contains(trained.out, "2 tracks; validation I:100001-120000 (200 bins)"));
+    DOCTEST_CHECK(contains(trained.out, "pearson_units model "));
+    const Json evaluation = read_json(at.path() / "out/evaluation.json");
+    DOCTEST_CHECK(evaluation["pearson"].get<double>() > 0.1);
+    DOCTEST_CHECK(evaluation["others"][0]["name"] == "model");
+    DOCTEST_CHECK(run_program(words).out == trained.out);
+}
+
 DOCTEST_TEST_CASE("train: one command leaves what the separate ones leave") {
     const Fixture at;
     const ProgramResult result = run_program(at.words("all"));
@@ -308,11 +340,12 @@ DOCTEST_TEST_CASE("train: tables for the splits, numbers, FASTA, and what does n
         return refusal.err;
     };
     const std::string table = at / "train.csv", output = at / "none";
-    DOCTEST_CHECK(contains(refused({"--output", output}), "--peaks, --table or --fasta is required"));
+    DOCTEST_CHECK(
+        contains(refused({"--output", output}), "--peaks, --signal, --table or --fasta is required"));
     DOCTEST_CHECK(contains(refused({"--table", table, "--validation", table, "--output", output}),
                            "--test is needed beside --validation"));
     DOCTEST_CHECK(contains(refused({"--table", table, "--reference", table, "--output", output}),
-                           "--reference requires --peaks"));
+                           "--reference excludes --table and --fasta"));
     DOCTEST_CHECK(contains(
         refused({"--table", table, "--peaks", table, "--reference", table, "--output", output}), "excludes"));
 }

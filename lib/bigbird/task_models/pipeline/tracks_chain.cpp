@@ -76,7 +76,8 @@ public:
     void check(const examples::ExampleSet& set, const fs::path& folder) const override {
         if (!set.rows(examples::Split::test).empty()) return;
         throw InputError(
-            "no bin is of test, so the model could not be judged; give other --test, and --force to begin anew",
+            "no bin is of test, so the model could not be judged; give other --test, and --force to begin "
+            "anew",
             folder);
     }
     FinetuneSpec floor() const override {
