@@ -22,6 +22,12 @@ std::int64_t rounded_up(std::int64_t size, std::int64_t by) {
     return (size + by - 1) / by * by;
 }
 
+/// Rows [first, first + rows) of `whole` become `rows`.
+at::Tensor with_rows(const at::Tensor& whole, std::int64_t first, const at::Tensor& rows) {
+    const std::int64_t end = first + rows.size(0);
+    return at::cat({whole.narrow(0, 0, first), rows, whole.narrow(0, end, whole.size(0) - end)});
+}
+
 at::Tensor indices(const std::vector<std::int64_t>& values, const at::Device& device) {
     return at::tensor(values, at::kLong).to(device);
 }
@@ -194,6 +200,38 @@ SubstitutedStem::Changes SubstitutedStem::changes(std::span<const Substitution> 
     changes.positions = rows.values;
     changes.first = std::move(rows.first);
     return changes;
+}
+
+StemOutput SubstitutedStem::edited(const at::Tensor& window) const {
+    const at::Tensor codes = window.to(at::kCPU).contiguous(),
+                     different = codes.ne(window_).nonzero().flatten();
+    if (different.numel() == 0) return whole();
+    std::int64_t first = different[0].item<std::int64_t>(), last = different[-1].item<std::int64_t>();
+    const at::Device device = outputs_.front().device();
+    at::Tensor x, sites = sites_;  // of a stage, whole
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+        const StageReach& stage = stages_[i];
+        first = std::max<std::int64_t>(0, pooled(first - stage.width / 2, stage.pool));
+        last = std::min(stage.length - 1, pooled(last + stage.width / 2, stage.pool));
+        const std::int64_t halo = rounded_up(stage.width / 2, stage.pool), count = last - first + 1,
+                           before = stage.length * stage.pool,
+                           begin = std::max<std::int64_t>(0, first * stage.pool - halo),
+                           end = std::min(before, (last + 1) * stage.pool + halo),
+                           skip = first - begin / stage.pool;
+        at::Tensor rows;  // outputs from begin / pool on
+        if (i == 0) {
+            const StemOutput some =
+                stem_->first(codes.narrow(0, begin, end - begin).unsqueeze(0).to(device), stage.pool);
+            rows = some.positions[0];
+            if (sites.defined()) sites = with_rows(sites, first, some.sites[0].narrow(0, skip, count));
+        } else {
+            const at::Tensor slice = x.narrow(0, begin, end - begin).unsqueeze(0);
+            rows = stem_->pooled(i, stem_->convolved(i, slice))[0];
+        }
+        x = with_rows(outputs_[i], first, rows.narrow(0, skip, count));
+    }
+    return {x.unsqueeze(0),
+            sites.defined() ? sites.view({1, bins_, sites.size(0) / bins_, -1}).amax(2) : at::Tensor()};
 }
 
 }  // namespace bigbird::bins

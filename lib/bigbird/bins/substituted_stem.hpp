@@ -47,6 +47,9 @@ public:
     };
     /// `bins`: (substitutions, bins) int64 on the CPU, for which sites are wanted.
     Changes changes(std::span<const Substitution> each, const at::Tensor& bins) const;
+    /// The stem's output of another window, (window_bases) codes: computed from the first base that differs
+    /// to the last one.
+    StemOutput edited(const at::Tensor& window) const;
 
 private:
     struct Rows;

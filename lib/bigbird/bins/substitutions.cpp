@@ -59,6 +59,10 @@ at::Tensor SubstitutedWindow::features(std::span<const Substitution> each, const
     return at::cat(all);
 }
 
+at::Tensor SubstitutedWindow::edited_features(const at::Tensor& window) const {
+    return network_.ptr()->encode(stem_.edited(window));
+}
+
 at::Tensor substituted_features_reference(BinsNetwork network, const at::Tensor& window,
                                           std::span<const Substitution> each, const at::Tensor& bins) {
     std::vector<at::Tensor> all;

@@ -25,6 +25,10 @@ public:
     /// depend on the others.
     at::Tensor features(std::span<const Substitution> each, const at::Tensor& bins) const;
 
+    /// The same of another window, (window_bases) codes on the device, such as one with a base less:
+    /// (1, window_bins, hidden + motif_filters).
+    at::Tensor edited_features(const at::Tensor& window) const;
+
 private:
     BinsNetwork network_;
     SubstitutedStem stem_;

@@ -114,6 +114,31 @@ DOCTEST_TEST_CASE("substitutions: a row does not depend on the others, to the la
     }
 }
 
+DOCTEST_TEST_CASE("substitutions: windows that differ in a stretch, from a base on, or not at all") {
+    BinsConfig motifs = bigbird::testing::small_bins();
+    motifs.motif_filters = 5;
+    motifs.both_strands = true;
+    const at::NoGradGuard no_gradients;
+    for (const BinsConfig& config : {motifs, preset("tiny"), preset("small")}) {
+        BinsNetwork network = network_of(config);
+        const at::Tensor window = some_window(config.window_bases());
+        const SubstitutedWindow substituted(network, window);
+        const std::int64_t bases = config.window_bases();
+        const auto check = [&](std::int64_t begin, std::int64_t end) {
+            at::Tensor edited = window.clone();
+            edited.narrow(0, begin, end - begin).copy_(window.narrow(0, begin, end - begin).flip(0));
+            DOCTEST_CHECK(difference(substituted.edited_features(edited),
+                                     network->features(edited.unsqueeze(0))) < 1e-5);
+        };
+        for (const std::int64_t at : {std::int64_t{1}, bases / 3, bases / 2 + 7, bases - 3}) {
+            check(at, bases);
+            check(0, at);
+            check(at, std::min(at + 30, bases));
+        }
+        DOCTEST_CHECK(at::equal(substituted.edited_features(window), substituted.features()));
+    }
+}
+
 DOCTEST_TEST_CASE("substitutions: positions that a base changes follow from widths and pools") {
     const auto tiny = stage_reaches(preset("tiny"));  // 21 bases, pooled by 4; 5 by 5; 5 by 10
     DOCTEST_REQUIRE(tiny.size() == 3);

@@ -75,8 +75,7 @@ public:
         return network_.ptr()->predict(features, key).to(at::kFloat);
     }
     std::unique_ptr<EditedBins> edit(std::string_view window, bool reverse) const override {
-        return std::make_unique<Edited>(
-            *this, bins::codes_of(reverse ? genome::reverse_complement(window) : std::string(window)));
+        return std::make_unique<Edited>(*this, window, reverse);
     }
     std::shared_ptr<BinNetwork> copy() const override {
         bins::BinsNetwork other(network_->config(), labels());
@@ -93,11 +92,10 @@ public:
 private:
     class Edited : public EditedBins {
     public:
-        Edited(const BaseBins& network, const at::Tensor& codes)
-            : network_(network), window_([&] {
+        Edited(const BaseBins& network, std::string_view window, bool reverse)
+            : network_(network), reverse_(reverse), window_([&] {
                   const training::Autocast autocast(network.computing_.type, network.device());
-                  return bins::SubstitutedWindow(network.network_,
-                                                 model::copy_to_device(codes, network.device()));
+                  return bins::SubstitutedWindow(network.network_, codes_of(window));
               }()) {}
         at::Tensor logits() const override {
             const training::Autocast autocast(network_.computing_.type, network_.device());
@@ -107,9 +105,20 @@ private:
             const training::Autocast autocast(network_.computing_.type, network_.device());
             return network_.predict(window_.features(each, bins), {});
         }
+        at::Tensor logits(std::string_view edited) const override {
+            const training::Autocast autocast(network_.computing_.type, network_.device());
+            return network_.predict(window_.edited_features(codes_of(edited)), {})[0];
+        }
 
     private:
+        at::Tensor codes_of(std::string_view dna) const {
+            const at::Tensor codes =
+                bins::codes_of(reverse_ ? genome::reverse_complement(dna) : std::string(dna));
+            return model::copy_to_device(codes, network_.device());
+        }
+
         const BaseBins& network_;
+        bool reverse_;
         bins::SubstitutedWindow window_;
     };
 

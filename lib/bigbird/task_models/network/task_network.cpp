@@ -39,7 +39,11 @@ at::Tensor BinNetwork::logits(std::span<const EncodedWindow> windows, std::span<
 std::unique_ptr<EditedBins> BinNetwork::edit(std::string_view window, bool reverse) const {
     class WholeWindows : public EditedBins {
     public:
-        WholeWindows(const BinNetwork& network, std::string dna) : network_(network), dna_(std::move(dna)) {}
+        WholeWindows(const BinNetwork& network, std::string dna, bool reverse)
+            : network_(network), dna_(std::move(dna)), reverse_(reverse) {}
+        at::Tensor logits(std::string_view edited) const override {
+            return of(reverse_ ? genome::reverse_complement(edited) : std::string(edited));
+        }
         at::Tensor logits() const override { return of(dna_); }
         at::Tensor logits(std::span<const bins::Substitution> each, const at::Tensor& bins) const override {
             std::vector<at::Tensor> all;
@@ -59,9 +63,10 @@ std::unique_ptr<EditedBins> BinNetwork::edit(std::string_view window, bool rever
 
         const BinNetwork& network_;
         std::string dna_;
+        bool reverse_;
     };
-    return std::make_unique<WholeWindows>(*this,
-                                          reverse ? genome::reverse_complement(window) : std::string(window));
+    return std::make_unique<WholeWindows>(
+        *this, reverse ? genome::reverse_complement(window) : std::string(window), reverse);
 }
 
 at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWindow> windows,

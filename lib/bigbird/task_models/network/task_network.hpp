@@ -82,6 +82,8 @@ public:
     /// (substitutions, bins, labels) logits with each of some substitutions (of what is read) on its own, at
     /// its chosen bins, (substitutions, bins) int64 on the CPU. A row does not depend on the others.
     virtual at::Tensor logits(std::span<const bins::Substitution> each, const at::Tensor& bins) const = 0;
+    /// (window_bins, labels) of the same window edited otherwise, given as the window was.
+    virtual at::Tensor logits(std::string_view edited) const = 0;
 };
 
 /// A network with segments of bins.

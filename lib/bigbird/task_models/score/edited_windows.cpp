@@ -49,6 +49,13 @@ at::Tensor EditedWindow::reference() const {
     });
 }
 
+at::Tensor EditedWindow::edited(std::string_view dna) const {
+    return mean_of([&](const Reading& reading) {
+        const at::Tensor logits = reading.bins->logits(dna);
+        return reading.reverse ? logits.flip(0) : logits;
+    });
+}
+
 at::Tensor EditedWindow::substituted(std::span<const bins::Substitution> each, const at::Tensor& bins) const {
     constexpr std::uint8_t last_letter = 3;
     std::vector<bins::Substitution> turned(each.begin(), each.end());

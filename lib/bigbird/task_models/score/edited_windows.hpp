@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bigbird::task_models {
@@ -23,6 +24,9 @@ public:
     /// (substitutions, bins, labels) of the window with each substitution on its own, at its chosen bins,
     /// (substitutions, bins) int64. A row does not depend on the others.
     at::Tensor substituted(std::span<const bins::Substitution> each, const at::Tensor& bins) const;
+
+    /// (window_bins, labels) of the window edited otherwise: `dna`, of the same length.
+    at::Tensor edited(std::string_view dna) const;
 
 private:
     friend class EditedWindows;

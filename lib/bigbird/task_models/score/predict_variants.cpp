@@ -206,7 +206,7 @@ private:
                 bins.push_back(bin_of(row));
                 substituted.push_back(i);
             } else {
-                const at::Tensor alt = models_.open(row.alt_sequence).reference();
+                const at::Tensor alt = last_->edited(row.alt_sequence);
                 put(i, alt.const_data_ptr<double>() + bin_of(row) * models_.labels());
             }
         }
