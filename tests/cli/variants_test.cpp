@@ -143,6 +143,13 @@ DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is 
     DOCTEST_CHECK(contains(elsewhere.err, "only predict-variants writes VCF and BCF"));
 }
 
+DOCTEST_TEST_CASE("variants: predict-mutagenesis deletes or shuffles stretches, not both") {
+    const auto both = run_program({"predict-mutagenesis", "--model", "m", "--reference", "r", "--regions",
+                                   "b", "--output", "o.tsv", "--delete", "3", "--shuffle", "4"});
+    DOCTEST_CHECK(both.code == 2);
+    DOCTEST_CHECK(contains(both.err, "--delete excludes --shuffle"));
+}
+
 DOCTEST_TEST_CASE("embed: vectors of rows and of FASTA records") {
     const Fixture fixture;
     write_file(fixture / "r.bed", "c\t0\t100\ta\n");

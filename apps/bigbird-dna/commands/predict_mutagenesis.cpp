@@ -26,7 +26,8 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
     CLI::App& command = program.add<MutagenesisSpec>(
         "predict-mutagenesis", "Variants",
         "Score every substitution of every base of BED rows by a bin model: one row out for each base and "
-        "label, with the effects of A, C, G and T. Tracks hold each base's largest effect.",
+        "label, with the effects of A, C, G and T. Tracks hold each base's largest effect. With --delete or "
+        "--shuffle one row for each stretch, with a column per label; tracks hold the mean over stretches.",
         spec, std::move(run));
     command
         .add_option("-m,--model", spec->models,
@@ -40,6 +41,16 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
     add_labels_option(command, spec->labels);
     add_choice_option(command, "--score", spec->score, task_models::mutagenesis_score_choices,
                       "Effects on the mean of the bins that a region touches, or on the bin of each base");
+    auto* const deleted =
+        command
+            .add_option("--delete", spec->deleted,
+                        "Delete each stretch of this many bases instead of substituting bases")
+            ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000}))
+            ->type_name("BP");
+    command.add_option("--shuffle", spec->shuffled, "The same, but shuffle it, keeping dinucleotides")
+        ->check(CLI::Range(std::int64_t{2}, std::int64_t{1000}))
+        ->type_name("BP")
+        ->excludes(deleted);
     add_choice_option(command, "--write", spec->quantity, task_models::effect_choices,
                       "Effects as differences of log odds or of probabilities");
     add_choice_option(command, "--reverse-complement", spec->strands, task_models::strand_choices,
@@ -50,8 +61,8 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
     add_letter_outputs(command, spec->outputs, "Effects");
     add_compute_options(command, *spec);
     add_examples(command, examples);
-    show_first(command, {"--model", "--reference", "--regions", "--labels", "--score", "--write", "--output",
-                         "--device"});
+    show_first(command, {"--model", "--reference", "--regions", "--labels", "--score", "--delete",
+                         "--shuffle", "--write", "--output", "--device"});
 }
 
 }  // namespace bigbird::cli

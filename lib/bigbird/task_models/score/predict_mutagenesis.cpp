@@ -7,6 +7,7 @@
 #include "bigbird/rows/region_rows.hpp"
 #include "bigbird/task_models/score/edited_windows.hpp"
 #include "bigbird/task_models/score/letter_outputs.hpp"
+#include "bigbird/task_models/score/mutagenesis_stretches.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
 
@@ -215,6 +216,44 @@ std::vector<float> by_label(std::span<const float> effects, std::size_t labels,
     return turned;
 }
 
+/// A row for each stretch and a column for each label.
+class StretchWriter {
+public:
+    StretchWriter(const MutagenesisSpec& spec, const EditedWindows& models,
+                  const genome::ReferenceGenome& reference, int threads)
+        : effects_(models, reference, spec),
+          choice_(choose_labels(models.models().front().labels, spec.labels)),
+          outputs_(spec.outputs, layout_of(spec, models), choice_.tracks, reference.contigs(), threads) {}
+
+    void write(const rows::RegionRow& row) {
+        effects_.of(row, [&](const genome::Interval& stretch, const std::vector<float>& effects) {
+            rows::Row head = row.head;
+            head.where = stretch;
+            std::vector<float> chosen;
+            for (const std::size_t label : effects.empty() ? std::vector<std::size_t>() : choice_.labels)
+                chosen.push_back(effects[label]);
+            outputs_.write(rows::fields_of(head), chosen);
+        });
+    }
+    void commit() { outputs_.commit(); }
+
+private:
+    static outputs::Layout layout_of(const MutagenesisSpec& spec, const EditedWindows& models) {
+        const rows::LabelTable& labels = models.models().front().labels;
+        outputs::Layout layout{outputs::region_head(),
+                               outputs::label_columns(labels, choose_labels(labels, spec.labels).labels),
+                               provenance_of(spec, models)};
+        const bool deletes = spec.deleted > 0;
+        layout.provenance.emplace_back(deletes ? "deleted" : "shuffled",
+                                       std::to_string(deletes ? spec.deleted : spec.shuffled));
+        return layout;
+    }
+
+    StretchEffects effects_;
+    LabelChoice choice_;
+    outputs::Outputs outputs_;
+};
+
 EditedWindows open_models(const MutagenesisSpec& spec, const Job& job) {
     std::vector<ModelFolder> models;
     for (const fs::path& path : spec.models) {
@@ -232,7 +271,7 @@ EditedWindows open_models(const MutagenesisSpec& spec, const Job& job) {
 
 MutagenesisReport predict_mutagenesis(const MutagenesisSpec& spec) {
     const auto start = std::chrono::steady_clock::now();
-    LetterOutputs::prepare(spec.outputs);
+    spec.by_stretches() ? outputs::prepare_outputs(spec.outputs) : LetterOutputs::prepare(spec.outputs);
     require_readable(spec.regions);
     const auto reference = genome::open_references(spec.references);
     const Job job = open_job(spec);
@@ -246,21 +285,31 @@ MutagenesisReport predict_mutagenesis(const MutagenesisSpec& spec) {
     const Effects effects(models, *reference, spec);
     const rows::LabelTable& labels = models.models().front().labels;
     const std::vector<std::size_t> chosen = choose_labels(labels, spec.labels).labels;
-    LetterOutputs writer(spec.outputs, labels, chosen, provenance_of(spec, models), LetterTrack::largest,
-                         reference->contigs(), job.threads);
+    std::optional<LetterOutputs> writer;
+    std::optional<StretchWriter> stretches;
+    if (spec.by_stretches()) {
+        stretches.emplace(spec, models, *reference, job.threads);
+    } else {
+        writer.emplace(spec.outputs, labels, chosen, provenance_of(spec, models), LetterTrack::largest,
+                       reference->contigs(), job.threads);
+    }
     MutagenesisReport report;
     Progress progress("Scoring", "bases", 0);
     while (auto row = regions.next()) {
         regions.fill(*row);
         report.tiled += row->last_of_line ? 0 : 1;
         if (row->sequence.empty()) continue;
-        writer.write(row->head, row->sequence, by_label(effects.of(*row), labels.size(), chosen));
+        if (stretches) {
+            stretches->write(*row);
+        } else {
+            writer->write(row->head, row->sequence, by_label(effects.of(*row), labels.size(), chosen));
+        }
         report.bases += std::ssize(row->sequence);
         report.without_letter += std::ranges::count(row->sequence, 'N');
         progress.update(report.bases);
     }
     progress.finish();
-    writer.commit();
+    stretches ? stretches->commit() : writer->commit();
     regions.report();
     if (report.tiled > 0 && spec.score == MutagenesisScore::region) {
         log_warning(

@@ -135,9 +135,12 @@ struct MutagenesisSpec : ComputeSpec {
     std::string labels;             ///< LabelTable::select; "": all
     Quantity quantity = Quantity::log_odds;
     MutagenesisScore score = MutagenesisScore::region;
+    std::int64_t deleted = 0, shuffled = 0;  ///< bases of a stretch, in place of substitutions
     Strands strands = Strands::average;
     bool skip_invalid = false;
     outputs::OutputSpec outputs;
+
+    bool by_stretches() const { return deleted > 0 || shuffled > 0; }
 };
 
 /// How attribute tells what each letter contributes.

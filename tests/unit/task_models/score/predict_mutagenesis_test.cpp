@@ -7,6 +7,8 @@
 #include "unit/task_models/table_rows.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/core/rng.hpp"
+#include "bigbird/genome/reference/dinucleotide_shuffle.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/task_models/score/score.hpp"
 
@@ -191,6 +193,44 @@ DOCTEST_TEST_CASE("predict_mutagenesis: a region's effects are those of predict 
             DOCTEST_CHECK(std::abs(found - (odds(double{alt[label]}) - odds(double{ref[label]}))) < 1e-5);
             DOCTEST_CHECK(found != 0);
         }
+    }
+}
+
+DOCTEST_TEST_CASE("predict_mutagenesis: stretches deleted or shuffled, as predict on an edited genome") {
+    const Fixture fixture;
+    const std::string bed = "c\t70\t125\n";
+    const auto ref = fixture.predicted(fixture.genome(), bed);
+    for (const bool deletes : {true, false}) {
+        MutagenesisSpec spec = fixture.mutagenesis(bed);
+        (deletes ? spec.deleted : spec.shuffled) = 9;
+        spec.outputs.paths.push_back(fixture / "{label}.bedgraph");
+        const Rows rows = fixture.effects(spec);
+        DOCTEST_REQUIRE(rows.size() == 47);  // 55 bases
+        DOCTEST_CHECK(read_rows(fixture / "a.bedgraph", "#").size() > 40);
+        for (const std::size_t base : {std::size_t{70}, std::size_t{79}, std::size_t{116}}) {
+            std::string changed = fixture.genome();
+            if (deletes) {
+                changed.erase(base, 9);
+            } else {
+                Rng rng = Rng(0).split("stretch-shuffles").split("c").split(std::uint64_t{base});
+                changed.replace(base, 9, genome::dinucleotide_shuffle(changed.substr(base, 9), rng));
+            }
+            const auto alt = fixture.predicted(changed, bed);
+            const auto& row = rows[base - 70];
+            DOCTEST_CHECK(row[1] == std::to_string(base));
+            DOCTEST_CHECK(row[2] == std::to_string(base + 9));
+            for (std::size_t label = 0; label < 2; ++label) {
+                const double effect = odds(double{alt[label]}) - odds(double{ref[label]});
+                DOCTEST_CHECK(std::abs(std::stod(row[8 + label]) - effect) < 1e-5);
+            }
+        }
+        spec = fixture.mutagenesis("c\t70\t75\nc\t296\t310\n");  // shorter than a stretch; about N
+        (deletes ? spec.deleted : spec.shuffled) = 5;
+        spec.score = MutagenesisScore::own_bin;
+        const Rows own = fixture.effects(spec);
+        DOCTEST_REQUIRE(own.size() == 11);
+        DOCTEST_CHECK(own[5][1] == "300");
+        DOCTEST_CHECK(own[5].back() == "NA");
     }
 }
 
