@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Writes test_data/motifs: motifs and a sequence of our own making, their hits by numpy, their similarities by
-memelite's Tomtom.
+memelite's Tomtom; effects of substitutions at planted sites, as HDF5 that TF-MoDISco reads.
 
-Needs numpy and memelite:  make_motif_fixtures.py test_data/motifs
+Needs h5py, numpy and memelite:  make_motif_fixtures.py test_data/motifs
 """
 
 import sys
 from pathlib import Path
 
+import h5py
 import numpy as np
 from memelite import tomtom
 
@@ -48,6 +49,20 @@ def exact_p(matrix, sites, unit=0.001):
     return tail[whole[sites, np.arange(whole.shape[1])].sum(axis=1) - least.sum()]
 
 
+def write_effects(path):
+    """40 regions of 60 bases, each with GATTACA, whose substitutions lower the score by 1."""
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 4, (40, 60))
+    codes[:, 25:32] = ["ACGT".index(letter) for letter in "GATTACA"]
+    sequence = (codes[:, None, :] == np.arange(4)[None, :, None]).astype(np.int8)
+    effects = rng.normal(0, 0.02, sequence.shape)
+    effects[:, :, 25:32] = -1
+    with h5py.File(path, "w") as file:
+        file.attrs["label"] = "cell factor"
+        file.create_dataset("raw/seq", data=sequence, compression=9)
+        file.create_dataset("shap/seq", data=np.where(sequence == 1, 0, effects).astype(np.float32), compression=9)
+
+
 def main(folder):
     rng = np.random.default_rng(41)
     motifs = make_motifs(rng)
@@ -78,6 +93,7 @@ def main(folder):
                     if p <= 1.1 * P_VALUE:  # some more, since scores are rounded differently
                         out.write(f"{start}\t{name}\t{strand}\t{scores[start]:.4f}\t{p:.4g}\n")
 
+    write_effects(folder / "effects.h5")
     queries = []
     for index in range(0, 60, 6):
         shares = (motifs[index][1] + rng.random(motifs[index][1].shape) * 8)[:, int(rng.integers(0, 3)) :]

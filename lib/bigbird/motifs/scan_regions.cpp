@@ -101,18 +101,26 @@ std::vector<std::vector<double>> all_q_values(const std::vector<Scanned>& all, c
 }
 
 void write_chunk(const Scanned& scanned, const MotifSet& set, const Scanner& scanner,
-                 const std::vector<std::vector<double>>& q, genome::TextOutput& output) {
+                 const std::vector<std::vector<double>>& q, const genome::ReferenceGenome& reference,
+                 const ScanSpec::Weight& weight, genome::TextOutput& output) {
     std::string text;
+    const std::size_t contig = reference.find(scanned.chunk.where.contig).value();
     for (const Hit& hit : scanned.hits) {
         const auto motif = static_cast<std::size_t>(hit.motif);
         const ScoreMatrix& matrix = scanner.matrices()[motif];
-        const std::int64_t begin = scanned.chunk.where.begin + hit.begin;
+        const std::int64_t begin = scanned.chunk.where.begin + hit.begin,
+                           end = begin + static_cast<std::int64_t>(matrix.width());
         const std::string& name = set.motifs[motif].name;
-        text += fmt::format("{}\t{}\t{}\t{}\t{:.2f}\t{}\t{:.4g}\t{:.4g}\t{}\n", scanned.chunk.where.contig,
-                            begin, begin + static_cast<std::int64_t>(matrix.width()), set.motifs[motif].id,
-                            hit.score * score_unit, hit.reverse ? '-' : '+', matrix.p_value(hit.score),
+        text += fmt::format("{}\t{}\t{}\t{}\t{:.2f}\t{}\t{:.4g}\t{:.4g}\t{}", scanned.chunk.where.contig,
+                            begin, end, set.motifs[motif].id, hit.score * score_unit, hit.reverse ? '-' : '+',
+                            matrix.p_value(hit.score),
                             q[motif][static_cast<std::size_t>(hit.score - scanner.threshold(motif))],
                             name.empty() ? "." : name);
+        if (weight) {
+            const std::optional<double> mean = weight(contig, begin, end);
+            text += mean ? fmt::format("\t{:.6g}", *mean) : "\tNA";
+        }
+        text += '\n';
     }
     output.write(text);
 }
@@ -135,15 +143,17 @@ std::int64_t scan_regions(const ScanSpec& spec) {
     const MotifSet set = read_motifs(spec.motifs);
     const auto reference = genome::open_references(spec.references);
     const auto regions = regions_of(spec, *reference);
+    const ScanSpec::Weight weight = spec.weights ? spec.weights(reference->contigs()) : ScanSpec::Weight();
     genome::TextOutput output(spec.output, spec.overwrite, spec.threads);
     const Scanner scanner(set, spec.p_value, spec.threads);
     warn_of_short_motifs(set, scanner, spec.p_value);
     const auto all = scan_chunks(chunks_of(regions, scanner.most_width()), scanner, *reference, spec.threads);
     const auto q = all_q_values(all, scanner);
-    output.write("#chrom\tstart\tend\tname\tscore\tstrand\tp\tq\tmotif\n");
+    output.write("#chrom\tstart\tend\tname\tscore\tstrand\tp\tq\tmotif");
+    output.write(weight ? "\tweight\n" : "\n");
     std::int64_t hits = 0;
     for (const Scanned& scanned : all) {
-        write_chunk(scanned, set, scanner, q, output);
+        write_chunk(scanned, set, scanner, q, *reference, weight, output);
         hits += static_cast<std::int64_t>(scanned.hits.size());
     }
     output.commit();

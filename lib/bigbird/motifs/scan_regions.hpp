@@ -3,9 +3,13 @@
 #pragma once
 
 #include "bigbird/core/files.hpp"
+#include "bigbird/genome/reference/interval.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace bigbird::motifs {
@@ -13,6 +17,10 @@ namespace bigbird::motifs {
 struct ScanSpec {
     std::filesystem::path motifs, regions{};  ///< regions: a BED; empty: every contig
     std::vector<std::filesystem::path> references{};
+    /// By contig of the reference, begin and end: what the column `weight` holds, if any (NA where it gives
+    /// nothing). Asked when the contigs are known, before any thread starts; empty: no such column.
+    using Weight = std::function<std::optional<double>(std::size_t, std::int64_t, std::int64_t)>;
+    std::function<Weight(std::span<const genome::Contig>)> weights{};
     double p_value = 1e-4;
     std::filesystem::path output = "-";
     Overwrite overwrite = Overwrite::refuse;
@@ -20,9 +28,9 @@ struct ScanSpec {
 };
 
 /// Writes the hits of each region, in the regions' order, as rows of a BED: chrom, start, end, the motif's
-/// id, score in bits, strand, p, q, the motif's name. q counts all sites of a motif in all regions. The
-/// number of threads changes no byte. Takes 16 bytes of memory per hit. Returns the number of hits. Throws
-/// InputError, ConfigError, WriteError.
+/// id, score in bits, strand, p, q, the motif's name, and the weight where asked for. q counts all sites of a
+/// motif in all regions. The number of threads changes no byte. Takes 16 bytes of memory per hit. Returns the
+/// number of hits. Throws InputError, ConfigError, WriteError.
 std::int64_t scan_regions(const ScanSpec& spec);
 
 }  // namespace bigbird::motifs

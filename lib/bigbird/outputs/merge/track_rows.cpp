@@ -2,18 +2,15 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
 #include "bigbird/core/parse_number.hpp"
-#include "bigbird/core/system/child_process.hpp"
 #include "bigbird/genome/text/text_input.hpp"
+#include "bigbird/outputs/merge/bigwig_reader.hpp"
 #include "bigbird/outputs/merge/part_rows.hpp"
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/outputs/track_sink.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
-#include <bigWig.h>
-
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -24,8 +21,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void read_bedgraph(const fs::path& path, const std::vector<genome::Contig>& contigs,
-                   std::vector<Segment>& segments) {
+std::vector<Segment> read_bedgraph(const fs::path& path, const std::vector<genome::Contig>& contigs) {
+    std::vector<Segment> segments;
     std::map<std::string, std::uint32_t, std::less<>> numbers;
     for (const genome::Contig& contig : contigs)
         numbers.emplace(contig.name, static_cast<std::uint32_t>(numbers.size()));
@@ -44,47 +41,7 @@ void read_bedgraph(const fs::path& path, const std::vector<genome::Contig>& cont
         }
         segments.push_back({contig->second, *begin, *end, *value});
     }
-}
-
-struct CloseBigWig {
-    void operator()(bigWigFile_t* file) const { bwClose(file); }
-};
-struct FreeIntervals {
-    void operator()(bwOverlappingIntervals_t* intervals) const { bwDestroyOverlappingIntervals(intervals); }
-};
-
-/// The child's side: sends the segments of each contig.
-void send_bigwig(const fs::path& path, const std::vector<genome::Contig>& contigs,
-                 const ChildReader::Send& send) {
-    std::string name = path.string(), mode = "r";
-    bwInit(1U << 17U);
-    const std::unique_ptr<bigWigFile_t, CloseBigWig> file(bwOpen(name.c_str(), nullptr, mode.c_str()));
-    if (!file) throw InputError("is no bigWig", path);
-    const bool empty = file->hdr->nBasesCovered == 0;  // there is no index of intervals to read
-    for (std::uint32_t contig = 0; contig < contigs.size(); ++contig) {
-        std::vector<Segment> segments;
-        if (!empty) {
-            const std::unique_ptr<bwOverlappingIntervals_t, FreeIntervals> found(
-                bwGetOverlappingIntervals(file.get(), contigs[contig].name.c_str(), 0,
-                                          static_cast<std::uint32_t>(contigs[contig].length)));
-            if (!found) throw InputError("is damaged, or cannot be read", path);
-            for (std::uint64_t i = 0; i < found->l; ++i)
-                segments.push_back({contig, found->start[i], found->end[i], found->value[i]});
-        }
-        send(ChildReader::bytes_of(segments));
-    }
-}
-
-/// libBigWig can crash on a damaged file.
-void read_bigwig(const fs::path& path, const std::vector<genome::Contig>& contigs,
-                 std::vector<Segment>& segments) {
-    ChildReader reader(path, [&](const ChildReader::Send& send) { send_bigwig(path, contigs, send); });
-    for (std::uint32_t contig = 0; contig < contigs.size(); ++contig) {
-        for (const Segment& segment : reader.next_numbers<Segment>()) {
-            if (segment.contig != contig) reader.throw_unfit();
-            segments.push_back(segment);
-        }
-    }
+    return segments;
 }
 
 /// A mean of rows in several parts cannot be told from the parts' means.
@@ -106,8 +63,10 @@ void copy_tracks(std::span<const Part> parts, const ScoreRun& run, Outputs& whol
     std::vector<Segment> segments;
     for (const Part& part : parts) {
         stop_if_asked();
-        const bool bigwig = part.record.kind == to_string(Kind::bigwig);
-        (bigwig ? read_bigwig : read_bedgraph)(part.path, run.contigs, segments);
+        const std::vector<Segment> some = part.record.kind == to_string(Kind::bigwig)
+                                              ? read_bigwig(part.path, run.contigs)
+                                              : read_bedgraph(part.path, run.contigs);
+        segments.insert(segments.end(), some.begin(), some.end());
     }
     if (run.overlap == Overlap::mean) require_apart(segments, run.contigs);
     for (const Segment& segment : segments) {

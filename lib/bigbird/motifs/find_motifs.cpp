@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/motifs/find_motifs.hpp"
+
+#include "bigbird/core/log.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+namespace bigbird::motifs {
+
+namespace {
+
+constexpr std::int64_t core = 21, width = 31, farthest = 10;
+constexpr double deviations = 2.5;  // of a seqlet above what bases drawn at random sum to
+constexpr std::size_t fewest_sites = 10, most_seqlets = 4000;
+constexpr float joins = 0.65F, merges = 0.8F;  // cosines of a seqlet and a cluster, of two clusters
+constexpr int rounds = 4;
+constexpr float least_of_top = 0.2F;  // mean contribution of a motif's ends
+constexpr std::string_view letters = "ACGT";
+
+/// A value for each letter of each position; from its end it is the other strand's.
+using Profile = std::array<float, 4 * width>;
+
+float product(const Profile& a, const Profile& b) {
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0F);
+}
+
+float norm(const Profile& profile) {
+    return std::sqrt(product(profile, profile));
+}
+
+/// `width` bases of a region, on one of its strands; they may lie before it or behind.
+struct Place {
+    std::size_t region = 0;
+    std::int64_t begin = 0;
+    bool reverse = false;
+};
+
+/// Calls take(place) for each offset and strand about a place.
+template <typename Take>
+void each_alignment(const Place& place, const Take& take) {
+    for (const bool reverse : {false, true})
+        for (std::int64_t moved = -farthest; moved <= farthest; ++moved)
+            take(Place{place.region, place.begin + moved, reverse});
+}
+
+/// The contributions of bases as a profile, or 1 for each base.
+Profile profile_of(const Contributions& region, const Place& place, bool as_counts = false) {
+    Profile profile{};
+    for (std::int64_t i = 0; i < width; ++i) {
+        const auto base = static_cast<std::size_t>(place.begin + i);  // before the region it is large
+        const std::size_t code = base < region.dna.size() ? letters.find(region.dna[base]) : letters.npos;
+        if (code == letters.npos || !std::isfinite(region.values[base])) continue;
+        profile[static_cast<std::size_t>(4 * i) + code] = as_counts ? 1 : region.values[base];
+    }
+    if (place.reverse) std::ranges::reverse(profile);
+    return profile;
+}
+
+/// A profile's columns from another one on.
+Profile moved(const Profile& profile, const Place& place) {
+    Profile other{};
+    for (std::size_t i = 0; i < other.size(); ++i) {
+        const std::size_t from = i + static_cast<std::size_t>(4 * place.begin);
+        if (from < profile.size()) other[i] = profile[from];
+    }
+    if (place.reverse) std::ranges::reverse(other);
+    return other;
+}
+
+struct Cluster {
+    Profile sum{};  ///< of members' profiles, each of norm 1
+    float sum_norm = 0;
+    std::vector<Place> members{};
+
+    void add(const Profile& profile, const Place& place) {
+        const float scale = 1 / std::max(norm(profile), 1e-30F);
+        for (std::size_t i = 0; i < sum.size(); ++i)
+            sum[i] += profile[i] * scale;
+        sum_norm = norm(sum);
+        members.push_back(place);
+    }
+    float cosine(const Profile& profile, float profile_norm) const {
+        return product(profile, sum) / std::max(profile_norm * sum_norm, 1e-30F);
+    }
+};
+
+using Sizes = std::vector<std::vector<double>>;
+
+Sizes sizes_of(std::span<const Contributions> regions) {
+    Sizes all;
+    for (const Contributions& region : regions) {
+        std::vector<double>& sizes = all.emplace_back();
+        for (const float value : region.values)
+            sizes.push_back(std::isfinite(value) ? std::abs(static_cast<double>(value)) : 0);
+    }
+    return all;
+}
+
+/// What `core` bases drawn at random sum to, at most: their sums are nearly normal.
+double threshold_of(const Sizes& all) {
+    double count = 0, sum = 0, squares = 0;
+    for (const std::vector<double>& sizes : all) {
+        for (const double size : sizes) {
+            ++count;
+            sum += size;
+            squares += size * size;
+        }
+    }
+    const double mean = sum / count, variance = squares / count - mean * mean;
+    return core * mean + deviations * std::sqrt(core * std::max(variance, 0.0));
+}
+
+/// The mean place of the squared contributions of `core` bases.
+std::int64_t centre_of(const std::vector<double>& sizes, std::int64_t begin) {
+    double sum = 0, squares = 0;
+    for (std::int64_t i = begin; i < begin + core; ++i) {
+        const double square = sizes[static_cast<std::size_t>(i)] * sizes[static_cast<std::size_t>(i)];
+        squares += square;
+        sum += square * static_cast<double>(i);
+    }
+    return squares > 0 ? std::llround(sum / squares) : begin + core / 2;
+}
+
+/// The seqlets, the strongest first.
+std::vector<Place> find_seqlets(std::span<const Contributions> regions) {
+    const Sizes sizes = sizes_of(regions);
+    const double threshold = threshold_of(sizes);
+    std::vector<std::pair<double, Place>> all;  // sums that are high
+    for (std::size_t region = 0; region < sizes.size(); ++region) {
+        for (auto first = sizes[region].begin(); sizes[region].end() - first >= core; ++first) {
+            const double sum = std::accumulate(first, first + core, 0.0);
+            if (sum > threshold) all.push_back({sum, {region, first - sizes[region].begin()}});
+        }
+    }
+    std::ranges::stable_sort(all, std::greater(), [](const auto& each) { return each.first; });
+    std::vector<std::vector<std::int64_t>> taken(sizes.size());
+    std::vector<Place> kept;
+    for (const auto& [sum, place] : all) {
+        auto& others = taken[place.region];
+        const auto is_near = [begin = place.begin](std::int64_t at) { return std::abs(at - begin) < core; };
+        if (std::ranges::any_of(others, is_near)) continue;
+        others.push_back(place.begin);
+        kept.push_back({place.region, centre_of(sizes[place.region], place.begin) - width / 2});
+        if (kept.size() == most_seqlets) break;
+    }
+    return kept;
+}
+
+/// Each seqlet to its nearest cluster, which `grow` makes where none is near.
+void assign(std::span<const Contributions> regions, std::span<const Place> seqlets,
+            const std::vector<Cluster>& by, std::vector<Cluster>& to, bool grow) {
+    for (const Place& seqlet : seqlets) {
+        std::size_t best = by.size();
+        float most = joins;
+        Place where = seqlet;
+        each_alignment(seqlet, [&](const Place& place) {
+            const Profile profile = profile_of(regions[place.region], place);
+            const float own = norm(profile);
+            for (std::size_t i = 0; i < by.size(); ++i) {
+                const float likeness = by[i].cosine(profile, own);
+                if (likeness < most) continue;
+                most = likeness;
+                best = i;
+                where = place;
+            }
+        });
+        if (best == to.size() && grow) to.emplace_back();
+        if (best < to.size()) to[best].add(profile_of(regions[where.region], where), where);
+    }
+}
+
+/// Leaves out clusters that are like a larger one, and small ones.
+std::vector<Cluster> merged(std::vector<Cluster> clusters) {
+    std::ranges::stable_sort(clusters, std::greater(), [](const Cluster& c) { return c.members.size(); });
+    std::vector<Cluster> kept;
+    for (Cluster& cluster : clusters) {
+        if (cluster.members.size() < fewest_sites) break;
+        float most = 0;
+        each_alignment({}, [&](const Place& place) {
+            const Profile profile = moved(cluster.sum, place);
+            for (const Cluster& other : kept)
+                most = std::max(most, other.cosine(profile, cluster.sum_norm));
+        });
+        if (most < merges) kept.push_back(std::move(cluster));
+    }
+    return kept;
+}
+
+/// The letters of a cluster's seqlets where they contribute.
+Motif motif_of(std::span<const Contributions> regions, const Cluster& cluster) {
+    Profile counts{};
+    for (const Place& place : cluster.members)
+        std::ranges::transform(counts, profile_of(regions[place.region], place, true), counts.begin(),
+                               std::plus());
+    std::array<float, width> heights{};
+    for (std::size_t i = 0; i < cluster.sum.size(); ++i)
+        heights[i / 4] += cluster.sum[i];
+    for (float& height : heights)
+        height = std::abs(height);
+    const float least = least_of_top * *std::ranges::max_element(heights);
+    const auto contributes = [&](float height) { return height >= least; };
+    const auto first = std::ranges::find_if(heights, contributes) - heights.begin();
+    const auto end = std::find_if(heights.rbegin(), heights.rend(), contributes).base() - heights.begin();
+    Motif motif{.id = "", .sites = std::ssize(cluster.members)};
+    for (const float* column = &counts[static_cast<std::size_t>(4 * first)]; column < counts.data() + 4 * end;
+         column += 4) {
+        const float sum = std::max(column[0] + column[1] + column[2] + column[3], 1.0F);
+        Shares& shares = motif.shares.emplace_back();
+        std::transform(column, column + 4, shares.begin(), [&](float count) { return count / sum; });
+    }
+    return motif;
+}
+
+}  // namespace
+
+FoundMotifs find_motifs(std::span<const Contributions> regions) {
+    const std::vector<Place> seqlets = find_seqlets(regions);
+    std::vector<Cluster> clusters;
+    assign(regions, seqlets, clusters, clusters, true);
+    for (int round = 0; round < rounds; ++round) {
+        const std::vector<Cluster> before = merged(std::move(clusters));
+        clusters.assign(before.size(), {});
+        assign(regions, seqlets, before, clusters, false);
+    }
+    FoundMotifs found{.seqlets = std::ssize(seqlets)};
+    for (const Cluster& cluster : merged(std::move(clusters))) {
+        found.motifs.push_back(motif_of(regions, cluster));
+        found.motifs.back().id = fmt::format("pattern_{}", found.motifs.size());
+    }
+    return found;
+}
+
+}  // namespace bigbird::motifs

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// bigwig_reader.hpp and attribution_reader.hpp.
+#include "support/temp_dir.hpp"
+#include "support/testing.hpp"
+
+#include "bigbird/core/error.hpp"
+#include "bigbird/outputs/hdf5_handle.hpp"
+#include "bigbird/outputs/merge/attribution_reader.hpp"
+#include "bigbird/outputs/merge/bigwig_reader.hpp"
+
+#include <array>
+#include <cmath>
+
+using namespace bigbird;
+using namespace bigbird::outputs;
+using bigbird::testing::TempDir;
+using bigbird::testing::write_file;
+
+namespace {
+
+void write_track(const std::filesystem::path& path, const std::vector<genome::Contig>& contigs) {
+    const auto sink = track_sink(path, Overwrite::refuse, Kind::bigwig, contigs, 0, Overlap::mean);
+    const auto write = [&](std::int64_t begin, std::int64_t end, float value) {
+        const rows::Field head[] = {std::string_view("chr2"), begin, end};
+        sink->write(head, std::span(&value, 1));
+    };
+    write(10, 12, 3);
+    write(12, 20, -1);
+    write(30, 31, 7);
+    sink->commit();
+}
+
+template <typename Number>
+void write_letters(hid_t file, const char* group, hid_t type, const std::vector<Number>& numbers) {
+    const std::array<hsize_t, 3> shape{1, 4, numbers.size() / 4};
+    const Hdf5Handle parent(H5Gcreate2(file, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose),
+        space(H5Screate_simple(3, shape.data(), nullptr), H5Sclose),
+        dataset(H5Dcreate2(parent, "seq", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+    H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers.data());
+}
+
+void check_refused(const TempDir& folder, const std::string& name, const std::string& message) {
+    DOCTEST_CHECK_THROWS_WITH_AS(read_attributions(folder / name), doctest::Contains(message.c_str()),
+                                 InputError);
+}
+
+}  // namespace
+
+DOCTEST_TEST_CASE("bigwig_reader: means of bases that have a value, under another name of the contig") {
+    const TempDir folder;
+    write_track(folder / "t.bw", {{"chr1", 50}, {"chr2", 100}});
+    const std::vector<genome::Contig> contigs{{"2", 100}, {"3", 100}};
+    const std::vector<Segment> segments = read_bigwig(folder / "t.bw", contigs);
+    const auto mean = [&](std::size_t contig, std::int64_t begin, std::int64_t end) {
+        return mean_over(segments, contig, begin, end);
+    };
+    DOCTEST_CHECK(mean(0, 0, 10) == std::nullopt);
+    DOCTEST_CHECK(mean(0, 10, 12) == 3);
+    DOCTEST_CHECK(mean(0, 11, 14) == doctest::Approx((3 - 1 - 1) / 3.0));
+    DOCTEST_CHECK(mean(0, 18, 100) == doctest::Approx((7 - 1 - 1) / 3.0));
+    DOCTEST_CHECK(mean(1, 0, 100) == std::nullopt);
+    write_file(folder / "no.bw", "no bigWig");
+    DOCTEST_CHECK_THROWS_WITH_AS(read_bigwig(folder / "no.bw", contigs), doctest::Contains("is no bigWig"),
+                                 InputError);
+}
+
+DOCTEST_TEST_CASE("attribution_reader: HDF5 in TF-MoDISco's form, and what is none") {
+    const TempDir folder;
+    const auto write = [&](const std::string& name, const std::vector<float>& scores) {
+        start_hdf5();
+        const Hdf5Handle file(H5Fcreate((folder / name).c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT),
+                              H5Fclose);
+        write_letters<std::int8_t>(file, "raw", H5T_NATIVE_INT8, {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0});
+        if (!scores.empty()) write_letters<float>(file, "shap", H5T_NATIVE_FLOAT, scores);
+    };
+    write("K562.h5", {4, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 5});
+    const LabelContributions found = read_attributions(folder / "K562.h5");
+    DOCTEST_CHECK(found.label == "K562");
+    DOCTEST_REQUIRE(found.regions.size() == 1);
+    DOCTEST_CHECK(found.regions[0].dna == "ATN");
+    DOCTEST_CHECK(found.regions[0].values[0] == 3);
+    DOCTEST_CHECK(found.regions[0].values[1] == 0);
+    write("none.h5", {});
+    check_refused(folder, "none.h5", "none.h5: holds no 'shap/seq' of regions, 4 letters and bases");
+    write("other.h5", {1, 2, 3, 4});
+    check_refused(folder, "other.h5", "other.h5: its 'raw/seq' and 'shap/seq' have different shapes");
+    write_file(folder / "no.h5", "no HDF5");
+    check_refused(folder, "no.h5", "no.h5: is no HDF5 file, or damaged");
+}
