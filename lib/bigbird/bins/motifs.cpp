@@ -86,7 +86,9 @@ private:
     }
 
     Motif begun_by(const SeedWord& seed) const {
-        Motif motif{.odds = std::vector<float>(index(search_.width * letters)), .label = seed.label};
+        Motif motif{.odds = std::vector<float>(index(search_.width * letters)),
+                    .label = seed.label,
+                    .gc = 2 * background_[1]};
         const std::int64_t first = (search_.width - word_length) / 2;
         for (std::int64_t i = 0; i < word_length; ++i) {
             const std::int32_t own = seed.word >> (2 * (word_length - 1 - i)) & 3;
@@ -189,27 +191,12 @@ private:
     Letters background_{};
 };
 
-/// The shares of letters anywhere. Odds at a position are shares over them, and shares have the sum 1; both
-/// strands were counted, so G and C are equally common, and A and T: the least squares of all positions.
-motifs::Shares background_of(std::span<const Motif> motifs) {
-    double numerator = 0, denominator = 0;
-    for (const Motif& motif : motifs) {
-        for (std::size_t i = 0; i + letters <= motif.odds.size(); i += letters) {
-            const auto times = [&](std::size_t letter) { return std::exp2(motif.odds[i + letter]); };
-            const double at = (times(0) + times(3)) / 2, gc = (times(1) + times(2)) / 2;
-            numerator += (1 - at) * (gc - at);
-            denominator += (gc - at) * (gc - at);
-        }
-    }
-    const double gc = denominator > 0 ? std::clamp(numerator / denominator, 0.01, 0.99) : 0.5;
-    return {(1 - gc) / 2, gc / 2, gc / 2, (1 - gc) / 2};
-}
-
 }  // namespace
 
 motifs::MotifSet as_shares(std::span<const Motif> motifs, std::span<const std::string> labels) {
-    motifs::MotifSet set{.background = background_of(motifs)};
+    motifs::MotifSet set;
     for (const Motif& motif : motifs) {
+        set.background = {(1 - motif.gc) / 2, motif.gc / 2, motif.gc / 2, (1 - motif.gc) / 2};
         motifs::Motif& written = set.motifs.emplace_back();
         written.id = fmt::format("motif_{}", set.motifs.size());
         written.name = labels[index(motif.label)];

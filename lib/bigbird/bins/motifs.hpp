@@ -48,6 +48,7 @@ struct Motif {
     std::vector<float> odds{};
     std::int64_t label = 0;  ///< in whose bins it was found
     std::int64_t sites = 0;  ///< bins that it was made of
+    double gc = 0.5;         ///< part of G and C among letters anywhere
     double enrichment = 0;   ///< part of the label's bins that have it over that of the others
 };
 
@@ -59,7 +60,7 @@ struct Motif {
 std::vector<Motif> find_motifs(const LabelledSequence& bins, const MotifSearch& search, int threads);
 
 /// The motifs as files hold them, motif_1 and on; their names are `labels`, by Motif::label, with _ for
-/// blanks. The background is what all odds and their shares, which sum to 1, agree on best.
+/// blanks.
 motifs::MotifSet as_shares(std::span<const Motif> motifs, std::span<const std::string> labels);
 
 /// Writes motifs, centred, over the first filters: each less its mean at a place, with `norm` as its norm,

@@ -150,7 +150,7 @@ DOCTEST_TEST_CASE("motifs: shares and background come back from odds") {
     const std::vector<motifs::Shares> shares{
         {0.7, 0.1, 0.1, 0.1}, {0.05, 0.85, 0.05, 0.05}, {0.25, 0.25, 0.25, 0.25}};
     const motifs::Shares background{0.295, 0.205, 0.205, 0.295};
-    Motif motif{.label = 1, .sites = 37};
+    Motif motif{.label = 1, .sites = 37, .gc = 0.41};
     for (const motifs::Shares& place : shares)
         for (std::size_t letter = 0; letter < 4; ++letter)
             motif.odds.push_back(static_cast<float>(std::log2(place[letter] / background[letter])));
