@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// motifs scan and motifs compare as programs.
+// motifs scan, compare, find, export and marginalize as programs.
 #include "cli/run_program.hpp"
 #include "support/temp_dir.hpp"
 #include "support/testing.hpp"
+
+#include "bigbird/outputs/track_sink.hpp"
+
+#include <algorithm>
+#include <random>
 
 using namespace bigbird::testing;
 
@@ -115,6 +120,74 @@ DOCTEST_TEST_CASE("motifs compare: the nearest known motif of each, on either st
     const auto absent = run_program({"motifs", "compare", fixture / "absent", fixture / "wide.meme"});
     DOCTEST_CHECK(absent.code == 3);
     DOCTEST_CHECK(contains(absent.err, "absent: no such file"));
+}
+
+DOCTEST_TEST_CASE("motifs scan: --weights adds the mean of a track over each hit") {
+    using namespace bigbird;
+    const Fixture fixture;
+    const std::vector<genome::Contig> contigs{{"chrc", 27}};
+    const auto sink = outputs::track_sink(fixture / "w.bw", Overwrite::refuse, outputs::Kind::bigwig, contigs,
+                                          0, outputs::Overlap::mean);
+    const float value = 1.5F;
+    const rows::Field head[] = {std::string_view("chrc"), std::int64_t{0}, std::int64_t{8}};
+    sink->write(head, std::span(&value, 1));
+    sink->commit();
+    const auto result = fixture.scan("m.meme", {"--weights", fixture / "w.bw"});
+    DOCTEST_CAPTURE(result.err);
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(contains(result.out, "\tq\tmotif\tweight\n"));
+    DOCTEST_CHECK(contains(result.out, "c\t4\t11\tone\t13.65\t+\t6.104e-05\t0.0008545\tfirst\t1.5\n"));
+    DOCTEST_CHECK(result.out.ends_with("\tfirst\tNA\n"));
+    const auto refused = fixture.scan("m.meme", {"--weights", fixture / "m.meme"});
+    DOCTEST_CHECK(refused.code == 3);
+    DOCTEST_CHECK(contains(refused.err, "m.meme: is no bigWig"));
+}
+
+DOCTEST_TEST_CASE("motifs find: motifs of effects, named by label") {
+    const Fixture fixture;
+    const std::string effects = test_data("motifs/effects.h5").string();
+    const std::vector<std::string> words{"motifs", "find",     "--attributions",
+                                         effects,  "--output", fixture / "found.meme"};
+    const auto result = run_program(words);
+    DOCTEST_CAPTURE(result.err);
+    DOCTEST_CHECK(result.code == 0);
+    DOCTEST_CHECK(contains(result.err, "1 motifs of 40 stretches with high contributions"));
+    DOCTEST_CHECK(
+        contains(read_file(fixture / "found.meme"),
+                 "MOTIF pattern_1 cell_factor\nletter-probability matrix: alength= 4 w= 7 nsites= 40\n"
+                 " 0.000000 0.000000 1.000000 0.000000\n"));
+    DOCTEST_CHECK(run_program(words).code == 2);  // --force is needed
+    const auto other = run_program(
+        {"motifs", "find", "--attributions", fixture / "m.meme", "--output", fixture / "none.meme"});
+    DOCTEST_CHECK(other.code == 3);
+    DOCTEST_CHECK(contains(other.err, "m.meme: is no HDF5 file, or damaged"));
+}
+
+DOCTEST_TEST_CASE("motifs export, motifs marginalize: of the bundled model; a folder that is none") {
+    const Fixture fixture;
+    const std::string model = test_data("models/chromatin-grch37").string();
+    std::string dna(13000, 'A');
+    std::mt19937_64 random(5);
+    for (char& letter : dna)
+        letter = "ACGT"[random() % 4];
+    fixture.write("wide.fa", ">c\n" + dna + "\n");
+    const auto exported = run_program({"motifs", "export", "--model", model, "--reference",
+                                       fixture / "wide.fa", "--output", fixture / "f.meme"});
+    DOCTEST_CAPTURE(exported.err);
+    DOCTEST_CHECK(exported.code == 0);
+    DOCTEST_CHECK(contains(read_file(fixture / "f.meme"), "MOTIF filter_5 A549|CEBPB|None,"));
+    fixture.write("b.bed", "c\t6000\t7000\n");
+    const auto effects =
+        run_program({"motifs", "marginalize", "--model", model, "--motifs", fixture / "m.meme",
+                     "--backgrounds", fixture / "b.bed", "--reference", fixture / "wide.fa"});
+    DOCTEST_CAPTURE(effects.err);
+    DOCTEST_CHECK(effects.code == 0);
+    DOCTEST_CHECK(effects.out.starts_with("#motif\tname\tlabel\teffect\tse\tbackgrounds\none\tfirst\tA549|"));
+    DOCTEST_CHECK(std::ranges::count(effects.out, '\n') == 110);
+    const auto none =
+        run_program({"motifs", "export", "--model", fixture / "absent", "--output", fixture / "g.meme"});
+    DOCTEST_CHECK(none.code == 3);
+    DOCTEST_CHECK(contains(none.err, "absent"));
 }
 
 DOCTEST_TEST_CASE("motifs: a second word that is no command of motifs is refused") {

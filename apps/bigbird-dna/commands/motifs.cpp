@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// motifs scan, motifs compare.
+// motifs scan, motifs compare, motifs find.
 #include "commands/commands.hpp"
 #include "options/option_groups.hpp"
 #include "support/help_notes.hpp"
 
+#include "bigbird/core/error.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/genome/text/text_output.hpp"
 #include "bigbird/motifs/compare.hpp"
+#include "bigbird/motifs/find_motifs.hpp"
 #include "bigbird/motifs/scan_regions.hpp"
+#include "bigbird/outputs/merge/attribution_reader.hpp"
+#include "bigbird/outputs/merge/bigwig_reader.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -17,6 +21,7 @@ namespace bigbird::cli {
 
 struct MotifsScanOptions {
     motifs::ScanSpec spec;
+    std::filesystem::path weights;
     OutputOptions output;
 };
 
@@ -26,7 +31,18 @@ struct MotifsCompareOptions {
     int nearest = 1, threads = 0;
 };
 
+struct MotifsFindOptions {
+    std::filesystem::path attributions;
+    OutputOptions output;
+};
+
 namespace {
+
+constexpr Examples find_examples{
+    {{"Motifs in the effects of substitutions",
+      "bigbird-dna motifs-find --attributions effects.h5 --output found.meme"},
+     {"The same in JASPAR's format",
+      "bigbird-dna motifs-find --attributions effects.h5 --output found.jaspar"}}};
 
 constexpr Examples compare_examples{
     {{"The nearest motif of a collection to each of a model's",
@@ -61,12 +77,16 @@ void setup_motifs_scan(Program& program, Runner<MotifsScanOptions> run) {
         .add_option("--regions", options->spec.regions,
                     "Regions to search, as a BED; every sequence of the reference without it")
         ->type_name("BED");
+    command
+        .add_option("--weights", options->weights,
+                    "Add a column: the mean over each hit of this track, such as attributions")
+        ->type_name("BIGWIG");
     command.add_option("--p-value", options->spec.p_value, "Highest p-value of a hit")
         ->check(CLI::Range(0.0, 1.0))
         ->type_name("P");
-    add_stream_output_options(
-        command, options->output,
-        "Hits: chrom, start, end, name, score, strand, p, q, motif; compressed where the name ends in .gz");
+    add_stream_output_options(command, options->output,
+                              "Hits: chrom, start, end, name, score, strand, p, q, motif, and weight with "
+                              "--weights; compressed where the name ends in .gz");
     add_threads_option(command, options->spec.threads);
     add_examples(command, scan_examples);
 }
@@ -94,6 +114,46 @@ void setup_motifs_compare(Program& program, Runner<MotifsCompareOptions> run) {
         "Table: motif, name, known, known_name, p, e (p times the known motifs), offset, overlap, strand");
     add_threads_option(command, options->threads);
     add_examples(command, compare_examples);
+}
+
+void setup_motifs_find(Program& program, Runner<MotifsFindOptions> run) {
+    auto options = std::make_shared<MotifsFindOptions>();
+    CLI::App& command =
+        program.add<MotifsFindOptions>("motifs-find", "Motifs",
+                                       "Find motifs in what bases contribute to scores, label by label.\n"
+                                       "Stretches with high contributions are clustered by their likeness on "
+                                       "either strand. A small relative "
+                                       "of TF-MoDISco, which reads the same HDF5 files.",
+                                       options, std::move(run));
+    command
+        .add_option("--attributions", options->attributions,
+                    "Effects or attributions (.h5) of predict-mutagenesis or attribute")
+        ->required()
+        ->type_name("FILE");
+    add_output_options(
+        command, options->output,
+        "Motifs with their numbers of sites in MEME's format, or JASPAR's where the name ends in "
+        ".jaspar");
+    add_examples(command, find_examples);
+}
+
+int run(const MotifsFindOptions& options) {
+    prepare_output(options.output.output, options.output.overwrite());
+    auto [label, regions] = outputs::read_attributions(options.attributions);
+    motifs::FoundMotifs found = motifs::find_motifs(regions);
+    if (found.motifs.empty())
+        throw InputError(
+            fmt::format("{} stretches have high contributions, and no 10 of them are alike: give "
+                        "more regions",
+                        found.seqlets),
+            options.attributions);
+    std::ranges::replace(label, ' ', '_');
+    for (motifs::Motif& motif : found.motifs)
+        motif.name = label;
+    log_info("{} motifs of {} stretches with high contributions", found.motifs.size(), found.seqlets);
+    motifs::write_motifs(options.output.output, {.motifs = std::move(found.motifs)},
+                         options.output.overwrite());
+    return 0;
 }
 
 int run(const MotifsCompareOptions& options) {
@@ -128,6 +188,14 @@ int run(const MotifsScanOptions& options) {
     spec.output = options.output.output;
     spec.overwrite = options.output.overwrite();
     spec.threads = resolve_threads(spec.threads);
+    if (!options.weights.empty()) {
+        spec.weights = [&](std::span<const genome::Contig> contigs) {
+            return [segments = outputs::read_bigwig(options.weights, contigs)](
+                       std::size_t contig, std::int64_t begin, std::int64_t end) {
+                return outputs::mean_over(segments, contig, begin, end);
+            };
+        };
+    }
     log_info("{} hits", motifs::scan_regions(spec));
     return 0;
 }

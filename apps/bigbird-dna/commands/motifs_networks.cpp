@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// motifs export, motifs marginalize: the commands of motifs that need a network.
+#include "commands/commands.hpp"
+#include "options/option_groups.hpp"
+#include "support/help_notes.hpp"
+
+#include "bigbird/task_models/specs/motif_specs.hpp"
+
+namespace bigbird::cli {
+
+using task_models::ExportMotifsSpec;
+using task_models::MarginalizeSpec;
+
+namespace {
+
+constexpr Examples export_examples{
+    {{"What the filters of a model read, and the motifs that they began as",
+      "bigbird-dna motifs-export --model chromatin/run --output filters.meme"},
+     {"The same from sites in a genome",
+      "bigbird-dna motifs-export --model chromatin/run --reference ../test_data/genome/22.fa.gz --output "
+      "filters22.meme"}}};
+
+constexpr Examples marginalize_examples{
+    {{"What known motifs do to each label, in 100 shuffled backgrounds",
+      "bigbird-dna motifs-marginalize --model chromatin/run --motifs chromatin/run/motifs.meme --backgrounds "
+      "shuffled --reference ../test_data/genome/22.fa.gz --output effects-of-motifs.tsv"},
+     {"The same about the middles of the rows of a BED",
+      "bigbird-dna motifs-marginalize --model chromatin/run --motifs chromatin/run/motifs.meme --backgrounds "
+      "test.bed --reference ../test_data/genome/22.fa.gz --output effects-there.tsv"}}};
+
+/// --output and --force, straight into a spec.
+template <typename Spec>
+void add_outputs(CLI::App& command, Spec& spec, const std::string& what) {
+    command.add_option("-o,--output", spec.output, what)
+        ->required(spec.output.empty())
+        ->type_name("PATH")
+        ->group("Output");
+    command
+        .add_flag_callback(
+            "-f,--force", [&spec] { spec.overwrite = Overwrite::allow; }, "Replace an output that exists")
+        ->group("Output");
+}
+
+}  // namespace
+
+void setup_motifs_export(Program& program, Runner<ExportMotifsSpec> run) {
+    auto spec = std::make_shared<ExportMotifsSpec>();
+    CLI::App& command = program.add<ExportMotifsSpec>(
+        "motifs-export", "Motifs",
+        "Write the filters of a model's first convolution as motifs, with the label that each serves.\n"
+        "A filter's motif is the letters under its sites: where it finds more than half of the most that it "
+        "finds anywhere in the sequence. Motifs that filters began as come first, where the run folder has "
+        "them.",
+        spec, std::move(run));
+    add_model_option(command, spec->model);
+    add_reference_option(command, spec->references, false)
+        ->description("Sequence that the filters read, as FASTA; without it 1,048,576 random bases");
+    add_outputs(command, *spec, "Motifs with their numbers of sites");
+    add_examples(command, export_examples);
+}
+
+void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
+    auto spec = std::make_shared<MarginalizeSpec>();
+    CLI::App& command = program.add<MarginalizeSpec>(
+        "motifs-marginalize", "Motifs",
+        "Score what a motif, put into the middle of backgrounds, does to each label.\n"
+        "A motif's likeliest letters replace the background's. A bin model scores the bin about the middle. "
+        "Effects are differences of log odds, of models of numbers differences of numbers.",
+        spec, std::move(run));
+    add_model_option(command, spec->model);
+    command.add_option("--motifs", spec->motifs, "Motifs in MEME's minimal format or JASPAR's")
+        ->required()
+        ->type_name("FILE");
+    command
+        .add_option("--backgrounds", spec->backgrounds,
+                    "A BED, whose rows' middles get the motif, or 'shuffled': 100 stretches drawn from the "
+                    "reference, their dinucleotides shuffled")
+        ->required()
+        ->type_name("BED|shuffled");
+    add_reference_option(command, spec->references);
+    add_outputs(command, *spec,
+                "Table: motif, name, label, effect (the mean over backgrounds), se (its standard error), "
+                "backgrounds");
+    add_examples(command, marginalize_examples);
+}
+
+}  // namespace bigbird::cli

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What bigbird-dna-tensors runs for motifs export and motifs marginalize.
+#include "commands/commands.hpp"
+
+#include "bigbird/core/log.hpp"
+#include "bigbird/task_models/score/motif_runs.hpp"
+
+namespace bigbird::cli {
+
+int run(const task_models::ExportMotifsSpec& spec) {
+    log_info("{} motifs written", task_models::export_motifs(spec));
+    return 0;
+}
+
+int run(const task_models::MarginalizeSpec& spec) {
+    log_info("{} backgrounds scored", task_models::marginalize_motifs(spec));
+    return 0;
+}
+
+}  // namespace bigbird::cli
