@@ -42,7 +42,7 @@ Scorer bin_scorer(const ModelFolder& model) {
     const auto score = [windows, bin](const std::vector<std::string>& sequences) {
         std::vector<double> scores;
         for (const std::string& dna : sequences) {
-            const at::Tensor all = windows->window(dna)[bin].contiguous();
+            const at::Tensor all = windows->open(dna).reference()[bin].contiguous();
             scores.insert(scores.end(), all.const_data_ptr<double>(),
                           all.const_data_ptr<double>() + all.numel());
         }
