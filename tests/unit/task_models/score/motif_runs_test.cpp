@@ -8,6 +8,7 @@
 #include "unit/task_models/table_rows.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/genome/reference/sequence.hpp"
 #include "bigbird/motifs/motif_files.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
