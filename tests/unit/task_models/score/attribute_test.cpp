@@ -199,7 +199,7 @@ DOCTEST_TEST_CASE("attribute: what does not fit is refused by a sentence") {
     info.architecture = "kmer-ridge";
     info.network = to_json(KmerSpec{.word = 3, .informative = 3});
     std::filesystem::create_directories(fixture / "kmers");
-    linear_network(info, at::zeros({2, 64}), at::zeros({2}), at::kCPU)->write(info, fixture / "kmers");
+    linear_network(info, at::zeros({2, 32}), at::zeros({2}), at::kCPU)->write(info, fixture / "kmers");
     fixture.write_labels("kmers");
     tokens.models = {fixture / "kmers"};
     says(tokens, "is a model of k-mers, whose scores have no gradients; predict-mutagenesis");
