@@ -74,6 +74,14 @@ DOCTEST_TEST_CASE("tracks: from fragments and a bigWig to a model, its tracks an
     works({"predict", "--model", network, "--reference", Yeast::reference(), "--regions",
            (yeast.folder / "regions.bed").string(), "--tile", "100", "--output",
            (yeast.folder / "{label}.bedgraph").string(), "--device", "cpu"});
+    // Every base of 20, its own letter 0, others with an effect.
+    write_file(yeast.folder / "site.bed", "I\t1000\t1020\n");
+    works({"predict-mutagenesis", "--model", network, "--reference", Yeast::reference(), "--regions",
+           (yeast.folder / "site.bed").string(), "--output", (yeast.folder / "effects.tsv").string(),
+           "--device", "cpu"});
+    const std::string effects = read_file(yeast.folder / "effects.tsv");
+    DOCTEST_CHECK(effects.find("I\t1019\t1020") != std::string::npos);
+    DOCTEST_CHECK(effects.find("NA") == std::string::npos);
     const std::string track = read_file(yeast.folder / "coverage.bedgraph");
     DOCTEST_CHECK(track.find("VI\t5100\t") != std::string::npos);
     DOCTEST_CHECK(track.find('-') == std::string::npos);

@@ -52,7 +52,7 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
         ->type_name("BP")
         ->excludes(deleted);
     add_choice_option(command, "--write", spec->quantity, task_models::effect_choices,
-                      "Effects as differences of log odds or of probabilities");
+                      "Effects as differences of log odds (of coverage, of logarithms) or of scores");
     add_choice_option(command, "--reverse-complement", spec->strands, task_models::strand_choices,
                       "Average the scores of both strands, or score one: the reference's (none) or its "
                       "reverse complement (only)");

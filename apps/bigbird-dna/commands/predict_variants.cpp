@@ -51,8 +51,10 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
         ->type_name("BED");
     add_labels_option(command, spec->labels);
     command
-        .add_option("--write", spec->quantities,
-                    "Of each label: scores of both alleles, alt - ref, and the difference of their log odds")
+        .add_option(
+            "--write", spec->quantities,
+            "Of each label: scores of both alleles, alt - ref, and the difference of their log odds, of "
+            "coverage of their logarithms")
         ->type_name("LIST");
     command
         .add_option("--top", spec->top,

@@ -4,6 +4,7 @@
 #include "bigbird/core/error.hpp"
 #include "bigbird/task_models/score/scorers.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace bigbird::task_models {
@@ -71,6 +72,12 @@ at::Tensor EditedWindow::substituted(std::span<const bins::Substitution> each, c
 
 double log_odds(double probability) {
     return std::log(probability) - std::log1p(-probability);
+}
+
+double additive(double value, LinkFunction link) {
+    constexpr double least = 1e-9;
+    if (gives_probabilities(link)) return log_odds(value);
+    return link == LinkFunction::identity ? value : std::log(std::max(value, least));
 }
 
 }  // namespace bigbird::task_models

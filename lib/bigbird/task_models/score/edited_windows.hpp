@@ -63,5 +63,8 @@ private:
 
 /// ln(p / (1 - p)).
 double log_odds(double probability);
+/// On which effects add up: the log odds of a probability, ln of coverage and of counts, any other number as
+/// it is.
+double additive(double value, LinkFunction link);
 
 }  // namespace bigbird::task_models

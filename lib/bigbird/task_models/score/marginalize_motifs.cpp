@@ -143,7 +143,6 @@ std::int64_t marginalize_motifs(const MarginalizeSpec& spec) {
     const std::vector<std::string> backgrounds = spec.backgrounds == shuffled_backgrounds
                                                      ? shuffled(*reference, scorer.length)
                                                      : rows_of(spec, *reference, scorer);
-    const bool odds = gives_probabilities(scorer.info.link());
     std::vector<std::vector<std::vector<double>>> effects(set.motifs.size());  // background, label
     Progress progress("Scoring", "backgrounds", std::ssize(backgrounds));
     for (const std::string& background : backgrounds) {
@@ -153,7 +152,7 @@ std::int64_t marginalize_motifs(const MarginalizeSpec& spec) {
             sequences.push_back(with_motif(background, motif, scorer));
         std::vector<double> values = scorer.score(sequences);
         for (double& value : values)
-            value = odds ? log_odds(value) : value;
+            value = additive(value, scorer.info.link());
         const std::size_t labels = scorer.labels.size();
         for (std::size_t motif = 0; motif < effects.size(); ++motif) {
             std::vector<double>& of_background = effects[motif].emplace_back();

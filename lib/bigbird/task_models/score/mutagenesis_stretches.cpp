@@ -46,11 +46,12 @@ std::string StretchEffects::edited(const genome::Interval& window, std::int64_t 
 }
 
 std::vector<float> StretchEffects::effects(const at::Tensor& ref, const at::Tensor& alt) const {
+    const LinkFunction link = models_.models().front().info.link();
     std::vector<float> effects;
     for (std::int64_t label = 0; label < models_.labels(); ++label) {
         const double r = ref.const_data_ptr<double>()[label], a = alt.const_data_ptr<double>()[label];
-        effects.push_back(
-            static_cast<float>(spec_.quantity == Quantity::difference ? a - r : log_odds(a) - log_odds(r)));
+        effects.push_back(static_cast<float>(
+            spec_.quantity == Quantity::difference ? a - r : additive(a, link) - additive(r, link)));
     }
     return effects;
 }

@@ -68,13 +68,15 @@ public:
                 std::fill_n(effects.begin() + static_cast<std::ptrdiff_t>((i * letters + code) * labels),
                             labels, 0.0F);
         }
+        const LinkFunction link = models_.models().front().info.link();
         const auto put = [&](const Change& change, const double* ref, const double* alt) {
             float* const out =
                 effects.data() + (static_cast<std::size_t>(change.base) * letters + change.code) * labels;
             for (std::size_t label = 0; label < labels; ++label) {
-                out[label] = static_cast<float>(spec_.quantity == Quantity::difference
-                                                    ? alt[label] - ref[label]
-                                                    : log_odds(alt[label]) - log_odds(ref[label]));
+                out[label] =
+                    static_cast<float>(spec_.quantity == Quantity::difference
+                                           ? alt[label] - ref[label]
+                                           : additive(alt[label], link) - additive(ref[label], link));
             }
         };
         const std::vector<Change> changes = all_changes(row.sequence);

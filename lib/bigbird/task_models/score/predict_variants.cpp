@@ -99,13 +99,14 @@ public:
     }
 
 protected:
-    /// Of the probabilities of both alleles, a label each.
+    /// Of the scores of both alleles, a label each.
     AlleleEffects effects_of(std::span<const double> ref, std::span<const double> alt) const {
+        const LinkFunction link = info().link();
         AlleleEffects effects;
         for (const std::size_t label : chosen_) {
             const double r = ref[label], a = alt[label];
             effects.push_back({static_cast<float>(r), static_cast<float>(a), static_cast<float>(a - r),
-                               static_cast<float>(log_odds(a) - log_odds(r))});
+                               static_cast<float>(additive(a, link) - additive(r, link))});
         }
         return effects;
     }
