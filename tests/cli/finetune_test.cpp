@@ -223,7 +223,7 @@ DOCTEST_TEST_CASE("finetune: options that do not belong together") {
             "--model is needed: the pretrained model to start from. Without one, give --architecture: "
             "bigbird-bins, deepsea, gkm-svm, kmer-ridge");
     refused({"--architecture", "deepsea", "--model", fixture / "pretrained"},
-            "--model is for --architecture bigbird: deepsea starts from nothing");
+            "--model is for --architecture bigbird and bigbird-bins: deepsea starts from nothing");
     refused({"--architecture", "deepsea"},
             "--window -500:500 of deepsea is not inside the examples' windows, -100:100");
     refused({"--architecture", "kmer-ridge", "--window=-101:0"},

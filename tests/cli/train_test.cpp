@@ -91,7 +91,7 @@ DOCTEST_TEST_CASE("train: coverage beside a floor, and nothing to do where all i
     const ProgramResult trained = run_program(words);
     DOCTEST_CAPTURE(trained.err);
     DOCTEST_REQUIRE(trained.code == 0);
-    DOCTEST_CHECK(contains(trained.out, "2 tracks; validation I:100001-120000 (200 bins)"));
+    DOCTEST_CHECK(contains(trained.out, "2 tracks; validation I:100001-120000 (192 bins)"));
     DOCTEST_CHECK(contains(trained.out, "pearson_units model "));
     const Json evaluation = read_json(at.path() / "out/evaluation.json");
     DOCTEST_CHECK(evaluation["pearson"].get<double>() > 0.1);

@@ -13,6 +13,8 @@
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/task_models/score/score.hpp"
 
+#include <ATen/ATen.h>
+
 #include <sstream>
 
 using namespace bigbird;
@@ -229,14 +231,34 @@ DOCTEST_TEST_CASE("finetune: bins, a head of bins on BigBird, pretrained or with
     DOCTEST_CHECK(model::weights_checksum(finetune(random).model) != model::weights_checksum(result.model));
 }
 
+DOCTEST_TEST_CASE("finetune: bins, a bin model lends all weights but its labels'") {
+    BinScene scene;
+    const std::filesystem::path first = finetune(scene.spec).model;
+    scene.spec.pretrained = scene.spec.output;
+    scene.spec.output = scene.folder / "again";
+    scene.spec.learning_rate.peak = 1e-9;
+    scene.spec.seed = 5;
+    const training::LoopResult result = finetune(scene.spec);
+    const model::TensorMap before = model::read_weights(first), after = model::read_weights(result.model);
+    for (const char* name : {"stem.0.convolution.weight", "encoder.0.query.weight", "head.norm.weight"})
+        DOCTEST_CHECK(at::allclose(before.at(name), after.at(name), 0, 1e-6));
+    DOCTEST_CHECK_FALSE(
+        at::allclose(before.at("head.output.weight"), after.at("head.output.weight"), 0, 1e-3));
+    const std::string training = read_task_info(result.model).training["--model"];
+    DOCTEST_CHECK(training == "sha256:" + model::weights_checksum(first));
+    scene.spec.output = scene.folder / "third";
+    write_tiny_pretrained(scene.folder / "tokens", 1);
+    scene.spec.pretrained = scene.folder / "tokens";
+    DOCTEST_CHECK_THROWS_AS(finetune(scene.spec), InputError);
+}
+
 DOCTEST_TEST_CASE("finetune: bins, what does not belong is refused in a sentence") {
     const auto refusal = [](const std::function<void(FinetuneSpec&)>& spoil) {
         BinScene scene;
         spoil(scene.spec);
         return message_of<Error>([&] { finetune(scene.spec); });
     };
-    DOCTEST_CHECK(refusal([](FinetuneSpec& spec) { spec.pretrained = "x"; }) ==
-                  "--model is not of --architecture bigbird-bins: it starts from nothing");
+    DOCTEST_CHECK(refusal([](FinetuneSpec& spec) { spec.pretrained = "x"; }) == "x: no such model folder");
     DOCTEST_CHECK(refusal([](FinetuneSpec& spec) { spec.task = examples::Task::promoter; }) ==
                   "--architecture bigbird-bins scores bins: use finetune-chromatin");
     DOCTEST_CHECK(refusal([](FinetuneSpec& spec) {
