@@ -217,11 +217,21 @@ void show_sequence_defaults(CLI::App& command) {
     show("--weight-decay", fmt::format("{}", spec.optimizer.weight_decay));
 }
 
+/// Whether a folder of examples holds numbers. What cannot be read is refused later.
+bool hold_numbers(const std::filesystem::path& examples) {
+    std::error_code ignored;
+    const std::filesystem::path manifest = examples / "manifest.json";
+    if (examples.empty() || !std::filesystem::is_regular_file(manifest, ignored)) return false;
+    const Json json = read_json(manifest);
+    return json.is_object() && json.value("target", Json()) == "numbers";
+}
+
 void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
     const auto otherwise = [&](const char* option, auto& value, const auto& by_bins) {
         if (option_of(command, option)->count() == 0) value = by_bins;
     };
-    const FinetuneSpec bins = task_models::bin_model_spec();
+    const FinetuneSpec bins =
+        hold_numbers(spec.examples) ? task_models::coverage_model_spec() : task_models::bin_model_spec();
     otherwise("--epochs", spec.epochs, bins.epochs);
     otherwise("--batch-size", spec.batch_size, bins.batch_size);
     otherwise("--learning-rate", spec.learning_rate.peak, bins.learning_rate.peak);
@@ -242,9 +252,11 @@ void show_bins_defaults(CLI::App& command) {
         shown->default_str(by_bins + "; other models: " + shown_default(*shown));
     };
     option_of(command, "--architecture")->default_str("bigbird-bins; with --model: bigbird");
-    show("--epochs", fmt::format("{}", spec.epochs));
+    const FinetuneSpec coverage = task_models::coverage_model_spec();
+    show("--epochs", fmt::format("{}, of coverage {}", spec.epochs, coverage.epochs));
     show("--batch-size", fmt::format("{}", spec.batch_size));
-    show("--learning-rate", fmt::format("{}", spec.learning_rate.peak));
+    show("--learning-rate",
+         fmt::format("{}, of coverage {}", spec.learning_rate.peak, coverage.learning_rate.peak));
     show("--schedule", std::string(word_of(training::decays, spec.learning_rate.decay)));
     show("--weight-decay", fmt::format("{}", spec.optimizer.weight_decay));
     show("--betas", fmt::format("{} {}", spec.optimizer.beta1, spec.optimizer.beta2));

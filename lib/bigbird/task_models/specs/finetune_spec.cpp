@@ -146,6 +146,13 @@ FinetuneSpec bin_model_spec() {
     return spec;
 }
 
+FinetuneSpec coverage_model_spec() {
+    FinetuneSpec spec = bin_model_spec();
+    spec.epochs = 30;
+    spec.learning_rate.peak = 2e-3;
+    return spec;
+}
+
 FinetuneSpec floor_spec(std::int64_t bin) {
     FinetuneSpec spec;
     spec.architecture = "kmer-ridge";

@@ -60,7 +60,7 @@ struct BinsSpec {
     std::int64_t margin_bins = -1;  ///< -1: an eighth of the window, or the configuration's with its window
     std::int64_t shift = 3;         ///< bases that a window of train is moved by, at most, to either side
     double averaging = 0.99;  ///< decay a step of the averaged weights; 0: the last weights are the model
-    CoverageLoss loss = CoverageLoss::poisson;  ///< of examples with numbers
+    CoverageLoss loss = CoverageLoss::poisson_multinomial;  ///< of examples with numbers
     /// Filters of the first convolution, where there is one, that begin as motifs of the training bins
     /// (bins::find_motifs).
     std::int64_t motifs = 0;
@@ -147,6 +147,8 @@ struct FinetuneSpec : ClassifierSpec {
 /// What a bin model is trained by where nothing else is asked for, chosen on validation bins
 /// (docs/development/measurements.md).
 FinetuneSpec bin_model_spec();
+/// The same of examples with coverage.
+FinetuneSpec coverage_model_spec();
 /// What a model of sequences is trained by where nothing else is asked for, chosen on validation rows.
 FinetuneSpec sequence_model_spec();
 /// Passes over so many rows of train: 250,000 rows in all, but at least 6 and at most 15 passes.
