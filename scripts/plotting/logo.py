@@ -2,7 +2,7 @@
 """bigbird-dna-plot logo --effects FILE --region CONTIG:START-END [--label LABEL] [--hits BED] [--title TEXT] [--width PIXELS] [--force] --output FILE...
 
 Draws what each base of a region contributes to a label, as a sequence logo: letters above the axis raise the score, letters below it lower it. A base's
-height is the value of its letter less the mean of the four. Of substitutions, a heat map of every base's effects stands above the logo. Gray marks N.
+height is the value of its letter less the mean of the four. Of substitutions, a heat map of every base's effects is drawn above the logo. Gray marks N.
 
 --effects takes a table (.tsv, also .gz) of predict-mutagenesis or attribute. --hits names the motifs of motifs scan below their sites; an arrow shows the
 strand. Exit codes: 0 complete output, 2 usage, 3 bad input, 74 write failed, 70 anything else.

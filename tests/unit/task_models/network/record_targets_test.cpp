@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bigbird/task_models/network/record_targets.hpp"
 
+#include "support/formula_parameters.hpp"
 #include "support/tensors.hpp"
 #include "support/testing.hpp"
 
@@ -37,21 +38,6 @@ at::Tensor targets_of(const Json& expected, std::int64_t labels) {
     return targets;
 }
 
-/// As scripts/checks/make_sequence_fixtures.py has them.
-std::map<std::string, at::Tensor> fill(sequences::NetworkImpl& network) {
-    const at::NoGradGuard no_gradients;
-    std::map<std::string, at::Tensor> sorted;
-    for (auto& item : network.named_parameters())
-        sorted.emplace(item.key(), item.value());
-    double number = 0;
-    for (auto& [name, parameter] : sorted) {
-        const at::Tensor noise =
-            at::arange(parameter.numel(), at::kDouble).mul(12.9898).add(number++).sin().mul(43758.5453);
-        parameter.copy_((((noise - noise.floor()) * 2 - 1) * 0.5).reshape(parameter.sizes()));
-    }
-    return sorted;
-}
-
 }  // namespace
 
 DOCTEST_TEST_CASE("task_models/record_targets: PyTorch's losses and gradients of a network of sequences") {
@@ -64,7 +50,7 @@ DOCTEST_TEST_CASE("task_models/record_targets: PyTorch's losses and gradients of
         config.places = expected.at("places").get<std::int64_t>();
         const auto labels = static_cast<std::int64_t>(expected.at("logits")[0].size());
         sequences::Network network(config, labels);
-        const auto parameters = fill(*network);
+        const auto parameters = fill_by_formula(*network);
         std::vector<at::Tensor> rows;
         std::vector<std::int64_t> lengths;
         for (const Json& sequence : expected.at("sequences")) {
