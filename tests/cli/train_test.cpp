@@ -238,7 +238,7 @@ DOCTEST_TEST_CASE("train: a table of sequences becomes what the separate command
     DOCTEST_INFO(result.err);
     DOCTEST_REQUIRE(result.code == 0);
     DOCTEST_CHECK(result.out.starts_with("examples 214 sequences, 2 classes; "));
-    for (const char* part : {"examples/manifest.json", "run/metrics.jsonl", "floor/model",
+    for (const char* part : {"examples/manifest.json", "run/metrics.jsonl", "run/motifs.meme", "floor/model",
                              "scores/floor.tsv.gz", "scores/model.tsv.gz", "report.html", "train.json"})
         DOCTEST_CHECK_MESSAGE(std::filesystem::exists(at / (std::string("all/") + part)), part);
     const std::string examples = at / "all/examples";
@@ -265,7 +265,7 @@ DOCTEST_TEST_CASE("train: a table of sequences becomes what the separate command
     DOCTEST_CHECK(contains(result.out, "mcc      model " + fmt::format("{:.3f}", mcc)));
     const std::string page = read_file(at / "all/report.html"), card = read_file(at / "all/README.md");
     for (const char* part : {"all: labels from sequence", "model \u2212 floor", "<h2>Confusion</h2>",
-                             "floor: logistic regression on k-mers."})
+                             "Motifs that the model began from", "floor: logistic regression on k-mers."})
         DOCTEST_CHECK_MESSAGE(contains(page, part), part);
     DOCTEST_CHECK(card == read_file(at / "all/model/README.md"));
     DOCTEST_CHECK(contains(card, "### Rows of test"));

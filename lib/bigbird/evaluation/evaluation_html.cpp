@@ -37,16 +37,6 @@ Range range_of(const std::vector<double>& values) {
     return Range{std::max(0.0, *least - margin), std::min(1.0, *most + margin)}.rounded();
 }
 
-std::string legend(const EvaluationReport& report) {
-    if (report.files.size() < 2) return "";
-    std::string html = "<p>";
-    for (std::size_t i = 0; i < report.files.size(); ++i) {
-        html += fmt::format("<span style='color:{}'>&#9632;</span> {} &nbsp; ", colours[i % colours.size()],
-                            escaped(report.files[i].name));
-    }
-    return html + "</p>\n";
-}
-
 /// Neighboring bins together, until each has `least` rows: the share of two rows says nothing.
 std::vector<ReliabilityBin> merged(const std::vector<ReliabilityBin>& bins, std::int64_t least) {
     std::vector<ReliabilityBin> result;
@@ -158,7 +148,7 @@ std::string precision_pictures(const EvaluationReport& report) {
     if (order.empty()) return "";
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return labels[a].positives > labels[b].positives; });
-    std::string html = "<h2>Precision and recall</h2>" + legend(report) + "<div class=pictures>";
+    std::string html = "<h2>Precision and recall</h2>" + legend_html(report.files) + "<div class=pictures>";
     std::vector<std::vector<std::pair<double, double>>> means;
     for (const FileEvaluation& file : report.files)
         means.push_back(mean_precision(file.evaluation.labels));
@@ -237,7 +227,7 @@ std::string promoter_html(const EvaluationReport& report) {
             html += cell(text(*file.evaluation.at_threshold));
         html += "</tr>";
     }
-    html += "</table>\n<h2>Curves</h2>" + legend(report) + "<div class=pictures>";
+    html += "</table>\n<h2>Curves</h2>" + legend_html(report.files) + "<div class=pictures>";
     Plot roc("ROC", "false positive rate", "recall"),
         precision("Precision and recall. Dashes: base rate.", "recall", "precision");
     roc.diagonal();
@@ -387,8 +377,8 @@ std::string labels_html(const EvaluationReport& report) {
 }
 
 std::string chromatin_html(const EvaluationReport& report, const std::string& sections) {
-    std::string html =
-        groups_html(report) + sections + "<h2>Pictures</h2>" + legend(report) + "<div class=pictures>";
+    std::string html = groups_html(report) + sections + "<h2>Pictures</h2>" + legend_html(report.files) +
+                       "<div class=pictures>";
     for (const GroupFigures& group : report.files.front().evaluation.groups) {
         html += histogram(report, group.group);
     }

@@ -9,6 +9,15 @@
 
 namespace bigbird::evaluation {
 
+std::string legend_html_of(const std::vector<std::string>& names) {
+    if (names.size() < 2) return "";
+    std::string html = "<p>";
+    for (std::size_t i = 0; i < names.size(); ++i)
+        html += fmt::format("<span style='color:{}'>&#9632;</span> {} &nbsp; ",
+                            file_colours[i % file_colours.size()], escaped_html(names[i]));
+    return html + "</p>\n";
+}
+
 double Range::step() const {
     const double unit = std::pow(10.0, std::floor(std::log10((high - low) / 4)));
     const double parts = (high - low) / unit;

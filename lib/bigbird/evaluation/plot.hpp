@@ -19,6 +19,16 @@ std::string_view page_script();
 inline constexpr std::array<const char*, 6> file_colours{"#1b6ca8", "#d1495b", "#2e8b57",
                                                          "#8a5a9e", "#c98a1b", "#555555"};
 
+/// A paragraph with the name of each file in its colour; empty for one file.
+std::string legend_html_of(const std::vector<std::string>& names);
+template <typename Files>
+std::string legend_html(const Files& files) {
+    std::vector<std::string> names;
+    for (const auto& file : files)
+        names.push_back(file.name);
+    return legend_html_of(names);
+}
+
 struct Range {
     double low = 0, high = 1;
 

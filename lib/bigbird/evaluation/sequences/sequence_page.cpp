@@ -113,7 +113,7 @@ std::string scatter(const SequenceReport& report, std::size_t file, std::size_t 
 }
 
 std::string pictures(const SequenceReport& report) {
-    std::string html = "<h2>Pictures</h2><div class=pictures>";
+    std::string html = "<h2>Pictures</h2>" + legend_html(report.files) + "<div class=pictures>";
     std::size_t drawn = 0;
     for (std::size_t label = 0; label < report.labels.size() && drawn < most_pictures; ++label) {
         if (report.target != examples::TargetKind::numbers) {

@@ -71,6 +71,7 @@ std::string held_out_text(const examples::ExampleSet& set, examples::Split split
 /// What a page says besides figures.
 struct PageWords {
     std::string title, examples, floor;  ///< examples: how many, of what
+    std::string sections{};              ///< HTML after the figures
 };
 /// Chain::judge() of sequences and of numbers of bins.
 Judgement judge_numbers(const evaluation::EvaluationRequest& request, const std::filesystem::path& output,

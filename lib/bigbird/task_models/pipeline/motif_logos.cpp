@@ -76,9 +76,9 @@ std::string logos_html(const std::filesystem::path& meme) {
     if (!is_there(meme)) return "";
     const std::vector<motifs::Motif> found = motifs::read_motifs(meme).motifs;
     std::string html = fmt::format(
-        "<h2>Motifs that the model began from</h2><p>Found in the training bins of the label below each, "
-        "before "
-        "training; {} of the first filters begin as these. Full height: 2 bits. run/{} has them for MEME's "
+        "<h2>Motifs that the model began from</h2><p>Found in the training rows of the label below each, "
+        "before training; {} of the first filters begin as these. Full height: 2 bits. run/{} has them for "
+        "MEME's "
         "tools.</p><div class=pictures>",
         found.size(), evaluation::escaped_html(meme.filename().string()));
     for (const motifs::Motif& motif : found)

@@ -6,6 +6,8 @@
 #include "bigbird/evaluation/sequences/sequence_evaluation.hpp"
 #include "bigbird/task_models/files/card_figures.hpp"
 #include "bigbird/task_models/pipeline/chain.hpp"
+#include "bigbird/task_models/pipeline/motif_logos.hpp"
+#include "bigbird/task_models/train/finetune.hpp"
 
 #include <algorithm>
 
@@ -88,7 +90,8 @@ public:
                                      set.size(), set.label_table().size(),
                                      word_of(examples::target_choices, set.target()), rows(Split::train),
                                      rows(Split::validation), rows(Split::test)),
-             .floor = std::string(is_number() ? "ridge" : "logistic") + " regression on k-mers"});
+             .floor = std::string(is_number() ? "ridge" : "logistic") + " regression on k-mers",
+             .sections = logos_html(folder / run_folder / motif_file)});
     }
 
     std::string told(const examples::ExampleSet& set) const override {
@@ -116,7 +119,8 @@ Judgement judge_numbers(const evaluation::EvaluationRequest& request, const fs::
             compared(report.names[i], model.figures[i], floor.figures[i], model.differences[i]));
     judged.evaluation = evaluation::write_report(report, output, Overwrite::allow);
     judged.page = to_html(
-        report, {.title = words.title, .lead = pages_lead(judged.lines, words.floor), .sections = ""});
+        report,
+        {.title = words.title, .lead = pages_lead(judged.lines, words.floor), .sections = words.sections});
     judged.card = card_figures(request.split, report, model);
     return judged;
 }

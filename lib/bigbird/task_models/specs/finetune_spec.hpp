@@ -89,10 +89,11 @@ struct SequenceSpec {
     std::filesystem::path
         config{};              ///< a JSON file of sequences::Config, in part or whole; empty: its defaults
     std::int64_t motifs = 32;  ///< filters that begin as motifs of the training rows, at most
-    std::int64_t shift = 3;    ///< bases that a record of train is moved by, at most, to either side; 0
-                               ///< where the strand is given
-    double smoothing = 0.02;   ///< classes_target()'s
-    double averaging = 0.99;   ///< decay a step of the averaged weights; 0: the last weights
+    std::filesystem::path motif_output{};  ///< where they are written; empty: nowhere
+    std::int64_t shift = 3;   ///< bases that a record of train is moved by, at most, to either side; 0
+                              ///< where the strand is given
+    double smoothing = 0.02;  ///< classes_target()'s
+    double averaging = 0.99;  ///< decay a step of the averaged weights; 0: the last weights
 };
 
 /// A run of finetune-* as its options ask for it. `window`: none is the one that a baseline was published

@@ -2,13 +2,16 @@
 #include "bigbird/baselines/names/architecture_names.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/formats/checksum.hpp"
+#include "bigbird/core/formats/is_there.hpp"
 #include "bigbird/core/formats/json_file.hpp"
 #include "bigbird/core/log.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/model/device/device.hpp"
 #include "bigbird/model/model_directory.hpp"
+#include "bigbird/motifs/motif_files.hpp"
 #include "bigbird/task_models/network/bases_network.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
+#include "bigbird/task_models/train/finetune.hpp"
 #include "bigbird/task_models/train/run_plan.hpp"
 #include "bigbird/task_models/train/sequence_data.hpp"
 #include "bigbird/task_models/train/train_kmers.hpp"
@@ -173,6 +176,7 @@ FinetuneSpec member_spec(const FinetuneSpec& spec, std::int64_t member) {
     own.seed = Rng(spec.seed).split("member").split(static_cast<std::uint64_t>(member)).key() >> 1U;
     own.output = spec.output / "members" / std::to_string(member + 1);
     own.sequence.members = 1;
+    own.sequence.motif_output = own.output / motif_file;
     own.sequence.with_kmers = false;
     return own;
 }
@@ -206,6 +210,11 @@ FinetuneSpec on_strand(const FinetuneSpec& spec, const RunPlan& plan, const Exam
     return own;
 }
 
+/// The run shows the motifs of its first member.
+void keep_motifs(const fs::path& member, const fs::path& run) {
+    if (is_there(member)) motifs::write_motifs(run, motifs::read_motifs(member), Overwrite::allow);
+}
+
 training::Solution solve_sequence(const FinetuneSpec& asked, const RunPlan& plan, const Examples& examples,
                                   int threads) {
     const FinetuneSpec spec = on_strand(asked, plan, examples, threads);
@@ -226,6 +235,7 @@ training::Solution solve_sequence(const FinetuneSpec& asked, const RunPlan& plan
         const ModelFolder opened = open_model(run.model, examples::Task::sequences, at::kCPU);
         members.push_back(std::dynamic_pointer_cast<SequenceNetwork>(opened.network));
         if (run.best_step) metrics["best_steps"].push_back(*run.best_step);
+        if (member == 0) keep_motifs(own.sequence.motif_output, spec.output / motif_file);
     }
     auto maker = std::make_shared<Maker>(asked, plan.info, examples, threads);
     std::shared_ptr<SequenceNetwork> network = mean_network(members, nullptr, 0);

@@ -4,6 +4,7 @@
 #include "bigbird/baselines/window/base_codes.hpp"
 #include "bigbird/core/error.hpp"
 #include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
 #include "bigbird/core/parallel.hpp"
 #include "bigbird/core/rng.hpp"
 #include "bigbird/task_models/network/record_targets.hpp"
@@ -190,8 +191,13 @@ void SequenceData::start(TaskNetwork& network, const Target& target, bool speaks
                           (count + 1));
     }
     start_at(rates, network, target);
-    if (sequence_.motifs > 0)
-        plant_motifs(network, examples(), sequence_.motifs, spec().seed, threads_, speaks);
+    if (sequence_.motifs == 0) return;
+    const motifs::MotifSet planted =
+        plant_motifs(network, examples(), sequence_.motifs, spec().seed, threads_);
+    if (!speaks) return;
+    log_info("{} filters begin as motifs of the training rows", planted.motifs.size());
+    if (!sequence_.motif_output.empty() && !planted.motifs.empty())
+        motifs::write_motifs(sequence_.motif_output, planted, Overwrite::allow);
 }
 
 Batch SequenceData::train(std::int64_t begin, std::int64_t end) {

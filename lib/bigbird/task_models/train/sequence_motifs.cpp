@@ -3,7 +3,6 @@
 
 #include "bigbird/baselines/window/base_codes.hpp"
 #include "bigbird/bins/motifs.hpp"
-#include "bigbird/core/log.hpp"
 #include "bigbird/task_models/network/sequence_network.hpp"
 #include "bigbird/task_models/train/example_data.hpp"
 
@@ -48,16 +47,16 @@ bins::LabelledSequence sample_of(const examples::ExampleSet& examples, std::uint
 
 }  // namespace
 
-void plant_motifs(TaskNetwork& network, const examples::ExampleSet& examples, std::int64_t most,
-                  std::uint64_t seed, int threads, bool speaks) {
+motifs::MotifSet plant_motifs(TaskNetwork& network, const examples::ExampleSet& examples, std::int64_t most,
+                              std::uint64_t seed, int threads) {
     constexpr double norm = 0.9;
     const auto* const records = dynamic_cast<const SequenceNetwork*>(&network);
     if (records == nullptr || records->members().empty() ||
         examples.target() == examples::TargetKind::numbers)
-        return;
+        return {};
     const std::int64_t width = records->shape().member.width;
     const bins::LabelledSequence sample = sample_of(examples, seed);
-    if (sample.length < std::max(width, bins::least_motif_width)) return;
+    if (sample.length < std::max(width, bins::least_motif_width)) return {};
     const bins::MotifSearch search{.width = std::max(width, bins::least_motif_width),
                                    .most = std::min(most, records->shape().member.filters)};
     const std::vector<bins::Motif> motifs = bins::find_motifs(sample, search, threads);
@@ -67,7 +66,10 @@ void plant_motifs(TaskNetwork& network, const examples::ExampleSet& examples, st
         bins::plant_motifs(planted, motifs, norm);
         filters.copy_(planted);
     }
-    if (speaks) log_info("{} filters begin as motifs of the training rows", motifs.size());
+    std::vector<std::string> labels;
+    for (std::size_t label = 0; label < examples.label_table().size(); ++label)
+        labels.push_back(examples.label_table()[label].name);
+    return bins::as_shares(motifs, labels);
 }
 
 }  // namespace bigbird::task_models

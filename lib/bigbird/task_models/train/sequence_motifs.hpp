@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bigbird/examples/examples.hpp"
+#include "bigbird/motifs/motif_files.hpp"
 #include "bigbird/task_models/network/task_network.hpp"
 
 #include <cstdint>
@@ -10,9 +11,9 @@
 namespace bigbird::task_models {
 
 /// The first filters of each member become at most `most` motifs (bins::find_motifs), found in at most some
-/// thousand rows of train, drawn by `seed`. Does nothing for networks that are no SequenceNetwork, and for
-/// numbers.
-void plant_motifs(TaskNetwork& network, const examples::ExampleSet& examples, std::int64_t most,
-                  std::uint64_t seed, int threads, bool speaks);
+/// thousand rows of train, drawn by `seed`; returns them. Does nothing for networks that are no
+/// SequenceNetwork, and for numbers.
+motifs::MotifSet plant_motifs(TaskNetwork& network, const examples::ExampleSet& examples, std::int64_t most,
+                              std::uint64_t seed, int threads);
 
 }  // namespace bigbird::task_models

@@ -114,7 +114,8 @@ DOCTEST_TEST_CASE(
 
 DOCTEST_TEST_CASE("task_models/sequence_motifs: the planted motif becomes a filter") {
     Scene scene(TargetKind::classes, 400);
-    plant_motifs(*scene.network, *scene.examples, 4, 1, 1, false);
+    const motifs::MotifSet planted = plant_motifs(*scene.network, *scene.examples, 4, 1, 1);
+    DOCTEST_CHECK(planted.motifs.front().name == scene.examples->label_table()[1].name);
     const sequences::Network member = scene.network->members().front();
     const at::Tensor filters = member->first_filters();
     const std::string motif = "TGACTCAGCA";
