@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace bigbird::examples {
 namespace fs = std::filesystem;
@@ -113,15 +114,23 @@ private:
         });
     }
 
-    /// FASTA, or a sequence per line, whose records are called CLASS.1, CLASS.2 ...
+    /// FASTA, or a sequence per line, whose records are called CLASS.1, CLASS.2 ..., as are those of a FASTA
+    /// whose id another record has: published sets repeat them.
     void read_class(const fs::path& path) {
         found_.files.push_back(path);
         rows::SequenceReader reader(path, {});
         const std::string name = class_of_file(path);
+        std::int64_t number = 0, repeated = 0;
         read_records(reader, Split::train, [&](const rows::SequenceRecord& record) {
-            if (!reader.is_fasta()) found_.records.back().id = name + "." + record.id;
+            ++number;
+            const bool repeats = reader.is_fasta() && !ids_.insert(record.id).second;
+            if (repeats || !reader.is_fasta()) found_.records.back().id = name + "." + std::to_string(number);
+            repeated += repeats ? 1 : 0;
             add_row({name}, {found_.files.size() - 1, record.line});
         });
+        if (repeated > 0)
+            log_warning("{}: {} of {} records have an id that was there before; they are called {}.NUMBER",
+                        path.string(), repeated, number, name);
     }
 
     template <typename Add>
@@ -184,6 +193,7 @@ private:
 
     const SequencesOptions& options_;
     LabelledSequences found_;
+    std::unordered_set<std::string> ids_;  // of classes' FASTA
 };
 
 }  // namespace

@@ -124,12 +124,13 @@ DOCTEST_TEST_CASE("sequences: groups and similar records stay on one side") {
 DOCTEST_TEST_CASE("sequences: classes are files of FASTA or of a sequence per line") {
     Build build;
     build.options.fasta = {build.file("pos.txt", "ACGTACGT\nACGTACGG\n"),
-                           build.file("neg.fa", ">1\nCCCC\nGGGG\n>2\nCCCCAAAA\n")};
+                           build.file("neg.fa", ">1\nCCCC\nGGGG\n>2\nCCCCAAAA\n>1\nCC\n")};
     const ExampleSet examples = build.build();
-    DOCTEST_REQUIRE(examples.size() == 4);
+    DOCTEST_REQUIRE(examples.size() == 5);
     DOCTEST_CHECK(examples.label_table()[1].name == "pos");
     DOCTEST_CHECK(examples.row(0).name == "pos.1");
     DOCTEST_CHECK(examples.row(2).name == "1");
+    DOCTEST_CHECK(examples.row(4).name == "neg.3");  // its id is the first record's
     DOCTEST_CHECK(examples.centred(1, 8) == "ACGTACGG");
 }
 
