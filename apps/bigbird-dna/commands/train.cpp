@@ -116,6 +116,11 @@ void choose_sequences(CLI::App& command, TrainSpec& spec) {
     spec.model = model;
 }
 
+const std::vector<std::string> common_options{"--peaks",     "--signal",  "--table",      "--fasta",
+                                              "--reference", "--include", "--validation", "--test",
+                                              "--split-by",  "--strand",  "--epochs",     "--max-hours",
+                                              "--output",    "--force",   "--dry-run",    "--threads"};
+
 constexpr Examples examples{
     {{"A model of the demo's peaks, two stretches held out by rule, trained for two minutes",
       "bigbird-dna train --peaks ../test_data/chromatin/peaks.tsv --reference ../test_data/genome/22.fa.gz "
@@ -143,6 +148,7 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
     add_training_options(command, *spec);
     add_folder_options(command, *spec);
     add_examples(command, examples);
+    show_first(command, common_options);
     command.parse_complete_callback([&command, spec] {
         const bool sequences = !spec->sequences.table.empty() || !spec->sequences.fasta.empty();
         if (!sequences && spec->examples.peaks.empty() && spec->tracks.signals.empty())
