@@ -88,7 +88,7 @@ DOCTEST_TEST_CASE("manual: docs/commands.md is what the program writes") {
 DOCTEST_TEST_CASE("manual: the reference has each command, its options, examples and the exit codes") {
     const std::string text = run_program({"help", "--markdown"}).out;
     DOCTEST_CHECK(contains(text, "\n## Chromatin\n\n### build-chromatin\n"));
-    DOCTEST_CHECK(contains(text, "| `--nsp` | `on\\|off` | `on` | Next-sentence prediction"));
+    DOCTEST_CHECK(contains(text, "| `--nsp` | `on\\|off` | `on` | Also train next-sentence prediction"));
     DOCTEST_CHECK(contains(text, "| `--tss` | `BED` | required |"));
     DOCTEST_CHECK(contains(text, "| 75 | stopped early and resumable |\n"));
     Tree tree;

@@ -44,10 +44,9 @@ void setup_attribute(Program& program, Runner<AttributeSpec> run) {
         ->type_name("FILE");
     add_labels_option(command, spec->labels);
     add_choice_option(command, "--method", spec->method, task_models::attribution_method_choices,
-                      "How contributions follow from gradients");
+                      "Attribution method");
     add_choice_option(command, "--baseline", spec->baseline, task_models::attribution_baseline_choices,
-                      "What integrated-gradients and deeplift compare with: no letters, or dinucleotide "
-                      "shuffles of the region or sequence");
+                      "Baseline of integrated-gradients and deeplift: all zeros, or dinucleotide shuffles");
     command.add_option("--shuffles", spec->shuffles, "Shuffles per region or sequence, averaged")
         ->type_name("N");
     add_choice_option(command, "--reverse-complement", spec->strands, task_models::strand_choices,

@@ -45,9 +45,9 @@ std::pair<examples::Split, std::filesystem::path> parse_mat(const std::string& t
 void add_import_options(CLI::App& command, BuildChromatinOptions& options, CLI::Option* peaks) {
     const char* group = "Import";
     command
-        .add_option("--table", options.table,
-                    "Instead of --peaks: bins that are labelled already, a header '#chrom start end LABEL "
-                    "...' and 0 or 1")
+        .add_option(
+            "--table", options.table,
+            "Instead of --peaks: labelled bins, with a header '#chrom start end LABEL ...' and 0 or 1")
         ->excludes(peaks)
         ->type_name("TSV")
         ->group(group);
@@ -145,13 +145,13 @@ void setup_build_chromatin(Program& program, Runner<BuildChromatinOptions> run) 
     add_seed_option(command, of_bins.seed);
     for (CLI::Option* option : add_bin_region_options(command, of_bins.include, of_bins.exclude))
         option->needs(peaks);
-    command.add_option("--max-n-fraction", of_bins.max_n_fraction, "Most of a window that may be N")
+    command.add_option("--max-n-fraction", of_bins.max_n_fraction, "Largest share of N in a window")
         ->check(CLI::Range(0.0, 1.0))
         ->type_name("SHARE");
     add_hold_out_options(command, of_bins.validation, of_bins.test,
                          "a bin that overlaps them counts as inside");
     command.add_flag("--skip-invalid", of_bins.skip_invalid,
-                     "Leave out rows that do not fit the reference, however many (above 20 % is an error)");
+                     "Leave out all rows that do not fit the reference (otherwise above 20 % is an error)");
     add_threads_option(command, of_bins.threads);
     add_output_options(command, options->output, "Folder of examples to make");
     add_examples(command, examples);

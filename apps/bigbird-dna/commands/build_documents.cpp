@@ -68,20 +68,20 @@ void setup_build_documents(Program& program, Runner<BuildDocumentsOptions> run) 
                        "Documents; compressed (bgzip) where the name ends in .gz; - is standard output");
     command
         .add_option("--format", options->format,
-                    "text: a sentence a line, a blank line between documents; bed: coordinates alone")
+                    "text: a sentence per line, a blank line between documents; bed: coordinates only")
         ->check(CLI::IsMember({"text", "bed"}))
         ->type_name("text|bed")
         ->group("Output");
     command
         .add_option("--manifest", options->manifest,
-                    "Also write what was made from what: parameters, counts, checksums of the inputs")
+                    "Also write parameters, counts and checksums of the inputs, as JSON")
         ->type_name("JSON")
         ->group("Output");
-    CLI::Option* const dry_run = command.add_flag("--dry-run", options->dry_run,
-                                                  "Only say on standard output what would come of it, by the "
-                                                  ".fai beside --reference; that may then also "
-                                                  "be a .fai or chrom.sizes file itself");
-    command.add_flag("--json", options->json, "--dry-run's answer as JSON")->needs(dry_run);
+    CLI::Option* const dry_run =
+        command.add_flag("--dry-run", options->dry_run,
+                         "Only print the sizes to expect, read from the .fai of --reference (which may "
+                         "itself be a .fai or chrom.sizes file)");
+    command.add_flag("--json", options->json, "Print --dry-run's answer as JSON")->needs(dry_run);
     option_of(command, "--output")->required(false);
     add_shard_option(command, options->shard, "documents");
     add_threads_option(command, options->threads);

@@ -50,25 +50,26 @@ void setup_build_promoters(Program& program, Runner<BuildPromotersOptions> run) 
         ->type_name("BED");
     add_reference_option(command, options->references);
     command
-        .add_option("--chain", options->chain, "Lift the TSSs over first, such as hg38ToHg19.over.chain.gz")
+        .add_option("--chain", options->chain,
+                    "Chain file that the TSSs are lifted over by, such as hg38ToHg19.over.chain.gz")
         ->type_name("FILE");
     command
         .add_option("--window", options->window,
-                    "Bases from A up to B about the TSS base, which is 0; mirrored on the minus strand")
+                    "Window from A up to, not including, B; the TSS is 0; mirrored on the minus strand")
         ->type_name("A:B");
     command
         .add_option("--negatives", options->negatives,
-                    "Of a promoter's 20 pieces 12 become random bases or change places; or other windows of "
-                    "the genome")
+                    "12 of a promoter's 20 parts become random bases or are permuted; genomic: other windows "
+                    "of the genome")
         ->check(CLI::IsMember({"random-bases", "permuted", "genomic"}))
         ->type_name("random-bases|permuted|genomic");
-    command.add_option("--max-n-fraction", options->max_n_fraction, "Most of a window that may be N")
+    command.add_option("--max-n-fraction", options->max_n_fraction, "Largest share of N in a window")
         ->check(CLI::Range(0.0, 1.0))
         ->type_name("SHARE");
     add_hold_out_options(command, options->hold_outs, "the TSS base decides");
     add_seed_option(command, options->seed);
     command.add_flag("--skip-invalid", options->skip_invalid,
-                     "Leave out rows that do not fit the reference, however many (above 20 % is an error)");
+                     "Leave out all rows that do not fit the reference (otherwise above 20 % is an error)");
     add_threads_option(command, options->threads);
     add_output_options(command, options->output, "Folder of examples to make");
     add_examples(command, examples);

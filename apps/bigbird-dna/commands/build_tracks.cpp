@@ -59,12 +59,10 @@ void setup_build_tracks(Program& program, Runner<BuildTracksOptions> run) {
         ->type_name("SHEET|FILE");
     add_reference_option(command, tracks.references);
     command.add_option("--bin", tracks.bin, "Bases of a bin")->check(CLI::PositiveNumber)->type_name("BP");
-    add_choice_option(
-        command, "--aggregate", tracks.aggregate, examples::aggregates,
-        "A bin's number: mean or sum over its bases; auto: the sum of fragments' ends, else the "
-        "mean");
+    add_choice_option(command, "--aggregate", tracks.aggregate, examples::aggregates,
+                      "A bin's value: mean or sum over its bases; auto: sum for fragment ends, else mean");
     add_choice_option(command, "--count", tracks.reading.counted, examples::counted_choices,
-                      "What counts of a fragment: its first and its last base, or every base");
+                      "Count a fragment's first and last base, or each of its bases");
     command
         .add_option_function<std::string>(
             "--shift", [&tracks](const std::string& text) { parse_shift(text, tracks.reading); },
@@ -79,7 +77,7 @@ void setup_build_tracks(Program& program, Runner<BuildTracksOptions> run) {
     add_hold_out_options(command, tracks.validation, tracks.test,
                          "a bin that overlaps them counts as inside; by rule where neither is given");
     command.add_flag("--skip-invalid", tracks.reading.skip_invalid,
-                     "Leave out rows that do not fit the reference, however many (above 20 % is an error)");
+                     "Leave out all rows that do not fit the reference (otherwise above 20 % is an error)");
     add_output_options(command, options->output, "Folder of examples to make");
     add_examples(command, examples);
     show_first(command, {"--signal", "--reference", "--bin", "--count", "--validation", "--test", "--output",

@@ -35,7 +35,7 @@ void setup_decode(Program& program, Runner<DecodeOptions> run) {
     add_tokenizer_option(command, options->tokenizer);
     command
         .add_option("--input", options->input,
-                    "Token ids separated by blanks, one sequence a line; gzip is told by content")
+                    "Token ids separated by blanks, one sequence per line, plain or gzip")
         ->type_name("FILE|-");
     add_stream_output_options(command, options->output,
                               "Sequences, a line for each line; special pieces spell nothing");

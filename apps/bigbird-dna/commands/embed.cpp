@@ -39,18 +39,18 @@ void setup_embed(Program& program, Runner<EmbedSpec> run) {
         ->excludes(regions)
         ->type_name("FASTA");
     add_choice_option(command, "--pooling", spec->pooling, task_models::embed_pooling_choices,
-                      "The mean over a row's tokens, the vector of [CLS], or a row a token");
-    command.add_option("--layer", spec->layer, "0: the embeddings, 1 and on: after so many layers")
+                      "Mean over a row's tokens, the vector of [CLS], or a row per token");
+    command.add_option("--layer", spec->layer, "Layer to write; 0: the embeddings")
         ->check(CLI::Range(std::int64_t{-1}, std::int64_t{1000}))
         ->type_name("N")
         ->default_str("the last");
-    command.add_option("--window", spec->window, "Bases about a row's middle")
+    command.add_option("--window", spec->window, "Bases around a row's middle")
         ->check(CLI::Range(std::int64_t{0}, rows::longest_window))
         ->type_name("BP")
         ->default_str("the row's own");
     command.add_flag("--strand", spec->use_strand, "Reverse-complement rows on the minus strand");
     command.add_flag("--skip-invalid", spec->skip_invalid,
-                     "Mark rows that do not lie on the reference and go on, instead of ending");
+                     "Mark rows that are not on the reference and go on, instead of ending");
     add_score_outputs(command, spec->outputs, "Vectors");
     add_shard_option(command, spec->outputs.shard, "rows");
     add_compute_options(command, *spec);

@@ -36,13 +36,12 @@ void setup_encode(Program& program, Runner<EncodeOptions> run) {
         options, std::move(run));
     add_tokenizer_option(command, options->tokenizer);
     command
-        .add_option("--input", options->input,
-                    "Sequences, one a line, in letters of either case; gzip is told by content")
+        .add_option("--input", options->input, "Sequences, one per line, upper or lower case, plain or gzip")
         ->type_name("FILE|-");
     add_stream_output_options(command, options->output,
                               "Token ids, a line for each line, without [CLS] and [SEP]");
     command.add_flag("--offsets", options->offsets,
-                     "A row for each token instead: line, start, end (0-based, half-open), id, piece");
+                     "Write a row per token: line, start, end (0-based, half-open), id, token");
     add_threads_option(command, options->threads);
     add_examples(command, examples);
 }

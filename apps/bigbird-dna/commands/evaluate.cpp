@@ -39,7 +39,7 @@ void add_input_options(CLI::App& command, evaluation::EvaluationRequest& request
     command
         .add_option_function<std::vector<std::string>>(
             "--scores", set_scores,
-            "Score table of predict-*, - for standard input; several, as NAME=FILE, are compared "
+            "Score table of predict-*, - for standard input; several NAME=FILE are compared "
             "with the first")
         ->required()
         ->type_name("[NAME=]FILE");
@@ -49,12 +49,12 @@ void add_input_options(CLI::App& command, evaluation::EvaluationRequest& request
     const auto set_split = [&request](const std::string& text) {
         request.split = examples::parse_split(text);
     };
-    command.add_option_function<std::string>("--split", set_split, "Which of its rows")
+    command.add_option_function<std::string>("--split", set_split, "Split of --examples to evaluate")
         ->check(CLI::IsMember({"train", "validation", "test"}))
         ->default_str("test")
         ->type_name("train|validation|test");
     add_choice_option(command, "--rows", request.rows, evaluation::wanted_rows_choices,
-                      "Rows of the split that the scores must hold: all, or only those that are scored");
+                      "all: the scores must hold every row of the split; scored: a part of them is enough");
 }
 
 void add_report_options(CLI::App& command, EvaluateOptions& options) {
@@ -71,8 +71,7 @@ void add_report_options(CLI::App& command, EvaluateOptions& options) {
 void add_model_card_option(CLI::App& command, EvaluateOptions& options) {
     command
         .add_option("--model-card", options.model_card,
-                    "Write the figures of the first table into README.md of this model folder, in place of "
-                    "those of the same rows")
+                    "Write the figures of the first table into this model folder's README.md")
         ->type_name("DIR")
         ->group("Output");
 }
@@ -117,23 +116,23 @@ void add_promoter_options(CLI::App& command, EvaluateOptions& options) {
     command
         .add_option_function<std::string>(
             "--threshold", set_threshold,
-            "A score from here on counts as a promoter: a number, or f1 or mcc, which take the best on the "
-            "rows of validation (score them too: predict-promoter --examples, without --split); auto: f1 "
-            "where they are scored, else 0.5")
+            "Lowest score of a promoter: a number, or f1 or mcc for the best on the validation rows (score "
+            "these, too); auto: f1 where they are scored, else 0.5")
         ->default_str("auto")
         ->type_name("SCORE|auto|f1|mcc");
     const char* group = "Scan";
     CLI::Option* tss =
-        command.add_option("--tss", options.scan.tss, "Known TSSs, to tell right calls of --scan by")
+        command
+            .add_option("--tss", options.scan.tss, "Known TSSs that decide which calls of --scan are right")
             ->type_name("BED")
             ->group(group);
-    CLI::Option* scan = command
-                            .add_option("--scan", options.scan.scores,
-                                        "Scores of predict-promoter --scan along real sequence: false calls "
-                                        "a megabase at the threshold")
-                            ->needs(tss)
-                            ->type_name("FILE")
-                            ->group(group);
+    CLI::Option* scan =
+        command
+            .add_option("--scan", options.scan.scores,
+                        "Scores of predict-promoter --scan along real sequence, for false calls per megabase")
+            ->needs(tss)
+            ->type_name("FILE")
+            ->group(group);
     command
         .add_option("--distance", options.scan.distance,
                     "Bases from a TSS within which a call is right, and within which calls are one")
@@ -153,7 +152,7 @@ void add_chromatin_options(CLI::App& command, EvaluateOptions& options) {
         ->check(CLI::PositiveNumber)
         ->type_name("N");
     command.add_flag("--published", options.request.published,
-                     "Set the figures that DeepSEA published for its 919 labels beside ours");
+                     "Show the figures that DeepSEA published for its 919 labels");
 }
 
 void add_sequences_options(CLI::App& command, EvaluateOptions& options) {
@@ -163,9 +162,8 @@ void add_sequences_options(CLI::App& command, EvaluateOptions& options) {
         options.request.threshold = {evaluation::ThresholdRule::Kind::given, threshold};
     };
     command
-        .add_option_function<double>(
-            "--threshold", set_threshold,
-            "Score from which on a row is called the second of two classes, or has a label")
+        .add_option_function<double>("--threshold", set_threshold,
+                                     "Lowest score of the second of two classes, or of a label")
         ->default_str("the most probable class; 0.5 for labels")
         ->type_name("SCORE");
 }

@@ -114,8 +114,7 @@ void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run) {
     command
         .add_option(
             "--token-scores", options->token_scores,
-            "Also write a table of every masked token: document, sentence, place, piece, bits, found; "
-            "to score parts of the sequence apart")
+            "Also write a table of every masked token: document, sentence, position, token, bits, found")
         ->type_name("FILE")
         ->group("Output");
     add_masking_options(command, spec);

@@ -46,7 +46,8 @@ void setup_evaluate_tokens(Program& program, Runner<EvaluateTokensOptions> run) 
         ->required()
         ->type_name("BED");
     add_reference_option(command, request.references);
-    command.add_option("--none-label", request.none_label, "Label of the bases of no row")->type_name("NAME");
+    command.add_option("--none-label", request.none_label, "Label of bases outside all rows")
+        ->type_name("NAME");
     command
         .add_option("-o,--output", options->outputs,
                     "Report: .tsv, .csv, else JSON; - for standard output. Several are written at once")

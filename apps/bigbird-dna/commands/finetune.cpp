@@ -153,8 +153,9 @@ void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
                       "Loss of numbers. poisson: for counts");
     const char* group = "Sequence models (bigbird-sequence)";
     add_sequence_model_options(command, sequence, group);
-    add_choice_option(command, "--kmers", sequence.with_kmers, kmer_parts,
-                      "mean: regression on k-mers weighs in, as much as is best on the validation rows")
+    add_choice_option(
+        command, "--kmers", sequence.with_kmers, kmer_parts,
+        "mean: average with regression on k-mers, with the weight that is best on the validation rows")
         ->group(group);
     command
         .add_option("--config", sequence.config,
@@ -183,7 +184,7 @@ void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
         ->group(group);
     command
         .add_option("--label-smoothing", sequence.smoothing,
-                    "Part of each row's loss that is spread evenly over the classes")
+                    "Share of each row's loss that is spread evenly over the classes")
         ->check(CLI::Range(0.0, 0.99))
         ->type_name("PART")
         ->group(group);
@@ -318,8 +319,8 @@ void add_bins_options(CLI::App& command, FinetuneSpec& spec) {
         ->type_name("DECAY")
         ->group(group);
     add_choice_option(command, "--loss", bins.loss, task_models::coverage_losses,
-                      "Of examples of build-tracks: Poisson's likelihood of each bin's number; of its shape "
-                      "within a window and of the total; squared error of ln(1 + number)")
+                      "Coverage. poisson: each bin's number; poisson-multinomial: the shape within a window "
+                      "and its total; log-squared: squared error of ln(1 + number)")
         ->group(group);
     bins.motifs = task_models::bin_model_spec().bins.motifs;
     command

@@ -38,11 +38,11 @@ void add_label_options(CLI::App& command, FinetuneTokensSpec& spec) {
         ->required()
         ->type_name("BED");
     add_reference_option(command, spec.references);
-    command.add_option("--none-label", spec.none_label, "Label of the bases of no row")->type_name("NAME");
+    command.add_option("--none-label", spec.none_label, "Label of bases outside all rows")->type_name("NAME");
     command
         .add_option("--include", spec.include,
-                    "Contigs, regions (22:17000001-18000000) and BED files to learn from; default: each "
-                    "contig of --annotations from its first to its last labelled base")
+                    "Contigs, regions (22:17000001-18000000) and BED files to learn from; default: from the "
+                    "first to the last labelled base per contig")
         ->type_name("REGION");
     command
         .add_option("-m,--model", spec.pretrained,

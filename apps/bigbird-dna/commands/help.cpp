@@ -67,11 +67,11 @@ void setup_help(Program& program, Runner<HelpOptions> run) {
             })
             ->type_name("COMMAND");
     CLI::Option* markdown =
-        command.add_flag("--markdown", options->markdown, "The reference of all commands, in Markdown")
+        command.add_flag("--markdown", options->markdown, "Print the reference of all commands, in Markdown")
             ->excludes(about);
     command
         .add_flag("--man", options->man,
-                  "The page of the manual, in roff; without COMMAND and with --output, a folder of all pages")
+                  "Print the manual page, in roff; without COMMAND and with --output, a folder of all pages")
         ->excludes(markdown);
     add_stream_output_options(command, options->output, "Where the text goes; - is standard output");
     add_examples(command, examples);

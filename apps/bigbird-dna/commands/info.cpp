@@ -101,13 +101,12 @@ void setup_info(Program& program, Runner<InfoOptions> run) {
             "Model directory or run folder, folder of token shards, .model or .safetensors file; with "
             "--labels an example folder, a labels.tsv, or the word deepsea")
         ->type_name("PATH");
-    command.add_flag("--json", options->json, "As JSON, for programs");
+    command.add_flag("--json", options->json, "Print JSON");
     command.add_flag("--labels", options->labels,
-                     "The table of labels that --labels of other commands chooses from; of deepsea the 919 "
-                     "that come with the program");
-    command.add_flag("--program", options->program,
-                     "What this program can use here, and where not, why: processor, LibTorch, GPUs, CUDA "
-                     "libraries; paste it into a bug report");
+                     "Print the label table that --labels chooses from; deepsea: DeepSEA's 919");
+    command.add_flag(
+        "--program", options->program,
+        "Print what the program can use here: processor, LibTorch, GPUs, CUDA libraries; for bug reports");
     command.add_flag(
         "--check,--verify", options->verify,
         "Read everything: weights must be finite, a task model's labels and calibration must fit it, "

@@ -77,8 +77,9 @@ void setup_merge(Program& program, Runner<MergeOptions> run) {
         ->type_name("FILE");
     add_output_options(command, options->output, "The whole, in the parts' format");
     command
-        .add_option("--manifest", options->manifest,
-                    "Of parts of build-documents: also write what was made from what, as its --manifest")
+        .add_option(
+            "--manifest", options->manifest,
+            "Parts of build-documents: also write parameters, counts and checksums, as its --manifest")
         ->type_name("JSON")
         ->group("Output");
     add_threads_option(command, options->threads);

@@ -79,7 +79,7 @@ void setup_motifs_scan(Program& program, Runner<MotifsScanOptions> run) {
         ->type_name("BED");
     command
         .add_option("--weights", options->weights,
-                    "Add a column: the mean over each hit of this track, such as attributions")
+                    "Track, such as attributions, whose mean over each hit becomes a column")
         ->type_name("BIGWIG");
     command.add_option("--p-value", options->spec.p_value, "Highest p-value of a hit")
         ->check(CLI::Range(0.0, 1.0))

@@ -73,8 +73,8 @@ void setup_motifs_marginalize(Program& program, Runner<MarginalizeSpec> run) {
         ->type_name("FILE");
     command
         .add_option("--backgrounds", spec->backgrounds,
-                    "A BED, whose rows' middles get the motif, or 'shuffled': 100 stretches drawn from the "
-                    "reference, their dinucleotides shuffled")
+                    "BED rows whose middles get the motif, or 'shuffled': 100 dinucleotide-shuffled "
+                    "stretches of the reference")
         ->required()
         ->type_name("BED|shuffled");
     add_reference_option(command, spec->references);

@@ -18,14 +18,13 @@ using task_models::PredictSpec;
 void add_chromatin_options(CLI::App& command, PredictSpec& spec) {
     add_labels_option(command, spec.labels);
     command
-        .add_option(
-            "--track-labels", spec.track_labels,
-            "Labels that .bedgraph and .bw outputs are made of, chosen as --labels; default: the same")
+        .add_option("--track-labels", spec.track_labels,
+                    "Labels of .bedgraph and .bw outputs, chosen as by --labels; default: the same")
         ->type_name("SELECTION")
         ->group("Output");
     command
         .add_option("--tile", spec.tile,
-                    "Cut regions into tiles of so many bases, such as the 200 of training")
+                    "Cut regions into tiles of this many bases, such as the 200 of training")
         ->check(CLI::NonNegativeNumber)
         ->type_name("BP")
         ->default_str("none: regions are scored whole")
@@ -38,10 +37,9 @@ void add_chromatin_options(CLI::App& command, PredictSpec& spec) {
 
 void add_promoter_options(CLI::App& command, PredictSpec& spec) {
     command
-        .add_option(
-            "--scan", spec.tile,
-            "Scan regions for promoters: every so many bases a window about the tile's middle, on the "
-            "region's strand or, where it has none, on both")
+        .add_option("--scan", spec.tile,
+                    "Scan regions for promoters: score a window every BP bases, on the region's strand or, "
+                    "without one, on both")
         ->check(CLI::NonNegativeNumber)
         ->type_name("BP")
         ->default_str("none: a region is a TSS")
@@ -78,7 +76,7 @@ constexpr PredictCommand commands[] = {
      "predict-promoter",
      "Promoters",
      "Score BED rows as promoters: one row out for each row in, in order.",
-     "the model's window lies about the row's TSS base: its first, on the minus strand its last",
+     "the window is placed on a row's first base, on the minus strand on its last",
      add_promoter_options,
      {{{"Scores of the TSSs of a BED",
         "bigbird-dna predict-promoter --model promoter/run --reference ../test_data/genome/22.fa.gz "
@@ -102,7 +100,7 @@ constexpr PredictCommand commands[] = {
      "predict-chromatin",
      "Chromatin",
      "Predict the chromatin profile of BED rows: one row out for each row in, in order.",
-     "the model's window lies about the row's middle",
+     "the window is centered on a row's middle",
      add_chromatin_options,
      {{{"Scores of the rows of a BED, the mean of both strands",
         "bigbird-dna predict-chromatin --model chromatin/run --reference ../test_data/genome/22.fa.gz "
@@ -118,8 +116,7 @@ CLI::Option* add_region_options(CLI::App& command, PredictSpec& spec, const std:
     if (spec.task == examples::Task::sequences) return nullptr;
     CLI::Option* reference = add_reference_option(command, spec.references, false);
     CLI::Option* regions =
-        command
-            .add_option("--regions", spec.regions, "BED to be scored, or '-' for standard input; " + window)
+        command.add_option("--regions", spec.regions, "BED to score, or '-' for standard input; " + window)
             ->needs(reference)
             ->type_name("BED");
     reference->needs(regions);
@@ -132,9 +129,8 @@ void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& wi
     CLI::Option* const sequences =
         command
             .add_option("--sequences", spec.sequences,
-                        of_records
-                            ? "Sequences to be scored: FASTA, CSV or TSV, or '-' for standard input"
-                            : "Instead of --regions: sequences to be scored, FASTA, CSV or TSV, or '-'")
+                        of_records ? "Sequences to score: FASTA, CSV or TSV, or '-' for standard input"
+                                   : "Instead of --regions: sequences to score, FASTA, CSV or TSV, or '-'")
             ->type_name("FASTA|TABLE");
     command
         .add_option("--sequence-column", spec.sequence_column,
@@ -145,28 +141,29 @@ void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& wi
         ->needs(sequences)
         ->type_name("NAME");
     add_choice_option(command, "--longer", spec.longer, task_models::longer_choices,
-                      "Sequences longer than what the model reads: score their middle, or end");
+                      "Sequences longer than the model reads: score their middle, or end with an error");
     CLI::Option* examples =
         command
             .add_option(
                 "--examples", spec.examples,
                 of_records
-                    ? "Instead of --sequences: rows of a folder of examples"
-                    : "Instead of --regions: the windows of a folder of examples, made-up negatives included")
+                    ? "Instead of --sequences: rows of an example folder"
+                    : "Instead of --regions: the windows of an example folder, with its synthetic negatives")
             ->excludes(sequences)
             ->type_name("DIR");
     if (regions != nullptr) {
         examples->excludes(regions);
         sequences->excludes(regions);
     }
-    add_choice_option(command, "--split", spec.split, task_models::split_choices, "Of --examples")
+    add_choice_option(command, "--split", spec.split, task_models::split_choices,
+                      "Split of --examples to score")
         ->needs(examples);
 }
 
 /// Of rows on a reference.
 void add_reference_row_options(CLI::App& command, PredictSpec& spec) {
     command.add_flag("--skip-invalid", spec.skip_invalid,
-                     "Mark rows that do not lie on the reference and go on, instead of ending");
+                     "Mark rows that are not on the reference and go on, instead of ending");
     add_choice_option(
         command, "--pool", spec.pool, task_models::pool_choices,
         spec.task == examples::Task::promoter
@@ -192,11 +189,10 @@ void add_predict_options(CLI::App& command, PredictSpec& spec, const std::string
     add_score_outputs(command, spec.outputs);
     add_shard_option(command, spec.outputs.shard, "rows or tiles");
     option_of(command, "--output")->required(false);
-    CLI::Option* const dry_run = command.add_flag("--dry-run", spec.dry_run,
-                                                  "Only say on standard output what it takes: windows, "
-                                                  "passes, seconds, memory and the bytes of tables, "
-                                                  ".npy and .h5, measured on some of the rows");
-    command.add_flag("--json", spec.json, "--dry-run's answer as JSON")->needs(dry_run);
+    CLI::Option* const dry_run = command.add_flag(
+        "--dry-run", spec.dry_run,
+        "Only print windows, time, memory and output sizes to expect, measured on some of the rows");
+    command.add_flag("--json", spec.json, "Print --dry-run's answer as JSON")->needs(dry_run);
     add_compute_options(command, spec);
 }
 

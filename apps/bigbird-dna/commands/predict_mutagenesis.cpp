@@ -47,7 +47,9 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
                         "Delete each stretch of this many bases instead of substituting bases")
             ->check(CLI::Range(std::int64_t{1}, std::int64_t{1000}))
             ->type_name("BP");
-    command.add_option("--shuffle", spec->shuffled, "The same, but shuffle it, keeping dinucleotides")
+    command
+        .add_option("--shuffle", spec->shuffled,
+                    "Shuffle each stretch of this many bases, keeping dinucleotides")
         ->check(CLI::Range(std::int64_t{2}, std::int64_t{1000}))
         ->type_name("BP")
         ->excludes(deleted);
@@ -57,7 +59,7 @@ void setup_predict_mutagenesis(Program& program, Runner<MutagenesisSpec> run) {
                       "Average the scores of both strands, or score one: the reference's (none) or its "
                       "reverse complement (only)");
     command.add_flag("--skip-invalid", spec->skip_invalid,
-                     "Leave out rows that do not lie on the reference and go on, instead of ending");
+                     "Leave out rows that are not on the reference, instead of ending");
     add_letter_outputs(command, spec->outputs, "Effects");
     add_compute_options(command, *spec);
     add_examples(command, examples);

@@ -33,20 +33,19 @@ void setup_predict_tokens(Program& program, Runner<PredictTokensSpec> run) {
         spec, std::move(run));
     add_model_option(command, spec->model);
     add_reference_option(command, spec->references);
-    command.add_option("--regions", spec->regions, "BED to be scored, or '-' for standard input")
+    command.add_option("--regions", spec->regions, "BED to score, or '-' for standard input")
         ->required()
         ->type_name("BED");
-    add_choice_option(command, "--reverse-complement", spec->strands, task_models::strand_choices,
-                      "Read windows as they come (none), the mean of both strands, or their reverse "
-                      "complement alone");
+    add_choice_option(
+        command, "--reverse-complement", spec->strands, task_models::strand_choices,
+        "Score the given strand (none), the mean of both strands, or only the reverse complement");
     command.add_flag("--skip-invalid", spec->skip_invalid,
-                     "Mark rows that do not lie on the reference and go on, instead of ending");
-    command.add_flag("--each-base", spec->each_base, "A row a base")->group("Output");
+                     "Mark rows that are not on the reference and go on, instead of ending");
+    command.add_flag("--each-base", spec->each_base, "Write a row per base")->group("Output");
     add_labels_option(command, spec->labels);
     command
-        .add_option(
-            "--track-labels", spec->track_labels,
-            "Labels that .bedgraph and .bw outputs are made of, chosen as --labels; default: the same")
+        .add_option("--track-labels", spec->track_labels,
+                    "Labels of .bedgraph and .bw outputs, chosen as by --labels; default: the same")
         ->type_name("SELECTION")
         ->group("Output");
     add_min_score_option(command, spec->outputs.min_score);

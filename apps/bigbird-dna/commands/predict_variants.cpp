@@ -44,17 +44,14 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
         ->required()
         ->type_name("VCF");
     command
-        .add_option(
-            "--tss", spec->tss,
-            "With a promoter model: a variant is scored in the window of the nearest of these TSSs whose "
-            "window holds it, on its strand")
+        .add_option("--tss", spec->tss,
+                    "Promoter models: score a variant in the window of the nearest of these TSSs")
         ->type_name("BED");
     add_labels_option(command, spec->labels);
     command
-        .add_option(
-            "--write", spec->quantities,
-            "Of each label: scores of both alleles, alt - ref, and the difference of their log odds, of "
-            "coverage of their logarithms")
+        .add_option("--write", spec->quantities,
+                    "Columns per label: both alleles' scores, their difference, and the difference of log "
+                    "odds (for coverage of logarithms)")
         ->type_name("LIST");
     command
         .add_option("--top", spec->top,
@@ -62,18 +59,17 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
         ->type_name("N")
         ->group("Output");
-    command.add_option("--window", spec->window, "Bases about a variant that a pretrained model sees")
+    command.add_option("--window", spec->window, "Bases around a variant that a token model reads")
         ->check(CLI::Range(std::int64_t{1}, rows::longest_window))
         ->type_name("BP");
-    add_choice_option(
-        command, "--reverse-complement", spec->strands, task_models::variant_strand_choices,
-        "Score windows as they come, the mean of both strands, or their reverse complement alone; "
-        "default: average, of a promoter model none");
+    add_choice_option(command, "--reverse-complement", spec->strands, task_models::variant_strand_choices,
+                      "Score the given strand (none), the mean of both strands, or only the reverse "
+                      "complement; default: average, none for promoter models");
     command.add_flag("--skip-invalid", spec->skip_invalid,
-                     "Write the rows however many do not fit the reference (above 20 % is an error)");
-    command.add_flag("--strict", spec->strict,
-                     "End at the first row that cannot be scored (REF is not the reference's base, symbolic "
-                     "allele …) instead of marking it");
+                     "Go on even if more than 20 % of the rows do not fit the reference");
+    command.add_flag(
+        "--strict", spec->strict,
+        "End at the first row that cannot be scored (wrong REF, symbolic allele …) instead of marking it");
     add_min_score_option(command, spec->outputs.min_score);
     spec->outputs.variants = true;
     add_score_outputs(command, spec->outputs);

@@ -78,13 +78,13 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
         ->group(group);
     command
         .add_option("--mask-share", spec.examples.masking.mask,
-                    "Of the tokens to predict, those that become [MASK]")
+                    "Share of the tokens to predict that becomes [MASK]")
         ->check(CLI::Range(0.0, 1.0))
         ->type_name("SHARE")
         ->group(group);
     command
         .add_option("--random-share", spec.examples.masking.random,
-                    "Of the tokens to predict, those that become another token; the rest stay")
+                    "Share of the tokens to predict that becomes another token; the rest stays")
         ->check(CLI::Range(0.0, 1.0))
         ->type_name("SHARE")
         ->group(group);
@@ -95,18 +95,16 @@ void add_network_options(CLI::App& command, PretrainSpec& spec) {
         ->type_name("MEAN")
         ->default_str("single tokens")
         ->group(group);
-    add_choice_option(command, "--nsp", spec.examples.nsp, on_or_off,
-                      "Next-sentence prediction beside the masked tokens")
+    add_choice_option(command, "--nsp", spec.examples.nsp, on_or_off, "Also train next-sentence prediction")
         ->group(group);
 }
 
 void add_evaluation_options(CLI::App& command, PretrainSpec& spec) {
     const char* group = "Evaluation";
     command
-        .add_option(
-            "--hold-out", spec.corpora.hold_out,
-            "With --reference alone: contigs, regions (22:21000001-22000000) or BED files that are left "
-            "out of training and scored while it runs")
+        .add_option("--hold-out", spec.corpora.hold_out,
+                    "With --reference only: contigs, regions (22:21000001-22000000) or BED files to leave "
+                    "out of training and to score while it runs")
         ->type_name("REGION")
         ->group(group);
     command
@@ -193,7 +191,7 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
         ->default_str("")
         ->group("Optimization");
     option_of(command, "--batch-size")
-        ->description("Sequences a step, over all micro-batches")
+        ->description("Sequences per step, over all micro-batches")
         ->default_str(by_config);
     add_choice_option(command, "--optimizer", spec->optimizer.kind, training::optimizer_choices,
                       "muon: Muon for the matrices within layers (orthogonal updates of AdamW's size), AdamW "
@@ -227,8 +225,8 @@ void setup_pretrain(Program& program, Runner<PretrainSpec> run) {
         ->group("Resources");
     command
         .add_option("--processes", spec->processes,
-                    "Train with this many processes on this machine, one a GPU or sharing the CPU's threads; "
-                    "torchrun and srun do for several machines")
+                    "Train with this many processes on this machine, one per GPU or sharing the CPU's "
+                    "threads; torchrun and srun do for several machines")
         ->check(CLI::PositiveNumber)
         ->type_name("N")
         ->group("Resources");

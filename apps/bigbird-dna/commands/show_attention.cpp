@@ -44,14 +44,12 @@ void setup_show_attention(Program& program, Runner<ShowAttentionOptions> run) {
         "A row a query block, a column a key block. #: global, o: window, *: random, a digit: counts so "
         "often, .: not\n"
         "attended. Figures stand on standard error.");
-    command
-        .add_option("--config", options->config,
-                    "A model's config.json; without it --pattern of a base model")
+    command.add_option("--config", options->config, "A model's config.json; default: a base model")
         ->type_name("FILE");
     add_choice_option(command, "--pattern", options->pattern,
                       {"bigbird", "bigbird-first", "bigbird-etc", "full", "window", "random", "random+window",
                        "sliding", "dilated", "global+sliding"},
-                      "A pattern by name, in place of the configuration's");
+                      "Attention pattern, instead of the configuration's");
     add_stream_output_options(command, options->output,
                               "The drawing: SVG or PNG where the name ends in .svg or .png, else text");
     command.add_option("--length", options->length, "Tokens; rounded up to whole blocks")

@@ -64,7 +64,7 @@ void setup_tokenize(Program& program, Runner<TokenizeOptions> run) {
     add_output_options(command, options->output, "Folder of shards (lib/bigbird/corpus/tokens/FORMAT.md)");
     command
         .add_option("--shard-tokens", options->shard_tokens,
-                    "A shard ends with the document that reaches so many tokens")
+                    "Tokens per shard; a shard ends with a complete document")
         ->check(CLI::PositiveNumber)
         ->type_name("N")
         ->group("Output");

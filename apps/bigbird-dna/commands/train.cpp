@@ -42,7 +42,7 @@ void add_peak_options(CLI::App& command, TrainSpec& spec) {
     signal->needs(option_of(command, "--reference"));
     add_bin_region_options(command, spec.examples.include, spec.examples.exclude);
     command.add_flag("--skip-invalid", spec.examples.skip_invalid,
-                     "Leave out rows that do not fit the reference, however many (above 20 % is an error)");
+                     "Leave out all rows that do not fit the reference (otherwise above 20 % is an error)");
     tie({command.add_option("--bin", spec.tracks.bin, "Bases of a bin of --signal")
              ->check(CLI::PositiveNumber)
              ->type_name("BP")},
@@ -78,7 +78,7 @@ void add_training_options(CLI::App& command, TrainSpec& spec) {
         ->type_name("N");
     command
         .add_option("--steps", model.learning_rate.total_steps,
-                    "Number of training steps, instead of --epochs; no early stopping")
+                    "Training steps, instead of --epochs; no early stopping")
         ->check(CLI::NonNegativeNumber)
         ->default_str("as --epochs asks")
         ->type_name("N");
@@ -96,8 +96,7 @@ void add_folder_options(CLI::App& command, TrainSpec& spec) {
     command.add_flag("-f,--force", spec.force, "Discard what an earlier train left in --output");
     add_max_hours_option(command, spec.model.run.max_hours);
     command.add_flag("--dry-run", spec.dry_run,
-                     "Only say on standard output what it takes: rows, steps, time and memory, measured on "
-                     "some steps");
+                     "Only print rows, steps, time and memory to expect, measured on some steps");
 }
 
 /// The model of sequences that the options ask for.

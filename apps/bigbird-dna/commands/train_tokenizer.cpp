@@ -63,7 +63,7 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
             "The genome of --documents' coordinates, or, without --documents, what to train on, gone through "
             "once");
     command
-        .add_option("--vocab-size", options->spec.vocab_size, "Pieces, with the 5 special ones and A C G T N")
+        .add_option("--vocab-size", options->spec.vocab_size, "Tokens, with the 5 special ones and A C G T N")
         ->type_name("N");
     command.add_option("--max-piece-length", options->spec.max_piece_length, "Bases of the longest piece")
         ->type_name("N");
@@ -74,7 +74,8 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
         ->default_str("all");
     command
         .add_option("--engine", options->spec.engine,
-                    "What trains: ours, or SentencePiece itself, far slower and to the same result")
+                    "exact: this program's trainer; sentencepiece: SentencePiece itself, slower, with the "
+                    "same result")
         ->transform(CLI::Transformer(engines, CLI::ignore_case).description(""))
         ->type_name("exact|sentencepiece")
         ->default_str("exact");
@@ -88,14 +89,14 @@ void setup_train_tokenizer(Program& program, Runner<TrainTokenizerOptions> run) 
         ->default_str("installed");
     command
         .add_option("--max-memory", options->spec.max_memory,
-                    "Train on a seeded sample of sentences where all would take more, as in 16GB")
+                    "Sample the sentences where all of them need more memory than this, such as 16GB")
         ->transform(CLI::AsSizeValue(true))
         ->type_name("SIZE")
         ->default_str("no limit");
     add_seed_option(command, options->spec.seed);
     add_output_options(command, options->output,
                        "SentencePiece model; the pieces as text go beside it, its name ending in .vocab");
-    command.add_option("--report", options->report, "Also write the sizes and the bases a token, as JSON")
+    command.add_option("--report", options->report, "Also write sizes and the bases per token, as JSON")
         ->type_name("JSON")
         ->group("Output");
     command

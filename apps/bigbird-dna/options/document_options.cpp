@@ -27,14 +27,15 @@ void add_document_options(CLI::App& command, corpus::DrawingSpec& drawing) {
     corpus::DocumentSpec& documents = drawing.build.documents;
     command
         .add_option("--passes", documents.passes,
-                    "Times that each contig is gone through, from another start")
+                    "Times that each contig is cut into sentences, each from another start")
         ->type_name("N")
         ->group(group);
-    add_range_option(command, "--sentences", documents.sentences, "Sentences a document, both ends included");
+    add_range_option(command, "--sentences", documents.sentences,
+                     "Sentences per document, a range with both ends included");
     add_range_option(command, "--sentence-length", documents.sentence_length,
-                     "Bases a sentence, both ends included");
+                     "Bases per sentence, a range with both ends included");
     add_range_option(command, "--start-offset", documents.start_offset,
-                     "Where a pass starts on a contig, both ends included");
+                     "Offset at which a pass starts on a contig, a range with both ends included");
     command
         .add_option(
             "--include", drawing.include,
@@ -52,7 +53,7 @@ void add_document_options(CLI::App& command, corpus::DrawingSpec& drawing) {
     };
     command
         .add_option_function<std::string>("--reverse-complement", set_strands,
-                                          "add: each document once more from the other strand")
+                                          "add: repeat each document from the other strand")
         ->check(CLI::IsMember({"none", "add"}))
         ->default_str("none")
         ->type_name("none|add")

@@ -10,19 +10,21 @@ using task_models::FinetuneSpec;
 
 void add_random_weights_option(CLI::App& command, FinetuneSpec& spec, const std::string& group) {
     command
-        .add_flag("--random-weights", spec.random_weights,
-                  "Take the shape and the tokenizer of --model alone, and draw its weights anew: tells what "
-                  "pretraining brings")
+        .add_flag(
+            "--random-weights", spec.random_weights,
+            "Use only the shape and tokenizer of --model, with random weights; shows what pretraining brings")
         ->group(group);
 }
 
 void add_encoder_options(CLI::App& command, FinetuneSpec& spec, const std::string& group) {
-    command.add_option("--dropout", spec.dropout, "Instead of the pretrained model's")
+    command
+        .add_option("--dropout", spec.dropout,
+                    "Share of hidden values dropped in training, instead of the pretrained model's")
         ->check(CLI::Range(0.0, 0.99))
         ->type_name("RATE")
         ->group(group);
     add_choice_option(command, "--dtype", spec.dtype, {"auto", "fp32", "bf16"},
-                      "What the encoder computes in; auto: bf16 on a GPU, fp32 on a CPU")
+                      "Number format of the encoder; auto: bf16 on a GPU, fp32 on a CPU")
         ->group(group);
     add_attention_option(command, spec.attention)->group(group);
 }
@@ -66,8 +68,8 @@ void add_place_options(CLI::App& command, FinetuneSpec& spec) {
     add_threads_option(command, spec.threads);
     command
         .add_option("--processes", spec.processes,
-                    "Train with this many processes on this machine, one a GPU or sharing the CPU's threads; "
-                    "the result does not depend on it beyond rounding")
+                    "Train with this many processes on this machine, one per GPU or sharing the CPU's "
+                    "threads; the result does not depend on it beyond rounding")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
     add_batch_tokens_option(command, spec.batch_tokens);

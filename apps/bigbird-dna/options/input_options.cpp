@@ -14,9 +14,9 @@ void add_input_options(CLI::App& command, tokenizer::InputSpec& input) {
                       "overlap; bases and k-mers need no tokenizer");
     command
         .add_option("--kmer-length", input.kmer_length,
-                    "With --input kmers: letters of a k-mer, 1 to " +
+                    "--input kmers: letters per k-mer, 1 to " +
                         std::to_string(tokenizer::KmerEncoder::longest) +
-                        "; what is left at the end of a run of A C G T, and each N, are single letters")
+                        ". The rest of a run of A C G T, and each N, become single letters")
         ->type_name("K")
         ->default_str(std::to_string(tokenizer::InputSpec::default_kmer_length));
 }

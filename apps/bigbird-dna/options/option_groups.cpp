@@ -127,9 +127,7 @@ void add_hold_out_options(CLI::App& command, std::vector<std::string>& validatio
 }
 
 void add_batch_tokens_option(CLI::App& command, std::int64_t& batch_tokens) {
-    command
-        .add_option("--batch-tokens", batch_tokens,
-                    "Tokens, padding included, that go through the network at once")
+    command.add_option("--batch-tokens", batch_tokens, "Tokens computed at once, padding included")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->default_str("what fits the device")
@@ -140,7 +138,7 @@ void add_shard_option(CLI::App& command, std::optional<Shard>& shard, const std:
     command
         .add_option_function<std::string>(
             "--shard", [&shard](const std::string& text) { shard = parse_shard(text); },
-            "Only part I of N of the " + what + ", for jobs on many machines; merge puts the parts together")
+            "Do part I of N of the " + what + ", for jobs on many machines; merge joins the parts")
         ->type_name("I/N")
         ->group("Output");
 }
@@ -155,14 +153,14 @@ CLI::Option* add_choice_option(CLI::App& command, const std::string& name, std::
 CLI::Option* add_attention_option(CLI::App& command, std::string& attention) {
     return add_choice_option(
         command, "--attention", attention, {"automatic", "reference", "blocked", "fused", "fused-hopper"},
-        "Code that attends. automatic: the fastest on a CPU, blocked on a GPU; reference is dense and slow. "
-        "On a GPU fused and fused-hopper (H100, H200) are kernels of the program's own, unverified there");
+        "Implementation of attention. automatic: the fastest on a CPU, blocked on a GPU; reference: dense, "
+        "slow; fused and fused-hopper on GPUs: own kernels, never run on one");
 }
 
 void add_computing_options(CLI::App& command, std::string& type, std::string& attention) {
     const char* group = "Resources";
     add_choice_option(command, "--dtype", type, {"auto", "fp32", "bf16"},
-                      "What the encoder computes in; auto: bf16 on a GPU, fp32 on a CPU")
+                      "Number format of the encoder; auto: bf16 on a GPU, fp32 on a CPU")
         ->group(group);
     add_attention_option(command, attention)->group(group);
 }

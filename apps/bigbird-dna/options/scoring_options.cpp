@@ -17,7 +17,7 @@ void add_score_outputs(CLI::App& command, outputs::OutputSpec& outputs, const st
         ->type_name("FILE")
         ->group("Output");
     add_choice_option(command, "--precision", outputs.precision, outputs::precision_choices,
-                      "Of the numbers in .npy and .h5 outputs; float16 has three digits and half the bytes")
+                      "Number format of .npy and .h5 outputs; float16 has three digits and half the bytes")
         ->group("Output");
     command
         .add_flag_callback(

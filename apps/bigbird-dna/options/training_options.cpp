@@ -54,7 +54,7 @@ void add_optimization_options(CLI::App& command, std::int64_t& batch_size, train
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->group(group);
-    command.add_option("--batch-size", batch_size, "Sequences a step")
+    command.add_option("--batch-size", batch_size, "Sequences per step")
         ->check(CLI::PositiveNumber)
         ->type_name("N")
         ->group(group);
@@ -67,9 +67,9 @@ void add_optimization_options(CLI::App& command, std::int64_t& batch_size, train
         ->type_name("N")
         ->group(group);
     add_choice_option(command, "--schedule", rate.decay, training::decays,
-                      "Of the learning rate after the warm-up")
+                      "Course of the learning rate after the warm-up")
         ->group(group);
-    command.add_option("--weight-decay", optimizer.weight_decay, "Of matrices and embeddings")
+    command.add_option("--weight-decay", optimizer.weight_decay, "Weight decay of matrices and embeddings")
         ->check(CLI::NonNegativeNumber)
         ->type_name("RATE")
         ->group(group);
@@ -83,15 +83,13 @@ void add_optimization_options(CLI::App& command, std::int64_t& batch_size, train
     };
     command
         .add_option_function<std::vector<double>>("--betas", set_betas,
-                                                  "AdamW's decays of the two moments a step")
+                                                  "AdamW: decay of the two moments per step")
         ->default_str(fmt::format("[{},{}]", optimizer.beta1, optimizer.beta2))
         ->expected(2)
         ->check(CLI::Range(0.0, 0.999999))
         ->type_name("B1 B2")
         ->group(group);
-    command
-        .add_option("--epsilon", optimizer.epsilon,
-                    "AdamW's: gradients much smaller than this move a weight little")
+    command.add_option("--epsilon", optimizer.epsilon, "AdamW: added to the denominator")
         ->check(CLI::PositiveNumber)
         ->type_name("EPSILON")
         ->group(group);
