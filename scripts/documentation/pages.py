@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hooks of MkDocs for scripts/docs. Every Markdown file that git knows is a page at its own place, so that links which lead somewhere in the repository lead
 somewhere on the site. A picture that a page shows is copied; of any other file that a page links to the site has a page with its text; a link to a folder
-leads to the folder's README.md. Search works in pages that are opened as files: search.js takes the place of MkDocs' script."""
+leads to the folder's README.md. Search works in pages that are opened as files: search.js takes the place of MkDocs' script. It finds the pages of users only."""
+import json
 import os
 import re
 import sys
@@ -17,6 +18,9 @@ CELL = re.compile(r"<td[^>]*>.*?</td>", re.DOTALL)
 CODE = re.compile(r"<code>([^<]*)</code>")
 LONG = 35  # letters from which on code with blanks in a table may go over several lines
 
+USERS = ("index.html", "README.html", "CHANGELOG.html", "docs/", "scripts/workflow/README.html", "test_data/models/", "lib/bigbird/examples/FORMAT.html",
+         "lib/bigbird/corpus/tokens/FORMAT.html")  # what search finds
+DEVELOPERS = "docs/development/"
 PICTURES = {".svg", ".png", ".jpg"}
 LONGEST = 300_000  # characters of a file that is shown as text
 
@@ -87,8 +91,9 @@ def on_page_content(html, page, config, files):
 def on_post_build(config):
     """MkDocs' search asks for its index from a worker, which browsers refuse where pages are opened as files."""
     search = Path(config.site_dir) / "search"
-    index = (search / "search_index.json").read_text()
-    (search / "index.js").write_text(f"siteSearch({index});\n")
+    index = json.loads((search / "search_index.json").read_text())
+    index["docs"] = [page for page in index["docs"] if page["location"].startswith(USERS) and not page["location"].startswith(DEVELOPERS)]
+    (search / "index.js").write_text(f"siteSearch({json.dumps(index)});\n")
     (search / "main.js").write_text((Path(__file__).parent / "search.js").read_text())
     for name in ("search_index.json", "worker.js"):
         (search / name).unlink()

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""recipes_checks.py BUILD runs the blocks of docs/recipes.md one after the other, in a folder that has the page's names for files of test_data. Blocks that begin
+with "takes long" are left out, and so are those that need a package or a program that is not there."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "test_data"
+BLOCK = re.compile(r"^```(bash|python|r)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FILES = {"model": "models/chromatin-grch37", "genome.fa.gz": "genome/22.fa.gz", "regions.bed": "models/example.bed",
+         "promoters.csv.gz": "sequences/promoters.csv.gz"}
+PEAKS = ("A549.CTCF", "K562.CTCF", "K562.MAX")
+
+
+def lay_out(folder):
+    for name, path in FILES.items():
+        (folder / name).symlink_to(DATA / path)
+    (folder / "peaks").mkdir()
+    for name in PEAKS:
+        (folder / f"peaks/{name}.narrowPeak.gz").symlink_to(DATA / f"chromatin/{name}.chr22.narrowPeak.gz")
+    shell = f"gzip -dc peaks/K562.CTCF.narrowPeak.gz > peaks.bed; gzip -dc {DATA}/variants/1000g.chr22.vcf.gz > all.vcf; " \
+            "(grep '^#' all.vcf; grep -v '^#' all.vcf | head -n 40) | gzip > variants.vcf.gz; " \
+            "printf '>one\\n%s\\n' $(gzip -dc genome.fa.gz | tail -n +2 | tr -d '\\n' | head -c 20000400 | tail -c 600) > sequences.fa"
+    subprocess.run(["bash", "-c", shell], cwd=folder, check=True)
+
+
+def missing(language, text):
+    if language == "bash":
+        words = [word for word in ("tabix", "bcftools") if re.search(rf"^{word} ", text, re.MULTILINE)]
+        return next((word for word in words if not shutil.which(word)), None)
+    if language == "r":
+        return None if shutil.which("Rscript") else "Rscript"
+    names = {name.strip().split(".")[0] for line in re.findall(r"^(?:import|from) ([\w., ]+?)(?: import .*)?$", text, re.MULTILINE) for name in line.split(",")}
+    return next((name for name in sorted(names) if subprocess.run([sys.executable, "-c", f"import {name}"], capture_output=True).returncode), None)
+
+
+def command(language, text):
+    return {"bash": ["bash", "-euc", text], "python": [sys.executable, "-c", text], "r": ["Rscript", "-e", text]}[language]
+
+
+def main():
+    binaries = (Path(sys.argv[1]) / "bin").resolve()
+    environment = os.environ | {"PATH": f"{binaries}:{ROOT}/scripts:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
+    blocks, done = BLOCK.findall((ROOT / "docs/recipes.md").read_text()), 0
+    assert len(blocks) > 20, "docs/recipes.md: its blocks are no longer read"
+    with tempfile.TemporaryDirectory() as name:
+        lay_out(Path(name))
+        for language, text in blocks:
+            lacks = "time" if text.startswith("# takes long") else missing(language, text)
+            print(f"-- {language}{f', left out: no {lacks}' if lacks else ''}\n{text}", flush=True)
+            if lacks:
+                continue
+            ended = subprocess.run(command(language, text), cwd=name, env=environment, stdin=subprocess.DEVNULL)
+            if ended.returncode:
+                sys.exit(f"FAILED: exit code {ended.returncode} of the block above")
+            done += 1
+    print(f"{done} of {len(blocks)} blocks were run")
+
+
+main()
