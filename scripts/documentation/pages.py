@@ -18,7 +18,7 @@ CELL = re.compile(r"<td[^>]*>.*?</td>", re.DOTALL)
 CODE = re.compile(r"<code>([^<]*)</code>")
 LONG = 35  # letters from which on code with blanks in a table may go over several lines
 
-USERS = ("index.html", "README.html", "CHANGELOG.html", "docs/", "scripts/workflow/README.html", "test_data/models/", "lib/bigbird/examples/FORMAT.html",
+USERS = ("index.html", "CHANGELOG.html", "docs/", "scripts/workflow/index.html", "test_data/models/", "lib/bigbird/examples/FORMAT.html",
          "lib/bigbird/corpus/tokens/FORMAT.html")  # what search finds
 DEVELOPERS = "docs/development/"
 PICTURES = {".svg", ".png", ".jpg"}
