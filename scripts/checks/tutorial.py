@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tutorial.py [--program PATH] [--folder DIR] [--update] runs the commands of docs/tutorial.md, the lines after `$ ` of its console blocks, one after the other
-in a new folder of the clone, and compares what they print on standard output: words exactly, numbers of four decimals and more to a tenth of themselves or
-0.01, all others exactly. --update writes what was printed into the page. It trains a model: some minutes on two cores. Exit code 1 at the first command
-that fails or prints something else."""
+"""tutorial.py [--program PATH] [--folder DIR] [--update] runs the `bash` blocks of docs/tutorial.md one after the other in a new folder of the clone, and compares
+what they print on standard output with the `text` block behind each: words exactly, numbers of four decimals and more to a tenth of themselves or 0.01, all
+others exactly. `sh` blocks are not run. --update writes what was printed into the page. It trains a model: some minutes on two cores. Exit code 1 at the
+first block that fails or prints something else."""
 import argparse
 import os
 import re
@@ -14,14 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/tutorial.md"
-BLOCK = re.compile(r"(?<=^```console\n)(.*?)(?=^```$)", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^```bash\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.DOTALL | re.MULTILINE)
 DECIMAL = re.compile(r"-?\d+\.\d{4,}(?:e-?\d+)?")
-
-
-def steps_of(block):
-    """(command, what it prints) of each command of a console block."""
-    parts = re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
-    return [tuple(re.split(r"(?<!\\)\n", part, maxsplit=1)) for part in parts]
 
 
 def is_near(found, wanted):
@@ -34,14 +28,13 @@ def same(found, wanted):
     return DECIMAL.sub("#", found) == DECIMAL.sub("#", wanted) and all(map(is_near, *numbers))
 
 
-def run(command, folder, environment):
-    print(f"$ {command}", flush=True)
+def run(commands, folder, environment):
+    print(commands, end="", flush=True)
     began = time.monotonic()
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(["bash", "-euc", commands], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True)
     print(f"{done.stdout}-- {time.monotonic() - began:.1f} s", flush=True)
-    # `head` ends before its pipe does.
-    if done.returncode not in (0, 141):
-        sys.exit(f"tutorial.py: ended with exit code {done.returncode}: {command}")
+    if done.returncode:
+        sys.exit(f"tutorial.py: ended with exit code {done.returncode}: {commands}")
     return done.stdout
 
 
@@ -60,13 +53,11 @@ def main():
     environment = os.environ | {"PATH": f"{arguments.program.resolve().parent}:{os.environ['PATH']}", "LC_ALL": "C"}
 
     def run_block(match):
-        text = ""
-        for command, wanted in steps_of(match.group(1)):
-            found = run(command, folder, environment)
-            if not arguments.update and not same(found, wanted):
-                sys.exit(f"tutorial.py: the page has\n{wanted}after {command}")
-            text += f"$ {command}\n{found}"
-        return text
+        commands, wanted = match.group(1), match.group(2) or ""
+        found = run(commands, folder, environment)
+        if not arguments.update and not same(found, wanted):
+            sys.exit(f"tutorial.py: the page has\n{wanted}after {commands}")
+        return f"```bash\n{commands}```\n" + (f"\n```text\n{found}```\n" if found else "")
 
     page = BLOCK.sub(run_block, PAGE.read_text())
     if arguments.update:
