@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""recipes_checks.py BUILD runs the blocks of docs/recipes.md one after the other, in a folder that has the page's names for files of test_data. Blocks that begin
-with "takes long" are left out, and so are those that need a package, a program or another block's file that is not there."""
+"""recipes_checks.py BUILD runs README.md's first command, and the blocks of docs/recipes.md and docs/explain.md one after the other, in folders that have the
+pages' names for files of test_data. Blocks that begin with "takes long" are left out, and so are those that need a package, a program or another block's file
+that is not there."""
+import math
 import os
 import re
 import shutil
@@ -14,7 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "test_data"
 WRITTEN = re.compile(r'(?:to_csv|open)\("([^"]+)", (?:"w"|index)')
 BLOCK = re.compile(r"^```(bash|python|r)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-FILES = {"model": "models/chromatin-grch37", "genome.fa.gz": "genome/22.fa.gz", "regions.bed": "models/example.bed",
+PAGES = ("recipes.md", "explain.md")
+FILES = {"test_data": "", "scripts": "../scripts", "model": "models/chromatin-grch37", "genome.fa.gz": "genome/22.fa.gz", "regions.bed": "models/example.bed",
          "promoters.csv.gz": "sequences/promoters.csv.gz"}
 PEAKS = ("A549.CTCF", "K562.CTCF", "K562.MAX")
 
@@ -45,24 +48,52 @@ def command(language, text):
     return {"bash": ["bash", "-euc", text], "python": [sys.executable, "-c", text], "r": ["Rscript", "-e", text]}[language]
 
 
+def same(found, wanted):
+    """Words exactly, numbers to a twentieth of themselves, for processors round differently."""
+    try:
+        return math.isclose(float(found), float(wanted), rel_tol=0.05)
+    except ValueError:
+        return found == wanted
+
+
+def check_readme(folder, environment):
+    block = next(part for part in re.findall(r"(?:(?<=\n\n)|^)((?: {4}.*\n)+\n(?: {4}.*\n)+)", (ROOT / "README.md").read_text()) if "bigbird-dna predict" in part)
+    commands, wanted = block.split("\n\n")
+    done = subprocess.run(["bash", "-euc", commands], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=True)
+    words = done.stdout.split(), wanted.split()
+    if len(words[0]) != len(words[1]) or not all(map(same, *words)):
+        sys.exit(f"FAILED: README.md has\n{wanted}\nand its first command prints\n{done.stdout}")
+
+
+def run_page(page, folder, environment):
+    """How many blocks the page has, and how many were run."""
+    blocks, done, lost = BLOCK.findall((ROOT / "docs" / page).read_text()), 0, set()
+    for language, text in blocks:
+        lacks = "time" if text.startswith("# takes long") else next((one for one in lost if one in text), None) or missing(language, text)
+        print(f"-- {language}{f', left out: no {lacks}' if lacks else ''}\n{text}", flush=True)
+        if lacks:
+            lost.update(WRITTEN.findall(text))
+            continue
+        ended = subprocess.run(command(language, text), cwd=folder, env=environment, stdin=subprocess.DEVNULL)
+        if ended.returncode:
+            sys.exit(f"FAILED: exit code {ended.returncode} of the block above")
+        done += 1
+    return len(blocks), done
+
+
 def main():
     binaries = (Path(sys.argv[1]) / "bin").resolve()
     environment = os.environ | {"PATH": f"{binaries}:{ROOT}/scripts:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
-    blocks, done, lost = BLOCK.findall((ROOT / "docs/recipes.md").read_text()), 0, set()
-    assert len(blocks) > 20, "docs/recipes.md: its blocks are no longer read"
-    with tempfile.TemporaryDirectory() as name:
-        lay_out(Path(name))
-        for language, text in blocks:
-            lacks = "time" if text.startswith("# takes long") else next((one for one in lost if one in text), None) or missing(language, text)
-            print(f"-- {language}{f', left out: no {lacks}' if lacks else ''}\n{text}", flush=True)
-            if lacks:
-                lost.update(WRITTEN.findall(text))
-                continue
-            ended = subprocess.run(command(language, text), cwd=name, env=environment, stdin=subprocess.DEVNULL)
-            if ended.returncode:
-                sys.exit(f"FAILED: exit code {ended.returncode} of the block above")
-            done += 1
-    print(f"{done} of {len(blocks)} blocks were run")
+    total = 0
+    for page in PAGES:
+        with tempfile.TemporaryDirectory() as name:
+            lay_out(Path(name))
+            if page == PAGES[0]:
+                check_readme(name, environment)
+            count, done = run_page(page, name, environment)
+        print(f"{page}: {done} of {count} blocks were run")
+        total += count
+    assert total > 25, "the blocks of the pages are no longer read"
 
 
 main()
