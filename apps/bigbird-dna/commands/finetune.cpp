@@ -234,6 +234,7 @@ void set_bins_defaults(CLI::App& command, FinetuneSpec& spec) {
     const FinetuneSpec bins =
         hold_numbers(spec.examples) ? task_models::coverage_model_spec() : task_models::bin_model_spec();
     otherwise("--epochs", spec.epochs, bins.epochs);
+    otherwise("--epochs", spec.fewest_steps, bins.fewest_steps);
     otherwise("--batch-size", spec.batch_size, bins.batch_size);
     otherwise("--learning-rate", spec.learning_rate.peak, bins.learning_rate.peak);
     otherwise("--schedule", spec.learning_rate.decay, bins.learning_rate.decay);
@@ -254,7 +255,8 @@ void show_bins_defaults(CLI::App& command) {
     };
     option_of(command, "--architecture")->default_str("bigbird-bins; with --model: bigbird");
     const FinetuneSpec coverage = task_models::coverage_model_spec();
-    show("--epochs", fmt::format("{}, of coverage {}", spec.epochs, coverage.epochs));
+    show("--epochs", fmt::format("{}, at least {} steps; of coverage {} and {}", spec.epochs,
+                                 spec.fewest_steps, coverage.epochs, coverage.fewest_steps));
     show("--batch-size", fmt::format("{}", spec.batch_size));
     show("--learning-rate",
          fmt::format("{}, of coverage {}", spec.learning_rate.peak, coverage.learning_rate.peak));

@@ -73,7 +73,9 @@ void add_training_options(CLI::App& command, TrainSpec& spec) {
                     "Size of a bin model, tiny, small, base, large, or a JSON file of a network's sizes")
         ->type_name("PRESET|FILE");
     command.add_option("--epochs", model.epochs, "Passes over the training rows, at most")
-        ->default_str("10; of coverage 30; of sequences 250,000 rows in all, 6 to 15 passes")
+        ->default_str(
+            "10, at least 300 steps; of coverage 30 and 1000; of sequences 250,000 rows in all, 6 "
+            "to 15 passes")
         ->check(CLI::PositiveNumber)
         ->type_name("N");
     command
@@ -160,9 +162,11 @@ void setup_train(Program& program, Runner<TrainSpec> run) {
         if (sequences) choose_sequences(command, *spec);
         if (!spec->tracks.signals.empty()) {
             const task_models::FinetuneSpec coverage = task_models::coverage_model_spec();
+            spec->model.fewest_steps = coverage.fewest_steps;
             if (option_of(command, "--epochs")->count() == 0) spec->model.epochs = coverage.epochs;
             spec->model.learning_rate.peak = coverage.learning_rate.peak;
         }
+        if (option_of(command, "--epochs")->count() > 0) spec->model.fewest_steps = 1;
     });
 }
 

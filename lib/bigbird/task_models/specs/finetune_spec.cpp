@@ -96,7 +96,7 @@ training::LearningRateSpec FinetuneSpec::rate_over(std::int64_t samples, std::in
     if (learning_rate.total_steps > 0) return learning_rate.over(learning_rate.total_steps);
     const double passes = epochs > 0 ? epochs : epochs_for(samples);
     const double steps = std::ceil(passes * static_cast<double>(samples) / static_cast<double>(per_step));
-    return learning_rate.over(std::max<std::int64_t>(1, static_cast<std::int64_t>(steps)));
+    return learning_rate.over(std::max(fewest_steps, static_cast<std::int64_t>(steps)));
 }
 
 std::int64_t FinetuneSpec::waits_for() const {
@@ -134,6 +134,7 @@ FinetuneSpec bin_model_spec() {
     FinetuneSpec spec;
     spec.architecture = "bigbird-bins";
     spec.epochs = 10;
+    spec.fewest_steps = 300;
     spec.batch_size = 8;
     spec.learning_rate.peak = 1e-3;
     spec.learning_rate.decay = training::Decay::cosine;
@@ -149,6 +150,7 @@ FinetuneSpec bin_model_spec() {
 FinetuneSpec coverage_model_spec() {
     FinetuneSpec spec = bin_model_spec();
     spec.epochs = 30;
+    spec.fewest_steps = 1000;
     spec.learning_rate.peak = 2e-3;
     return spec;
 }

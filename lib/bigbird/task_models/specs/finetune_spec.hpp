@@ -109,6 +109,8 @@ struct FinetuneSpec : ClassifierSpec {
     std::filesystem::path output;  ///< run folder
 
     double epochs = 1;  ///< passes over train, where the rate's total_steps are 0; 0: epochs_for()
+    /// Steps that `epochs` are raised to: a few windows are learned from in more passes.
+    std::int64_t fewest_steps = 1;
     training::LearningRateSpec learning_rate{.warmup_steps = -1, .total_steps = 0};
     /// The loss is a mean over labels, hundreds of them, so gradients are small: those of rare tokens'
     /// embeddings lie below the 1e-6 of pretraining, which would hold them back.

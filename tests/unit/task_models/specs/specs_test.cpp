@@ -111,6 +111,9 @@ DOCTEST_TEST_CASE("specs: steps are given, or those of the epochs") {
     DOCTEST_CHECK(spec.rate_over(100, 16).total_steps == 10);  // 9.4
     DOCTEST_CHECK(spec.rate_over(100, 16).warmup_steps == 1);
     DOCTEST_CHECK(spec.rate_over(0, 16).total_steps == 1);
+    spec.fewest_steps = 11;
+    DOCTEST_CHECK(spec.rate_over(100, 16).total_steps == 11);
+    DOCTEST_CHECK(spec.rate_over(1000, 16).total_steps == 94);
     spec.learning_rate.total_steps = 30;
     DOCTEST_CHECK(spec.rate_over(100, 16).total_steps == 30);
     spec.learning_rate.warmup_steps = 0;
