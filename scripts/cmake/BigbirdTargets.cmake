@@ -50,9 +50,9 @@ function(bigbird_align_vectors target)
   endif()
 endfunction()
 
-# Compiled quickly rather than tightly: for targets whose time is spent in others. A precompiled header serves sources of any -O.
-function(bigbird_compile_quickly target)
-  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Og>)
+# For targets whose time is spent in others: -O2 instead of -O3, for tests -Og. A precompiled header serves sources of any -O.
+function(bigbird_compile_quickly target level)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${level}>)
 endfunction()
 
 # bigbird_add_library(NAME genome SOURCES … PUBLIC … PRIVATE … [QUICKLY]): the static library bigbird::<NAME>; include root is lib/.
@@ -68,7 +68,7 @@ function(bigbird_add_library)
   install(TARGETS ${target} EXPORT bigbirdTargets ARCHIVE DESTINATION lib COMPONENT development)
   bigbird_configure_target(${target})
   if(arg_QUICKLY)
-    bigbird_compile_quickly(${target})
+    bigbird_compile_quickly(${target} -O2)
   endif()
   bigbird_reachable(${target} reachable)
   bigbird_share_torch_header(${target} "${reachable}")
@@ -136,7 +136,7 @@ function(bigbird_add_test)
   if(bigbird::torch IN_LIST reachable)
   endif()
   if(NOT (arg_INSTRUCTION_SETS AND bigbird::torch IN_LIST reachable))
-    bigbird_compile_quickly(${target})  # tests are compiled more often than run, but for those that emulate kernels
+    bigbird_compile_quickly(${target} -Og)  # tests are compiled more often than run, but for those that emulate kernels
   endif()
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   if(NOT arg_LABELS)
