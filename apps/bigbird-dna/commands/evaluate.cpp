@@ -88,7 +88,7 @@ void check_same_model(const std::string& written_by, const std::filesystem::path
                       model.string() + " (##model_sha256)");
 }
 
-/// What a score table says; other formats do not say.
+/// The model's checksum in a score table; other formats have none.
 std::string model_sha256(const std::filesystem::path& scores) {
     const std::string name = scores.filename().string();
     if (!(name.ends_with(".tsv") || name.ends_with(".tsv.gz"))) return {};

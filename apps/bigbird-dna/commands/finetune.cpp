@@ -146,7 +146,7 @@ void add_finetune_options(CLI::App& command, FinetuneSpec& spec, const char* bas
     add_place_options(command, spec);
 }
 
-/// Of models of sequences.
+/// Options of models of sequences.
 void add_sequence_options(CLI::App& command, FinetuneSpec& spec) {
     task_models::SequenceSpec& sequence = spec.sequence;
     add_choice_option(command, "--loss", sequence.loss, task_models::number_losses,

@@ -108,7 +108,7 @@ ProgramPart memory_part() {
                         all / gigabyte)};
 }
 
-/// Of the variables that change what is used, those that are set.
+/// The environment variables in effect that change what the program uses.
 ProgramPart environment_part() {
     std::string text;
     for (const char* name :
@@ -174,7 +174,7 @@ int print_driver_parts() {
     return 0;
 }
 
-/// What a child said and, where it ended otherwise than well, a row that says how.
+/// The rows that a child printed and, where it failed, a row that names the failure.
 Parts parts_of_child(const ChildResult& result, const std::string& part, const std::string& who) {
     Parts parts = parts_of_lines(result.out);
     if (!result.succeeded()) {

@@ -22,8 +22,7 @@ struct ProgramPart {
     std::string details;  ///< what it is or, where it cannot be used, why
 };
 
-/// A row as a line of JSON, and back: what crosses between the processes that look. Lines of anything else
-/// are left out.
+/// Convert rows to and from JSON lines, which the checking processes exchange. Other lines are skipped.
 std::string part_line(const ProgramPart& part);
 std::vector<ProgramPart> parts_of_lines(const std::string& lines);
 

@@ -67,7 +67,7 @@ ProgramPart nccl_part() {
         facts.obstacle.empty() ? found : facts.obstacle + (found.empty() ? "" : "; NCCL itself is " + found)};
 }
 
-/// What LibTorch can use: GPU by GPU, then what it takes by itself.
+/// Prints whether each GPU can be used, then the choice of --device auto.
 void print_devices() {
     const model::GpuFacts& facts = model::gpu_facts();
     for (int i = 0; i < static_cast<int>(facts.driver.gpus.size()); ++i) {

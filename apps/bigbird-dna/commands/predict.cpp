@@ -66,7 +66,7 @@ void add_sequences_options(CLI::App& command, PredictSpec& spec) {
 struct PredictCommand {
     examples::Task task;
     const char *name, *group, *description;
-    const char* window;  ///< where it lies about a BED row
+    const char* window;  ///< its position around a BED row
     void (*add_own_options)(CLI::App&, PredictSpec&);
     Examples examples;
 };
@@ -160,7 +160,7 @@ void add_row_options(CLI::App& command, PredictSpec& spec, const std::string& wi
         ->needs(examples);
 }
 
-/// Of rows on a reference.
+/// Options of rows on a reference.
 void add_reference_row_options(CLI::App& command, PredictSpec& spec) {
     command.add_flag("--skip-invalid", spec.skip_invalid,
                      "Mark rows that are not on the reference and go on, instead of ending");

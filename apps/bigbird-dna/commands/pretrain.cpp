@@ -140,7 +140,7 @@ void choose_config(CLI::App& command, PretrainSpec& spec) {
     if (option_of(command, "--epochs")->count() == 0) spec.epochs = pretraining::default_epochs;
 }
 
-/// What --model or --config say, where the command line does not.
+/// Takes defaults from --model or --config.
 void set_defaults(CLI::App& command, PretrainSpec& spec) {
     if (spec.output.empty() && !spec.dry_run) throw CLI::RequiredError("--output");
     choose_config(command, spec);

@@ -18,7 +18,7 @@ using task_models::TrainSpec;
 
 namespace {
 
-/// Each needs `input`, the option that says what to begin from.
+/// Each needs `input`, the option that names the starting point.
 void tie(const std::vector<CLI::Option*>& options, CLI::Option* input) {
     for (CLI::Option* option : options)
         option->needs(input);

@@ -30,7 +30,7 @@ struct TrainTokenizerOptions {
 
 namespace {
 
-constexpr std::int64_t default_positions = 4096;  // of the networks that pretrain makes
+constexpr std::int64_t default_positions = 4096;  // positions of pretrain's networks
 
 const std::map<std::string, tokenizer::TrainEngine> engines{
     {"exact", tokenizer::TrainEngine::exact}, {"sentencepiece", tokenizer::TrainEngine::sentencepiece}};

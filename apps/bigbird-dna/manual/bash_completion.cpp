@@ -96,7 +96,7 @@ std::string kind_of(const OptionText& option) {
     return "words";
 }
 
-/// Nothing for an option whose values are names of files, which is what is taken where nothing is said.
+/// Empty for an option whose values are file names, the default.
 std::string values_case(const std::string& command, const std::string& name, const OptionText& option) {
     std::string settings = "kind=" + kind_of(option);
     if (option.repeats) settings += " many=yes";

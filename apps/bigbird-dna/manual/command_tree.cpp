@@ -12,7 +12,7 @@ namespace bigbird::cli {
 
 namespace {
 
-/// "auto|never|PATH": the words auto and never, and files; capitals stand for what the user chooses.
+/// "auto|never|PATH": the words auto and never, and files; capitals mark what the user chooses.
 void set_values(OptionText& option) {
     std::istringstream parts(option.value.substr(0, option.value.find(' ')));
     bool free = false;

@@ -9,7 +9,7 @@
 
 namespace bigbird::cli {
 
-/// What a shell offers as an option's value.
+/// The values that a shell offers for an option.
 enum class Takes { nothing, words, folder, file, command };
 
 struct OptionText {
@@ -47,14 +47,14 @@ struct CommandGroup {
 };
 
 struct ProgramText {
-    CommandText self;  ///< of the program without a command
+    CommandText self;  ///< the program without a command
     std::vector<CommandGroup> groups;
 };
 
 /// `root` with all that its commands have; nothing in the result depends on the machine.
 ProgramText describe_program(const CLI::App& root);
 
-/// What stands before the description's first line break or the end of its first sentence, without the dot.
+/// Returns the description up to its first line break or the end of its first sentence, without the dot.
 std::string summary_of(const CommandText& command);
 
 /// At most `width` letters of a description, up to where its first clause ends.

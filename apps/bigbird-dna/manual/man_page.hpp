@@ -14,7 +14,7 @@ std::string program_man_page(const ProgramText& program);
 /// A command's page. Throws ConfigError where there is no such command.
 std::string command_man_page(const ProgramText& program, const std::string& command);
 
-/// bigbird-dna.1 and bigbird-dna-COMMAND.1 for each command, into `folder`, which is there.
+/// Writes bigbird-dna.1 and bigbird-dna-COMMAND.1 for each command into `folder`, which exists.
 void write_man_pages(const ProgramText& program, const std::filesystem::path& folder);
 
 }  // namespace bigbird::cli

@@ -17,7 +17,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
     return text;
 }
 
-/// Text in which Markdown shall see nothing of its own.
+/// Escapes text so that Markdown finds no markup in it.
 std::string escaped(std::string text) {
     for (const char* special : {"\\", "*", "<", "`"})
         text = replaced(std::move(text), special, std::string("\\") + special);

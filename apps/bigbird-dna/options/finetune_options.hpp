@@ -22,7 +22,7 @@ void add_random_weights_option(CLI::App& command, task_models::FinetuneSpec& spe
 void add_encoder_options(CLI::App& command, task_models::FinetuneSpec& spec, const std::string& group);
 /// --batch-size, --steps, --epochs and the optimizer's options. `passes_over`: what an epoch goes through.
 void add_length_options(CLI::App& command, task_models::FinetuneSpec& spec, const std::string& passes_over);
-/// --evaluate-every, --patience, --calibration. `held_out`: what validation looks at.
+/// --evaluate-every, --patience, --calibration. `held_out`: the name of the validation data.
 void add_validation_options(CLI::App& command, task_models::FinetuneSpec& spec, const std::string& held_out);
 /// --device, --threads, --processes, --batch-tokens.
 void add_place_options(CLI::App& command, task_models::FinetuneSpec& spec);

@@ -14,7 +14,7 @@ using task_models::FinetuneSpec;
 
 namespace {
 
-/// Options that some models alone read.
+/// Options that only some models read.
 struct Readers {
     std::vector<std::string> options;
     bool (*reads)(const FinetuneSpec&);
@@ -80,7 +80,7 @@ std::string name_of_model(const FinetuneSpec& spec) {
 }  // namespace
 
 void refuse_idle_options(const CLI::App& command, const FinetuneSpec& spec) {
-    // An unknown architecture, or one for promoters alone, is refused by its own sentence.
+    // An unknown architecture, or one only for promoters, is refused by its own message.
     const auto& known = baselines::architecture_names();
     const bool is_baseline = std::ranges::find(known, spec.architecture) != known.end();
     if (!spec.is_bigbird() && !spec.is_bins() && !spec.is_sequence() && !is_baseline) return;

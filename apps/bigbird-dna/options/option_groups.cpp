@@ -73,7 +73,7 @@ namespace {
 
 constexpr int most_threads = 1024;
 
-/// A whole number of 64 bits without a sign, which reading it would drop or cut.
+/// Accepts only unsigned 64-bit integers: the parser would drop a sign or cut a larger number.
 std::string check_seed(const std::string& word) {
     return parse_number<std::uint64_t>(word) ? std::string()
                                              : "'" + word + "' is not a whole number from 0 to 2^64 - 1";

@@ -38,7 +38,7 @@ void add_stream_output_options(CLI::App& command, OutputOptions& options, const 
 /// --tokenizer (a .model file of train-tokenizer).
 CLI::Option* add_tokenizer_option(CLI::App& command, std::filesystem::path& tokenizer, bool required = true);
 
-/// "LOW:HIGH", two whole numbers; false, and nothing set, where the text is anything else.
+/// Parses "LOW:HIGH", two integers; returns false, and sets nothing, for any other text.
 bool parse_range(const std::string& text, std::int64_t& low, std::int64_t& high);
 
 /// --reference FASTA... (at least one where required).
@@ -51,7 +51,7 @@ CLI::Option* add_model_option(CLI::App& command, std::filesystem::path& model);
 /// --threads, 0 = all available.
 void add_threads_option(CLI::App& command, int& threads);
 
-/// --shard I/N: one part of the work, for merge; `what` says what is shared.
+/// --shard I/N: one part of the work, for merge; `what` names what is shared.
 void add_shard_option(CLI::App& command, std::optional<Shard>& shard, const std::string& what);
 
 /// --seed.
@@ -64,7 +64,7 @@ std::vector<CLI::Option*> add_bin_region_options(CLI::App& command, std::vector<
 struct HoldOutOptions {
     std::vector<std::string> validation, test;
 };
-/// --validation and --test: contigs, regions or BED files held out of training; `by` says what decides for a
+/// --validation and --test: contigs, regions or BED files held out of training; `by` names what decides for a
 /// row.
 void add_hold_out_options(CLI::App& command, std::vector<std::string>& validation,
                           std::vector<std::string>& test, const std::string& by);

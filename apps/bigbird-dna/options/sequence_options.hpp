@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of labelled sequences: build-sequences, and train, which does the whole chain.
+// Options of labeled sequences: build-sequences, and train, which runs the entire chain.
 #pragma once
 
 #include "bigbird/examples/build/sequences.hpp"

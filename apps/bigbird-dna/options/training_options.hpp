@@ -24,7 +24,7 @@ void add_run_options(CLI::App& command, std::filesystem::path& output, training:
 CLI::Option* add_max_hours_option(CLI::App& command, double& hours);
 
 /// --steps, --batch-size, --learning-rate, --warmup-steps, --schedule, --weight-decay, --clip-norm, --betas.
-/// `steps_text` and `warmup_text` say what the defaults mean.
+/// `steps_text` and `warmup_text` explain the defaults.
 void add_optimization_options(CLI::App& command, std::int64_t& batch_size, training::LearningRateSpec& rate,
                               training::OptimizerSpec& optimizer, const std::string& steps_text,
                               const std::string& warmup_text);

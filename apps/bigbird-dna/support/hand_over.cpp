@@ -26,7 +26,7 @@ void require_current_folder() {
         throw ConfigError("the current folder: " + error.message() + "; change to one that exists");
 }
 
-/// With 64 KiB of stack the network's libraries end by SIGSEGV. Threads get as much as the limit says.
+/// With 64 KiB of stack the network's libraries end by SIGSEGV. Threads get the limit's size.
 void require_stack() {
     constexpr rlim_t usual = rlim_t{8} << 20, least = rlim_t{1} << 20;
     rlimit limit{};
@@ -48,8 +48,8 @@ void require_address_space() {
                     least >> 20, limit.rlim_cur >> 20));
 }
 
-/// How often OpenMP's threads look for work before they sleep, unless the user says. libgomp's own 300,000
-/// costs processor time that other jobs on the same cores have to share (docs/development/measurements.md).
+/// How often OpenMP's threads look for work before they sleep, unless the user sets it. libgomp's own 300,000
+/// takes processor time from other jobs on the same cores (docs/development/measurements.md).
 void set_waiting() {
     constexpr const char* looks = "2000";
     if (std::getenv("OMP_WAIT_POLICY") == nullptr) ::setenv("GOMP_SPINCOUNT", looks, 0);

@@ -5,11 +5,11 @@
 
 namespace bigbird::cli {
 
-/// Where bigbird-dna-tensors belongs: beside this program.
+/// The path of bigbird-dna-tensors: beside this program.
 std::filesystem::path tensor_program();
 
-/// Replaces this process by bigbird-dna-tensors (beside this program) with the same arguments. Returns only
-/// by ConfigError, where that program is not there.
+/// Replaces this process by bigbird-dna-tensors (beside this program) with the same arguments. Throws
+/// ConfigError where that program is missing.
 [[noreturn]] void exec_tensor_program(char** argv);
 
 /// The runner, in bigbird-dna, of a command that needs LibTorch.

@@ -10,7 +10,7 @@
 
 namespace bigbird::cli {
 
-/// What the help shows as an option's default; empty where there is none to show.
+/// The default that the help shows for an option; empty where there is none.
 std::string shown_default(const CLI::Option& option);
 
 /// The kind of value of an option, with " ..." behind it where several may follow; empty for a flag.
@@ -32,7 +32,7 @@ public:
 
 private:
     bool is_common(const CLI::Option& option) const;
-    /// The help with the common options alone.
+    /// Returns the help with only the common options.
     std::string make_brief_help(const CLI::App& app, const std::string& name) const;
     std::string make_common_groups(const CLI::App& app) const;
 

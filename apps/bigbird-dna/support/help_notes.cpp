@@ -29,7 +29,7 @@ void show_first(CLI::App& command, std::vector<std::string> options) {
 }
 
 std::vector<std::string> shell_lines(const std::string& line, std::size_t width) {
-    constexpr std::size_t backslash = 2;  // with its blank
+    constexpr std::size_t backslash = 2;  // backslash and blank
     std::vector<std::string> lines(1);
     for (std::size_t begin = 0; begin < line.size();) {
         const std::size_t end = std::min(line.find(" --", begin + 1), line.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command's help tells beside its options; each command says it where it is set up.
+// Notes that a command's help shows besides its options; each command adds its own.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,7 @@
 
 namespace bigbird::cli {
 
-/// A command line that can be typed as it stands in the folder that scripts/demo fills, and what it does.
+/// A command line that works unchanged in the folder that scripts/demo fills, and what it does.
 struct Example {
     const char* what;
     const char* line;  ///< begins with "bigbird-dna"; quoted as for a shell
@@ -28,10 +28,10 @@ struct HelpNotes {
 /// The command's --help ends with these; so do its page of the manual and its part of the reference.
 void add_examples(CLI::App& command, const Examples& examples);
 
-/// --help of the command shows these options alone; --help-all, which this adds, shows all.
+/// --help of the command shows only these options; --help-all, which this adds, shows all.
 void show_first(CLI::App& command, std::vector<std::string> options);
 
-/// What the two functions above were given; empty where they were not called.
+/// The arguments of the two functions above; empty where they were not called.
 HelpNotes help_notes(const CLI::App& command);
 
 /// `line` in lines of at most `width` where it can be, broken before options, with the shell's backslash at

@@ -15,12 +15,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Of options that name what is read. "auto|never|PATH" is a run that goes on in its own --output.
+/// Value types of options that name inputs. "auto|never|PATH" is a run that goes on in its own --output.
 constexpr std::array input_types{"BED",  "DIR",   "FASTA",      "FILE",        "FILE|-",
                                  "JSON", "MODEL", "NAME|FILE",  "PRESET|FILE", "SHEET|BED",
                                  "TSV",  "VCF",   "[NAME=]FILE"};
 
-/// Of options that name what is written.
+/// Options that name outputs.
 constexpr std::array outputs{"--output",       "--manifest",     "--report",
                              "--token-scores", "--hugging-face", "--model-card"};
 
@@ -36,7 +36,7 @@ fs::path path_in(const std::string& word) {
     return sign == std::string::npos || fs::exists(word, error) ? word : word.substr(sign + 1);
 }
 
-/// Of a FASTA file its indices, of a part of --shard its description and its tables.
+/// Also protects the indices of a FASTA file, and the description and tables of a part of --shard.
 void protect_with_companions(const fs::path& path, const std::string& named_by) {
     protect_input(path, named_by);
     for (const char* ending : {".fai", ".gzi", ".part.json"})

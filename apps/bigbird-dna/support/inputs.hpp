@@ -9,9 +9,9 @@ namespace bigbird::cli {
 /// shell.
 void require_values(const CLI::App& command);
 
-/// Protects what the parsed command's options name to be read (protect_input), so that no other output of it
-/// takes its place. Throws ConfigError where --output of the parsed command is a file or folder that another
-/// of its options names, too: with --force it would be gone before, or after, it is read.
+/// Protects the inputs that the parsed command's options name (protect_input), so that no output replaces
+/// them. Throws ConfigError where --output is a file or folder that another option also names: with --force
+/// it would be lost before or after it is read.
 void require_outputs_apart(const CLI::App& command);
 
 }  // namespace bigbird::cli

@@ -29,7 +29,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds look_every{20};
-constexpr std::chrono::seconds grace{10};  // for the others to say why they fail, too
+constexpr std::chrono::seconds grace{10};  // for the others to report why they fail, too
 constexpr int signal_base = 128;
 
 std::vector<std::string> own_arguments() {
@@ -147,7 +147,7 @@ private:
             }
             first_failure_ = first_failure_ == 0 ? child.code : first_failure_;
             broken_ = broken_ || (child.code != 0 && !is_clean_stop(child.code));
-            // Those that only lost the others say so with the device's code.
+            // Processes that only lost the others exit with the device's code.
             if (own_failure_ == 0 && child.code != static_cast<int>(ExitCode::device)) {
                 own_failure_ = child.code;
             }
@@ -157,10 +157,10 @@ private:
     TemporaryFolder meeting_{"meeting"};  // for the file through which the processes meet
     std::vector<Child> children_;
     int first_failure_ = 0, own_failure_ = 0;
-    bool broken_ = false;  // so that the others cannot come to their end
+    bool broken_ = false;  // so that the others cannot finish
 };
 
-/// Each takes 0.4 GB before it looks at its options.
+/// Each takes 0.4 GB before it reads its options.
 constexpr int most_a_processor = 8;
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace bigbird::cli {
 /// Starts this program's command line `count` times, as the ranks of one job on this machine, and waits for
 /// them. A signal is passed on to all; when one fails the others are ended. Returns 0, or the exit code of
 /// the one that failed first for a reason of its own. None outlives this process. Throws ConfigError for more
-/// than eight a processor.
+/// than eight per processor.
 int launch_processes(int count);
 
 }  // namespace bigbird::cli

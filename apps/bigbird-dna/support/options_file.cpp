@@ -21,7 +21,7 @@ std::string name_of(const std::string& argument) {
     return argument.substr(0, argument.find('='));
 }
 
-/// Lets one document pass. Of a stray comma, as of a byte of zero, yaml-cpp makes documents without end.
+/// Lets one document pass. yaml-cpp turns a stray comma or a zero byte into endless documents.
 class OneDocument : public YAML::EventHandler {
 public:
     explicit OneDocument(const std::filesystem::path& file) : file_(file) {}
@@ -69,7 +69,7 @@ YAML::Node read(const std::filesystem::path& file) {
     }
 }
 
-/// What one entry of the file is on a command line.
+/// The command-line words of one entry of the file.
 std::vector<std::string> words_of(const std::string& name, const YAML::Node& value,
                                   const std::filesystem::path& file) {
     std::vector<std::string> words;

@@ -48,7 +48,7 @@ constexpr const char* about =
     "BigBird for DNA: from a FASTA to promoter and chromatin scores on BED regions.\n"
     "Zaheer et al., Big Bird: Transformers for Longer Sequences, NeurIPS 2020.";
 
-/// What bigbird-dna says where no command is given.
+/// The text of bigbird-dna without a command.
 constexpr const char* short_road = R"(bigbird-dna: BigBird for DNA, from a FASTA to scores on BED regions
 
 Score the rows of a BED, with a model that is there:
@@ -67,7 +67,7 @@ int exit_code(ExitCode code) {
     return static_cast<int>(code);
 }
 
-/// "Exit codes: 0 whole output, ...", in lines that fit.
+/// "Exit codes: 0 ...", in lines that fit.
 std::string exit_codes_line() {
     constexpr std::size_t width = 110;
     std::string text = "Exit codes:";
@@ -88,7 +88,7 @@ std::string footer() {
            exit_codes_line();
 }
 
-/// What validators say of themselves stays out of the help; the options' own words tell more.
+/// Removes validators' descriptions from the help; the options' own texts say more.
 void clear_validator_texts(CLI::Option& option) {
     try {
         for (int i = 0;; ++i) {
@@ -174,7 +174,7 @@ std::optional<std::string> system_failure(const std::exception& error) {
                              : std::optional(fmt::format("the system gave out: {}", error.what()));
 }
 
-/// Of "--option: Value TEXT", where TEXT is not in a range without an upper end.
+/// Rewrites "--option: Value TEXT ...", where TEXT is not in a range without an upper end.
 std::string what_is_wrong_with(const std::string& named) {
     constexpr std::string_view before = "Value ";
     const std::size_t at = named.find(before);
@@ -205,7 +205,7 @@ void allow_many_files() {
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// What is still to be written of it. Its reader may have had enough, such as head.
+/// Flushes its buffer. The reader, such as head, may have closed it.
 int close_standard_output() {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code(ExitCode::success);
     pollfd stream{STDOUT_FILENO, POLLOUT, 0};
@@ -380,8 +380,8 @@ void open_standard_streams() {
     }
 }
 
-/// Libraries call exit() where memory is short (HDF5) or a file cannot be read any more (htslib), and nothing
-/// of ours does before its end.
+/// Libraries call exit() where memory is short (HDF5) or a file cannot be read any more (htslib); our code
+/// does not before its end.
 std::atomic<pid_t> running{0};
 
 void end_by_library() {

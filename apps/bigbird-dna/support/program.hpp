@@ -23,8 +23,8 @@ class Program {
 public:
     Program();
 
-    /// Adds a command; the caller then adds options that write into *options. --quiet and --verbose come by
-    /// themselves.
+    /// Adds a command; the caller then adds options that write into *options. --quiet and --verbose are added
+    /// automatically.
     template <typename Options>
     CLI::App& add(const std::string& name, const std::string& group, const std::string& description,
                   std::shared_ptr<Options> options, Runner<Options> run) {
@@ -51,17 +51,17 @@ private:
     /// Adds what all commands have and sees that everything is described.
     void finish_commands();
     void finish_options(CLI::App& command);
-    /// Parses; where the command is a verb, once more as the door that it asks for.
+    /// Parses the words; for a verb parses again as its door.
     void parse(std::vector<std::string> words);
 
     CLI::App app_;
     std::vector<Verb> verbs_;
     bool quiet_ = false, verbose_ = false, handed_over_ = false;
-    std::string options_file_;  // read before parsing; for the help alone
+    std::string options_file_;  // read before parsing; only for the help
     std::function<int()> chosen_;
 };
 
-/// What main() does: signals, the commands that `add` adds, one of them. Returns the exit code, whatever
+/// The body of main(): handles signals, adds commands by `add` and runs one. Returns the exit code, whatever
 /// fails.
 int run_program(int argc, char** argv, const std::function<void(Program&)>& add);
 

@@ -10,7 +10,7 @@
 namespace bigbird::cli {
 
 struct RetiredOption {
-    std::string_view command;  ///< "evaluate-*" for those that begin so
+    std::string_view command;  ///< a trailing * matches any ending: "evaluate-*"
     std::string_view option;   ///< without its dashes
     std::string_view instead;
 };
@@ -20,7 +20,7 @@ std::span<const RetiredOption> retired_options();
 /// Takes the command's retired options out of the help, the manual and the completions.
 void hide_retired_options(CLI::App& command);
 
-/// Warns of each that the parsed command was given, and says what replaces it.
+/// Warns of each retired option that the parsed command was given, and names its replacement.
 void warn_of_retired_options(const CLI::App& command);
 
 }  // namespace bigbird::cli

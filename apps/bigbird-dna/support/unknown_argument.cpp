@@ -31,7 +31,7 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
     return row.back();
 }
 
-/// "; did you mean X?", X the one that is spelt most like `word`, if any is near.
+/// "; did you mean X?", X the one that is spelled most like `word`, if any is near.
 std::string nearest(const std::vector<std::string>& known, const std::string& word) {
     std::string found;
     std::size_t least = most_typing_errors + 1;
@@ -45,7 +45,7 @@ std::string nearest(const std::vector<std::string>& known, const std::string& wo
     return found.empty() ? found : "; did you mean " + found + "?";
 }
 
-/// What other tools call an option or a command, and ours.
+/// Other tools' names of options and commands, and ours.
 constexpr std::pair<std::string_view, std::string_view> synonyms[] = {
     {"--genome", "--reference"}, {"--fasta", "--reference"}, {"--ref", "--reference"},
     {"--bed", "--regions"},      {"--input", "--regions"},   {"--intervals", "--regions"},

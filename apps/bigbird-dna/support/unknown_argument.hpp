@@ -8,12 +8,12 @@
 
 namespace bigbird::cli {
 
-/// What is to be said of the first argument that no option of `command` takes, with the option that was
-/// perhaps meant; nothing where all are known. Call it after `command` was parsed, whether that failed or
-/// not: CLI11 itself looks for missing options and bad values before.
+/// Returns an error message for the first unknown argument of `command`, with a suggestion; nullopt if all
+/// are known. Call it after parsing `command`, even if that failed: CLI11 reports missing options and bad
+/// values first.
 std::optional<std::string> unknown_argument(const CLI::App& command);
 
-/// What is to be said where the first word after the program's name is none of its commands or options.
+/// Returns an error message for a first word that is no command or option of the program.
 std::string unknown_word(const CLI::App& program, const std::string& word);
 
 }  // namespace bigbird::cli

@@ -12,7 +12,7 @@ namespace bigbird::cli {
 
 namespace {
 
-/// What a task's door says of an option; none where it does not have it.
+/// A task's door's version of an option; none where it lacks the option.
 struct DoorOption {
     std::string task;
     const CLI::Option* option;

@@ -9,9 +9,9 @@
 
 namespace bigbird::cli {
 
-/// A command that is one of several others, its doors, which a task tells apart: predict is predict-chromatin
-/// where the model is one of chromatin. What is given to it is parsed and run as the door's, so that
-/// defaults, messages and results are the door's.
+/// A command that forwards to one of several others, its doors, by task: predict runs predict-chromatin where
+/// the model is one of chromatin. Its arguments are parsed and run by the door, so that defaults, messages
+/// and results are the door's.
 struct Verb {
     CLI::App* command;
     std::vector<std::string> tasks;  ///< its doors are called NAME-TASK; the first describes what all have
@@ -19,8 +19,8 @@ struct Verb {
     std::function<std::string(const CLI::App&)> task_of;
 };
 
-/// Gives the verb the options of its doors, each once; what some doors lack, or have another default for,
-/// says so.
+/// Gives the verb the options of its doors, each once. The help notes options that some doors lack or give
+/// another default.
 void take_options_of_doors(const Verb& verb, CLI::App& program);
 
 /// The name of the door that the parsed verb asks for. Throws ConfigError where an option is given that this
