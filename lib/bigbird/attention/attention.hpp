@@ -13,11 +13,11 @@ namespace bigbird::attention {
 
 /// reference: dense scores, readable, the oracle. blocked: only the blocks that the layout names; memory
 /// grows linearly with the length (full layouts go to LibTorch's fused attention). fused: own kernels for
-/// float and bfloat16 on CPUs with AVX2, AVX-512 or AMX, CUDA kernels for bfloat16 and float16 on GPUs;
-/// nothing but q, k, v, the result and a number a row is kept for the backward pass. fused_hopper: fused, on
-/// GPUs of compute capability 9.0 by the kernels for those. automatic: blocked on a GPU; on a CPU what takes
-/// least by measured rates for the shape, the type and the processor (backends.hpp), the same, and so the
-/// same bytes, on every run.
+/// float and bfloat16 on CPUs with AVX2, AVX-512 or AMX, CUDA kernels for bfloat16 and float16 on GPUs. Only
+/// q, k, v, the result and one number per row are kept for the backward pass. fused_hopper: fused, on GPUs of
+/// compute capability 9.0 by the kernels for those. automatic: blocked on a GPU; on a CPU the fastest by
+/// measured rates for the shape, the type and the processor (backends.hpp), so every run makes the same
+/// choice and the same bytes.
 enum class Backend : std::uint8_t { automatic, reference, blocked, fused, fused_hopper };
 
 /// "automatic", "reference", "blocked", "fused", "fused-hopper". Throws ConfigError listing the names.

@@ -14,7 +14,7 @@ namespace bigbird::attention {
 
 namespace {
 
-/// Nanoseconds a multiplication and a step, on processors with no more than `most`.
+/// Nanoseconds per multiplication and per step, on processors with no more than `most`.
 struct Rates {
     const char* candidate;
     bool bf16;

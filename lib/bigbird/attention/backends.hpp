@@ -18,11 +18,10 @@ at::Tensor reference_attention(const at::Tensor& q, const at::Tensor& k, const a
                                const at::Tensor& key_mask, const LayerLayout& layout,
                                const at::Tensor& probability_mask);
 
-/// `blocked` takes so many query blocks of a head at once, on a CPU, that what they gather and score is about
-/// so many elements.
+/// Target size of one CPU chunk of `blocked`, in gathered plus scored elements.
 inline constexpr double blocked_elements_at_once = 1 << 19;
 
-/// Sparse layouts alone.
+/// Only for sparse layouts.
 at::Tensor blocked_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                              const at::Tensor& key_mask, const LayerLayout& layout);
 
@@ -40,7 +39,7 @@ bool can_fuse(const at::Tensor& q);
 /// captures.
 at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet kernels);
-/// The same with gradients by another set of kernels, for tests of one kernel alone.
+/// The same with gradients by another set of kernels, for tests of a single kernel.
 at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& key_mask, const LayerLayout& layout, cuda::KernelSet forward,
                           cuda::KernelSet backward);
@@ -48,22 +47,21 @@ at::Tensor cuda_attention(const at::Tensor& q, const at::Tensor& k, const at::Te
 /// DeviceError with `what` where the result is not 0.
 void run_kernels(const at::Device& device, const std::string& what, const std::function<int(void*)>& launch);
 
-/// Full layouts alone: LibTorch's scaled_dot_product_attention.
+/// Only for full layouts: LibTorch's scaled_dot_product_attention.
 at::Tensor full_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                           const at::Tensor& key_mask, const at::Tensor& probability_mask);
 
 /// (batch, length): 0 where real, padding_bias where padded.
 at::Tensor key_padding_bias(const at::Tensor& key_mask, at::ScalarType type);
 
-/// A result like `like` that lies in memory as (batch, length, heads, head_dim), which the projection behind
-/// it reads without a copy.
+/// Returns an empty result like `like` with the memory order (batch, length, heads, head_dim), which the
+/// projection after it reads without a copy.
 at::Tensor empty_result(const at::Tensor& like);
 
-// What attention costs on a CPU, by measurement: times of every candidate were taken on many shapes
-// (tests/bench/attention_bench) and brought to two rates a candidate and type
-// (scripts/checks/fit_attention_costs.py), which stand in backend_cost.cpp. A choice by these rates is a
-// function of shape, type and processor alone, so that the same inputs give the same bytes on every run;
-// timing each run anew would not.
+// Measured costs of attention on a CPU. Every candidate was timed on many shapes
+// (tests/bench/attention_bench); scripts/checks/fit_attention_costs.py fits two rates per candidate and type,
+// kept in backend_cost.cpp. The choice depends only on shape, type and processor, so the same inputs give the
+// same bytes on every run. Timing each run would not guarantee that.
 
 class FusedKernel;
 
@@ -75,18 +73,18 @@ struct Candidate {
     std::string name(bool full) const;
 };
 
-/// The work of one head of one sample on average, a fused kernel's padding to whole tiles included.
+/// Average work of one head of one sample, including a fused kernel's padding to full tiles.
 struct Work {
     double products = 0;  ///< multiplications for the scores
     double steps = 0;     ///< what has a cost of its own: pairs of blocks, or slices of query blocks
 };
 Work work_of(const Candidate& candidate, const LayerLayout& layout, std::int64_t head_dim);
 
-/// Nanoseconds for one head of one sample on one thread, by the rates: a forward pass alone, and one with its
-/// backward pass, together.
+/// Nanoseconds for one head of one sample on one thread, by the rates: a forward pass plus a forward pass
+/// with its backward pass.
 double cost_of(const Candidate& candidate, const LayerLayout& layout, std::int64_t head_dim, bool bf16);
 
-/// What this processor can run for a type; ATen's is always the last.
+/// The candidates that this processor can run for a type; ATen's is always the last.
 std::vector<Candidate> candidates(bool bf16);
 
 /// The candidate that costs least, for passes with and without gradients alike.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Appendix D of the paper: key blocks are gathered for each query block, so that everything is a batched
-// product of small dense matrices and no length x length matrix ever exists; global query rows are a few
-// dense rows. Only q, k and v are kept for the backward pass, which computes the probabilities again. On the
-// CPU a pass takes a head for each thread and a few query blocks at once, so that the gathered blocks stay in
-// the threads' caches; elsewhere it takes as many samples as a gigabyte holds. The calling thread alone makes
+// product of small dense matrices and no length x length matrix ever exists. Global query rows are a few
+// dense rows. Only q, k and v are kept for the backward pass, which recomputes the probabilities. On the CPU
+// a pass takes one head per thread and a few query blocks at once, so that the gathered blocks stay in the
+// threads' caches. Elsewhere it takes as many samples as a gigabyte holds. Only the calling thread makes
 // tensors, in whatever mode it is.
 #include "bigbird/attention/backends.hpp"
 #include "bigbird/attention/torch_threads.hpp"
@@ -238,7 +238,7 @@ struct Portion {
 Portion portion_of(const Batch& batch) {
     const std::int64_t samples = batch.q.size(0), heads = batch.q.size(1), head_dim = batch.q.size(3);
     const std::int64_t rows = batch.layout.sparse_rows.size(0), block = batch.layout.block_size;
-    // What a row of one group gathers and scores: keys, values, probabilities and their gradients.
+    // Elements that a row of one group gathers and scores: keys, values, probabilities and their gradients.
     const std::int64_t row_elements = batch.layout.columns.size(2) * block * (3 * head_dim + 2 * block);
     if (!batch.q.device().is_cpu()) {
         const std::int64_t fit = (std::int64_t{1} << 28) / (row_elements * rows * heads);

@@ -73,7 +73,7 @@ public:
           biases(to_device(schedule.biases, device)),
           device_(device) {}
 
-    /// The lists of the persistent grids for so many samples, made when first asked for.
+    /// The lists of the persistent grids for `samples` samples, made at first use.
     const PassTeams& teams(int samples) const {
         const std::scoped_lock lock(mutex_);
         const auto found = teams_.find(samples);
@@ -165,7 +165,7 @@ at::Tensor empty_workspace(const at::Tensor& q, std::size_t floats) {
     return at::empty({static_cast<std::int64_t>(floats)}, q.options().dtype(at::kFloat).requires_grad(false));
 }
 
-/// What is attended, and by which kernels.
+/// The layout and the kernels.
 struct Choice : torch::CustomClassHolder {
     Choice(LayerLayout of, cuda::KernelSet by, cuda::KernelSet gradients_by)
         : layout(std::move(of)), forward(by), backward(gradients_by) {}
@@ -255,7 +255,7 @@ public:
                       : of_queries          ? cuda::Gradients::of_queries
                                             : cuda::Gradients::of_keys;
         run(cuda::kernel_library().backward, a, q.device());
-        // What was not computed is not handed on.
+        // Returns only computed gradients.
         return {of_queries ? dq : at::Tensor(), of_keys ? dk : at::Tensor(), of_keys ? dv : at::Tensor(),
                 at::Tensor(), at::Tensor()};
     }

@@ -14,11 +14,11 @@ namespace bigbird::attention {
 
 namespace {
 
-// What the paper's code adds to features.
+// The paper's code adds these to features.
 constexpr double softmax_epsilon = 1e-6, relu_epsilon = 1e-3;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// Features without the epsilon, (batch, heads, length, m). Work in place of a product's result is safe: its
+/// Features without the epsilon, (batch, heads, length, m). Overwriting a product's result is safe: its
 /// gradient does not need it.
 struct Features {
     at::Tensor of_queries, of_keys;

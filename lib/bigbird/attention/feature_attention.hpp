@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention by random features, linear in the length; beside block attention (attention.hpp), which knows
-// nothing of it: here are neither blocks nor backends.
+// Attention by random features, linear in the length. It is independent of block attention (attention.hpp)
+// and has neither blocks nor backends.
 #pragma once
 
 #include "bigbird/attention/features/random_features.hpp"
@@ -17,11 +17,11 @@ namespace bigbird::attention {
 /// (phi(q) (phi(k)^T v)) / (phi(q) sum phi(k)) over the real keys, in q's type; (batch, heads, length,
 /// head_dim). With w the rows of `features`, (m, head_dim), and q and k times head_dim^(-1/4):
 /// softmax: phi(x) = (exp(w.x - |x|^2 / 2 - most) + 1e-6) / sqrt(m), `most` being the largest exponent of a
-/// query, or of all real keys of a sample's head; relu: phi(x) = max(w.x, 0) / sqrt(m) + 1e-3.
-/// Features and sums are float32 (float64 where q is), also under autocast. q, k, v: any strides; key_mask:
-/// (batch, length) bool, true = real. Padded keys count as absent; padded queries are computed like others; a
-/// sample without a real key gives 0. Differentiable in q, k and v; `most` counts as a constant. Memory grows
-/// with length * (m + head_dim).
+/// query, or of all real keys of a sample's head. relu: phi(x) = max(w.x, 0) / sqrt(m) + 1e-3. Features and
+/// sums are float32 (float64 where q is), also under autocast. q, k, v: any strides; key_mask: (batch,
+/// length) bool, true = real. Padded keys count as absent; padded queries are computed like others; a sample
+/// without a real key gives 0. Differentiable in q, k and v; `most` counts as a constant. Memory grows with
+/// length * (m + head_dim).
 at::Tensor feature_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                              const at::Tensor& key_mask, const at::Tensor& features, FeatureKernel kernel);
 

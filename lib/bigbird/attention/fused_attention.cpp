@@ -37,8 +37,8 @@ at::Tensor readable(const at::Tensor& x) {
     return x.stride(3) == 1 ? x.detach() : x.detach().contiguous();
 }
 
-/// Calls body(task, scratch) for every task, on all threads; a thread keeps its scratch memory. The calling
-/// thread alone makes tensors.
+/// Calls body(task, scratch) for every task, on all threads; a thread keeps its scratch memory. Only the
+/// calling thread makes tensors.
 template <typename Body>
 void for_tasks(std::int64_t tasks, std::size_t scratch_bytes, Body&& body) {
     constexpr std::size_t page = 4096;  // threads share no page

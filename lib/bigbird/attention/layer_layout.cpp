@@ -21,7 +21,7 @@ at::Tensor to_tensor(const std::vector<std::int64_t>& values, const at::Device& 
     return at::tensor(at::ArrayRef<std::int64_t>(values), at::kLong).to(device);
 }
 
-/// Where a row's columns stand in a layout's lists: [begin, end).
+/// The range of a row's columns in a layout's lists: [begin, end).
 std::pair<std::size_t, std::size_t> entries_of(const BlockLayout& layout, std::int64_t row) {
     return {index(layout.row_offsets[index(row)]), index(layout.row_offsets[index(row) + 1])};
 }

@@ -20,7 +20,7 @@ namespace bigbird::attention {
 struct LayerLayout {
     int blocks = 0, block_size = 0, heads = 0;
     bool full = false;  ///< every row dense: only `layouts` is set below
-    std::shared_ptr<const std::vector<BlockLayout>> layouts;  ///< one a head
+    std::shared_ptr<const std::vector<BlockLayout>> layouts;  ///< one per head
 
     at::Tensor dense_rows;   // (dense) int64 query blocks
     at::Tensor sparse_rows;  // (rows) int64 query blocks

@@ -24,7 +24,7 @@ at::Tensor index_of(const GlobalTokens& tokens, const at::Tensor& like) {
     return tokens.places.unsqueeze(1).unsqueeze(3).expand({-1, like.size(1), -1, like.size(3)});
 }
 
-/// x with `front` rows before it: those of the global tokens, then 0.
+/// x with `front` rows before it: the global tokens' rows, then 0.
 at::Tensor with_front(const at::Tensor& x, const GlobalTokens& tokens, std::int64_t front) {
     const at::Tensor rows = x.gather(2, index_of(tokens, x));  // (batch, heads, most, head_dim)
     return at::cat({at::constant_pad_nd(rows, {0, 0, 0, front - tokens.most()}), x}, 2);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Longformer's attention: windows of tokens, and global tokens anywhere, other ones in each sample, which
-// attend all tokens by projections of their own and are attended by all. It is made of block attention
-// (attention.hpp): the global tokens' keys and values are copied into whole blocks in front of the sequence
-// and masked where they stand, so that any layout and any backend serves.
+// Longformer's attention: windows of tokens, and global tokens anywhere, chosen per sample. Global tokens
+// attend all tokens by projections of their own, and all tokens attend them. It is built on block attention
+// (attention.hpp): the global tokens' keys and values are copied into full blocks in front of the sequence
+// and masked at their own positions. So any layout and any backend serves.
 #pragma once
 
 #include "bigbird/attention/attention.hpp"
@@ -38,7 +38,7 @@ class WindowLayouts {
 public:
     /// [layer][head], of PatternKind::longformer and one block size; their global_tokens do not count.
     explicit WindowLayouts(std::vector<std::vector<PatternSpec>> windows);
-    /// For `blocks` blocks behind those that `globals` tokens fill; layers of equal windows share one.
+    /// For `blocks` blocks behind the blocks that `globals` tokens fill; layers of equal windows share one.
     std::shared_ptr<const LayerLayout> get(int blocks, std::int64_t globals, int layer,
                                            const at::Device& device);
 

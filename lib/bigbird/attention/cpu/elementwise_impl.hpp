@@ -22,7 +22,7 @@ struct HalfMemory {
     static void store(Element* p, Vec::Float x) { Vec::store_bf16(p, x); }
 };
 
-/// Calls body(offset) for whole vectors, and `rest(offset, count)` for what is left.
+/// Calls body(offset) for full vectors, and rest(offset, count) for the remainder.
 template <typename Body, typename Rest>
 void for_vectors(std::int64_t count, Body&& body, Rest&& rest) {
     std::int64_t i = 0;
@@ -85,7 +85,7 @@ void gelu_tanh_backward(const void* from_dy, const void* from_x, void* to, std::
         });
 }
 
-/// A vector whose first `count` lanes are those of `x`, the others -infinity.
+/// A vector with the first `count` elements of `x`; the other lanes are -infinity.
 template <typename Memory>
 Vec::Float load_some(const typename Memory::Element* x, std::int64_t count) {
     float none[Vec::lanes];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU kernels of the backend `fused`: online softmax over the lists of blocks, forward and backward, one
-// set of kernels an instruction set. They know no LibTorch; fused_attention.cpp feeds them.
+// set of kernels per instruction set. They know no LibTorch; fused_attention.cpp feeds them.
 #pragma once
 
 #include "bigbird/attention/pattern/pattern.hpp"
@@ -22,7 +22,7 @@ struct FusedTensor {
 struct FusedProblem {
     bool bf16 = false;  ///< type of all tensors but lse: bfloat16 or float
     std::int64_t samples = 0, heads = 0, blocks = 0, block = 0, head_dim = 0;
-    const std::vector<BlockLayout>* layouts = nullptr;  ///< one a head
+    const std::vector<BlockLayout>* layouts = nullptr;  ///< one per head
     const bool* key_mask = nullptr;                     ///< (samples, length), true = real
     bool zero_padded_queries = true;                    ///< as in transformers' block-sparse attention
     FusedTensor q, k, v, out;
@@ -75,10 +75,10 @@ public:
 /// none (no AVX2).
 const std::vector<const FusedKernel*>& fused_kernels(bool bf16);
 
-// One maker an instruction set; each stands in a file of its own that is compiled for it, and may be called
-// only where the processor has it (fused_dispatch.cpp). nullptr where the compiler cannot target it.
+// One maker per instruction set, each in its own file compiled for it. Call one only where the processor has
+// the set (fused_dispatch.cpp). nullptr where the compiler cannot target it.
 
-// Element by element on the CPU, vectorised for the processor at hand; LibTorch's tanh GELU takes longer than
+// Element by element on the CPU, vectorized for the processor at hand; LibTorch's tanh GELU takes longer than
 // the matrix product before it (docs/development/measurements.md). No LibTorch here.
 
 /// The loss of a row of logits.

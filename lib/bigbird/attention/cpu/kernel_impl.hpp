@@ -166,7 +166,7 @@ private:
         Tiles::as_left_transposed(out, right, s.padded_block, s.padded_dim);
     }
 
-    /// What every row adds to the scaled scores of a key block.
+    /// The bias that every row adds to the scaled scores of a key block.
     static void key_bias(const FusedProblem& p, const Sizes& s, std::int64_t group, std::int64_t entry,
                          float* bias) {
         const BlockLayout& layout = p.layout(group);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the kernels keep in memory: operands and scratch in padded blocks, and their way from and to tensors.
-// Blocks and head_dim are padded to whole tiles with zeros.
+// Blocks and head_dim are zero-padded to full tiles.
 #pragma once
 
 #include "bigbird/attention/cpu/fused_kernel.hpp"
@@ -90,7 +90,7 @@ struct PackedOf {
     std::size_t bytes = 0;
 };
 
-/// What a thread needs for a query block.
+/// Scratch of a thread for a query block.
 template <typename Tiles>
 struct ForwardScratchOf {
     using Element = typename Tiles::Element;
@@ -117,7 +117,7 @@ struct ForwardScratchOf {
     std::size_t bytes;
 };
 
-/// What a thread needs for gradients; sums of dk and dv of `blocks` blocks.
+/// Scratch of a thread for gradients; sums of dk and dv of `blocks` blocks.
 template <typename Tiles>
 struct BackwardScratchOf {
     using Element = typename Tiles::Element;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small matrix products C (m, n) += A (m, k) B (k, n), and the forms that their operands take in memory.
 // A *plain* operand is row-major; a *paired* one, which the bfloat16 instructions want for B, holds rows 2 i
-// and 2 i + 1 interleaved, a 32-bit word a pair. For float both are row-major. m and n are multiples of 16, k
-// and all padded sizes of `step`. C is float.
+// and 2 i + 1 interleaved, a 32-bit word per pair. For float both are row-major. m and n are multiples of 16,
+// k and all padded sizes of `step`. C is float.
 #pragma once
 
 #include "bigbird/attention/cpu/vector.hpp"
@@ -29,7 +29,7 @@ struct Matrix {
     Matrix from(std::int64_t row, std::int64_t column) const { return {at(row, column), stride}; }
 };
 
-/// Of a product C (m, n) = A (m, k) B (k, n).
+/// Sizes of a product C (m, n) = A (m, k) B (k, n).
 struct ProductSizes {
     std::int64_t m, n, k;
 };
@@ -123,7 +123,7 @@ struct FloatTiles {
         transpose_words(reinterpret_cast<std::uint32_t*>(b), rows,
                         reinterpret_cast<const std::uint32_t*>(plain), cols, rows, cols);
     }
-    /// A = right^T of what as_right made.
+    /// A = right^T, with `right` from as_right().
     static void as_left_transposed(Element* a, const Element* right, std::int64_t rows, std::int64_t cols) {
         as_right_transposed(a, right, rows, cols);
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the library of CUDA kernels (bigbird-cuda.so) offers. Plain C; the library knows no LibTorch. Every
-// call works on the current device and the caller's stream (a cudaStream_t), allocates nothing and waits for
-// nothing, so that it can be captured in a CUDA graph (the first call for Hopper has the driver map a page of
+// call works on the current device and the caller's stream (a cudaStream_t). It allocates nothing and waits
+// for nothing, so that a CUDA graph can capture it (the first call for Hopper has the driver map a page of
 // the process: WaitReports). All pointers are to device memory.
 #pragma once
 
 #include <cstdint>
 
-// What the CUDA attention kernels are given: plain data, no LibTorch. Host and device read the same structs.
+// Arguments of the CUDA attention kernels: plain data, no LibTorch. Host and device read the same structs.
 
 namespace bigbird::attention::cuda {
 
@@ -32,8 +32,8 @@ struct Entry {
 };
 inline constexpr int place_factor = 128;
 
-/// What one thread block computes: one or two tiles of a head against a list of entries. slot -1: the list is
-/// whole and the result is written; else it is a part of a longer list and goes to the workspace.
+/// The work of one thread block: one or two tiles of a head against a list of entries. slot -1: the list is
+/// complete and the result is written; else it is a part of a longer list and goes to the workspace.
 struct Unit {
     std::int32_t head = 0, tile[2] = {-1, -1}, first = 0, count = 0, slot[2] = {-1, -1}, reserved = 0;
 };
@@ -43,8 +43,8 @@ struct Sum {
     std::int32_t head = 0, tile = 0, first = 0, count = 0;
 };
 
-/// Units of all heads, head by head, long lists first. What stands behind `slots` is for KernelSet::hopper
-/// alone: TeamLists (schedule.hpp) of all samples' units.
+/// Units of all heads, head by head, long lists first. The fields after `slots` are only for
+/// KernelSet::hopper: TeamLists (schedule.hpp) of all samples' units.
 struct UnitList {
     const Unit* units = nullptr;
     const Entry* entries = nullptr;
@@ -64,10 +64,10 @@ struct TensorView {
 
 enum class Element : std::int32_t { bf16, fp16 };
 
-/// Which kernels: any of compute capability 8.0 and up (mma.sync), or those of 9.0 alone (wgmma).
+/// general: compute capability 8.0 and up (mma.sync); hopper: only 9.0 (wgmma).
 enum class KernelSet : std::int32_t { general, hopper };
 
-/// What the backward pass computes: all of dq, dk and dv, dq alone, or dk and dv alone.
+/// What the backward pass computes: dq, dk and dv; only dq; or only dk and dv.
 enum class Gradients : std::int32_t { all, of_queries, of_keys };
 
 struct Arguments {
@@ -88,8 +88,8 @@ struct Arguments {
     Gradients gradients = Gradients::all;
 };
 
-// What the CUDA kernels between the matrix products are given: plain data. Tensors of 16-bit numbers
-// and parameters are contiguous and aligned to 16 bytes; columns are a multiple of 8.
+// Arguments of the CUDA kernels between the matrix products: plain data. Tensors of 16-bit numbers and
+// parameters are contiguous and aligned to 16 bytes; columns are a multiple of 8.
 
 /// Dropout as model::dropout() does it on the CPU: element i of a sample is dropped where 32 bits of the
 /// value i / 2 of SplitMix64's stream keys[sample] are below `below`, else multiplied by `scale`.
@@ -116,14 +116,14 @@ struct NormArguments {
     std::int32_t rows = 0, columns = 0;
     float epsilon = 1e-12F;
     Dropout dropout;
-    Gather gather;                                   ///< where it has ids, in the place of x
+    Gather gather;                                   ///< if it has ids, replaces x
     const void *x = nullptr, *residual = nullptr;    ///< (rows, columns); no residual: null
     const float *weight = nullptr, *bias = nullptr;  ///< (columns)
     void* y = nullptr;                               ///< (rows, columns)
     // For the backward pass; all null without one.
     void* sum = nullptr;                        ///< (rows, columns): residual + dropout(x)
     float *mean = nullptr, *inverse = nullptr;  ///< (rows): of the sum, and 1 / its standard deviation
-    // Backward alone.
+    // Only for backward.
     const void* d_y = nullptr;
     void *d_x = nullptr, *d_sum = nullptr;  ///< d_sum is the residual's gradient, too
     float *d_weight = nullptr, *d_bias = nullptr;
@@ -138,7 +138,7 @@ struct GeluArguments {
     const void* x = nullptr;      ///< (rows, columns)
     const float* bias = nullptr;  ///< (columns)
     void* y = nullptr;
-    // Backward alone.
+    // Only for backward.
     const void* d_y = nullptr;
     void* d_x = nullptr;
     float *d_bias = nullptr, *parts = nullptr;  ///< parts: (part_count, columns), workspace
@@ -155,7 +155,7 @@ struct SoftmaxArguments {
     std::int32_t* correct = nullptr;  ///< (rows): 1 where the label's logit is the first greatest, else 0
     std::int32_t differentiate = 1;   ///< 0: logits stay as they are
 };
-/// Warps of a thread block that takes a row, and its bytes of shared memory: three numbers a warp.
+/// Warps of a thread block that takes a row, and its bytes of shared memory: three numbers per warp.
 inline constexpr int softmax_warps = 16, softmax_shared = softmax_warps * 3 * static_cast<int>(sizeof(float));
 
 /// Warps of a thread block that adds up parts, and its bytes of shared memory.
@@ -185,16 +185,16 @@ struct KernelTable {
     int (*persistent_blocks)(int device) = nullptr;
     /// Writes out and lse; needs q, k, v, key_mask, biases, queries, workspace (forward_workspace()).
     int (*forward)(const Arguments& arguments, void* stream) = nullptr;
-    /// Writes delta, and of dq, dk and dv what `gradients` says; needs all of them, workspace of
+    /// Writes delta and the tensors that `gradients` names. Needs dq, dk and dv and a workspace of
     /// backward_workspace().
     int (*backward)(const Arguments& arguments, void* stream) = nullptr;
-    /// What their arguments say. Columns: a multiple of 8, at most largest_norm for norms.
+    /// As described at their arguments. Columns: a multiple of 8, at most largest_norm for norms.
     int (*norm_forward)(const NormArguments& arguments, void* stream) = nullptr;
     int (*norm_backward)(const NormArguments& arguments, void* stream) = nullptr;
     int (*gelu_forward)(const GeluArguments& arguments, void* stream) = nullptr;
     int (*gelu_backward)(const GeluArguments& arguments, void* stream) = nullptr;
     int (*softmax_gradient)(const SoftmaxArguments& arguments, void* stream) = nullptr;
-    /// For tests: a kernel for compute capability 9.0 that waits for ever, and is ended after some seconds.
+    /// For tests: a kernel for compute capability 9.0 that waits forever, and is ended after some seconds.
     /// It leaves a CUDA error that the process cannot get rid of.
     int (*hang)(void* stream) = nullptr;
 };

@@ -30,7 +30,7 @@ void scale(Row row, double factor) {
         value *= factor;
 }
 
-/// Takes away what lies along `unit`.
+/// Subtracts the component along `unit`.
 void make_orthogonal(Row row, Row unit) {
     const double along = std::inner_product(row.begin(), row.end(), unit.begin(), 0.0);
     for (std::size_t i = 0; i < row.size(); ++i)

@@ -10,8 +10,9 @@
 
 namespace bigbird::attention {
 
-/// Whose products of features stand for attention's weights. softmax: features exp(w.x - |x|^2 / 2), all
-/// positive, whose products estimate exp(q.k) without bias. relu: features max(w.x, 0), a kernel of its own.
+/// The kernel whose products of features replace attention's weights. softmax: features exp(w.x - |x|^2 / 2),
+/// all positive, whose products estimate exp(q.k) without bias. relu: features max(w.x, 0), a kernel of its
+/// own.
 enum class FeatureKernel : std::uint8_t { softmax, relu };
 inline constexpr Choices<FeatureKernel, 2> feature_kernels{
     {{FeatureKernel::softmax, "softmax"}, {FeatureKernel::relu, "relu"}}};
@@ -19,7 +20,7 @@ inline constexpr Choices<FeatureKernel, 2> feature_kernels{
 struct FeatureSpec {
     std::int64_t features = 256;
     FeatureKernel kernel = FeatureKernel::softmax;
-    /// Rows at right angles to each other, head_dim at a time: a smaller error than that of independent rows.
+    /// Rows at right angles to each other, head_dim at a time: a smaller error than with independent rows.
     bool orthogonal = true;
     std::int64_t redraw_every = 0;  ///< steps of pretraining; 0: never
     std::uint64_t seed = 0;
@@ -33,7 +34,7 @@ struct FeatureSpec {
 };
 
 /// The rows w, (features, head_dim), row by row; all heads of a layer share them. Each is standard normal. A
-/// function of (seed, layer, redraw, features, head_dim, orthogonal) alone: Gaussian row r comes from
+/// function only of (seed, layer, redraw, features, head_dim, orthogonal): Gaussian row r comes from
 /// Rng(seed).split("random-features").split(layer).split(redraw).split(r). Orthogonal: each head_dim rows by
 /// Gram-Schmidt, then as long as a Gaussian row from the same stream's split("lengths").split(r).
 std::vector<double> draw_features(const FeatureSpec& spec, int layer, std::int64_t head_dim);

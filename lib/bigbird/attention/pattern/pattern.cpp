@@ -79,7 +79,7 @@ std::vector<std::int32_t> first_plan(const RandomPlanSpec& spec, NumpyRandom& ra
             std::vector<std::int32_t> candidates = first_plan_candidates(row, planned, last);
             random.permute(candidates);
             if (row > rows) {
-                continue;  // drawn all the same: the next head goes on from here
+                continue;  // drawn anyway: the next head continues from here
             }
             if (static_cast<int>(candidates.size()) < spec.random_blocks) {
                 throw ConfigError("num_random_blocks " + std::to_string(spec.random_blocks) +
@@ -316,7 +316,7 @@ int reach_of(const PatternSpec& spec, int blocks) {
 
 constexpr std::int32_t not_attended = -2;
 
-/// What a mask is: its place in `masks`, where it is added; -1 where all is attended, or not_attended.
+/// Returns a mask's index in `masks`, adding it if new; -1 where all is attended, or not_attended.
 std::int32_t place_of(ElementMask mask, std::vector<ElementMask>& masks) {
     const auto attended = std::ranges::count(mask, std::uint8_t{1});
     if (attended == 0) return not_attended;

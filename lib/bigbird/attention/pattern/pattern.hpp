@@ -32,16 +32,16 @@ std::vector<std::int32_t> random_plan(const RandomPlanSpec& spec, std::uint32_t 
 enum class GlobalPlacement : std::uint8_t { ends, first };
 
 /// Where random blocks come from.
-/// uniform: ours, fixed by (seed, layer, head), over the whole sequence. Version 1: for the query block `row`
-/// that is not global, the key blocks that it does not attend already (neither window nor global), ascending,
-/// are shuffled by Fisher-Yates from the front, the i-th swap with between(i, last) of
-/// Rng(random_seed).split("random-blocks").split(layer).split(head).split(row); the first random_blocks are
+/// uniform: ours, fixed by (seed, layer, head), over the entire sequence. Version 1: the candidates of a
+/// query block `row` that is not global are its key blocks outside window and globals, ascending. They are
+/// shuffled by Fisher-Yates from the front, the i-th swap with between(i, last) of
+/// Rng(random_seed).split("random-blocks").split(layer).split(head).split(row). The first random_blocks are
 /// taken. hf: transformers >= 4.29: in evaluation no random blocks, block 0 counted 1 + random_blocks times;
 /// in training as seeded. seeded: transformers <= 4.28, and google: the authors' code, in training and
 /// evaluation: the lists of random_plan().
 enum class RandomSource : std::uint8_t { uniform, hf, seeded, google };
 
-/// bigbird: blocks, as in the paper: ITC, its parts (no globals: random and window; no window: random alone)
+/// bigbird: blocks, as in the paper: ITC, its parts (no globals: random and window; no window: only random)
 /// and, with leading globals and no random blocks, ETC. longformer: tokens, by element masks: token i attends
 /// j where |i - j| <= window_tokens * dilation and dilation divides i - j; the first global_tokens attend all
 /// and are attended by all. (Longformer's attention_window is 2 * window_tokens.)
@@ -53,7 +53,7 @@ inline constexpr int uniform_version = 1;
 struct PatternSpec {
     int block_size = 64;    ///< tokens
     int global_blocks = 2;  ///< attend all and are attended by all
-    int window_blocks = 3;  ///< odd: the block itself and its neighbours, without wrapping round; 0: none
+    int window_blocks = 3;  ///< odd: the block itself and its neighbors, without wrapping round; 0: none
     int random_blocks = 3;
     GlobalPlacement globals = GlobalPlacement::ends;
     RandomSource random_source = RandomSource::uniform;
@@ -61,10 +61,9 @@ struct PatternSpec {
     bool full = false;  ///< "original_full"
 
     PatternKind kind = PatternKind::bigbird;
-    int window_tokens = 256, dilation = 1, global_tokens = 0;  ///< longformer alone
+    int window_tokens = 256, dilation = 1, global_tokens = 0;  ///< only longformer
 
-    /// seeded and google alone: max_position_embeddings and heads of the network, which their lists depend
-    /// on.
+    /// Only seeded and google: max_position_embeddings and heads of the network, on which their lists depend.
     int plan_tokens = 4096, plan_heads = 12;
 
     /// Sequences of at most this many blocks attend fully: 5 + 2 random.
@@ -81,10 +80,9 @@ struct PatternSpec {
     bool operator==(const PatternSpec&) const = default;
 };
 
-/// The patterns of the paper and of its neighbours by name: bigbird (ITC), bigbird-first (globals in front),
-/// bigbird-etc (blocks of 84, 256 global tokens in front, none random), full, window, random, random+window
-/// (the rows of Table 1), sliding, dilated, global+sliding (Longformer's). Throws ConfigError listing the
-/// names.
+/// Returns a pattern by name. The paper's: bigbird (ITC), bigbird-first (globals in front), bigbird-etc
+/// (blocks of 84, 256 global tokens in front, none random), and the rows of Table 1: full, window, random,
+/// random+window. Longformer's: sliding, dilated, global+sliding. Throws ConfigError listing the names.
 PatternSpec named_pattern(const std::string& name);
 
 /// Which key tokens of a block each query token of another attends: block x block, query by query, 1 = yes.
@@ -94,7 +92,7 @@ using ElementMask = std::vector<std::uint8_t>;
 /// m times in the softmax (adds ln m).
 struct BlockLayout {
     std::vector<std::int32_t> row_offsets{0}, columns, multiplicity;
-    std::vector<std::int32_t> mask;  ///< empty, or one a column: its place in `masks`, -1 for all tokens
+    std::vector<std::int32_t> mask;  ///< empty, or one per column: its index in `masks`, -1 for all tokens
     std::vector<ElementMask> masks;
     int rows() const { return static_cast<int>(row_offsets.size()) - 1; }
     bool operator==(const BlockLayout&) const = default;
@@ -109,18 +107,19 @@ BlockLayout make_layout(const PatternSpec& spec, int blocks, int layer, int head
 /// Whether token i attends token j by PatternKind::longformer.
 bool token_attends(const PatternSpec& spec, std::int64_t i, std::int64_t j);
 
-/// Blocks of which no token is attended are left out, those attended whole have no mask; equal masks are kept
-/// once.
+/// Blocks without an attended token are left out, fully attended blocks have no mask, and equal masks are
+/// kept once.
 BlockLayout token_layout(const PatternSpec& spec, int blocks);
 
 /// The window of `spec` (whose global_tokens do not count) over `blocks` blocks behind `front` blocks of
-/// global tokens that are copied there: every row attends those whole, rows of the front nothing else.
+/// global tokens that are copied there. Every row attends all of the front; rows of the front attend nothing
+/// else.
 BlockLayout windows_behind_front(const PatternSpec& spec, int front, int blocks);
 
 // What is added to scores, by every backend alike.
 
-/// Added to the score of a padded key, as in transformers: finite, so that a row of nothing but padding gives
-/// no NaN.
+/// Added to the score of a padded key, as in transformers: finite, so that a row of only padding gives no
+/// NaN.
 inline constexpr double padding_bias = -1e4;
 
 /// Stands for "not attended" in biases: exp() of it is 0 in every floating type after the row's maximum is

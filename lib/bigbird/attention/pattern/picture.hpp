@@ -7,11 +7,12 @@
 
 namespace bigbird::attention {
 
-/// A layout as text, a row of letters a query block: '#' attended because global (its row or its column), 'o'
-/// the window, '*' random, a digit a block that counts so many times (9: nine or more), '.' not attended.
+/// A layout as text, one row of letters per query block: '#' attended because global (its row or its column),
+/// 'o' the window, '*' random, '.' not attended. A digit is a block that counts that many times (9: nine or
+/// more).
 std::string picture(const PatternSpec& spec, const BlockLayout& layout);
 
-/// What a letter of picture() stands for, and its colour in drawings ("#rrggbb"); all digits are one kind.
+/// What a letter of picture() means, and its color in drawings ("#rrggbb"); all digits are one kind.
 struct CellKind {
     char letter;
     const char* name;
@@ -22,8 +23,8 @@ CellKind kind_of(char letter);
 /// A block: the letter of picture() that it has.
 char letter_of(const PatternSpec& spec, const BlockLayout& layout, int row, std::size_t entry);
 
-/// The same as an SVG drawing with a legend under `title`; a cell a block, coloured by kind, paler where an
-/// element mask leaves out tokens.
+/// The same as an SVG drawing with a legend under `title`; one cell per block, colored by kind, paler where
+/// an element mask leaves out tokens.
 std::string svg_picture(const PatternSpec& spec, const BlockLayout& layout, const std::string& title);
 
 /// svg_picture() as the bytes of a PNG file: cells of equal size, at least 2 pixels, a legend and `title`
@@ -31,7 +32,7 @@ std::string svg_picture(const PatternSpec& spec, const BlockLayout& layout, cons
 /// fails.
 std::string png_picture(const PatternSpec& spec, const BlockLayout& layout, const std::string& title);
 
-/// What a layout computes: block pairs, keys a query attends on average, and the share of full attention.
+/// What a layout computes: block pairs, average keys per query, and the share of full attention.
 struct LayoutCost {
     std::int64_t blocks = 0, pairs = 0;
     double keys_per_query = 0, share_of_full = 0;

@@ -39,7 +39,7 @@ bool supports(KernelSet kernels, int head_dim) {
 #endif
 }
 
-/// Whether the library has such kernels, and the lists that they go by are there.
+/// Whether the library has such kernels, and their lists are given.
 bool is_valid(const Arguments& a) {
     const bool has_teams = a.queries.team_first != nullptr && a.keys.team_first != nullptr;
     return supports(a.kernels, a.head_dim) && (a.kernels == KernelSet::general || has_teams);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the attention passes launch, in which order and on which grids: once for GPUs and for their emulation.
-// A `Launcher` has launch<Kernel>(blocks, shared_bytes, parameters); a Kernel has its Parameters, `threads` a
-// block, `resident` blocks a multiprocessor for which registers must do, and run(isa, parameters).
+// A `Launcher` has launch<Kernel>(blocks, shared_bytes, parameters); a Kernel has its Parameters, `threads`
+// per block, `resident` blocks per multiprocessor for which registers must do, and run(isa, parameters).
 #pragma once
 
 #include "bigbird/attention/cuda/device/forward.hpp"
@@ -19,7 +19,7 @@ template <int HeadDim, typename Scalar>
 struct DeltaKernel : KernelShape<Arguments> {
     template <DeviceIsa Isa>
     BIGBIRD_DEVICE static void run(const Isa& isa, const Arguments& a) {
-        constexpr int lanes = HeadDim / 8;  // to a row, 16 bytes each
+        constexpr int lanes = HeadDim / 8;  // lanes per row, 16 bytes each
         const int tile = isa.block() % a.tiling.tiles, group = isa.block() / a.tiling.tiles;
         const int sample = group / a.heads, head = group % a.heads;
         const int first = first_token_of(a.tiling, tile), count = count_tokens(a.tiling, tile);
@@ -87,7 +87,7 @@ void launch_gradient_units(Launcher& launcher, const Arguments& a) {
     }
 }
 
-/// What comes after the units and, backward, before them, whatever kernels those are.
+/// The launches after the units and, backward, before them, for any kernels.
 template <int HeadDim, typename Scalar, typename Launcher>
 void launch_forward_sums(Launcher& launcher, const Arguments& a) {
     launcher.template launch<CombineKernel<HeadDim, Scalar>>(

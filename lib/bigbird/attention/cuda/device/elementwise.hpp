@@ -8,7 +8,7 @@
 
 namespace bigbird::attention::cuda {
 
-/// Eight neighbours in a row, which a lane loads and stores at once.
+/// Eight neighbors in a row, which a lane loads and stores at once.
 struct Eight {
     float x[8];
 };
@@ -22,7 +22,7 @@ BIGBIRD_DEVICE std::uint64_t random_bits(std::uint64_t key, std::uint64_t counte
     return value ^ (value >> 31);
 }
 
-/// Drops of eight neighbours, from `column` of a row on.
+/// Drops of eight neighbors, from `column` of a row on.
 BIGBIRD_DEVICE void drop(const Dropout& dropout, int row, int columns, int column, Eight& values) {
     if (dropout.keys == nullptr) return;
     const auto key = static_cast<std::uint64_t>(dropout.keys[row / dropout.rows_per_sample]);
@@ -72,7 +72,7 @@ BIGBIRD_DEVICE void store8(const Isa& isa, void* to, std::int64_t index, const E
     isa.template store8<Scalar>(static_cast<std::uint16_t*>(to) + index, values.x);
 }
 
-/// Eight neighbours of a row of x, gathered or loaded.
+/// Eight neighbors of a row of x, gathered or loaded.
 template <typename Scalar, DeviceIsa Isa>
 BIGBIRD_DEVICE Eight row_part(const Isa& isa, const NormArguments& a, int row, int column) {
     const Gather& from = a.gather;
@@ -90,7 +90,7 @@ BIGBIRD_DEVICE Eight row_part(const Isa& isa, const NormArguments& a, int row, i
     return sum;
 }
 
-/// A warp a row. Any number of thread blocks.
+/// One warp per row. Any number of thread blocks.
 template <typename Scalar>
 struct NormForwardKernel : KernelShape<NormArguments> {
     template <DeviceIsa Isa>
@@ -108,7 +108,7 @@ struct NormForwardKernel : KernelShape<NormArguments> {
                                                          : Eight{{0, 0, 0, 0, 0, 0, 0, 0}};
                 BIGBIRD_UNROLL
                 for (int j = 0; j < 8; ++j) {
-                    // Rounded as it is stored, so that the backward pass sees what was normalised.
+                    // Rounded as it is stored, so that the backward pass sees what was normalized.
                     v.x[j] = isa.template widen<Scalar>(isa.template narrow<Scalar>(v.x[j] + rest.x[j]));
                     total += v.x[j];
                 }
@@ -241,7 +241,7 @@ BIGBIRD_DEVICE float softmax_weight(const Isa& isa, float x, float highest) {
     return isa.exp2((x - (highest == -INFINITY ? 0.0F : highest)) * log2_e);
 }
 
-/// The sum over a thread's share of a row: eight neighbours of every so many.
+/// The sum over a thread's share of a row: eight neighbors per stride of 8 * threads.
 template <typename Scalar, DeviceIsa Isa>
 BIGBIRD_DEVICE SoftmaxSum sum_of_thread(const Isa& isa, const SoftmaxArguments& a, std::int64_t begin,
                                         int label, float own) {
@@ -291,7 +291,7 @@ BIGBIRD_DEVICE SoftmaxSum sum_of_block(const Isa& isa, const SoftmaxSum& own) {
     return sum;
 }
 
-/// A thread block of softmax_warps warps and softmax_shared bytes a row, which is read twice and written
+/// One thread block of softmax_warps warps and softmax_shared bytes per row, which is read twice and written
 /// once.
 template <typename Scalar>
 struct SoftmaxKernel : KernelShape<SoftmaxArguments, softmax_warps * warp_lanes, 3> {

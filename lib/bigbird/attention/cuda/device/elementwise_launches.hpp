@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches of the kernels between the matrix products; attention_launches.hpp says what a Launcher is.
+// The launches of the kernels between the matrix products; attention_launches.hpp defines a Launcher.
 #pragma once
 
 #include "bigbird/attention/cuda/device/elementwise.hpp"

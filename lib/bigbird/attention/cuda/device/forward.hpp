@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention forward: a thread block takes a unit, two query tiles, through the union of their key tiles. Two
-// warps serve each query tile, 32 rows a warp; a warp leaves out tiles that its own does not attend.
+// warps serve each query tile, 32 rows per warp; a warp leaves out tiles that its own does not attend.
 #pragma once
 
 #include "bigbird/attention/cuda/device/tiles.hpp"
@@ -56,7 +56,7 @@ BIGBIRD_DEVICE void multiply_keys(const Isa& isa, const Fragment (&queries)[2][s
     }
 }
 
-/// Adds what is not the same for all elements; what is added is in log2, scores are not yet scaled.
+/// Adds the terms that differ between elements, in log2; scores are not yet scaled.
 template <int HeadDim, std::size_t Stacks, DeviceIsa Isa>
 BIGBIRD_DEVICE void add_element_biases(const Isa& isa, const Tiling& tiling, const TileBias& bias, int row,
                                        Accumulator (&scores)[Stacks][8]) {
@@ -143,7 +143,7 @@ BIGBIRD_DEVICE float kept_lse(float lse, bool is_real) {
     return is_real && lse != -INFINITY ? lse : INFINITY;
 }
 
-/// Normalises 16 rows and writes them, or their part.
+/// Normalizes 16 rows and writes them, or their part.
 template <int HeadDim, typename Scalar, DeviceIsa Isa>
 BIGBIRD_DEVICE void finish_stack(const Isa& isa, const Arguments& a, const Unit& unit, int sample, int side,
                                  const SharedTile<HeadDim>& through, int row,
@@ -234,7 +234,7 @@ struct ForwardKernel : KernelShape<Arguments, threads_per_block, 2> {
     }
 };
 
-/// The greatest of a row's log-sums, one a part; a lane of the row's looks at every lanes-th.
+/// The greatest of a row's log-sums, one per part; each of the row's lanes reads every lanes-th.
 template <int HeadDim, DeviceIsa Isa>
 BIGBIRD_DEVICE float highest_of_parts(const Isa& isa, const float* sums, int count) {
     constexpr int lanes = SumGrid<HeadDim>::lanes;

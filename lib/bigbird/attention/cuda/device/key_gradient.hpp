@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dk and dv: a thread block takes a key tile through the query tiles that attend it, 16 keys a warp. Scores
-// are computed with keys as rows, so that they are operands of the products that follow as they lie.
+// dk and dv: a thread block takes a key tile through the query tiles that attend it, 16 keys per warp. Scores
+// are computed with keys as rows, so that they are operands of the next products without a transposition.
 #pragma once
 
 #include "bigbird/attention/cuda/device/tiles.hpp"
@@ -133,7 +133,7 @@ BIGBIRD_DEVICE void store_key_gradients(const Isa& isa, const Arguments& a, cons
     }
 }
 
-/// dk and dv. Thread block of samples * keys.unit_count; 16 keys a warp.
+/// dk and dv. Thread block of samples * keys.unit_count; 16 keys per warp.
 template <int HeadDim, typename Scalar>
 struct KeyGradientKernel : KernelShape<Arguments, threads_per_block, (HeadDim > 64 ? 1 : 3)> {
     template <DeviceIsa Isa>

@@ -115,7 +115,7 @@ struct PtxIsa {
             return value;
         }
     }
-    /// The product of 8 neighbours with 8 others, both aligned to 16 bytes.
+    /// The product of 8 neighbors with 8 others, both aligned to 16 bytes.
     template <typename Scalar>
     __device__ __forceinline__ float dot8(const std::uint16_t* a, const std::uint16_t* b) const {
         const uint4 left = *reinterpret_cast<const uint4*>(a), right = *reinterpret_cast<const uint4*>(b);
@@ -131,7 +131,7 @@ struct PtxIsa {
         }
         return sum;
     }
-    /// Eight neighbours, aligned to 16 bytes, from and to global memory.
+    /// Eight neighbors, aligned to 16 bytes, from and to global memory.
     template <typename Scalar>
     __device__ __forceinline__ void load8(const std::uint16_t* from, float (&values)[8]) const {
         const uint4 raw = *reinterpret_cast<const uint4*>(from);

@@ -32,7 +32,7 @@ BIGBIRD_DEVICE void load_query_tiles(const Isa& isa, const Arguments& a,
     }
 }
 
-/// What a warp knows of its 32 queries: rows g and g + 8 of two stacks.
+/// A warp's values of its 32 queries: rows g and g + 8 of two stacks.
 struct RowSums {
     float lse[2][2], delta[2][2];
 };

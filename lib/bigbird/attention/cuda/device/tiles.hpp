@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles in shared memory and fragments in registers, for tensor cores of compute capability 8.0 and up
 // (mma.sync.m16n8k16). All device code is written against a `DeviceIsa`: ptx_isa.cuh on a GPU, an
-// emulated one in tests. A fragment's registers lie as the PTX manual says (mma.m16n8k16, ldmatrix): with g =
-// lane / 4 and t = lane % 4, an accumulator holds rows g and g + 8, columns 2t and 2t + 1.
+// emulated one in tests. Fragments have the register layout of the PTX manual (mma.m16n8k16, ldmatrix). With
+// g = lane / 4 and t = lane % 4, an accumulator holds rows g and g + 8, columns 2t and 2t + 1.
 #pragma once
 
 #include "bigbird/attention/cuda/kernels.hpp"
@@ -24,8 +24,8 @@ namespace bigbird::attention::cuda {
 
 inline constexpr int warp_lanes = 32, warps_per_block = 4, threads_per_block = warps_per_block * warp_lanes;
 
-/// What a Launcher asks of a kernel besides run(isa, parameters): threads of a block, and blocks of a
-/// multiprocessor for which registers must do.
+/// What a kernel declares to a Launcher besides run(isa, parameters): threads per block, and blocks per
+/// multiprocessor that registers must suffice for.
 template <typename P, int Threads = threads_per_block, int Resident = 1>
 struct KernelShape {
     using Parameters = P;
@@ -48,8 +48,8 @@ struct Accumulator {
     float x[4] = {0, 0, 0, 0};
 };
 
-/// What device code is written against: a thread's view of a GPU, or of its emulation. Tensor-core products
-/// take fragments as the head of this file says; copy16 copies to shared memory in the background until
+/// The interface of device code: a thread's view of a GPU, or of its emulation. Tensor-core products take
+/// fragments as described at the head of this file; copy16 copies to shared memory in the background until
 /// wait_copies.
 template <typename T>
 concept DeviceIsa = requires(const T& isa, Accumulator& sum, const Fragment& fragment, void* to,
@@ -163,7 +163,7 @@ BIGBIRD_DEVICE Fragment second_operand_transposed(const Isa& isa, const SharedTi
     return isa.load_matrices_transposed(tile.chunk(row + (lane & 15), 2 * step + (lane >> 4)));
 }
 
-/// Two neighbouring accumulators, 16 columns, as a first operand.
+/// Two neighboring accumulators, 16 columns, as a first operand.
 template <typename Scalar, DeviceIsa Isa>
 BIGBIRD_DEVICE Fragment as_operand(const Isa& isa, const Accumulator& left, const Accumulator& right) {
     return {{isa.template pack<Scalar>(left.x[0], left.x[1]), isa.template pack<Scalar>(left.x[2], left.x[3]),
@@ -171,7 +171,7 @@ BIGBIRD_DEVICE Fragment as_operand(const Isa& isa, const Accumulator& left, cons
              isa.template pack<Scalar>(right.x[2], right.x[3])}};
 }
 
-/// What a lane keeps of the key mask of a tile: bit i of `even` and `odd` are tokens 2i and 2i + 1.
+/// A lane's bits of a tile's key mask: bit i of `even` and `odd` are tokens 2i and 2i + 1.
 struct KeyBits {
     std::uint32_t even, odd;
     BIGBIRD_DEVICE bool is_real(int token) const {
@@ -195,7 +195,7 @@ BIGBIRD_DEVICE KeyBits bits_of(const Isa& isa, const KeyPair& pair) {
     return {isa.ballot(pair.even), isa.ballot(pair.odd)};
 }
 
-/// What a step adds to the scores of a pair of tiles, in log2.
+/// The bias that a step adds to the scores of a pair of tiles, in log2.
 struct TileBias {
     const float* table;  // the entry's place in the bias table
     float plain;         // its first bias, loaded before it is needed
@@ -203,7 +203,7 @@ struct TileBias {
     int count;           // real tokens of the key tile
     KeyBits keys;
 
-    /// What all pairs get; each gets of() besides where that is not all.
+    /// The bias of all pairs; of() is added to each where the bias is not plain.
     BIGBIRD_DEVICE float shared() const { return is_plain ? plain : 0.0F; }
     BIGBIRD_DEVICE float of(const Tiling& tiling, int query, int key) const {
         const int side = tiling.blocks_per_tile;
@@ -224,7 +224,7 @@ BIGBIRD_DEVICE TileBias bias_of(const Arguments& a, int place, int count, const 
     return {table, table[0], a.tiling.blocks_per_tile == 1 && keys.all(), count, keys};
 }
 
-/// What of a pair belongs to a side, 0 or 1, without an index into registers.
+/// The element of a pair for a side, 0 or 1, without an index into registers.
 BIGBIRD_DEVICE int of_side(const std::int32_t (&pair)[2], int side) {
     return side == 0 ? pair[0] : pair[1];
 }
@@ -268,13 +268,13 @@ BIGBIRD_DEVICE void scale_rows(Accumulator (&values)[stacked<HeadDim>], float fa
         values[i / 4].x[i % 4] *= factor;
 }
 
-/// How the sums over the parts of cut lists go over threads: eight columns a thread, `lanes` threads a row,
-/// `blocks` thread blocks a tile.
+/// How the sums over the parts of cut lists go over threads: eight columns per thread, `lanes` threads per
+/// row, `blocks` thread blocks per tile.
 template <int HeadDim>
 struct SumGrid {
     static constexpr int lanes = HeadDim / 8, rows = threads_per_block / lanes, blocks = tile_tokens / rows;
 
-    /// What a thread block's number is of a grid of items * blocks, and a thread's place in the tile.
+    /// A thread block's number in a grid of items * blocks, and a thread's position in the tile.
     template <DeviceIsa Isa>
     BIGBIRD_DEVICE explicit SumGrid(const Isa& isa)
         : item(isa.block() / blocks),
@@ -284,7 +284,7 @@ struct SumGrid {
 };
 
 /// Writes the accumulators of 16 rows, as 16-bit numbers, through this warp's rows of a shared tile, so that
-/// global memory is written in whole lines. Rows from `count` on are left out.
+/// global memory is written in full lines. Rows from `count` on are left out.
 template <int HeadDim, typename Scalar, DeviceIsa Isa>
 BIGBIRD_DEVICE void store_rows(const Isa& isa, const SharedTile<HeadDim>& through, int row,
                                const Accumulator (&values)[stacked<HeadDim>], const HeadRows& to, int first,
@@ -330,9 +330,9 @@ BIGBIRD_DEVICE void store_part(const Isa& isa, float* part, int row,
 // How a query unit's key tiles go through two stages of shared memory: the next one comes while one is worked
 // on.
 
-/// Calls begin() when the first keys, and whatever was copied before the call, are there, and step(bias,
-/// keys, values) for each key tile that the queries of `side` attend. `Shared` has keys(stage) and
-/// values(stage). All threads of the block call it.
+/// Calls begin() once the first keys, and earlier copies, have arrived, and step(bias, keys, values) for each
+/// key tile that the queries of `side` attend. `Shared` has keys(stage) and values(stage). All threads of the
+/// block call it.
 template <int HeadDim, DeviceIsa Isa, typename Shared, typename Begin, typename Step>
 BIGBIRD_DEVICE void walk_keys(const Isa& isa, const Arguments& a, const Shared& shared, const Unit& unit,
                               int sample, int side, const Begin& begin, const Step& step) {
@@ -346,7 +346,7 @@ BIGBIRD_DEVICE void walk_keys(const Isa& isa, const Arguments& a, const Shared& 
         return load_key_pair(isa, a, sample, first, count);
     };
     KeyPair pair = load(entry, 0);
-    const auto finish = [&] {  // what all threads have copied is there for all
+    const auto finish = [&] {  // all threads see all copies
         isa.wait_copies();
         isa.sync_block();
     };

@@ -44,7 +44,7 @@ const KernelTable& kernel_library() {
 }
 
 std::string kernel_architectures() {
-    kernel_library();  // of this version
+    kernel_library();  // throws for another version
     void* symbol = ::dlsym(open_file(program_file("bigbird-cuda.so")), "bigbird_cuda_architectures");
     return symbol == nullptr ? "unknown" : reinterpret_cast<decltype(&bigbird_cuda_architectures)>(symbol)();
 }

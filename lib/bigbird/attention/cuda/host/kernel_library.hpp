@@ -7,9 +7,9 @@
 
 namespace bigbird::attention::cuda {
 
-/// The kernels of bigbird-cuda.so, which is looked for beside the program and in the folder bin beside the
-/// program's (for test programs), and opened on the first call. Throws DeviceError where it is missing or
-/// belongs to another version. Thread-safe.
+/// The kernels of bigbird-cuda.so, opened on the first call. It is searched beside the program and in the
+/// folder bin beside the program's (for test programs). Throws DeviceError where it is missing or belongs to
+/// another version. Thread-safe.
 const KernelTable& kernel_library();
 
 /// The architectures that it holds code for, such as "sm_80, compute_80 (PTX), sm_90a". Throws as

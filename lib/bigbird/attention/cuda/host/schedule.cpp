@@ -45,7 +45,7 @@ std::int32_t place_of(const Tiling& tiling, int tile) {
     return first_token(tiling, tile) * place_factor + tokens_of(tiling, tile);
 }
 
-/// The tiles that lie in a block or that a block lies in.
+/// The tiles in a block, or the tile that holds the block.
 std::pair<int, int> tiles_of_block(const Tiling& tiling, int block) {
     if (tiling.block >= tile_tokens)
         return {block * tiling.tiles_per_span, (block + 1) * tiling.tiles_per_span};
@@ -168,7 +168,7 @@ void add_pairs(WorkList& work, int head, const std::vector<LinkList>& lists, con
     }
 }
 
-/// Neighbours share a unit; so do the long rows, which mostly attend the same. A union of two short lists may
+/// Neighbors share a unit; so do the long rows, which mostly attend the same. A union of two short lists may
 /// be longer than either and is not cut for that.
 void add_query_units(WorkList& work, int head, const std::vector<LinkList>& lists, int longest) {
     const std::size_t first_unit = work.units.size();
@@ -245,7 +245,7 @@ std::size_t backward_workspace(const Schedule& schedule, int samples, int head_d
 
 namespace {
 
-/// What each unit of a sample costs, in products.
+/// The cost of each unit of a sample, in products.
 std::vector<std::int64_t> costs_of(const WorkList& work) {
     std::vector<std::int64_t> costs;
     for (const Unit& unit : work.units)
@@ -317,7 +317,7 @@ TeamLists share_units(const WorkList& work, int samples, int blocks, int of_bloc
     const std::vector<std::int64_t> costs = costs_of(work);
     Grid grid(static_cast<int>(std::min<std::int64_t>(blocks, (units + of_block - 1) / of_block)), of_block);
     std::vector<std::vector<std::int32_t>> teams(grid.teams());
-    // A sample's units cost what another's do, so equals of all samples stand together.
+    // All samples' units cost the same, so equals of all samples are adjacent.
     const std::vector<std::int32_t> order = longest_first(costs);
     for (auto begin = order.begin(); begin != order.end();) {
         const std::int64_t cost = costs[at(*begin)];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attention kernels for Hopper (wgmma and tensor maps), heads of size 64. What goes before and after them
-// is attention_kernels.cu's.
+// The attention kernels for Hopper (wgmma and tensor maps), heads of size 64. attention_kernels.cu launches
+// the steps before and after.
 #include "bigbird/attention/cuda/device/hopper/pipeline_isa.cuh"
 #include "bigbird/attention/cuda/device/hopper/wait_report.hpp"
 #include "bigbird/attention/cuda/device/hopper/warpgroup_launches.hpp"
@@ -45,9 +45,9 @@ inline cudaError_t encode_tensor_map(const TileMapShape& shape, Element element,
 }
 
 // Where Hopper's kernels write why they gave up (wait_report.hpp). A trap ends the CUDA context with all of
-// its memory, and what printf has buffered may be lost; a call of printf would also make ptxas run wgmma one
-// by one (C7509). So the words lie in memory of the process, which the driver maps for the GPU. They are
-// printed to standard error when the process ends, whoever met the CUDA error first.
+// its memory, and printf's buffer may be lost; a call of printf would also make ptxas serialize wgmma
+// (C7509). So the words are in the process' memory, which the driver maps for the GPU. They are printed to
+// standard error when the process ends, whoever met the CUDA error first.
 
 class WaitReports {
 public:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of Hopper's kernels: a persistent grid, whose blocks walk through units, and in each block a
-// producer warp, which has the copy engine fill buffers of shared memory, and groups of warps that consume
-// them. Full and empty barriers (PTX: mbarrier) stand between them, so that no group waits for another and
-// the producer runs ahead, into the next unit as well.
+// The frame of Hopper's kernels: a persistent grid whose blocks walk through units. In each block a producer
+// warp has the copy engine fill buffers of shared memory, and groups of warps consume them. Full and empty
+// barriers (PTX: mbarrier) separate them, so that no group waits for another and the producer runs ahead,
+// even into the next unit.
 #pragma once
 
 #include "bigbird/attention/cuda/device/hopper/warpgroup_tiles.hpp"
@@ -38,15 +38,15 @@ private:
     std::uint32_t count_ = 0;
 };
 
-/// What the producer tells the consumers of a unit; none comes after the one without a sample.
+/// The producer's message to the consumers about a unit; the one without a sample is the last.
 struct UnitHeader {
     Unit unit;
     std::int32_t sample;
 };
 
-/// What the producer tells the consumers of a step.
+/// The producer's message to the consumers about a step.
 struct StepHeader {
-    std::int32_t place[2];  // of each side's biases, -1 where it does not attend
+    std::int32_t place[2];  // each side's index of biases, -1 where it does not attend
     float plain[2];         // the first of them
     KeyBits keys;
     std::int32_t count;  // real tokens of the key tile
@@ -118,7 +118,7 @@ struct Ahead {
     float plain[2];
 };
 
-/// The producer warp. `Loads` says what is loaded: keys_of(unit, entry), the tokens of the key tile;
+/// The producer warp. `Loads` defines what is loaded: keys_of(unit, entry), the tokens of the key tile;
 /// unit_bytes(unit) and load_unit(unit, sample, buffer, barrier); step_bytes() and load_step(unit, sample,
 /// entry, buffer, barrier). The last two are called by one lane.
 template <typename Shape, DeviceIsa Isa, typename Loads>
@@ -149,7 +149,7 @@ public:
 
 private:
     /// The producer watches over its team: consumers' registers are too few for it. So it stays until all
-    /// that it brought has been let go, and a consumer that waits for ever is found here at the latest.
+    /// that it brought has been let go, and a consumer that waits forever is found here at the latest.
     BIGBIRD_DEVICE void drain() {
         for (int i = 0; i < Shape::step_buffers; ++i, step_turn_.advance())
             wait_empty(shared_.step_empty(step_turn_.buffer()), step_turn_.parity());
@@ -215,7 +215,7 @@ private:
     const Loads& loads_;
     Turn<Shape::unit_buffers> unit_turn_;
     Turn<Shape::step_buffers> step_turn_;
-    Ahead next_;   // of the step to come
+    Ahead next_;   // the next step's
     Entry after_;  // and the entry behind it
 };
 
@@ -287,13 +287,13 @@ BIGBIRD_DEVICE void run_pipeline(const Isa& isa, const WarpgroupArguments<Map>& 
     }
 }
 
-// What Hopper's forward and dq kernels have in common: units of two query tiles, a group of warps for each,
-// against key tiles and value tiles.
+// Shared by Hopper's forward and dq kernels: units of two query tiles, a group of warps for each, against key
+// tiles and value tiles.
 
 /// What the producer loads (pipeline.hpp). A tile shorter than 64 tokens is loaded with what follows it: rows
 /// of the next tile, or zeros behind the tensor's end. They do not count as long as the tensors hold finite
-/// numbers: such keys' scores are -infinity and their weights 0, and such queries have the log-sum +infinity,
-/// so weights of 0, in the passes backward and are not written by any.
+/// numbers: such keys have scores of -infinity and weights of 0. In the backward passes such queries have a
+/// log-sum of +infinity, so weights of 0; no pass writes them.
 template <DeviceIsa Isa, typename Map, typename Shape>
 struct QueryUnitLoads {
     const Isa& isa;

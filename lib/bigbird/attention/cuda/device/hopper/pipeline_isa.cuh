@@ -6,7 +6,7 @@
 #include "bigbird/attention/cuda/device/hopper/wait_report.hpp"
 #include "bigbird/attention/cuda/device/hopper/warpgroup_isa.cuh"
 
-#include <cuda.h>  // CUtensorMap alone; libcuda is not linked
+#include <cuda.h>  // only CUtensorMap; libcuda is not linked
 
 namespace bigbird::attention::cuda {
 
@@ -16,8 +16,8 @@ public:
     __device__ __forceinline__ explicit PipelineIsa(std::uint64_t* waits) : waits_(waits) {}
     __device__ __forceinline__ int thread() const { return thread_; }
     __device__ __forceinline__ int lane() const { return thread_ % warp_lanes; }
-    /// The same, of which the compiler knows nothing before: what is made of its numbers is not computed
-    /// ahead of loops and kept in registers.
+    /// Returns the same, opaque to the compiler: values derived from it are not computed ahead of loops and
+    /// kept in registers.
     __device__ __forceinline__ PipelineIsa late() const {
         PipelineIsa same = *this;
         asm volatile("" : "+r"(same.thread_));
@@ -39,8 +39,8 @@ public:
         asm volatile("mbarrier.arrive.release.cta.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
                      : "memory");
     }
-    /// The turn does not end before so many bytes have been copied. Before the copies, and before an arrival
-    /// that the turn needs.
+    /// The turn does not end before `bytes` bytes have been copied. Call it before the copies, and before an
+    /// arrival that the turn needs.
     __device__ __forceinline__ void expect_bytes(Barrier* barrier, int bytes) const {
         asm volatile(
             "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
@@ -54,8 +54,8 @@ public:
         }
         __syncwarp();
     }
-    /// The same, but a turn that does not end within some seconds ends the kernel with an error, and says
-    /// where (wait_report.hpp). `all`: the team's `count` barriers. Not where BIGBIRD_UNBOUNDED_WAITS is
+    /// The same, but a turn that does not end within some seconds ends the kernel with an error that names
+    /// the place (wait_report.hpp). `all`: the team's `count` barriers. Not where BIGBIRD_UNBOUNDED_WAITS is
     /// defined.
     __device__ __forceinline__ void wait_or_give_up(Barrier* barrier, std::uint32_t parity, Barrier* all,
                                                     int count) const {
@@ -69,8 +69,9 @@ public:
         __syncwarp();
 #endif
     }
-    /// Copies the box of a map at a token of a head: a tile, at a multiple of 1024 bytes. By one thread; a
-    /// thread block without a cluster is its own, so its addresses in shared memory serve as those of one.
+    /// Copies the box of a map at a token of a head: a tile, to a multiple of 1024 bytes. By one thread. A
+    /// thread block without a cluster is its own cluster, so its addresses in shared memory serve as a
+    /// cluster's.
     __device__ __forceinline__ void copy_tile(void* to, const CUtensorMap& map, int token, int head,
                                               int sample, Barrier* barrier) const {
         asm volatile(
@@ -97,8 +98,8 @@ public:
         asm volatile("bar.sync %0, %1;" ::"r"(1 + thread() / warpgroup_threads), "n"(warpgroup_threads)
                      : "memory");
     }
-    /// All of a group, once: lanes have so many registers from now on, a multiple of 8. Who takes waits for
-    /// those who give.
+    /// All of a group call it once: lanes have `Registers` registers from now on, a multiple of 8. Takers
+    /// wait for givers.
     template <int Registers>
     __device__ __forceinline__ void give_registers() const {
         asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Registers));

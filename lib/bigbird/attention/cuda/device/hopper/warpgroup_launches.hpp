@@ -11,7 +11,7 @@
 namespace bigbird::attention::cuda {
 
 // Attention forward by products of four warps (warpgroup_tiles.hpp): the units of forward.hpp, one group of
-// warps a query tile.
+// warps per query tile.
 
 /// A unit's tiles: the queries of both sides.
 struct WarpgroupForwardShape {
@@ -68,7 +68,7 @@ private:
     ForwardState<warpgroup_head_dim, 1> state_;
 };
 
-// dq by products of four warps (warpgroup_tiles.hpp): the units of query_gradient.hpp, one group of warps a
+// dq by products of four warps (warpgroup_tiles.hpp): the units of query_gradient.hpp, one group of warps per
 // query tile.
 
 /// A unit's tiles: the queries of both sides, then their d_out.
@@ -145,11 +145,11 @@ private:
     const Arguments& a_;
     const Shared& shared_;
     int side_;
-    float lse_[2], delta_[2];  // of the lane's two queries, rows g and g + 8
+    float lse_[2], delta_[2];  // the lane's two queries', rows g and g + 8
     Accumulator dq_[8];
 };
 
-// dk and dv by products of four warps (warpgroup_tiles.hpp): the units of key_gradient.hpp, a key tile a
+// dk and dv by products of four warps (warpgroup_tiles.hpp): the units of key_gradient.hpp, one key tile per
 // group, keys as rows.
 
 /// A unit's tiles: keys, values. A step's: queries, d_out; its sums: their lse and delta.
@@ -246,7 +246,7 @@ private:
 /// Hopper's kernels; `hang` is for tests.
 enum class PipelineKernel : int { forward, query_gradient, key_gradient, hang };
 
-/// Threads of a block: the groups of its teams, and that of the producers.
+/// Threads of a block: its teams' groups and the producer group.
 template <typename Shape>
 inline constexpr int pipeline_threads = (Shape::teams * Shape::groups + 1) * warpgroup_threads;
 
@@ -290,7 +290,7 @@ void launch_pipeline(Launcher& launcher, const UnitList& list, const typename Ke
     constexpr int bytes = Shape::teams * PipelineShared<Shape>::bytes,
                   groups = Kernel::threads / warpgroup_threads;
     static_assert(bytes <= 227 * 1024, "what a thread block of compute capability 9.0 can have");
-    constexpr int registers_at_start = 512 / groups / 8 * 8;  // of a lane: 65536 in all, by multiples of 8
+    constexpr int registers_at_start = 512 / groups / 8 * 8;  // per lane: 65536 in all, in multiples of 8
     static_assert((groups - 1) * Shape::registers + Shape::producer_registers <= groups * registers_at_start,
                   "registers are given before they are taken");
     launcher.template launch<Kernel>(list.team_count / Shape::teams, bytes, p);

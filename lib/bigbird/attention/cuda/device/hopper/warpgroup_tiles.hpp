@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of four warps together (wgmma, compute capability 9.0a), heads of size 64. A SharedTile<64> that
-// begins at a multiple of 1024 bytes lies as wgmma's swizzling by 128 bytes wants it. A warp's share of a sum
-// lies as that of mma.m16n8k16: 16 rows, 16 times the warp's number on, in 8 accumulators.
+// begins at a multiple of 1024 bytes has the layout of wgmma's 128-byte swizzling. A warp's share of a sum
+// has the layout of mma.m16n8k16: 16 rows from row 16 * warp on, in 8 accumulators.
 #pragma once
 
 #include "bigbird/attention/cuda/device/tiles.hpp"
@@ -11,15 +11,15 @@
 
 namespace bigbird::attention::cuda {
 
-// What a tensor map (PTX: the description from which the copy engine of compute capability 9.0 finds a tile)
-// says of a tensor. Made on the host; the driver packs it for a device, the emulation reads it as it is.
+// The contents of a tensor map (PTX: the description from which the copy engine of compute capability 9.0
+// finds a tile). Made on the host; the driver packs it for a device, the emulation reads it as it is.
 
 /// Heads of size 64: a row of a tile is 128 bytes, as wide as the swizzle.
 inline constexpr int warpgroup_head_dim = 64;
 
 /// Dimensions from the fastest on: head_dim, tokens, heads, samples. A copy takes a box of `box` elements;
 /// those behind a dimension's end become 0. In shared memory the 16-byte chunks of rows are swizzled by 128
-/// bytes, which is how a SharedTile<64> lies that begins at a multiple of 1024 bytes.
+/// bytes, the layout of a SharedTile<64> that begins at a multiple of 1024 bytes.
 struct TileMapShape {
     static constexpr int rank = 4;
     void* data = nullptr;                  ///< aligned to 16 bytes
@@ -37,8 +37,8 @@ inline TileMapShape tile_map_shape(const TensorView& view, const Arguments& a) {
             {warpgroup_head_dim, tile_tokens, 1, 1}};
 }
 
-/// What Hopper's kernels are given: maps besides the arguments that all kernels have. `Map` is the driver's
-/// packed form, or TileMapShape in the emulation.
+/// Parameters of Hopper's kernels: maps besides the arguments of all kernels. `Map` is the driver's packed
+/// form, or TileMapShape in the emulation.
 template <typename Map>
 struct WarpgroupArguments {
     Arguments a;
@@ -79,7 +79,7 @@ BIGBIRD_DEVICE void issue_rows_by_rows(const Isa& isa, Accumulator (&sum)[8], co
     }
 }
 
-/// Issues sum += a b, a in registers (16 columns a fragment), over the rows of a tile.
+/// Issues sum += a b, a in registers (16 columns per fragment), over the rows of a tile.
 template <typename Scalar, DeviceIsa Isa>
 BIGBIRD_DEVICE void issue_by_tile(const Isa& isa, Accumulator (&sum)[8], const Fragment (&a)[4],
                                   const WarpgroupTile& b) {
@@ -97,10 +97,10 @@ BIGBIRD_DEVICE void as_operands(const Isa& isa, const Accumulator (&values)[8], 
         operands[step] = as_operand<Scalar>(isa, values[2 * step], values[2 * step + 1]);
 }
 
-// The weights of a pair of tiles and the gradients of their scores, by products of four warps: what dq, and
-// dk and dv, begin a step with. Between the two products weights are kept as 16-bit numbers, which is what
-// lets two blocks of two groups (three of one, for dk and dv) share a multiprocessor's registers: while one
-// group computes exponentials, the others multiply.
+// The weights of a pair of tiles and the gradients of their scores, by products of four warps: the start of
+// each step of dq, and of dk and dv. Between the two products weights are kept as 16-bit numbers. Two blocks
+// of two groups (three of one, for dk and dv) can then share a multiprocessor's registers: while one group
+// computes exponentials, the others multiply.
 
 /// weights = 2^(a b^T / sqrt(64) * log2 e + bias), as Kept numbers in the places of first operands. With n
 /// and i an accumulator's number and place: element_bias(n, i) is added where not `is_plain`; shift(n, i) to
