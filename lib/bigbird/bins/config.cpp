@@ -40,7 +40,7 @@ void require_stages(const BinsConfig& config) {
     }
 }
 
-/// What of BigBird's configuration counts here.
+/// The parts of BigBird's configuration that count here.
 Json encoder_json(const model::BigBirdConfig& encoder) {
     Json json = model::config_to_json(encoder, "BigBirdModel");
     for (const char* key :
@@ -67,11 +67,11 @@ constexpr std::array<Shape, 5> shapes{{{"tiny", 2, 128, 4, 64, {4, 5, 10}},
 constexpr std::array<std::int64_t, 3> widths{21, 5, 5};  // CTCF's motif has 19 places, REST's 21
 constexpr std::int64_t most_motif_filters = 48;
 
-/// Pools whose product is `position`, from the first stage on as near as can be to those that are there, by
+/// Sets pools whose product is `position`, from the first stage on as near as possible to the old ones, by
 /// ratio.
 void set_pools(std::vector<Stage>& stages, std::int64_t position) {
     for (std::size_t i = 0; i < stages.size(); ++i) {
-        std::int64_t best = position;  // of the last stage
+        std::int64_t best = position;  // pool of the last stage
         for (std::int64_t pool = 1; i + 1 < stages.size() && pool <= position; ++pool) {
             const auto off = [&](std::int64_t some) {
                 return std::abs(std::log(static_cast<double>(some) / static_cast<double>(stages[i].pool)));

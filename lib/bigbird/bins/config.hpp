@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of a model of bins: convolutions over bases, learnt pooling to positions, BigBird's encoder over
+// The shape of a model of bins: convolutions over bases, learned pooling to positions, BigBird's encoder over
 // the positions, a head for each bin of a window.
 #pragma once
 
@@ -20,20 +20,20 @@ struct Stage {
     bool operator==(const Stage&) const = default;
 };
 
-/// What brings positions together: BigBird's attention or, as a baseline, convolutions of width 3 whose
-/// places lie 2^layer positions apart (Basenji's, Kelley and others 2018).
+/// What mixes positions: BigBird's attention or, as a baseline, convolutions of width 3 with dilation 2^layer
+/// (Basenji's, Kelley and others 2018).
 enum class Mixing : std::uint8_t { attention, convolution };
 
 struct BinsConfig {
     std::int64_t bin = 200;         ///< bases
-    std::int64_t window_bins = 64;  ///< that go through the network at once
+    std::int64_t window_bins = 64;  ///< bins that go through the network at once
     /// At each end of a window in prediction: context that gets no scores.
     std::int64_t margin_bins = 8;
     std::vector<Stage> stages{{128, 21, 4}, {128, 5, 5}, {128, 5, 10}};
-    /// Each filter of the first stage also reads the other strand, so a motif is learnt once and found on
+    /// Each filter of the first stage also reads the other strand, so a motif is learned once and found on
     /// either.
     bool both_strands = false;
-    /// The first so many filters of the first stage also reach the head: own_motifs.hpp.
+    /// Number of first-stage filters, from the first on, that also reach the head: own_motifs.hpp.
     std::int64_t motif_filters = 0;
     Mixing mixing = Mixing::attention;
     model::Norm norm = model::Norm::pre;
@@ -53,13 +53,13 @@ struct BinsConfig {
 };
 
 /// tiny (0.6 M parameters, 64 positions of 200 bp), small (4.7 M, 256 of 100 bp), base (91 M, 4,096 of 100
-/// bp), large (313 M, likewise); dilated: tiny with four layers of convolutions for attention (0.9 M). Throws
-/// ConfigError listing the names.
+/// bp), large (313 M, likewise). dilated: tiny with four layers of convolutions instead of attention (0.9 M).
+/// Throws ConfigError listing the names.
 BinsConfig preset(const std::string& name);
 
-/// The same network for bins of `bin` bases: where they are no whole number of its positions, these become as
-/// many bases as the largest divisor of `bin` that is no longer, its pools change as little as they can, and
-/// windows keep about their length in bases.
+/// Returns the network for bins of `bin` bases. Where a bin is no integer number of its positions, a position
+/// shrinks to the largest divisor of `bin`. Its pools then change as little as possible, and windows keep
+/// about their length in bases.
 BinsConfig fitted_to(BinsConfig config, std::int64_t bin);
 
 Json to_json(const BinsConfig& config);

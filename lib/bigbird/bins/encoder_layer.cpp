@@ -50,8 +50,8 @@ model::RotaryTable angles_at(const model::RotaryTable& table, const at::Tensor& 
     return {of(table.cosine), of(table.sine)};
 }
 
-/// What `compute` makes of a few rows at a time, whose results then depend on no other row (layers.hpp).
-/// x: (batch, rows, …), as all that it gives.
+/// Runs `compute` on a few rows at a time, so that a row's result depends on no other row (layers.hpp). x and
+/// all results: (batch, rows, …).
 template <typename Compute>
 at::Tensor by_few_rows(const at::Tensor& x, const Compute& compute) {
     constexpr std::int64_t few = 64;

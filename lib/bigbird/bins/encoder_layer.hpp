@@ -22,10 +22,10 @@ struct Pass {
     model::RotaryTable rotary;  ///< undefined without rotary positions
     model::DropoutKey key;
     attention::Backend backend = attention::Backend::automatic;
-    int blocks = 0;  ///< whole blocks of positions; 0: every position attends all, however many there are
+    int blocks = 0;  ///< full blocks of positions; 0: every position attends all, for any number
 };
 
-/// What attention reads of windows, (batch, positions, hidden), turned by rotary positions.
+/// Attention's inputs of windows, (batch, positions, hidden), turned by rotary positions.
 struct Projections {
     at::Tensor query, key, value;
 };
@@ -42,9 +42,9 @@ class EncoderLayerImpl : public torch::nn::Module {
 public:
     EncoderLayerImpl(const BinsConfig& config, int layer, std::shared_ptr<attention::LayoutCache> layouts);
     at::Tensor forward(const at::Tensor& x, const Pass& pass) const;
-    /// forward() in evaluation mode where little changes or is wanted. Of a window that is kept …
+    /// Queries, keys and values of an unchanged window in evaluation mode, for forward_changed().
     Projections project(const at::Tensor& window, const Pass& pass) const;
-    /// … and of x, which differs from it in `changed`; without attention it is forward().
+    /// forward() of x, which differs from that window in `changed`; without attention it is plain forward().
     at::Tensor forward_changed(const at::Tensor& x, const ChangedPositions& changed,
                                const Projections& window, const Pass& pass) const;
     /// The rows of forward(x) at `rows`, (batch, rows) int64: (batch, rows, hidden).
@@ -57,7 +57,7 @@ private:
     /// What follows attention and its output, or a convolution.
     at::Tensor add_up(const at::Tensor& x, const at::Tensor& mixed) const;
 
-    /// Attention, or the convolution that stands for it.
+    /// Attention, or the convolution that replaces it.
     at::Tensor mix(const at::Tensor& x, const Pass& pass) const;
     at::Tensor attend(const at::Tensor& x, const Pass& pass) const;
     at::Tensor context_of(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,

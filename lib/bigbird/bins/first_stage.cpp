@@ -67,7 +67,7 @@ at::Tensor words_of(const at::Tensor& bases, std::int64_t half, std::int64_t chu
     return words;
 }
 
-/// What the kernel works on, as tensors: tables_of(), words_of(), and (channels) padded to whole lanes.
+/// The kernel's operands as tensors: tables_of(), words_of(), and (channels) padded to full lanes.
 struct Operands {
     at::Tensor table, bias, sharpness, words;
     FirstShape shape;
@@ -131,7 +131,7 @@ Two forward_on_cpu(const Operands& given) {
     return {y, sites};
 }
 
-/// Gradients of table, bias and sharpness from those of forward_on_cpu()'s results.
+/// Gradients of table, bias and sharpness from the gradients of forward_on_cpu()'s results.
 std::array<at::Tensor, 3> backward_on_cpu(const Operands& given, const at::Tensor& dy,
                                           const at::Tensor& d_sites) {
     const std::int64_t lanes = first_kernel().lanes, groups = given.groups();

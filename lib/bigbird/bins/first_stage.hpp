@@ -8,8 +8,8 @@
 
 namespace bigbird::bins {
 
-/// A C G T 0 to 3, N (and all else) 4: (batch, length) uint8 -> (batch, length, 4) float32, N all 0. What has
-/// three dimensions is returned as it is.
+/// A C G T 0 to 3, N (and all else) 4: (batch, length) uint8 -> (batch, length, 4) float32, N all 0. A tensor
+/// with three dimensions is returned unchanged.
 at::Tensor base_channels(const at::Tensor& bases);
 
 struct FirstStage {
@@ -29,10 +29,10 @@ struct StemOutput {
 };
 
 /// Convolves the bases, (batch, length) uint8 codes or (batch, length, 4) floats, on one strand or both, and
-/// pools gelu of what the filters find (softmax_pool.hpp). Differentiable; where several bases of a bin find
-/// the most, a site's gradient is shared evenly between them. On a CPU in float32 by kernels of our own
+/// pools gelu of the filters' values (softmax_pool.hpp). Differentiable; where several bases of a bin share
+/// the maximum, a site's gradient is split evenly between them. On a CPU in float32 by kernels of our own
 /// (pool/first_kernel.hpp), which keep only the bases for the backward pass; the same bits for any number of
-/// windows and threads. Floats have gradients, too, and go the way of first_stage_reference().
+/// windows and threads. Floats have gradients, too, and are computed by first_stage_reference().
 StemOutput first_stage(const at::Tensor& bases, const FirstStage& stage);
 
 /// The same by LibTorch's operations: any device, readable, slow.

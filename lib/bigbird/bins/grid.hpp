@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the windows of a model of bins lie on a contig, and which bins an interval takes. Functions of
-// coordinates alone, so that a score never depends on what else is scored.
+// Positions of a bin model's windows on a contig, and the bins that an interval covers. Functions only of
+// coordinates, so that a score never depends on what else is scored.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -20,7 +20,7 @@ struct Grid {
     std::int64_t window_of(std::int64_t bin_number) const { return bin_number / core_bins(); }
     /// The first base that a window sees; may be negative.
     std::int64_t begin_of(std::int64_t window) const { return (window * core_bins() - margin_bins) * bin; }
-    /// Where a bin stands in its window, counted from the window's first bin.
+    /// Index of a bin in its window, from 0 at the window's first bin.
     std::int64_t place_of(std::int64_t bin_number) const { return bin_number % core_bins() + margin_bins; }
     /// Throws ConfigError naming what does not fit.
     void validate() const;
@@ -31,7 +31,7 @@ Json to_json(const Grid& grid);
 /// Throws InputError naming `where`.
 Grid grid_from_json(const Json& json, const std::filesystem::path& where);
 
-/// A bin and the part of an interval's bases that lie in it.
+/// A bin and the share of an interval's bases in it.
 struct BinShare {
     std::int64_t bin = 0;
     double weight = 0;

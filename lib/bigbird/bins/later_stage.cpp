@@ -16,7 +16,8 @@ namespace bigbird::bins {
 
 namespace {
 
-/// A backward pass adds up sums side by side, one for so many blocks, but for no more parts and floats.
+/// A backward pass keeps one partial sum per blocks_of_part blocks, but at most most_parts sums and most_sums
+/// floats.
 constexpr std::int64_t blocks_of_part = 16, most_parts = 16, most_sums = std::int64_t{1} << 24;
 
 const float* data_of(const at::Tensor& tensor) {

@@ -13,7 +13,8 @@ namespace bigbird::bins {
 
 namespace {
 
-/// Rows [first, first + rows of `part`) of `whole`, (1, rows, width), become those of each sample of `part`.
+/// Replaces rows [first, first + rows of `part`) of `whole`, (1, rows, width), by each sample's rows of
+/// `part`.
 at::Tensor with_part(const at::Tensor& whole, const at::Tensor& part, std::int64_t first) {
     const std::int64_t end = first + part.size(1);
     const at::Tensor all = whole.expand({part.size(0), -1, -1});

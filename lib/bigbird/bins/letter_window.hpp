@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A window some of whose bases are numbers in place of letters, for gradients with regard to them. Only the
-// bins around those bases are computed from letters, the stem's other output once by its fast kernels.
+// A window some of whose bases are numbers instead of letters, for gradients with respect to them. Only the
+// bins around these bases are computed from letters, the stem's other output once by its fast kernels.
 #pragma once
 
 #include "bigbird/bins/network.hpp"
@@ -16,7 +16,7 @@ public:
     /// The network is in evaluation mode.
     LetterWindow(BinsNetwork network, const at::Tensor& window, std::int64_t begin, std::int64_t end);
     /// letters: (batch, end - begin, 4) float32. Returns (batch, window_bins, labels) logits, with gradients
-    /// with regard to letters; with secants (secants.hpp) under a SecantGuard.
+    /// with respect to letters; with secants (secants.hpp) under a SecantGuard.
     at::Tensor logits(const at::Tensor& letters) const;
     /// Bases that the stem reads for each sample.
     std::int64_t stem_bases() const { return slice_.size(0); }
@@ -25,9 +25,9 @@ private:
     BinsNetwork network_;
     std::int64_t first_, count_;    ///< bins that the bases can change in the stem
     std::int64_t before_;           ///< bins in front of them that are computed with them
-    std::int64_t offset_, length_;  ///< of the given bases in the slice
+    std::int64_t offset_, length_;  ///< the given bases' range in the slice
     at::Tensor slice_;              ///< (bases, 4) of the bins that are computed
-    StemOutput stem_;               ///< of the window as it is
+    StemOutput stem_;               ///< output of the unchanged window
 };
 
 }  // namespace bigbird::bins

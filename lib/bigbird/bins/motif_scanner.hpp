@@ -15,7 +15,7 @@ struct Site {
     bool reverse = false;
 };
 
-/// Sums a motif's odds over its places, N as the mean of the four letters. Const calls are thread-safe.
+/// Sums a motif's odds over its positions, N as the mean of the four letters. Const calls are thread-safe.
 class MotifScanner {
 public:
     /// odds: (width, 4), letters in the order A C G T.

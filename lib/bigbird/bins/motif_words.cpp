@@ -12,7 +12,7 @@ namespace bigbird::bins {
 namespace {
 
 constexpr std::int64_t letters = 4, word_count = 1 << (2 * word_length);
-constexpr std::int64_t strata = 11;  // of GC content, each 5 % wide, from 22.5 % to 77.5 %
+constexpr std::int64_t strata = 11;  // strata of GC content, each 5 % wide, from 22.5 % to 77.5 %
 
 std::size_t index(std::int64_t i) {
     return static_cast<std::size_t>(i);
@@ -38,7 +38,7 @@ public:
     }
 
 private:
-    std::vector<std::int32_t> last_bin_ = std::vector<std::int32_t>(word_count);  // that had the word
+    std::vector<std::int32_t> last_bin_ = std::vector<std::int32_t>(word_count);  // last bin with the word
     std::int32_t bins_ = 0;
 };
 

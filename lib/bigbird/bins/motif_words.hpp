@@ -14,7 +14,7 @@ inline constexpr std::int64_t word_length = 8;
 struct SeedWord {
     double z = 0;  ///< deviations above what is expected
     std::int64_t label = 0;
-    std::int32_t word = 0;  ///< two bits a base, the first highest; the lesser of both strands' words
+    std::int32_t word = 0;  ///< two bits per base, the first highest; the lesser of both strands' words
 };
 
 /// `search.words` of each label that has `search.fewest_bins`, the most frequent over expectation first.

@@ -27,7 +27,7 @@ constexpr double common = 0.03;       // part of the bins without a label that m
 constexpr double most_alike = 0.75;   // correlation of two motifs
 constexpr double least_enriched = 3;  // see Motif
 constexpr double pseudocount = 1.5;   // sites that look like any sequence
-constexpr std::int64_t farthest = 5;  // that two motifs are moved against each other when compared
+constexpr std::int64_t farthest = 5;  // largest offset between two compared motifs
 constexpr float seed_match = 1.3F, seed_mismatch = -1.5F;
 
 using Letters = std::array<double, letters>;

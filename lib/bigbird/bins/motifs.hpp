@@ -21,13 +21,13 @@ struct LabelledSequence {
     std::vector<std::uint8_t> codes{};  ///< (bins, length), as base_channels() takes them
     /// The first bins: all there are, or a random sample of them. The rest is bins with a label only.
     std::int64_t background = 0;
-    /// For each label the bins that have it, ascending: all that the background has, and of the others a
-    /// random sample, so that the whole is a random sample of the label's bins.
+    /// For each label a random sample of its bins, ascending: all of the background's, and a sample of the
+    /// others.
     std::vector<std::vector<std::int32_t>> with{};
 
     std::int64_t bins() const { return static_cast<std::int64_t>(codes.size()) / length; }
     std::int64_t labels() const { return static_cast<std::int64_t>(with.size()); }
-    /// Of `count` bins from `bin` on.
+    /// Codes of `count` bins from `bin` on.
     std::span<const std::uint8_t> codes_of(std::int64_t bin, std::int64_t count = 1) const {
         return std::span(codes).subspan(static_cast<std::size_t>(bin * length),
                                         static_cast<std::size_t>(count * length));
@@ -39,22 +39,22 @@ inline constexpr std::int64_t least_motif_width = 9;
 struct MotifSearch {
     std::int64_t width = 21;        ///< bases of a motif, from least_motif_width to a bin's
     std::int64_t most = 48;         ///< motifs
-    std::int64_t words = 6;         ///< of a label that are tried
-    std::int64_t fewest_bins = 15;  ///< of a label that is searched
+    std::int64_t words = 6;         ///< words tried per label
+    std::int64_t fewest_bins = 15;  ///< a label with fewer is not searched
 };
 
 struct Motif {
-    /// log2 of how often a letter stands at a place over how often it stands anywhere; (width, 4).
+    /// log2 of a letter's frequency at a position over its frequency anywhere; (width, 4).
     std::vector<float> odds{};
-    std::int64_t label = 0;  ///< in whose bins it was found
+    std::int64_t label = 0;  ///< the label whose bins it was found in
     std::int64_t sites = 0;  ///< bins that it was made of
     double gc = 0.5;         ///< part of G and C among letters anywhere
-    double enrichment = 0;   ///< part of the label's bins that have it over that of the others
+    double enrichment = 0;   ///< share of the label's bins with it over the share of other bins
 };
 
 /// A word of 8 bases begins each motif: one that the label's bins have more often than bins of the same GC
 /// content do. Rounds of alignment to the best site of each bin make it `width` bases long. Both strands
-/// count. What resembles a motif found before, or tells the label's bins too little, is left out. Best
+/// count. Motifs that resemble an earlier one, or say too little about the label's bins, are left out. Best
 /// words first; at most 700 are tried. Takes seconds for the largest sample. Throws ConfigError where the
 /// search is not possible.
 std::vector<Motif> find_motifs(const LabelledSequence& bins, const MotifSearch& search, int threads);
@@ -63,9 +63,9 @@ std::vector<Motif> find_motifs(const LabelledSequence& bins, const MotifSearch& 
 /// blanks.
 motifs::MotifSet as_shares(std::span<const Motif> motifs, std::span<const std::string> labels);
 
-/// Writes motifs, centred, over the first filters: each less its mean at a place, with `norm` as its norm,
-/// plus a quarter of what stood there. weight: (channels, 4, width), a float32 tensor on the CPU; motifs
-/// that are wider are cut at both ends. Motifs beyond the channels are not used.
+/// Writes motifs, centered, over the first filters: each minus its mean per position, scaled to the norm
+/// `norm`, plus a quarter of the old weights. weight: (channels, 4, width), a float32 tensor on the CPU;
+/// motifs that are wider are cut at both ends. Motifs beyond the channels are not used.
 void plant_motifs(const at::Tensor& weight, std::span<const Motif> motifs, double norm);
 
 }  // namespace bigbird::bins

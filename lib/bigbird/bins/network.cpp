@@ -17,8 +17,8 @@ namespace {
 
 constexpr double first_sharpness = 2, output_scale = 0.1;
 
-/// Of queries and keys: what rotation leaves of the product of the first half of a head's features is the sum
-/// of the cosines of the angles between two positions, over sqrt(head_dim) as scores are.
+/// Sets biases of queries and keys in the first half of a head's features. Rotation turns their product into
+/// the sum of the cosines of the angles between two positions, divided by sqrt(head_dim) as scores are.
 void attend_near_positions(at::Tensor& bias, std::int64_t heads) {
     const std::int64_t features = bias.size(0) / heads;
     bias.view({heads, features})

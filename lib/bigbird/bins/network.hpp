@@ -66,17 +66,17 @@ private:
 };
 TORCH_MODULE(BinsNetwork);
 
-/// Weights uniform within 1 / sqrt(inputs), a tenth of that for the last layer; norms 1 and 0, biases 0,
+/// Weights are uniform within 1 / sqrt(inputs), a tenth of that for the last layer; norms 1 and 0, biases 0,
 /// sharpness 2, no label has a motif of its own. With rotary positions half of the heads begin with attention
-/// to near positions: biases of queries and keys are equal there, so that a score falls with the distance
-/// (from 0 by the sum of 1 - cos of its angles). A function of the seed and the parameter's name alone.
+/// to near positions. Their biases of queries and keys are equal, so that a score falls with the distance
+/// (from 0 by the sum of 1 - cos of its angles). A function only of the seed and the parameter's name.
 void initialise(BinsNetworkImpl& network, std::uint64_t seed);
 /// The same of any network whose parts have these names, with the encoder of `config`.
 void initialise(torch::nn::Module& network, const BinsConfig& config, std::uint64_t seed);
 
 /// A 0, C 1, G 2, T 3, N 4.
 std::uint8_t code_of(char base);
-/// Codes of normalised sequence as base_channels() takes them: A 0, C 1, G 2, T 3, N 4; (length) uint8.
+/// Codes of normalized sequence as base_channels() takes them: A 0, C 1, G 2, T 3, N 4; (length) uint8.
 at::Tensor codes_of(std::string_view dna);
 
 }  // namespace bigbird::bins

@@ -30,7 +30,7 @@ at::Tensor best_sites(const at::Tensor& filters, const LabelledSequence& bins) {
     return at::cat(sites);
 }
 
-/// For each bin how many of the background have a lesser value of a filter, those of equal values as half.
+/// For each bin the number of background bins with a lower value of a filter; equal values count half.
 at::Tensor background_below(const at::Tensor& values, std::int64_t background) {
     const at::Tensor sorted = std::get<0>(values.narrow(0, 0, background).sort());
     const at::Tensor below = at::searchsorted(sorted, values, false, false);
@@ -38,7 +38,7 @@ at::Tensor background_below(const at::Tensor& values, std::int64_t background) {
     return (below + up_to).to(at::kDouble).div_(2);
 }
 
-/// Of one label, how its bins compare with the background's others.
+/// One label's bins compared with the background's others.
 struct LabelCounts {
     double ones, ones_of_background, zeros;
     LabelCounts(const LabelledSequence& bins, const std::vector<std::int32_t>& with)
@@ -47,8 +47,8 @@ struct LabelCounts {
               static_cast<double>(std::ranges::lower_bound(with, bins.background) - with.begin())),
           zeros(static_cast<double>(bins.background) - ones_of_background) {}
     bool has_enough() const { return ones >= fewest_bins && zeros > 0; }
-    /// `below`: the sum of background_below() over the label's bins. Of the label's bins in the background,
-    /// which it counts, half are less than another one.
+    /// `below`: the sum of background_below() over the label's bins. It counts the label's bins in the
+    /// background, half of which are below another one.
     double auroc(double below) const {
         return has_enough() ? (below - ones * ones_of_background / 2) / (ones * zeros) : 0.5;
     }

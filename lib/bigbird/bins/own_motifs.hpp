@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A label's own motif: the filter of the first convolution whose best site in a bin tells the label better
-// than others do. Its value goes to the head beside the encoder's features, with one weight a label, so that
-// a motif which says nearly all (CTCF's) is not lost among features that all labels share.
+// A label's own motif: the first convolution's filter whose best site in a bin predicts the label best. Its
+// value goes to the head beside the encoder's features, with one weight per label, so that a decisive motif
+// (CTCF's) is not lost among features that all labels share.
 #pragma once
 
 #include "bigbird/bins/motifs.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learnt pooling: places become one by a mean whose weights are a softmax of the values themselves, times a
-// number a channel that is learnt. 0 is the mean, a large number the maximum.
+// Learned pooling: places become one by a mean whose weights are a softmax of the values themselves, times a
+// number per channel that is learned. 0 is the mean, a large number the maximum.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,7 +9,7 @@ namespace bigbird::bins {
 
 /// x: (batch, length, channels), length a multiple of `pool`; sharpness: (channels). Returns (batch, length /
 /// pool, channels): sum of w x over sum of w, where w = exp(sharpness x).
-/// Differentiable. On a CPU in float32, by own code that holds nothing but x; the same bits for any number of
+/// Differentiable. On a CPU in float32, by own code that holds only x; the same bits for any number of
 /// threads.
 at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& sharpness, std::int64_t pool);
 

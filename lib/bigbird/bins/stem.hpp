@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From bases to positions: convolutions, each followed by learnt pooling.
+// From bases to positions: convolutions, each followed by learned pooling.
 #pragma once
 
 #include "bigbird/bins/config.hpp"
@@ -13,9 +13,9 @@
 
 namespace bigbird::bins {
 
-/// The first stage is gelu(convolution), pooled; of both strands, where the configuration says so, over what
-/// a filter and its reverse complement find; the others are x + convolution(gelu(x)), x the LayerNorm of what
-/// comes in (without "x +" where channels change), pooled.
+/// The first stage is gelu(convolution), pooled; with both strands (a setting) over the results of a filter
+/// and its reverse complement. The others are x + convolution(gelu(x)), pooled, x the LayerNorm of the input
+/// (without "x +" where channels change).
 class StemImpl : public torch::nn::Module {
 public:
     explicit StemImpl(const BinsConfig& config);

@@ -9,8 +9,8 @@ namespace bigbird::bins {
 
 namespace {
 
-/// Of the convolution's kernel. What is wanted of a slice fills tiles that do not see the slice's neighbours:
-/// a value is rounded by all that its tile sees.
+/// Tile of the convolution's kernel. The wanted outputs of a slice fill tiles that do not see the slice's
+/// neighbors: a value's rounding depends on all that its tile sees.
 constexpr std::int64_t tile = 4;
 constexpr std::uint8_t no_base = 4;
 
@@ -22,7 +22,7 @@ std::int64_t rounded_up(std::int64_t size, std::int64_t by) {
     return (size + by - 1) / by * by;
 }
 
-/// Rows [first, first + rows) of `whole` become `rows`.
+/// Replaces rows [first, first + rows) of `whole` by `rows`.
 at::Tensor with_rows(const at::Tensor& whole, std::int64_t first, const at::Tensor& rows) {
     const std::int64_t end = first + rows.size(0);
     return at::cat({whole.narrow(0, 0, first), rows, whole.narrow(0, end, whole.size(0) - end)});
@@ -143,9 +143,9 @@ SubstitutedStem::Rows SubstitutedStem::later_rows(std::size_t index, const Rows&
     at::Tensor x = whole.index_select(0, indices(from, device));
     x.index_copy_(0, indices(changed_to, device),
                   before.values.view({-1, channels}).index_select(0, indices(changed_from, device)));
-    // One after another: what a slice's neighbours change at its ends is not looked at.
+    // One after another: effects of a slice's neighbors on its ends are ignored.
     at::Tensor y = stem_->convolved(index, x.unsqueeze(0)).view({count, length, -1});
-    for (std::int64_t i = 0; i < count; ++i) {  // but the window's ends are no neighbours
+    for (std::int64_t i = 0; i < count; ++i) {  // but the window's ends are no neighbors
         const std::int64_t begin = begins[static_cast<std::size_t>(i)];
         const std::int64_t skip = std::max<std::int64_t>(0, -begin),
                            size = std::min(length, whole.size(0) - begin) - skip;
@@ -208,7 +208,7 @@ StemOutput SubstitutedStem::edited(const at::Tensor& window) const {
     if (different.numel() == 0) return whole();
     std::int64_t first = different[0].item<std::int64_t>(), last = different[-1].item<std::int64_t>();
     const at::Device device = outputs_.front().device();
-    at::Tensor x, sites = sites_;  // of a stage, whole
+    at::Tensor x, sites = sites_;  // of a complete stage
     for (std::size_t i = 0; i < stages_.size(); ++i) {
         const StageReach& stage = stages_[i];
         first = std::max<std::int64_t>(0, pooled(first - stage.width / 2, stage.pool));

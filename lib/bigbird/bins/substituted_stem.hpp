@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stem of a window, and what a substitution changes of it. A stage is local: of each only the outputs
-// that the changed base reaches are computed again, from a slice of what the stage before it gives.
+// The stem of a window, and its changes by a substitution. Stages are local: each recomputes only the outputs
+// that the changed base reaches, from a slice of the previous stage's output.
 #pragma once
 
 #include "bigbird/bins/stem.hpp"
@@ -28,7 +28,7 @@ struct StageReach {
     std::int64_t changed = 0;  ///< outputs that one base changes, at most
 };
 std::vector<StageReach> stage_reaches(const BinsConfig& config);
-/// The first and last output of each stage that base `at` changes; may lie beyond the window's ends.
+/// The first and last output of each stage that base `at` changes; may be beyond the window's ends.
 std::vector<std::pair<std::int64_t, std::int64_t>> changed_by(std::span<const StageReach> stages,
                                                               std::int64_t at);
 
@@ -62,7 +62,7 @@ private:
     Stem stem_;
     std::vector<StageReach> stages_;
     at::Tensor window_;                ///< on the CPU
-    std::vector<at::Tensor> outputs_;  ///< of each stage, (length, channels)
+    std::vector<at::Tensor> outputs_;  ///< output of each stage, (length, channels)
     at::Tensor sites_;                 ///< (outputs of the first stage, motif_filters)
     std::int64_t bins_;
 };

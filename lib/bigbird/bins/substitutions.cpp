@@ -13,8 +13,8 @@ namespace bigbird::bins {
 namespace {
 
 constexpr std::int64_t stems_together = 256;
-/// Positions that go through the encoder together, at least two windows of them: little to fill up where
-/// there are few substitutions, and what is held between layers stays in a processor's cache.
+/// Positions that go through the encoder together, at least two windows of them. Few substitutions then need
+/// little padding, and the tensors between layers stay in a processor's cache.
 constexpr std::int64_t positions_together = 256, fewest_together = 2;
 
 }  // namespace

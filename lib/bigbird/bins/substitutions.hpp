@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A window with one base changed, many times over. The stem is local, so that little of it is computed again
-// (substituted_stem.hpp); the encoder mixes all positions, but its first layer knows most queries, keys and
-// values already, and its last one is computed for the chosen bins only.
+// A window with one base changed, many times over. The stem is local, so that little of it is recomputed
+// (substituted_stem.hpp). The encoder mixes all positions, but its first layer already has most queries, keys
+// and values, and its last one is computed only for the chosen bins.
 #pragma once
 
 #include "bigbird/bins/network.hpp"
@@ -36,7 +36,7 @@ private:
     Projections projections_;
 };
 
-/// The same by whole windows: readable, slow.
+/// The same by complete windows: readable, slow.
 at::Tensor substituted_features_reference(BinsNetwork network, const at::Tensor& window,
                                           std::span<const Substitution> each, const at::Tensor& bins);
 

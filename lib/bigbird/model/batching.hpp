@@ -15,17 +15,16 @@ struct TokenSequence {
     std::vector<std::uint8_t> types;
 };
 
-/// Pads sequences of equal block count to a whole number of blocks and moves them to the device. Expects
-/// (check.hpp) equal block counts.
+/// Pads sequences of equal block count to full blocks and moves them to the device. Expects (check.hpp) equal
+/// block counts.
 EncoderInput make_input(std::span<const TokenSequence> sequences, const BigBirdConfig& config,
                         const at::Device& device);
 
-/// How many members groups may have. oneDNN compiles and keeps a kernel of 0.25 MB for every shape that it
-/// meets, and how many are left over for a last group differs from call to call: `few` cuts those that are
-/// left over into groups of 1, 2, 4, 8 …, so that memory stays constant however many calls there are. `equal`
-/// has groups of one size for each length, some 512 tokens, the last filled up by naming its last member
-/// again: products round by how many rows they have, so that only then a sequence's result does not depend on
-/// how many others there are.
+/// Sizes that groups may have. oneDNN compiles and keeps a kernel of 0.25 MB for every shape, and the size of
+/// the last group differs from call to call. `few` cuts the leftover members into groups of 1, 2, 4, 8 …, so
+/// that memory stays constant over calls. `equal` has groups of one size for each length, about 512 tokens,
+/// the last filled up by repeating its last member. Rounding in products depends on the number of rows, so
+/// only then is a sequence's result independent of the number of others.
 enum class GroupSizes : std::uint8_t { any, few, equal };
 
 /// For scores: equal on a CPU, where more tokens at once are no faster, few on a GPU.
@@ -34,10 +33,10 @@ GroupSizes sizes_for_scores(const at::Device& device);
 /// Cuts members, in order, into groups of `most` and what is left over (`equal`: filled up).
 std::vector<std::vector<std::size_t>> cut_into_groups(std::span<const std::size_t> members, std::size_t most,
                                                       GroupSizes sizes);
-/// How many members of so many tokens (padded) make a group: at least one.
+/// How many members of `tokens_each` (padded) tokens make a group: at least one.
 std::size_t members_a_group(std::int64_t tokens_each, std::int64_t max_tokens, GroupSizes sizes);
 
-/// Groups indices by block count, order kept inside a group, at most `max_tokens` padded tokens a group (at
+/// Groups indices by block count, order kept inside a group, at most `max_tokens` padded tokens per group (at
 /// least one sequence).
 std::vector<std::vector<std::size_t>> group_by_blocks(std::span<const TokenSequence> sequences,
                                                       int block_size, std::int64_t max_tokens,

@@ -22,7 +22,7 @@ struct EncoderInput {
     at::Tensor input_ids;       // (batch, length) int64
     at::Tensor token_type_ids;  // (batch, length) int64
     at::Tensor attention_mask;  // (batch, length) bool, true = real token
-    /// Of a Longformer, (batch, length) bool, true = global; undefined: the leading num_global_tokens.
+    /// Only for a Longformer: (batch, length) bool, true = global; undefined: the leading num_global_tokens.
     at::Tensor global_attention_mask = {};
 };
 
@@ -54,7 +54,7 @@ public:
                               const DropoutKey& key = {});
     EncoderOutput encode(const EncoderInput& input, bool all_hidden_states = false,
                          const DropoutKey& key = {});
-    /// The heads alone, on encode()'s hidden: (batch, length, hidden).
+    /// Only the heads, on encode()'s hidden: (batch, length, hidden).
     PreTrainingOutput predict(const at::Tensor& hidden, const at::Tensor& positions = {});
     /// The tanh pooler's output: (batch, length, hidden) -> (batch, hidden).
     at::Tensor pool(const at::Tensor& hidden);
@@ -69,8 +69,8 @@ public:
     /// Whether queries, keys and values come from one product while gradients are wanted (packed_linear.hpp):
     /// the same numbers but for rounding, the same parameters. None: on any device but a CPU.
     void set_packed_projections(std::optional<bool> packed);
-    /// Performers alone: the draw of random features that is used from now on, and that config() and so
-    /// config.json names.
+    /// Only for Performers: sets the draw of random features used from now on, which config() and config.json
+    /// name.
     void set_redraw(std::int64_t redraw);
 
 private:
@@ -87,8 +87,8 @@ public:
     at::Tensor forward(const EncoderInput& input, const DropoutKey& key = {});  // (batch, labels) logits
     EncoderOutput encode(const EncoderInput& input, bool all_hidden_states = false,
                          const DropoutKey& key = {});
-    /// The head alone, on encode()'s hidden: (batch, length, hidden) -> (batch, labels); the heads of bins
-    /// and of tokens on the features of each: (batch, count, hidden) -> (batch, count, labels).
+    /// Only the head, on encode()'s hidden: (batch, length, hidden) -> (batch, labels); the heads of bins and
+    /// of tokens on the features of each: (batch, count, hidden) -> (batch, count, labels).
     at::Tensor predict(const at::Tensor& hidden, const DropoutKey& key = {});
     /// The parameters that predict(encode()) depends on.
     std::vector<at::Tensor> trained_parameters() const;
@@ -101,10 +101,10 @@ private:
 };
 TORCH_MODULE(SequenceClassifier);
 
-/// N(0, initializer_range) or, by fan-in, N(0, 1 / sqrt(inputs)) but for embeddings; biases 0, LayerNorm 1/0,
-/// [PAD]'s row 0, and a Longformer's position of padding; a convolution of embeddings passes on what stands
-/// there and a little of its neighbours. A function of the seed and the parameter's name alone, on any
-/// device. `prefix` restricts it to parameters whose name starts so.
+/// Weights are N(0, initializer_range) or, by fan-in except embeddings, N(0, 1 / sqrt(inputs)). Biases are 0,
+/// LayerNorm 1/0, the rows of [PAD] and of a Longformer's padding position 0. A convolution of embeddings
+/// passes each on with a little of its neighbors. A function only of the seed and the parameter's name, on
+/// any device. `prefix` restricts it to parameters whose name starts so.
 void initialise(torch::nn::Module& module, const BigBirdConfig& config, std::uint64_t seed,
                 const std::string& prefix = {});
 

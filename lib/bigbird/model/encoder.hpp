@@ -21,10 +21,9 @@
 
 namespace bigbird::model {
 
-/// Word, position (where these are absolute) and token type embeddings, behind those of the extra global
-/// tokens where there are such; dropout before LayerNorm, as in transformers' BigBird and unlike its BERT and
-/// its Longformer, whose positions count the tokens that are no padding. A convolution stands behind the
-/// norm.
+/// Word, position (where absolute) and token type embeddings, behind any extra global tokens' embeddings.
+/// Dropout is before LayerNorm, as in transformers' BigBird and unlike its BERT and its Longformer, whose
+/// positions count only real tokens. A convolution follows the norm.
 class EmbeddingsImpl : public torch::nn::Module {
 public:
     explicit EmbeddingsImpl(const BigBirdConfig& config);
@@ -39,7 +38,7 @@ public:
 private:
     at::Tensor of_longformer(const EncoderInput& input, const FusedDropout& drop,
                              std::optional<at::ScalarType> fused) const;
-    /// Each feature over its neighbours; what is padded counts as absent. x: (batch, length, hidden).
+    /// Each feature over its neighbors; what is padded counts as absent. x: (batch, length, hidden).
     at::Tensor convolved(const at::Tensor& x, const at::Tensor& mask) const;
 
     at::Tensor convolution_;  // (hidden, 1, width); undefined: none
@@ -123,7 +122,7 @@ public:
     const at::Tensor& word_embeddings() const {
         return embeddings_->word_embeddings->weight;
     }  // (vocab, hidden)
-    /// fused_type() for what the network computes now.
+    /// fused_type() for the network's current mode.
     std::optional<at::ScalarType> fused() const;
     void set_attention_backend(attention::Backend backend) { backend_ = backend; }
     void set_recompute(bool recompute) { recompute_ = recompute; }
@@ -138,7 +137,7 @@ private:
     BigBirdConfig config_;
     Embeddings embeddings_{nullptr};
     std::vector<EncoderLayer> layers_;
-    LayerNorm norm_{nullptr};  // behind the last layer, where norms stand before blocks
+    LayerNorm norm_{nullptr};  // behind the last layer, where norms precede blocks
     Linear pooler_{nullptr};
     RotaryTable rotary_;
     attention::Backend backend_ = attention::Backend::automatic;

@@ -29,7 +29,7 @@ void require(bool condition, const std::string& message) {
     }
 }
 
-/// What an architecture asks of its input besides.
+/// Further requirements of an architecture on its input.
 struct InputForm {
     bool choices = false;                                  ///< tensors are (batch, choices, length)
     std::optional<std::int64_t> separator = std::nullopt;  ///< a question reaches up to it
@@ -95,7 +95,7 @@ at::Tensor question_of(const TensorMap& inputs, const at::Tensor& ids, std::int6
 
 struct Prepared {
     EncoderInput input;
-    at::Tensor question;  ///< of question_of(); undefined where there is none
+    at::Tensor question;  ///< question_of()'s mask; undefined where there is none
     std::int64_t length = 0, choices = 1;
 };
 
@@ -138,7 +138,7 @@ EncoderInput rows(const EncoderInput& input, std::int64_t begin, std::int64_t co
             input.global_attention_mask.defined() ? cut(input.global_attention_mask) : at::Tensor()};
 }
 
-/// What heads see of some rows.
+/// The heads' input for some rows.
 struct HeadInput {
     at::Tensor hidden;    ///< (rows, padded length, hidden) of the last layer
     at::Tensor question;  ///< (rows, length), or undefined
@@ -210,7 +210,7 @@ TensorMap forward_classifier(const fs::path& directory, const TensorMap& inputs,
     return run(model, logits, {}, inputs, spec, device);
 }
 
-/// transformers means 66 where config.json says nothing.
+/// transformers assumes 66 where config.json has none.
 std::int64_t separator_of(const fs::path& directory) {
     const Json json = read_json(directory / "config.json");
     const auto found = json.find("sep_token_id");
@@ -231,7 +231,7 @@ void load_head(torch::nn::Module& head, const std::string& prefix, const fs::pat
     head.eval();
 }
 
-/// Of BigBirdForPreTraining and BigBirdForMaskedLM with the heads that they name; of others as it is there.
+/// Loads BigBirdForPreTraining and BigBirdForMaskedLM with the heads that they name; others as they are.
 LoadedEncoder load_with_heads(const fs::path& directory, const std::string& architecture,
                               const at::Device& device) {
     const bool both = architecture == "BigBirdForPreTraining", masked = architecture == "BigBirdForMaskedLM";

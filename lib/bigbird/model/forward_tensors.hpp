@@ -17,7 +17,7 @@ struct ForwardSpec {
 
 /// inputs: input_ids, and where wanted attention_mask (1 = real; default 1), token_type_ids (default 0) and,
 /// for a Longformer, global_attention_mask (1 = global; default: the leading num_global_tokens), (batch,
-/// length), any whole or bool type. Outputs, on the CPU: hidden_states.0 (embeddings) ..
+/// length), any integer or bool type. Outputs, on the CPU: hidden_states.0 (embeddings) ..
 /// hidden_states.N (batch, length, hidden), and what the architecture of config.json adds:
 ///   BigBirdForPreTraining             prediction_logits (batch, length, vocab), seq_relationship_logits
 ///                                     (batch, 2)
@@ -32,8 +32,8 @@ struct ForwardSpec {
 ///                                     hidden states (batch * choices, length, hidden)
 ///   BigBirdModel                      pooler_output (batch, hidden), where there is a pooler
 ///   LongformerForMaskedLM, …ForSequenceClassification, LongformerModel: as BigBird's
-/// Of other models the encoder alone is computed, with a warning. The tensor's whole length decides between
-/// full and sparse attention, as in transformers, and is padded to whole blocks inside. Throws InputError
+/// For other models only the encoder is computed, with a warning. The tensor's full length decides between
+/// full and sparse attention, as in transformers, and is padded to full blocks inside. Throws InputError
 /// where a tensor of the input or of the model is missing or misshapen, or an id is beyond the vocabulary;
 /// ConfigError for an unknown type.
 TensorMap forward_tensors(const std::filesystem::path& directory, const TensorMap& inputs,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands on the encoder: masked-token and next-sentence prediction, classification of sequences, bins
-// and tokens.
+// Heads of the encoder: masked-token and next-sentence prediction, classification of sequences, bins and
+// tokens.
 #pragma once
 
 #include "bigbird/model/bigbird.hpp"
@@ -32,8 +32,8 @@ private:
 TORCH_MODULE(PreTrainingHeads);
 
 /// "classifier.": dropout, dense, activation (a Longformer's: tanh), dropout, out_proj on the raw first
-/// position; with classifier_head "linear" dropout and out_proj; with "bins" LayerNorm, dropout and out_proj;
-/// with "tokens" dropout and a layer without a name of its own ("classifier.weight"), as transformers has it.
+/// position. classifier_head "linear": dropout and out_proj; "bins": LayerNorm, dropout and out_proj;
+/// "tokens": dropout and a layer without a name of its own ("classifier.weight"), as in transformers.
 class ClassificationHeadImpl : public torch::nn::Module {
 public:
     explicit ClassificationHeadImpl(const BigBirdConfig& config);

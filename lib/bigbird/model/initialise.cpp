@@ -27,7 +27,7 @@ at::Tensor normal_matrix(at::IntArrayRef shape, double deviation, const Rng& str
 
 constexpr double neighbour_deviation = 0.3;
 
-/// Of a convolution, (hidden, 1, width): what stands there itself, and a little of its neighbours.
+/// Weights of a convolution, (hidden, 1, width): each position itself, and a little of its neighbors.
 at::Tensor nearly_identity(at::IntArrayRef shape, const Rng& stream) {
     at::Tensor values = normal_matrix({shape[0], shape[2]}, neighbour_deviation, stream);
     values.select(1, shape[2] / 2).fill_(1);

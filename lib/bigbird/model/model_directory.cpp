@@ -41,14 +41,14 @@ LoadRules may_lack_seq_relationship(const BigBirdConfig& config) {
             .also_optional = config.longformer ? "bert.pooler" : ""};
 }
 
-/// Classifiers of transformers' Longformer have no pooler, which one of its heads alone reads here.
+/// Classifiers of transformers' Longformer have no pooler, which only one of its heads reads here.
 LoadRules of_classifier(const BigBirdConfig& config) {
     const bool may_lack = config.longformer && config.classifier_head != "linear";
     return {.optional_prefix = may_lack ? "bert.pooler" : "", .only_prefix = {}};
 }
 
-/// A Longformer's classifier attends globally from the token that it reads, unless its configuration says
-/// otherwise.
+/// A Longformer's classifier attends globally from the token that it reads, unless its configuration has
+/// another number.
 BigBirdConfig with_global_cls(BigBirdConfig config) {
     if (config.longformer && !config.longformer->global_tokens) config.longformer->global_tokens = 1;
     return config;

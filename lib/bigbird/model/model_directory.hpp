@@ -19,11 +19,11 @@ std::string read_architecture(const std::filesystem::path& directory);
 tokenizer::DnaTokenizer read_tokenizer(const std::filesystem::path& directory, const BigBirdConfig& config);
 
 /// Networks in eval mode, fp32. Throw InputError naming the tensor that is missing, unexpected or of another
-/// shape than config.json says. A file without seq_relationship (BigBirdForMaskedLM) is accepted with a
+/// shape than in config.json. A file without seq_relationship (BigBirdForMaskedLM) is accepted with a
 /// warning.
 PreTrainingModel load_pretraining_model(const std::filesystem::path& directory, const at::Device& device);
-/// Fills a network with the weights of a pretrained model of the same shapes. What may lack, and what is
-/// thrown, as above; shorter learnt positions are repeated (weights.hpp).
+/// Fills a network with the weights of a pretrained model of the same shapes. Missing tensors and exceptions
+/// are as above; shorter learned positions are repeated (weights.hpp).
 void fill_from_pretrained(PreTrainingModelImpl& model, const std::filesystem::path& directory);
 /// The encoder of any model, and what it has of a pretraining network besides; other heads are passed over.
 struct LoadedEncoder {
@@ -33,11 +33,11 @@ struct LoadedEncoder {
 LoadedEncoder load_encoder(const std::filesystem::path& directory, const at::Device& device);
 SequenceClassifier load_classifier(const std::filesystem::path& directory, const at::Device& device);
 
-/// Starts a classifier from a pretrained model's `bert.` weights; the head is initialised from `seed`.
+/// Starts a classifier from a pretrained model's `bert.` weights; the head is initialized from `seed`.
 /// `config` gives the head's shape.
 SequenceClassifier classifier_from_pretrained(const std::filesystem::path& directory, BigBirdConfig config,
                                               std::uint64_t seed, const at::Device& device);
-/// The same network with all weights initialised from `seed`.
+/// The same network with all weights initialized from `seed`.
 SequenceClassifier untrained_classifier(BigBirdConfig config, std::uint64_t seed, const at::Device& device);
 
 /// Writes config.json, model.safetensors and the tokenizer's files (where there is one) into an existing

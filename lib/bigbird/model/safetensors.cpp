@@ -40,7 +40,7 @@ std::string type_name(at::ScalarType type) {
     return known->first;
 }
 
-/// Where each tensor's bytes go: wide elements first, so that all stand aligned; keys of one width in byte
+/// The order of tensors' bytes: wide elements first, so that all are aligned; keys of one width in byte
 /// order.
 std::vector<std::string> data_order(const TensorMap& tensors) {
     std::vector<std::string> order;

@@ -16,7 +16,7 @@ using TensorMap = std::map<std::string, at::Tensor>;
 /// sense. CPU tensors of the file's types.
 TensorMap read_safetensors(const std::filesystem::path& path);
 
-/// Atomic, synced; replaces what is there. Keys in byte order, metadata {"format": "pt"} and what is given.
+/// Atomic, synced; replaces an existing file. Keys in byte order, metadata {"format": "pt"} plus `metadata`.
 /// Any device. Throws WriteError.
 void write_safetensors(const TensorMap& tensors, const std::filesystem::path& path,
                        const std::map<std::string, std::string>& metadata = {});

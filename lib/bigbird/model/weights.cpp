@@ -93,7 +93,7 @@ bool is_shorter_positions(const std::string& key, const at::Tensor& parameter, c
            tensor.size(0) < parameter.size(0) && tensor.size(1) == parameter.size(1);
 }
 
-/// Says what is wrong, or fills the parameter and says nothing.
+/// Fills the parameter and returns "", or returns what is wrong.
 std::string fill_one(const std::string& key, at::Tensor& parameter, const at::Tensor& tensor,
                      const fs::path& where) {
     if (!tensor.is_floating_point()) {

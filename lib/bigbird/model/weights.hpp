@@ -12,18 +12,18 @@
 namespace bigbird::model {
 
 /// All tensors of a model directory: model.safetensors, or the parts that model.safetensors.index.json names.
-/// Names of older checkpoints (LayerNorm.gamma, "module.", "_orig_mod.") become today's; those of a
-/// Longformer become BigBird's (weight_names.hpp). Throws InputError.
+/// Names of older checkpoints (LayerNorm.gamma, "module.", "_orig_mod.") become today's; a Longformer's names
+/// become BigBird's (weight_names.hpp). Throws InputError.
 TensorMap read_weights(const std::filesystem::path& directory);
 
-/// SHA-256 of model.safetensors; of a model in parts, that of the lines "SHA-256 part" in order of name.
-/// Throws InputError as read_weights does.
+/// SHA-256 of model.safetensors; for a model in parts, of the lines "SHA-256 part" in order of name. Throws
+/// InputError as read_weights does.
 std::string weights_checksum(const std::filesystem::path& directory);
 
-/// What a network may do without, or leave lying, when it is filled.
+/// What may be missing or ignored when a network is filled.
 struct LoadRules {
     std::string optional_prefix;     ///< parameters that may be missing; they stay as they are
-    std::string only_prefix;         ///< fill these parameters alone, and ignore other tensors
+    std::string only_prefix;         ///< fill only these parameters, and ignore other tensors
     std::string also_optional = {};  ///< like optional_prefix, but counts as there
 };
 

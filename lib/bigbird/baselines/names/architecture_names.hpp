@@ -15,7 +15,7 @@ void require_architecture(const std::string& name);
 
 /// Trained by gradient descent (as BigBird is) rather than solved as one problem.
 bool is_network(const std::string& name);
-/// What config.json calls it: "CNNProm".
+/// Its name in config.json: "CNNProm".
 std::string title_of(const std::string& name);
 
 /// The window [begin, end) about base 0 that its paper gives it; false, and both as they

@@ -14,7 +14,7 @@
 namespace bigbird::baselines {
 
 struct BaselineSpec {
-    std::vector<int> orders;          ///< of Markov chains over bases, 0 to 12
+    std::vector<int> orders;          ///< Markov chains' orders over bases, 0 to 12
     std::vector<int> ngrams;          ///< n of n-gram models over tokens, 1 to 6
     std::vector<int> two_sided = {};  ///< reaches of two-sided models, 0 to 6
     /// Throws ConfigError naming the option.
@@ -22,10 +22,9 @@ struct BaselineSpec {
     bool empty() const { return orders.empty() && ngrams.empty() && two_sided.empty(); }
 };
 
-/// Models beside whose bits a character those of a network stand. They predict every base or token of the
-/// held-out documents, reading from left to right; the two-sided ones see both sides, as a masked model. A
-/// document's
-/// sentences follow one another, so the context runs on over their ends.
+/// Models whose bits per character a network's are compared with. They predict every base or token of the
+/// held-out documents from left to right; the two-sided ones see both sides, as a masked model does. A
+/// document's sentences follow one another, so the context runs on over their ends.
 class Baselines {
 public:
     Baselines(const BaselineSpec& spec, tokenizer::DnaTokenizer tokenizer);
@@ -35,18 +34,17 @@ public:
     /// Adds the code lengths of held-out documents, given what was counted so far. Throws Stopped.
     void score(const corpus::TokenCorpus& corpus);
 
-    /// {"markov_order_0": bits a character, …, "token_3_gram": …, "two_sided_4": …, "baseline_bases": bases
-    /// scored, "baselines":
-    /// [{"name", "bits_per_character", "bits_per_character_interval"}, …]}; the intervals are 95 %, by
-    /// bootstrap over documents. Empty without models.
+    /// {"markov_order_0": bits per character, …, "token_3_gram": …, "two_sided_4": …, "baseline_bases": bases
+    /// scored, "baselines": [{"name", "bits_per_character", "bits_per_character_interval"}, …]}; the
+    /// intervals are 95 %, by bootstrap over documents. Empty without models.
     Json to_json(std::uint64_t seed) const;
 
 private:
     BaselineSpec spec_;
     tokenizer::DnaTokenizer tokenizer_;
-    std::unique_ptr<baselines::MarkovModel> markov_;  // of the highest order; none without orders
+    std::unique_ptr<baselines::MarkovModel> markov_;  // has the highest order; null without orders
     std::vector<baselines::TokenNgram> ngrams_;
-    std::unique_ptr<baselines::TwoSidedModel> two_sided_;     // of the longest reach
+    std::unique_ptr<baselines::TwoSidedModel> two_sided_;     // has the longest reach
     std::vector<std::vector<baselines::CodeLength>> scores_;  // by model, by document
 };
 

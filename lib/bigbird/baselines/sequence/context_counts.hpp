@@ -7,8 +7,7 @@
 
 namespace bigbird::baselines {
 
-/// What a sequence costs under a model. bits / bases is the figure beside which a language model's bits per
-/// base stand.
+/// What a sequence costs under a model. bits / bases is comparable with a language model's bits per base.
 struct CodeLength {
     double bits = 0;
     std::int64_t bases = 0;  ///< scored: A C G T; N is not
@@ -17,13 +16,13 @@ struct CodeLength {
 /// 0 to 3 of A C G T, else -1.
 int base_index(char base);
 
-/// How often each base was seen in each context of up to `order` bases, and the probabilities of all orders
-/// interpolated (after Witten and Bell 1991), so that contexts that were seen rarely or never cost what
-/// shorter ones say. A context is a number of two bits a base, the lowest those of the base that counts most;
-/// `length` of them are known. Const calls are thread-safe.
+/// How often each base was seen in each context of up to `order` bases, with the probabilities of all orders
+/// interpolated (after Witten and Bell 1991): rare and unseen contexts fall back to shorter ones. A context
+/// is a number of two bits per base, the most important base in the lowest bits; `length` bases are known.
+/// Const calls are thread-safe.
 class ContextCounts {
 public:
-    /// 0 to 12. Holds 4^(order + 1) counters and those of the lower orders.
+    /// 0 to 12. Holds 4^(order + 1) counters, plus the lower orders' counters.
     explicit ContextCounts(int order);
 
     int order() const { return order_; }

@@ -16,12 +16,12 @@ public:
     explicit MarkovModel(int order);
 
     int order() const { return counts_.order(); }
-    /// Counts a sequence. Normalised letters; the context does not reach over its start.
+    /// Counts a sequence. Normalized letters; the context does not reach over its start.
     void add(std::string_view dna);
     /// Code length of a sequence given what was counted so far; sequences are independent.
     CodeLength score(std::string_view dna) const;
-    /// What chains of the orders 0 to order() cost, at the cost of the longest: their probabilities are those
-    /// that it interpolates.
+    /// Code lengths of the chains of orders 0 to order(), in the time of the longest, which interpolates the
+    /// others' probabilities.
     std::vector<CodeLength> score_all(std::string_view dna) const;
 
 private:

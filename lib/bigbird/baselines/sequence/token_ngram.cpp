@@ -13,7 +13,7 @@ namespace {
 
 constexpr int longest = 6;
 
-/// Of 64 bits, so that two n-grams of one corpus practically never share it.
+/// Extends a hash of 64 bits, which two n-grams of one corpus practically never share.
 std::uint64_t extended(std::uint64_t hash, std::int32_t id) {
     std::uint64_t value = (hash + static_cast<std::uint64_t>(id) + 1) * 0x9E3779B97F4A7C15ULL;
     value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9ULL;

@@ -12,7 +12,7 @@ namespace bigbird::baselines {
 
 constexpr std::int32_t code_of_n = 4;
 
-/// Of normalised sequence.
+/// Codes of normalized sequence.
 std::vector<std::int32_t> base_codes(std::string_view dna);
 
 /// (batch, length) int64 codes -> (batch, 4, length) float32: a 1 in the row of the base, N all 0.

@@ -90,8 +90,8 @@ std::int64_t GappedKmers::count(std::span<const std::int32_t> bases, std::span<f
             out[static_cast<std::size_t>(feature_[mask * kmers + code])] += 1;
         }
     }
-    // A word counts once on each strand. Of a pair of gapped k-mers each has then this count, so the pair
-    // adds twice its square; one that is its own reverse complement has twice the count.
+    // A word counts once on each strand. Each of a pair of gapped k-mers then has this count, so the pair
+    // adds twice its square; a gapped k-mer that is its own reverse complement has twice the count.
     for (std::size_t feature = 0; feature < size_; ++feature) {
         out[feature] *= palindrome_[feature] ? 2.0F : std::numbers::sqrt2_v<float>;
     }

@@ -11,10 +11,10 @@
 namespace bigbird::baselines {
 
 /// Counts of gapped k-mers. A gapped k-mer and its reverse complement are one feature, whose count is scaled
-/// (by the root of 2 where the two differ), so that dot products of features are exactly those of the counts
-/// on both strands: for two windows, the sum over all pairs of words, one of each, on either strand, of
-/// C(matches, informative), the unfiltered gkm kernel. With informative = word these are plain k-mers. Words
-/// with N are left out. Immutable; thread-safe.
+/// (by the root of 2 where the two differ), so that dot products equal the ones of counts on both strands.
+/// For two windows this is the unfiltered gkm kernel: the sum of C(matches, informative) over all pairs of
+/// words, one of each window, on either strand. With informative = word these are plain k-mers. Words with N
+/// are left out. Immutable; thread-safe.
 class GappedKmers {
 public:
     /// Throws ConfigError where 1 <= informative <= word <= 12 does not hold or there are more than
@@ -32,7 +32,7 @@ public:
 private:
     int word_, informative_;
     std::vector<std::vector<int>> masks_;  ///< informative places of a word, ascending
-    std::vector<std::int32_t> feature_;    ///< of mask * 4^informative + letters
+    std::vector<std::int32_t> feature_;    ///< feature of mask * 4^informative + letters
     std::vector<bool> palindrome_;         ///< a feature that is its own reverse complement
     std::size_t size_ = 0;
 };

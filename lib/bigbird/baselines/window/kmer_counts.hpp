@@ -8,9 +8,9 @@
 
 namespace bigbird::baselines {
 
-/// Which features a sequence has.
+/// The features of a sequence.
 struct KmerWords {
-    std::vector<int> lengths{5, 6};  ///< of the k-mers that are counted
+    std::vector<int> lengths{5, 6};  ///< lengths of the counted k-mers
     /// A k-mer and its reverse complement are one feature.
     bool both_strands = true;
     /// Places from the start of the sequence whose dinucleotides are features of their own.
@@ -39,7 +39,7 @@ public:
 private:
     struct Words {
         int length;
-        std::vector<std::int32_t> feature;  ///< of 4^length words
+        std::vector<std::int32_t> feature;  ///< feature of each of 4^length words
     };
     void add_counts(const Words& words, std::span<const std::int32_t> bases,
                     std::vector<Feature>& features) const;

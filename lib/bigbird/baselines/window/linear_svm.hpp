@@ -19,12 +19,12 @@ enum class MarginLoss : std::uint8_t { hinge, logistic };
 struct SvmSpec {
     MarginLoss loss = MarginLoss::hinge;
     double cost = 1;             ///< C
-    double positive_weight = 1;  ///< of a positive's cost, against a negative's
+    double positive_weight = 1;  ///< cost of a positive relative to a negative
     double tolerance = 0.1;
 };
 
-/// Rows of features that several labels are learnt on. One thread at a time in the process: LIBLINEAR draws
-/// from std::rand, which is seeded anew for each label, so a label's result does not depend on the others.
+/// Rows of features that several labels are learned on. One thread at a time in the process: LIBLINEAR draws
+/// from std::rand, which is reseeded for each label, so a label's result does not depend on the others.
 class LinearSvm {
 public:
     explicit LinearSvm(std::int64_t features);

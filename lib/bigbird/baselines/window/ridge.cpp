@@ -25,7 +25,7 @@ void Ridge::add(const at::Tensor& rows, const at::Tensor& targets) {
     cross_.addmm_(x.t(), y);
 }
 
-/// The standardised features' correlations as vectors * values * vectors'.
+/// The standardized features' correlations as vectors * values * vectors'.
 const Ridge::Solved& Ridge::decompose() const {
     BIGBIRD_EXPECTS(rows_ > 0, "ridge regression without rows");
     if (solved_rows_ != rows_) {
@@ -33,7 +33,7 @@ const Ridge::Solved& Ridge::decompose() const {
         solved_.target_mean = target_sum_ / rows_;
         const at::Tensor covariance = gram_ / rows_ - at::outer(solved_.mean, solved_.mean);
         const at::Tensor deviation = covariance.diagonal().clamp_min(0).sqrt();
-        // What varies by rounding alone does not vary.
+        // A feature that varies only by rounding counts as constant.
         const at::Tensor varies = deviation.gt(solved_.mean.abs() * 1e-7).logical_and(deviation.gt(0));
         solved_.deviation =
             at::where(varies, deviation, at::full_like(deviation, std::numeric_limits<double>::infinity()));

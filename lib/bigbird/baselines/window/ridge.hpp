@@ -14,15 +14,15 @@ struct LinearScores {
     at::Tensor bias;    // (labels) float64
 };
 
-/// Gathers rows and solves. Features are standardised by their mean and deviation over the rows; those that
-/// do not vary get weight 0.
+/// Gathers rows and solves. Features are standardized by their mean and deviation over the rows; constant
+/// features get weight 0.
 class Ridge {
 public:
     Ridge(std::int64_t features, std::int64_t targets);
 
     /// rows: (n, features), targets: (n, targets), any floating type.
     void add(const at::Tensor& rows, const at::Tensor& targets);
-    /// Minimises sum (target - score)^2 + penalty * n * |weight of the standardised features|^2. Expects rows
+    /// Minimizes sum (target - score)^2 + penalty * n * |weight of the standardized features|^2. Expects rows
     /// and penalty > 0.
     LinearScores solve(double penalty) const;
 

@@ -10,7 +10,7 @@ namespace bigbird::baselines {
 
 namespace {
 
-constexpr std::int64_t gates = 4;  // of an LSTM
+constexpr std::int64_t gates = 4;  // gates of an LSTM
 
 std::int64_t inputs_of(const std::string& name, const at::Tensor& parameter,
                        const torch::OrderedDict<std::string, at::Tensor>& all) {

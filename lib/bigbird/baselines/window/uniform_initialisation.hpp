@@ -8,7 +8,7 @@
 namespace bigbird::baselines {
 
 /// Fills every parameter uniformly in +-1 / sqrt(inputs of its layer), PyTorch's default (LSTM: of its hidden
-/// units), as a function of the seed and the parameter's name alone.
+/// units), as a function only of the seed and the parameter's name.
 void initialise_uniformly(torch::nn::Module& module, std::uint64_t seed);
 
 }  // namespace bigbird::baselines

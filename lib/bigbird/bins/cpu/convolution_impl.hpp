@@ -224,7 +224,7 @@ void forward_convolution(const ConvolutionShape& shape, const ConvolutionWeights
     }
 }
 
-/// The rows of dy of a block and of its halo, 0 beyond the window; adds those of the block to d_bias.
+/// The rows of dy of a block and of its halo, 0 beyond the window; adds the block's rows to d_bias.
 void gradient_rows(const ConvolutionShape& shape, const float* dy, std::int64_t first, float* rows,
                    float* d_bias) {
     for (std::int64_t r = 0; r < block_rows; ++r) {

@@ -15,7 +15,7 @@ constexpr std::int64_t tile = 4, taps = 5, points = 8;
 struct ConvolutionShape {
     std::int64_t length = 0;       ///< positions of a window
     std::int64_t in = 0, out = 0;  ///< channels, multiples of ConvolutionKernel::channels
-    float epsilon = 0;             ///< of LayerNorm
+    float epsilon = 0;             ///< LayerNorm's
 };
 
 struct ConvolutionWeights {
@@ -48,7 +48,7 @@ struct ConvolutionKernel {
 /// The filters of ConvolutionWeights from weight (out, in, taps): `to` is (points, in, out), or with `turned`
 /// (points, out, in) of the filters back to front.
 void filters_to_points(const ConvolutionShape& shape, const float* weight, bool turned, float* to);
-/// The transpose of that: the gradient of weight from that of the filters (points, in, out).
+/// The transpose: the gradient of weight from the gradient of the filters (points, in, out).
 void filters_from_points(const ConvolutionShape& shape, const float* filters, float* weight);
 
 /// For what the processor has (core/system/processor.hpp).

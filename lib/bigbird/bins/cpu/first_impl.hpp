@@ -9,7 +9,7 @@ namespace bigbird::bins {
 
 namespace {
 
-/// What the filters find at the bases of one output: (pool, strands).
+/// The filters' values at the bases of one output: (pool, strands).
 template <int strands>
 inline void find(const FirstShape& shape, std::int64_t pool, const std::uint16_t* words, const float* table,
                  Vec bias, Vec* found) {
@@ -95,8 +95,8 @@ Site site_of(const FirstShape& shape, const std::uint16_t* words, const FirstWei
     return site;
 }
 
-/// Adds the gradients of what was found at some bases to the rows that it is a sum of, word by word of the
-/// filter: one word's rows stay in the first cache.
+/// Adds the gradients of the filters' values at some bases to the table rows that they sum, word by word of
+/// the filter: one word's rows stay in the first cache.
 template <int strands>
 inline void add_to_rows(const FirstShape& shape, std::int64_t bases, const std::uint16_t* words,
                         const Vec* gradient, float* table) {
@@ -111,12 +111,12 @@ inline void add_to_rows(const FirstShape& shape, std::int64_t bases, const std::
     }
 }
 
-/// What the gradients of one channel group are added up in.
+/// Sums of the gradients of one channel group.
 struct Sums {
     Vec bias{}, sharpness{};
 };
 
-/// The gradients of what was found at the bases of one output, in its place.
+/// Overwrites the filters' values at the bases of one output by their gradients.
 inline void output_backward(Vec* found, std::int64_t count, Vec sharp, Vec dy, const Site& site, Sums& sums) {
     Vec gate[2 * most_pool], x[2 * most_pool], weight[2 * most_pool];
     for (std::int64_t i = 0; i < count; ++i) {
@@ -137,7 +137,7 @@ inline void output_backward(Vec* found, std::int64_t count, Vec sharp, Vec dy, c
 template <int strands, int fixed>
 void first_backward(const FirstShape& shape, const std::uint16_t* words, const FirstWeights& weights,
                     const FirstGradients& gradients) {
-    constexpr int strip = 128;  // bases, with what is found at them in the first cache
+    constexpr int strip = 128;  // bases whose values fit the first cache
     const std::int64_t pool = fixed > 0 ? fixed : shape.pool, count = pool * strands, outputs = strip / pool;
     const Vec bias = load(weights.bias), sharp = load(weights.sharpness);
     Vec found[most_values<strands, strip>];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first stage over plain memory, float32, one thread, `lanes` channels at a time; first_stage.hpp says
-// what it computes. A filter's sum at a base is bias + one row of a table for each three letters that the
-// filter lies on, so no convolution is computed and what is found never leaves the processor's registers.
+// The first stage over plain memory, float32, one thread, `lanes` channels at a time; first_stage.hpp defines
+// the result. A filter's sum at a base is bias + one table row per three letters under the filter. So no
+// convolution is computed, and the sums never leave the processor's registers.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace bigbird::bins {
 constexpr std::int64_t word_letters = 3, words_in_all = 125;
 
 struct FirstShape {
-    std::int64_t outputs = 0;          ///< of a window
-    std::int64_t outputs_of_site = 1;  ///< for each of which one site is chosen
+    std::int64_t outputs = 0;          ///< outputs per window
+    std::int64_t outputs_of_site = 1;  ///< outputs that share one site
     std::int64_t pool = 1;             ///< bases of an output; at most most_pool
     std::int64_t strands = 1;          ///< 1 or 2
-    std::int64_t chunks = 0;           ///< words that a filter lies on
+    std::int64_t chunks = 0;           ///< words that a filter covers
     std::int64_t stride = 0;           ///< floats from one output to the next in y
     std::int64_t site_stride = 0;      ///< the same in sites
 };
@@ -33,7 +33,7 @@ struct FirstOutputs {
     float *y, *sites;
 };
 
-/// Gradients of y and of sites (null: none), and what is added to: those of FirstWeights.
+/// Gradients of y and of sites (null: none), and the gradients of FirstWeights, which are added to.
 struct FirstGradients {
     const float *y, *sites;
     float *table, *bias, *sharpness;
@@ -41,7 +41,7 @@ struct FirstGradients {
 
 struct FirstKernel {
     std::int64_t lanes = 0;
-    /// words: chunk k of the filter at base t lies on words[t + word_letters * k], times strands * lanes.
+    /// words: chunk k of the filter at base t covers words[t + word_letters * k], times strands * lanes.
     void (*forward)(const FirstShape& shape, const std::uint16_t* words, const FirstWeights& weights,
                     const FirstOutputs& outputs);
     /// A site's gradient is spread evenly over the places that found the most.

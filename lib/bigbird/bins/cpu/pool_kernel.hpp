@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax pooling over plain memory, float32, one thread; softmax_pool.hpp says what it computes.
+// Softmax pooling over plain memory, float32, one thread; softmax_pool.hpp defines the result.
 #pragma once
 
 #include <cstdint>

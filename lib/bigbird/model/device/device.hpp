@@ -9,10 +9,10 @@
 
 namespace bigbird::model {
 
-/// "auto" (a GPU where there is one), "cpu", "cuda", "cuda:N"; the choice is said on standard error. Opens
-/// libtorch_cuda.so on first use, which must come before anything else asks LibTorch about GPUs. Also the
-/// name of a device that the calling program registered with LibTorch itself (PrivateUse1). Throws
-/// DeviceError saying what is missing where the GPU asked for cannot be used, ConfigError for another word.
+/// "auto" (a GPU where there is one), "cpu", "cuda", "cuda:N"; the choice is logged. Opens libtorch_cuda.so
+/// on first use, which must come before anything else asks LibTorch about GPUs. Also the name of a device
+/// that the calling program registered with LibTorch itself (PrivateUse1). Throws DeviceError naming what is
+/// missing where the GPU asked for cannot be used, ConfigError for another word.
 at::Device open_device(const std::string& choice);
 
 /// Whether "auto" would be a GPU.

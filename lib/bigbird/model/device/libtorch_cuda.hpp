@@ -14,7 +14,7 @@ std::filesystem::path libtorch_folder();
 /// LibTorch's CUDA part; empty where this LibTorch has none.
 std::filesystem::path libtorch_cuda_file();
 
-/// What the driver, its GPUs and LibTorch's CUDA part say. The first call starts the driver and, where that
+/// Facts of the driver, its GPUs and LibTorch's CUDA part. The first call starts the driver and, where that
 /// finds a GPU, opens libtorch_cuda.so, which must come before anything else asks LibTorch about GPUs.
 /// Thread-safe.
 const GpuFacts& gpu_facts();

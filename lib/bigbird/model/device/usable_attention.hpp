@@ -9,8 +9,8 @@
 
 namespace bigbird::model {
 
-/// The backend that --attention names or, where the device is a GPU that its kernels do not serve, the
-/// nearest one that does, which a warning says. Throws ConfigError for other names.
+/// Returns the backend that --attention names or, with a warning, the nearest one that serves the device, a
+/// GPU. Throws ConfigError for other names.
 attention::Backend usable_attention(const std::string& name, const at::Device& device);
 
 }  // namespace bigbird::model

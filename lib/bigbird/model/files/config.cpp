@@ -96,7 +96,7 @@ void write_form(const EncoderForm& form, Json& json) {
     write_rotary(form.rotary, json);
 }
 
-/// Where attention_type says so.
+/// Only for attention_type "performer".
 void read_performer(const Keys& keys, attention::FeatureSpec& spec) {
     if (!keys.has("performer")) return;
     const Keys own =
@@ -148,7 +148,7 @@ int blocks_filled(std::int64_t tokens, int block_size) {
     return static_cast<int>((tokens + block_size - 1) / std::max(block_size, 1));
 }
 
-/// What extra global tokens mean where nothing else is said.
+/// What extra global tokens imply by default.
 void expect_etc(BigBirdConfig& config) {
     config.pattern.globals = GlobalPlacement::first;
     config.pattern.global_blocks = blocks_filled(config.extra_global_tokens, config.pattern.block_size);
@@ -209,7 +209,7 @@ void write_windows(const attention::PatternSpec& pattern, Json& json) {
     json["num_global_tokens"] = pattern.global_tokens;
 }
 
-/// What LongformerConfig means where a key is missing.
+/// LongformerConfig's defaults for missing keys.
 void expect_longformer(BigBirdConfig& config) {
     config.vocab_size = 30'522;
     config.max_position_embeddings = 512;
@@ -250,7 +250,7 @@ void require_probability(double value, const std::string& key) {
     require(value >= 0 && value < 1, key + " must be at least 0 and below 1, not " + std::to_string(value));
 }
 
-/// The architecture that transformers has for what BigBird's of this name is.
+/// Returns transformers' Longformer architecture that corresponds to a BigBird's.
 std::string of_longformer(const std::string& architecture) {
     if (architecture == "BigBirdForPreTraining") return "LongformerForMaskedLM";
     constexpr std::string_view theirs = "BigBird";

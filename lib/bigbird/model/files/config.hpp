@@ -17,16 +17,16 @@ namespace bigbird::model {
 
 /// The keys and defaults of a Hugging Face `big_bird` config.json, with our additions (random_blocks_source,
 /// random_blocks_seed, …), or of a `longformer`'s (longformer.hpp). Where the form is not BERT's, or
-/// attention is a Performer's, the model_type is `bigbird_dna`, and the keys norm, position_embedding_type,
-/// feed_forward, initialization and embedding_convolution say it, and of rotary positions rope_theta and
-/// rope_scaling, {"rope_type": "linear" or "ntk", "factor": 2.0}.
+/// attention is a Performer's, the model_type is `bigbird_dna`. The keys norm, position_embedding_type,
+/// feed_forward, initialization and embedding_convolution then give the form; rotary positions have
+/// rope_theta and rope_scaling, {"rope_type": "linear" or "ntk", "factor": 2.0}.
 struct BigBirdConfig {
     std::int64_t vocab_size = 32'000;
     std::int64_t hidden_size = 768, num_hidden_layers = 12, num_attention_heads = 12,
                  intermediate_size = 3072;
     std::int64_t max_position_embeddings = 4096, type_vocab_size = 2;
     std::string hidden_act = "gelu_new";
-    /// Dropout on attention probabilities is applied to fully attending (short) sequences alone, as in
+    /// Dropout on attention probabilities is applied only to fully attending (short) sequences, as in
     /// transformers.
     double hidden_dropout_prob = 0.1, attention_probs_dropout_prob = 0.0;
     std::optional<double> classifier_dropout;  ///< none: hidden_dropout_prob
@@ -35,16 +35,16 @@ struct BigBirdConfig {
     std::int64_t pad_token_id = 0;
     EncoderForm form;
     attention::PatternSpec pattern;
-    /// attention_type "performer": attention by random features. Of `pattern` the block size alone counts
-    /// then, to whose multiples sequences are padded.
+    /// attention_type "performer": attention by random features. Then only the block size of `pattern`
+    /// counts, to whose multiples sequences are padded.
     std::optional<attention::FeatureSpec> performer;
     /// model_type "longformer", or attention_type "longformer" in a bigbird_dna: windows and global tokens.
-    /// Of `pattern` the block size alone counts then. Positions count the tokens that are no [PAD], from
+    /// Then only the block size of `pattern` counts. Positions count the tokens except [PAD], from
     /// pad_token_id + 1.
     std::optional<LongformerForm> longformer;
-    /// BigBird-ETC: so many learned tokens stand in front of every sequence, attend all and are attended by
-    /// all; they fill whole blocks (pattern.globals first, pattern.global_blocks of them) whose rest is
-    /// masked, and are in no input and no output. 0: none.
+    /// BigBird-ETC: number of learned tokens in front of every sequence, which attend all and are attended by
+    /// all. They fill pattern.global_blocks blocks (pattern.globals first), whose rest is masked. They are in
+    /// no input and no output. 0: none.
     std::int64_t extra_global_tokens = 0;
     std::int64_t num_labels = 0;  ///< task models only
     /// Or "linear" (the paper's layer on [CLS]), "bins" (norm and layer on bins), "tokens" (layer on each).
@@ -56,7 +56,7 @@ struct BigBirdConfig {
     /// The longest sequence: max_position_embeddings, of which a Longformer's first pad_token_id + 1 are
     /// none.
     std::int64_t positions() const;
-    /// Length of what stands in front of a sequence inside the network: whole blocks.
+    /// Tokens in front of a sequence inside the network: full blocks.
     std::int64_t front_tokens() const;
     /// Throws ConfigError naming the key.
     void validate() const;
@@ -73,9 +73,10 @@ BigBirdConfig preset(const std::string& name);
 /// `uniform` where there are num_extra_global_tokens, which transformers does not know.
 /// `where` names the file in errors (InputError). Keys that mean nothing here are ignored.
 BigBirdConfig config_from_json(const Json& json, const std::filesystem::path& where);
-/// What transformers reads too, but a dilated Longformer, which it lacks: a `bigbird_dna`. `architecture`:
-/// "BigBirdForPreTraining", "BigBirdForSequenceClassification", "BigBirdForTokenClassification" or
-/// "BigBirdForBins"; a Longformer's are called "LongformerForMaskedLM" and so on.
+/// Returns what transformers reads, too; a dilated Longformer, which it lacks, becomes a `bigbird_dna`.
+/// `architecture`: "BigBirdForPreTraining", "BigBirdForSequenceClassification",
+/// "BigBirdForTokenClassification" or "BigBirdForBins"; a Longformer's are called "LongformerForMaskedLM" and
+/// so on.
 Json config_to_json(const BigBirdConfig& config, const std::string& architecture);
 
 }  // namespace bigbird::model

@@ -18,7 +18,7 @@ namespace bigbird::model {
 /// Reads keys of one config.json; every error names the key and the file.
 class Keys {
 public:
-    /// `prefix` stands before keys in messages.
+    /// `prefix` precedes keys in messages.
     Keys(const Json& json, const std::filesystem::path& where, std::string prefix = {})
         : json_(json), where_(where), prefix_(std::move(prefix)) {
         if (!json.is_object()) {

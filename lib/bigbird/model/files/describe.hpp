@@ -9,7 +9,7 @@
 
 namespace bigbird::model {
 
-/// Throws InputError where the path is missing, corrupt or nothing of ours. A model directory's description:
+/// Throws InputError where the path is missing, corrupt or none of ours. A model directory's description:
 /// architecture, shape, parameters, attention, tokenizer, checksums, provenance; a tokenizer's: pieces and
 /// lengths; a safetensors file's: its tensors.
 Json describe(const std::filesystem::path& path);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What forms an encoder may have.
+// The forms of an encoder.
 #pragma once
 
 #include "bigbird/core/choice.hpp"
@@ -12,16 +12,16 @@ namespace bigbird::model {
 enum class Norm : std::uint8_t { pre, post };
 inline constexpr Choices<Norm, 2> norm_choices{{{Norm::pre, "pre"}, {Norm::post, "post"}}};
 
-/// What tells attention where a position is: vectors of their own, added to the embeddings, as BERT; queries
-/// and keys turned by angles (rotary.hpp); nothing.
+/// How attention knows positions. absolute: vectors added to the embeddings, as BERT. rotary: queries and
+/// keys turned by angles (rotary.hpp). none: not at all.
 enum class Positions : std::uint8_t { absolute, rotary, none };
 inline constexpr Choices<Positions, 3> position_choices{
     {{Positions::absolute, "absolute"}, {Positions::rotary, "rotary"}, {Positions::none, "none"}}};
 
-/// How rotary positions are stretched, for contexts longer than those that a model was trained on: not at
-/// all; each position divided by the factor (Chen and others 2023); or the base of the angles multiplied by
-/// factor ^ (d / (d - 2)), d features a head, so that the slowest angle is that of `linear` and the fastest
-/// stays ("NTK- aware").
+/// How rotary positions are stretched for contexts longer than in training. none: not at all. linear: each
+/// position is divided by the factor (Chen and others 2023). ntk ("NTK-aware"): the base of the angles is
+/// multiplied by factor ^ (d / (d - 2)), d features per head, so that the slowest angle equals `linear`'s and
+/// the fastest stays.
 enum class RopeScaling : std::uint8_t { none, linear, ntk };
 inline constexpr Choices<RopeScaling, 3> rope_scaling_choices{
     {{RopeScaling::none, "default"}, {RopeScaling::linear, "linear"}, {RopeScaling::ntk, "ntk"}}};

@@ -53,7 +53,7 @@ std::vector<std::vector<int>> read_dilations(const Keys& keys, std::int64_t laye
     if (!given.is_array()) return std::vector<std::vector<int>>(count(layers), of_layer(given));
     std::vector<std::vector<int>> dilations;
     if (given.size() != count(layers))
-        return std::vector<std::vector<int>>(given.size());  // which validate() refuses
+        return std::vector<std::vector<int>>(given.size());  // validate() refuses it
     for (const Json& layer : given) {
         dilations.push_back(of_layer(layer));
     }

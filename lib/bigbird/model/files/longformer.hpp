@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Longformer's config.json says beyond a BERT's.
+// What a Longformer's config.json has beyond a BERT's.
 #pragma once
 
 #include "bigbird/attention/pattern/pattern.hpp"
@@ -14,15 +14,15 @@ namespace bigbird::model {
 class Keys;
 
 /// Longformer (Beltagy, Peters and Cohan 2020, "Longformer: The Long-Document Transformer"), as in
-/// transformers: windows a layer; global tokens with query, key and value projections of their own. Dilation
-/// is the paper's, which transformers lacks.
+/// transformers: windows per layer; global tokens with query, key and value projections of their own.
+/// Dilation is the paper's, which transformers lacks.
 struct LongformerForm {
-    /// attention_window, a number or a list: tokens a layer, half on each side, even.
+    /// attention_window, a number or a list: tokens per layer, half on each side, even.
     std::vector<int> windows;
     /// attention_dilation, a number, a list of layers or a list of lists of heads: [layer][head], at least 1.
-    /// Of a dilated window every dilation-th token is attended, as many as without dilation.
+    /// A dilated window attends every dilation-th token, as many as without dilation.
     std::vector<std::vector<int>> dilations;
-    /// num_global_tokens: so many leading tokens are global where no mask says which. None: whoever makes or
+    /// num_global_tokens: number of leading tokens that are global without a mask. None: whoever makes or
     /// runs the model decides. 0 in transformers, 1 for its classifiers.
     std::optional<std::int64_t> global_tokens;
 

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What with_result() finds its places by. YAML takes the first kind as comments, Markdown the second.
+// Marks by which with_result() finds its places. YAML takes the first kind as comments, Markdown the second.
 constexpr const char* yaml_begin = "      # {}: figures\n";
 constexpr const char* yaml_end = "      # {}: end\n";
 constexpr const char* text_begin = "<!-- {} -->\n";

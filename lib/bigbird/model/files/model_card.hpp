@@ -26,7 +26,7 @@ struct CardTask {
     std::string type;   ///< "multi-label-classification"
     std::string title;  ///< "Chromatin profiles"
 };
-/// Of "promoter", "chromatin", "tokens" or "pretraining". Throws ConfigError for another word.
+/// Parses "promoter", "chromatin", "tokens" or "pretraining". Throws ConfigError for another word.
 CardTask card_task(std::string_view task);
 
 /// Figures of one split of the data.
@@ -51,13 +51,13 @@ std::string to_text(const ModelCard& card);
 /// A Markdown table of two columns, the rows' keys and values as they are.
 std::string card_table(const std::string& left, const std::string& right,
                        const std::vector<std::pair<std::string, std::string>>& rows);
-/// What an evaluation during training gave, as far as a card shows it: "eval_auroc" is "Mean AUROC".
+/// The card's metrics of an evaluation during training: "eval_auroc" is "Mean AUROC".
 std::vector<CardMetric> card_metrics(const Json& evaluation);
 /// Rows of options by name; objects are left out.
 std::vector<std::pair<std::string, std::string>> card_options(const Json& options);
 
-/// The card with these results in place of the same split's. Throws ConfigError where the text is no card
-/// of to_text()'s.
+/// Returns the card with these results replacing the same split's. Throws ConfigError where the text is no
+/// card of to_text()'s.
 std::string with_result(const std::string& card, const CardResult& result);
 /// The same in a model folder's file. Throws InputError where there is none, WriteError.
 void add_to_card(const std::filesystem::path& model_folder, const CardResult& result);

@@ -11,7 +11,7 @@ namespace bigbird::model {
 
 namespace {
 
-/// Which class of the Python file a class of transformers stands for, by model_type.
+/// The Python file's class for a class of transformers, by model_type.
 struct DoorClass {
     std::string_view model_type, general, own;
 };

@@ -32,12 +32,12 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 10> types{{{"F6
                                                                             {"U8", 1},
                                                                             {"BOOL", 1}}};
 
-/// count * factor, or nothing where that does not fit.
+/// Sets count to count * factor; false where that does not fit.
 bool multiply(std::uint64_t& count, std::uint64_t factor) {
     return !__builtin_mul_overflow(count, factor, &count);
 }
 
-/// What is no regular file has no size, and cannot be read from any place on.
+/// Anything but a regular file has no size, and no random access.
 std::uint64_t size_of(const std::filesystem::path& path) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error)) {

@@ -16,7 +16,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> beginning
      {"cls.predictions.transform.LayerNorm.", "lm_head.layer_norm."},
      {"cls.predictions.decoder.", "lm_head.decoder."},
      {"cls.predictions.bias", "lm_head.bias"},
-     {"pooler.", "pooler.dense."}}};  // of a bare model
+     {"pooler.", "pooler.dense."}}};  // in a bare model
 
 std::string replaced(std::string_view name, std::string_view from, std::string_view to) {
     return std::string(to).append(name.substr(from.size()));

@@ -9,7 +9,7 @@ namespace bigbird::model {
 
 namespace {
 
-// Of cuda.h, which this builds without.
+// Constants of cuda.h, which this builds without.
 constexpr int success = 0, no_device = 100, capability_major = 75, capability_minor = 76;
 
 /// A function of the driver's; a driver that lacks it answers with an error.

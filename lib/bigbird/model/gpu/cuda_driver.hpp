@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NVIDIA's driver says of itself and its GPUs, asked without LibTorch and without a CUDA toolkit.
+// Facts from NVIDIA's driver about itself and its GPUs, without LibTorch and without a CUDA toolkit.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct DriverFacts {
     int version = 0;         ///< the newest CUDA that it serves: 13000 is 13.0
     int start_error = 0;     ///< what cuInit returned, a CUresult
     std::string start_error_text;
-    std::vector<Gpu> gpus;  ///< those that CUDA_VISIBLE_DEVICES leaves, by their index
+    std::vector<Gpu> gpus;  ///< the ones that CUDA_VISIBLE_DEVICES leaves, by index
 };
 
 /// Opens libcuda.so.1, which stays open, and starts the driver. Never throws. A broken driver may crash or

@@ -24,7 +24,7 @@ int least_capability(int cuda) {
     return cuda / thousand >= 13 ? since_13 : before;
 }
 
-/// The first driver that serves a CUDA release and those of the same major number.
+/// The first driver that serves a CUDA release and others of its major number.
 std::string driver_for(int cuda) {
     switch (cuda / thousand) {
         case 11:
@@ -68,7 +68,7 @@ std::string libraries_obstacle(const GpuFacts& facts) {
            (lacks ? "; scripts/setup --with-cuda of a clone, or pip's torch with CUDA, brings it" : "");
 }
 
-/// What the driver itself says comes before what LibTorch needs of it.
+/// The driver's own errors come before LibTorch's needs.
 std::string before_libraries(const GpuFacts& facts) {
     if (facts.driver.load_error.empty() && facts.libtorch_cuda == 0) {
         return "this LibTorch was built without CUDA: scripts/setup installs one with it";
@@ -79,7 +79,7 @@ std::string before_libraries(const GpuFacts& facts) {
     return old.empty() ? driver_obstacle(facts.driver) : old;
 }
 
-/// What is wrong with one GPU.
+/// Why one GPU cannot be used.
 std::string own_obstacle(const GpuFacts& facts, int index) {
     const std::vector<Gpu>& gpus = facts.driver.gpus;
     const auto count = static_cast<int>(gpus.size());

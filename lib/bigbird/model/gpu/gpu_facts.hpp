@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which GPU a program can use, and why not, decided from facts alone. Pure functions; messages are parts of
-// sentences that name what helps.
+// Which GPU a program can use, and why not. Pure functions of facts; messages are parts of sentences that
+// name a remedy.
 #pragma once
 
 #include "bigbird/model/gpu/cuda_driver.hpp"
@@ -16,7 +16,7 @@ struct GpuFacts {
     std::string load_error;  ///< why LibTorch's CUDA part cannot be opened
 };
 
-/// Why no GPU of this machine can be used; empty where that does not stand in the way.
+/// Why no GPU of this machine can be used; empty where the machine is no obstacle.
 std::string machine_obstacle(const GpuFacts& facts);
 
 /// The same for one GPU; an index that is not there is an obstacle, too.
@@ -35,11 +35,11 @@ std::string cuda_version_text(int version);
 /// "NVIDIA H100, compute capability 9.0"
 std::string gpu_text(const Gpu& gpu);
 
-/// Whether our own CUDA kernels serve it: those of `fused` (8.0 and newer), of `fused-hopper` (9.0 alone).
+/// Whether our own CUDA kernels serve it: `fused` (8.0 and newer), `fused-hopper` (only 9.0).
 bool has_fused_kernels(const Gpu& gpu);
 bool has_hopper_kernels(const Gpu& gpu);
 
-/// What computes instead of the attention backend that was asked for, and why.
+/// The attention backend that replaces the requested one, and why.
 struct AttentionFallback {
     std::string backend;   ///< "fused" or "blocked"
     std::string sentence;  ///< for the log

@@ -32,8 +32,8 @@ at::Tensor question_lengths(const at::Tensor& ids, std::int64_t sep);
 /// int64.
 at::Tensor question_mask(const at::Tensor& lengths, std::int64_t length);
 
-/// `logits` (batch, length, 2) with 1e6 taken off every token of the question but the first, which stands
-/// for "no answer". question: (batch, length), of question_mask().
+/// `logits` (batch, length, 2) with 1e6 subtracted at every token of the question except the first, which
+/// means "no answer". question: (batch, length), of question_mask().
 at::Tensor without_question(const at::Tensor& logits, const at::Tensor& question);
 
 }  // namespace bigbird::model

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dropout whose masks follow from (seed, step, sample, site) and not from a generator's history, so that a
-// result does not depend on batch, micro-batch, rank or thread, and a resumed run repeats them.
+// Dropout whose masks follow from (seed, step, sample, site) and not from a generator's history. So a result
+// does not depend on batch, micro-batch, rank or thread, and a resumed run repeats them.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -37,12 +37,12 @@ struct DropoutSite {
 std::vector<std::int64_t> dropout_streams(std::int64_t rows, const DropoutKey& key, const DropoutSite& site);
 
 /// Zeroes each element with probability `probability` and scales the others by 1 / (1 - probability). x:
-/// (batch, …); row r belongs to the key's r-th sample. On the CPU an element's fate is a fixed
-/// function of the key, the site and its place in the row; on another device LibTorch's generator is seeded
-/// once a row, so masks differ between kinds of device. Differentiable; keeps no mask.
+/// (batch, …); row r belongs to the key's r-th sample. On the CPU an element's fate is a fixed function of
+/// the key, the site and its index in the row. On another device LibTorch's generator is seeded once per row,
+/// so masks differ between kinds of device. Differentiable; keeps no mask.
 at::Tensor dropout(const at::Tensor& x, double probability, const DropoutKey& key, const DropoutSite& site);
 
-/// The factors alone: 0 or 1 / (1 - probability). shape: (batch, …).
+/// Returns only the factors: 0 or 1 / (1 - probability). shape: (batch, …).
 at::Tensor dropout_factors(at::IntArrayRef shape, const at::TensorOptions& options, double probability,
                            const DropoutKey& key, const DropoutSite& site);
 

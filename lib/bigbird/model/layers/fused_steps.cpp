@@ -63,7 +63,7 @@ struct DeviceDropout {
     }
 };
 
-/// What a norm reads, and what it keeps for its backward pass.
+/// A norm's inputs, and the values kept for its backward pass.
 struct Norm {
     at::Tensor weight = {}, bias = {};  // float
     DeviceDropout dropout = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies between the encoder's matrix products by CUDA kernels: each reads and writes its tensors once, in
+// The steps between the encoder's matrix products by CUDA kernels: each reads and writes its tensors once, in
 // 16 bits, with parameters and their gradients in their own type. The slow twins are at::layer_norm,
 // dropout() and at::gelu. Differentiable; on the caller's stream, without waiting.
 #pragma once
@@ -12,9 +12,9 @@
 
 namespace bigbird::model {
 
-/// The type in which the kernels take the place of LibTorch's operations: where `backend` is fused, the
-/// device has them, the layer norms have at most 1,024 columns (a multiple of 8), and autocast or the
-/// parameter's own type is bfloat16 or float16. Nothing: they do not.
+/// Returns the type in which the kernels replace LibTorch's operations; nullopt where they do not. They need
+/// a fused `backend`, a device with the kernels, layer norms of at most 1,024 columns (a multiple of 8), and
+/// bfloat16 or float16 by autocast or the parameter's own type.
 std::optional<at::ScalarType> fused_type(const at::Tensor& parameter, attention::Backend backend,
                                          std::int64_t columns);
 

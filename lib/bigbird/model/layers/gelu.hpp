@@ -5,8 +5,8 @@
 
 namespace bigbird::model {
 
-/// GELU by tanh, differentiable; own kernels for float and bfloat16 on the CPU. Where no gradient is wanted
-/// the result takes the place of a contiguous x, which must be nobody else's.
+/// GELU by tanh, differentiable; own kernels for float and bfloat16 on the CPU. Without gradients the result
+/// overwrites a contiguous x, which nobody else may use.
 at::Tensor gelu_tanh(const at::Tensor& x);
 
 }  // namespace bigbird::model

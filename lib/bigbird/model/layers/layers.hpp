@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The smallest modules: parameters with Hugging Face's names and shapes. Made of zeros; weights are loaded or
-// initialised afterwards, so nothing is drawn twice (torch::nn's own draw from a global generator).
+// initialized afterwards, so nothing is drawn twice (torch::nn's own draw from a global generator).
 #pragma once
 
 #include <torch/nn/module.h>
@@ -11,8 +11,8 @@
 namespace bigbird::model {
 
 /// x W^T + b: (…, in) -> (…, out); W (out, in), b (out) or undefined. By oneDNN where that is faster
-/// (onednn_linear.hpp). Without gradients, on a CPU, a row of (rows, in) with at most 64 rows, or a sample of
-/// (batch, length, in), has a result that does not depend on its index among the others, to the last bit.
+/// (onednn_linear.hpp). Without gradients, on a CPU, the result of a row of (rows, in), at most 64 rows, or
+/// of a sample of (batch, length, in) does not depend on its index, to the last bit.
 at::Tensor linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
 /// y = x W^T + b. weight (out, in), bias (out).
@@ -57,8 +57,8 @@ private:
 };
 TORCH_MODULE(Embedding);
 
-/// hidden_act by its Hugging Face name: gelu, gelu_new, gelu_pytorch_tanh, relu, silu (swish). Where no
-/// gradient is wanted the result may take the place of x, which must then be nobody else's.
+/// hidden_act by its Hugging Face name: gelu, gelu_new, gelu_pytorch_tanh, relu, silu (swish). Without
+/// gradients the result may overwrite x, which nobody else may then use.
 at::Tensor activation(const std::string& name, const at::Tensor& x);
 
 }  // namespace bigbird::model

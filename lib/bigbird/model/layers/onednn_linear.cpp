@@ -173,7 +173,7 @@ at::Tensor onednn_feed_forward(const at::Tensor& x, const at::Tensor& weight, co
         const at::Tensor features =
             onednn_linear(x, weight.narrow(0, first, count),
                           bias.defined() ? bias.narrow(0, first, count) : bias, activation);
-        // Contiguous: oneDNN takes columns of a wider matrix a hundred times as slowly.
+        // Contiguous: oneDNN takes columns of a wider matrix a hundred times slower.
         sum = onednn_linear_add(features, next_weight.narrow(1, first, count).contiguous(),
                                 first == 0 ? next_bias : at::Tensor(), sum);
     }

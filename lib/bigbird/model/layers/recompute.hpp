@@ -7,7 +7,7 @@
 
 namespace bigbird::model {
 
-/// layer(x), of which the backward pass keeps x alone and computes the rest again (Chen et al. 2016,
+/// layer(x), of which only x is kept for the backward pass, which recomputes the rest (Chen et al. 2016,
 /// sublinear memory). `layer` must give the same each time, and outlive the graph. Parameters that it uses
 /// get their gradients in .grad. Under autocast the second time is as the first.
 at::Tensor recomputed(const std::function<at::Tensor(const at::Tensor&)>& layer, const at::Tensor& x);

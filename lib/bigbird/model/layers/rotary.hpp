@@ -11,8 +11,8 @@
 namespace bigbird::model {
 
 /// Cosines and sines of the angles by which a position turns each pair of features, (positions, head_dim / 2)
-/// float32: position * theta^(-2 i / head_dim) for pair i, scaled as the form says (head_dim above 2 with
-/// ntk). Undefined: nothing is turned.
+/// float32. The angle is position * theta^(-2 i / head_dim) for pair i, scaled by RopeScaling (head_dim above
+/// 2 with ntk). Undefined: nothing is turned.
 struct RotaryTable {
     at::Tensor cosine, sine;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loss of rows of logits and its gradient in the logits' place: by one pass of our own on a CPU and,
-// where the CUDA kernels are chosen, on a GPU; else by LibTorch.
+// The loss of rows of logits; its gradient overwrites the logits. By one pass of our own on a CPU and, where
+// the CUDA kernels are chosen, on a GPU; else by LibTorch.
 #pragma once
 
 #include <ATen/core/Tensor.h>
