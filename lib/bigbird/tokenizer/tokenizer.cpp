@@ -76,7 +76,7 @@ std::string normalised(std::string_view dna) {
     return letters_only;
 }
 
-/// Whether transformers' add_tokens() extended this file, which leaves a tokenizer.model beside it behind.
+/// Whether transformers' add_tokens() extended this file, which makes a tokenizer.model beside it outdated.
 bool lists_added_tokens(const std::filesystem::path& json) {
     const std::string text = read_whole_file(json);
     return text.find("\"special\": false") != std::string::npos ||
@@ -124,7 +124,7 @@ struct DnaTokenizer::State {
 
     SentencePieceModel model;  // empty where there is no encoder of it
     std::string bytes;
-    std::optional<ExactEncoder> encoder;  // one of the three is there
+    std::optional<ExactEncoder> encoder;  // one of the three is set
     std::optional<HfTokenizer> hugging_face;
     std::optional<KmerEncoder> kmers;
     SpecialIds special_ids;

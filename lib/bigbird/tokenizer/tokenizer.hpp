@@ -22,21 +22,21 @@ class DnaTokenizer {
 public:
     /// A .model, a tokenizer.json, or a folder that holds tokenizer.model or else tokenizer.json; of both,
     /// tokenizer.json where it lists tokens that add_tokens() added. Throws InputError: missing or corrupt
-    /// file; a model whose special pieces are not [PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4, whose other
-    /// pieces do not spell A C G T N, or lack one of the five, or that adds blanks of its own; a
-    /// tokenizer.json that HfTokenizer refuses.
+    /// file, or a tokenizer.json that HfTokenizer refuses. Also a model whose special tokens are not [PAD] 0,
+    /// [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4, whose other tokens spell more than A C G T N or lack one of the
+    /// five, or that adds blanks.
     static DnaTokenizer load(const std::filesystem::path& path);
     /// From a .model file's bytes; `origin` is the file that errors name.
     static DnaTokenizer from_serialized(std::string bytes, const std::filesystem::path& origin);
 
     /// Ids of a sequence, without [CLS] and [SEP]; any length, cut into chunks for up to `threads` threads
-    /// where it is long (not into k-mers, which one writes fast enough). Our own take it normalised (lower
+    /// where it is long (not into k-mers, which one writes fast enough). Our own take it normalized (lower
     /// case, U, IUPAC letters), a .model gives SentencePiece's ids, none of them [UNK]; somebody else's
-    /// tokenizer.json takes it as it stands and does what AutoTokenizer does.
+    /// tokenizer.json takes it unchanged and does what AutoTokenizer does.
     std::vector<std::int32_t> encode(std::string_view dna, int threads = 1) const;
     /// The same ids, and which letters of `dna` each spells.
     Encoding encode_with_spans(std::string_view dna, int threads = 1) const;
-    /// The sequence spelt; special pieces spell nothing. Throws ConfigError where an id lies outside the
+    /// The sequence spelled; special tokens spell nothing. Throws ConfigError where an id is outside the
     /// vocabulary.
     std::string decode(std::span<const std::int32_t> ids) const;
 
@@ -53,7 +53,7 @@ public:
     const std::string& serialized() const;
     /// "tokenizer.model" or "tokenizer.json".
     const char* file_name() const;
-    /// The .vocab file that belongs to a .model, as spm_export_vocab writes it: piece, tab, score, one a
+    /// The .vocab file that belongs to a .model, as spm_export_vocab writes it: piece, tab, score, one per
     /// line.
     std::string vocabulary_text() const;
 
@@ -64,8 +64,8 @@ private:
 };
 
 /// Writes tokenizer.model (not where the tokenizer came from a tokenizer.json), tokenizer.json and
-/// tokenizer_config.json into an existing folder, whatever lies there: what a model folder carries, and with
-/// what transformers' AutoTokenizer gives the same ids between [CLS] and [SEP]. `max_length` is the longest
+/// tokenizer_config.json into an existing folder, whatever it holds. A model folder has these files; with
+/// them transformers' AutoTokenizer gives the same ids between [CLS] and [SEP]. `max_length` is the longest
 /// sequence, in tokens, of the network beside it. Throws WriteError.
 void write_tokenizer_files(const DnaTokenizer& tokenizer, std::int64_t max_length,
                            const std::filesystem::path& folder);
@@ -75,7 +75,7 @@ void write_tokenizer_files(const DnaTokenizer& tokenizer, std::int64_t max_lengt
 /// in [1, 12].
 DnaTokenizer kmer_tokenizer(int k);
 
-/// The k of such a tokenizer, nothing of any other.
+/// The k of such a tokenizer; nullopt for any other.
 std::optional<int> kmer_length(const DnaTokenizer& tokenizer);
 
 enum class Input { tokens, bases, kmers };
@@ -87,10 +87,10 @@ struct InputSpec {
     static constexpr int default_kmer_length = 6;
 
     Input input = Input::tokens;
-    std::optional<int> kmer_length = {};   ///< of kmers alone; nothing: the default
-    std::filesystem::path tokenizer = {};  ///< of tokens alone
+    std::optional<int> kmer_length = {};   ///< only for kmers; nullopt: the default
+    std::filesystem::path tokenizer = {};  ///< only for tokens
 
-    /// Whether it says which tokenizer: it does not where tokens are asked for and no file is named.
+    /// Whether it names a tokenizer: false where tokens are asked for without a file.
     bool names_tokenizer() const { return input != Input::tokens || !tokenizer.empty(); }
     /// Throws ConfigError where options exclude each other.
     void validate() const;

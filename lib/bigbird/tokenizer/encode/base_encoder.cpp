@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t fewest_letters = 64;   // a shorter stretch would nearly all be left over
 constexpr std::size_t longest_segment = 48;  // short tokens
-// Of two short tokens that are not merged: whether a token may hold both side by side.
+// Two short tokens that are not merged: whether a token may hold both side by side.
 constexpr BaseTokens::Number never_crossed = 0xFFFF, side_by_side = 0xFFFE;
 
 bool is_other(std::uint8_t letter) {
@@ -68,7 +68,7 @@ public:
     }
 
 private:
-    // By the left one of two neighbours.
+    // By the left one of two neighbors.
     void look_up_merges(const std::vector<Number>& cut, std::vector<Number>& merges) const {
         const std::size_t count = encoder_.short_.count();
         merges.resize(cut.empty() ? 0 : cut.size() - 1);
@@ -93,10 +93,10 @@ private:
     Number previous_ = BaseTokens::none;
 };
 
-// From `begin` on, merges of neighbours come ever earlier, up to a last one. That is made before both beside
-// it, so the one before it cannot be made, so the one before that is, and so on in turns: provided that
-// nothing that stands beside what they make is merged to it, neither a short token nor another of theirs.
-// Else the whole segment is encoded by the definition. Returns the first short token behind.
+// From `begin` on, merges of neighbors come ever earlier, up to a last one. It is made before both beside it,
+// so the one before it cannot be made, so the one before that is, and so on in turns. This holds if no
+// neighbor of the merged tokens is merged with them, neither a short token nor another of theirs. Else the
+// entire segment is encoded by the definition. Returns the first short token behind.
 std::size_t BaseEncoder::Stretch::encode_run(Number* cut, Number* merges, std::size_t begin) {
     std::size_t last = begin;
     while (merges[last + 1] < merges[last])
@@ -117,7 +117,7 @@ std::size_t BaseEncoder::Stretch::encode_run(Number* cut, Number* merges, std::s
     return last + 2;
 }
 
-// The whole segment that the short token `inside` is in, from the start. Returns the first one behind it.
+// Encodes the segment of the short token `inside`, from its start. Returns the first token behind it.
 std::size_t BaseEncoder::Stretch::encode_segment_at(Number* cut, Number* merges, std::size_t inside) {
     std::size_t begin = inside, end = inside;
     while (begin > 0 && merges[begin - 1] != never_crossed)
@@ -130,7 +130,7 @@ std::size_t BaseEncoder::Stretch::encode_segment_at(Number* cut, Number* merges,
     return end + 1;
 }
 
-// The first of all merges again and again. Of two equal ones the left one.
+// Makes the first of all merges again and again; the left one of two equal ones.
 void BaseEncoder::Stretch::encode_segment(Number* tokens, Number* merges, std::size_t count) {
     const BaseTokens& bases = encoder_.bases_;
     if (count > longest_segment) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodes stretches of A C G T several times as fast as EncoderTables, which stays its slower twin.
+// Encodes stretches of A C G T several times faster than EncoderTables, its slower twin.
 //
-// First the stretch is cut into short tokens (prefix_tokens.hpp), with no search and hardly a branch. Two of
-// them between which no token of the vocabulary can lie, because none holds these two side by side, are never
-// merged across: there the stretch falls into segments of a few short tokens. Most tokens are merged from two
-// short ones and not merged any further, and then it is easily seen which merges of a segment are made. Other
-// segments are encoded by the definition, merge by merge, which is quick for a few tokens. Long segments, and
-// what is left at the end, go to EncoderTables.
+// First the stretch is cut into short tokens (prefix_tokens.hpp), with no search and hardly a branch. Two
+// neighbors that no token of the vocabulary holds side by side are never merged across: there the stretch
+// splits into segments of a few short tokens. Most tokens are merged from two short ones and no further,
+// which makes a segment's merges easy to find. Other segments are encoded by the definition, merge by merge,
+// which is quick for a few tokens. Long segments, and what is left at the end, go to EncoderTables.
 #pragma once
 
 #include "bigbird/tokenizer/encode/encoder_tables.hpp"
@@ -34,7 +33,7 @@ private:
     static std::size_t extension_bit(Number left, Number right) {
         return ((std::uint32_t{left} << 16 | right) * 0x9E3779B1U) >> 15;
     }
-    // What two tokens are merged into, one of which at least is not short.
+    // The merge of two tokens, at least one of which is not short.
     Number extension(Number left, Number right) const {
         const std::size_t bit = extension_bit(left, right);
         return (extensions_[bit >> 6] >> (bit & 63) & 1) != 0 ? bases_.merged(left, right) : BaseTokens::none;
@@ -43,8 +42,8 @@ private:
 
     BaseTokens bases_;
     PrefixTokens short_;
-    /// [left * short_.count() + right]: what two short tokens are merged into; none where they only stand
-    /// side by side within a token; 0 where not even that.
+    /// [left * short_.count() + right]: the token that two short tokens merge into; none where they are only
+    /// adjacent within a token; 0 where not even that.
     std::vector<Number> merges_;
     std::vector<std::uint64_t> extensions_;
     const EncoderTables& general_;

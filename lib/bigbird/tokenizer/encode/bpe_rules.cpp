@@ -86,7 +86,7 @@ void merge_at(const Step& step, std::vector<Token>& tokens) {
     tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(step.at) + 1);
 }
 
-// Notes what stands at an edge and the highest rank since it came there.
+// Notes the token at an edge and the highest rank since it came there.
 class EdgeTrace {
 public:
     explicit EdgeTrace(Token letter) : stages_{{letter, 0}} {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a byte-pair encoding is: letters, and which two neighbouring tokens are merged first.
+// What a byte-pair encoding is: letters, and which two neighboring tokens are merged first.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ using Token = std::uint32_t;
 inline constexpr Token no_token = 0xFFFFFFFF;
 inline constexpr std::uint32_t never = 0xFFFFFFFF;  ///< the rank of a pair that is not merged
 
-/// Encoding merges, while it can, the two neighbours of lowest rank, the leftmost of several.
+/// Encoding merges, while it can, the two neighbors of lowest rank, the leftmost of several.
 class BpeRules {
 public:
     struct Merge {
@@ -47,7 +47,7 @@ public:
     std::vector<std::int32_t> ids;     ///< by token
     std::array<Token, 256> letters{};  ///< by byte; no_token where unknown
     std::int32_t unknown_id = 0;
-    bool fuse_unknown = true;  ///< neighbouring unknown letters become one id
+    bool fuse_unknown = true;  ///< neighboring unknown letters become one id
 
 private:
     struct Slot {
@@ -63,19 +63,18 @@ private:
     std::vector<Token> by_text_;
 };
 
-// Neighbours are compatible when they stay apart, that is when no merge crosses the edge between them while
-// their letters are encoded together (the compatibility of pairs is also what GitHub's `bpe` crate encodes
-// by). It follows from the stages of both edges alone, and decides encoding altogether: a sequence of tokens
-// is the encoding of its letters exactly if each two neighbours stay apart. (Were there a merge across an
-// edge, take the first; until then all merges happened inside single tokens, in the order in which they
-// happen when the two tokens beside that edge are encoded alone, so it would happen there too.) The rule in
-// its plainest form is are_compatible() of the tests (tests/unit/tokenizer/bpe_oracle.hpp).
+// Neighbors are compatible when they stay apart: no merge crosses the edge between them while their letters
+// are encoded together (GitHub's `bpe` crate also encodes by the compatibility of pairs). Compatibility
+// follows only from the stages of both edges. A sequence of tokens is the encoding of its letters exactly if
+// each two neighbors are compatible. (Suppose there is a merge across an edge, and take the first. Until then
+// all merges were inside single tokens, in the same order as when only the edge's two tokens are encoded, so
+// that merge would happen there too.) The rule in its plainest form is are_compatible() of the tests
+// (tests/unit/tokenizer/bpe_oracle.hpp).
 
-/// One stage in the making of a token: what stood at its edge, and how long. While a letter sequence is
-/// encoded, an edge changes at certain merges; `bound` is the highest rank among the merges from this stage's
-/// beginning to its end (the merge that ends it included), or `never` for the last stage, which is the token
-/// itself. A merge of rank r across the edge happens in this stage if it comes before the merge of rank
-/// `bound` does.
+/// One stage in the making of a token: the token at its edge, and for how long. While a letter sequence is
+/// encoded, an edge changes at certain merges. `bound` is the highest rank among the merges from this stage's
+/// beginning to the merge that ends it, or `never` for the last stage, the token itself. A merge of rank r
+/// across the edge happens in this stage if it comes before the merge of rank `bound` does.
 struct EdgeStage {
     Token token;
     std::uint32_t bound;

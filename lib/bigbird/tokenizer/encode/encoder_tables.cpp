@@ -95,12 +95,12 @@ constexpr std::size_t small_length = 4;
 constexpr std::size_t most_small = 512;
 constexpr std::size_t most_short_numbers = 65'000;
 
-// Ranks and bounds count from 1 here. The last number stands for none.
+// Ranks and bounds count from 1 here. The last number means none.
 template <typename Number>
 inline constexpr Number last_of = static_cast<Number>(~Number{0});
 
-// Ranks of merges, behind a bit set that tells most pairs without one. Of all rules, only the last merge of
-// each token ever takes place, since inside a text its letters go the way that they go alone.
+// Ranks of merges, behind a bit set that rules out most pairs without one. Only the last merge of each
+// token's rules ever happens, since inside a text its letters merge as they do by themselves.
 template <typename Number>
 class MergeTable {
 public:
@@ -191,7 +191,7 @@ PackedTables<Number>::PackedTables(const ReachableTokens& tokens)
     fill_small();
 }
 
-// In order of length, so that the stage before is there already.
+// In order of length, so that the previous stage is ready.
 template <typename Number>
 void PackedTables<Number>::fill_small() {
     const std::size_t count = small_count_;
@@ -216,11 +216,11 @@ void PackedTables<Number>::fill_small() {
     }
 }
 
-// are_compatible(), from the last stage back to the letters. The stages before a token's last are those of
-// the token that stood at its edge before. Of two tokens that one was made last whose highest merge comes
-// later, the right one if they are equal. Going back over a merge inside the left token, what counts is
-// whether a merge across comes earlier than that; inside the right token also one of equal rank, since it
-// lies further left. The other token's bound is later than that and need not be looked at.
+// are_compatible(), from the last stage back to the letters. The stages before a token's last are the stages
+// of the previous token at its edge. The token whose highest merge comes later was made last, the right one
+// if they are equal. Going back over a merge inside the left token, what counts is whether a merge across
+// comes earlier; inside the right token also one of equal rank, since it is further left. The other token's
+// bound is later and need not be checked.
 template <typename Number>
 bool PackedTables<Number>::apart(Number left, Number right) const {
     std::uint32_t limit = last_of<Number>;
@@ -241,7 +241,7 @@ bool PackedTables<Number>::apart(Number left, Number right) const {
 template <typename Number>
 void PackedTables<Number>::encode(const std::uint8_t* letters, std::size_t size,
                                   std::vector<TokenAt>& tokens) const {
-    thread_local std::vector<std::uint8_t> dead;  // positions from which no sequence goes on
+    thread_local std::vector<std::uint8_t> dead;  // dead-end positions
     dead.assign(size + 1, 0);
     const std::size_t first = tokens.size();
     std::size_t position = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact encoder's inner loop and the packed tables that it reads.
 //
-// A token sequence is the encoding of its letters exactly if each two neighbours stay apart
-// (bpe_rules.hpp). So the loop takes the longest token at each position, checks it against its left
-// neighbour, falls back to shorter tokens, and goes back a token where none fits; a position from which no
-// sequence goes on is never tried again, which keeps the time linear.
+// A token sequence is the encoding of its letters exactly if each two neighbors stay apart
+// (bpe_rules.hpp). So the loop takes the longest token at each position, checks it against its left neighbor,
+// falls back to shorter tokens, and goes back a token where none fits. A dead-end position is never tried
+// again, which keeps the time linear.
 #pragma once
 
 #include "bigbird/tokenizer/encode/bpe_rules.hpp"
@@ -41,7 +41,7 @@ public:
         return token == Match<std::uint16_t>::none ? no_token : token;
     }
 
-    /// Asks for the memory that longest(letters) reads first; what stands there may be anything.
+    /// Prefetches the memory that longest(letters) reads first, for any letters.
     void prefetch(const std::uint8_t* letters) const {
         std::uint64_t word;
         std::memcpy(&word, letters, sizeof word);
@@ -63,7 +63,7 @@ public:
 private:
     static constexpr std::size_t jump = 8;  ///< letters matched by one look-up
 
-    /// Where a walk stands: the node (0: nothing follows) and the longest token met since the last look.
+    /// State of a walk: the node (0: nothing follows) and the longest token met since the last look.
     template <typename Number>
     struct Match {
         static constexpr Number none = static_cast<Number>(~Number{0});
@@ -104,16 +104,16 @@ private:
     Trie<std::uint16_t> short_;  ///< half the memory, where 16 bits number nodes and tokens
 };
 
-/// The tokens that encodings can hold, numbered anew: shorter ones first, so that those at most edges share
+/// The tokens that encodings can hold, renumbered: shorter ones first, so that the tokens at most edges share
 /// few cache lines.
 struct ReachableTokens {
     explicit ReachableTokens(const BpeRules& rules);
 
-    /// What a token's edges were made of: the token that stood there before, and the bound of that stage
+    /// What a token's edges were made of: the previous token there, and the bound of that stage
     /// (bpe_rules.hpp).
     struct Edges {
         std::uint32_t right_bound = 0, left_bound = 0;
-        std::uint32_t rank = 0;                   ///< of the merge of `left` and `right` that made it
+        std::uint32_t rank = 0;                   ///< rank of the merge of `left` and `right` that made it
         std::uint32_t latest = 0;                 ///< the highest rank of all merges that made the token
         Token right = no_token, left = no_token;  ///< new numbers; no_token: a letter, which nothing made
     };

@@ -137,8 +137,8 @@ private:
     std::size_t position_ = 0;
 };
 
-// Gives out what `current` holds up to a token that `next` shares, and goes on with `next`. Where they share
-// none, `current` is encoded further. False where that fails too.
+// Emits `current` up to a token that it shares with `next`, and continues with `next`. Where they share none,
+// `current` is encoded further. False where that fails too.
 bool TextEncoder::merge(const std::uint8_t* letters, Chunk& current, Chunk&& next) {
     if (const auto shared = shared_token(current, next)) {
         add(current, current.first, shared->first);

@@ -20,7 +20,7 @@ struct TextSpan {
 
 struct Encoding {
     std::vector<std::int32_t> ids;
-    std::vector<TextSpan> spans;  ///< by id; neighbours touch and cover the text
+    std::vector<TextSpan> spans;  ///< by id; neighbors touch and cover the text
 };
 
 /// Encodes text as SentencePiece (or the Hugging Face BPE that the rules came from) does, id for id, in time
@@ -36,7 +36,7 @@ public:
     ExactEncoder& operator=(ExactEncoder&&) noexcept;
 
     /// Text of any length. Long text is cut into chunks, encoded on up to `threads` threads and joined where
-    /// neighbouring chunks hold the same token at the same position; the ids never depend on the threads.
+    /// neighboring chunks hold the same token at the same position; the ids never depend on the threads.
     std::vector<std::int32_t> encode(std::string_view text, int threads = 1) const;
     Encoding encode_with_spans(std::string_view text, int threads = 1) const;
 

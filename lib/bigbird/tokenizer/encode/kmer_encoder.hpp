@@ -11,9 +11,9 @@
 namespace bigbird::tokenizer {
 
 /// Cuts sequence into single bases or k-mers. Each run of A C G T is cut from its left end into k-mers that
-/// do not overlap; what is left at its right end, fewer than k letters, and each N are single letters. Ids:
-/// the letters A C G T N from `first_letter`, then, where k > 1, all k-mers in alphabetical order.
-/// Immutable, thread-safe; holds nothing but k.
+/// do not overlap. The remainder at its right end, fewer than k letters, and each N are single letters. Ids:
+/// the letters A C G T N from `first_letter`, then, where k > 1, all k-mers in alphabetical order. Immutable,
+/// thread-safe; holds nothing but k.
 class KmerEncoder {
 public:
     static constexpr int longest = 12;               ///< 16,777,216 k-mers

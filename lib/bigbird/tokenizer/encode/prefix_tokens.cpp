@@ -204,7 +204,7 @@ PrefixTokens::PrefixTokens(const BaseTokens& tokens, std::size_t most)
         return static_cast<Candidate>(token | (tokens[token].length - 1) << number_bits);
     };
     candidates_.resize(std::size_t{1} << (2 * known_letters));
-    lists_.assign(2, 0);  // the first is empty, for words beyond those that can be numbered
+    lists_.assign(2, 0);  // the first is empty, for words beyond the numbered ones
     for (std::size_t word = 0; word < candidates_.size(); ++word) {
         const std::vector<Number>& set = sets.of(word, known_letters);
         if (set.size() == 1) {
@@ -292,8 +292,8 @@ void PrefixTokens::advance(const std::uint8_t* packed, std::size_t size, Part& p
     part.position += length_of(candidate);
 }
 
-// Follows the text from its start through its parts: where it comes to a position to which a part has come
-// too, both go on alike. Returns the position behind the last token.
+// Follows the text from its start through its parts: where it reaches a position that a part has reached too,
+// both continue alike. Returns the position behind the last token.
 std::size_t PrefixTokens::follow(const std::uint8_t* packed, std::size_t size, std::span<const Part> parts,
                                  std::vector<Number>::iterator& out) const {
     std::size_t position = 0;
@@ -318,9 +318,9 @@ std::size_t PrefixTokens::follow(const std::uint8_t* packed, std::size_t size, s
     return position;
 }
 
-// Each look-up waits for the one before it, so several parts are cut in turn, each from wherever it begins,
-// and then followed from the start: where the text comes to a position to which a part has come too, both go
-// on alike.
+// Each look-up waits for the previous one, so several parts are cut in turn, each from its own beginning, and
+// then followed from the start. Where the text reaches a position that a part has reached too, both continue
+// alike.
 std::size_t PrefixTokens::cut(const std::uint8_t* packed, std::size_t size,
                               std::vector<Number>& tokens) const {
     thread_local std::vector<Candidate> candidates;

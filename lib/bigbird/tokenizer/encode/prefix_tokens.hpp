@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first stage of encoding bases. Encoding merges by rank, so it can stop once no merge of the first few
-// hundred tokens is left, and go on from there later. What stands there then are short tokens, and where one
-// begins, which one it is depends on the letters behind it alone (what lies before a token that stays does
-// not matter to what follows): nearly always on the next eight, which one look-up answers.
+// hundred tokens is left, and continue later. The result at that point is short tokens. Which one begins at a
+// position depends only on the letters behind it, not on what precedes a token that stays: nearly always on
+// the next eight, which one look-up answers.
 #pragma once
 
 #include "bigbird/tokenizer/encode/encoder_tables.hpp"
@@ -15,11 +15,11 @@
 
 namespace bigbird::tokenizer {
 
-/// The tokens that spell A C G T alone, numbered: the four letters, then the others in the order in which
+/// The tokens that spell only A C G T, numbered: the four letters, then the others in the order in which
 /// encoding merges them. So of two merges the one with the lower number comes first.
 ///
-/// Each of them is merged from the same two tokens wherever it occurs: inside a text its letters go the way
-/// that they go alone (bpe_rules.hpp).
+/// Each of them is merged from the same two tokens wherever it occurs: inside a text its letters merge as
+/// they do by themselves (bpe_rules.hpp).
 class BaseTokens {
 public:
     using Number = std::uint16_t;
@@ -63,7 +63,7 @@ private:
     bool mixed_ = false;
 };
 
-/// Which of the first tokens stay apart when nothing but these is merged.
+/// Which of the first tokens stay apart when only these are merged.
 class ShortNeighbours {
 public:
     ShortNeighbours(const BaseTokens& tokens, std::size_t count);
@@ -84,13 +84,14 @@ public:
     /// Bytes that may be read behind packed letters.
     static constexpr std::size_t padding = 8;
 
-    /// Of the first `most` tokens at most.
+    /// Uses at most the first `most` tokens.
     explicit PrefixTokens(const BaseTokens& tokens, std::size_t most = usual_count);
     std::size_t count() const { return count_; }
 
-    /// Appends short tokens of `size` letters, four to a byte, lowest bits first. Stops where what is left
-    /// does not tell the next token: at most some tens of letters before the end, but for sequences that
-    /// repeat themselves without end in two ways at once. Returns the letters that the tokens spell.
+    /// Appends short tokens of `size` letters, four to a byte, lowest bits first. Stops where the remaining
+    /// letters do not determine the next token: at most some tens of letters before the end, except for
+    /// sequences that repeat themselves without end in two ways at once. Returns the letters that the tokens
+    /// spell.
     std::size_t cut(const std::uint8_t* packed, std::size_t size, std::vector<Number>& tokens) const;
 
 private:

@@ -51,7 +51,7 @@ std::vector<AddedTokens::Part> AddedTokens::split(std::string_view text) const {
             continue;
         }
         std::size_t begin = position, end = position + token->content.size();
-        position = end;  // a token that is no single word is skipped whole, as Hugging Face does
+        position = end;  // a token that is no single word is skipped entirely, as by Hugging Face
         if (token->single_word && !is_single_word(text, begin, end)) {
             continue;
         }

@@ -35,7 +35,7 @@ public:
 
     /// The first token with a content counts. Contents are not empty.
     void add(AddedToken token);
-    /// Cuts a text at the leftmost tokens, the longest of those that begin at one position. Parts touch,
+    /// Cuts a text at the leftmost tokens, the longest where several begin at one position. Parts touch,
     /// cover the text, and are not empty.
     std::vector<Part> split(std::string_view text) const;
 

@@ -33,7 +33,7 @@ private:
     bool more_ = false;         // or more often
 };
 
-/// Text on its way through a tokenizer's normalisers, and, if that is asked for, where each letter came from.
+/// Text on its way through a tokenizer's normalizers, and, if that is asked for, where each letter came from.
 struct NormalizedString {
     std::string text;
     std::vector<TextSpan> origins;  ///< by letter: letters of the original; empty where not asked for
@@ -41,7 +41,7 @@ struct NormalizedString {
     explicit NormalizedString(std::string_view original, bool trace);
     /// Takes blanks away from the ends.
     void strip(bool left, bool right);
-    /// Puts `content` in place of each match; it came from the whole match.
+    /// Replaces each match by `content`, which maps to the entire match.
     void replace(const TextPattern& pattern, std::string_view content);
 };
 

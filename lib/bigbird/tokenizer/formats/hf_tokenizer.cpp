@@ -116,7 +116,7 @@ void read_splits(const Document& json, const Path& file, std::vector<TextPattern
     }
 }
 
-// What it puts around a sequence is not used: a network's input has [CLS] and [SEP] by their names.
+// The tokens that it puts around a sequence are not used: a network's input has [CLS] and [SEP] by name.
 void check_template(const Document& json, const Path& file) {
     const auto check_id = [](const Document& id) { static_cast<void>(id.get<std::int32_t>()); };
     const std::string type = text_of(json, "type");
@@ -312,8 +312,9 @@ std::vector<std::string_view> HfTokenizer::State::split(std::string_view text) c
     return words;
 }
 
-/// Calls take_token(id, span) for each added token and take_word(word, origin) for what the model encodes, in
-/// the text's order. origin(begin, end) is the span of the text that a part of the word comes from.
+/// Calls take_token(id, span) for each added token and take_word(word, origin) for each text that the model
+/// encodes, in the text's order. origin(begin, end) is the span of the text that a part of the word comes
+/// from.
 template <typename TakeToken, typename TakeWord>
 void HfTokenizer::State::cut(std::string_view text, bool traced, const TakeToken& take_token,
                              const TakeWord& take_word) const {

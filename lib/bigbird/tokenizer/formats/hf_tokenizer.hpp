@@ -22,7 +22,7 @@ namespace bigbird::tokenizer {
 Json tokenizer_json(const SentencePieceModel& model);
 
 /// What all tokenizer.json of ours have around their model: the special pieces, normalised_base() as a
-/// normaliser, [CLS] and [SEP], and a decoder that leaves no blanks.
+/// normalizer, [CLS] and [SEP], and a decoder that leaves no blanks.
 Json tokenizer_json_around(Json model, Json pre_tokenizer);
 
 /// tokenizer_config.json for it, or for another tokenizer with these special pieces; `max_length` is the
@@ -32,8 +32,8 @@ Json tokenizer_config_json(const SpecialIds& special_ids, std::int64_t max_lengt
 /// A Hugging Face byte-pair encoding. Immutable, thread-safe.
 class HfTokenizer {
 public:
-    /// Throws InputError: no tokenizer.json, no BPE, or a normaliser, pre-tokeniser or pattern that is not
-    /// understood (it says which).
+    /// Throws InputError: no tokenizer.json, no BPE, or naming a normalizer, pre-tokenizer or pattern that is
+    /// not supported.
     static HfTokenizer load(const std::filesystem::path& tokenizer_json);
     /// From a tokenizer.json's text; `origin` is the file that errors name.
     static HfTokenizer from_text(std::string_view text, const std::filesystem::path& origin);
@@ -43,10 +43,10 @@ public:
     /// Ids without what the template adds. Text is ASCII; added tokens in it are found as Hugging Face does
     /// (added_tokens.hpp).
     std::vector<std::int32_t> encode(std::string_view text, int threads = 1) const;
-    /// The same ids, and which letters of `text` each spells. What the normaliser takes away (blanks around
-    /// the text) lies in no span.
+    /// The same ids, and which letters of `text` each spells. Letters that the normalizer removes (blanks
+    /// around the text) are in no span.
     Encoding encode_with_spans(std::string_view text, int threads = 1) const;
-    /// What the ids spell; special tokens spell nothing. Throws ConfigError where an id lies outside the
+    /// What the ids spell; special tokens spell nothing. Throws ConfigError where an id is outside the
     /// vocabulary.
     std::string decode(std::span<const std::int32_t> ids) const;
     std::int32_t vocab_size() const;

@@ -20,7 +20,7 @@ bool has_border(std::string_view text, std::size_t length) {
 
 // SentencePiece merges the leftmost of several pairs that make the same piece, whatever their splits; a merge
 // list has to rank the splits. Two of them can only compete where they overlap, as AT|ATA|TA for ATATA: text
-// that begins and ends with ATA. There the split with the longer rest in front comes first. Of powers of one
+// that begins and ends with ATA. There the split with the longer rest in front comes first. For powers of one
 // word (A|AA, AA|A) the one with the longer left part does, as runs are packed from the left.
 std::vector<std::size_t> ranked_splits(std::string_view text, std::vector<std::size_t> cuts) {
     std::vector<std::size_t> ranked;
@@ -122,7 +122,7 @@ Json tokenizer_json(const SentencePieceModel& model) {
     const BpeRules rules = bpe_rules_of(model, "the tokenizer");
     Json::object_t vocabulary;
     for (std::size_t id = 0; id < model.pieces.size(); ++id) {
-        // not operator[], which looks through all the keys that are there
+        // not operator[], which searches all keys
         vocabulary.Json::object_t::Container::emplace_back(model.pieces[id].text, id);
     }
     return tokenizer_json_around({{"type", "BPE"},

@@ -19,7 +19,7 @@ constexpr std::string_view before_length = "[ACGT]{", after_length = "}|[ACGTN]"
 Json::object_t vocabulary(const KmerEncoder& encoder) {
     Json::object_t ids;
     for (std::int32_t id = 0; id < encoder.vocab_size(); ++id) {
-        // not operator[], which looks through all the keys that are there
+        // not operator[], which searches all keys
         ids.Json::object_t::Container::emplace_back(
             id < special::count ? special_names[static_cast<std::size_t>(id)] : encoder.spelling(id), id);
     }

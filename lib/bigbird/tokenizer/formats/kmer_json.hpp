@@ -13,8 +13,8 @@ namespace bigbird::tokenizer {
 /// where KmerEncoder has no such k.
 std::string kmer_json(int k);
 
-/// The k whose kmer_json() says what `text` says, however its keys are ordered and spaced; nothing where
-/// there is none.
+/// Returns the k whose kmer_json() is equivalent to `text`, in any order of keys and spacing; nullopt where
+/// none is.
 std::optional<int> kmer_length_of_json(std::string_view text);
 
 }  // namespace bigbird::tokenizer

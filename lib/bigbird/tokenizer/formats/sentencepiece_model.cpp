@@ -154,7 +154,7 @@ BpeRules bpe_rules_of(const SentencePieceModel& model, const std::filesystem::pa
         }
     }
     const std::size_t pieces = rules.size();
-    // A letter inside pieces that is none itself can be merged all the same; alone it is unknown.
+    // A letter inside pieces that is no piece itself can still be merged; by itself it is unknown.
     for (std::size_t piece = 0; piece < pieces; ++piece) {
         const std::string text = rules.texts[piece];
         for (const char letter : text) {

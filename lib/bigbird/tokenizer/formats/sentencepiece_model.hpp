@@ -45,14 +45,14 @@ struct ModelPiece {
     bool operator==(const ModelPiece&) const = default;
 };
 
-/// What decides how a model of kind BPE encodes. The messages are kept as bytes and written as they were
-/// read.
+/// The parts of a BPE model that determine its encoding. The messages are kept as bytes and written as they
+/// were read.
 struct SentencePieceModel {
     std::vector<ModelPiece> pieces;  ///< by id
     std::string trainer_spec, normalizer_spec;
     bool is_bpe = false;
     bool adds_blank = true;       ///< "add_dummy_prefix"
-    bool changes_letters = true;  ///< a table of normalised characters is there
+    bool changes_letters = true;  ///< it has a table of normalized characters
 
     bool operator==(const SentencePieceModel&) const = default;
 };
@@ -63,7 +63,7 @@ SentencePieceModel parse_sentencepiece_model(std::string_view bytes, const std::
 /// The .model file's bytes.
 std::string serialize(const SentencePieceModel& model);
 
-/// SentencePiece's: any two neighbours whose joint text is a piece, by falling score. Throws InputError
+/// SentencePiece's: any two neighbors whose joint text is a piece, by falling score. Throws InputError
 /// naming `origin` where the model is not BPE, or has pieces that this encoder does not know how to treat
 /// (user-defined, unused, bytes, letters beyond ASCII).
 BpeRules bpe_rules_of(const SentencePieceModel& model, const std::filesystem::path& origin);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// SentencePiece's byte-pair learning, exactly and over whole genomes.
+// SentencePiece's byte-pair learning, exactly and over entire genomes.
 //
-// Each round merges the most frequent pair of neighbouring symbols everywhere, from left to right, and its
-// text becomes a piece. What SentencePiece does beyond that, and so do we: a pair is two symbols, not a text,
-// so that where its text is a piece already by another split the pair is passed over and never merged;
-// equally frequent pairs go by length, then by text; pieces longer than a limit are never formed.
+// Each round merges the most frequent pair of neighboring symbols everywhere, from left to right, and its
+// text becomes a piece. SentencePiece has three more rules, and so do we. A pair is two symbols, not a text:
+// where its text is already a piece by another split, the pair is passed over and never merged. Equally
+// frequent pairs go by length, then by text. Pieces longer than a limit are never formed.
 //
-// SentencePiece looks among its most frequent pairs only (5 %, at least 1,000, and those made since), which
-// it refreshes every 100 pieces. The best pair lies among them unless thousands of pairs are equally
-// frequent, as in a corpus too small for its vocabulary; there its choice depends on the order of a hash
-// table. Such a choice is noticed and told (`certain`).
+// SentencePiece looks only among its most frequent pairs (5 %, at least 1,000, and pairs made since), which
+// it refreshes every 100 pieces. The best pair is among them unless thousands of pairs are equally frequent,
+// as in a corpus too small for its vocabulary; there its choice depends on the order of a hash table. Such a
+// choice is noticed and reported (`certain`).
 //
-// The first merges sweep over the whole corpus (sweep_merges.hpp), the others follow lists of positions
-// (indexed_merges.hpp); the plain way to the same pieces stands in the tests.
+// The first merges sweep over the entire corpus (sweep_merges.hpp), the others follow lists of positions
+// (indexed_merges.hpp); the tests have a plain implementation.
 #pragma once
 
 #include "bigbird/tokenizer/train/merges/learnt_symbols.hpp"
@@ -29,7 +29,7 @@ struct LearntPieces {
     bool certain = true;  ///< SentencePiece, which looks among frequent pairs only, chooses the same
 };
 
-/// Hears of each piece how many are learnt and which share of the whole work is probably done; may throw.
+/// Called after each piece with the number learned and the estimated share of work done; may throw.
 using LearnListener = std::function<void(std::int64_t pieces, double share)>;
 
 /// Learns up to spec.merges pieces; fewer where no pair is left, or where spec.only_certain ends it; only

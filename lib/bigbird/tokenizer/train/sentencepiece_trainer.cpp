@@ -46,7 +46,7 @@ private:
     std::string stretch_;
 };
 
-// One thread, since the number would stand in the model, and byte-pair learning uses no more.
+// One thread, since the model would record the number, and byte-pair learning uses no more.
 std::unordered_map<std::string, std::string> options_of(const TrainSpec& spec) {
     return {
         {"model_type", "bpe"},
@@ -113,8 +113,8 @@ std::string normalizer_spec_of() {
 constexpr char good = 'M', bad = 'E';  // what the worker's message begins with
 constexpr int milliseconds_between_looks = 100;
 
-// The library's trainer cannot be interrupted and aborts where it meets what it did not expect; as a process
-// of its own it can be ended, and its end be told.
+// The library's trainer cannot be interrupted and aborts on unexpected input; as a separate process it can be
+// ended, and its end reported.
 class Worker {
 public:
     Worker(const TrainSpec& spec, const TrainingCorpus& corpus) {
@@ -139,7 +139,7 @@ public:
     Worker(const Worker&) = delete;
     Worker& operator=(const Worker&) = delete;
 
-    // What it says; empty where it ended without a word.
+    // Returns the child's message; empty where it ended without one.
     std::string wait() {
         std::string text;
         std::array<char, 65536> block;

@@ -29,7 +29,7 @@ constexpr std::int64_t bases_worth_a_warning = 20'000'000, sentencepiece_bases_a
 constexpr std::int64_t exact_overhead = 100'000'000;
 constexpr std::int64_t least_bases = 1'000'000;
 constexpr std::int32_t smallest_vocabulary = special::count + TokenArray::letters;
-constexpr std::int32_t largest_exact_vocabulary = 65'000;  // 16 bits a symbol
+constexpr std::int32_t largest_exact_vocabulary = 65'000;  // 16 bits per symbol
 
 // An even sample of the stretches.
 std::vector<std::string> stretches_to_measure(const TrainingCorpus& corpus) {

@@ -44,16 +44,16 @@ struct TrainReport {
     }
 };
 
-/// Memory that training on so many bases takes, in bytes, as measured with 32,000 pieces.
+/// Memory that training on `bases` bases takes, in bytes, as measured with 32,000 pieces.
 std::int64_t estimated_memory(TrainEngine engine, std::int64_t bases);
 
 /// Trains a SentencePiece BPE and writes `target` (.model) and, beside it, the same name ending in .vocab,
-/// both atomically. Sentences are normalised, cut at runs of N (so that N burns no merges) and at 30,000
-/// bases (SentencePiece's own trainer crashes on long ones), and a letter that never occurs is added as a
-/// sentence, so that A C G T N are always pieces. The result depends on the spec, without its threads, and
-/// the sentences in their order alone; not on the engine either. (Where thousands of pairs are equally
-/// frequent, as in a corpus small for its vocabulary, the exact engine asks the other one; where it cannot,
-/// because overlaps shall be counted otherwise or --max-memory forbids, it warns.) Not thread-safe.
+/// both atomically. Sentences are normalized and cut at runs of N (so that N burns no merges) and at 30,000
+/// bases (SentencePiece's own trainer crashes on long ones). A letter that never occurs is added as a
+/// sentence, so that A C G T N are always pieces. The result depends only on the spec, without its threads,
+/// and the sentences in their order; not on the engine. (Where thousands of pairs are equally frequent, as in
+/// a corpus small for its vocabulary, the exact engine asks the other one. Where it cannot, because overlaps
+/// are counted otherwise or --max-memory forbids, it warns.) Not thread-safe.
 class TokenizerTrainer {
 public:
     /// Throws ConfigError: from validate(), or for an output that exists or cannot be made. Nothing is
@@ -62,10 +62,10 @@ public:
     ~TokenizerTrainer();
     const TrainSpec& spec() const;
     void add(std::string sentence);
-    /// What is to appear with the model, or not at all.
+    /// Outputs to commit together with the model.
     using Companions = std::function<std::vector<PendingOutput*>(const TrainReport&, const DnaTokenizer&)>;
     /// Once, after all sentences. Throws InputError where the corpus is empty or gives fewer pieces than
-    /// asked for (it says how many); then no file appears.
+    /// asked for (the message has the number); then no file appears.
     TrainReport finish(const Companions& companions = {});
 
 private:

@@ -14,8 +14,7 @@ namespace {
 constexpr std::int64_t bases_a_letter = std::int64_t{1} << 24;
 constexpr std::uint8_t n_symbol = 4;
 
-// A C G T N by arithmetic alone, of which compilers make vector code: bits 1 and 2 of the letters are 0 1
-// 3 2.
+// A C G T N only by arithmetic, which compilers vectorize: bits 1 and 2 of the letters are 0 1 3 2.
 constexpr std::uint8_t number_of(char letter) {
     const auto base = static_cast<std::uint8_t>(normalised_base(letter));
     const auto bits = static_cast<std::uint8_t>(base >> 1 & 3);

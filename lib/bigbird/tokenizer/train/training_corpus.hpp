@@ -13,10 +13,10 @@
 
 namespace bigbird::tokenizer {
 
-/// What a tokenizer is trained on: sentences, normalised and cut at runs of N and at 30,000 bases into
-/// stretches, held as one array of symbols. Where they outgrow a limit, every sentence is dropped whose
-/// seeded hash lies above a threshold that is halved as often as needed: a sample that depends on the seed,
-/// the limit and the sentences' order alone. Not thread-safe.
+/// What a tokenizer is trained on: sentences, normalized and cut at runs of N and at 30,000 bases into
+/// stretches, held as one array of symbols. Where they outgrow a limit, sentences are dropped whose seeded
+/// hash is above a threshold, halved as often as needed. The sample depends only on the seed, the limit and
+/// the sentences' order. Not thread-safe.
 class TrainingCorpus {
 public:
     /// Beyond 32,767 bases SentencePiece 0.1.97 crashes, beyond 65,535 all its versions abort.
@@ -26,8 +26,8 @@ public:
                             std::size_t most_bases = std::numeric_limits<std::size_t>::max());
 
     void add(std::string_view sentence);
-    /// Every letter must be a piece, and SentencePiece leaves one out whose share a float does not show: the
-    /// letters that never occur are added as sentences of their own, one for each 16 million bases. After all
+    /// Adds the letters that never occur as sentences of their own, one per 16 million bases: every letter
+    /// must be a piece, and SentencePiece drops one whose share vanishes in a float. Call it after all
     /// sentences.
     void add_missing_letters();
 
@@ -52,7 +52,7 @@ private:
         starts_;  ///< sentence, first position; kept where there is a limit
     std::array<std::int64_t, TokenArray::letters> counts_{};
     std::int64_t seen_ = 0, sentences_ = 0;
-    std::vector<std::uint8_t> letters_;  // of the sentence at hand
+    std::vector<std::uint8_t> letters_;  // letters of the current sentence
 };
 
 /// Goes through stretches one after the other.

@@ -14,9 +14,8 @@ namespace {
 
 constexpr std::uint64_t places_worth_sharing = 256;
 
-// A frequency a little below that of the last piece. On human, yeast and synthetic sequence the n-th piece
-// occurs 0.16 n^-1.225 times a base, within a third; where the guess is too high a census finds the pairs
-// that were left out.
+// A frequency a little below the last piece's. On human, yeast and synthetic sequence the n-th piece occurs
+// 0.16 n^-1.225 times per base, within a third; where the guess is too high a census finds the missing pairs.
 std::uint64_t first_threshold(std::size_t bases, std::int64_t merges) {
     const double last = 0.16 * static_cast<double>(bases) *
                         std::pow(static_cast<double>(std::max<std::int64_t>(merges, 1)), -1.225);
@@ -255,7 +254,7 @@ void IndexedMerges::decrease(const std::vector<LostPair>& lost) {
     }
 }
 
-// Where `before left right` stood, (before, left) is gone and (before, merged) is new.
+// Where `before left right` was, (before, left) is gone and (before, merged) is new.
 void IndexedMerges::settle_left(const MergeRule& rule) {
     lost_.clear();
     for (const Symbol before : total_.met_left) {
@@ -269,7 +268,7 @@ void IndexedMerges::settle_left(const MergeRule& rule) {
     }
 }
 
-// Where `left right behind` stood, (right, behind) is gone and (merged, behind) is new, unless behind was
+// Where `left right behind` was, (right, behind) is gone and (merged, behind) is new, unless behind was
 // merged in its turn.
 void IndexedMerges::settle_right(const MergeRule& rule) {
     lost_.clear();

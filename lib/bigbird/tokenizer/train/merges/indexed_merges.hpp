@@ -18,7 +18,7 @@
 
 namespace bigbird::tokenizer {
 
-/// The merges after the first ones: each follows a list of the positions where its pair may stand.
+/// The merges after the first ones: each follows a list of the positions where its pair may be.
 class IndexedMerges {
 public:
     /// Goes on where `first` ended, with its tokens, symbols and team, which must outlive this, and takes the
@@ -30,7 +30,7 @@ public:
     /// each.
     void run(const std::function<void()>& advance);
 
-    /// The corpus as it stands.
+    /// The corpus after the merges so far.
     const TokenArray& positions() const { return positions_; }
     /// SentencePiece, which looks among frequent pairs only, makes the same merges.
     bool certain() const { return certain_; }
@@ -80,8 +80,8 @@ private:
     PairTable table_;
     std::uint64_t threshold_;  // rarer pairs are not kept
 
-    // What SentencePiece would look at: at least so many pairs that it knows, at most so many frequent ones
-    // that are not kept here, and the count above which it looks at every pair since the last refresh.
+    // What SentencePiece would look at: a lower bound of the pairs that it knows, an upper bound of the
+    // frequent pairs not kept here, and the count above which it looks at every pair since the last refresh.
     std::size_t cached_, passed_over_ = 0;
     std::uint64_t active_above_ = 0, made_since_ = 0;
     bool certain_;

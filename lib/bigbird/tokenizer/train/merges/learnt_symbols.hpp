@@ -14,10 +14,9 @@
 namespace bigbird::tokenizer {
 
 /// How AA is counted in AAA, where a pair's two symbols are the same: `every` one as SentencePiece from
-/// 0.1.99 on; `alternate` ones as it did up to 0.1.98 (in the years of BigBird's paper), which kept every
-/// other one of a run when the pair appeared and never looked at the rest again; or as the `installed`
-/// SentencePiece does, so that both engines give the same pieces. Code that counts takes `every` or
-/// `alternate`.
+/// 0.1.99 on. `alternate` ones as up to 0.1.98 (in the years of BigBird's paper), which kept every other one
+/// of a run when the pair appeared and never looked at the rest again. Or as the `installed` SentencePiece
+/// does, so that both engines give the same pieces. Code that counts takes `every` or `alternate`.
 enum class OverlapCounting { installed, every, alternate };
 
 struct CountedPair {
@@ -26,7 +25,7 @@ struct CountedPair {
     bool recount = false;  ///< the count is an upper bound
 };
 
-/// What the trainer is asked for.
+/// Options of the trainer.
 struct LearnSpec {
     std::int64_t merges = 0;             ///< pieces of two bases and more to learn, at most 65,000
     std::int32_t max_piece_length = 16;  ///< bases
@@ -39,7 +38,7 @@ struct LearnSpec {
 
 struct LearntPiece {
     std::string text;
-    std::uint64_t frequency;  ///< of its pair when it was chosen
+    std::uint64_t frequency;  ///< frequency of its pair when it was chosen
 };
 
 /// The symbols that the trainer has so far: the letters, then one a merge.
@@ -86,7 +85,7 @@ public:
     std::vector<std::uint16_t> lengths;            ///< by symbol, in bases
     std::vector<std::uint16_t> widths;             ///< by symbol, in positions of the token array
     std::vector<std::pair<Symbol, Symbol>> parts;  ///< by symbol: what was merged; a letter's are itself
-    std::vector<LearntPiece> pieces;               ///< in the order in which they were learnt
+    std::vector<LearntPiece> pieces;               ///< in the order in which they were learned
 
 private:
     std::int32_t max_piece_length_;

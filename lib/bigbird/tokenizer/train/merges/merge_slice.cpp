@@ -27,9 +27,8 @@ std::uint64_t MergeSlice::count(const PositionList& positions, Symbol left, Symb
     return found;
 }
 
-// A position of the list holds `left` at its first base only while that symbol stands there unmerged:
-// whatever covers it later begins elsewhere or is longer. So two comparisons tell a live occurrence from a
-// past one.
+// A position of the list holds `left` at its first base only while that symbol is unmerged: whatever covers
+// it later begins elsewhere or is longer. So two comparisons distinguish a live occurrence from a past one.
 void MergeSlice::merge(const PositionList& positions, const MergeRule& rule, NeighbourCounts& counts) {
     const std::size_t left_width = widths_[rule.left], width = widths_[rule.merged];
     RunFilter run(counting_, width);
@@ -51,7 +50,7 @@ void MergeSlice::merge(const PositionList& positions, const MergeRule& rule, Nei
     });
 }
 
-// `behind` is no neighbour where it was merged in its turn.
+// `behind` is no neighbor where it was merged in its turn.
 void MergeSlice::list_one(const Merged& merged, bool next_merges, const MergeRule& rule,
                           const NewLists& lists, RunFilter& run) const {
     const auto [position, before, behind] = merged;
@@ -99,7 +98,7 @@ std::size_t bucket_of(std::uint32_t key) {
     return (key * 0x9E3779B97F4A7C15ULL) >> 44;
 }
 
-// Occurrences under the counting rule, in order: of a run of one symbol the first, third, … pair alone where
+// Occurrences under the counting rule, in order; only the first, third, … pair in a run of one symbol where
 // they may not overlap.
 template <typename Visit>
 void for_each_counted(const MergeSlice& slice, OverlapCounting counting,

@@ -19,11 +19,11 @@ struct MergeRule {
     Symbol left, right, merged;
 };
 
-/// What a merge did to the neighbours, for one slice. Symbols are listed in the order in which they were
+/// What a merge did to the neighbors, for one slice. Symbols are listed in the order in which they were
 /// first met.
 struct NeighbourCounts {
-    /// By symbol: how often it stood left of `left`, right of `right`. No pair of IndexedMerges has 2^32
-    /// positions in one slice, and half the memory stays in the cache.
+    /// By symbol: its count left of `left`, right of `right`. No pair of IndexedMerges has 2^32 positions in
+    /// one slice, and half the memory stays in the cache.
     std::vector<std::uint32_t> left, right;
     std::vector<Symbol> met_left, met_right;  ///< symbols whose count may not be 0
     std::uint64_t merged_twice = 0;           ///< overlapping count of (merged, merged)
@@ -82,12 +82,12 @@ public:
 
     /// Occurrences of (left, right) at `positions` that are still there.
     std::uint64_t count(const PositionList& positions, Symbol left, Symbol right) const;
-    /// Merges them from left to right and counts what stood beside them.
+    /// Merges them from left to right and counts their neighbors.
     void merge(const PositionList& positions, const MergeRule& rule, NeighbourCounts& counts);
-    /// After merge(), with the same positions: writes where the pairs with the new symbol stand.
+    /// After merge(), with the same positions: writes the positions of pairs with the new symbol.
     void list_neighbours(const PositionList& positions, const MergeRule& rule, const NewLists& lists) const;
 
-    /// Calls visit(left, right, position) for each two neighbours, in order.
+    /// Calls visit(left, right, position) for each two neighbors, in order.
     template <typename Visit>
     void for_each_pair(Visit&& visit) const;
 
@@ -135,7 +135,7 @@ void MergeSlice::for_each_pair(Visit&& visit) const {
     }
 }
 
-/// Counts the pairs of neighbours and returns those with at least `threshold` occurrences for which accept()
+/// Counts the pairs of neighbors and returns those with at least `threshold` occurrences for which accept()
 /// is true, by their younger symbol, then by their left and right one. A team member for each slice.
 std::vector<CountedPair> count_pairs(std::span<const MergeSlice> slices, ThreadTeam& team,
                                      std::uint64_t threshold, OverlapCounting counting,

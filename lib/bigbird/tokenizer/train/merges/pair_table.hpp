@@ -14,7 +14,7 @@
 
 namespace bigbird::tokenizer {
 
-/// Two neighbouring symbols.
+/// Two neighboring symbols.
 struct SymbolPair {
     Symbol left = 0, right = 0;
     bool recount = false;     ///< the count is an upper bound: positions may have gone
@@ -24,9 +24,9 @@ struct SymbolPair {
 };
 
 /// The pairs that can still win a round, found by their symbols and by rank: more frequent first, then
-/// shorter, then first by its text, then older. A count only ever falls after the round that made its pair
-/// (each later merge of one of its symbols takes occurrences away), so pairs below a threshold that no round
-/// will reach are never kept, and a heap of past counts finds the best one. Not thread-safe.
+/// shorter, then first by its text, then older. A count only falls after the round that made its pair,
+/// because each later merge of one of its symbols removes occurrences. So pairs below a threshold that no
+/// round will reach are never kept, and a heap of past counts finds the best one. Not thread-safe.
 class PairTable {
 public:
     /// `texts` holds what each symbol spells, and grows with the symbols.
@@ -40,16 +40,16 @@ public:
     }
     /// Asks for the memory of a pair.
     void prefetch(std::uint32_t number) const { __builtin_prefetch(pairs_.data() + number, 1); }
-    /// Keeps a pair that is not there yet, with an empty list of positions for each slice.
+    /// Inserts a new pair, with an empty list of positions for each slice.
     std::uint32_t insert(Symbol left, Symbol right, std::uint64_t count);
     void erase(std::uint32_t number);
     SymbolPair& at(std::uint32_t number) { return pairs_[number]; }
-    /// What the lists of a slice are made of; threads may use those of different slices at once.
+    /// Memory of a slice's lists; threads may use different slices at once.
     ListMemory& memory(std::size_t slice) { return *memories_[slice]; }
     /// Where the pair's `left` may begin in a slice. The address stays until the next insert().
     PositionList& positions(std::uint32_t number, std::size_t slice) { return positions_[slice][number]; }
 
-    /// The best pair, which stays in the table; nothing where none is left. A pair marked `recount` comes
+    /// The best pair, which stays in the table; nullopt where none is left. A pair marked `recount` comes
     /// with its upper bound: count it, clear the mark and ask again.
     std::optional<std::uint32_t> best();
 
@@ -59,7 +59,7 @@ public:
     std::uint64_t made() const { return made_; }
 
     std::size_t size() const { return pairs_.size() - free_.size(); }
-    /// All numbers lie below.
+    /// All numbers are below it.
     std::size_t numbers_end() const { return pairs_.size(); }
 
 private:

@@ -101,7 +101,7 @@ std::vector<CountedPair> SweepMerges::ranked() const {
     const auto rank = [this](const CountedPair& pair) {
         const std::string text = symbols_.texts[pair.left] + symbols_.texts[pair.right];
         return std::tuple(-static_cast<std::int64_t>(pair.count), text.size(), text,
-                          std::max(pair.left, pair.right), pair.left);  // of equals the older one
+                          std::max(pair.left, pair.right), pair.left);  // the older one of equals
     };
     std::sort(pairs.begin(), pairs.end(),
               [&](const CountedPair& a, const CountedPair& b) { return rank(a) < rank(b); });
@@ -144,8 +144,7 @@ std::vector<CountedPair> SweepMerges::choose() {
     return batch;
 }
 
-// Occurrences of `symbol` that stand at the end of each other one's text and were merged since there are
-// pairs of it.
+// Occurrences of `symbol` at the end of each other one's text that were merged since there are pairs of it.
 OddRuns SweepMerges::odd_runs(Symbol symbol) const {
     OddRuns odd{};
     if (spec_.counting == OverlapCounting::alternate) {
@@ -171,8 +170,8 @@ void SweepMerges::lose(std::size_t left, std::size_t right, std::uint64_t by) {
     }
 }
 
-// Where `x left right y` stood, (x, left) and (right, y) are gone and (x, merged), (merged, y) are new. Two
-// merged symbols side by side have been counted by both; the one on the right settles it.
+// Where `x left right y` was, (x, left) and (right, y) are gone and (x, merged), (merged, y) are new. Two
+// adjacent merged symbols have been counted by both; the right one settles it.
 void SweepMerges::settle(const PackedRule& rule, std::size_t number, std::size_t first_merged,
                          const PackedNeighbours& neighbours) {
     const bool is_run = rule.left == rule.right;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first merges, which merge most of all positions, by sweeps over the packed corpus.
 //
-// A sweep makes several merges at once. Let the pairs be ranked (by frequency, then as PairTable says) and
-// p1 = (a1, b1), p2 = (a2, b2), … be the first ones. One after the other, they would be chosen in this order,
-// with these frequencies, and give the same symbols, if
+// A sweep makes several merges at once. Let the pairs be ranked (by frequency, then as in PairTable) and p1 =
+// (a1, b1), p2 = (a2, b2), … be the first ones. One after the other, they would be chosen in this order, with
+// these frequencies, and give the same symbols, if
 //
 // 1. no symbol is the left one of one of them and the right one of another or the same. Then no two
 // occurrences
 //    share a symbol, so that merging one pair neither hides nor changes another, in whatever order.
 // 2. each of them is more frequent than every pair that the ones before it have made. A pair (x, J) with the
-//    new J of pi stands only where (x', ai) stood before the sweep, x' being x or x's last part; a pair (J,
-//    y) only where (bi, y') stood. So it is not more frequent than the most frequent of those, all of which
+//    new J of pi is only where (x', ai) was before the sweep, x' being x or x's last part; a pair (J,
+//    y) only where (bi, y') was. So it is not more frequent than the most frequent of those, all of which
 //    are counted in a table, whether they may be merged or not.
 //
-// Other pairs only become rarer. Pairs of one symbol with itself break the first condition, and go alone.
+// Other pairs only become rarer. Pairs of one symbol with itself break the first condition, and are merged
+// singly.
 #pragma once
 
 #include "bigbird/tokenizer/train/merges/learnt_symbols.hpp"
@@ -40,7 +41,7 @@ public:
 
     /// SentencePiece, which looks among frequent pairs only, makes the same merges.
     bool certain() const { return certain_; }
-    /// At least so many different pairs have been in the corpus, of those that may be merged.
+    /// Lower bound of the number of different mergeable pairs that the corpus has had.
     std::size_t pairs_met() const { return met_; }
     /// Pairs that may be merged by their length, by their younger symbol, then by their left and right one.
     std::vector<CountedPair> pairs() const;
@@ -78,7 +79,7 @@ private:
     LearntSymbols& symbols_;
     const LearnSpec spec_;
     ThreadTeam& team_;
-    std::vector<std::uint64_t> counts_;  // of neighbours, overlapping ones included; of runs a bound
+    std::vector<std::uint64_t> counts_;  // of neighbors, overlapping ones included; a bound for runs
     std::array<Run, width> runs_{};
     std::vector<bool> mergeable_;  // like counts_: short enough, and not known
     std::size_t met_ = 0;

@@ -34,7 +34,7 @@ HWY_INLINE std::size_t whole_words(std::size_t size) {
     return size == 0 ? 0 : (size - 1) / word;
 }
 
-// Symbols in registers: stored and loaded again they would take three times as long.
+// Symbols in registers: storing and reloading them would take three times as long.
 struct Word {
     static constexpr std::size_t parts = word / hn::MaxLanes(Bytes());
     hn::Vec<Bytes> part[parts];
@@ -88,7 +88,7 @@ HWY_INLINE std::uint64_t equal_bits(Bytes d, const std::uint8_t* symbols, hn::Ve
 HWY_INLINE std::size_t keep_word(const Word& symbols, std::uint64_t kept, std::uint8_t* out) {
     const Bytes d;
 #if HWY_TARGET == HWY_AVX3_DL
-    // One vector a word; storing compressed bytes straight to memory is slow on some processors.
+    // One vector per word; storing compressed bytes straight to memory is slow on some processors.
     const auto mask = hn::LoadMaskBits(d, reinterpret_cast<const std::uint8_t*>(&kept));
     hn::StoreU(hn::Compress(symbols.part[0], mask), d, out);
 #else
@@ -162,8 +162,8 @@ std::size_t merge_some_pairs(std::uint8_t* symbols, std::size_t size, std::span<
     return merge_pairs<1>(symbols, size, rules, positions);
 }
 
-// Of each run of bits the first, third, … one. An addition at the start of a run clears all of it, and so
-// tells runs that start at even positions from the others.
+// Returns the first, third, … bit of each run. An addition at the start of a run clears all of it, which
+// distinguishes runs that start at even positions from the others.
 HWY_INLINE std::uint64_t every_other(std::uint64_t bits) {
     constexpr std::uint64_t even = 0x5555'5555'5555'5555;
     const std::uint64_t from_even = bits & ~(bits + (bits & ~(bits << 1) & even));
@@ -236,7 +236,7 @@ std::size_t count_runs(const std::uint8_t* symbols, std::size_t size, std::uint8
     return count;
 }
 
-// A word of bits for each letter, and the counts are those of bits that two of them share.
+// Makes a word of bits for each letter; the counts are the numbers of bits that two words share.
 void count_letter_pairs(const std::uint8_t* letters, std::size_t size, std::uint64_t* counts) {
     const Bytes d;
     const auto count = [&](const std::uint8_t* from) {

@@ -77,7 +77,7 @@ std::array<std::uint64_t, 25> PackedTokens::count_letter_pairs(ThreadTeam& team)
     return pairs;
 }
 
-// Counts what stands beside the merged symbols, of which there are `count` in the list.
+// Counts the neighbors of the `count` merged symbols in the list.
 void PackedTokens::note_merged(Chunk& chunk, std::size_t count, std::uint8_t first_merged,
                                Scratch& scratch) const {
     chunk.size -= count;
@@ -115,7 +115,7 @@ std::uint64_t PackedTokens::count_runs(std::uint8_t symbol, const OddRuns& odd, 
         .merged;
 }
 
-// In blocks, so that the lists' memory is there when it is written to.
+// In blocks, so that the lists' memory is in the cache when written.
 void PackedTokens::list_pairs(std::span<const Chunk> chunks, PackedLists& lists) const {
     struct Found {
         PositionList* list;
@@ -153,7 +153,7 @@ TokenArray PackedTokens::unpack(LetterArray&& letters) && {
             return symbol == LetterArray::separator ? TokenArray::separator : Symbol{symbol};
         });
     };
-    bool fits = true;  // no chunk's symbols are written over those of a later one
+    bool fits = true;  // no chunk's symbols overwrite a later one's
     std::size_t positions = 1, behind = 1;
     for (const Chunk& chunk : chunks_) {
         behind += chunk.positions;

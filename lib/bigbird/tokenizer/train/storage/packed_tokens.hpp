@@ -13,7 +13,7 @@
 
 namespace bigbird::tokenizer {
 
-// Merging by vectors, over symbols that stand side by side, a byte each.
+// Merging by vectors, over adjacent symbols of one byte each.
 
 /// For each symbol, whether a run of the symbol in question that follows it has lost an odd number of
 /// occurrences on its left, so that its first pair does not count. Always
@@ -26,7 +26,7 @@ public:
     explicit PackedLists(std::size_t symbols) : lists_(symbols * width), runs_(symbols) {}
 
     void set(Symbol left, Symbol right, PositionList* list) { lists_[left * width + right] = list; }
-    /// Of runs of `symbol` keeps every other pair alone, as OverlapCounting::alternate demands.
+    /// Keeps only every other pair in runs of `symbol`, for OverlapCounting::alternate.
     void thin(Symbol symbol, const OddRuns& odd) { runs_[symbol] = {true, odd, 0, false}; }
 
     /// Null where the pair's positions are not wanted.
@@ -44,7 +44,7 @@ private:
     struct Run {
         bool thin = false;
         OddRuns odd{};
-        std::uint64_t next = 0;  // where the run's next pair would stand
+        std::uint64_t next = 0;  // position of the run's next pair
         bool kept = false;       // the run's last pair
     };
     static constexpr std::size_t width = 256;
@@ -59,8 +59,8 @@ struct PackedRule {
 
 inline constexpr std::size_t most_packed_rules = 8;  ///< in one call
 
-/// Merges symbols i and i + 1 wherever they are a rule's two, closes up, and lists where the merged symbols
-/// then stand; returns how many they are, by which the symbols have become fewer. No symbol may be on the
+/// Merges symbols i and i + 1 wherever they are a rule's two, closes up, and lists the merged symbols' new
+/// positions. Returns the number of merges, by which the symbols have become fewer. No symbol may be on the
 /// left of one rule and on the right of another or the same, so no two pairs share a symbol. The last symbol
 /// must be in no rule. `positions` must have room for list_beyond more.
 std::size_t merge_pairs(std::uint8_t* symbols, std::size_t size, std::span<const PackedRule> rules,
@@ -68,8 +68,8 @@ std::size_t merge_pairs(std::uint8_t* symbols, std::size_t size, std::span<const
 inline constexpr std::size_t list_beyond = 4;
 
 /// Merges `symbol` with `symbol`, in each run from its first one, or from its second where `odd` holds for
-/// what stands before the run; otherwise as merge_pairs(). The last symbol must be another one. symbols[-1]
-/// is read.
+/// the symbol before the run; otherwise as merge_pairs(). The last symbol must be another one. symbols[-1] is
+/// read.
 std::size_t merge_runs(std::uint8_t* symbols, std::size_t size, std::uint8_t symbol, std::uint8_t merged,
                        const OddRuns& odd, std::uint32_t* positions);
 
@@ -77,21 +77,21 @@ std::size_t merge_runs(std::uint8_t* symbols, std::size_t size, std::uint8_t sym
 std::size_t count_runs(const std::uint8_t* symbols, std::size_t size, std::uint8_t symbol,
                        const OddRuns& odd);
 
-/// Adds how often letter `left` stands before letter `right` to counts[left * 5 + right], where nothing is
-/// merged yet. The last symbol must be no letter.
+/// Adds the count of letter `left` before letter `right` to counts[left * 5 + right], before any merge. The
+/// last symbol must be no letter.
 void count_letter_pairs(const std::uint8_t* letters, std::size_t size, std::span<std::uint64_t, 25> counts);
 
-/// What a sweep met beside the symbols that it made. Counts of separators are among them.
+/// Counts of neighbors of the symbols that a sweep made, including separators.
 struct PackedNeighbours {
     using Counts = std::array<std::array<std::uint64_t, 256>, most_packed_rules>;
-    Counts left{};   ///< [rule][symbol]: how often the symbol stands before the merged one
+    Counts left{};   ///< [rule][symbol]: count of the symbol before the merged one
     Counts right{};  ///< behind it
     std::uint64_t merged = 0;
 };
 
-/// A corpus of at most 254 symbols, which stand side by side, a byte each, so that a sweep over all of them
-/// costs less than following lists of positions. They are kept in chunks which fit into a core's cache, end
-/// with a separator, and are swept by the threads one by one.
+/// A corpus of at most 254 symbols, adjacent and one byte each, so that a sweep over all of them costs less
+/// than following lists of positions. Chunks fit into a core's cache and end with a separator; threads sweep
+/// them one by one.
 class PackedTokens {
 public:
     static constexpr std::size_t most_symbols = 254;
@@ -99,7 +99,7 @@ public:
     struct Chunk {
         std::size_t begin;      ///< position in the array
         std::size_t size;       ///< symbols, the last separator included
-        std::size_t positions;  ///< that are there for them
+        std::size_t positions;  ///< reserved for them
     };
 
     /// `letters` must outlive this and holds the symbols from now on, which only this may touch.
@@ -116,12 +116,11 @@ public:
     /// How many pairs merge_runs() would merge, which with OverlapCounting::alternate is their count.
     std::uint64_t count_runs(std::uint8_t symbol, const OddRuns& odd, ThreadTeam& team);
 
-    /// Lists where wanted pairs of some successive chunks stand, as positions of what unpack() makes of these
-    /// chunks.
+    /// Lists the wanted pairs of some successive chunks, as positions in unpack()'s result.
     void list_pairs(std::span<const Chunk> chunks, PackedLists& lists) const;
-    /// The symbols, 16 bits each, in the letters' own memory where they fit into it, as they do once two
-    /// bases a symbol are merged; fresh memory takes longer to come by than all else here. `letters` are
-    /// those of the constructor; nothing but chunks() may be called afterwards.
+    /// Returns the symbols, 16 bits each, in the letters' own memory where they fit into it, as they do from
+    /// two bases per symbol on; fresh memory would take longer than all else here. `letters` are the
+    /// constructor's; only chunks() may be called afterwards.
     TokenArray unpack(LetterArray&& letters) &&;
 
     const std::vector<Chunk>& chunks() const { return chunks_; }

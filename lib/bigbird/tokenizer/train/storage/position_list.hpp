@@ -23,7 +23,7 @@ public:
         std::uint8_t* data = nullptr;
         std::size_t size = 0;
     };
-    /// At least so many bytes. Throws std::bad_alloc.
+    /// A block of at least `bytes` bytes. Throws std::bad_alloc.
     Block take(std::size_t bytes);
     /// `block` as take() gave it.
     void give_back(const Block& block);
@@ -36,13 +36,13 @@ private:
     void keep(std::uint8_t* data, std::size_t number);
 
     std::array<std::vector<std::uint8_t*>, classes> free_;
-    std::array<std::uint64_t, classes / 64> any_free_{};  // a bit a class
+    std::array<std::uint64_t, classes / 64> any_free_{};  // one bit per class
     std::vector<Block> slabs_;
     std::uint8_t* next_ = nullptr;  // the unused part of the last slab
     std::size_t left_ = 0;
 };
 
-/// Ascending positions of a slice, as differences of 7 bits a byte: one to three bytes a position where
+/// Ascending positions of a slice, as differences of 7 bits per byte: one to three bytes per position where
 /// 32-bit numbers take four. Written once, read in order.
 class alignas(32) PositionList {
 public:
@@ -86,14 +86,14 @@ private:
 
     ListMemory* memory_ = nullptr;
     std::uint8_t* data_ = nullptr;
-    std::uint32_t size_ = 0, capacity_ = 0;  // small, so that a list lies in one line of the cache
+    std::uint32_t size_ = 0, capacity_ = 0;  // small, so that a list fits in one cache line
     std::uint64_t last_ = 0;
 };
 
 /// Reads a list and asks for the memory that the positions point to.
 class PositionReader {
 public:
-    /// What is read of the symbols lies between symbols[position - 1] and symbols[position + reach].
+    /// Symbols are read from symbols[position - 1] to symbols[position + reach].
     PositionReader(const PositionList& list, std::size_t reach)
         : next_(list.data_), end_(list.data_ + list.size_), reach_(reach) {}
 
@@ -119,8 +119,8 @@ private:
     std::size_t reach_;
 };
 
-/// Calls visit(position) for each position of `list`, while memory from symbols[position - 1] to
-/// symbols[position + reach] is on its way for those that follow: the trainer's time is spent waiting for it.
+/// Calls visit(position) for each position of `list`, while symbols[position - 1] to symbols[position +
+/// reach] of later positions are prefetched: the trainer spends its time waiting for memory.
 template <typename Symbol, typename Visit>
 void for_each_position(const PositionList& list, const Symbol* symbols, std::size_t reach, Visit&& visit) {
     constexpr std::size_t ahead = 32;

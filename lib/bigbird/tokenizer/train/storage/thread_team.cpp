@@ -7,7 +7,7 @@ namespace bigbird::tokenizer {
 
 namespace {
 
-constexpr int looks = 2000;  // some 50 us; falling asleep and waking up take about as long
+constexpr int looks = 2000;  // about 50 us, as long as falling asleep and waking up
 
 void pause() {
 #if defined(__x86_64__)

@@ -25,7 +25,7 @@ public:
     /// Calls job(member) for each member, at once where there are processors; returns when all are done.
     /// Throws the first exception on.
     void run(const std::function<void(std::size_t)>& job);
-    /// The same on the calling thread alone: for work that is over before the others would begin.
+    /// The same only on the calling thread: for work that is over before the others would begin.
     void run_alone(const std::function<void(std::size_t)>& job) {
         for (std::size_t member = 0; member < members_; ++member)
             job(member);

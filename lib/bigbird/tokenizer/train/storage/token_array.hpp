@@ -8,7 +8,7 @@
 
 namespace bigbird::tokenizer {
 
-/// A symbol of the trainer: 0-4 are A C G T N, then one number a merge.
+/// A symbol of the trainer: 0-4 are A C G T N, then one number per merge.
 using Symbol = std::uint16_t;
 
 /// Stretches of sequence as symbols, with a `separator` before, between and after them, in huge pages that
@@ -29,8 +29,8 @@ public:
     SymbolArray(const SymbolArray&) = delete;
     SymbolArray& operator=(const SymbolArray&) = delete;
 
-    /// Gives its memory to an array of another kind and so many positions, whose contents are what the bytes
-    /// say; it must be large enough.
+    /// Gives its memory to an array of another kind and `size` positions, which reinterprets the bytes; it
+    /// must be large enough.
     template <typename Other>
     SymbolArray<Other> turn_into(std::size_t size) &&;
 
@@ -57,10 +57,9 @@ private:
     std::size_t size_ = 0, capacity_ = 0;
 };
 
-/// A position for each symbol that stood in the corpus when the array was made. What they are merged to
-/// stands at the first and the last of their positions, `hole` between. So the neighbours of a symbol are
-/// found without links: the next one begins right behind it, the previous one ends right before it, and a
-/// symbol's width is always the same, the sum of its parts'.
+/// A position for each symbol of the corpus when the array was made. A merged symbol is at its first and its
+/// last position, with `hole` between. So the neighbors of a symbol are found without links: the next begins
+/// right after it, the previous ends right before it. A symbol's width is constant, the sum of its parts'.
 using TokenArray = SymbolArray<Symbol>;
 inline constexpr Symbol hole = 0xFFFE;
 
