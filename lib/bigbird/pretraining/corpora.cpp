@@ -56,7 +56,7 @@ Corpora::Corpora(CorporaSpec spec, std::uint64_t seed)
 Json Corpora::fixed_options() const {
     Json fixed = Json::object();
     if (!spec_.corpus.empty()) {
-        fixed["--corpus"] = checksum_of(spec_.corpus / "manifest.json");  // which holds those of all files
+        fixed["--corpus"] = checksum_of(spec_.corpus / "manifest.json");  // which holds all files' checksums
     }
     if (!spec_.documents.empty()) {
         fixed["--documents"] = checksum_of(spec_.documents);
@@ -68,7 +68,7 @@ Json Corpora::fixed_options() const {
         const corpus::DrawingSpec& drawing = spec_.drawing;
         const Json parameters = drawing.build.parameters();
         for (const auto& item : parameters.items()) {
-            if (item.key() != "seed") {  // that of the run
+            if (item.key() != "seed") {  // the run's seed
                 fixed["--" + item.key()] = item.value();
             }
         }

@@ -12,7 +12,7 @@
 
 namespace bigbird::pretraining {
 
-/// Documents of a file, tokenised on `threads` threads. `genome` is for documents of coordinates. Throws
+/// Documents of a file, tokenized on `threads` threads. `genome` is for documents of coordinates. Throws
 /// InputError, also where there is no sequence.
 corpus::TokenCorpus read_documents(const std::filesystem::path& documents,
                                    const genome::ReferenceGenome* genome,
@@ -22,15 +22,14 @@ corpus::TokenCorpus read_documents(const std::filesystem::path& documents,
 /// a corpus is asked for. One thread.
 class Corpora {
 public:
-    /// `seed` is that of the documents drawn. Throws ConfigError where options lack or exclude each other,
-    /// InputError.
+    /// `seed` draws the documents. Throws ConfigError where options lack or exclude each other, InputError.
     Corpora(CorporaSpec spec, std::uint64_t seed);
 
     const tokenizer::DnaTokenizer& tokenizer() const { return tokenizer_; }
     /// Checksums and parameters of what decides the result, by option.
     Json fixed_options() const;
-    /// To be read when they are called; refers to this. Several ranks tokenise once a machine, on `threads`
-    /// threads; without ranks this process is alone.
+    /// Returns corpora that are read when called; they refer to this object. Several ranks tokenize once per
+    /// machine, on `threads` threads; without ranks only this process does.
     PretrainCorpora on_demand(const std::shared_ptr<training::Ranks>& ranks, int threads);
 
 private:

@@ -10,7 +10,7 @@ namespace bigbird::pretraining {
 
 namespace {
 
-constexpr double clearly_less = 0.75;  // of what did not fit, whatever was counted
+constexpr double clearly_less = 0.75;  // share of the need that did not fit, whatever free memory is
 constexpr double gigabyte = 1e9;
 
 double need(const PretrainRun& spec, const MemoryLoad& load) {

@@ -9,11 +9,12 @@
 
 namespace bigbird::pretraining {
 
-/// What one process of the run computes at once; the specification's vocab_size is the tokenizer's already.
+/// The work that one process of the run computes at once; the specification already has the tokenizer's
+/// vocab_size.
 MemoryLoad memory_load(const PretrainRun& spec);
 
-/// How much the run needs, of `bytes` that are there, and which options would fit, the mildest first: fewer
-/// sequences at once, recomputing, shorter sequences, a smaller network.
+/// Text on how much of the available `bytes` the run needs, and which options would fit, the mildest first:
+/// fewer sequences at once, recomputing, shorter sequences, a smaller network.
 std::string memory_advice(const PretrainRun& spec, double bytes);
 
 /// The same where the run is not expected to fit.

@@ -23,9 +23,8 @@ struct MlmEvaluationInputs {
     CorpusOf baseline;  ///< what the baselines are trained on; none: no baselines
 };
 
-/// Throws InputError, ConfigError, Stopped. All but the last bits of the
-/// figures follow from the inputs and the spec, of which the paths, device, dtype and batch_tokens are not
-/// looked at: `scoring` stands for them.
+/// Throws InputError, ConfigError, Stopped. All but the last bits of the figures follow from the inputs and
+/// the spec; its paths, device, dtype and batch_tokens are ignored in favor of `scoring`.
 Json evaluate_mlm(const MlmEvaluationInputs& inputs, const MlmEvaluationSpec& spec,
                   const ScoringSpec& scoring = {}, genome::TextOutput* token_scores = nullptr);
 

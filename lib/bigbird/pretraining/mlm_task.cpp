@@ -41,7 +41,7 @@ GlobalBatch batch_of(const corpus::ExampleSource& source, const tokenizer::DnaTo
     return batch;
 }
 
-/// What the losses of all ranks are divided by.
+/// The divisors of all ranks' losses.
 struct Normaliser {
     double masked = 1, hidden = 1, hidden_bases = 1, sequences = 1;
 
@@ -58,8 +58,8 @@ struct Normaliser {
 };
 
 /// Means over the global batch, gathered micro-batch by micro-batch; 0-dim float32 on the device. Accuracy
-/// and hidden_nats count the tokens that the network sees as [MASK], as an evaluation does: a token that
-/// stays as it is tells its own answer.
+/// and hidden_nats count the tokens that the network sees as [MASK], as an evaluation does: an unchanged
+/// token reveals its own answer.
 struct Sums {
     explicit Sums(const at::Device& device)
         : mlm_loss(at::zeros({}, device)),

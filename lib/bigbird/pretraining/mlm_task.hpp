@@ -24,17 +24,17 @@ struct MlmTaskSpec : MlmSpec {
     attention::Backend attention = attention::Backend::automatic;
     std::optional<bool> packed_projections =
         std::nullopt;                                  ///< PreTrainingModelImpl::set_packed_projections()
-    std::shared_ptr<training::Ranks> ranks = nullptr;  ///< none: this process alone
+    std::shared_ptr<training::Ranks> ranks = nullptr;  ///< none: only this process
 };
 
 /// Step s takes the examples [(s - 1) * batch_size, s * batch_size) of the source, of which each rank
-/// computes its share, so no sample is seen twice and nothing but the step is to be kept; of a Performer that
-/// draws its features anew, the draw, too, with which a resumed run may have to evaluate before its next
-/// step. The loss is the mean over the masked tokens of the global batch plus, with NSP, the mean over its
-/// sequences, for any number of ranks and micro-batches.
+/// computes its share. So no sample is seen twice, and only the step is saved. A Performer that redraws its
+/// features also saves the draw, since a resumed run may have to evaluate before its next step. The loss is
+/// the mean over the masked tokens of the global batch plus, with NSP, the mean over its sequences, for any
+/// number of ranks and micro-batches.
 class MlmTask : public training::TrainingTask {
 public:
-    /// The network is on the device already. `held_out`'s examples are masked as its own spec says.
+    /// The network is on the device already. `held_out`'s examples are masked by its own spec.
     MlmTask(model::PreTrainingModel network, tokenizer::DnaTokenizer tokenizer, corpus::ExampleSource source,
             std::optional<corpus::ExampleSource> held_out, const MlmTaskSpec& spec);
 

@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* provenance_key = "pretraining";  // in config.json, under bigbird_dna
 
-/// What changes the result, by the options' names, before what the command said of its inputs.
+/// Options that change the result, by name, before the command's inputs.
 Json fixed_options(const PretrainRun& spec, const tokenizer::DnaTokenizer& tokenizer) {
     const training::LearningRateSpec& rate = spec.loop.learning_rate;
     const training::OptimizerSpec& optimizer = spec.loop.optimizer;
@@ -59,7 +59,7 @@ Json fixed_options(const PretrainRun& spec, const tokenizer::DnaTokenizer& token
     return options;
 }
 
-/// Of the tokens computed: what lacks to whole blocks, and what is too short to be packed.
+/// Share of padding in the computed tokens: up to full blocks, and in sequences too short to be packed.
 double padded_share(const corpus::ExampleSource& source, const PretrainRun& spec) {
     const double full = static_cast<double>(spec.examples.sequence_length);
     return 1.0 - (1.0 - source.padding_share()) * full / static_cast<double>(padded_length(spec));
@@ -97,7 +97,7 @@ void describe(const model::PreTrainingModel& network, const corpus::ExampleSourc
     log_info("padding: {:.2f} % of the tokens", 100 * padded_share(source, spec));
 }
 
-/// Bytes that are there for each process of this machine.
+/// Bytes available to each process of this machine.
 double memory_for_each(const PretrainRun& spec) {
     const bool shared = spec.task.device.is_cpu() && spec.task.ranks;
     return training::available_memory(spec.task.device) / (shared ? spec.task.ranks->spec().local_size : 1);
@@ -207,8 +207,8 @@ bool resumes(const PretrainRun& spec, const std::filesystem::path& run_directory
            (resume != "auto" || !training::CheckpointStore(run_directory, 1).steps().empty());
 }
 
-/// Says how long a new run will take. Throws ConfigError where that is longer, on a CPU, than anybody waits
-/// who does not say so. A run of a few micro-batches is not measured, nor one of several processes.
+/// Logs how long a new run will take. Throws ConfigError where that is too long on a CPU, unless the user
+/// asked for it. Runs of a few micro-batches or of several processes are not measured.
 void project(const PretrainRun& spec, const corpus::ExampleSource& source,
              const tokenizer::DnaTokenizer& tokenizer, const std::filesystem::path& run_directory) {
     constexpr std::int64_t few_sequences = 2'000;

@@ -18,32 +18,31 @@ namespace bigbird::pretraining {
 
 /// A run in this process: the options with all that they leave open, and the device.
 struct PretrainRun {
-    model::BigBirdConfig config;  ///< vocab_size is the tokenizer's
-    std::filesystem::path model;  ///< folder of the first weights; empty: they are drawn from task.seed
-    corpus::ExampleSpec
-        examples;  ///< of the training documents; held-out ones have every chosen token masked
+    model::BigBirdConfig config;   ///< vocab_size is the tokenizer's
+    std::filesystem::path model;   ///< folder of the first weights; empty: they are drawn from task.seed
+    corpus::ExampleSpec examples;  ///< training examples; held-out ones have every chosen token masked
     MlmTaskSpec task;
     double epochs = 0;        ///< decides loop's steps where it is not 0
     bool yes = false;         ///< start however long it takes
-    training::LoopSpec loop;  ///< fixed_options: those of the inputs; pretrain() adds its own
+    training::LoopSpec loop;  ///< fixed_options: the inputs'; pretrain() adds its own
 
     /// Throws ConfigError: the options do not fit each other.
     void validate() const;
 };
 
-/// Rounds a length up to whole blocks.
+/// Rounds a length up to full blocks.
 std::int64_t padded_length(const PretrainRun& spec);
 
 /// Padded tokens to compute at once: `sequences` of spec's length, or, with 0, what suits its device.
 std::int64_t micro_batch_tokens(std::int64_t sequences, const PretrainRun& spec);
 
-/// Tokenised documents, made only where there is something left to train.
+/// Tokenized documents, made only where there is something left to train.
 struct PretrainCorpora {
     std::function<corpus::TokenCorpus()> train;
     std::function<corpus::TokenCorpus()> held_out;  ///< or none
 };
 
-/// What a run would be, without starting it: parameters, operations and memory counted, tokens of an epoch,
+/// A forecast of a run, without starting it: parameters, operations and memory counted, tokens of an epoch,
 /// and the time projected from one micro-batch measured on this device. {"parameters", "flops_per_token",
 /// "program_bytes", "state_bytes", "activation_bytes", "available_bytes" (null: not known),
 /// "tokens_per_step", "steps", "epoch_tokens", "epoch_sequences", "epochs", "padding_share", "documents",

@@ -18,7 +18,7 @@ model::BigBirdConfig untrained_configuration(const PretrainSpec& spec) {
     model::BigBirdConfig config = read_configuration(spec.config);
     config.hidden_dropout_prob = spec.dropout.value();
     config.pattern.random_seed = spec.seed;
-    // [CLS] reads the whole sequence, as in transformers' classifiers.
+    // [CLS] reads the entire sequence, as in transformers' classifiers.
     if (config.longformer && !config.longformer->global_tokens) config.longformer->global_tokens = 1;
     return config;
 }

@@ -7,7 +7,7 @@
 
 namespace bigbird::pretraining {
 
-/// What `spec` asks for, before a device is opened and the inputs are known; spec.model is empty or a
+/// The run that `spec` asks for, before a device is opened and the inputs are known; spec.model is empty or a
 /// folder with config.json. Throws ConfigError, InputError.
 PretrainRun run_of(const PretrainSpec& spec);
 
@@ -23,7 +23,7 @@ public:
     training::LoopResult train(const training::RankSpec& place);
 
 private:
-    /// Opens the device of this rank; threads are those of all processes that share processors.
+    /// Opens the device of this rank; `place` counts threads over all processes that share processors.
     void set_up(const training::RankSpec& place);
 
     PretrainSpec spec_;

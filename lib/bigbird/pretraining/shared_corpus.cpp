@@ -39,7 +39,7 @@ void write_tokens(const fs::path& directory, const tokenizer::DnaTokenizer& toke
     }
 }
 
-/// Where the tokens lie that a process of `machine` is to map: those of the nearest rank before it.
+/// The tokens that a process of `machine` maps: the nearest preceding rank's.
 fs::path nearest_tokens(const std::vector<Json>& ranks, int rank, const std::string& machine) {
     for (int other = rank; other >= 0; --other) {
         const Json& told = ranks[static_cast<std::size_t>(other)];

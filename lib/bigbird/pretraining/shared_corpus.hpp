@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One tokenised corpus for all the processes of a machine.
+// One tokenized corpus for all the processes of a machine.
 #pragma once
 
 #include "bigbird/corpus/tokens/shard_writer.hpp"
@@ -11,10 +11,10 @@
 namespace bigbird::pretraining {
 
 /// The first process of each machine calls `fill` to write the corpus as token shards into a folder of its
-/// own under TMPDIR; it and the others of that machine map them, so that the tokens lie in memory once. The
-/// folder is removed as soon as all have mapped it, what a killed process left there the next time one is
-/// made. Collective: all ranks call it. Throws what `fill` throws, ConfigError and WriteError where TMPDIR
-/// cannot hold the corpus, InputError where it holds no sequence.
+/// own under TMPDIR. All processes of the machine map them, so that the tokens are in memory once. The folder
+/// is removed as soon as all have mapped it; a killed process' folder is removed when the next one is made.
+/// Collective: all ranks call it. Throws what `fill` throws, ConfigError and WriteError where TMPDIR cannot
+/// hold the corpus, InputError where it holds no sequence.
 corpus::TokenCorpus share_corpus(training::Ranks& ranks, const tokenizer::DnaTokenizer& tokenizer,
                                  int threads, const std::function<void(corpus::TokenShardWriter&)>& fill);
 

@@ -23,7 +23,7 @@ std::optional<std::int64_t> step_of(const fs::path& directory) {
     return name.starts_with(prefix) ? parse_number<std::int64_t>(name.substr(prefix.size())) : std::nullopt;
 }
 
-/// What PendingOutput leaves where its process was killed.
+/// Whether a path is PendingOutput's leftover of a killed process.
 bool is_leftover(const fs::path& path) {
     const std::string name = path.filename().string();
     return name.starts_with(".step-") && name.find(".tmp.") != std::string::npos;
@@ -103,7 +103,7 @@ std::optional<Checkpoint> CheckpointStore::latest() const {
     for (auto step = all.rbegin(); step != all.rend(); ++step) {
         try {
             return open(directory_of(*step));
-        } catch (const ReadError&) {  // it may be whole: an older one would be gone on from, and it removed
+        } catch (const ReadError&) {  // it may be complete: a resume from an older one would remove it
             throw;
         } catch (const InputError& broken) {
             log_warning("checkpoint {} is not used: {}", directory_of(*step).string(), broken.what());

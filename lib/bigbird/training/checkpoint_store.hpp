@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoints of a run: RUN/checkpoints/step-00001000/ is a model folder (config.json, model.safetensors,
-// tokenizer.model …) with, beside the model's files, training_state/ = optimizer.safetensors, state.json and
-// sha256.txt (a `sha256sum -c` list of all other files of the folder). A checkpoint appears under its name
-// only when whole and on disk.
+// tokenizer.model …). Its training_state/ has optimizer.safetensors, state.json and sha256.txt (a `sha256sum
+// -c` list of all other files of the folder). A checkpoint appears under its name only when complete and on
+// disk.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -26,28 +26,27 @@ struct Checkpoint {
 /// One process at a time (RunLock). Not thread-safe.
 class CheckpointStore {
 public:
-    /// Keeps the newest `keep` checkpoints (at least 1) and those whose step is a multiple of `keep_every`
-    /// (0: none). Makes nothing yet.
+    /// Keeps the newest `keep` checkpoints (at least 1) and every step that is a multiple of `keep_every` (0:
+    /// none). Makes nothing yet.
     CheckpointStore(std::filesystem::path run_directory, int keep, std::int64_t keep_every = 0);
 
-    /// Writes the checkpoint of `step` (state gets "step"), then removes those that are not kept.
-    /// `write_model` fills the folder it is given. Throws WriteError; the checkpoints before are then
-    /// untouched.
+    /// Writes the checkpoint of `step` (state gets "step"), then removes the ones not kept. `write_model`
+    /// fills the folder it is given. Throws WriteError; the checkpoints before are then untouched.
     std::filesystem::path write(std::int64_t step, Json state, const model::TensorMap& optimizer,
                                 const std::function<void(const std::filesystem::path&)>& write_model);
-    /// Copies the checkpoint of a step out of another run's folder of checkpoints. False where neither that
-    /// nor this run has it, whole. Throws WriteError.
+    /// Copies the checkpoint of a step from another run's folder of checkpoints. False where neither run has
+    /// it complete. Throws WriteError.
     bool adopt(std::int64_t step, const std::filesystem::path& checkpoints);
     /// Never removes the checkpoint of this step: the best one so far.
     void protect(std::int64_t step) { protected_ = step; }
 
-    /// The newest checkpoint that is whole; each broken one after it is named in a warning. Nothing where
-    /// there is no checkpoint at all; throws InputError where none is whole.
+    /// The newest complete checkpoint; a warning names each broken one after it. nullopt where there is no
+    /// checkpoint at all; throws InputError where none is complete.
     std::optional<Checkpoint> latest() const;
     /// Removes the checkpoints after `step`, of a curve that is left, and what a killed process left behind.
     void drop_after(std::int64_t step);
 
-    /// Steps of the checkpoints that are there, ascending; not checked.
+    /// Steps of the existing checkpoints, ascending; not checked.
     std::vector<std::int64_t> steps() const;
     std::filesystem::path directory_of(std::int64_t step) const;
 

@@ -30,7 +30,7 @@ bool is_hidden_matrix(const std::string& name, const at::Tensor& parameter) {
 
 at::Tensor orthogonalised(const at::Tensor& matrix) {
     const bool tall = matrix.size(0) > matrix.size(1);
-    at::Tensor x = tall ? matrix.t() : matrix;  // the products below are those of the shorter side
+    at::Tensor x = tall ? matrix.t() : matrix;  // the products below are the shorter side's
     x = x / (at::linalg_matrix_norm(x) + smallest_norm);
     for (int i = 0; i < iterations; ++i) {
         const at::Tensor square = at::mm(x, x.t());

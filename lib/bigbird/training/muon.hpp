@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Muon (Jordan and others 2024), an optimizer for the matrices within a network: each update is a momentum
-// whose singular values are all made about 1, scaled as Liu and others (2025) do, so that AdamW's learning
-// rate and weight decay fit.
+// whose singular values are all made about 1. It is scaled as by Liu and others (2025), so that AdamW's
+// learning rate and weight decay fit.
 #pragma once
 
 #include "bigbird/model/safetensors.hpp"
@@ -28,8 +28,8 @@ struct MuonStep {
 };
 
 /// One update of a matrix and its momentum, which keep their types. On a GPU the iterations are in bfloat16,
-/// as Jordan's: what they round is far less than what five of them leave of the singular values, and all
-/// processes that share a batch repeat them, where float32 would take some percent of a step.
+/// as Jordan's: rounding is far smaller than the error that five iterations leave in the singular values. All
+/// processes that share a batch repeat them; float32 would take some percent of a step.
 void muon_update(at::Tensor& parameter, at::Tensor& momentum, const at::Tensor& gradient,
                  const MuonStep& step);
 

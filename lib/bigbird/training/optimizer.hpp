@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AdamW (Loshchilov and Hutter 2019) with bias correction, fused over all parameters, clipping by the global
-// norm inside the same pass; or Muon (muon.hpp) for the matrices within the encoder's layers and AdamW for
-// the rest.
+// norm in the same pass. Or Muon (muon.hpp) for the matrices within the encoder's layers and AdamW for the
+// rest.
 #pragma once
 
 #include "bigbird/model/safetensors.hpp"
@@ -14,7 +14,7 @@
 
 namespace bigbird::training {
 
-/// Keeps references to the module's parameters (shared ones once); moments lie on their device in float32.
+/// Keeps references to the module's parameters (shared ones once); moments are on their device in float32.
 /// Not thread-safe.
 class Optimizer {
 public:
@@ -28,7 +28,7 @@ public:
     at::Tensor step(double learning_rate, const at::Tensor& loss = {});
 
     /// "moment1.NAME", "moment2.NAME" for each parameter of AdamW, "momentum.NAME" for each of Muon, and
-    /// "step" (0-dim float32): views, to be written at once.
+    /// "step" (0-dim float32): views; write them before the next step.
     model::TensorMap state() const;
     /// Throws InputError where names or shapes do not fit; then nothing has changed.
     void restore(const model::TensorMap& state);
@@ -44,7 +44,7 @@ private:
     /// What all groups of a step share, 0-dim on the parameters' device.
     struct Clipping {
         at::Tensor norm = {};
-        at::Tensor divisor = {};  // of gradients; undefined: no clipping
+        at::Tensor divisor = {};  // divides gradients; undefined: no clipping
         at::Tensor broken = {};   // 1: nothing is to change
     };
     Group& group_of(const std::string& name, const at::Tensor& parameter);

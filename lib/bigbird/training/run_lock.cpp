@@ -55,7 +55,7 @@ bool is_removed(int handle) {
 }  // namespace
 
 RunLock::RunLock(const std::filesystem::path& run_directory) : directory_(run_directory) {
-    std::error_code unknown;  // then making the folder says why
+    std::error_code unknown;  // then making the folder reports why
     folder_is_ours_ = !std::filesystem::exists(run_directory, unknown);
     for (bool held = false; !held;) {
         handle_ = open_lock(run_directory);
@@ -76,7 +76,7 @@ void RunLock::remove_if_unused() const noexcept {
         if (entries.size() != 1 || entries.front().filename() != lock_file) return;
         ::unlink(entries.front().c_str());
         if (folder_is_ours_) ::rmdir(directory_.c_str());
-    } catch (const std::exception&) {  // no memory: the next run takes the lock file as it is
+    } catch (const std::exception&) {  // no memory: the next run takes the lock file unchanged
     }
 }
 

@@ -31,7 +31,8 @@ std::string shown(const Json& options, const std::string& name) {
     return options.contains(name) ? options[name].dump() : "not set";
 }
 
-/// Of an option that is an object, a network's configuration, the first entry that differs: "hidden_size".
+/// The first entry that differs, such as "hidden_size", in an option that is an object, a network's
+/// configuration.
 std::string differing_entry(const Json& before, const Json& now) {
     for (const Json* entries : {&before, &now}) {
         for (const auto& item : entries->items()) {
@@ -67,7 +68,7 @@ Json with_names_of_today(Json options) {
     return options;
 }
 
-/// The options of the run that is there. Throws ConfigError where the file is not ours.
+/// The options of the existing run. Throws ConfigError where the file is not ours.
 Json options_before(const fs::path& run_directory) {
     const fs::path file = run_directory / configuration_file;
     if (!is_there(file)) {
@@ -241,7 +242,7 @@ LoopResult finished_result(const fs::path& run_directory, const LoopSpec& spec) 
 std::optional<LoopResult> finished_run(const fs::path& run_directory, const LoopSpec& spec) {
     require_startable(run_directory, spec);
     bool finished = spec.run.resume == "auto" && is_finished(run_directory);
-    if (spec.ranks) {  // the run folder may be the first rank's alone
+    if (spec.ranks) {  // only the first rank may have the run folder
         finished = spec.ranks->broadcast(Json(finished)).get<bool>();
     }
     return finished ? std::optional(finished_result(run_directory, spec)) : std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a run directory is found at the start of a run: fresh, to be resumed, or finished. The rules of
-// --resume and --force stand here.
+// How a run directory is found at the start of a run: fresh, to be resumed, or finished. Implements --resume
+// and --force.
 #pragma once
 
 #include "bigbird/training/checkpoint_store.hpp"
@@ -12,11 +12,11 @@
 
 namespace bigbird::training {
 
-inline constexpr const char* model_folder = "model";  ///< of a run that is whole
+inline constexpr const char* model_folder = "model";  ///< of a finished run
 
 struct RunStart {
     bool finished = false;                                ///< model/ is there already
-    std::optional<Checkpoint> checkpoint = std::nullopt;  ///< to go on from
+    std::optional<Checkpoint> checkpoint = std::nullopt;  ///< to resume from
 };
 
 /// Checks and prepares the run directory by spec.run.resume: removes what a fresh start (or going back)
@@ -28,7 +28,7 @@ RunStart start_run(const std::filesystem::path& run_directory, const LoopSpec& s
 void require_same_options(const Json& before, const Json& now,
                           const std::string& afresh = "--resume never --force");
 
-/// Of a run that was finished before.
+/// The result of a run that was finished before.
 LoopResult finished_result(const std::filesystem::path& run_directory, const LoopSpec& spec);
 
 }  // namespace bigbird::training

@@ -52,14 +52,14 @@ double rounded(double value, int decimals) {
 struct StepTotals {
     at::Tensor scalars;  // (1 + metrics), the loss first
     double tokens = 0, sequences = 0, padded_tokens = 0, operations = 0, wait_seconds = 0;
-    int signal = 0;     ///< that reached any rank
+    int signal = 0;     ///< signal that reached any rank
     bool late = false;  ///< by the first rank's clock
 
     static constexpr std::size_t before_signals = 6;
     static constexpr std::size_t counters = before_signals + stop_signals.size();
 };
 
-/// Adds up over the ranks what each says of a step.
+/// Adds up the ranks' statistics of a step.
 StepTotals add_up(const StepStats& stats, bool late, Ranks& ranks) {
     StepTotals totals;
     std::vector<at::Tensor> scalars{stats.loss.detach().to(at::kFloat)};
@@ -97,7 +97,7 @@ struct PendingStep {
     std::int64_t step;
     Clock::time_point start;
     double rate;
-    std::vector<std::string> names;  // of the metrics
+    std::vector<std::string> names;  // names of the metrics
     StepTotals totals;
     model::HostCopy values;  // loss, metrics, norm
 };
@@ -153,7 +153,7 @@ private:
     CheckpointStore store_;
     Optimizer optimizer_;
     RunPosition position_;
-    std::optional<MetricsLog> log_;  // of the first rank
+    std::optional<MetricsLog> log_;  // only on the first rank
     Clock::time_point start_ = Clock::now(), last_read_ = start_;
     bool reads_late_;
     std::optional<PendingStep> pending_;
@@ -162,7 +162,7 @@ private:
     bool too_late_ = false;  // likewise
     double matrix_rate_ = 0;
     double speed_ = 0, wait_share_ = 0;  // smoothed, for people
-    const char* unit_ = "windows";       // of the speed
+    const char* unit_ = "windows";       // unit of the speed
 };
 
 void Loop::restore(const Checkpoint& checkpoint) {
@@ -182,8 +182,8 @@ void Loop::restore(const Checkpoint& checkpoint) {
     log_info("resuming after step {} of {}", position_.step, total());
 }
 
-/// The best step's checkpoint becomes the model at the end. Where the run goes on in another folder it is
-/// copied; where it is gone, the best is looked for from here on.
+/// The best step's checkpoint becomes the model at the end. Where the run continues in another folder it is
+/// copied; where it is missing, the best is searched from here on.
 void Loop::find_best(const fs::path& checkpoints) {
     if (!position_.best_step || store_.adopt(*position_.best_step, checkpoints)) return;
     log_warning(
@@ -327,7 +327,7 @@ void Loop::make_step(std::int64_t step) {
     }
 }
 
-/// Writes down the step that was not read yet, if there is one. Waits until the device has computed it.
+/// Logs the step that was not read yet, if any. Waits until the device has computed it.
 void Loop::read_step() {
     if (!pending_) {
         return;
@@ -366,7 +366,7 @@ Json Loop::step_line(const PendingStep& step, const at::Tensor& values) {
     return line;
 }
 
-/// What the clock says, which differs from run to run.
+/// Adds times and rates, which differ from run to run.
 void Loop::add_speed(Json& line, const StepTotals& totals, double seconds) {
     const bool has_tokens = totals.tokens > 0;
     const double speed = (has_tokens ? totals.tokens : totals.sequences) / std::max(seconds, 1e-9);
@@ -535,7 +535,7 @@ void TrainingTask::read_model(const fs::path& directory) {
     for (const auto& item : module().named_buffers()) {
         fill(item.key(), item.value());
     }
-    for (const auto& [name, target] : missing) {  // a tied tensor may stand there under its other name
+    for (const auto& [name, target] : missing) {  // a tied tensor may be there under its other name
         if (!filled.contains(target.unsafeGetTensorImpl())) {
             throw InputError("lacks " + name, file);
         }

@@ -2,7 +2,7 @@
 // The loop that every training shares: schedule, optimizer, metrics, checkpoints, resuming and stopping. A
 // run directory holds
 //   lock  config.resolved.json  metrics.jsonl  tensorboard/  checkpoints/step-…/
-// and, once the run is whole, model/.
+// and, once the run is complete, model/.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -25,30 +25,31 @@
 
 namespace bigbird::training {
 
-/// What one step did, or this rank's share of it: the loop adds the ranks' up. Tensors are 0-dim, any
-/// floating type, on any device; the loop reads them all with one transfer.
+/// Statistics of one step, or this rank's share; the loop adds up the ranks'. Tensors are 0-dim, any floating
+/// type, on any device; the loop reads them all with one transfer.
 struct StepStats {
-    at::Tensor loss;  ///< of the global batch, detached
+    at::Tensor loss;  ///< loss of the global batch, detached
     std::vector<std::pair<std::string, at::Tensor>>
         metrics;              ///< more for metrics.jsonl, in this order: "mlm_loss", …
     std::int64_t tokens = 0;  ///< real tokens, without padding; 0: not counted, as of bin models
     std::int64_t sequences = 0;
-    std::int64_t padded_tokens = 0;  ///< with padding; 0: not known
+    std::int64_t padded_tokens = 0;  ///< tokens with padding; 0: unknown
     double operations = 0;           ///< floating-point, of the model; 0: not known
-    double wait_seconds = 0;         ///< for data
+    double wait_seconds = 0;         ///< seconds spent waiting for data
 };
 
 /// What is trained. Everything that a step draws must follow from its number (and the seeds), so that a run
-/// resumes exactly; what does not goes through state() and restore(). Called from one thread.
+/// resumes exactly; all else goes through state() and restore(). Called from one thread.
 class TrainingTask {
 public:
     virtual ~TrainingTask() = default;
 
     virtual torch::nn::Module& module() = 0;
     /// Forward and backward over the global batch of `step` (from 1), in as many micro-batches as needed.
-    /// Gradients are undefined before; after it .grad holds those of a loss normalised over the whole global
-    /// batch. Sets the training mode itself. Changes nothing that write_model(), write_training_state() and
-    /// state() read: where a signal asks to stop, another thread calls these meanwhile and drops the step.
+    /// Gradients are undefined before; afterwards .grad holds the gradients of a loss normalized over the
+    /// global batch. Sets the training mode itself. Changes nothing that write_model(),
+    /// write_training_state() and state() read: where a signal asks to stop, another thread calls these
+    /// meanwhile and drops the step.
     virtual StepStats accumulate(std::int64_t step) = 0;
     /// Called where the parameters are those after `step`.
     virtual void made(std::int64_t step) { static_cast<void>(step); }
@@ -57,7 +58,7 @@ public:
     virtual Json evaluate() { return Json::object(); }
     /// Writes the model folder's files (config.json, model.safetensors …) into an existing folder.
     virtual void write_model(const std::filesystem::path& directory) = 0;
-    /// Writes what a checkpoint must hold beside the model folder's files and state(), into its
+    /// Writes further data of a checkpoint, besides the model folder's files and state(), into its
     /// training_state/.
     virtual void write_training_state(const std::filesystem::path& directory) {
         static_cast<void>(directory);
@@ -90,14 +91,15 @@ struct LoopSpec {
     OptimizerSpec optimizer;
     std::int64_t evaluate_every = 0;  ///< steps; 0: never
     std::optional<Selection> selection;
-    /// What changes the result, by the option's name ("--batch-size": 8, "--documents": its sha256): goes
-    /// into config.resolved.json and must be the same on resuming. Neither paths nor threads nor devices.
+    /// Settings that change the result, by the option's name ("--batch-size": 8, "--documents": its sha256):
+    /// goes into config.resolved.json and must be the same on resuming. Neither paths nor threads nor
+    /// devices.
     Json fixed_options = Json::object();
-    /// What does not ("--keep", "--checkpoint-every"): recorded only.
+    /// Settings that do not ("--keep", "--checkpoint-every"): only recorded.
     Json free_options = Json::object();
-    std::string memory_advice = "give a smaller batch";  ///< to who runs out of it
-    std::shared_ptr<Ranks> ranks;                        ///< that train together; none: this process alone
-    ComputeType compute = ComputeType::fp32;             ///< what `mfu` is measured against
+    std::string memory_advice = "give a smaller batch";  ///< advice for those who run out of memory
+    std::shared_ptr<Ranks> ranks;             ///< ranks that train together; none: only this process
+    ComputeType compute = ComputeType::fp32;  ///< what `mfu` is measured against
     /// The text of model/README.md; none: there is no such file.
     std::function<std::string(const TrainedModel&)> card;
     /// Whether a step's losses are read while the next one computes, so that a GPU never waits for the host;
@@ -107,8 +109,8 @@ struct LoopSpec {
 
 struct LoopResult {
     std::int64_t steps = 0;          ///< made in all, by this and earlier processes
-    std::int64_t skipped_steps = 0;  ///< of them, left out because loss or gradient was not finite
-    bool finished_before = false;    ///< the run was whole already; nothing was done
+    std::int64_t skipped_steps = 0;  ///< steps left out because loss or gradient was not finite
+    bool finished_before = false;    ///< the run was complete already; nothing was done
     double last_loss = 0;
     std::optional<std::int64_t> best_step = std::nullopt;
     std::filesystem::path model = {};  ///< RUN/model
@@ -123,14 +125,14 @@ std::optional<LoopResult> finished_run(const std::filesystem::path& run_director
 /// Writes the card, if there is one, into the folder of the model. Throws WriteError.
 void write_card(const LoopSpec& spec, const TrainedModel& model);
 
-/// What to say where memory runs out.
+/// The message where memory runs out.
 std::string out_of_memory(const LoopSpec& spec);
 
 /// Trains to the end. With the same task, spec and threads an interrupted and resumed run equals an
 /// uninterrupted one bit for bit on the CPU. Throws Stopped after writing a checkpoint (signal: 130 or 143;
-/// max_hours: 75), ConfigError (run locked, options changed, output refused, twenty steps in a row not
+/// max_hours: 75). Throws ConfigError (run locked, options changed, output refused, twenty steps in a row not
 /// finite), InputError (checkpoint damaged), WriteError, DeviceError (out of memory, another rank lost). With
-/// ranks all call it; the first alone touches the run directory, and a signal to any stops all.
+/// ranks all call it; only the first touches the run directory, and a signal to any stops all.
 LoopResult run_training(TrainingTask& task, const LoopSpec& spec, const std::filesystem::path& run_directory);
 
 }  // namespace bigbird::training

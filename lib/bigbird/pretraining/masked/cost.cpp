@@ -33,7 +33,7 @@ std::int64_t parameter_count(const model::BigBirdConfig& config) {
 
 namespace {
 
-/// By whole blocks, over all layers and heads; the rows of the global tokens themselves attend all.
+/// By full blocks, over all layers and heads; the rows of the global tokens themselves attend all.
 double longformer_keys(const model::LongformerForm& form, std::int64_t block, std::int64_t blocks) {
     const std::int64_t globals = form.global_tokens.value_or(0), front = (globals + block - 1) / block;
     double pairs = 0, rows = 0;
@@ -85,9 +85,9 @@ std::int64_t state_bytes(const model::BigBirdConfig& config) {
 
 namespace {
 
-constexpr double program_bytes = 180e6;       // of a process that has loaded LibTorch
+constexpr double program_bytes = 180e6;       // bytes of a process that has loaded LibTorch
 constexpr double heap_slack = 1.25;           // what malloc keeps of freed tensors; see keep_little_memory()
-constexpr double most_logits = 1 << 25;       // of a chunk of the loss (model/linear_cross_entropy)
+constexpr double most_logits = 1 << 25;       // logits per chunk of the loss (model/linear_cross_entropy)
 constexpr double copies_of_logits = 4 * 4.0;  // logits, their slope and two on the way, float32
 
 /// Bytes that a layer keeps of a token: its input, query, key, value, the context, what the two norms take

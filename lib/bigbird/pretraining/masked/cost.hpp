@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What pretraining costs, counted and not measured. Multiply-adds count as two operations; only matrix
-// products count. Lengths and tokens are those of the sequences; extra global tokens in front are added here.
+// products count. Lengths and tokens are the sequences' own; extra global tokens in front are added here.
 #pragma once
 
 #include "bigbird/model/files/config.hpp"
@@ -12,8 +12,8 @@ namespace bigbird::pretraining {
 /// Parameters of BigBirdForPreTraining with the tied decoder.
 std::int64_t parameter_count(const model::BigBirdConfig& config);
 
-/// Mean number of keys that a query attends where there are `blocks` blocks, those of extra global tokens
-/// included; of a Performer the number that would cost as much.
+/// Mean number of keys that a query attends among `blocks` blocks, including the extra global tokens' blocks;
+/// for a Performer the number that would cost as much.
 double attended_keys(const model::BigBirdConfig& config, std::int64_t blocks);
 
 /// Operations of one forward pass over `tokens` padded tokens in sequences of `blocks` blocks, `masked` of
@@ -24,18 +24,18 @@ double forward_operations(const model::BigBirdConfig& config, std::int64_t block
 /// Bytes of the weights, their gradients and AdamW's two moments in float32; Muon keeps less.
 std::int64_t state_bytes(const model::BigBirdConfig& config);
 
-/// What decides how much memory a training process needs, besides the network.
+/// What determines the memory of a training process, besides the network.
 struct MemoryLoad {
     std::int64_t sequences = 1, length = 0;  ///< computed at once, padded
     double masked_share = 0.15;
     bool bf16 = false, recompute = false;
     bool on_cpu = true;
-    bool several_ranks = false;  ///< which hold their gradients once more, in buckets
+    bool several_ranks = false;  ///< several ranks hold a second copy of gradients, in buckets
 };
 
-/// About the bytes of a training process: on a CPU all that it has resident, on a GPU what LibTorch has
-/// allocated there. Counted, but for what a process has before it starts and what the C library keeps of
-/// freed memory; measured figures are in docs/performance.md. The GPU's are not measured yet.
+/// Approximate bytes of a training process: on a CPU all resident memory, on a GPU LibTorch's allocations.
+/// The bytes are counted, except for a process' memory at the start and freed memory that the C library
+/// keeps; measured figures are in docs/performance.md. The GPU's are not measured yet.
 struct MemoryNeed {
     double program = 0;      ///< LibTorch itself
     double state = 0;        ///< weights, gradients, moments

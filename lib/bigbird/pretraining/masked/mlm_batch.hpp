@@ -26,8 +26,8 @@ struct GlobalBatch {
     std::vector<MlmBatch> parts;
     std::int64_t sequences = 0, tokens = 0, padded_tokens = 0, masked = 0;  ///< tokens: without padding
     std::int64_t hidden = 0;        ///< masked tokens that the network sees as [MASK]
-    std::int64_t hidden_bases = 0;  ///< spelt by those tokens; who has the tokenizer counts both
-    double operations = 0;          ///< of a forward pass (cost.hpp)
+    std::int64_t hidden_bases = 0;  ///< spelled by those tokens; who has the tokenizer counts both
+    double operations = 0;          ///< operations of a forward pass (cost.hpp)
 };
 
 /// Cuts examples into micro-batches of at most `max_tokens` padded tokens (at least one sequence) on the

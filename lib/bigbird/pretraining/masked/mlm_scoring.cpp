@@ -49,7 +49,7 @@ struct Chunk {
     GlobalBatch batch;
 };
 
-/// What a head says of the true classes, on its way to the CPU.
+/// A head's scores of the true classes, on their way to the CPU.
 struct Outcomes {
     Outcomes(const at::Tensor& logits, const at::Tensor& labels)
         : nats(at::cross_entropy_loss(logits, labels, {}, at::Reduction::None).to(at::kDouble)),
@@ -57,7 +57,7 @@ struct Outcomes {
     model::HostCopy nats, correct;
 };
 
-/// Adds what one micro-batch says of its sequences and, where `tokens` is given, of their tokens.
+/// Adds one micro-batch's scores of its sequences and, where `tokens` is given, of their tokens.
 void score_part(model::PreTrainingModel& network, const MlmBatch& part, const Chunk& chunk,
                 const tokenizer::DnaTokenizer& tokenizer, std::span<SequenceScore> scores,
                 std::vector<TokenScore>* tokens) {
@@ -172,7 +172,7 @@ std::pair<double, double> MlmScores::accuracy_interval(std::uint64_t seed) const
 
 namespace {
 
-/// Gives every rank the scores of all: each has those of its own sequences, the others' are zero.
+/// Gives every rank the scores of all: each has its own sequences' scores and zeros for the others.
 void gather(std::vector<SequenceScore>& scores, training::Ranks& ranks) {
     constexpr std::int64_t fields = 7;
     at::Tensor table = at::zeros({static_cast<std::int64_t>(scores.size()), fields}, at::kDouble);

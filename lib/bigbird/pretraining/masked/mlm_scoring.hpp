@@ -17,23 +17,23 @@ namespace bigbird::pretraining {
 
 struct SequenceScore {
     double nats = 0;                                  ///< sum of -ln p over the chosen tokens
-    std::int64_t chosen = 0, correct = 0, bases = 0;  ///< bases: spelt by the chosen tokens
+    std::int64_t chosen = 0, correct = 0, bases = 0;  ///< bases: spelled by the chosen tokens
     int next_sentence = -1;                           ///< as in corpus::Example
     bool next_sentence_correct = false;
     double next_sentence_nats = 0;
 };
 
-/// Figures of masked tokens come from the sequences that are whole stretches of a document (next_sentence 0,
-/// or no NSP), so that each window counts once; those of NSP from all.
+/// Figures of masked tokens come from the sequences that are one stretch of a document (next_sentence 0, or
+/// no NSP), so that each window counts once; NSP figures come from all.
 struct MlmScores {
     std::vector<SequenceScore> sequences;
-    std::vector<TokenScore> tokens;  ///< where asked for: of the sequences that are whole stretches
+    std::vector<TokenScore> tokens;  ///< where asked for: of the sequences that are one stretch
 
     std::int64_t chosen() const;
     std::int64_t bases() const;
     /// Sum of -log2 p over the chosen tokens / bases that they spell.
     double bits_per_character() const;
-    /// -ln p a chosen token, on average; its exponential is the perplexity.
+    /// -ln p per chosen token, on average; its exponential is the perplexity.
     double mlm_loss() const;
     double accuracy() const;
     std::int64_t nsp_sequences() const;
@@ -47,12 +47,12 @@ struct MlmScores {
 };
 
 struct ScoringSpec {
-    std::int64_t sequences = 0;      ///< the first of the source's epoch; 0: the whole epoch
+    std::int64_t sequences = 0;      ///< the first of the source's epoch; 0: the entire epoch
     std::int64_t max_tokens = 8192;  ///< padded, computed at once
     at::Device device = at::kCPU;
     training::ComputeType compute = training::ComputeType::fp32;
-    training::Ranks* ranks = nullptr;  ///< share the work and all get all scores; none: this process alone
-    bool tokens = false;               ///< keep the scores of tokens, too; this process' alone
+    training::Ranks* ranks = nullptr;  ///< share the work and all get all scores; none: only this process
+    bool tokens = false;               ///< keep the scores of tokens, too; only this process'
     bool foreground = false;           ///< shows progress on standard error and throws Stopped on a signal
 };
 

@@ -13,14 +13,14 @@
 namespace bigbird::pretraining {
 
 struct TokenScore {
-    std::int64_t token = 0;  ///< of the corpus
-    double nats = 0;         ///< -ln p of what it is
+    std::int64_t token = 0;  ///< index in the corpus
+    double nats = 0;         ///< -ln p of the true token
     bool correct = false;    ///< it is the likeliest
 };
 
-/// A line a score in the order of the corpus, tab-separated, below the header
-/// "#document sentence start end piece bits correct": documents, and the sentences of one, are counted from
-/// 1, bases from 0 in the sentence, `end` is the first behind; bits: -log2 p; correct: 1 or 0. A token that
+/// Writes one line per score in the order of the corpus, tab-separated, below the header
+/// "#document sentence start end piece bits correct". Documents, and the sentences of one, are counted from
+/// 1; start and end are 0-based half-open in the sentence; bits: -log2 p; correct: 1 or 0. A token that
 /// several sequences hold has as many lines. The output is not committed. Throws WriteError.
 void write_token_scores(std::vector<TokenScore> scores, const corpus::TokenCorpus& corpus,
                         const tokenizer::DnaTokenizer& tokenizer, genome::TextOutput& output);

@@ -10,14 +10,14 @@
 
 namespace bigbird::pretraining {
 
-/// What a model is pretrained on and scored with while it is: token shards, documents of a file, or documents
-/// drawn from the reference.
+/// The data that a model is pretrained on and evaluated with meanwhile: token shards, documents of a file, or
+/// documents drawn from the reference.
 struct CorporaSpec {
     std::filesystem::path corpus = {}, documents = {};  ///< one of them, or none: drawn from the references
     tokenizer::InputSpec input = {};                    ///< no tokenizer named: the corpus holds it
     std::vector<std::filesystem::path> references = {};
     corpus::DrawingSpec drawing = {};
-    std::vector<std::string> hold_out = {};  ///< of drawn documents: contigs, regions, BED files
+    std::vector<std::string> hold_out = {};  ///< for drawn documents: contigs, regions, BED files
     std::filesystem::path evaluate_corpus = {}, evaluate_documents = {};
 
     bool draws() const { return corpus.empty() && documents.empty(); }

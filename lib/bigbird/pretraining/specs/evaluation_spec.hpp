@@ -24,13 +24,13 @@ struct CorpusPaths {
     bool empty() const { return corpus.empty() && documents.empty(); }
 };
 
-/// What evaluate-mlm is asked for.
+/// Options of evaluate-mlm.
 struct MlmEvaluationSpec {
     std::filesystem::path model = {};  ///< run of pretrain, checkpoint, or model folder
     CorpusPaths held_out = {};
     CorpusPaths baseline = {};  ///< what the baselines are trained on; empty: no baselines
     std::vector<std::filesystem::path> references = {};
-    std::int32_t sequence_length = 0;  ///< 0: that of the model's pretraining, or all its positions
+    std::int32_t sequence_length = 0;  ///< 0: as in the model's pretraining, or all its positions
     Pairs nsp = Pairs::as_pretrained;
     corpus::MaskingSpec masking{.rate = 0.15, .mask = 1, .random = 0};
     std::uint64_t seed = 0;

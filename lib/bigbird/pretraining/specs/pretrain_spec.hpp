@@ -15,8 +15,7 @@
 
 namespace bigbird::pretraining {
 
-/// What a configuration trains with where nothing is said: the paper's values (base, large, files), smaller
-/// ones for smaller networks.
+/// Default values by configuration: the paper's (base, large, files), smaller ones for smaller networks.
 struct PretrainDefaults {
     std::int64_t steps = 1'000'000, batch_size = 256;
     std::int32_t sequence_length = 4096;
@@ -25,18 +24,18 @@ struct PretrainDefaults {
 };
 PretrainDefaults pretrain_defaults(const std::string& configuration);
 
-/// What is trained where neither a configuration nor a model is named: a preset for the device, and epochs.
+/// The default configuration where neither a configuration nor a model is named: a preset for the device.
 std::string default_config(bool on_gpu);
 inline constexpr double default_epochs = 10;
 
 /// A longer run on a CPU, by projection, is started only where it is asked for.
 inline constexpr double longest_unasked_hours = 72;
 
-/// What MlmTask is told by options.
+/// Options of MlmTask.
 struct MlmSpec {
-    std::int64_t batch_size = 0;              ///< sequences a step; 0: the configuration decides
-    std::uint64_t seed = 0;                   ///< of the dropout masks and, by PretrainSpec, of all else
-    std::int64_t evaluation_sequences = 256;  ///< of the held-out epoch; 0: all
+    std::int64_t batch_size = 0;              ///< sequences per step; 0: the configuration decides
+    std::uint64_t seed = 0;                   ///< seed of dropout masks and, in PretrainSpec, of all else
+    std::int64_t evaluation_sequences = 256;  ///< sequences of the held-out epoch; 0: all
     bool recompute = false;                   ///< activation checkpointing
 };
 
@@ -72,7 +71,7 @@ struct PretrainSpec : MlmSpec {
 /// A preset's name, or a config.json. Throws ConfigError naming the presets, InputError.
 model::BigBirdConfig read_configuration(const std::string& configuration);
 
-/// The network's vocab_size is the tokenizer's. Throws InputError where a config.json says another.
+/// The network's vocab_size is the tokenizer's. Throws InputError where a config.json has another.
 void require_vocabulary(const std::string& configuration, const tokenizer::DnaTokenizer& tokenizer);
 
 }  // namespace bigbird::pretraining

@@ -8,7 +8,7 @@
 
 namespace bigbird::task_models {
 
-/// What a model's card says of an evaluation: the figures over all labels, those that are defined.
+/// A model card's entry of an evaluation: the defined figures over all labels.
 model::CardResult card_figures(examples::Task task, examples::Split split,
                                const evaluation::Evaluation& evaluation);
 /// The same of a report's file.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int format_version = 1;
 
-/// How calibration.json tells a link function.
+/// A link function's name in calibration.json.
 constexpr const char* method_of(LinkFunction link) {
     return link == LinkFunction::softmax
                ? "probabilities = softmax(logits / temperature + biases)"

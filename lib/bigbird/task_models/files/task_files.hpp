@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task model's folder holds beside its network: what the task is, labels.tsv, and calibration.json,
-// which fine-tuning fitted on validation so that scores are probabilities there. A folder without it scores
-// by the link function only.
+// What a task model's folder holds besides its network: the task, labels.tsv, and calibration.json, which
+// fine-tuning fitted on validation so that scores are probabilities there. A folder without it scores by the
+// link function only.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -31,9 +31,9 @@ void write_labels(const rows::LabelTable& labels, const std::filesystem::path& d
 
 inline constexpr const char* calibration_file = "calibration.json";
 
-/// What makes logits probabilities: a function of each, or of all labels that exclude each other; or numbers:
-/// as they are, standardised, the exponential function of each, of counts, or ln(1 + exp(logit)), scaled, of
-/// coverage.
+/// Turns logits into probabilities, one by one (logistic) or over labels that exclude each other (softmax),
+/// or into numbers. identity: standardized numbers; exponential: counts; softplus: coverage, ln(1 +
+/// exp(logit)), scaled.
 enum class LinkFunction : std::uint8_t { logistic, softmax, identity, exponential, softplus };
 /// Whether it gives probabilities, which can be calibrated.
 inline bool gives_probabilities(LinkFunction link) {
@@ -43,14 +43,14 @@ inline bool gives_probabilities(LinkFunction link) {
 /// The link function of a model with this description.
 LinkFunction link_in(const Json& task_description);
 
-/// Of numbers that a model gives: number = link(logit) * deviation + mean, one each for every number.
+/// Scaling of a model's numbers: number = link(logit) * deviation + mean, one of each for every number.
 struct Standardisation {
     std::vector<double> mean, deviation;
 };
 
 struct FittedCalibration {
     evaluation::CalibrationFit fit;
-    std::int64_t rows = 0;  ///< of validation, or bins, or bases
+    std::int64_t rows = 0;  ///< rows, bins or bases of validation
     LinkFunction link = LinkFunction::logistic;
     bool of_bases = false;
 };

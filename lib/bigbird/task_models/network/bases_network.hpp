@@ -26,7 +26,7 @@ std::shared_ptr<TaskNetwork> new_base_network(const TaskInfo& info, std::int64_t
 /// How a linear baseline counts: TaskInfo::network of "gkm-svm" and "kmer-ridge".
 struct KmerSpec {
     int word = 5, informative = 5;
-    bool unit_length = false;  ///< each window's features scaled to length 1 (the normalised gkm kernel);
+    bool unit_length = false;  ///< each window's features scaled to length 1 (the normalized gkm kernel);
                                ///< else divided by the number of its words
 };
 Json to_json(const KmerSpec& spec);
@@ -39,7 +39,7 @@ void kmer_features(const baselines::GappedKmers& kmers, const KmerSpec& spec,
 std::shared_ptr<TaskNetwork> linear_network(const TaskInfo& info, const at::Tensor& weight,
                                             const at::Tensor& bias, const at::Device& device);
 
-/// What TaskNetwork::write() left of one of them, in evaluation mode on the device. Throws InputError where
+/// Loads a network that TaskNetwork::write() wrote, in evaluation mode on the device. Throws InputError where
 /// description and weights do not fit.
 std::shared_ptr<TaskNetwork> load_bases_network(const std::filesystem::path& directory, const TaskInfo& info,
                                                 std::int64_t labels, const at::Device& device,

@@ -28,7 +28,7 @@ struct Job {
     at::Device device = at::kCPU;
     Computing computing{};
     std::int64_t batch_tokens = 0;
-    int threads = 1;  ///< for all that LibTorch does not do
+    int threads = 1;  ///< threads for work outside LibTorch
 };
 
 /// Opens the device and tells LibTorch how many threads it may use. Throws ConfigError, DeviceError.

@@ -69,7 +69,7 @@ public:
         return (logits - targets.to(at::kFloat)).square().sum();
     }
     at::Tensor bias_at(const std::vector<double>& rates) const override {
-        return at::zeros({static_cast<std::int64_t>(rates.size())}, at::kDouble);  // the mean, standardised
+        return at::zeros({static_cast<std::int64_t>(rates.size())}, at::kDouble);  // the mean, standardized
     }
     Json figures(const at::Tensor& logits, const at::Tensor& truth, double loss) const override {
         return number_figures(logits, truth, loss);

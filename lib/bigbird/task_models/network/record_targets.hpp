@@ -13,19 +13,19 @@ namespace bigbird::task_models {
 
 /// Classes: -ln p of the softmax, with a weight for each class. `smoothing`: part of a row's weight in the
 /// loss that all classes share evenly, from 0 to below 1. Figures: "eval_auroc" (of two classes the second's,
-/// else the mean over the classes), "eval_accuracy" and "eval_mcc" (a row is called what is most probable).
+/// else the mean over the classes), "eval_accuracy" and "eval_mcc" (a row is called its most probable class).
 std::unique_ptr<Target> classes_target(const std::vector<double>& weights, double smoothing,
                                        const at::Device& device);
-/// Numbers, standardised by who makes the targets: (logit - target)^2. Figures: "eval_loss", "eval_pearson"
+/// Numbers, standardized by who makes the targets: (logit - target)^2. Figures: "eval_loss", "eval_pearson"
 /// and "eval_r2", means over the numbers; "eval_auroc" is null.
 std::unique_ptr<Target> numbers_target();
-/// Counts, not standardised: exp(logit) - target * logit, the Poisson distribution's -ln p up to a constant.
+/// Counts, not standardized: exp(logit) - target * logit, the Poisson distribution's -ln p up to a constant.
 /// The same figures.
 std::unique_ptr<Target> counts_target();
-/// Coverage of bins, each track divided by its mean over train: with r = ln(1 + exp(logit)) and targets y,
-/// poisson: r - y ln r; poisson_multinomial, per window and track with the sums R and Y over its bins that
-/// count: -sum y ln(r / R), the shape, and 0.2 (R - Y ln R), the total (Avsec and others 2021, BPNet; Linder
-/// and others 2023, Borzoi); log_squared: (ln(1 + r) - ln(1 + y))^2. The same figures.
+/// Coverage of bins, each track divided by its mean over train, with r = ln(1 + exp(logit)) and targets y.
+/// poisson: r - y ln r. log_squared: (ln(1 + r) - ln(1 + y))^2. poisson_multinomial (Avsec and others 2021,
+/// BPNet; Linder and others 2023, Borzoi), per window and track with the sums R and Y over its counted bins:
+/// -sum y ln(r / R), the shape, and 0.2 (R - Y ln R), the total. The same figures.
 std::unique_ptr<Target> coverage_target(CoverageLoss loss);
 
 /// Matthews' correlation coefficient of several classes (Gorodkin 2004): calls and truth, (rows) int64.

@@ -27,7 +27,7 @@ constexpr std::size_t records_together = 16;
 
 struct Codes {
     at::Tensor bases;                   // (group, padded length) uint8, on the device
-    std::vector<std::int64_t> lengths;  // of each record
+    std::vector<std::int64_t> lengths;  // length of each record
 };
 
 Codes codes_of(std::span<const EncodedWindow> windows, std::span<const std::size_t> group,

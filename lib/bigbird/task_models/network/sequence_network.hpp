@@ -34,9 +34,9 @@ Json to_json(const SequenceShape& shape);
 /// Throws InputError naming `where`.
 SequenceShape shape_from_json(const Json& json, const std::filesystem::path& where);
 
-/// Of records of any length. In evaluation mode a member of both strands gives the mean over a record and its
-/// reverse complement, so that both have the same logits, which also do not depend on other records, to the
-/// last bit on a CPU.
+/// A network of records of any length. In evaluation mode a member of both strands gives the mean over a
+/// record and its reverse complement, so that both have the same logits. On a CPU these do not depend on
+/// other records, to the last bit.
 class SequenceNetwork : public TaskNetwork {
 public:
     /// Throws ConfigError where the shape is not valid. Parameters are zero.
@@ -56,8 +56,8 @@ public:
     std::shared_ptr<TaskNetwork> twin() const override;
 
     /// The members' part of logits(), over the strands that it has in evaluation mode, from letters of a
-    /// record in place of its ids: (batch, length, 4) float32 on the device -> (batch, labels). Has gradients
-    /// with regard to letters, under a bins::SecantGuard with secants. Needs members and at most
+    /// record instead of its ids: (batch, length, 4) float32 on the device -> (batch, labels). Has gradients
+    /// with respect to letters, under a bins::SecantGuard with secants. Needs members and at most
     /// SequenceShape::member.longest bases.
     at::Tensor letter_logits(const at::Tensor& letters) const;
 

@@ -26,7 +26,7 @@ public:
     explicit ScoreCalibration(LinkFunction link = LinkFunction::logistic) : link_(link) {}
     ScoreCalibration(const evaluation::Calibration& calibration, const at::Device& device,
                      LinkFunction link = LinkFunction::logistic);
-    /// Of numbers.
+    /// For numbers.
     ScoreCalibration(const Standardisation& standardisation, const at::Device& device,
                      LinkFunction link = LinkFunction::identity);
 
@@ -45,16 +45,16 @@ private:
 std::optional<FittedCalibration> fit_on_validation(const at::Tensor& logits, const at::Tensor& truth,
                                                    int threads, LinkFunction link = LinkFunction::logistic);
 
-/// AUROCs of float32 scores against 0 and 1, (rows, labels) both, of the labels that have one and at least 10
-/// positives; where none has so many, of all that have one.
+/// AUROCs of float32 scores against 0 and 1, both (rows, labels), over the labels that have an AUROC and at
+/// least 10 positives; where no label has 10, over all with an AUROC.
 evaluation::Summary validation_auroc(const at::Tensor& scores, const at::Tensor& truth);
 
-/// Means over the labels that have 10 rows, without the first, of probabilities (rows, labels) against the
-/// label of each row, int64: "eval_auroc", "eval_auprc", "eval_f1" (a row is called what is most probable);
-/// "eval_labels" says how many. Null where there is none.
+/// Mean figures of probabilities (rows, labels) against each row's label, int64, over the labels with 10
+/// rows, without the first. "eval_auroc", "eval_auprc", "eval_f1" (a row is called its most probable label);
+/// "eval_labels" counts the labels. Null where there is none.
 Json label_figures(const at::Tensor& probabilities, const at::Tensor& truth);
 
-/// What training knows of the meaning of logits.
+/// The meaning of logits in training.
 class Target {
 public:
     virtual ~Target() = default;
@@ -80,7 +80,8 @@ public:
 /// or one for each label. `with_auprc`: figures have "eval_auprc".
 std::unique_ptr<Target> labels_target(const std::vector<double>& weights, const at::Device& device,
                                       bool with_auprc);
-/// One label of several, the first that of bases of no row: -ln p of it, with a weight for each label.
+/// One label of several, the first for bases of no row: the loss is -ln p of the label, with a weight for
+/// each.
 std::unique_ptr<Target> softmax_target(const std::vector<double>& weights, const at::Device& device);
 
 }  // namespace bigbird::task_models

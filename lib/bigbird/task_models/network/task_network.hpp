@@ -26,7 +26,7 @@ namespace bigbird::task_models {
 
 struct TaskInfo;
 
-/// What a row of logits is of: a window, a bin of its grid, or an id, whose bases all have its logits.
+/// The unit of a row of logits: a window, a bin of its grid, or an id, whose bases all have its logits.
 enum class Segments : std::uint8_t { window, bins, tokens };
 
 class TaskNetwork {
@@ -43,14 +43,15 @@ public:
     std::int64_t labels() const { return output_bias().size(0); }
     at::Device device() const { return output_bias().device(); }
 
-    /// A window of normalised sequence as this network reads it, or its reverse complement. Where it is all
+    /// A window of normalized sequence as this network reads it, or its reverse complement. Where it is all
     /// N, a network of windows has no ids for it. Thread-safe.
     virtual EncodedWindow encode(std::string_view dna, bool reverse = false) const = 0;
     /// Networks of equal keys encode every window alike.
     virtual std::string encoding_key() const = 0;
     /// Whether ids are tokens, not bases.
     virtual bool reads_tokens() const { return false; }
-    /// Whether it reads a record of any length as it is; others read a window of one length about its middle.
+    /// Whether it reads a record of any length as it is; others read a window of fixed length around its
+    /// middle.
     virtual bool any_length() const { return reads_tokens(); }
     /// A network of its own with the same weights, on the same device; null where this kind has none.
     virtual std::shared_ptr<TaskNetwork> twin() const { return nullptr; }
@@ -72,8 +73,8 @@ public:
     virtual void write(const TaskInfo& info, const std::filesystem::path& directory) const = 0;
 };
 
-/// A window of normalised sequence that a network of bins reads, or its reverse complement, and what it says
-/// once a base is another one. Not thread-safe.
+/// A window of normalized sequence, or its reverse complement, as read by a bin network, and its logits after
+/// changes of single bases. Not thread-safe.
 class EditedBins {
 public:
     virtual ~EditedBins() = default;
@@ -91,9 +92,9 @@ class BinNetwork : public TaskNetwork {
 public:
     Segments segments() const final { return Segments::bins; }
     virtual bins::Grid grid() const = 0;
-    /// What the encoder takes of a window, at most.
+    /// The most positions that the encoder takes of a window.
     virtual std::int64_t window_positions() const = 0;
-    /// The encoder's part of features(), which comes first.
+    /// Size of the encoder's part of features(), which comes first.
     virtual std::int64_t hidden_size() const = 0;
     /// (channels, 4, width) of a first convolution over bases; undefined where there is none.
     virtual at::Tensor first_filters() const { return {}; }
@@ -106,7 +107,7 @@ public:
                                 const model::DropoutKey& key = {}) const = 0;
     /// Their logits, (windows, window_bins, labels) float32.
     virtual at::Tensor predict(const at::Tensor& features, const model::DropoutKey& key = {}) const = 0;
-    /// A window as this network reads it, which must outlive it. Here by whole windows, slowly.
+    /// A window as this network reads it, which must outlive it. Here by complete windows, slowly.
     virtual std::unique_ptr<EditedBins> edit(std::string_view window, bool reverse) const;
     /// A network of its own with the same weights, on the same device.
     virtual std::shared_ptr<BinNetwork> copy() const = 0;
@@ -125,8 +126,8 @@ public:
 
 /// Logits of windows, in their order: (windows, segments, labels) float32 on the CPU. Runs the network in
 /// evaluation mode, without gradients, in groups, so that a window's logits do not depend on the others.
-/// `after_batch` (may be empty) is told how many windows each group held. Throws Stopped between groups where
-/// a signal came in. Segments are of windows or bins.
+/// `after_batch` (may be empty) gets each group's number of windows. Throws Stopped between groups after a
+/// signal. Segments are of windows or bins.
 at::Tensor batched_logits(const TaskNetwork& network, std::span<const EncodedWindow> windows,
                           std::int64_t batch_tokens, model::GroupSizes sizes,
                           const std::function<void(std::int64_t)>& after_batch = {});

@@ -13,18 +13,17 @@ namespace bigbird::task_models {
 struct EncodedWindow {
     std::vector<std::int32_t> ids;  ///< [CLS] and [SEP] included; empty where the window is all N
     bool truncated = false;         ///< pieces were left out to fit max_tokens
-    std::int64_t first_base = 0;    ///< of the window, that the first piece spells
+    std::int64_t first_base = 0;    ///< base of the window where the first token begins
     /// Ids that spell bases of the window's anchor (mark_anchor), [begin, end); none marked where both are 0.
     std::int32_t marked_begin = 0, marked_end = 0;
 
     bool all_n() const { return ids.empty(); }
 };
 
-/// Encodes a window of normalised sequence. Its outer runs of N (what lies beyond a contig's end, assembly
-/// gaps) are left out before encoding, because thousands of N pieces tell nothing and cost time; N inside
-/// stay. A window of more than `max_tokens` tokens (with [CLS] and [SEP]; at least 3) keeps the pieces around
-/// the window's middle base, as many on each side as there are; a side that is short of pieces leaves its
-/// room to the other. Thread-safe.
+/// Encodes a window of normalized sequence. Its outer runs of N (beyond a contig's end, assembly gaps) are
+/// left out, because thousands of N tokens hold no information and cost time. Inner N stay. A window of more
+/// than `max_tokens` tokens (with [CLS] and [SEP]; at least 3) keeps the tokens around its middle base,
+/// equally many on each side. A side with fewer leaves its room to the other. Thread-safe.
 EncodedWindow encode_window(std::string_view dna, const tokenizer::DnaTokenizer& tokenizer,
                             std::int64_t max_tokens);
 

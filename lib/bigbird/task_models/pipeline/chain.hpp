@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of train's steps depends on what it begins from: peaks, coverage, or labelled sequences.
+// The steps of train that depend on its inputs: peaks, coverage, or labeled sequences.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -31,17 +31,17 @@ struct Judgement {
 class Chain {
 public:
     virtual ~Chain() = default;
-    /// What the examples follow from and the model besides length and seed, by the options' names.
+    /// Options that determine the examples, and the model besides length and seed, by name.
     virtual Json options() const = 0;
     /// Makes examples in the empty `folder`.
     virtual void build(const std::filesystem::path& folder) const = 0;
-    /// Throws InputError where a model of them could not be judged; `folder` is theirs.
+    /// Throws InputError where these examples, in `folder`, could not evaluate a model.
     virtual void check(const examples::ExampleSet& set, const std::filesystem::path& folder) const = 0;
     /// The linear model to compare with; its folders and seed are not set.
     virtual FinetuneSpec floor() const = 0;
-    virtual Strands strands() const = 0;  ///< of scoring
-    /// Evaluates the files of `request`, the floor's and the model's. `folder`: train's; `output`: of the
-    /// evaluation.
+    virtual Strands strands() const = 0;  ///< strands of scoring
+    /// Evaluates the files of `request`, the floor's and the model's. `folder`: train's; `output`: the
+    /// evaluation's.
     virtual Judgement judge(const evaluation::EvaluationRequest& request, const std::filesystem::path& folder,
                             const std::filesystem::path& output) const = 0;
     /// "4,492 of 200 bp, 3 labels", for forecasts, below unit().
@@ -52,23 +52,23 @@ public:
 std::unique_ptr<Chain> peaks_chain(const TrainSpec& spec);
 std::unique_ptr<Chain> sequences_chain(const TrainSpec& spec);
 std::unique_ptr<Chain> tracks_chain(const TrainSpec& spec);
-/// The one that `spec` asks for, its model validated.
+/// Returns the chain that `spec` asks for, its model validated.
 std::unique_ptr<Chain> chain_of(const TrainSpec& spec);
 
-/// SHA-256 of an input that is read again where the command goes on. Throws ConfigError for a pipe.
+/// SHA-256 of an input that is read again when the command resumes. Throws ConfigError for a pipe.
 std::string input_checksum(const std::filesystem::path& path);
 
 /// The model's training in train's folder.
 FinetuneSpec model_spec(const TrainSpec& spec, const std::filesystem::path& folder);
-/// Makes the examples where they are not there yet.
+/// Makes the examples if they are missing.
 void build_examples(const Chain& chain, const std::filesystem::path& folder);
 
-/// Chain::options() of what begins from bins of a genome, but for peaks and signal.
+/// Chain::options() of a chain with bins of a genome, except peaks and signal.
 Json genome_options(const TrainSpec& spec);
 /// "test 22:1-200 (1 bins)".
 std::string held_out_text(const examples::ExampleSet& set, examples::Split split);
 
-/// What a page says besides figures.
+/// The text of a page besides figures.
 struct PageWords {
     std::string title, examples, floor;  ///< examples: how many, of what
     std::string sections{};              ///< HTML after the figures

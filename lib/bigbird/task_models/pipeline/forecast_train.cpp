@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::int64_t trial_steps = 12, slow_steps = 2;
 constexpr double evaluations = 10;
-constexpr double ridge_rows_a_second = 30'000;  // learnt from and scored, on one core of a Xeon
+constexpr double ridge_rows_a_second = 30'000;  // learned from and scored, on one core of a Xeon
 
 template <typename Work>
 double seconds_of(const Work& work) {
@@ -33,7 +33,7 @@ double seconds_of(const Work& work) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// What the trial's metrics.jsonl tells.
+/// Rates from the trial's metrics.jsonl.
 struct Rates {
     double step = 0, all_steps = 0, evaluation = 0;  ///< seconds
 };

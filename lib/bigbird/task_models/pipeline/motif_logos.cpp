@@ -38,7 +38,7 @@ double information(const Shares& place) {
     return std::max(0.0, bits);
 }
 
-/// The letters of a place on top of each other, the commonest on top.
+/// Stacks the letters of a position, the commonest on top.
 std::string column(const Shares& place, std::size_t index) {
     constexpr double least = 0.5;  // pixels that are drawn
     std::array<std::size_t, 4> order{};

@@ -6,8 +6,8 @@
 
 namespace bigbird::task_models {
 
-/// A section of a page with the sequence logo of each motif of a file (motifs/motif_files.hpp): a letter's
-/// height is its share times the information of its place, 2 bits at most (Schneider and Stephens, Nucleic
+/// Returns a page section with the sequence logo of each motif of a file (motifs/motif_files.hpp). A letter's
+/// height is its share times the information of its position, 2 bits at most (Schneider and Stephens, Nucleic
 /// Acids Res. 18:6097, 1990). Empty where there is no such file.
 std::string logos_html(const std::filesystem::path& meme);
 

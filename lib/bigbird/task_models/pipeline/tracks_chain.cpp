@@ -30,7 +30,7 @@ Json reference_checksum(const std::vector<fs::path>& references) {
     return "sha256:" + sha256_of_text(text);
 }
 
-/// Of the sheet, where there is one, and of all files that it names.
+/// Checksum of the sheet, where there is one, and of all files that it names.
 Json signal_checksum(const std::vector<fs::path>& signals) {
     std::string text;
     for (const fs::path& path : signals) {

@@ -37,7 +37,7 @@ constexpr std::array parts{examples_folder, run_folder,   floor_folder,     scor
                            page_file,       model_folder, model::card_file, record_file};
 constexpr const char* lock_file = "lock";
 
-/// What the result follows from, by the options' names.
+/// Options that determine the result, by name.
 Json fixed_options(const TrainSpec& spec, const Chain& chain) {
     const std::int64_t steps = spec.model.learning_rate.total_steps;
     Json options = chain.options();
@@ -77,7 +77,7 @@ private:
         if (is_there(folder_ / record_file)) return;
         for (const fs::path& entry : entries_of(folder_)) {
             const std::string name = entry.filename();
-            if (fs::is_directory(entry) && fs::is_empty(entry)) continue;  // of a workflow engine
+            if (fs::is_directory(entry) && fs::is_empty(entry)) continue;  // made by a workflow engine
             if (name == lock_file || (name.starts_with('.') && name.find(".tmp.") != std::string::npos))
                 continue;
             throw ConfigError(folder_.string() + ": holds " + name + " and no " + record_file +

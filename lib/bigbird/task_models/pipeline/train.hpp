@@ -8,13 +8,13 @@
 
 namespace bigbird::task_models {
 
-/// Makes examples of peaks or of labelled sequences, trains a model and the linear floor, scores test by
-/// both, evaluates them, and writes the page and the card; model/ comes last. What is there already is kept:
-/// a training goes on from its checkpoint. Returns lines for people. Throws what the steps throw, and
+/// Makes examples of peaks or of labeled sequences, trains a model and the linear floor, scores test by
+/// both, evaluates them, and writes the page and the card; model/ comes last. Existing results are kept: a
+/// training continues from its checkpoint. Returns lines for people. Throws what the steps throw, and
 /// ConfigError where the folder is another's or was begun with other options.
 std::vector<std::string> train(const TrainSpec& spec);
 
-/// Lines that tell what train() would take: the examples are made in $TMPDIR and some steps trained.
+/// Returns lines with the cost of train(), after making the examples in $TMPDIR and training some steps.
 std::vector<std::string> forecast_train(const TrainSpec& spec);
 
 }  // namespace bigbird::task_models

@@ -19,7 +19,7 @@ constexpr std::size_t scores_at_once = std::size_t{1} << 24;
 
 struct PlacedRows : PreparedRows {
     std::vector<GridRow> rows;
-    std::unordered_map<std::string, std::string> sequences;  ///< of contigs, where rows have their own
+    std::unordered_map<std::string, std::string> sequences;  ///< by contig, where rows have their own
 };
 
 /// N beyond the ends.
@@ -146,10 +146,10 @@ public:
     }
 
 private:
-    /// What is scored on its own: rows, or bins of rows.
+    /// Units of scoring: rows, or bins of rows.
     struct Units {
         std::vector<GridRow> where;
-        std::vector<std::size_t> row;  ///< of each
+        std::vector<std::size_t> row;  ///< row of each unit
     };
 
     bool is_cut(const GridRow& row) const { return largest_ && row.where.size() > bin_; }
@@ -159,7 +159,7 @@ private:
         if (!is_cut(row)) return row;
         return {{row.where.contig, unit * bin_, (unit + 1) * bin_}, true};
     }
-    /// Puts the largest score of each row's units into `scores`, which may hold those of other units.
+    /// Puts the largest score of each row's units into `scores`, which may hold scores of other units.
     void score(const Units& units, std::vector<float>& scores, const std::function<void(double)>& after) {
         const std::size_t width = labels().size();
         std::vector<double> sums(units.where.size() * width, 0);

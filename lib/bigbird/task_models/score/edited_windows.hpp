@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What models of bins say of a window of a contig's grid (bins/grid.hpp) once its sequence is edited.
-// predict-variants and predict-mutagenesis ask the same functions, so that they agree to the last bit.
+// Scores by bin models of a window of a contig's grid (bins/grid.hpp) after edits of its sequence.
+// predict-variants and predict-mutagenesis call the same functions, so that they agree to the last bit.
 #pragma once
 
 #include "bigbird/bins/substitutions.hpp"
@@ -36,7 +36,7 @@ private:
         std::unique_ptr<EditedBins> bins;
     };
     explicit EditedWindow(bins::Grid grid) : grid_(grid) {}
-    /// The mean over all readings of what `logits` gives: (…, labels).
+    /// The mean over all readings of the results of `logits`: (…, labels).
     template <typename Logits>
     at::Tensor mean_of(const Logits& logits) const;
 
@@ -53,7 +53,7 @@ public:
     std::span<const ModelFolder> models() const { return models_; }
     bins::Grid grid() const { return models_.front().bins()->grid(); }
     std::int64_t labels() const { return models_.front().bins()->labels(); }
-    /// A window of normalised sequence.
+    /// A window of normalized sequence.
     EditedWindow open(const std::string& dna) const;
 
 private:

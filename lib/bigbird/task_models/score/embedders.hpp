@@ -15,7 +15,7 @@
 
 namespace bigbird::task_models {
 
-/// What a row gets.
+/// The vectors of a row.
 struct RowVectors {
     /// A piece of the window, and the bases of it that it spells.
     struct Token {
@@ -31,7 +31,7 @@ public:
     virtual ~RowEmbedder() = default;
     /// The length of a vector.
     virtual std::int64_t hidden_size() const = 0;
-    /// What outputs call the layer that is read: "0", the embeddings, "1" …, or "last".
+    /// The layer's name in outputs: "0", the embeddings, "1" …, or "last".
     virtual std::string layer() const = 0;
     /// Whether a row is computed with the one before it; a work in parts then keeps them together.
     virtual bool together(const rows::RegionRow&, const rows::RegionRow&) const { return false; }
@@ -45,7 +45,7 @@ std::unique_ptr<RowEmbedder> token_embedder(const EmbedSpec& spec, const std::fi
                                             const Job& job);
 
 /// By bigbird-bins: the mean of the last layer over the bins that a row overlaps, as grid_rows.hpp has it.
-/// Throws ConfigError where the spec asks for what it cannot say (layers, tokens, the strand of a row).
+/// Throws ConfigError where the spec asks for layers, tokens or the strand of a row, which it lacks.
 std::unique_ptr<RowEmbedder> bin_embedder(const EmbedSpec& spec, const std::filesystem::path& directory,
                                           const genome::ReferenceGenome& genome, const Job& job);
 

@@ -35,7 +35,7 @@ struct Filters {
         const at::Tensor x = bins::base_channels(codes.unsqueeze(0));
         at::Tensor found = bins::convolution(x, weight, bias);
         if (both_strands) found = at::cat({found, bins::convolution(x, weight.flip({1, 2}), bias)});
-        const std::int64_t edge = weight.size(2) / 2;  // sites lie within the sequence
+        const std::int64_t edge = weight.size(2) / 2;  // sites are within the sequence
         found.narrow(1, 0, edge).fill_(none);
         found.narrow(1, found.size(1) - edge, edge).fill_(none);
         return found;

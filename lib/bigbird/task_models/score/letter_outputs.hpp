@@ -18,12 +18,11 @@ namespace bigbird::task_models {
 /// Letters in the order of scores.
 inline constexpr std::string_view dna_letters = "ACGT";
 
-/// What a track holds of a base: the largest score of its letters, by magnitude, or that of its own letter.
+/// A track's value of a base: the largest score of its letters, by magnitude, or its own letter's score.
 enum class LetterTrack : std::uint8_t { largest, own };
 
-/// Tables have a line for each base and label, chrom start end name label ref A C G T; tracks a value for
-/// each base; .h5 and .npz are arrays (outputs/letter_arrays.hpp), for one label each, as tracks. Not
-/// thread-safe.
+/// Tables have one line per base and label, chrom start end name label ref A C G T; tracks one value per
+/// base. .h5 and .npz are arrays (outputs/letter_arrays.hpp), for one label each, as tracks. Not thread-safe.
 class LetterOutputs {
 public:
     /// Throws ConfigError before work starts, as outputs::prepare_outputs() does.
@@ -44,7 +43,7 @@ private:
     float track_value(char letter, std::span<const float> scores) const;
 
     LetterTrack track_;
-    std::vector<std::string> names_;  ///< of the chosen labels
+    std::vector<std::string> names_;  ///< names of the chosen labels
     outputs::Outputs tables_, tracks_;
     std::vector<std::vector<outputs::LetterArrays>> arrays_;  ///< for each of the labels
 };

@@ -66,7 +66,7 @@ MaskedScorer::MaskedScorer(model::PreTrainingModel network, tokenizer::DnaTokeni
 }
 
 std::vector<MaskedScorer::Query> MaskedScorer::queries_of(std::string_view ref, std::string_view alt) const {
-    const auto trimmed = [](std::string_view dna) {  // thousands of N tell nothing
+    const auto trimmed = [](std::string_view dna) {  // thousands of N hold no information
         const std::size_t first = dna.find_first_not_of('N');
         return first == std::string_view::npos ? std::string_view()
                                                : dna.substr(first, dna.find_last_not_of('N') - first + 1);

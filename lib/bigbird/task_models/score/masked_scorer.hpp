@@ -26,12 +26,11 @@ struct MaskedScore {
     std::int64_t masked = 0;  ///< tokens, of both sequences and all strands
 };
 
-/// Encodes both sequences; what tokens they have in common at the beginning and at the end stays, those
-/// between, which spell the alleles and the same bases about them, are all masked at once. An allele's score
-/// is the sum of the log probabilities of its masked tokens, the mean of the strands with
-/// Strands::average. Nothing for pairs with the same tokens, whose alleles cannot be told apart, and where
-/// nothing but N is left. Sequences with more tokens than the network has positions keep those about the
-/// alleles. One thread at a time.
+/// Encodes both sequences. Common tokens at the beginning and at the end stay; the tokens between, which
+/// spell the alleles and the bases around them, are all masked at once. An allele's score is the sum of the
+/// log probabilities of its masked tokens, the mean of the strands with Strands::average. Returns nullopt for
+/// pairs with the same tokens and where only N is left. Sequences with more tokens than the network has
+/// positions keep the tokens around the alleles. One thread at a time.
 class MaskedScorer {
 public:
     MaskedScorer(model::PreTrainingModel network, tokenizer::DnaTokenizer tokenizer, Strands strands,
@@ -42,7 +41,7 @@ public:
     /// A sequence as the network sees it, and which of its tokens are asked for.
     struct Query {
         model::TokenSequence input;           ///< with [MASK]
-        std::vector<std::int32_t> originals;  ///< of the masked tokens
+        std::vector<std::int32_t> originals;  ///< original ids of the masked tokens
         std::int64_t first_masked = 0;        ///< they follow one another
     };
     /// The queries of ref and alt, or none where they have the same tokens. Thread-safe.

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::int64_t most_bases = std::int64_t{1} << 26;  ///< of the sequences of a chunk
+constexpr std::int64_t most_bases = std::int64_t{1} << 26;  ///< bases of a chunk's sequences
 
 struct Chunk {
     std::vector<rows::RegionRow> rows;
@@ -33,7 +33,7 @@ struct Chunk {
 
 outputs::OutputSpec output_spec(const PredictSpec& spec) {
     outputs::OutputSpec outputs = spec.outputs;
-    // The two strands of a promoter scan lie on top of each other.
+    // The two strands of a promoter scan overlap.
     outputs.overlap = spec.task == examples::Task::promoter ? outputs::Overlap::max : outputs::Overlap::mean;
     outputs.tracks = !spec.by_records();
     if (!spec.sequences.empty()) {
@@ -65,7 +65,7 @@ public:
                     outputs::label_columns(scorer.labels(), chosen_.labels), provenance},
                    chosen_.tracks, contigs, threads) {}
 
-    /// `scores`: one a label of the model, or none.
+    /// `scores`: one per label of the model, or none.
     void write(const rows::RegionRow& row, std::span<const float> scores) {
         outputs_.begin_segment(row.segment);
         if (by_records_) {
@@ -110,7 +110,7 @@ private:
         head_.where.end = row.head.where.end;
         if (head_.strand != row.head.strand) head_.strand = genome::Strand::none;  // a region without one
         head_.n_fraction += row.head.n_fraction;
-        // A tile of nothing but N is N in the region.
+        // A tile of only N is N in the region.
         const rows::RowStatus status = row.head.status;
         head_.status =
             std::min(head_.status, status == rows::RowStatus::all_n ? rows::RowStatus::has_n : status);
@@ -420,7 +420,7 @@ PredictForecast forecast_predict(const PredictSpec& spec, double seconds_of_tria
     PredictWork work(spec);
     std::vector<std::string> endings{".tsv", ".tsv.gz", ".npy", ".h5"};
     if (spec.outputs.min_score) endings.emplace_back(".long.tsv.gz");
-    // A region's tiles make one row; tried rows are not whole regions, and each stands for a row there.
+    // A region's tiles make one row; tried rows are not complete regions, and each counts as a row there.
     PredictSpec trial = spec;
     trial.outputs.shard.reset();
     if (trial.tile > 0) trial.pool = Pool::none;

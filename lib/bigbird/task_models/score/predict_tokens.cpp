@@ -27,10 +27,10 @@ constexpr float not_scored = std::numeric_limits<float>::quiet_NaN();
 
 /// A part of a row that one window scores, or a row without scores.
 struct Piece {
-    rows::Row head;          ///< of the whole row
+    rows::Row head;          ///< head of the full row
     genome::Interval where;  ///< on the reference
-    std::size_t window = 0;  ///< of the chunk
-    std::int64_t first = 0;  ///< its first base, among those that the window scores
+    std::size_t window = 0;  ///< index in the chunk
+    std::int64_t first = 0;  ///< its first base, among the bases that the window scores
     bool is_scored = false;
 };
 /// One reading of a window.
@@ -42,7 +42,7 @@ struct Chunk {
     std::vector<Piece> rows;
     std::vector<genome::Interval> windows;
     std::vector<Reading> readings;
-    std::vector<EncodedWindow> encoded;  ///< of each reading
+    std::vector<EncodedWindow> encoded;  ///< encoded windows per reading
 };
 
 /// Cuts rows into pieces, and reads the windows that score them.

@@ -17,9 +17,9 @@
 
 namespace bigbird::task_models {
 
-/// Reads and encodes a chunk, and writes another, while the one between them is scored. `read` gives chunks
-/// with `rows`, at the end one that is empty; `score` gives what `write` gets with the chunk. Throws Stopped
-/// between chunks where a signal came in.
+/// Reads and encodes a chunk, and writes another, while the one between them is scored. `read` returns chunks
+/// with `rows`, at the end an empty one; `score` returns what `write` gets with the chunk. Throws Stopped
+/// between chunks after a signal.
 template <typename Read, typename Score, typename Write>
 void score_rows(const Read& read, const Score& score, const Write& write) {
     auto coming = std::async(std::launch::async, std::cref(read));

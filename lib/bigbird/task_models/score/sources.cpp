@@ -73,7 +73,7 @@ rows::RegionRow row_of_record(const std::string& id, std::int64_t number, std::i
     return row;
 }
 
-/// Makes the window out of the whole sequence, row.sequence.
+/// Makes the window from the full sequence, row.sequence.
 void fit_record(rows::RegionRow& row, const RecordFit& fit) {
     if (row.head.status == rows::RowStatus::bad_interval) return row.sequence.clear();
     row.head.n_fraction = genome::n_fraction(row.sequence);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where rows to be scored come from, beside BED (rows/region_rows.hpp).
+// Sources of rows to score, besides BED (rows/region_rows.hpp).
 #pragma once
 
 #include "bigbird/core/parts/shard.hpp"
@@ -30,7 +30,7 @@ struct RecordFit {
 };
 
 /// Records of a FASTA, CSV or TSV, "-" too. A row's contig is its id; its window's is its number, since ids
-/// may repeat. total() reads the file once more. Throws what rows::SequenceReader and normalise() do.
+/// may repeat. total() reads the file a second time. Throws what rows::SequenceReader and normalise() do.
 std::unique_ptr<rows::RowSource> record_source(const std::filesystem::path& path,
                                                const rows::SequenceColumns& columns, const RecordFit& fit);
 

@@ -17,7 +17,7 @@ constexpr std::int64_t default_patience = 3;
 constexpr std::int64_t margin_share = 8;
 constexpr double peak_by_width = 0.128;
 
-/// The values of --architecture that a task's command names, those that need no --model first.
+/// The values of --architecture that a task's command names; values that need no --model come first.
 std::string architectures_of(examples::Task task) {
     if (task == examples::Task::sequences)
         return "bigbird-sequence, kmer-logistic, kmer-ridge, cnnprom, deepromoter, deepsea";

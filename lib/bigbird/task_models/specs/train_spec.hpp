@@ -13,8 +13,8 @@
 
 namespace bigbird::task_models {
 
-/// What the command train is asked for: from peaks, from coverage where there is any, or from labelled
-/// sequences where the model's task is sequences, to a judged model in one folder.
+/// Options of the command train: from peaks, coverage or labeled sequences (task sequences) to an evaluated
+/// model in one folder.
 struct TrainSpec {
     /// Rows, of every bin, have the tutorial's windows; bin models read bins.npy, which has no windows.
     TrainSpec() {
@@ -24,10 +24,10 @@ struct TrainSpec {
     }
 
     examples::ChromatinOptions examples;   ///< but for splits, seed and threads
-    examples::TrackOptions tracks;         ///< signals, bin and reading; its regions are those of `examples`
+    examples::TrackOptions tracks;         ///< signals, bin and reading; `examples` has its regions
     examples::SequencesOptions sequences;  ///< but for splits and seed
-    /// What is held out: of peaks, contigs, regions and BED files, by rule where not given; of sequences a
-    /// table, drawn where neither they nor the split are given.
+    /// Held-out data. For peaks: contigs, regions and BED files, by rule where not given. For sequences: a
+    /// table, drawn where neither it nor the split is given.
     std::vector<std::string> validation, test;
     FinetuneSpec model = bin_model_spec();  ///< examples and output follow from `output`
     std::filesystem::path output;

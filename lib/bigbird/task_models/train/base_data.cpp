@@ -267,7 +267,7 @@ ScoredRows BaseData::score(const TaskNetwork& network, const Target&, const Batc
         const at::Tensor values = network.logits(batch.windows, group).to(at::kCPU);
         for (std::size_t row = 0; row < group.size(); ++row) {
             const std::vector<TokenSpan> spans = network.spans(batch.windows[group[row]]);
-            std::vector<std::int64_t> tokens, labels;  // of each base that counts
+            std::vector<std::int64_t> tokens, labels;  // token and label of each counted base
             for (std::size_t token = 0; token < spans.size(); ++token) {
                 for (std::int64_t base = spans[token].begin; base < spans[token].end; ++base) {
                     const std::int32_t label = batch.labels[group[row]][static_cast<std::size_t>(base)];

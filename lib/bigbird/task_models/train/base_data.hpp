@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows of one split for training and validation. A window lies within a stretch of the split's bases, so
-// no base that one split scores is ever seen by a window of another.
+// Windows of one split for training and validation. A window is within a stretch of the split's bases, so no
+// window sees a base that another split scores.
 #pragma once
 
 #include "bigbird/core/rng.hpp"
@@ -37,8 +37,8 @@ public:
     /// How many of them have each label.
     const std::vector<std::int64_t>& counts() const { return counts_; }
 
-    /// About `count` stretches of at most `length` bases, evenly spaced; those of less than half the length
-    /// only where there are no others.
+    /// About `count` stretches of at most `length` bases, evenly spaced; stretches below half the length only
+    /// where there are no others.
     std::vector<std::string> samples(std::int64_t count, std::int64_t length) const;
     /// A window of at most `size` bases about a base drawn at random, at a random place of the window, on a
     /// random strand where `both_strands`. All its bases count. Needs bases() > 0.
@@ -61,7 +61,7 @@ private:
     std::vector<std::int64_t> counts_;
 };
 
-/// What a base of each label counts in the loss. The least is 1, the others are at most 100.
+/// Loss weight of a base of each label. The least is 1, the others are at most 100.
 std::vector<double> weights_of_labels(LabelWeights weights, const std::vector<std::int64_t>& counts);
 
 /// (length, labels) float32: how many of the bases that each id spells have each label. `labels`: one for
@@ -69,14 +69,14 @@ std::vector<double> weights_of_labels(LabelWeights weights, const std::vector<st
 at::Tensor label_counts(std::span<const TokenSpan> spans, std::span<const std::int32_t> labels,
                         std::int64_t label_count, std::int64_t length);
 
-/// The two splits that training looks at.
+/// The two splits that training reads.
 struct LabelSplits {
     LabelWindows train, validation;
 };
 
-/// A label for each base. A base has the probabilities of its token, so the loss of a window is the mean over
-/// its bases of -ln p(label): what a token is asked for is the share of each label among its bases.
-/// Validation is at most four million bases, in windows that are evenly spaced.
+/// A label for each base. A base has the probabilities of its token, and the loss of a window is the mean
+/// over its bases of -ln p(label). So a token learns the share of each label among its bases. Validation is
+/// at most four million bases, in evenly spaced windows.
 class BaseData : public TrainingData {
 public:
     /// `splits` must outlive this. Throws InputError where train has no base or none with a label.
@@ -112,8 +112,8 @@ private:
     std::uint64_t seed_;
     bool both_strands_;
     int threads_;
-    std::vector<double> weights_;     // of labels
-    std::vector<LabelWindow> tiles_;  // of validation
+    std::vector<double> weights_;     // weight of each label
+    std::vector<LabelWindow> tiles_;  // windows of validation
 };
 
 }  // namespace bigbird::task_models

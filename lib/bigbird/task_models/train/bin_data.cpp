@@ -16,10 +16,10 @@ namespace bigbird::task_models {
 
 namespace {
 
-constexpr double most_n = 0.5;  // of a bin that counts is less
-/// Of one validation, which takes some 16 bytes of memory for each.
+constexpr double most_n = 0.5;  // a counted bin has a smaller share of N
+/// Logits of one validation, at about 16 bytes of memory each.
 constexpr std::int64_t most_logits = std::int64_t{1} << 24;
-/// Bins that motifs are looked for in, and those that decide which of them is a label's own.
+/// Bins for the motif search, and for the choice of each label's own motif.
 constexpr SampleSize search_size{.background = 131072, .of_label = 2000, .of_labels = 400000};
 constexpr SampleSize choice_size{.background = 32768, .of_label = 1000, .of_labels = 131072};
 
@@ -225,7 +225,7 @@ void BinData::start(TaskNetwork& network, const Target& target, bool speaks) con
 }
 
 void BinData::plant(const BinNetwork& network, bool speaks) const {
-    constexpr double norm = 0.9;  // of the other filters it is 0.58
+    constexpr double norm = 0.9;  // the other filters have 0.58
     at::Tensor filters = network.first_filters();
     if (!filters.defined()) return;
     const bins::MotifSearch search{.width = std::max(filters.size(2), bins::least_motif_width),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows of many bins out of labelled stretches of the genome, for training and validation. A window sees
-// nothing but its stretch: what lies beyond is N to it and its bins there do not count, so no base that one
-// split scores is ever seen by a window of another.
+// Windows of many bins out of labeled stretches of the genome, for training and validation. A window sees
+// only its stretch: bases beyond are N, and its bins there do not count. So no window sees a base that
+// another split scores.
 #pragma once
 
 #include "bigbird/bins/grid.hpp"
@@ -19,10 +19,10 @@
 
 namespace bigbird::task_models {
 
-/// Where a window lies, and how it is read.
+/// A window's position, and how it is read.
 struct BinWindow {
-    std::size_t stretch = 0;  ///< of LabelledBins::stretches()
-    std::int64_t first = 0;   ///< its first bin; may lie before the stretch
+    std::size_t stretch = 0;  ///< index in LabelledBins::stretches()
+    std::int64_t first = 0;   ///< its first bin; may be before the stretch
     std::int64_t shift = 0;   ///< bases that the sequence is moved by, the labels are not
     bool reverse = false;     ///< the reverse complement, its bins from the last to the first
     /// Bins that count: [counted_begin, counted_end) of the window, before it is reversed.
@@ -82,7 +82,7 @@ private:
     void copy_bins(const BinWindow& window, std::span<std::uint8_t> counts, const Copy& copy) const;
     bool is_usable(const examples::BinStretch& stretch, std::int64_t bin) const;
 
-    /// Of LabelledBins::stretches(), the one that has a row of bins.npy.
+    /// Index in LabelledBins::stretches() of the stretch with a row of bins.npy.
     std::size_t stretch_of(std::int64_t row) const;
 
     const examples::LabelledBins& bins_;
@@ -127,9 +127,9 @@ private:
     BinsSpec of_bins_;
     int threads_;
     BinWindows training_, validation_;
-    std::vector<std::int64_t> positives_;  // of each label among the bins of train
-    std::vector<double> means_;            // of numbers
-    std::vector<BinWindow> tiles_;         // of validation, or of a part of it, evenly spaced
+    std::vector<std::int64_t> positives_;  // positives of each label among train's bins
+    std::vector<double> means_;            // means of numbers
+    std::vector<BinWindow> tiles_;         // windows of validation, or an evenly spaced part of them
 };
 
 }  // namespace bigbird::task_models

@@ -39,7 +39,7 @@ Rows background_rows(const BinWindows& windows, std::int64_t most, const Rng& rn
     return rows;
 }
 
-/// For each label up to `most` of its bins, less those that it has in the background.
+/// For each label up to `most` of its bins, minus its bins in the background.
 std::vector<Rows> rows_of_labels(const BinWindows& windows, const Rows& background,
                                  const bins::LabelledSequence& sample, std::int64_t most, const Rng& rng) {
     std::vector<Reservoir> chosen;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Some of the bins of train, with more of those that have a rare label: what motifs are looked for in.
+// A sample of train's bins, enriched in rare labels, for the motif search.
 #pragma once
 
 #include "bigbird/bins/motifs.hpp"
@@ -17,9 +17,9 @@ struct SampleSize {
     std::int64_t of_labels = 0;   ///< but all labels together to no more than this
 };
 
-/// All bins that count, in order, where the background may have so many; otherwise a sample of at most
-/// background + of_labels bins, drawn by `rng`. Reads each label once and the sequence of the sample; memory
-/// does not grow with the genome.
+/// Returns all bins that count, in order, if they are no more than the background may be; else a sample of at
+/// most background + of_labels bins, drawn by `rng`. Reads each label once and the sequence of the sample;
+/// memory does not grow with the genome.
 bins::LabelledSequence sample_of(const BinWindows& windows, const SampleSize& size, const Rng& rng);
 
 }  // namespace bigbird::task_models

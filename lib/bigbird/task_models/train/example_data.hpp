@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labelled windows (build-promoters, build-chromatin) to train networks of windows on.
+// Labeled windows (build-promoters, build-chromatin) to train networks of windows on.
 #pragma once
 
 #include "bigbird/examples/examples.hpp"
@@ -16,7 +16,7 @@
 
 namespace bigbird::task_models {
 
-/// The windows of some rows of an example set as a network reads them, held compactly: two bytes an id where
+/// The windows of some rows of an example set as a network reads them, held compactly: two bytes per id where
 /// all ids fit. Immutable once made; const calls are thread-safe.
 class EncodedExamples {
 public:
@@ -27,7 +27,7 @@ public:
                     const TaskNetwork& network, const rows::WindowBounds& window, bool both_strands,
                     int threads);
 
-    /// Windows held, and the row of the example set that each stands for, ascending as given.
+    /// Windows held, and each one's row of the example set, ascending as given.
     std::int64_t size() const { return static_cast<std::int64_t>(rows_.size()); }
     std::int64_t row(std::int64_t index) const { return rows_[static_cast<std::size_t>(index)]; }
     std::int64_t truncated() const { return truncated_; }
@@ -40,7 +40,7 @@ private:
     void append(const EncodedWindow& window);
     void widen();
 
-    bool wide_ = false;  ///< four bytes an id
+    bool wide_ = false;  ///< four bytes per id
     bool both_strands_ = false;
     std::vector<std::int64_t> rows_;
     std::vector<std::int64_t> offsets_{
@@ -51,13 +51,13 @@ private:
     std::int64_t truncated_ = 0, left_out_ = 0;
 };
 
-/// Windows come in an order shuffled anew for each epoch, a function of (seed, epoch); a step takes the next
-/// batch_size of them, across epochs' ends.
+/// Windows are reshuffled for each epoch by (seed, epoch); a step takes the next batch_size of them, across
+/// epochs' ends.
 class ExampleData : public TrainingData {
 public:
     /// Encodes the rows of train and validation on `threads` threads. `examples` must outlive this.
     /// `at_base_rates`: whether the output bias starts there. Throws InputError where no window of train can
-    /// be used, ConfigError where the sampling asks for what is not there.
+    /// be used, ConfigError where the sampling needs missing rows.
     ExampleData(std::shared_ptr<const TaskNetwork> network, const examples::ExampleSet& examples,
                 const ClassifierSpec& spec, bool at_base_rates, int threads = 1);
 
@@ -73,7 +73,7 @@ public:
 
     const EncodedExamples& training() const { return training_; }
     struct Sample {
-        std::int64_t index = 0;  ///< in training()
+        std::int64_t index = 0;  ///< index in training()
         bool reverse = false;
         bool operator==(const Sample&) const = default;
     };

@@ -36,7 +36,7 @@ training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpe
 
 namespace {
 
-/// Regression on k-mers of numbers is that of sequences, each bin's window being one.
+/// Regression of numbers on k-mers treats each bin's window as a sequence.
 bool is_ridge_of_numbers(const FinetuneSpec& spec) {
     return spec.architecture == "kmer-ridge" && spec.task == examples::Task::chromatin &&
            load_examples(spec)->target() == examples::TargetKind::numbers;

@@ -13,16 +13,15 @@ namespace bigbird::task_models {
 /// In the run folder of a model whose filters begin as motifs: the motifs, in MEME's format.
 inline constexpr const char* motif_file = "motifs.meme";
 
-/// Fine-tunes a pretrained model, or trains a baseline or a model of bins, on the examples of train; where
-/// there is validation the model with the best mean AUROC on it becomes RUN/model (the last step's else).
-/// `place`: of this process among those that train together. Throws InputError, ConfigError, DeviceError,
-/// WriteError, Stopped (after a checkpoint).
+/// Fine-tunes a pretrained model, or trains a baseline or a bin model, on the examples of train. With
+/// validation the model with the best mean AUROC on it becomes RUN/model, else the last step's. `place`: this
+/// process' rank. Throws InputError, ConfigError, DeviceError, WriteError, Stopped (after a checkpoint).
 training::LoopResult finetune(const FinetuneSpec& spec, const training::RankSpec& place = {});
 /// The same of a pretrained model that learns to label bases.
 training::LoopResult finetune_tokens(const FinetuneTokensSpec& spec, const training::RankSpec& place = {});
 
-/// What to say at the end of a run whose last evaluation was the best; none for other runs, and where there
-/// was one evaluation only.
+/// Returns the message at the end of a run whose last evaluation was the best; nullopt for other runs, and
+/// after only one evaluation.
 std::optional<std::string> still_improving(const FinetuneSpec& spec, const training::LoopResult& result);
 
 }  // namespace bigbird::task_models

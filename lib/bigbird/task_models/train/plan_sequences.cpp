@@ -30,7 +30,7 @@ using examples::Split;
 using examples::TargetKind;
 
 constexpr std::int64_t batch_tokens = 1 << 16;
-/// What regression on k-mers weighs where there is no validation.
+/// Weight of regression on k-mers without validation.
 constexpr double usual_share = 0.4;
 
 sequences::Config member_config(const FinetuneSpec& spec, const examples::ExampleSet& examples) {
@@ -90,7 +90,7 @@ Json sequence_options(const FinetuneSpec& spec, const training::LoopSpec& loop, 
     return chosen_options(options, names);
 }
 
-/// A model whose network is made of what was trained: its logits on validation say how it is calibrated.
+/// A model assembled from trained networks; its logits on validation determine its calibration.
 struct Finished {
     std::shared_ptr<SequenceNetwork> network;
     std::optional<FittedCalibration> calibration{};
@@ -108,7 +108,7 @@ public:
         return scored_records(network, *examples_, validation_, info_.standardisation, batch_tokens,
                               threads_);
     }
-    /// Of logits of validation: what a calibration leaves of the loss; and that calibration.
+    /// The loss of validation's logits after calibration, and the calibration.
     double loss_of(const ScoredRows& rows, std::optional<FittedCalibration>& calibration) const {
         const LinkFunction link = info_.link();
         if (gives_probabilities(link)) {
@@ -157,7 +157,7 @@ public:
 
 private:
     static double mean_loss(const Target& target, const ScoredRows& rows) {
-        if (target.link() == LinkFunction::softmax) return 0;  // which figures() does not ask for
+        if (target.link() == LinkFunction::softmax) return 0;  // figures() does not ask for softmax
         const double sum =
             target.loss_sum(rows.logits.unsqueeze(1), rows.truth.unsqueeze(1), {}).item<double>();
         return sum / static_cast<double>(rows.logits.numel());
@@ -210,7 +210,7 @@ FinetuneSpec on_strand(const FinetuneSpec& spec, const RunPlan& plan, const Exam
     return own;
 }
 
-/// The run shows the motifs of its first member.
+/// Copies the motifs of the first member into the run.
 void keep_motifs(const fs::path& member, const fs::path& run) {
     if (is_there(member)) motifs::write_motifs(run, motifs::read_motifs(member), Overwrite::allow);
 }
@@ -284,7 +284,7 @@ void check_target(const FinetuneSpec& spec, const examples::ExampleSet& examples
         throw ConfigError("--loss poisson is for networks: kmer-ridge minimises the squared error");
 }
 
-/// Networks of tokens, and those that read windows of one length.
+/// Networks of tokens, and networks that read windows of one length.
 void plan_other(const FinetuneSpec& spec, const Examples& examples, const fs::path& pretrained,
                 RunPlan& plan) {
     const auto labels = static_cast<std::int64_t>(examples->label_table().size());
@@ -329,7 +329,7 @@ RunPlan plan_sequences(const FinetuneSpec& spec, bool speaks) {
     if (spec.is_linear()) {
         plan.solve = [=, &spec](int threads) { return solve_kmers(spec, plan, examples, threads); };
     } else if (spec.is_sequence()) {
-        member_config(spec, *examples);  // says what does not fit before anything is trained
+        member_config(spec, *examples);  // throws what does not fit before anything is trained
         plan.solve = [=, &spec](int threads) { return solve_sequence(spec, plan, examples, threads); };
     } else {
         plan_other(spec, examples, pretrained, plan);

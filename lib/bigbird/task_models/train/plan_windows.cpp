@@ -127,9 +127,9 @@ RunPlan plan_windows(const FinetuneSpec& spec, bool speaks) {
                    ? pretrained_windows(spec, info, labels, pretrained, job)
                    : new_base_network(info, static_cast<std::int64_t>(labels), spec.seed, job.device);
     };
-    // Only where the head sees tokens as they come. [CLS] is nearly the same for all windows behind little
-    // pretraining, and so is what a new network gives: at base rates the gradients of labels cancel there,
-    // and nothing is learnt for a hundred steps and more (docs/development/measurements.md).
+    // Only where the head sees tokens as they come. After little pretraining [CLS] is nearly the same for all
+    // windows, and so is a new network's output. At base rates the gradients of labels then cancel, and
+    // nothing is learned for over a hundred steps (docs/development/measurements.md).
     const bool at_base_rates = spec.is_bigbird() && info.pooling != Pooling::cls;
     plan.data = [=, &spec](std::shared_ptr<TaskNetwork> network, int threads) {
         ClassifierSpec classifier = spec;

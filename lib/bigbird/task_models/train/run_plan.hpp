@@ -21,7 +21,7 @@
 
 namespace bigbird::task_models {
 
-/// What a card says that the model's folder does not.
+/// Facts for a model card that the model's folder lacks.
 struct CardFacts {
     std::string task;            ///< "promoter", "chromatin", "sequences" or "tokens": predict-TASK scores,
                                  ///< evaluate-TASK evaluates
@@ -31,10 +31,10 @@ struct CardFacts {
     std::size_t labels = 0;
     std::string validation{};  ///< what was evaluated: "2,500 rows"; empty: nothing
     std::vector<std::pair<std::string, std::string>> data{};  ///< what, and its checksum or count
-    Json options{};                                           ///< of the training, by name
+    Json options{};                                           ///< training's options, by name
 };
 
-/// Facts of an example folder: task, labels, rows and the checksums of what it was made from.
+/// Facts of an example folder: task, labels, rows and the checksums of its inputs.
 CardFacts facts_of(const examples::ExampleSet& examples);
 
 /// "12,345,678".
@@ -60,7 +60,7 @@ RunPlan plan_bins(const FinetuneSpec& spec, int threads, bool speaks);
 RunPlan plan_bases(const FinetuneTokensSpec& spec, int threads, bool speaks);
 RunPlan plan_sequences(const FinetuneSpec& spec, bool speaks);
 
-/// Trains or solves what a plan says, into the run folder of `spec`. Throws what finetune() throws.
+/// Trains or solves a plan into the run folder of `spec`. Throws what finetune() throws.
 training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpec& place, int threads,
                                RunPlan plan);
 
@@ -69,9 +69,8 @@ training::LoopResult carry_out(const FinetuneSpec& spec, const training::RankSpe
 training::LoopSpec finetune_loop(const FinetuneSpec& spec, const training::LearningRateSpec& rate,
                                  const std::optional<std::string>& metric, bool speaks = false);
 
-/// What of a run changes its result, by the options' names, as far as most runs have it; for BigBird also
-/// what it starts from, the model folder `pretrained`. Runs record some of it and ask for it again on
-/// resuming.
+/// The options of most runs that change the result, by name; for BigBird also its start, the model folder
+/// `pretrained`. Runs record some of them and require them again on resuming.
 Json run_options(const FinetuneSpec& spec, const training::LoopSpec& loop,
                  const std::filesystem::path& pretrained);
 /// Those of `names` that `options` has, in the order of `names`, which are separated by blanks.
@@ -80,7 +79,7 @@ Json chosen_options(const Json& options, const std::string& names);
 inline constexpr const char* optimizer_options =
     " --steps --batch-size --learning-rate --warmup-steps --schedule --betas --epsilon --weight-decay "
     "--clip-norm ";
-/// Names of what BigBird starts from.
+/// Options of BigBird's start.
 inline constexpr const char* starting_options = " --model --head --dropout --random-weights ";
 
 /// The examples of spec.task. Throws InputError where they are of another.

@@ -23,7 +23,7 @@ using examples::TargetKind;
 
 constexpr std::int64_t records_at_once = 4096;
 
-/// Of the truth of classes, the class of each row.
+/// Turns the truth of classes into the class of each row.
 void name_classes(ScoredRows& rows, LinkFunction link) {
     if (link == LinkFunction::softmax) rows.truth = rows.truth.argmax(1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labelled records (build-sequences) to train networks on that read them whole, or a window about their
+// Labeled records (build-sequences) for training networks that read all of a record, or a window around its
 // middle.
 #pragma once
 
@@ -14,13 +14,13 @@ namespace bigbird::task_models {
 /// Mean and deviation of the numbers of train; a number that does not vary has the deviation 1.
 Standardisation standardisation_of(const examples::ExampleSet& examples);
 
-/// What the targets of these examples mean. Weights of classes and labels are as ClassifierSpec says. Throws
+/// The meaning of these examples' targets. ClassifierSpec gives the weights of classes and labels. Throws
 /// ConfigError where positive_weight is given for more than two classes, or for numbers; where counts are
 /// negative.
 std::unique_ptr<Target> target_of(const examples::ExampleSet& examples, const ClassifierSpec& spec,
                                   const SequenceSpec& sequence, const at::Device& device);
 
-/// (rows, 1, labels): 0 and 1 as bytes, or numbers as float32, standardised where `standardisation` is given.
+/// (rows, 1, labels): 0 and 1 as bytes, or numbers as float32, standardized where `standardisation` is given.
 at::Tensor targets_of_rows(const examples::ExampleSet& examples, std::span<const std::int64_t> rows,
                            const std::optional<Standardisation>& standardisation);
 
@@ -40,7 +40,7 @@ public:
 
     std::unique_ptr<Target> target(const at::Device& device) const override;
     void start(TaskNetwork& network, const Target& target, bool speaks) const override;
-    /// A record is moved by some bases: N takes the place of those that are lost at one end.
+    /// A record is shifted by some bases: N fills the gap at one end.
     Batch train(std::int64_t begin, std::int64_t end) override;
     double weight(std::int64_t begin, std::int64_t end) const override;
     ScoredRows score(const TaskNetwork& network, const Target& target, const Batch& batch,

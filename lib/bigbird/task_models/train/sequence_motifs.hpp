@@ -10,8 +10,8 @@
 
 namespace bigbird::task_models {
 
-/// The first filters of each member become at most `most` motifs (bins::find_motifs), found in at most some
-/// thousand rows of train, drawn by `seed`; returns them. Does nothing for networks that are no
+/// The first filters of each member become at most `most` motifs (bins::find_motifs), found in at most a few
+/// thousand rows of train, drawn by `seed`. Returns them. Does nothing for networks that are no
 /// SequenceNetwork, and for numbers.
 motifs::MotifSet plant_motifs(TaskNetwork& network, const examples::ExampleSet& examples, std::int64_t most,
                               std::uint64_t seed, int threads);

@@ -59,7 +59,7 @@ std::string test_advice(const std::string& task) {
         task);
 }
 
-/// The checksums of what the examples were made from: of many files of one role, that of their list.
+/// The checksums of the examples' inputs; for many files of one role, the checksum of their list.
 void add_inputs(const Json& inputs, CardFacts& facts) {
     constexpr std::size_t most_listed = 3;
     std::map<std::string, std::vector<std::string>> by_role;

@@ -30,8 +30,9 @@ struct KmerFit {
 KmerFit fit_kmers(const examples::ExampleSet& examples, const LinearSpec& spec, RecordStrand strand,
                   const std::optional<Standardisation>& standardisation, int threads);
 
-/// `strand`, or for automatic: given where k-mers by strand and place serve validation clearly better (AUROC
-/// higher by 0.01, squared error lower by 1 %) than those of both strands, else both. Throws as fit_kmers().
+/// Returns `strand`; for automatic, given where k-mers by strand and position serve validation clearly better
+/// (AUROC higher by 0.01, squared error lower by 1 %) than k-mers of both strands, else both. Throws as
+/// fit_kmers().
 RecordStrand chosen_strand(const examples::ExampleSet& examples, RecordStrand strand,
                            const std::optional<Standardisation>& standardisation, int threads);
 

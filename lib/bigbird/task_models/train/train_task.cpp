@@ -78,7 +78,7 @@ training::StepStats TrainTask::accumulate(std::int64_t step) {
     const std::int64_t first = (step - 1) * batch_size_;
     const std::int64_t begin = batch_size_ * ranks_->rank() / ranks_->size();
     const std::int64_t end = batch_size_ * (ranks_->rank() + 1) / ranks_->size();
-    // All ranks weigh the whole batch, which the loss is a mean over.
+    // All ranks weigh the full batch, which the loss is a mean over.
     const double scale = 1.0 / data_->weight(first, first + batch_size_);
     const Batch batch = data_->train(first + begin, first + end);
     training::StepStats stats;
@@ -141,7 +141,7 @@ Json TrainTask::evaluate() {
     const ScoredRows rows = of_all_ranks(std::move(own));
     if (rows.logits.size(0) == 0) return Target::no_figures();
     if (calibrates_ && gives_probabilities(target_->link()) &&
-        ranks_->is_first()) {  // which writes the model
+        ranks_->is_first()) {  // the first rank writes the model
         auto fitted = fit_on_validation(rows.logits, rows.truth, threads_, target_->link());
         if (fitted) fitted->of_bases = network_->segments() == Segments::tokens;
         const std::scoped_lock lock(calibration_mutex_);

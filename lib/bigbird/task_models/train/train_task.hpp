@@ -34,7 +34,7 @@ public:
     /// TaskNetwork::write()'s files, labels.tsv and, right after an evaluation on the first rank,
     /// calibration.json.
     void write_model(const std::filesystem::path& directory) override;
-    /// The weights that are trained, beside their average.
+    /// The trained weights, besides their average.
     void write_training_state(const std::filesystem::path& directory) override;
     void read_model(const std::filesystem::path& checkpoint) override;
 
@@ -59,7 +59,7 @@ private:
     std::shared_ptr<training::Ranks> ranks_;
     training::Ranks::GradientSum gradients_;
     std::mutex calibration_mutex_;
-    std::optional<FittedCalibration> calibration_;  // of the weights as they are
+    std::optional<FittedCalibration> calibration_;  // of the current weights
 };
 
 }  // namespace bigbird::task_models

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a network is trained on: windows by their numbers, and what their logits should say.
+// Training data of a network: windows by their numbers, and the targets of their logits.
 #pragma once
 
 #include "bigbird/rows/label_table.hpp"
@@ -21,11 +21,11 @@ struct Wanted {
 
 struct Batch {
     std::vector<EncodedWindow> windows;
-    Wanted wanted;                                  ///< of networks of windows and bins
-    std::vector<std::vector<std::int32_t>> labels;  ///< of each base, -1 where it does not count
+    Wanted wanted;                                  ///< for networks of windows and bins
+    std::vector<std::vector<std::int32_t>> labels;  ///< label of each base, -1 where it does not count
 };
 
-/// What a batch of validation holds that counts.
+/// The counted rows of a batch of validation.
 struct ScoredRows {
     at::Tensor logits, truth;  ///< as Target::figures() takes them
     double loss = 0;           ///< Target::loss_sum()
@@ -45,7 +45,7 @@ public:
 
     /// Samples [begin, end) of the run, from 0.
     virtual Batch train(std::int64_t begin, std::int64_t end) = 0;
-    /// What Target::loss_sum() of these samples is divided by.
+    /// The divisor of Target::loss_sum() of these samples.
     virtual double weight(std::int64_t begin, std::int64_t end) const = 0;
     /// The number of a sample's dropout mask in its step, where the step's first sample is `first` and the
     /// sample's place behind it `place`.
@@ -53,7 +53,7 @@ public:
         static_cast<void>(first);
         return place;
     }
-    /// Those of a group of the batch, whose logits have so many segments.
+    /// The wanted rows of a group of the batch, whose logits have `segments` segments.
     virtual Wanted wanted(const Batch& batch, std::span<const std::size_t> group,
                           std::int64_t segments) const;
 

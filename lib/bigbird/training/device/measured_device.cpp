@@ -16,8 +16,9 @@ namespace {
 constexpr std::int64_t cpu_size = 1024, gpu_size = 8192;
 constexpr int repetitions = 4;
 
-/// (size, size) of random numbers: of ones a GPU makes less heat, and more operations a second, than of what
-/// a network multiplies. Drawn by a generator of its own, on the CPU; rows repeat, for they take a while.
+/// (size, size) of random numbers: with ones a GPU would make less heat, and more operations per second, than
+/// with a network's numbers. Drawn by a generator of its own, on the CPU; rows repeat, because drawing is
+/// slow.
 at::Tensor random_operand(std::int64_t size, const at::TensorOptions& options, std::uint64_t seed) {
     constexpr std::int64_t drawn = 512;
     const at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(seed);

@@ -14,8 +14,8 @@ namespace bigbird::training {
 /// GPU.
 std::int64_t peak_memory(const at::Device& device);
 
-/// Floating-point operations a second of one large matrix product on the device, the best of a few; takes a
-/// tenth of a second. What `mfu` is a share of: what this machine reaches, not what its data sheet says.
+/// Floating-point operations per second of one large matrix product on the device, the best of a few; takes a
+/// tenth of a second. `mfu` is a share of this measured rate, not of the data sheet's.
 double matrix_product_rate(ComputeType compute, const at::Device& device);
 
 }  // namespace bigbird::training

@@ -20,7 +20,7 @@ double available_memory(const at::Device& device) {
         try {
             const auto info = at::getDeviceAllocator(device.type())->getMemoryInfo(device.index());
             return static_cast<double>(info.first);
-        } catch (const c10::Error&) {  // an allocator that does not tell
+        } catch (const c10::Error&) {  // an allocator without statistics
             return std::numeric_limits<double>::infinity();
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory a device has, and what is said when it runs out.
+// How much memory a device has, and the message when it runs out.
 #pragma once
 
 #include "bigbird/core/error.hpp"
@@ -13,7 +13,7 @@
 namespace bigbird::training {
 
 /// Bytes that this process may still take of the processor's memory (free_memory()) or the GPU's; infinity
-/// where a GPU does not tell.
+/// where a GPU's is unknown.
 double available_memory(const at::Device& device);
 
 /// Calls `body`; memory that runs out there becomes a DeviceError with this sentence.

@@ -41,7 +41,7 @@ constexpr std::array<std::uint32_t, 256> make_crc_table() {
 
 constexpr std::array<std::uint32_t, 256> crc_table = make_crc_table();
 
-/// TFRecord stores checksums so, lest a checksum of checksums be weak.
+/// TFRecord masks checksums this way, because a checksum of checksums would be weak.
 std::uint32_t masked_crc(const std::string& bytes) {
     return std::rotr(crc32c(bytes), 15) + 0xA282EAD8U;
 }

@@ -12,8 +12,8 @@ namespace bigbird::training {
 
 /// Writes scalars as TensorBoard reads them: RUN/tensorboard/events.out.tfevents.<first step>, TFRecords
 /// (length, masked CRC-32C, bytes, masked CRC-32C) of tensorflow.Event messages. Each process of a run writes
-/// a file of its own that begins with a session's start, so that TensorBoard drops what an earlier process
-/// wrote of the steps after its last checkpoint.
+/// its own file, beginning with a session's start, so that TensorBoard drops an earlier process' steps after
+/// its last checkpoint.
 class EventFile {
 public:
     /// Makes the folder and the file; `first_step` is the first that will be written. Throws WriteError.

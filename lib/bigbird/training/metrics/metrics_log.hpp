@@ -10,12 +10,12 @@
 
 namespace bigbird::training {
 
-/// RUN/metrics.jsonl: one JSON object a line, each with "step"; the same numbers go to RUN/tensorboard/.
+/// RUN/metrics.jsonl: one JSON object per line, each with "step"; the same numbers go to RUN/tensorboard/.
 /// Lines are flushed as they are written, so that others can follow the file.
 class MetricsLog {
 public:
-    /// Goes on behind the lines whose step is at most `last_step`; later ones, and a line cut short by a
-    /// crash, are removed first, so that a resumed curve is that of an uninterrupted run. 0 starts afresh.
+    /// Appends after the lines with a step of at most `last_step`. Later lines, and a line cut short by a
+    /// crash, are removed first, so that a resumed curve equals an uninterrupted run's. 0 starts afresh.
     /// Throws WriteError.
     MetricsLog(const std::filesystem::path& run_directory, std::int64_t last_step);
     void append(const Json& line);

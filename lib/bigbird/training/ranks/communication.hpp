@@ -18,7 +18,7 @@ struct NcclFacts {
     std::string version;            ///< "2.28.9"; empty where there is no library
     std::filesystem::path library;  ///< libnccl.so.2
 };
-/// Of this program's plugin. GPUs are not looked at.
+/// Facts of this program's plugin. GPUs are not checked.
 NcclFacts nccl_facts(const std::filesystem::path& plugin = program_file("bigbird-nccl.so"));
 
 }  // namespace bigbird::training

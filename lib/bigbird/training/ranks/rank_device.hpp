@@ -7,7 +7,8 @@
 
 namespace bigbird::training {
 
-/// --device for this rank (model::open_device): with several on a machine, "auto" and "cuda" take a GPU each.
+/// --device for this rank (model::open_device): with several on a machine, "auto" and "cuda" take one GPU
+/// each.
 std::string device_of(const RankSpec& place, const std::string& device);
 
 }  // namespace bigbird::training

@@ -15,7 +15,7 @@ namespace bigbird::training {
 
 class Ranks {
 public:
-    /// This process alone; every call does nothing.
+    /// Only this process; every call does nothing.
     Ranks();
     /// Meets the others and returns when all are there. Throws DeviceError where they do not come or the
     /// machine cannot reach them, or where this build lacks NCCL.
@@ -31,8 +31,8 @@ public:
 
     // What follows throws DeviceError where another rank is lost, and Stopped where a signal asked for it.
 
-    /// Sums a contiguous tensor over all ranks, in place; all get the same bits. A CPU tensor may be given
-    /// where the group is of GPUs.
+    /// Sums a contiguous tensor over all ranks, in place; all get the same bits. A group of GPUs also takes a
+    /// CPU tensor.
     void sum(at::Tensor& values);
     /// Overwrites with rank 0's, in place.
     void broadcast(at::Tensor& values);
@@ -64,7 +64,7 @@ public:
 private:
     struct Group;
     RankSpec spec_;
-    std::unique_ptr<Group> group_;  // none alone
+    std::unique_ptr<Group> group_;  // none for a single process
 };
 
 }  // namespace bigbird::training

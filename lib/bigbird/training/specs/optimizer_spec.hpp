@@ -12,13 +12,13 @@ enum class OptimizerKind : std::uint8_t { adamw, muon };
 inline constexpr Choices<OptimizerKind, 2> optimizer_choices{
     {{OptimizerKind::adamw, "adamw"}, {OptimizerKind::muon, "muon"}}};
 
-/// Of training/optimizer.hpp; betas and epsilon are AdamW's.
+/// Settings of training/optimizer.hpp; betas and epsilon are AdamW's.
 struct OptimizerSpec {
     OptimizerKind kind = OptimizerKind::adamw;
     double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-6;
-    double weight_decay = 0.01;  ///< matrices and embeddings alone: biases and LayerNorm (fewer than two
+    double weight_decay = 0.01;  ///< only matrices and embeddings: biases and LayerNorm (fewer than two
                                  ///< dimensions) do not decay
-    double clip_norm = 1.0;      ///< of the gradient over all parameters; 0: no clipping
+    double clip_norm = 1.0;      ///< largest gradient norm over all parameters; 0: no clipping
     /// Throws ConfigError.
     void validate() const;
     bool has_usual_betas() const;

@@ -11,13 +11,13 @@ namespace bigbird::training {
 /// How a run folder is kept: checkpoints, going on and stopping. Nothing here changes the result.
 struct RunSpec {
     std::string resume = "auto";           ///< "auto", "never", or a checkpoint or run folder
-    bool force = false;                    ///< with "never": discard the run that is there
+    bool force = false;                    ///< with "never": discard the existing run
     std::int64_t checkpoint_every = 1000;  ///< steps; one more is written at the end and on stopping
     int keep = 3;                          ///< newest checkpoints
-    std::int64_t keep_every = 0;           ///< and those of every so many steps; 0: none
-    double max_hours = 0;                  ///< of this process; 0: no limit
+    std::int64_t keep_every = 0;           ///< also keeps one every this many steps; 0: none
+    double max_hours = 0;                  ///< limit of this process; 0: none
 
-    /// What a run records of it, by the options' names.
+    /// The settings that a run records, by the options' names.
     Json settings() const;
 };
 

@@ -17,7 +17,7 @@ struct RunPosition {
     std::optional<std::int64_t> best_step = std::nullopt;
     double best_value = 0;
     std::int64_t evaluations_since_best = 0;
-    Json evaluation = Json::object();  ///< of the best step, or the last one where none is the best
+    Json evaluation = Json::object();  ///< the best step's, or the last one's where none is the best
     bool complete = false;
     bool evaluation_due = false;  ///< asked to stop in the middle of the evaluation after `step`
 

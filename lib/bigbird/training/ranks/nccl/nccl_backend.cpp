@@ -9,7 +9,7 @@ extern "C" void bigbird_make_nccl(const c10::intrusive_ptr<c10d::Store>& store, 
                                   int device, c10::intrusive_ptr<c10d::Backend>& backend) {
     c10::cuda::set_device(static_cast<c10::DeviceIndex>(device));
     auto options = c10d::ProcessGroupNCCL::Options::create();
-    options->timeout = std::chrono::hours(2);  // the others wait while one tokenises or writes
+    options->timeout = std::chrono::hours(2);  // the others wait while one tokenizes or writes
     auto made = c10::make_intrusive<c10d::ProcessGroupNCCL>(store, rank, size, options);
     made->setBoundDeviceId(at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(device)));
     backend = made;
