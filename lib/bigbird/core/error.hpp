@@ -46,12 +46,11 @@ public:
     InputError(const std::string& what, const std::filesystem::path& file, std::int64_t line = 0)
         : Error(file.string() + (line > 0 ? std::string(":").append(std::to_string(line)) : "") + ": " + what,
                 ExitCode::bad_input) {}
-    /// For a fault that lies between inputs rather than in one file.
+    /// For a fault between inputs rather than in one file.
     explicit InputError(const std::string& what) : Error(what, ExitCode::bad_input) {}
 };
 
-/// An input that is there cannot be read: a permission, a disk, a limit of the system. Its content may be
-/// fine.
+/// An existing input cannot be read: a permission, a disk, a limit of the system. Its content may be fine.
 class ReadError : public InputError {
 public:
     using InputError::InputError;

@@ -178,7 +178,7 @@ void PendingOutput::sync_all() const {
     sync(temporary_, target_);
 }
 
-/// Keeps what is replaced, to go back to. A file is there at every moment; no rename replaces a folder.
+/// Keeps the replaced output for undoing. A file exists at every moment; no rename replaces a folder.
 void PendingOutput::place() {
     replaces_ = is_there(target_);
     if (replaces_ && overwrite_ == Overwrite::refuse) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outputs that appear under their final name only when whole: written beside the target, synced, renamed.
+// Outputs that appear under their final name only when complete: written beside the target, synced, renamed.
 //
 // A temporary is .NAME.tmp.NUMBER in the target's folder, made new, and locked (flock) as long as its process
 // lives. One that nobody has locked is left over from a run that was killed, and the next run of the same
@@ -17,19 +17,19 @@ namespace bigbird {
 /// What to do where an output exists already.
 enum class Overwrite : bool { refuse, allow };
 
-/// Removes what killed runs of this output left, makes the parent folder, and throws ConfigError naming
-/// --force where `target` exists and may not be replaced, or where its folder cannot be made or written; also
-/// where it is a folder, not empty, that bigbird-dna did not write, and what refuse_protected() refuses. A
+/// Removes leftovers of this output's killed runs and makes the parent folder. Throws ConfigError naming
+/// --force where `target` exists and may not be replaced, or where its folder cannot be made or written. Also
+/// throws where it is a non-empty folder that bigbird-dna did not write, or refuse_protected() refuses. A
 /// link counts as existing whatever it points to. Call it before the work starts, so that none ends in a
 /// refusal.
 void prepare_output(const std::filesystem::path& target, Overwrite overwrite);
 
-/// Throws WriteError where `reason`, an errno, says that the disk or the system gave out, else ConfigError.
+/// Throws WriteError where `reason`, an errno, is a failure of the disk or the system, else ConfigError.
 [[noreturn]] void throw_refused(const std::string& message, int reason);
 /// The same for a file or folder of an output that cannot be made.
 [[noreturn]] void throw_cannot_be_made(const std::filesystem::path& target, int reason);
 
-/// A file or folder under construction. Until commit() it lies at path() (same parent folder as the target,
+/// A file or folder under construction. Until commit() it is at path() (same parent folder as the target,
 /// hidden name); the destructor removes what was not committed, also when an exception or a signal (Stopped)
 /// passes. Holds one file descriptor. Not thread-safe.
 class PendingOutput {
@@ -47,8 +47,8 @@ public:
     const std::filesystem::path& target() const { return target_; }
     /// Writes the file through `body`. Throws WriteError.
     void write(const std::function<void(std::ostream&)>& body) const;
-    /// Syncs to disk and renames; replaces what is there if that was allowed, a link itself rather than what
-    /// it points to. Throws WriteError; then, what was there before is there still.
+    /// Syncs to disk and renames; replaces an existing output if allowed, a link itself rather than its
+    /// target. Throws WriteError; then the old output is unchanged.
     void commit();
 
 private:
@@ -60,17 +60,17 @@ private:
 
     std::filesystem::path target_, temporary_;
     std::filesystem::path name_;  ///< the target's without links
-    std::filesystem::path old_;   ///< where what is replaced lies until all is in place
+    std::filesystem::path old_;   ///< the replaced output, until all is in place
     Overwrite overwrite_;
     int lock_ = -1;  ///< descriptor of the temporary
     bool placed_ = false, replaces_ = false, keeps_old_ = false;
 };
 
-/// As commit() of each, the last of them last, but all or none: all are on the disk before the first gets its
-/// name, and where one cannot be put in place, those before it are taken back. Throws as commit().
+/// Commits all outputs in order, or none: all are on the disk before the first gets its name. Where one
+/// cannot be renamed, the earlier ones are undone. Throws as commit().
 void commit_together(std::span<PendingOutput* const> outputs);
 
-/// Writes a whole text or binary file through `body`, atomically. Throws ConfigError or WriteError; on
+/// Writes a complete text or binary file through `body`, atomically. Throws ConfigError or WriteError; on
 /// failure the target is unchanged.
 void write_atomically(const std::filesystem::path& target, Overwrite overwrite,
                       const std::function<void(std::ostream&)>& body);
@@ -78,11 +78,11 @@ void write_atomically(const std::filesystem::path& target, Overwrite overwrite,
 /// Removes what of this process is not committed, where it ends without destructors.
 void remove_unfinished() noexcept;
 
-/// Removes a file, or a folder with all it holds, for destructors: what fails is passed over.
+/// Removes a file, or a folder with its contents, for destructors: ignores failures.
 void remove_quietly(const std::filesystem::path& path) noexcept;
 
-/// The paths of what lies in a folder, in no order; none where there is no such folder. Throws ReadError
-/// where it cannot be read.
+/// Paths of a folder's entries, in no order; none where there is no such folder. Throws ReadError where it
+/// cannot be read.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
 /// Throws InputError "no such file" where `path` is not a readable regular file (or pipe); "-" passes.

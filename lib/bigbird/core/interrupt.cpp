@@ -25,7 +25,7 @@ namespace {
 
 std::atomic<int> received{0};
 std::atomic<bool> ends_at_once{false};
-std::atomic<int> deadlines{0};  // that live
+std::atomic<int> deadlines{0};  // number of live deadlines
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 constexpr int signal_base = 128;
 constexpr char answer[] =

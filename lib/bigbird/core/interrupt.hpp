@@ -14,16 +14,15 @@ namespace bigbird {
 inline constexpr std::array<int, 6> stop_signals{SIGTERM, SIGINT, SIGHUP, SIGXCPU, SIGUSR1, SIGUSR2};
 
 /// Turns the stop signals into a flag that long work looks at; a second SIGINT or SIGTERM ends the program at
-/// once. Of the others a second one does nothing: a terminal that closes sends two SIGHUPs, from the shell
-/// and from the kernel, and SIGXCPU comes each second. A signal that was ignored before stays ignored, as
-/// nohup and a script's background jobs ask. SIGPIPE and SIGXFSZ are ignored. What hold_signals() held back
-/// comes in now. Call it first in main(), on the thread of main(): only there has the handler a stack of its
-/// own.
+/// once. A second one of the others does nothing: a closing terminal sends two SIGHUPs, from the shell and
+/// from the kernel, and SIGXCPU comes each second. A signal that was ignored before stays ignored, as nohup
+/// and a script's background jobs ask. SIGPIPE and SIGXFSZ are ignored. Signals that hold_signals() held back
+/// arrive now. Call it first in main(), on main()'s thread: only there has the handler its own stack.
 void install_signal_handlers();
 
-/// From now on signals come in on a thread that does nothing else; this one, and those that it starts, hold
-/// them back. For programs that compute by LibTorch: oneDNN's matrix products let the stack pointer point
-/// into the heap (its issue 4845, up to 3.11), which a handler that ran there would write over.
+/// From now on signals come in on a thread that does nothing else; this one, and threads that it starts, hold
+/// them back. For programs that use LibTorch: oneDNN's matrix products let the stack pointer point into the
+/// heap (its issue 4845, up to 3.11), which a handler there would overwrite.
 void take_signals_on_own_thread();
 
 /// Holds the stop signals back until install_signal_handlers() or release_signals(), also across fork() and
@@ -41,11 +40,11 @@ public:
     EndAtSignal& operator=(const EndAtSignal&) = delete;
 };
 
-/// While it lives, a stop signal ends work that does not look at it in time. Where the signal came and
-/// `grace` has passed, another thread calls `keep`, which saves or removes what is there, and ends the
-/// process with the exit code of Stopped, or with that of the error that `keep` throws. The work goes on
-/// meanwhile, so `keep` reads only what the work does not change. The destructor waits for a `keep` that has
-/// begun. Of several the innermost counts. Where the system gives no thread, the signal waits for the work.
+/// While it lives, a stop signal ends work that does not look at it in time. Once `grace` has passed after
+/// the signal, another thread calls `keep`, which saves or removes what is there. It then ends the process
+/// with the exit code of Stopped, or of the error that `keep` throws. The work goes on meanwhile, so `keep`
+/// reads only what the work does not change. The destructor waits for a `keep` that has begun. The innermost
+/// of several counts. Where the system gives no thread, the signal waits for the work.
 class StopDeadline {
 public:
     StopDeadline(std::chrono::milliseconds grace, std::function<void()> keep);

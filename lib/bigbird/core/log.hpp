@@ -12,7 +12,7 @@ namespace bigbird {
 enum class Verbosity { quiet, normal, verbose };
 
 /// Sets up the log once, at start: "bigbird-dna: message", warnings and errors marked. quiet keeps warnings
-/// and errors. `prefix` stands before every message ("process 1: "), where several processes write to one
+/// and errors. `prefix` precedes every message ("process 1: "), where several processes write to one
 /// terminal.
 void set_up_log(Verbosity verbosity, const std::string& prefix = "");
 Verbosity log_verbosity();

@@ -17,7 +17,7 @@ constexpr char normalised_base(char letter) {
     const Byte is_u = mask_if(upper == 'U');
     const Byte known =
         mask_if(upper == 'A') | mask_if(upper == 'C') | mask_if(upper == 'G') | mask_if(upper == 'T') | is_u;
-    const Byte base = static_cast<Byte>(upper - (is_u & 1U));  // T stands before U
+    const Byte base = static_cast<Byte>(upper - (is_u & 1U));  // T precedes U
     return static_cast<char>((base & known) | ('N' & ~known));
 }
 

@@ -20,8 +20,8 @@ namespace bigbird {
 /// `requested`, or the processors available to this process (respecting affinity) where it is 0.
 int resolve_threads(int requested);
 
-/// Starts so many threads at once and ends them: libraries wait for ever for those that the system does not
-/// give them. Throws std::system_error where it does not.
+/// Starts `count` threads at once and ends them. Throws std::system_error where the system cannot: libraries
+/// would wait forever for missing threads.
 void require_threads(int count);
 
 /// Calls body(i) for each i in [0, count) on up to `threads` threads, fewer where the system gives no more;
@@ -30,9 +30,9 @@ void parallel_for(std::int64_t count, int threads, const std::function<void(std:
 
 /// Turns inputs into items on up to `threads` threads and hands the items to consume(item) in the inputs'
 /// order, on the calling thread. produce() gives the next input, or nothing at the end; it is called by one
-/// thread at a time, in order, and not again once it threw. At most a few items a thread are held, so memory
-/// is bounded. The first exception of any of the three is thrown on, and std::system_error where the system
-/// gives no thread at all.
+/// thread at a time, in order, and not again once it threw. At most a few items per thread are held, so
+/// memory is bounded. The first exception of any of the three is thrown on, and std::system_error where the
+/// system gives no thread at all.
 template <typename Input, typename Item>
 void ordered_stream(int threads, const std::function<std::optional<Input>()>& produce,
                     const std::function<Item(Input&&)>& make, const std::function<void(Item&&)>& consume) {
@@ -96,7 +96,7 @@ void ordered_stream(int threads, const std::function<std::optional<Input>()>& pr
             for (int i = 0; i < threads; ++i) {
                 workers.emplace_back(work);
             }
-        } catch (const std::system_error&) {  // the system gives no more: those that are there do it
+        } catch (const std::system_error&) {  // the system gives no more: the started ones do it
             if (workers.empty()) fail();
         }
         try {

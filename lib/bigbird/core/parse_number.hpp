@@ -8,8 +8,8 @@
 
 namespace bigbird {
 
-/// The whole text as a decimal number, in any locale; nothing where it is empty, holds anything else (blanks
-/// and a plus sign too), or lies outside the type's range.
+/// The entire text as a decimal number, in any locale; nullopt where it is empty, holds anything else (also
+/// blanks or a plus sign), or is outside the type's range.
 template <typename Number>
 std::optional<Number> parse_number(std::string_view text) {
     Number value{};

@@ -14,7 +14,7 @@ class Progress {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// `total` 0 means unknown. `unit` is what is counted: "documents", "windows", "steps". `now` tells the
+    /// `total` 0 means unknown. `unit` is what is counted: "documents", "windows", "steps". `now` returns the
     /// time.
     Progress(std::string label, std::string unit, std::int64_t total,
              std::function<Clock::time_point()> now = Clock::now);
@@ -22,12 +22,12 @@ public:
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    /// `done` so far, and a note shown behind it ("loss 2.31"). Cheap: shows at most a few times a second.
-    /// `share` of the whole work, where units take unequal time: the time left is told from it.
+    /// `done` so far, and a note shown behind it ("loss 2.31"). Cheap: shows at most a few times per second.
+    /// `share` of the total work, where units take unequal time: the estimate of the time left uses it.
     void update(std::int64_t done, const std::string& note = {}, double share = 0);
-    /// Ends the line; says the total, the time and the rate once.
+    /// Ends the line; prints the total, the time and the rate.
     void finish();
-    /// Ends the line without a word, for those who say the end themselves. Returns the seconds that passed.
+    /// Ends the line without a message, for callers that print their own. Returns the seconds that passed.
     double end();
 
     /// "12.3 s", "4 min 05 s", "3 h 07 min".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no output of this process may take the place of, --force or not.
+// Files that no output of this process may replace, even with --force.
 #pragma once
 
 #include <filesystem>
@@ -11,13 +11,13 @@ namespace bigbird {
 /// it. Paths that do not exist are passed over. Thread-safe.
 void protect_input(const std::filesystem::path& path, const std::string& named_by);
 
-/// Throws ConfigError where `target` is a protected input, by whatever path or link; where it is one of the
-/// files that a model, examples or tokens consist of, in a protected folder; where it is a device, a pipe or
-/// a socket; or where it is a link to the file that standard output or standard error goes to. Thread-safe.
+/// Throws ConfigError where `target` is a protected input, by any path or link, or a file of a model,
+/// examples or tokens in a protected folder. Also where it is a device, a pipe or a socket, or a link to the
+/// file of standard output or standard error. Thread-safe.
 void refuse_protected(const std::filesystem::path& target);
 
-/// Throws ConfigError where `target` is a folder of others, which --force never replaces: one that is not
-/// empty and that bigbird-dna did not write, or one whose name is "." or "..".
+/// Throws ConfigError where `target` is a foreign folder, which --force never replaces: a non-empty one that
+/// bigbird-dna did not write, or "." or "..".
 void refuse_foreign_folder(const std::filesystem::path& target);
 
 /// Whether `path` is a folder itself, not a link to one.

@@ -7,7 +7,7 @@
 namespace bigbird {
 
 /// A splittable random generator: the n-th value of a stream is a fixed function of (seed, the names and
-/// numbers it was split by, n). So any sentence, sample or mask can be made alone, on any thread, in any
+/// numbers it was split by, n). So any sentence, sample or mask can be made by itself, on any thread, in any
 /// order. SplitMix64 over a keyed counter; the values are part of the file formats' meaning and never change
 /// within a major version. Cheap to copy; a copy goes on from the same place.
 class Rng {
@@ -23,7 +23,7 @@ public:
     std::int64_t between(std::int64_t low, std::int64_t high);
     /// Uniform in [0, 1), 53 bits.
     double uniform();
-    /// Standard normal (Box-Muller, one value a call).
+    /// Standard normal (Box-Muller, one value per call).
     double normal();
 
     /// The stream's key: for seeding another generator from this one.

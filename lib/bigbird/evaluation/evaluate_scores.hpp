@@ -37,8 +37,8 @@ struct EvaluationRequest {
     std::optional<ScanOptions> scan;  ///< promoters
 };
 
-/// Joins, evaluates and says on what. Several files are evaluated on the rows and labels that all have
-/// scores for. Throws as join_scores and evaluate, and ConfigError where a threshold cannot be found.
+/// Joins, evaluates and records on what. Several files are evaluated on the rows and labels scored by all.
+/// Throws as join_scores and evaluate, and ConfigError where a threshold cannot be found.
 EvaluationReport evaluate_scores(const EvaluationRequest& request);
 
 }  // namespace bigbird::evaluation

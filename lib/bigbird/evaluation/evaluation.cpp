@@ -18,10 +18,10 @@ namespace {
 
 using Values = std::vector<std::optional<double>>;
 
-/// Figures by resample, then by what they are of.
+/// Figures by resample, then by figure.
 using Resampled = std::vector<Values>;
 
-/// A label's areas, of all rows and of each resample. Its ranking takes 13 bytes per row, so one label a
+/// A label's areas, of all rows and of each resample. Its ranking takes 13 bytes per row, so one label per
 /// thread has one.
 struct MeasuredLabel {
     LabelFigures figures;
@@ -166,7 +166,7 @@ private:
         return summarise(rates).mean;
     }
 
-    /// Two areas a label, four figures a group, five at the threshold; of all rows, or of a resample.
+    /// Two areas per label, four figures per group, five at the threshold; of all rows, or of a resample.
     Values figures(std::optional<std::size_t> resample = {}) const {
         Values values;
         for (const MeasuredLabel& label : measured_) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How good scores are, with intervals. Neighbouring bins share most of their windows, and promoters their
-// negatives, so whole blocks of genome are resampled, not rows; intervals from rows would be far too narrow.
+// How good scores are, with intervals. Neighboring bins share most of their windows, and promoters their
+// negatives, so blocks of genome are resampled, not rows; intervals from rows would be far too narrow.
 #pragma once
 
 #include "bigbird/core/rng.hpp"
@@ -19,9 +19,9 @@ namespace bigbird::evaluation {
 struct EvaluationOptions {
     std::int64_t min_positives =
         1;  ///< labels with fewer positives among the rows are left out of the means and medians
-    int resamples = 1000;  ///< of the bootstrap; 0: no intervals
+    int resamples = 1000;  ///< bootstrap resamples; 0: no intervals
     std::int64_t block_size = 100'000;
-    double threshold = 0.5;  ///< of promoter scores
+    double threshold = 0.5;  ///< threshold of promoter scores
     std::uint64_t seed = 0;
     int threads = 1;
 
@@ -46,7 +46,7 @@ struct LabelFigures {
     double base_rate = 0;  ///< share of rows that are positive: what average precision is for random scores
     bool summarised = false;  ///< counts in its group's figures
     Figure roc_auc, average_precision;
-    std::vector<CurvePoint> curve;  ///< empty where not summarised
+    std::vector<CurvePoint> curve;  ///< empty where not summarized
 };
 
 /// Over the labels of a group with enough positives and an area that is defined.
@@ -57,7 +57,7 @@ struct GroupFigures {
     Figure mean_roc_auc, median_roc_auc, mean_average_precision, median_average_precision;
 };
 
-/// Of one label at a threshold.
+/// Figures of one label at a threshold.
 struct ThresholdFigures {
     double threshold = 0.5;
     Confusion counts;
@@ -69,9 +69,9 @@ struct Evaluation {
     std::vector<LabelFigures> labels;
     std::vector<GroupFigures> groups;              ///< "all" first where there is more than one group
     std::optional<ThresholdFigures> at_threshold;  ///< promoters
-    std::optional<Reliability> reliability;        ///< of all rows of all summarised labels
-    /// All figures in one row: two a label (AUROC, AUPRC), four a group (mean and median of both), five at
-    /// the threshold; of all rows, and of each resample.
+    std::optional<Reliability> reliability;        ///< of all rows of all summarized labels
+    /// All figures in one row: two per label (AUROC, AUPRC), four per group (mean and median of both), five
+    /// at the threshold; of all rows, and of each resample.
     std::vector<std::optional<double>> whole;
     std::vector<std::vector<std::optional<double>>> resampled;
 };
@@ -81,7 +81,7 @@ Evaluation evaluate(const examples::ExampleSet& examples, const ScoredExamples& 
                     const EvaluationOptions& options);
 
 /// `of` minus `from`, figure by figure in the order of Evaluation::whole. Both are of the same rows, labels,
-/// blocks and seed, so that their resamples are the same draws and intervals are those of paired differences.
+/// blocks and seed, so that their resamples are the same draws and the intervals are of paired differences.
 std::vector<Figure> differences(const Evaluation& of, const Evaluation& from);
 
 }  // namespace bigbird::evaluation

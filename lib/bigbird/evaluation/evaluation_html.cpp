@@ -37,7 +37,7 @@ Range range_of(const std::vector<double>& values) {
     return Range{std::max(0.0, *least - margin), std::min(1.0, *most + margin)}.rounded();
 }
 
-/// Neighboring bins together, until each has `least` rows: the share of two rows says nothing.
+/// Neighboring bins together, until each has `least` rows: the share of two rows means nothing.
 std::vector<ReliabilityBin> merged(const std::vector<ReliabilityBin>& bins, std::int64_t least) {
     std::vector<ReliabilityBin> result;
     const auto add = [](ReliabilityBin& to, const ReliabilityBin& bin) {
@@ -177,7 +177,7 @@ std::string precision_pictures(const EvaluationReport& report) {
     return html;
 }
 
-/// At which threshold each file's F1 and accuracy are.
+/// The threshold of each file's F1 and accuracy.
 std::string thresholds_html(const EvaluationReport& report) {
     std::string html =
         "<p>F1, precision, recall, MCC and accuracy count scores from a threshold on as positive: ";
@@ -279,7 +279,7 @@ std::string groups_html(const EvaluationReport& report) {
     return html + "</tbody></table>\n";
 }
 
-/// Shares of a group's labels by AUROC, in steps of 0.02, over the values that there are.
+/// Shares of a group's labels by AUROC, in steps of 0.02, over the existing values.
 std::string histogram(const EvaluationReport& report, const std::string& group) {
     constexpr double width = 0.02;
     std::vector<std::map<int, double>> shares;
@@ -310,7 +310,7 @@ std::string histogram(const EvaluationReport& report, const std::string& group) 
     return plot.html();
 }
 
-/// Both axes are the same, over the values that there are. Few labels have their names beside them.
+/// Both axes are the same, over the existing values. If labels are few, their names are shown.
 std::string scatter(const EvaluationReport& report, const std::string& other,
                     const std::function<std::optional<double>(std::size_t)>& value) {
     constexpr std::size_t most_names = 15;

@@ -11,14 +11,14 @@ namespace bigbird::evaluation {
 /// table of all labels that sorts by a click. The same report gives the same bytes.
 std::string to_html(const EvaluationReport& report);
 
-/// What a page has besides, as HTML: `lead` below the title, `sections` of chromatin behind the groups.
+/// Additional HTML of a page: `lead` below the title, `sections` of chromatin behind the groups.
 struct PageAdditions {
     std::string title{};  ///< as text; empty: "Evaluation: TASK"
     std::string lead{}, sections{};
 };
 std::string to_html(const EvaluationReport& report, const PageAdditions& additions);
 
-/// What figures depend on, as a list at the end of a page.
+/// The inputs of the figures, as a list at the end of a page.
 std::string about_html(const Json& about);
 
 /// A text as HTML has it.

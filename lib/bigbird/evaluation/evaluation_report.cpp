@@ -265,7 +265,7 @@ NamedFigures figures_of(const LabelFigures& label, const ThresholdFigures& at) {
             {"accuracy", &at.accuracy}};
 }
 
-// differences() has two figures a label, then four a group, then those at the threshold.
+// differences() has two figures per label, then four per group, then the threshold's.
 NamedFigures differences_of(const FileEvaluation& file, std::size_t group) {
     NamedFigures figures = figures_of(file.evaluation.groups[group]);
     std::size_t next = 2 * file.evaluation.labels.size() + figures.size() * group;

@@ -25,7 +25,7 @@ struct FileEvaluation {
     std::string threshold_rule;       ///< how the threshold was chosen; empty for chromatin
 };
 
-/// Evaluations with all that their figures depend on, ready to be written.
+/// Evaluations with everything that their figures depend on, ready for output.
 struct EvaluationReport {
     std::vector<FileEvaluation> files;
     rows::LabelTable labels;
@@ -49,8 +49,8 @@ std::string brief(const Figure& figure);
 
 /// Everything. Undefined figures are null; an interval is [low, high].
 Json to_json(const EvaluationReport& report);
-/// `##key=value` lines (about, and `##group` lines for chromatin), then a table: a line a label for
-/// chromatin, a line a figure for promoters; NA where undefined.
+/// `##key=value` lines (about, and `##group` lines for chromatin), then a table: one line per label for
+/// chromatin, one per figure for promoters; NA where undefined.
 std::string to_tsv(const EvaluationReport& report);
 /// A few lines for people.
 std::vector<std::string> to_lines(const EvaluationReport& report);

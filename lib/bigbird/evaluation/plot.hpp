@@ -15,11 +15,11 @@ namespace bigbird::evaluation {
 std::string_view page_style();
 std::string_view page_script();
 
-/// Of files, in their order.
+/// Colors of files, in their order.
 inline constexpr std::array<const char*, 6> file_colours{"#1b6ca8", "#d1495b", "#2e8b57",
                                                          "#8a5a9e", "#c98a1b", "#555555"};
 
-/// A paragraph with the name of each file in its colour; empty for one file.
+/// A paragraph with the name of each file in its color; empty for one file.
 std::string legend_html_of(const std::vector<std::string>& names);
 template <typename Files>
 std::string legend_html(const Files& files) {
@@ -36,7 +36,7 @@ struct Range {
     double step() const;
     /// Every step from `low` to `high`.
     std::vector<double> ticks() const;
-    /// The whole steps that hold the range.
+    /// The range, widened to full steps.
     Range rounded() const;
 };
 

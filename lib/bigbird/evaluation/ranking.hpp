@@ -18,8 +18,8 @@ struct Areas {
 /// Immutable once made; const calls are thread-safe.
 class Ranking {
 public:
-    /// Labels are 0 or 1, scores not NaN. `units` tells what each row is resampled with, by a small number;
-    /// without them each row is its own unit. O(n log n).
+    /// Labels are 0 or 1, scores not NaN. `units` has each row's resampling unit, a small number; without
+    /// them each row is its own unit. O(n log n).
     Ranking(std::span<const float> scores, std::span<const std::uint8_t> labels,
             std::span<const std::uint32_t> units = {});
 
@@ -31,7 +31,7 @@ private:
     template <typename Weight>
     Areas weighted(const Weight& weight) const;
 
-    std::vector<std::uint32_t> units_;  ///< of the rows, by descending score
+    std::vector<std::uint32_t> units_;  ///< the rows' units, by descending score
     std::vector<std::uint8_t> labels_;  ///< in that order
     std::vector<std::uint32_t>
         ties_;  ///< ends of the runs of equal scores, in that order; runs without a positive are one

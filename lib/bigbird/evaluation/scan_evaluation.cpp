@@ -70,7 +70,7 @@ IntervalSet widened(std::span<const Interval> intervals, std::int64_t distance) 
     return IntervalSet(wide);
 }
 
-/// TSS bases that were scanned, contigs spelt as in the scan.
+/// TSS bases that were scanned, contigs spelled as in the scan.
 std::vector<Interval> read_tss(const std::filesystem::path& path, const IntervalSet& scanned) {
     std::vector<genome::Contig> contigs;
     std::set<std::string> seen;

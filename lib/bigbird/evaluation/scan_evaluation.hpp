@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a scan for promoters does on real sequence, where nearly everything is none: what balanced examples
-// cannot tell.
+// How well a promoter scan does on real sequence, where nearly everything is negative; balanced examples
+// cannot show that.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -12,16 +12,16 @@
 namespace bigbird::evaluation {
 
 struct ScanOptions {
-    std::filesystem::path scores;  ///< of predict-promoter --scan
+    std::filesystem::path scores;  ///< scores by predict-promoter --scan
     std::filesystem::path tss;     ///< BED of known TSSs on the same reference
     std::int64_t distance = 500;   ///< bases from a TSS within which a call is right, and that join calls
 };
 
-/// Rows at or above the threshold that lie within `distance` of each other are one call, on either strand. A
-/// call is right where a TSS lies within `distance` of it.
+/// Rows at or above the threshold within `distance` of each other are one call, on either strand. A call is
+/// right where a TSS is within `distance` of it.
 struct ScanFigures {
     double threshold = 0;
-    std::int64_t scanned_bases = 0;  ///< of rows with scores, each base once
+    std::int64_t scanned_bases = 0;  ///< bases of scored rows, each once
     std::int64_t calls = 0, right_calls = 0;
     std::int64_t tss = 0, found_tss = 0;  ///< TSSs in the scanned bases, and those within distance of a call
     /// Undefined where nothing was scanned, called or there.

@@ -184,7 +184,7 @@ private:
     std::int64_t other_rows_ = 0;
 };
 
-/// Numbers the stretches of genome that the rows lie in.
+/// Numbers the rows' blocks of genome.
 void assign_blocks(const examples::ExampleSet& examples, ScoredExamples& joined, std::int64_t block_size) {
     std::map<std::pair<std::string, std::int64_t>, std::uint32_t> blocks;
     joined.blocks.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores beside the labels of the examples that they are of.
+// Scores joined with the labels of their examples.
 #pragma once
 
 #include "bigbird/core/choice.hpp"
@@ -15,7 +15,7 @@ namespace bigbird::evaluation {
 
 /// One label's scores and truths, in the same order of rows for every label.
 struct LabelScores {
-    std::size_t label = 0;  ///< of the examples' label table
+    std::size_t label = 0;  ///< index in the examples' label table
     std::vector<float> scores;
     std::vector<std::uint8_t> truths;
 };
@@ -26,10 +26,9 @@ inline constexpr Choices<WantedRows, 2> wanted_rows_choices{
     {{WantedRows::all, "all"}, {WantedRows::scored, "scored"}}};
 
 struct ScoredExamples {
-    std::vector<std::int64_t> rows;   ///< scored rows of the split, ascending
-    std::vector<LabelScores> labels;  ///< ascending; those that the scores have a column for
-    std::vector<std::uint32_t>
-        blocks;  ///< for each row the stretch of genome that it lies in, numbered from 0
+    std::vector<std::int64_t> rows;     ///< scored rows of the split, ascending
+    std::vector<LabelScores> labels;    ///< ascending; labels with a column in the scores
+    std::vector<std::uint32_t> blocks;  ///< each row's block of genome, numbered from 0
     std::uint32_t block_count = 0;
     std::int64_t not_scored = 0;       ///< rows of the split that are NA in the scores (all N)
     std::int64_t lacking = 0;          ///< rows of the split that the scores do not have (WantedRows::scored)
@@ -46,8 +45,8 @@ ScoredExamples join_scores(const examples::ExampleSet& examples, const std::file
                            examples::Split split, std::int64_t block_size,
                            WantedRows wanted = WantedRows::all);
 
-/// Restricts several joins of the same split to the rows that all have scores for and the labels that all
-/// have columns for, and says what that leaves out. Throws InputError where nothing is left.
+/// Restricts several joins of the same split to the rows and labels that all have, and reports what that
+/// leaves out. Throws InputError where nothing is left.
 void keep_common(const examples::ExampleSet& examples, std::vector<ScoredExamples>& joined,
                  std::int64_t block_size);
 

@@ -25,7 +25,7 @@ void require_on_contig(const genome::BedRecord& record, genome::Fit fit,
     }
 }
 
-/// Rows that lie on the reference and have a label, by place.
+/// Rows on the reference with a label, by position.
 std::vector<genome::BedRecord> read_rows(const genome::ReferenceGenome& reference,
                                          const std::filesystem::path& bed) {
     std::vector<genome::BedRecord> rows;
@@ -54,7 +54,7 @@ std::vector<genome::BedRecord> read_rows(const genome::ReferenceGenome& referenc
                      bed, second.line);
 }
 
-/// Calls use(begin, end, label) for the parts of spans that lie in [begin, end).
+/// Calls use(begin, end, label) for the parts of spans in [begin, end).
 template <typename Use>
 void for_each_part(std::span<const LabelledSpan> spans, std::int64_t begin, std::int64_t end,
                    const Use& use) {

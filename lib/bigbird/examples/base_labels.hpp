@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A label a base, from the rows of a BED file whose column 4 names it: exon, intron, donor, repeat …
+// One label per base, from the rows of a BED file whose column 4 names it: exon, intron, donor, repeat …
 #pragma once
 
 #include "bigbird/genome/reference/reference_genome.hpp"
@@ -21,7 +21,7 @@ struct LabelledSpan {
     bool operator==(const LabelledSpan&) const = default;
 };
 
-/// Immutable; const calls are thread-safe. Labels belong to bases, not to strands: column 6 is not looked at.
+/// Immutable; const calls are thread-safe. Labels belong to bases, not to strands: column 6 is ignored.
 class BaseLabels {
 public:
     /// `none` names the bases of no row, and is label 0; the other labels follow by name in byte order. A
@@ -33,12 +33,12 @@ public:
     const std::vector<std::string>& names() const { return names_; }
     /// Line of the file that first has the label; 0 where none has it.
     std::int64_t first_line(std::size_t label) const { return first_lines_[label]; }
-    /// Of a contig, sorted; spans of one label that touch or overlap are one. Bases between them have label
-    /// 0.
+    /// Spans of a contig, sorted; spans of one label that touch or overlap are one. Bases between them have
+    /// label 0.
     std::span<const LabelledSpan> spans(std::string_view contig) const;
-    /// From the first to the last labelled base of each contig that has any.
+    /// From the first to the last labeled base of each contig that has any.
     std::vector<genome::Interval> extents() const;
-    /// The label of each base of `where`, which may lie beyond the contig.
+    /// The label of each base of `where`, which may reach beyond the contig.
     std::vector<std::int32_t> labels(const genome::Interval& where) const;
     /// How many bases of `where` have each label.
     std::vector<std::int64_t> counts(const genome::Interval& where) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A matrix of bits as NumPy's .npy (format 1.0, uint8, C order): row after row, each in whole bytes, the
-// first column in the lowest bit. In Python: np.unpackbits(np.load(path), axis=1, count=columns,
+// A matrix of bits as NumPy's .npy (format 1.0, uint8, C order): row after row, each in full bytes, the first
+// column in the lowest bit. In Python: np.unpackbits(np.load(path), axis=1, count=columns,
 // bitorder="little").
 #pragma once
 
@@ -53,7 +53,7 @@ void write_npy(const std::filesystem::path& path, const BitRows& rows);
 class BitRowsWriter {
 public:
     BitRowsWriter(std::filesystem::path path, std::size_t columns);
-    /// `row`: whole bytes, as BitRows holds them.
+    /// `row`: full bytes, as BitRows holds them.
     void append(std::span<const std::uint8_t> row);
     /// Writes the number of rows into the header.
     void finish();

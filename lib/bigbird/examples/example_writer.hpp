@@ -18,13 +18,12 @@ namespace bigbird::examples {
 /// the end. Memory does not grow with the rows. Not thread-safe.
 class ExampleWriter {
 public:
-    /// `folder` exists and becomes the example folder: that of a PendingOutput. Throws WriteError, as all
-    /// members do.
+    /// `folder`, a PendingOutput's, exists and becomes the example folder. All members throw WriteError.
     ExampleWriter(std::filesystem::path folder, Task task, const rows::WindowBounds& bounds,
                   std::size_t labels);
 
-    /// `labels` are the row's bits in whole bytes, as BitRows holds them. A row with `listed` also goes to
-    /// the BED file of its split, which is for prediction; synthetic sequences have no place there.
+    /// `labels` are the row's bits in full bytes, as BitRows holds them. A row with `listed` also goes to the
+    /// BED file of its split, which is for prediction; synthetic sequences do not belong there.
     void add(const ExampleRow& row, std::span<const std::uint8_t> labels, bool listed = true);
 
     /// Writes labels.tsv with the positives that were seen and manifest.json; `details`
@@ -45,7 +44,7 @@ private:
     Task task_;
     rows::WindowBounds bounds_;
     BitRowsWriter matrix_;
-    std::vector<std::int64_t> positives_;  ///< of each label
+    std::vector<std::int64_t> positives_;  ///< positives of each label
     std::ofstream rows_;
     std::array<std::ofstream, 3> lists_;
     std::array<std::int64_t, 3> split_rows_{};

@@ -75,7 +75,7 @@ struct ExampleSet::State {
     std::optional<BitMatrix> matrix;  ///< classes and labels
     std::optional<NumberMatrix> numbers;
     TwoBitReader sequences;
-    /// Of the store, by contig; empty where each row has a record of its own.
+    /// Records of the store, by contig; empty where each row has its own record.
     std::vector<std::int64_t> records;
 };
 
@@ -151,7 +151,7 @@ void check_classes(const BitMatrix& matrix, std::int64_t rows, const fs::path& p
     }
 }
 
-/// The records have the lengths that records.tsv says.
+/// Checks that the records have records.tsv's lengths.
 void check_lengths(const TwoBitReader& store, const ExampleRows& rows, const fs::path& path) {
     for (std::size_t i = 0; i < rows.end.size(); ++i) {
         if (store.length(static_cast<std::int64_t>(i)) != rows.end[i]) {

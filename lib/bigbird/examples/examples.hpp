@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labelled examples of a task: a folder that holds all that fine-tuning, prediction on held-out rows and
+// Labeled examples of a task: a folder that holds all that fine-tuning, prediction on held-out rows and
 // evaluation need (FORMAT.md).
 #pragma once
 
@@ -35,12 +35,12 @@ inline constexpr Choices<TargetKind, 3> target_choices{
 /// Throws ConfigError naming the three.
 Split parse_split(std::string_view text);
 
-/// What is scored in one row. A promoter row is its TSS base, with its strand, the window lies about it by
-/// the manifest's bounds; a synthetic negative carries the place of the promoter that it was made from, and
-/// that promoter's name with ".negative" behind it. A chromatin row is its bin, the window is centred on it.
-/// A row of sequences is a record of its own: its contig is the record's id, its bases are all of it.
+/// What is scored in one row. A promoter row is its TSS base, with its strand; the manifest's bounds place
+/// its window. A synthetic negative has the position of its promoter, and the promoter's name followed by
+/// ".negative". A chromatin row is its bin, the center of its window. A row of sequences is a record: its
+/// contig is the record's id, its bases are the entire record.
 struct ExampleRow {
-    genome::Interval where;  ///< contig spelt as in the reference
+    genome::Interval where;  ///< contig spelled as in the reference
     std::string name = ".";
     genome::Strand strand = genome::Strand::none;
     Split split = Split::train;
@@ -61,8 +61,8 @@ public:
     /// Labels for promoters and for bins with peaks; numbers for bins with coverage (build-tracks).
     TargetKind target() const;
     std::int64_t size() const;
-    /// Where a window lies about a row: about the TSS base, or from the middle of the bin. bounds().size()
-    /// bases; of sequences the longest record's.
+    /// The window's bounds around a row: from the TSS base, or from the middle of the bin. It has
+    /// bounds().size() bases; for sequences the longest record's.
     const rows::WindowBounds& bounds() const;
     /// One label, "promoter", for Task::promoter. For classes and numbers an entry for each of them.
     const rows::LabelTable& label_table() const;
@@ -74,8 +74,8 @@ public:
     /// Rows of a split, ascending.
     std::vector<std::int64_t> rows(Split split) const;
 
-    /// The group of a record that must not be told from its neighbours by chance (--group-column): intervals
-    /// are drawn over groups. "." where there is none, and for all other tasks.
+    /// The group of a record whose members are not independent (--group-column): intervals resample groups.
+    /// "." where there is none, and for all other tasks.
     const std::string& group(std::int64_t row) const;
 
     /// 0 or 1; of classes 1 for the row's own. Not for numbers, nor are the next four.
@@ -91,7 +91,7 @@ public:
     /// label_table().size() finite numbers. Only for TargetKind::numbers.
     std::span<const float> numbers(std::int64_t row) const;
 
-    /// The window's normalised sequence (A C G T N), bounds().size() letters, reverse-complemented for rows
+    /// The window's normalized sequence (A C G T N), bounds().size() letters, reverse-complemented for rows
     /// on the minus strand. For Task::sequences the record, length(row) letters.
     std::string sequence(std::int64_t row) const;
     std::int64_t length(std::int64_t row) const;

@@ -9,9 +9,9 @@
 
 namespace bigbird::examples {
 
-/// Of those files of a folder that hold examples: {"labels.npy": "...", ...}. Lists for people, such as
-/// test.bed, are not among them. Throws InputError, Stopped, and std::filesystem::filesystem_error where a
-/// file cannot be looked for.
+/// Checksums of a folder's files that hold examples: {"labels.npy": "...", ...}. Lists for people, such as
+/// test.bed, are left out. Throws InputError, Stopped, and std::filesystem::filesystem_error where a file
+/// cannot be searched.
 Json file_checksums(const std::filesystem::path& folder);
 
 /// Throws InputError where one of the files is not the one that `manifest` describes, or where "files" is no

@@ -15,7 +15,7 @@ namespace bigbird::examples {
 
 /// The bases that `texts` name: each is a contig, a region ("22:21,000,001-22,000,000", 1-based and closed as
 /// samtools has it), a BED file, or FILE:FOLD, the rows of a BED file whose name is FOLD. Throws ConfigError
-/// naming `option` where a text is none of these or lies outside the reference.
+/// naming `option` where a text is none of these or is outside the reference.
 genome::IntervalSet read_held_out(const genome::ReferenceGenome& reference,
                                   std::span<const std::string> texts, const std::string& option);
 
@@ -44,8 +44,8 @@ struct SplitWindow {
     Split split = Split::train;
 };
 
-/// Which windows may stay so that no split sees another's sequence: all of test, those of validation that
-/// share no base with test's, those of train that share none with either's.
+/// Which windows may stay so that no split sees another's sequence: all of test; validation's that share no
+/// base with test's; train's that share none with either's.
 std::vector<bool> without_shared_windows(std::span<const SplitWindow> windows);
 
 }  // namespace bigbird::examples

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The labels of every bin of whole stretches of the genome, so that windows of many bins can be cut at any
-// place: bins.bed and bins.npy of an example folder (FORMAT.md).
+// The labels of every bin of long stretches of the genome, so that windows of many bins can be cut anywhere:
+// bins.bed and bins.npy of an example folder (FORMAT.md).
 #pragma once
 
 #include "bigbird/examples/bit_matrix.hpp"
@@ -23,14 +23,14 @@ struct BinStretch {
     std::string contig;
     Split split = Split::train;
     std::int64_t first = 0, count = 0;
-    std::int64_t row = 0;  ///< of `first`, in bins.npy
+    std::int64_t row = 0;  ///< row of `first` in bins.npy
     bool operator==(const BinStretch&) const = default;
 };
 
 /// Writes bins.bed. Not thread-safe; every call throws WriteError.
 class StretchWriter {
 public:
-    /// `bin`: bases. `folder` is that of a PendingOutput.
+    /// `bin`: bases. `folder`: a PendingOutput's.
     StretchWriter(const std::filesystem::path& folder, std::int64_t bin);
     /// Bins ascend on a contig; contigs follow one another.
     void add(const std::string& contig, std::int64_t bin, Split split);
@@ -59,8 +59,8 @@ private:
     BitRowsWriter matrix_;
 };
 
-/// Reads them in place, with the sequence beside them; of tracks targets.npy in place of bins.npy. Const
-/// calls are thread-safe.
+/// Reads them in place, with their sequence; for tracks targets.npy instead of bins.npy. Const calls are
+/// thread-safe.
 class LabelledBins {
 public:
     /// Throws InputError where the folder has no such files (it was imported, or is older than they are), or
@@ -103,7 +103,7 @@ private:
     TwoBitReader store_;
     std::optional<BitMatrix> matrix_;
     std::optional<NumberMatrix> numbers_;
-    std::vector<float> high_;  ///< of each track
+    std::vector<float> high_;  ///< value of each track
 };
 
 }  // namespace bigbird::examples

@@ -33,7 +33,7 @@ void write_store(const fs::path& path, std::span<const SequenceExample> records)
     store.finish();
 }
 
-/// What a record's columns after the group say.
+/// A record's columns after the group.
 std::string values_of(TargetKind target, const rows::LabelTable& labels, const SequenceExample& record) {
     if (target == TargetKind::classes) return '\t' + labels[record.labels.front()].name;
     std::string line;

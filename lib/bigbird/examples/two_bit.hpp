@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UCSC's .2bit: sequences of A C G T N at two bits a base, N as intervals, random access. Version 0, and
+// UCSC's .2bit: sequences of A C G T N at two bits per base, N as intervals, random access. Version 0, and
 // version 1 (64-bit offsets) for files beyond 4 GiB. Format: genome.ucsc.edu/FAQ/FAQformat.html#format7.
 // Soft-masking is neither written nor read.
 #pragma once
@@ -20,11 +20,11 @@ namespace bigbird::examples {
 /// Writes sequences one by one. Not thread-safe.
 class TwoBitWriter {
 public:
-    /// Writes in place: give a path inside a PendingOutput. `names` are those that may come, 1 to 255 bytes
-    /// each; room is kept for their index. `long_offsets` makes version 1. Throws WriteError.
+    /// Writes in place: give a path inside a PendingOutput. `names` are the possible names, 1 to 255 bytes
+    /// each; space is reserved for their index. `long_offsets` makes version 1. Throws WriteError.
     TwoBitWriter(const std::filesystem::path& path, const std::vector<std::string>& names, bool long_offsets);
 
-    /// A normalised sequence of less than 2^32 bases, each name once. Throws WriteError.
+    /// A normalized sequence of less than 2^32 bases, each name once. Throws WriteError.
     void add(const std::string& name, std::string_view dna);
     /// Fills in the index. Throws WriteError.
     void finish();

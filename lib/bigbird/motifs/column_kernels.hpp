@@ -8,16 +8,16 @@
 
 namespace bigbird::motifs {
 
-/// What two neighbouring letters (4 * first + second) lose against a pair of columns' best letters, in steps
-/// of which 254 are as much as a hit may lose: `tables` has 16 for each pair of columns. Rounded down, so
-/// that no hit is missed.
+/// What two adjacent letters (4 * first + second) lose against the best letters of a pair of columns. The
+/// unit is 1/254 of the most that a hit may lose; `tables` has 16 numbers for each pair of columns. Rounded
+/// down, so that no hit is missed.
 struct PairTables {
     std::vector<std::uint8_t> tables{};
     std::uint8_t limit = 0;  ///< what a hit loses at most
     std::size_t pairs() const { return tables.size() / 16; }
 };
 
-/// Bytes behind the last start that find_candidates() may read, beside those of a motif.
+/// Bytes that find_candidates() may read behind the last start, besides a motif's length.
 inline constexpr std::size_t read_ahead = 1024;
 
 /// Appends the starts i in [0, count) where pairs[i], pairs[i + 2], ... lose at most the limit; pairs[i] is 4

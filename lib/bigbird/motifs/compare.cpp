@@ -9,7 +9,7 @@ namespace bigbird::motifs {
 
 namespace {
 
-constexpr double score_bins = 100;  // of the range of a query's column scores
+constexpr double score_bins = 100;  // number of bins over a query's column scores
 
 using Chances = std::vector<double>;
 
@@ -26,8 +26,8 @@ double median_of(std::vector<double> values) {
     return *middle;
 }
 
-/// The columns of all targets, those of both strands; target t's begin at begins[2 * t] and, reversed, at
-/// begins[2 * t + 1].
+/// The columns of all targets on both strands; target t's begin at begins[2 * t] and, reversed, at begins[2 *
+/// t + 1].
 struct Columns {
     explicit Columns(std::span<const Motif> targets) {
         for (const Motif& target : targets) {
@@ -70,7 +70,7 @@ public:
     std::size_t width() const { return scores_.size(); }
     std::int32_t at(std::size_t column, std::size_t other) const { return scores_[column][other]; }
     std::int32_t least() const { return least_; }
-    /// Of one column's score, from least() on.
+    /// Chances of one column's score, from least() on.
     Chances chances(std::size_t column) const {
         Chances chances(static_cast<std::size_t>(range_) + 1, 0.0);
         for (const std::int32_t score : scores_[column])
@@ -84,7 +84,7 @@ private:
     std::int32_t least_ = 0, range_ = 0;
 };
 
-/// The chance that the query's columns from `first` on, `count` of them, score at least so much.
+/// The chance that `count` of the query's columns, from `first` on, reach a score.
 class SpanTails {
 public:
     explicit SpanTails(const ColumnScores& scores) : width_(scores.width()), least_(scores.least()) {
@@ -159,7 +159,7 @@ Similarity best_offset(const ColumnScores& scores, const SpanTails& tails, std::
         best.offset = offset;
         best.overlap = static_cast<std::int64_t>(where.count);
     }
-    double log_none = 0;  // of no offset being as good
+    double log_none = 0;  // log probability that no offset is as good
     for (std::int64_t offset = from; offset < to; ++offset) {
         const Overlap where = overlap_at(offset, scores.width(), width);
         log_none += std::log1p(-std::min(tails.at_least(best_score, where.first, where.count), 1 - 1e-15));
@@ -183,7 +183,7 @@ std::vector<Similarity> compare(const Motif& query, std::span<const Motif> targe
         if (reverse) best = other;
         best.reverse = reverse;
         best.target = target;
-        best.p_value *= 2 - best.p_value;  // of the better of two strands
+        best.p_value *= 2 - best.p_value;  // for the better of two strands
         found.push_back(best);
     }
     std::ranges::stable_sort(found, {}, &Similarity::p_value);

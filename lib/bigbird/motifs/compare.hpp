@@ -11,18 +11,18 @@
 
 namespace bigbird::motifs {
 
-/// How a query lies on a target.
+/// The best alignment of a query to a target.
 struct Similarity {
     std::size_t target = 0;    ///< index
-    double p_value = 1;        ///< that a target of random columns of all targets is as alike, at any offset
-    std::int64_t offset = 0;   ///< of the query's first column from the target's, on the target's strand
+    double p_value = 1;        ///< chance that random columns of all targets are as alike, at any offset
+    std::int64_t offset = 0;   ///< from the target's first column to the query's, on the target's strand
     std::int64_t overlap = 0;  ///< columns
     bool reverse = false;      ///< the target's reverse complement
 };
 
 /// The similarity of `query` to each target, the lowest p-value first. Columns are alike by their Euclidean
-/// distance, less its median over all targets' columns, so that columns without a partner count 0. Fewer
-/// than some 50 targets give rough p-values: their columns are the background.
+/// distance, less its median over all targets' columns, so that columns without a partner count 0. Fewer than
+/// about 50 targets give rough p-values: their columns are the background.
 std::vector<Similarity> compare(const Motif& query, std::span<const Motif> targets);
 
 }  // namespace bigbird::motifs

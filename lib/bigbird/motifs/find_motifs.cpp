@@ -13,7 +13,7 @@ namespace bigbird::motifs {
 namespace {
 
 constexpr std::int64_t core = 21, width = 31, farthest = 10;
-constexpr double deviations = 2.5;  // of a seqlet above what bases drawn at random sum to
+constexpr double deviations = 2.5;  // by which a seqlet's sum exceeds random bases' sums
 constexpr std::size_t fewest_sites = 10, most_seqlets = 4000;
 constexpr float joins = 0.65F, merges = 0.8F;  // cosines of a seqlet and a cluster, of two clusters
 constexpr int rounds = 4;
@@ -31,7 +31,7 @@ float norm(const Profile& profile) {
     return std::sqrt(product(profile, profile));
 }
 
-/// `width` bases of a region, on one of its strands; they may lie before it or behind.
+/// `width` bases of a region, on one of its strands; they may be before it or behind.
 struct Place {
     std::size_t region = 0;
     std::int64_t begin = 0;
@@ -71,7 +71,7 @@ Profile moved(const Profile& profile, const Place& place) {
 }
 
 struct Cluster {
-    Profile sum{};  ///< of members' profiles, each of norm 1
+    Profile sum{};  ///< sum of members' profiles, each of norm 1
     float sum_norm = 0;
     std::vector<Place> members{};
 
@@ -99,7 +99,7 @@ Sizes sizes_of(std::span<const Contributions> regions) {
     return all;
 }
 
-/// What `core` bases drawn at random sum to, at most: their sums are nearly normal.
+/// Upper bound of sums over `core` random bases: they are nearly normal.
 double threshold_of(const Sizes& all) {
     double count = 0, sum = 0, squares = 0;
     for (const std::vector<double>& sizes : all) {

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view letters = "ACGT";
-constexpr std::int64_t assumed_sites = 100;  // of counts that are written, where nothing says how many
+constexpr std::int64_t assumed_sites = 100;  // of written counts, where the number is unknown
 
 std::vector<std::string> words_of(const std::string& line) {
     std::istringstream stream(line);
@@ -77,7 +77,7 @@ double normalise(Shares& column, std::size_t position, const Lines& lines) {
 
 // ---- MEME
 
-/// What follows "alength=", with or without a blank between.
+/// The value after "alength=", with or without a blank between.
 std::optional<std::string> value_of(const Lines& lines, const std::string& name) {
     const auto& words = lines.words();
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -194,7 +194,7 @@ MotifSet read_jaspar(Lines& lines) {
         double sites = 0;
         for (std::size_t i = 0; i < motif.shares.size(); ++i)
             sites = std::max(sites, normalise(motif.shares[i], i, lines));
-        motif.sites = sites < 1.5 ? 0 : std::llround(sites);  // shares say nothing of sites
+        motif.sites = sites < 1.5 ? 0 : std::llround(sites);  // shares have no number of sites
     } while (lines.next());
     return set;
 }

@@ -14,12 +14,12 @@
 
 namespace bigbird::motifs {
 
-/// Of A C G T; the sum is 1.
+/// Shares of A C G T; the sum is 1.
 using Shares = std::array<double, 4>;
 
 struct Motif {
     std::string id, name{};        ///< name: often the factor; may be empty
-    std::int64_t sites = 0;        ///< that the motif was made of; 0: the file does not say
+    std::int64_t sites = 0;        ///< sites of the motif; 0: unknown
     std::vector<Shares> shares{};  ///< at each position
 };
 
@@ -28,10 +28,10 @@ struct MotifSet {
     Shares background{0.25, 0.25, 0.25, 0.25};
 };
 
-/// Reads either format, told by content; lines of blanks and comments are skipped. JASPAR's matrices are
+/// Reads either format, detected by content; blank lines and comments are skipped. JASPAR's matrices are
 /// counts or shares, with or without the letters before the rows. Throws InputError with file and line where
-/// a file is no such one, holds no motif, one of no columns or with a column of zeros, or another alphabet
-/// than DNA.
+/// a file has neither format, no motif, a motif without columns or with a column of zeros, or another
+/// alphabet than DNA.
 MotifSet read_motifs(const std::filesystem::path& file);
 
 /// Writes JASPAR's format, as counts, where the name ends in .jaspar, else MEME's. Throws ConfigError,

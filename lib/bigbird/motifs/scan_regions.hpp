@@ -27,10 +27,10 @@ struct ScanSpec {
     int threads = 1;
 };
 
-/// Writes the hits of each region, in the regions' order, as rows of a BED: chrom, start, end, the motif's
-/// id, score in bits, strand, p, q, the motif's name, and the weight where asked for. q counts all sites of a
-/// motif in all regions. The number of threads changes no byte. Takes 16 bytes of memory per hit. Returns the
-/// number of hits. Throws InputError, ConfigError, WriteError.
+/// Writes the hits of each region, in the regions' order, as BED rows. Columns: chrom, start, end, motif id,
+/// score in bits, strand, p, q, motif name, and the weight where asked for. q counts all sites of a motif in
+/// all regions. The number of threads changes no byte. Takes 16 bytes of memory per hit. Returns the number
+/// of hits. Throws InputError, ConfigError, WriteError.
 std::int64_t scan_regions(const ScanSpec& spec);
 
 }  // namespace bigbird::motifs

@@ -13,7 +13,7 @@
 namespace bigbird::motifs {
 
 struct Hit {
-    std::uint32_t begin = 0;  ///< of the sequence scanned
+    std::uint32_t begin = 0;  ///< position in the scanned sequence
     std::int32_t score = 0;   ///< in score_units
     std::int32_t motif = 0;   ///< index
     bool reverse = false;
@@ -28,7 +28,7 @@ public:
     Scanner(const MotifSet& set, double p_value, int threads);
 
     /// The hits that begin in the first `starts` letters, by begin, score and motif; sites with another
-    /// letter than A C G T are not scored. dna: normalised, less than 2^32 letters.
+    /// letter than A C G T are not scored. dna: normalized, less than 2^32 letters.
     std::vector<Hit> scan(std::string_view dna, std::size_t starts) const;
     /// The same, site by site: what scan() is tested against.
     std::vector<Hit> scan_plainly(std::string_view dna, std::size_t starts) const;
@@ -50,7 +50,7 @@ private:
 
     std::vector<ScoreMatrix> matrices_;
     std::vector<std::int32_t> thresholds_;
-    std::vector<Strand> strands_;  ///< those that can have hits
+    std::vector<Strand> strands_;  ///< strands that can have hits
 };
 
 /// How many sites of `width` letters that begin in the first `starts` are of A C G T only.

@@ -13,7 +13,7 @@ inline constexpr double score_unit = 0.01;
 Shares both_strands(const Shares& background);
 
 /// log2 of a letter's share at a position over its share in the background, in score_units. As in FIMO 0.1
-/// pseudocounts are added to the sites, spread as the background is; 20 sites where a file does not say.
+/// pseudocounts are added to the sites, distributed as the background; 20 sites where a file has no number.
 class ScoreMatrix {
 public:
     ScoreMatrix(const Motif& motif, const Shares& background);

@@ -10,10 +10,10 @@
 
 namespace bigbird::outputs {
 
-/// Call it before anything else of the HDF5 library. Errors are ours to tell; and the library closes nothing
-/// at the end of the program, where a file that could not be written would end it by a signal. What is
-/// written is locked as a pending output is (core/files.hpp), and a second lock, which this variable would
-/// insist on, would be refused.
+/// Call it before anything else of the HDF5 library. We report errors ourselves, and the library closes
+/// nothing at the end of the program, where a file that could not be written would end it by a signal.
+/// Written files are locked as pending outputs (core/files.hpp), and a second lock, which this variable would
+/// require, would be refused.
 inline void start_hdf5() {
     static const herr_t once = [] {
         constexpr const char* locking = "HDF5_USE_FILE_LOCKING";
@@ -42,7 +42,8 @@ private:
     herr_t (*close_)(hid_t);
 };
 
-/// A file to be read. A part is written by nobody any more, and some file systems have no locks.
+/// Opens a file for reading, without a lock: nobody writes a part any more, and some file systems have no
+/// locks.
 inline hid_t open_unlocked_hdf5(const char* path) {
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_file_locking(access, false, true);
@@ -63,7 +64,7 @@ public:
         H5Tset_ebias(half_, 15);
     }
     static constexpr std::size_t most_letters = 255;
-    /// Of so many bytes, at most `most_letters`, filled up with zeros.
+    /// Text of a fixed number of bytes, at most `most_letters`, filled up with zeros.
     static Hdf5Handle text_of(std::size_t letters) {
         Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
         H5Tset_size(type, letters);
@@ -71,7 +72,7 @@ public:
         H5Tset_cset(type, H5T_CSET_UTF8);
         return type;
     }
-    /// Of any length. In memory, too.
+    /// Text of any length. In memory, too.
     hid_t text() const { return text_; }
     hid_t half() const { return half_; }
     hid_t scores() const { return precision_ == Precision::float16 ? half() : H5T_IEEE_F32LE; }

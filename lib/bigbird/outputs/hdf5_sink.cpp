@@ -76,8 +76,8 @@ private:
     std::string letters_;
 };
 
-/// The file is made when the first rows are written, or at the end: a small one, whose rows are all held by
-/// then, has chunks no larger than it, all of them packed, and texts of the longest one's length.
+/// The file is made when the first rows are written, or at the end. A small one, whose rows are all held by
+/// then, has chunks no larger than itself, all packed, and texts as long as the longest.
 class Hdf5Sink : public Sink {
 public:
     Hdf5Sink(const fs::path& path, Overwrite overwrite, const Layout& layout)
@@ -135,7 +135,7 @@ private:
             rows_.emplace_back(create_growing(group, layout_.head[i].name.c_str(), type, false), H5Dclose);
         }
     }
-    /// The library's own lock would meet that of the pending output.
+    /// The library's own lock would conflict with the pending output's.
     hid_t create_file() const {
         const Handle creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
         if (small_) H5Pset_istore_k(creation, 1);  // the index of a dataset's few chunks: 0.1, not 2 kB
@@ -165,7 +165,7 @@ private:
         require(group >= 0);
         return group;
     }
-    /// No rows yet, as many as come.
+    /// Creates a growing dataset without rows.
     hid_t create_growing(hid_t parent, const char* name, hid_t type, bool matrix) {
         const int rank = matrix ? 2 : 1;
         const hsize_t none[2] = {0, columns_}, most[2] = {H5S_UNLIMITED, columns_};
@@ -206,7 +206,7 @@ private:
                        H5Dclose);
         require(dataset >= 0 &&
                 (count == 0 || H5Dwrite(dataset, held, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0));
-        require(dataset.close());  // which writes what is little
+        require(dataset.close());  // writes small metadata
     }
     void write_labels(const std::vector<Column>& columns) {
         const Handle group = create_group("labels");

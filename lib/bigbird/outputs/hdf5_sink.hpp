@@ -13,12 +13,12 @@ namespace bigbird::outputs {
 inline constexpr std::int64_t most_rows_of_small_hdf5 = 65'536;
 
 /// One HDF5 file: `scores` float32, or float16, (rows, columns), NaN where nothing was scored; `rows/FIELD`,
-/// one dataset a head column (UTF-8 strings, int64 with -1 or float64 with NaN where a field is no number);
-/// `labels/index`, `group`, `name`, `id` and `column`; the provenance as attributes of the file. Rows are
-/// written in chunks: memory does not grow. The same rows give the same bytes. Up to most_rows_of_small_hdf5
-/// rows, fewer with many columns, make a small file: all datasets are compressed and strings have a fixed
-/// length, unless one is longer than 255 bytes. In others the scores are compressed and strings have any
-/// length.
+/// one dataset per head column (UTF-8 strings, int64 with -1 or float64 with NaN where a field is no number).
+/// Also `labels/index`, `group`, `name`, `id` and `column`, and the provenance as attributes of the file.
+/// Rows are written in chunks: memory does not grow. The same rows give the same bytes. Up to
+/// most_rows_of_small_hdf5 rows, fewer with many columns, make a small file: all datasets are compressed and
+/// strings have a fixed length, unless one is longer than 255 bytes. In others the scores are compressed and
+/// strings have any length.
 std::unique_ptr<Sink> hdf5_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout);
 
 }  // namespace bigbird::outputs

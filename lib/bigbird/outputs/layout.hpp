@@ -29,8 +29,8 @@ struct HeadColumn {
 /// A column of numbers.
 struct Column {
     std::string name;                ///< in a table's header; no two are alike
-    std::int64_t index = 0;          ///< of the label in the model
-    std::string group = ".", label;  ///< of the label
+    std::int64_t index = 0;          ///< the label's index in the model
+    std::string group = ".", label;  ///< the label's
     std::string id;                  ///< fit for a file name
 };
 
@@ -38,7 +38,7 @@ struct Layout {
     std::vector<HeadColumn> head;
     std::vector<Column> columns;
     rows::Provenance provenance;
-    Precision precision = Precision::float32;  ///< of .npy and HDF5
+    Precision precision = Precision::float32;  ///< type of numbers in .npy and HDF5
     bool many_rows = false;                    ///< HDF5 has the layout of many rows, however few come
 };
 
@@ -55,18 +55,18 @@ std::vector<Column> label_columns(const rows::LabelTable& labels, std::span<cons
 class Sink {
 public:
     virtual ~Sink() = default;
-    /// One field a head column, one value a column; no values for a row that was not scored. Throws
+    /// One field per head column, one value per column; no values for a row that was not scored. Throws
     /// WriteError.
     virtual void write(std::span<const rows::Field> head, std::span<const float> values) = 0;
     /// Takes a row as another file of this layout has it: its line with the line break, and the bytes of its
     /// numbers where they are in a file of their own. Only formats with lines do. Throws WriteError.
     virtual void copy(std::string_view line, std::span<const std::byte> numbers);
-    /// Lines or rows written so far; 0 of a track, which has none before it is put in place.
+    /// Lines or rows written so far; 0 for a track, which has none before commit().
     virtual std::int64_t records() const = 0;
     /// Ends the output's files and adds them to `pending`, in the order of commit_together(); without that
     /// nothing appears. Throws WriteError.
     virtual void finish(std::vector<PendingOutput*>& pending) = 0;
-    /// Puts the whole output in place. Throws WriteError.
+    /// Puts the complete output in place. Throws WriteError.
     void commit();
 };
 

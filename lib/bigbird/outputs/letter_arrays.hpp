@@ -24,16 +24,16 @@ namespace bigbird::outputs {
 
 /// Whether the name ends in .h5, .hdf5 or .npz.
 bool is_letter_arrays(const std::filesystem::path& path);
-/// The files that such a path stands for.
+/// The files of such a path.
 std::vector<std::filesystem::path> letter_array_files(const std::filesystem::path& path);
 
-/// Regions in order, held at 20 bytes a base until finish(). Not thread-safe.
+/// Regions in order, held at 20 bytes per base until finish(). Not thread-safe.
 class LetterArrays {
 public:
     /// Throws ConfigError where an output exists or cannot be made.
     LetterArrays(const std::filesystem::path& path, Overwrite overwrite, rows::Provenance provenance);
-    /// `dna`: normalised; `scores`: (length, 4) row by row, what is no number becomes 0. Throws InputError
-    /// where the region's length is not that of those before it.
+    /// `dna`: normalized; `scores`: (length, 4) row by row, NaN becomes 0. Throws InputError where the
+    /// region's length differs from the earlier ones'.
     void add(const genome::Interval& where, const std::string& name, std::string_view dna,
              std::span<const float> scores);
     /// Writes the files and adds them to `pending`. Throws WriteError.

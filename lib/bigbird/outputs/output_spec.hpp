@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of files of scores. The name's ending tells the format:
+// Requested files of scores. The name's ending determines the format:
 //   .tsv .tsv.gz .tsv.bgz   score table (bgzip), also "-"
 //   .csv .csv.gz .csv.bgz   the same as CSV, without comment lines
 //   .long.tsv[.gz]          a line for each row and label above a score
@@ -25,10 +25,10 @@
 
 namespace bigbird::outputs {
 
-/// What bases under several rows get.
+/// The value of bases under several rows.
 enum class Overlap : std::uint8_t { mean, max };
 
-/// Of the scores in formats of binary numbers.
+/// Precision of scores in binary formats.
 enum class Precision : std::uint8_t { float32, float16 };
 /// The values of --precision.
 inline constexpr Choices<Precision, 2> precision_choices{
@@ -37,20 +37,20 @@ inline constexpr Choices<Precision, 2> precision_choices{
 struct OutputSpec {
     std::vector<std::filesystem::path> paths{};
     Overwrite overwrite = Overwrite::refuse;
-    std::optional<double> min_score{};         ///< of .long.tsv, which needs it
-    Overlap overlap = Overlap::mean;           ///< of tracks
+    std::optional<double> min_score{};         ///< for .long.tsv, which needs it
+    Overlap overlap = Overlap::mean;           ///< for tracks
     bool tracks = true;                        ///< false: rows are no places of the genome
     bool variants = false;                     ///< whether rows are alleles of a VCF's records
-    Precision precision = Precision::float32;  ///< of .npy and HDF5
+    Precision precision = Precision::float32;  ///< for .npy and HDF5
     bool many_rows = false;                    ///< as of Layout
-    std::optional<Shard> shard{};              ///< a record stands beside each output then, for merge
-    /// Role and path of the files that rows come from: parts of other rows are told by them.
+    std::optional<Shard> shard{};              ///< then a record is written beside each output, for merge
+    /// Role and path of the files that rows come from; they identify parts of other rows.
     std::vector<std::pair<std::string, std::filesystem::path>> inputs{};
     /// Further names and values that parts of one work have in common.
     std::vector<std::pair<std::string, std::string>> options{};
 };
 
-/// What an output's ending says; "-" is a table.
+/// The format by an output's ending; "-" is a table.
 enum class Kind : std::uint8_t { table, csv, long_table, npy, hdf5, bedgraph, bigwig, variants };
 std::optional<Kind> kind_of(const std::filesystem::path& path);
 std::string to_string(Kind kind);

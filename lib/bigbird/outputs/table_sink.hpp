@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Score tables (rows/score_table.hpp): here alone is text made of a row.
+// Score tables (rows/score_table.hpp): only here is a row turned into text.
 #pragma once
 
 #include "bigbird/core/files.hpp"
@@ -12,8 +12,8 @@
 
 namespace bigbird::outputs {
 
-/// One line a row, one column a label; CSV and bgzip by suffix, "-" is standard output. A score is written
-/// with the fewest digits that read back as the same float, NaN as NA.
+/// One line per row, one column per label; CSV and bgzip by suffix, "-" is standard output. A score is
+/// written with the fewest digits that read back as the same float, NaN as NA.
 std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout,
                                  int threads);
 
@@ -22,7 +22,7 @@ std::unique_ptr<Sink> table_sink(const std::filesystem::path& path, Overwrite ov
 void append_fields(std::string& line, std::span<const rows::Field> fields);
 
 /// A table with one line for each row and label whose score is at least `min_score`: the row's fields, then
-/// `index group label value`. What was not scored has no line.
+/// `index group label value`. Rows that were not scored have no line.
 std::unique_ptr<Sink> long_sink(const std::filesystem::path& path, Overwrite overwrite, const Layout& layout,
                                 float min_score, int threads);
 

@@ -7,7 +7,7 @@
 #include "bigbird/outputs/bigwig_stream.hpp"
 #include "bigbird/rows/text_fields.hpp"
 
-// Two of the headers do not say themselves that theirs are functions of C.
+// Two of the headers do not declare their functions as C.
 extern "C" {
 #include <bigWigIO.h>
 }
@@ -76,7 +76,7 @@ private:
     genome::TextOutput output_;
 };
 
-/// What was not finished is thrown away.
+/// Discards an unfinished file.
 struct CloseBigWig {
     void operator()(bigWigFile_t* file) const {
         file->isWrite = 0;
@@ -115,7 +115,7 @@ bool write_empty_index(bigWigFile_t& file) {
     if (std::fseek(stream, 0, SEEK_END) != 0) return false;
     const std::uint64_t offset = file.hdr->indexOffset = static_cast<std::uint64_t>(std::ftell(stream));
     std::array<std::uint32_t, 13> index{0x2468ACE0, 256};
-    index[8] = static_cast<std::uint32_t>(offset);  // where the data end
+    index[8] = static_cast<std::uint32_t>(offset);  // end of the data
     index[9] = static_cast<std::uint32_t>(offset >> 32U);
     index[10] = index[12] = 1;  // entries per slot; the root is a leaf
     file.hdr->minVal = file.hdr->maxVal = 0;
@@ -125,7 +125,7 @@ bool write_empty_index(bigWigFile_t& file) {
            std::fseek(stream, 0, SEEK_END) == 0;  // where libBigWig goes on
 }
 
-/// Index and zoom levels. bwClose() would tell nobody of what could not be written, but the stream remembers.
+/// Index and zoom levels. bwClose() reports no failed write, but the stream remembers.
 bool finish_bigwig(bigWigFile_t& file) {
     const bool finished = bwFinalize(&file) == 0;
     file.isWrite = 0;
@@ -148,7 +148,7 @@ public:
     void finish(std::vector<PendingOutput*>& pending) override {
         require(bwInit(1U << 17U) == 0);
         open();
-        std::vector<Segment> run;  // of one contig
+        std::vector<Segment> run;  // segments of one contig
         without_overlaps(segments_, overlap_, [&](const Segment& segment) {
             if (run.size() == pieces_a_call || (!run.empty() && run.front().contig != segment.contig)) {
                 append(run);
@@ -220,7 +220,7 @@ void without_overlaps(std::vector<Segment>& segments, Overlap overlap,
     std::sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) {
         return std::tie(a.contig, a.begin, a.end, a.value) < std::tie(b.contig, b.begin, b.end, b.value);
     });
-    std::vector<Segment> covering;  // those that reach beyond `position`
+    std::vector<Segment> covering;  // segments that reach beyond `position`
     std::uint32_t contig = 0, position = 0;
     const auto advance = [&](std::uint32_t limit) {
         while (!covering.empty() && position < limit) {

@@ -16,9 +16,9 @@
 namespace bigbird::outputs {
 
 /// A file of `kind` bedgraph or bigwig. Rows in any order; held at 16 bytes each until commit, which sorts
-/// them by contig (the order of `contigs`) and place. The first three fields of the head must be contig (or
-/// an alias), begin and end. Rows that were not scored, have no bases or lie on none of the contigs are left
-/// out. `column` chooses the value.
+/// them by contig (the order of `contigs`) and position. The first three fields of the head must be contig
+/// (or an alias), begin and end. Rows that were not scored, have no bases or are on none of the contigs are
+/// left out. `column` chooses the value.
 std::unique_ptr<Sink> track_sink(const std::filesystem::path& path, Overwrite overwrite, Kind kind,
                                  std::span<const genome::Contig> contigs, std::size_t column,
                                  Overlap overlap);

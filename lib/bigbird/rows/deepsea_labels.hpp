@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DeepSEA's 919 labels (Zhou and Troyanskaya 2015), which come with the program: 125 DNase (group DHS), 690
-// transcription factors (TF), 104 histone marks (HM). data/deepsea_919.tsv says where they are from. 54 names
-// occur more than once; the index is a label's identity.
+// transcription factors (TF), 104 histone marks (HM). data/deepsea_919.tsv names their source. 54 names occur
+// more than once; the index is a label's identity.
 #pragma once
 
 #include "bigbird/rows/label_table.hpp"
@@ -14,7 +14,7 @@
 
 namespace bigbird::rows {
 
-/// What DeepSEA's Supplementary Table 2 says of a label, of its test set: chromosomes 8 and 9.
+/// Figures of a label on the test set, chromosomes 8 and 9, from DeepSEA's Supplementary Table 2.
 struct PublishedFigures {
     std::optional<double> roc_auc, average_precision;  ///< none for the label without positives
 };
@@ -23,8 +23,8 @@ struct PublishedFigures {
 const LabelTable& deepsea_labels();
 const PublishedFigures& deepsea_published(std::size_t index);
 
-/// For each label of a table the index of DeepSEA's that it is: by index where the table is DeepSEA's whole,
-/// else by a name that just one of DeepSEA's has; nothing for the others.
+/// For each label of a table the index of the same DeepSEA label: by index where the table is DeepSEA's
+/// complete one, else by a name unique among DeepSEA's; nullopt for the others.
 std::vector<std::optional<std::size_t>> match_deepsea(const LabelTable& labels);
 
 /// The parts of a name "cell|assay|treatment"; no-break spaces made blanks. Parts that are not there are
@@ -35,7 +35,7 @@ struct LabelParts {
 LabelParts parts_of(std::string_view name);
 
 /// A table for people and scripts: `index id group cell assay treatment name positives`, tab-separated, a
-/// header and a line a label; `.` where a name lacks a part or the positives are unknown.
+/// header and one line per label; `.` where a name lacks a part or the positives are unknown.
 std::string label_listing(const LabelTable& labels);
 
 /// data/deepsea_919.tsv.

@@ -47,7 +47,7 @@ std::string lower(std::string_view text) {
     return lower;
 }
 
-/// Letters that are to be changed, put in or left out to make one of the other.
+/// Edit distance: letters to change, insert or delete to turn one into the other.
 std::size_t edits(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
@@ -63,7 +63,7 @@ std::size_t edits(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-/// The three names nearest to `item`, quoted: those that hold it first, then those of the fewest edits.
+/// The three names nearest to `item`, quoted: names that hold it first, then by fewest edits.
 std::string nearest_names(const LabelTable& table, std::string_view item) {
     constexpr std::size_t shown = 3, longest = 200;
     const std::string wanted = lower(item.substr(0, longest));

@@ -14,10 +14,10 @@ namespace bigbird::rows {
 
 struct Label {
     std::string group = ".", name;
-    std::int64_t positives = -1;  ///< labelled 1 in the examples it was made from; -1 where unknown
+    std::int64_t positives = -1;  ///< labeled 1 in the examples it was made from; -1 where unknown
 };
 
-/// labels.tsv: a header line `index group name positives`, tab-separated, then one line a label, indices 0,
+/// labels.tsv: a header line `index group name positives`, tab-separated, then one line per label, indices 0,
 /// 1, 2, …; positives `.` where unknown. Immutable once made; const calls are thread-safe.
 class LabelTable {
 public:
@@ -36,16 +36,14 @@ public:
     /// `000_8988T_DNase_None`: the index with at least three digits and the name with all but letters,
     /// digits, `.`, `+` and `-` made `_`; fit for a file name.
     std::string unique_id(std::size_t index) const;
-    /// What names the label in a table's header: the name where no other label has it, else the unique id.
+    /// The label's column name in a table's header: the name if it is unique, else the unique id.
     std::string column_name(std::size_t index) const;
 
-    /// The indices that a selection chooses, ascending, each once. Items are separated by commas: a name,
-    /// which may hold commas itself, a group, a unique id, an index (`12`), a range of indices, both ends
-    /// included
-    /// (`0-124`), or a pattern of names with `*` and `?`; `index:`, `group:`, `name:` and `id:` before an
-    /// item say which is meant. Throws ConfigError where an item fits nothing (with the names that are
-    /// nearest), a name (without pattern) fits several labels, or an item is two of a name, a group and
-    /// another label's index.
+    /// Returns the indices that a selection chooses, ascending, each once. Items are separated by commas: a
+    /// name (may contain commas), a group, a unique id, an index (`12`), a closed range of indices (`0-124`),
+    /// or a pattern of names with `*` and `?`. The prefixes `index:`, `group:`, `name:` and `id:` choose the
+    /// kind. Throws ConfigError where an item fits nothing (with the nearest names), a name without pattern
+    /// fits several labels, or an item is two of a name, a group and another label's index.
     std::vector<std::size_t> select(std::string_view selection) const;
 
 private:

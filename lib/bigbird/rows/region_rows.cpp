@@ -27,7 +27,7 @@ Row head_of(const genome::BedRecord& record) {
             .n_fraction = not_known};
 }
 
-/// Of a line that is no BED: its first six columns, as far as it has them.
+/// A row of a line that is no BED: its first six columns, as far as it has them.
 Row head_of(std::string_view line) {
     constexpr std::size_t columns = 6;
     Row head{.n_fraction = not_known};
@@ -78,11 +78,11 @@ struct RegionReader::State {
     const genome::ReferenceGenome& reference;
     RegionOptions options;
     std::int64_t rows = 0, longer = 0;  ///< longer: than their window
-    std::int64_t without_summit = 0;    ///< where summits are asked for
+    std::int64_t without_summit = 0;    ///< rows without a summit, where summits are needed
     std::map<RowStatus, std::int64_t> invalid{};
     std::optional<genome::BedRecord> tiled{};  ///< the row that is being cut into tiles
     std::size_t tiled_contig = 0;
-    std::int64_t next_tile = 0;  ///< where it begins
+    std::int64_t next_tile = 0;  ///< start of the next tile
     bool reverse_tile = false;   ///< the same tile comes on the minus strand
 
     const std::filesystem::path& path() const { return lines.reader().path(); }

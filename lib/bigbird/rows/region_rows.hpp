@@ -19,12 +19,11 @@ namespace bigbird::rows {
 struct RegionOptions {
     Anchor anchor = Anchor::centre;
     WindowBounds bounds{-4000, 4000};
-    bool use_strand = false;  ///< rows on the minus strand are reverse-complemented
-    bool skip_invalid =
-        false;  ///< mark rows that do not lie on the reference, instead of ending with InputError
-    /// Bases of a tile; 0: a row is scored as it is. Else it is cut into tiles from its start on, the last
-    /// one shorter, and each gives a row of its own whose window lies about its middle base (with use_strand
-    /// as about a TSS).
+    bool use_strand = false;    ///< rows on the minus strand are reverse-complemented
+    bool skip_invalid = false;  ///< mark rows outside the reference, instead of ending with InputError
+    /// Bases of a tile; 0: a row is scored as it is. Else a row is cut into tiles from its start on, the last
+    /// one shorter. Each tile gives a row whose window is around its middle base (with use_strand as around a
+    /// TSS).
     std::int64_t tile = 0;
     /// Bases of a bin, for models that score the bins of a contig from its first base on. A window is padded
     /// where its last bin hangs over the contig's end.
@@ -46,7 +45,7 @@ public:
     /// Says how many rows were invalid, by reason, and how many are longer than their window; warns where no
     /// row was read.
     void report() const override;
-    /// Reads the file once more; a line that is no BED counts as a row. Throws InputError where the file
+    /// Reads the file a second time; a line that is no BED counts as a row. Throws InputError where the file
     /// breaks off.
     std::int64_t total() const override;
     /// Read so far.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands before the scores of a row. It stays typed from the reader to the sinks of outputs.
+// The fields before the scores of a row. They stay typed from the reader to the sinks of outputs.
 #pragma once
 
 #include "bigbird/genome/reference/interval.hpp"
@@ -24,41 +24,41 @@ enum class RowStatus : std::uint8_t {
     ref_mismatch,  ///< the reference has another base than REF; N there agrees with all
     too_long,      ///< the alleles do not fit the window
     no_tss,        ///< no TSS's window holds the variant (promoter models)
-    all_n,         ///< nothing but N in the window
+    all_n,         ///< only N in the window
     truncated,     ///< the model took only the middle of the window; set by the predictor
-    padded,        ///< the window hangs over the contig's end; N stands there
+    padded,        ///< the window overhangs the contig's end and has N there
     has_n,         ///< the window holds N
     ok,
 };
 std::string_view to_string(RowStatus status);
 /// Whether a row with this status has scores.
 bool is_scored(RowStatus status);
-/// What the bases of a window make of a row: all_n (a window without bases, too), padded, has_n or ok.
+/// The status that a window's bases give a row: all_n (a window without bases, too), padded, has_n or ok.
 /// `other`: a second sequence of the row; N in it is has_n.
 RowStatus status_of(std::string_view dna, bool padded = false, std::string_view other = {});
 
 /// A region that is scored.
 struct Row {
-    genome::Interval where{};             ///< contig spelt as in the input
+    genome::Interval where{};             ///< contig spelled as in the input
     std::string name = ".", score = ".";  ///< as in the input, "." where it has none
     genome::Strand strand = genome::Strand::none;
     RowStatus status = RowStatus::ok;
-    double n_fraction = 0;  ///< of the window; NaN where there is none
-    /// Of a malformed line alone, whose `where` is empty: its first six columns as they stand there, "."
-    /// where it lacks them.
+    double n_fraction = 0;  ///< share of N in the window; NaN without a window
+    /// Only for a malformed line, whose `where` is empty: its first six columns as read, "." where it lacks
+    /// them.
     std::vector<std::string> as_read{};
 };
 
 /// A field of a row; a view where it is text. In a column of numbers text is what a malformed line has there.
 using Field = std::variant<std::int64_t, double, std::string_view>;
 
-/// The columns that stand before the scores of regions.
+/// The columns before the scores of regions.
 inline constexpr std::array<const char*, 8> region_columns{"chrom", "start",  "end",    "name",
                                                            "score", "strand", "status", "n_fraction"};
 using RegionFields = std::array<Field, region_columns.size()>;
 /// A row's fields in that order, which must not outlive it.
 RegionFields fields_of(const Row& row);
-/// The columns that stand before the scores of sequences that have no place in a genome.
+/// The columns before the scores of sequences without a position in a genome.
 inline constexpr std::array<const char*, 4> record_columns{"id", "length", "status", "n_fraction"};
 /// The fields of such a row, whose contig is the id, in that order; it must not outlive the row.
 std::array<Field, record_columns.size()> record_fields_of(const Row& row);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that are to be scored, wherever they come from: BED (region_rows), examples or a FASTA (predict).
+// Rows to score, from any source: BED (region_rows), examples or a FASTA (predict).
 #pragma once
 
 #include "bigbird/genome/reference/interval.hpp"
@@ -16,10 +16,10 @@ struct RegionRow {
     genome::Interval
         window{};  ///< on the reference's contig, may hang over its ends; empty where the row is invalid
     bool reverse = false;      ///< the sequence is to be reverse-complemented
-    std::int64_t line = 0;     ///< of the BED file, or the example's number
+    std::int64_t line = 0;     ///< line of the BED file, or the example's number
     bool last_of_line = true;  ///< no tile of the same line follows
-    std::int64_t segment = 0;  ///< of a work in parts (core/parts)
-    std::string sequence{};    ///< the window's, normalised, strand applied; empty where the row is invalid
+    std::int64_t segment = 0;  ///< segment of a work in parts (core/parts)
+    std::string sequence{};    ///< the window's, normalized, strand applied; empty where the row is invalid
 };
 
 /// Rows in order. next() is called from one thread at a time, fill() from many.

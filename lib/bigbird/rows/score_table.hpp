@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Score tables: one line a scored region, one column a label. `##key=value` lines first, then
+// Score tables: one line per scored region, one column per label. `##key=value` lines first, then
 // `#chrom start end name score strand status n_fraction` and the labels' column names, tab-separated; absent
-// fields are `.`, what was not scored is `NA`. outputs/table_sink writes them. As CSV (RFC 4180) a table has
-// no
+// fields are `.`, missing scores are `NA`. outputs/table_sink writes them. As CSV (RFC 4180) a table has no
 // `##` lines, commas, a header without #, and empty fields where others have `.` or `NA`.
 #pragma once
 
@@ -16,7 +15,7 @@
 
 namespace bigbird::rows {
 
-/// What stands before the scores of a line, as text: tables come from other programs, too.
+/// The fields before the scores of a line, as text: tables come from other programs, too.
 struct ScoreRow {
     std::string contig, begin, end, name = ".", score = ".", strand = ".", status = "ok";
     double n_fraction = 0;  ///< NaN: NA
@@ -31,7 +30,7 @@ std::string provenance_lines(const Provenance& provenance);
 /// The first value of a key; empty where there is none.
 std::string value_of(const Provenance& provenance, std::string_view key);
 
-/// Whether a file's name says that it is CSV: .csv, or .csv.gz.
+/// Whether a file's name is a CSV's: .csv, or .csv.gz.
 bool names_csv(const std::filesystem::path& path);
 /// A line of a table as one of CSV. `header`: every field stays, and # goes.
 std::string csv_line(std::string_view line, bool header = false);
@@ -47,7 +46,7 @@ public:
 
     const std::vector<std::string>& columns() const;
     const Provenance& provenance() const;
-    /// False at the end. `values` gets one element a column, NaN for NA.
+    /// False at the end. `values` gets one element per column, NaN for NA.
     bool next(ScoreRow& row, std::vector<float>& values);
     std::int64_t line_number() const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sequences with or without further columns: FASTA, CSV (RFC 4180, without line breaks in fields) or TSV,
-// told by content; plain, gzip or bgzip, or standard input ("-").
+// detected by content; plain, gzip or bgzip, or standard input ("-").
 #pragma once
 
 #include "bigbird/core/error.hpp"
@@ -30,7 +30,7 @@ struct SequenceRecord {
     std::string id{};
     std::string sequence{};  ///< as read, without blanks and line ends
     std::vector<std::string> values{};
-    std::int64_t line = 0;  ///< where it begins, from 1
+    std::int64_t line = 0;  ///< its first line, from 1
 };
 
 /// Not thread-safe.
@@ -65,25 +65,25 @@ private:
     std::vector<std::size_t> values_at_;
 };
 
-/// Letters of sequences by what they stand for.
+/// Counts of sequence letters by meaning.
 struct LetterCounts {
     std::array<std::int64_t, 4> bases{};  ///< A C G T, U with T
     std::int64_t n = 0;                   ///< N, X and gaps (- . *)
     std::int64_t ambiguous = 0;           ///< other IUPAC codes, which are read as N
     std::int64_t strange = 0;             ///< other letters, which are read as N
     char first_strange = 0;
-    std::int64_t strange_line = 0;  ///< of the record that holds the first
+    std::int64_t strange_line = 0;  ///< line of the record with the first one
 
     std::int64_t total() const;
     void add(const LetterCounts& other);
     /// "12 letters stand for no nucleotide and are read as N, first 'E' in line 3"; empty where there is
-    /// none. Where they are more than one in 20: "... : are these proteins?"
+    /// none. Where over one in 20: "... : are these proteins?"
     std::string complaint() const;
-    /// Whether the letters are hardly those of DNA or RNA.
+    /// Whether too many letters are not DNA or RNA.
     bool is_protein() const { return 20 * strange > total(); }
 };
 
-/// Normalises a record's sequence and counts its letters. Throws InputError at a character that is neither
+/// Normalizes a record's sequence and counts its letters. Throws InputError at a character that is neither
 /// letter nor gap.
 void normalise(SequenceRecord& record, LetterCounts& counts, const std::filesystem::path& path);
 

@@ -41,7 +41,7 @@ std::optional<std::vector<std::string_view>> split_csv(std::string& line) {
     std::vector<std::string_view> fields;
     for (std::size_t at = 0; at <= line.size(); ++at) {
         const std::size_t begin = at;
-        std::size_t end = begin;  // of the field without its quotes
+        std::size_t end = begin;  // end of the field without its quotes
         bool quoted = false;
         for (; at < line.size() && (quoted || line[at] != ','); ++at) {
             if (line[at] != '"') {

@@ -20,7 +20,7 @@ std::optional<std::vector<std::string_view>> split_csv(std::string& line);
 /// Adds a field of CSV, in quotes where it holds a comma, a quote or a line break.
 void append_csv_field(std::string& line, std::string_view field);
 
-/// A whole field as a number in C notation ("1e-3" too), else nothing; no NaN, no infinity.
+/// The entire field as a number in C notation ("1e-3" too), else nullopt; no NaN, no infinity.
 std::optional<double> parse_real(std::string_view text);
 
 /// The fewest digits that read back as the same value; "NA" for NaN.

@@ -27,8 +27,8 @@ public:
              const WindowBounds& bounds);
 
     const WindowBounds& bounds() const { return bounds_; }
-    /// Of the TSSs whose windows hold [begin, end), the nearest to its middle (of equals the first in the
-    /// genome).
+    /// The TSS nearest to the middle of [begin, end) among those whose windows hold it; the first in the
+    /// genome among equals.
     const Site* nearest(std::size_t contig, std::int64_t begin, std::int64_t end) const;
 
 private:

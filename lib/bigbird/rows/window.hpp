@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a window lies about a TSS, a bin or a summit.
+// A window's position around a TSS, a bin or a summit.
 #pragma once
 
 #include "bigbird/genome/reference/interval.hpp"
@@ -31,10 +31,10 @@ std::int64_t tss_of(const genome::Interval& where, genome::Strand strand);
 genome::Interval window_about_tss(const std::string& contig, std::int64_t tss, genome::Strand strand,
                                   const WindowBounds& bounds);
 
-/// What of a BED row a window is laid about. `automatic`: `tss` for rows of one base, else `centre`.
-/// `centre`: the middle, as genome::window_around with the window's size, on either strand; a row as long as
-/// the window is the window. `tss`: tss_of and the bounds. `summit`: begin + narrowPeak's column 10 in place
-/// of the middle, or the middle without one. `itself`: the row is the window, whatever the bounds.
+/// The base of a BED row that a window is placed around. `automatic`: `tss` for rows of one base, else
+/// `centre`. `centre`: the middle, as genome::window_around with the window's size, on either strand; a row
+/// as long as the window is the window. `tss`: tss_of and the bounds. `summit`: begin + narrowPeak's column
+/// 10 instead of the middle, or the middle without one. `itself`: the row is the window, whatever the bounds.
 enum class Anchor : std::uint8_t { automatic, centre, tss, summit, itself };
 
 genome::Interval window_of(const genome::BedRecord& record, Anchor anchor, const WindowBounds& bounds);

@@ -22,17 +22,17 @@ struct Config {
     double dropout = 0.2, head_dropout = 0.5;
     /// Filters read both strands.
     bool both_strands = true;
-    /// Positions that the network tells apart by a learnt vector each, about the middle of the record: 0 for
-    /// records whose place says nothing.
+    /// Positions around the middle of the record that have a learned vector each; 0 for records whose
+    /// alignment means nothing.
     std::int64_t places = 0;
-    /// Bases of the longest record; of longer ones the middle is read.
+    /// Bases of the longest record; only the middle of longer ones is read.
     std::int64_t longest = 32768;
 
-    /// Bases that a record of `length` is padded to, at the end: whole positions, beyond those that attend
-    /// fully whole blocks. At most a sixteenth of the length more than that, so that records of similar
-    /// length can go through the network together.
+    /// Bases that a record of `length` is padded to, at the end: full positions, and full blocks where
+    /// attention is sparse. Adds up to a sixteenth of the length, so that records of similar length can share
+    /// a batch.
     std::int64_t padded(std::int64_t length) const;
-    /// Whether records of so many positions attend fully.
+    /// Whether records of `positions` positions attend fully.
     bool attends_fully(std::int64_t positions) const;
     /// The stem and the encoder, as bins has them; it has no grid.
     bins::BinsConfig body() const;

@@ -14,7 +14,7 @@ namespace bigbird::sequences {
 /// Positions of a batch.
 struct NetworkImpl::Extent {
     std::int64_t positions = 0;
-    std::vector<std::int64_t> own;  // of each record
+    std::vector<std::int64_t> own;  // positions of each record
     at::Tensor mask;                // (batch, positions) bool, true where a record has them; undefined: all
 
     Extent(const at::Tensor& bases, std::span<const std::int64_t> lengths, std::int64_t pool)

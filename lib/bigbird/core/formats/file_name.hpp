@@ -5,8 +5,8 @@
 
 namespace bigbird {
 
-/// Whether a name that stands in a file is that of a file beside it: neither empty, nor "." or "..", nor with
-/// a slash or a zero byte. Any other name may point anywhere.
+/// Whether a name read from a file names a file beside it: neither empty, nor "." or "..", nor with a slash
+/// or a zero byte. Any other name may point anywhere.
 constexpr bool is_file_name(std::string_view name) {
     return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos &&
            name.find('\0') == std::string_view::npos;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a file or folder that is read is there, and can be read without waiting.
+// Whether an input file or folder exists, and can be read without waiting.
 #pragma once
 
 #include "bigbird/core/error.hpp"
@@ -10,8 +10,8 @@
 
 namespace bigbird {
 
-/// As std::filesystem::exists(). Throws ReadError where it cannot be known, such as of links in a circle:
-/// what is there is never taken for missing.
+/// As std::filesystem::exists(). Throws ReadError where it cannot be known, such as for circular links: an
+/// existing file is never taken for missing.
 inline bool is_there(const std::filesystem::path& path) {
     std::error_code error;
     const bool there = std::filesystem::exists(path, error);

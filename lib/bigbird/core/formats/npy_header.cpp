@@ -12,7 +12,7 @@ std::string npy_header(std::string_view type, std::int64_t rows, std::size_t col
 std::string npy_header(std::string_view type, std::int64_t rows, std::span<const std::size_t> each) {
     constexpr std::size_t header_bytes = 128;
     std::string header("\x93NUMPY\x01\x00", 8);
-    constexpr std::size_t length = header_bytes - 10;  // of what follows it: two bytes, lower one first
+    constexpr std::size_t length = header_bytes - 10;  // length of the rest, in two bytes, lower one first
     header += static_cast<char>(length & 0xffU);
     header += static_cast<char>(length >> 8U);
     header +=

@@ -15,8 +15,8 @@ std::string npy_header(std::string_view type, std::int64_t rows, std::size_t col
 /// The same of `rows` arrays of the shape `each`.
 std::string npy_header(std::string_view type, std::int64_t rows, std::span<const std::size_t> each);
 
-/// Whether a file is what npy_header() tells of: it begins with that very header, and so many numbers stand
-/// behind it, each of the bytes that the figure at the end of `type` says, and nothing else.
+/// Whether a file is exactly npy_header()'s header followed by rows * columns numbers. The digits at the end
+/// of `type` are the bytes per number.
 bool is_npy_of(std::span<const std::byte> file, std::string_view type, std::int64_t rows,
                std::size_t columns);
 

@@ -30,9 +30,9 @@ enum class WireType : std::uint32_t { varint = 0, fixed64 = 1, bytes = 2, fixed3
 struct WireField {
     std::uint32_t field = 0;
     WireType type = WireType::varint;
-    std::uint64_t number = 0;  ///< of varint, fixed64 and fixed32
-    std::string_view bytes;    ///< of bytes, inside the message read
-    float float32() const;     ///< of fixed32
+    std::uint64_t number = 0;  ///< the value of varint, fixed64 and fixed32
+    std::string_view bytes;    ///< the value of bytes, inside the message read
+    float float32() const;     ///< the value of fixed32
 };
 
 /// Reads one message's fields in order.

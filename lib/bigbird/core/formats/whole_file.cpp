@@ -17,7 +17,7 @@ std::string read_whole_file(const std::filesystem::path& path) {
     refuse_named_pipe(path);
     std::error_code error;
     if (std::filesystem::is_character_file(path, error) && path != "/dev/stdin") {
-        throw InputError("is a device, a file is needed", path);  // of which some never end
+        throw InputError("is a device, a file is needed", path);  // some devices never end
     }
     std::ifstream in(path, std::ios::binary);
     if (!in.is_open()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FILE.part.json, which stands beside an output FILE that holds one part of a work (--shard), so that merge
-// can put parts together (lib/bigbird/examples/FORMAT.md, "Parts").
+// FILE.part.json, written beside an output FILE that holds one part of a work (--shard), so that merge can
+// join parts (lib/bigbird/examples/FORMAT.md, "Parts").
 #pragma once
 
 #include "bigbird/core/files.hpp"
@@ -22,7 +22,7 @@ struct PartSegment {
     bool operator==(const PartSegment&) const = default;
 };
 
-/// A file of the part, or a folder, which its manifest.json stands for; in the folder of the record.
+/// A file of the part, or a folder, represented by its manifest.json; in the folder of the record.
 struct PartFile {
     std::string name;
     std::uintmax_t bytes = 0;
@@ -48,12 +48,11 @@ std::filesystem::path checked_file(const std::filesystem::path& file);
 /// FILE.part.json; a slash behind FILE, as shells put it behind folders, is passed over.
 std::filesystem::path part_record_path(const std::filesystem::path& output);
 
-/// Takes away the record of what is to be written anew, or whole.
+/// Deletes the part record of an output that is about to be overwritten, or is complete.
 void remove_part_record(const std::filesystem::path& output);
 
-/// Fills in size and checksum of `files`, which are whole, the output itself first, and writes the record
-/// that is to stand beside it: for commit_together(), in front of them. Throws WriteError, InputError where a
-/// file cannot be read.
+/// Fills in size and checksum of the complete `files`, the output itself first, and writes the record beside
+/// it: for commit_together(), in front of them. Throws WriteError, InputError where a file cannot be read.
 std::unique_ptr<PendingOutput> pending_part_record(PartRecord record, std::span<PendingOutput* const> files);
 
 /// Fills in size and checksum of `files` and writes the record beside the first. Call it when they are in

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t most_named = 10;
 
-/// The name of what first differs, such as "model_sha256", or nothing.
+/// The first entry that differs, such as "model_sha256", or "".
 std::string first_difference(const Json& a, const Json& b) {
     for (const auto& [key, value] : a.items()) {
         if (!b.contains(key)) return key;
@@ -80,8 +80,8 @@ void check_numbers(const std::vector<Part>& parts) {
     if (lacking > 0) throw InputError("parts are missing: " + missing);
 }
 
-/// Of all parts, by their numbers. A stretch of the work whose documents were all dropped has no segment;
-/// rows and the documents that tokenize reads leave none out.
+/// Checks the numbers of all parts' segments. A stretch of the work whose documents were all dropped has no
+/// segment; rows and the documents that tokenize reads leave none out.
 void check_segments(const std::vector<Part>& parts) {
     if (parts.front().record.kind == "documents") return;
     const auto count = static_cast<std::size_t>(parts.front().record.shard.count);

@@ -19,7 +19,7 @@ struct Part {
     PartRecord record;
 };
 
-/// Records of one part that stand together in the work.
+/// Consecutive records of the work from one part.
 struct Piece {
     std::size_t part = 0;
     std::int64_t records = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a work is cut into parts. The items, in their order, make segments of one size, some 128 a part or
-// more, and part I of N takes the segments I - 1, I - 1 + N, I - 1 + 2 N, … So what costs more or
-// less in one region is shared by all parts, and a part still reads stretches rather than single items.
+// How a work is cut into parts. The items, in order, make segments of one size, about 128 or more per part.
+// Part I of N takes the segments I - 1, I - 1 + N, I - 1 + 2 N, … So all parts share expensive regions, and a
+// part still reads stretches rather than single items.
 #pragma once
 
 #include "bigbird/core/parts/shard.hpp"
@@ -15,7 +15,7 @@ class SegmentCounter {
 public:
     static constexpr std::int64_t segments_a_part = 128;
 
-    /// `total`: of items, or of what they weigh; about is enough, as long as all parts say the same.
+    /// `total`: of items, or of their weights; an estimate is enough if all parts use the same.
     SegmentCounter(std::int64_t total, const Shard& shard);
 
     /// The segment of the next item, which weighs `weight`. With `as_before` it stays in the segment of the
@@ -26,7 +26,7 @@ public:
 
 private:
     Shard shard_;
-    std::int64_t size_;  ///< that ends a segment
+    std::int64_t size_;  ///< size that ends a segment
     std::int64_t in_segment_ = 0;
     std::int64_t segment_ = 0;
 };

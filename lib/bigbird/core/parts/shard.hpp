@@ -13,8 +13,7 @@ struct Shard {
     bool operator==(const Shard&) const = default;
 };
 
-/// "2/4". Throws ConfigError naming --shard where it is no such text, or the number lies outside 1 to the
-/// count.
+/// Parses "2/4". Throws ConfigError naming --shard for other text, or a number outside 1 to the count.
 Shard parse_shard(std::string_view text);
 std::string to_string(const Shard& shard);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 95 % intervals by the bootstrap, of two kinds. For a ratio of sums over units that are alike (bits a base
+// 95 % intervals by the bootstrap, of two kinds. For a ratio of sums over units that are alike (bits per base
 // over documents), resample the units and take percentiles: bootstrap_interval(). For a figure of merit whose
 // value in a resample is biased (average precision), compute it in each resample and correct the percentiles:
 // bias_corrected_interval().
@@ -32,8 +32,8 @@ struct ConfidenceInterval {
 };
 
 /// The 95 % interval of an estimate from at least one bootstrap value, by bias-corrected percentiles (Efron
-/// 1981): average precision tends to be higher in resamples, where rows repeat, than in the whole. Reorders
-/// the values.
+/// 1981): average precision tends to be higher in resamples, where rows repeat, than in the full set.
+/// Reorders the values.
 ConfidenceInterval bias_corrected_interval(double estimate, std::span<double> resampled);
 
 }  // namespace bigbird

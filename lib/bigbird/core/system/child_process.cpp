@@ -163,7 +163,7 @@ std::string ChildResult::failure() const {
 ChildResult run_child(const std::function<int()>& body, milliseconds limit) {
     const Clock::time_point deadline = Clock::now() + limit;
     Pipe out, err;
-    std::fflush(stdout);  // else the child's copy of what is still to be written is written, too
+    std::fflush(stdout);  // else the child writes its copy of the buffer, too
     const pid_t id = ::fork();
     if (id == 0) {
         be_child(body, out.writing(), err.writing());
@@ -197,7 +197,7 @@ ChildResult run_child(const std::string& program, const std::vector<std::string>
 
 namespace {
 
-/// What a message begins with.
+/// The head of a message.
 struct Head {
     enum class Kind : std::uint64_t { message, input_error, out_of_memory, other_error } kind{};
     std::uint64_t size = 0;
@@ -213,7 +213,7 @@ void write_all(int to, const char* data, std::size_t size) {
     }
 }
 
-/// What libraries say is not for the user, who is told by exceptions; signals are the parent's.
+/// Silences libraries' messages, since exceptions inform the user, and leaves signals to the parent.
 void prepare_reader() {
     [[maybe_unused]] constexpr rlim_t most_memory = rlim_t{16} << 30;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);

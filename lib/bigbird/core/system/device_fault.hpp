@@ -7,8 +7,8 @@
 
 namespace bigbird {
 
-/// The sentence for an exception that says that a GPU or its libraries failed while they computed, from
-/// LibTorch's text; nothing for any other. Memory that ran out is is_out_of_memory()'s.
+/// Message for an exception by which a GPU or its libraries failed while computing, from LibTorch's text;
+/// nullopt for any other. See is_out_of_memory() for exhausted memory.
 std::optional<std::string> device_fault(const std::exception& error);
 
 }  // namespace bigbird

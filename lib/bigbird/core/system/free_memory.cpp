@@ -26,7 +26,7 @@ double number_in(const fs::path& file) {
     return in >> value ? value : unlimited;
 }
 
-/// What Linux would give without swapping: free memory and what its cache of files would give back.
+/// Memory that Linux can give without swapping: free memory plus reclaimable file cache.
 double available_memory() {
     std::ifstream in("/proc/meminfo");
     for (std::string word; in >> word;) {
@@ -54,8 +54,8 @@ double free_memory() {
 }
 
 bool is_out_of_memory(const std::exception& error) {
-    // LibTorch's, cuBLAS's and oneDNN's, which gives no cause: what it lacks for a product is memory. It says
-    // that of a primitive, an engine, a memory descriptor.
+    // Words of LibTorch, cuBLAS and oneDNN. oneDNN names no cause, but what it lacks for a product is memory;
+    // it could not create a primitive, an engine or a memory descriptor.
     static constexpr std::string_view words[] = {"DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED",
                                                  "out of memory",       "could not create a",
                                                  "could not clone a",   "could not execute a primitive"};

@@ -11,8 +11,8 @@
 namespace bigbird {
 
 /// Instruction sets that code is compiled for; each includes those before it. `base` is what every x86-64
-/// processor has, and stands for every other architecture, too. `avx2` includes FMA and BMI2; `avx512` is F,
-/// BW, DQ and VL; `avx512_bf16` multiplies bfloat16 numbers; `amx` does so by matrix tiles.
+/// processor has; every other architecture uses it, too. `avx2` includes FMA and BMI2; `avx512` is F, BW, DQ
+/// and VL; `avx512_bf16` multiplies bfloat16 numbers; `amx` does so by matrix tiles.
 enum class InstructionSet : std::uint8_t { base, avx2, avx512, avx512_bf16, amx };
 
 inline constexpr std::array all_instruction_sets{InstructionSet::base, InstructionSet::avx2,
@@ -39,7 +39,7 @@ bool has_bf16_instructions();
 /// Whether Intel made it. On others MKL computes by AVX2 at most.
 bool is_intel_processor();
 
-/// The processor by its own name, such as "AMD EPYC 9R14"; "unknown" where the system does not say.
+/// The processor by its own name, such as "AMD EPYC 9R14"; "unknown" where the system has none.
 std::string processor_name();
 
 /// Has libraries with code for several instruction sets (LibTorch, oneDNN, MKL, Highway) keep to

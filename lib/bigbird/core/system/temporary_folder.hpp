@@ -6,8 +6,8 @@
 
 namespace bigbird {
 
-/// A new folder in $TMPDIR, for its owner alone, gone with this. It is locked (flock) meanwhile: what nobody
-/// has locked for ten minutes is left over from a process that was killed, and the next one of the same kind
+/// A new folder in $TMPDIR, only for its owner, removed by the destructor. It is locked (flock) meanwhile: a
+/// folder unlocked for ten minutes is left over from a killed process, and the next one of the same kind
 /// removes it. Holds one file descriptor. Not thread-safe.
 class TemporaryFolder {
 public:

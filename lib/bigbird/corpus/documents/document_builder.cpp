@@ -81,7 +81,7 @@ using Stretch = std::pair<std::int64_t, std::int64_t>;
 // Consecutive documents of a pass over a contig.
 struct Chunk {
     genome::Interval where;
-    std::int64_t segment = 0;  // of a work in parts
+    std::int64_t segment = 0;  // segment of a work in parts
     std::vector<DocumentPlan> documents;
 };
 

@@ -44,8 +44,8 @@ struct DocumentPlan {
 };
 
 /// The documents of one pass (from 0) over one contig, each starting where the one before it ends; together
-/// they cover the contig from the start drawn to its end. A function of (spec, contig name and length, pass)
-/// alone, so order and threads never matter.
+/// they cover the contig from the start drawn to its end. A function only of (spec, contig name and length,
+/// pass), so order and threads never matter.
 ///
 /// At the contig's end the last sentence is cut, however short that leaves it, and the last document holds as
 /// many sentences as there are. On a contig too short for it the start is drawn from what leaves at least the
@@ -71,10 +71,10 @@ std::vector<DocumentPlan> plan_documents(const genome::Contig& contig, const Doc
 struct BuildSpec {
     DocumentSpec documents{};
     double max_n_fraction = 0.5;                   ///< 1 keeps all, as the paper does
-    bool add_reverse_complement = false;           ///< each document once more, read from the other strand
-    std::optional<genome::IntervalSet> include{};  ///< contigs spelt as in the reference, as in `exclude`
+    bool add_reverse_complement = false;           ///< each document also read from the other strand
+    std::optional<genome::IntervalSet> include{};  ///< contigs spelled as in the reference, as in `exclude`
     genome::IntervalSet exclude{};
-    std::optional<Shard> shard{};  ///< the documents of this part alone (core/parts/segment_counter.hpp)
+    std::optional<Shard> shard{};  ///< only the documents of this part (core/parts/segment_counter.hpp)
     /// Throws ConfigError naming the option that is out of range.
     void validate() const;
     /// The parameters that change the result, by their options' names; of the sets their bases.
@@ -87,7 +87,7 @@ struct PlacedDocument {
     /// Stretches of the contig in the order in which the document reads them: falling where reverse.
     std::vector<std::pair<std::int64_t, std::int64_t>> sentences;
     std::string text;  ///< the sentences, each with a newline behind it; empty where no text was asked for
-    std::int64_t segment = 0;  ///< of a work in parts
+    std::int64_t segment = 0;  ///< segment in a work in parts
 
     std::int64_t bases() const;
     Document document() const;
@@ -109,14 +109,14 @@ enum class BuildText : bool { no, yes };
 
 /// Makes all documents of a genome on up to `threads` threads and hands them to `consume` on the calling
 /// thread: contig by contig, pass by pass, each document followed by its reverse complement. The documents
-/// and their order do not depend on `threads`. Holds a few megabases a thread, however long the contigs are.
-/// `progress` is told, on the calling thread, how many of passes x bases have been gone through. Throws
-/// InputError where nothing is left, and says why; a part may be empty.
+/// and their order do not depend on `threads`. Holds a few megabases per thread, however long the contigs
+/// are. `progress` is called on the calling thread with the number done of passes x bases. Throws InputError
+/// with the reason where nothing is left; a part may be empty.
 BuildCounts build_documents(const genome::ReferenceGenome& genome, const BuildSpec& spec, BuildText text,
                             int threads, const std::function<void(PlacedDocument&&)>& consume,
                             const std::function<void(std::int64_t)>& progress = {});
 
-/// What becomes of a sentence by where it lies.
+/// What becomes of a sentence, by its position.
 Verdict placement_of(const genome::Interval& sentence, const BuildSpec& spec);
 
 /// How documents are drawn from a genome, while the genome is not open yet.
@@ -124,7 +124,7 @@ struct DrawingSpec {
     BuildSpec build{};                              ///< but for include and exclude
     std::vector<std::string> include{}, exclude{};  ///< contigs, regions, BED files
 
-    /// The whole specification on a genome. Throws InputError, ConfigError.
+    /// The complete specification on a genome. Throws InputError, ConfigError.
     BuildSpec on(const genome::ReferenceGenome& genome, std::uint64_t seed) const;
 };
 

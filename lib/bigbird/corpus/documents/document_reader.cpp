@@ -27,8 +27,7 @@ bool to_number(std::string_view text, std::int64_t& value) {
     return value >= 0;
 }
 
-// One fetch for a whole document, whose sentences lie side by side; sentences far apart are fetched one by
-// one.
+// One fetch for a document whose sentences are adjacent; sentences far apart are fetched one by one.
 Document fetch(const genome::ReferenceGenome& genome, const std::vector<Row>& rows) {
     std::int64_t begin = rows.front().where.begin, end = rows.front().where.end, sum = 0;
     bool one_contig = true;

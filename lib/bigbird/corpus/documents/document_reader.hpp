@@ -14,17 +14,15 @@
 namespace bigbird::corpus {
 
 struct Document {
-    std::vector<std::string> sentences;  ///< normalised sequence
+    std::vector<std::string> sentences;  ///< normalized sequence
 };
 
-/// Reads documents that build-documents wrote, or that users made likewise; which form it is shows in the
-/// first line
-/// ("-" is standard input, gzip and bgzip are told by content):
-///   text         one sentence a line, one or more blank lines between documents; letters alone, normalised
-///   on reading coordinates  BED6: contig, start, end, document, sentence, strand; rows with the same
-///   document that follow one
-///                another make a document, "-" is read from the other strand; lines that begin with # are
-///                skipped
+/// Reads documents that build-documents wrote, or that users made likewise. "-" is standard input; gzip and
+/// bgzip are recognized by content. The first line shows the form:
+/// - text: one sentence per line, one or more blank lines between documents; only letters, normalized on
+///   reading.
+/// - coordinates: BED6: contig, start, end, document, sentence, strand. Consecutive rows with the same
+///   document make a document; "-" is read from the other strand; lines that begin with # are skipped.
 /// Not thread-safe.
 class DocumentReader {
 public:
@@ -34,7 +32,7 @@ public:
     ~DocumentReader();
     /// Nothing at the end; never a document without a sentence. Throws InputError with file and line: what is
     /// neither form, coordinates without a genome, a contig that it lacks, an interval past its end.
-    /// Of text, at most so many sentences of a document come at once; the next call goes on with it.
+    /// In text, returns at most `most_sentences` of a document at once; the next call continues it.
     std::optional<Document> next(std::size_t most_sentences = std::numeric_limits<std::size_t>::max());
     /// Bytes of the file taken so far, and in all (0: not known), for progress. Any thread may ask.
     std::int64_t bytes_read() const;

@@ -97,7 +97,7 @@ std::int64_t digits(std::int64_t number) {
 /// One pass over one contig.
 struct Pass {
     BuildCounts counts;
-    std::int64_t row_bytes = 0;                      // of the coordinates, without the documents' numbers
+    std::int64_t row_bytes = 0;                      // bytes of coordinates, without the documents' numbers
     std::vector<std::int64_t> sentences_a_document;  // in order
 };
 

@@ -14,12 +14,12 @@
 namespace bigbird::corpus {
 
 enum class DocumentForm {
-    text,         ///< one sentence a line, a blank line between documents
+    text,         ///< one sentence per line, a blank line between documents
     coordinates,  ///< BED6: contig, start, end, document (from 0), sentence (from 0), strand; # lines say
                   ///< version and parameters
 };
 
-/// Writes what DocumentReader reads; the file appears whole at commit(). bgzip by suffix. Not thread-safe.
+/// Writes what DocumentReader reads; the file appears complete at commit(). bgzip by suffix. Not thread-safe.
 class DocumentWriter {
 public:
     DocumentWriter(const std::filesystem::path& path, DocumentForm form, const BuildSpec& spec,
@@ -29,7 +29,7 @@ public:
     /// As of genome::TextOutput.
     PendingOutput* finish() { return output_.finish(); }
     void commit() { output_.commit(); }
-    /// What stands before the rows of coordinates.
+    /// The lines before the rows of coordinates.
     static std::string coordinates_header(const BuildSpec& spec);
 
 private:
@@ -38,7 +38,7 @@ private:
     std::int64_t documents_ = 0;
 };
 
-/// What documents were built from, as it stood on the command line.
+/// What documents were built from, as given on the command line.
 struct DocumentInputs {
     std::vector<std::filesystem::path> references;
     std::vector<std::string> include, exclude;  ///< contigs, regions, BED files
@@ -47,13 +47,13 @@ struct DocumentInputs {
 /// {"sha256": ...} of a file (null for a pipe), {"region": ...} of anything else.
 Json region_provenance(const std::string& text);
 
-/// What was made from what (FORMAT.md). No paths, threads or dates.
+/// The manifest of inputs and outputs (FORMAT.md). No paths, threads or dates.
 Json document_manifest(DocumentForm form, const BuildSpec& spec, const BuildCounts& counts,
                        const DocumentInputs& inputs);
 
-/// What build_documents would make, by contig lengths alone.
+/// What build_documents would make, only from contig lengths.
 struct Forecast {
-    BuildCounts counts;  ///< too_much_n is 0: sequence is not looked at, so fewer may be left
+    BuildCounts counts;  ///< too_much_n is 0: sequence is not read, so fewer may be left
     std::int64_t contigs = 0, genome_bases = 0, text_bytes = 0, coordinate_bytes = 0;  ///< uncompressed
 };
 
@@ -61,7 +61,7 @@ struct Forecast {
 /// from spec.validate().
 Forecast forecast_documents(const genome::ReferenceGenome& lengths, const BuildSpec& spec, int threads);
 
-/// For people: "key  value" lines, the paper's number beside it.
+/// For people: "key value" lines with the paper's number.
 std::string describe(const Forecast& forecast, const BuildSpec& spec);
 /// For programs.
 Json to_json(const Forecast& forecast, const BuildSpec& spec);

@@ -60,8 +60,8 @@ std::vector<Line> read_batch(genome::TextInput& input) {
     return batch;
 }
 
-// Puts what one(line) leaves in its text into the output, line by line in order. On several threads a batch
-// is written while the next is made.
+// Writes the text that one(line) leaves, line by line in order. On several threads a batch is written while
+// the next is made.
 LineCounts convert(genome::TextInput& input, int threads, genome::TextOutput& output, const char* label,
                    const std::function<void(Line&, int)>& one) {
     LineCounts counts;
@@ -102,7 +102,7 @@ void append_number(std::uint64_t number, std::string& text) {
     text.append(digits, std::to_chars(std::begin(digits), std::end(digits), number).ptr);
 }
 
-// As a line, separated by blanks.
+// Writes ids as a line, separated by blanks.
 void write_ids(const std::vector<std::int32_t>& ids, std::string& text) {
     constexpr std::size_t longest = 12;  // a number and a blank
     text.resize(ids.size() * longest + 1);

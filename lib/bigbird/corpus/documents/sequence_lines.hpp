@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One sequence a line, in letters or as token ids separated by blanks.
+// One sequence per line, in letters or as token ids separated by blanks.
 #pragma once
 
 #include "bigbird/genome/text/text_input.hpp"

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::array<const char*, 4> counted{"documents", "sentences", "bases", "sentences_dropped"};
 
-/// The documents of a file, as they stand there.
+/// The documents of a file, unchanged.
 class DocumentLines {
 public:
     DocumentLines(const std::filesystem::path& path, bool coordinates)

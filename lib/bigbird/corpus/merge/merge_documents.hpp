@@ -15,7 +15,7 @@ namespace bigbird::corpus {
 /// The record of a part: `manifest` is document_manifest()'s.
 PartRecord documents_record(const Json& manifest, const Shard& shard, std::vector<PartSegment> segments);
 
-/// The manifest of the whole.
+/// The manifest of the merged documents.
 Json merged_manifest(std::span<const Part> parts);
 
 /// Writes byte for byte what one run writes, and puts it in place together with `also`. Throws InputError

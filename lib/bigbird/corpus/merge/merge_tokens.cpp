@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What a manifest says of all parts alike.
+/// The manifest's entries that all parts share.
 Json run_of(const Json& manifest, std::int64_t shard_tokens) {
     Json run;
     for (const char* key : {"format_version", "made_by", "vocabulary_sha256", "inputs"})
@@ -30,8 +30,8 @@ public:
     explicit PartDocuments(const Part& part) : shards_(part.path) { shards_.require_rising_ends(); }
 
     const TokenShards& shards() const { return shards_; }
-    /// Hands the next document to `writer`. All bases of the part are said of its first sentence: no file
-    /// has those of one.
+    /// Hands the next document to `writer`. The part's first sentence is credited with all its bases: no file
+    /// has them per sentence.
     void take(TokenShardWriter& writer) {
         const auto documents = shards_.document_ends();
         if (document_ >= documents.size()) throw miscounted(shards_.directory(), "documents");

@@ -13,7 +13,7 @@
 
 namespace bigbird::corpus {
 
-/// The record of a part, to stand beside its folder, which TokenShardWriter::finish() gave back: for
+/// The record of a part, written beside its folder, which TokenShardWriter::finish() returned: for
 /// commit_together(), in front of it. Throws WriteError.
 std::unique_ptr<PendingOutput> pending_tokens_record(PendingOutput& directory, const Shard& shard,
                                                      std::int64_t shard_tokens,

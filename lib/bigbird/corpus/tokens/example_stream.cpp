@@ -76,7 +76,7 @@ std::int64_t draw_span(double mean, Rng& rng) {
     return length;
 }
 
-/// Leaves `count` of the candidates, rising, in runs of neighbours; returns the run of each. A run ends at
+/// Leaves `count` of the candidates, rising, in runs of neighbors; returns the run of each. A run ends at
 /// what is no candidate and at a run chosen before; the last one is cut at `count`.
 std::vector<std::int32_t> choose_spans(std::vector<std::int32_t>& candidates, std::size_t count, double mean,
                                        Rng& rng) {
@@ -132,7 +132,7 @@ ExampleSource::ExampleSource(TokenCorpus corpus, tokenizer::DnaTokenizer tokeniz
     room_ = spec_.sequence_length - (spec_.nsp ? 3 : 2);
     pack(room_);
     if (spec_.nsp && stretches() < 2) {
-        pack(1);  // too little for two whole windows: rather padding than no pairs
+        pack(1);  // too little for two full windows: rather padding than no pairs
     }
     for (std::int64_t stretch = 0; stretch < stretches(); ++stretch) {
         const std::int64_t tokens = stretch_tokens(stretch).size();
@@ -158,7 +158,7 @@ std::int64_t ExampleSource::epoch_size() const {
     return windows() * (spec_.nsp ? 2 : 1);
 }
 
-// What is left over at the end goes to the stretch before it.
+// The remainder at the end goes to the previous stretch.
 void ExampleSource::pack(std::int64_t least) {
     stretch_ends_.clear();
     std::int64_t begin = 0;  // tokens
@@ -182,8 +182,8 @@ ExampleSource::Run ExampleSource::stretch_tokens(std::int64_t stretch) const {
             corpus_.sentence_ends()[static_cast<std::size_t>(stretch_ends_[at] - 1)]};
 }
 
-// Windows stand room_ apart from a start that is drawn before the stretch's own, so far that the last one
-// reaches its end; those that hang over an end are pushed inside. Thus neighbours never leave a gap.
+// Windows are room_ apart, from a start drawn before the stretch's own such that the last one reaches its
+// end; windows that overhang an end are pushed inside. So neighbors never leave a gap.
 ExampleSource::Run ExampleSource::window(std::int64_t number, std::int64_t epoch) const {
     const std::int64_t stretch = index_of(window_ends_, number);
     const std::int64_t first = stretch == 0 ? 0 : window_ends_[static_cast<std::size_t>(stretch - 1)];
@@ -200,8 +200,8 @@ ExampleSource::Run ExampleSource::window(std::int64_t number, std::int64_t epoch
     return {stretch, begin, std::min(begin + room_, tokens.end)};
 }
 
-// A sentence's end that leaves enough on both sides for the two to be told apart or together, or any such
-// token.
+// A sentence's end, or else any token, that leaves enough on both sides to judge whether they belong
+// together.
 std::int64_t ExampleSource::draw_cut(const Run& window, Rng& rng) const {
     const std::int64_t least = std::max<std::int64_t>(1, window.size() / smallest_part);
     const std::int64_t low = window.begin + least, high = window.end - least;
@@ -286,8 +286,7 @@ Example ExampleSource::get(std::int64_t index) const {
         example.ids.push_back(special_.sep);
         example.types.assign(example.ids.size(), 0);
         second.begin = cut;
-        if (example.next_sentence ==
-            1) {  // as long as the true continuation, so that the length tells nothing
+        if (example.next_sentence == 1) {  // as long as the true continuation, so that the length is no clue
             const bool inside =
                 !std::binary_search(corpus_.sentence_ends().begin(), corpus_.sentence_ends().end(), cut);
             second = draw_elsewhere(whole.stretch, second.size(), inside, rng);

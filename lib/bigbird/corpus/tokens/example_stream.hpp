@@ -2,13 +2,13 @@
 // Pretraining examples (Devlin et al. 2019; BigBird, appendix F.1): masked tokens and, by option,
 // next-sentence prediction.
 //
-// Documents are packed: one that is shorter than a window is joined with those that follow it into a stretch
-// of at least a window, so that nothing is padded. A stretch of T tokens is cut into ceil(T / W) windows of W
-// tokens, W = sequence_length - 3 (- 2 without NSP); they overlap a little where T is no multiple of W, by
+// Documents are packed: one that is shorter than a window is joined with its successors into a stretch of at
+// least a window, so that nothing is padded. A stretch of T tokens is cut into ceil(T / W) windows of W
+// tokens, W = sequence_length - 3 (- 2 without NSP). They overlap a little where T is no multiple of W, by
 // other amounts in every epoch. Without NSP an epoch holds every window once: [CLS] A [SEP]. With NSP it
-// holds every window twice, cut in two at a sentence's end: once whole ([CLS] A [SEP] B [SEP], label 0), once
-// with its first part alone, followed by a run of sentences from another stretch up to the full length (label
-// 1). So each epoch covers the corpus and is exactly balanced; its order is a permutation.
+// holds every window twice, cut in two at a sentence's end. Once both parts are used ([CLS] A [SEP] B [SEP],
+// label 0), once only the first, followed by sentences from another stretch up to the full length (label 1).
+// So each epoch covers the corpus and is exactly balanced; its order is a permutation.
 #pragma once
 
 #include "bigbird/core/rng.hpp"
@@ -20,8 +20,8 @@
 
 namespace bigbird::corpus {
 
-/// A pseudo-random order of 0..size-1, any entry of which is computed alone and in constant memory: a Feistel
-/// cipher on the next even number of bits, walked until it lands inside. A function of (size, key) alone.
+/// A pseudo-random order of 0..size-1, any entry of which is computed by itself in constant memory: a Feistel
+/// cipher on the next even number of bits, walked until it lands inside. A function only of (size, key).
 class Permutation {
 public:
     /// Expects size >= 1.
@@ -34,12 +34,12 @@ private:
     int half_bits_ = 1;
 };
 
-/// Of the tokens that spell A C G T alone, `rate` are chosen (at least one); of these `mask` become [MASK],
-/// `random` a random such piece, the rest stay.
+/// `rate` of the tokens that spell only A C G T are chosen (at least one). `mask` of these become [MASK],
+/// `random` a random such token, the rest stay.
 struct MaskingSpec {
     double rate = 0.15, mask = 0.8, random = 0.1;
-    /// 0: tokens are chosen one by one. Else whole spans of neighbours that share one fate, their lengths
-    /// drawn geometrically with about this mean, at most ten (Joshi et al. 2020, SpanBERT: 3.8 comes from 5).
+    /// 0: tokens are chosen one by one. Else spans of neighbors that share one fate, their lengths drawn
+    /// geometrically with about this mean, at most ten (Joshi et al. 2020, SpanBERT: 3.8 comes from 5).
     double span_mean = 0;
 };
 
@@ -75,7 +75,7 @@ public:
     Example get(std::int64_t index) const;
 
     /// Share of padding over an epoch where every example is padded to sequence_length: above 0 only where
-    /// the whole corpus is too short to be packed.
+    /// the entire corpus is too short to be packed.
     double padding_share() const;
     const ExampleSpec& spec() const { return spec_; }
     const TokenCorpus& corpus() const { return corpus_; }
@@ -100,10 +100,10 @@ private:
     tokenizer::DnaTokenizer tokenizer_;
     tokenizer::SpecialIds special_;
     ExampleSpec spec_;
-    std::int64_t room_ = 0;                   ///< tokens a window
+    std::int64_t room_ = 0;                   ///< tokens per window
     std::vector<std::int64_t> stretch_ends_;  ///< sentences up to and including each stretch
     std::vector<std::int64_t> window_ends_;   ///< windows up to and including each stretch
-    std::vector<std::int32_t> plain_pieces_;  ///< ids that spell A C G T alone
+    std::vector<std::int32_t> plain_pieces_;  ///< ids that spell only A C G T
     std::vector<bool> plain_;                 ///< by id
 };
 

@@ -28,7 +28,7 @@ struct CloseFile {
     void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
 
-/// A file of elements behind a header, which is filled in at the end: what was never finished says so.
+/// A file of elements behind a header, which is filled in at the end: an unfinished file shows it.
 class ElementFile {
 public:
     ElementFile(const fs::path& path, const fs::path& target, format::Header header)
@@ -63,7 +63,7 @@ private:
         if (std::fwrite(bytes, 1, size, file_.get()) != size) fail();
     }
 
-    fs::path name_;  // for messages: where the file would come to lie
+    fs::path name_;  // for messages: the file's final path
     format::Header header_;
     std::unique_ptr<std::FILE, CloseFile> file_;
 };

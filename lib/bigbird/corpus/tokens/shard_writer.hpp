@@ -13,8 +13,8 @@
 
 namespace bigbird::corpus {
 
-/// Writes a folder of token shards (FORMAT.md), which appears whole at commit(); without it nothing is left.
-/// Holds a few megabytes, however long the corpus. Not thread-safe.
+/// Writes a folder of token shards (FORMAT.md), which appears complete at commit(); without it nothing is
+/// left. Holds a few megabytes, however long the corpus. Not thread-safe.
 class TokenShardWriter {
 public:
     static constexpr std::int64_t default_shard_tokens = 500'000'000;
@@ -30,8 +30,8 @@ public:
     void end_document();
     const TokenCounts& counts() const;
 
-    /// Writes the manifest with `inputs` and all checksums; the folder is then ready for commit() of what is
-    /// given back. Throws InputError where no token came in, WriteError.
+    /// Writes the manifest with `inputs` and all checksums; the returned folder is then ready for commit().
+    /// Throws InputError where there was no token, WriteError.
     PendingOutput& finish(const Json& inputs, int threads);
     /// finish(), and puts the folder in place.
     void commit(const Json& inputs, int threads);

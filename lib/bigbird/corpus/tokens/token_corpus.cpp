@@ -18,7 +18,7 @@ struct TokenCorpus::State {
     std::vector<std::uint32_t> wide_ids;
     std::vector<std::int64_t> sentence_ends, document_ends;
     std::int64_t bases = 0;
-    std::optional<TokenShards> shards;  // in place of all above
+    std::optional<TokenShards> shards;  // instead of all above
 
     std::int64_t tokens() const {
         return static_cast<std::int64_t>(narrow ? narrow_ids.size() : wide_ids.size());

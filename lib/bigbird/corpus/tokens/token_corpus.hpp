@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents as token ids: in memory, held compactly (16 bits an id where the vocabulary allows), or on disk
+// Documents as token ids: in memory, held compactly (16 bits per id where the vocabulary allows), or on disk
 // as token shards. Either way: the ids one after the other, the end of every sentence and of every document.
 #pragma once
 
@@ -17,11 +17,11 @@
 
 namespace bigbird::corpus {
 
-/// Immutable, cheap to copy (shared), thread-safe. Sentences are tokenised each by itself, so no token
+/// Immutable, cheap to copy (shared), thread-safe. Sentences are tokenized each by itself, so no token
 /// crosses a sentence's end.
 class TokenCorpus {
 public:
-    /// Tokenises on up to `threads` threads; the result does not depend on their number. Sentences and
+    /// Tokenizes on up to `threads` threads; the result does not depend on their number. Sentences and
     /// documents without a token are left out.
     static TokenCorpus from_documents(const std::function<std::optional<Document>()>& next_document,
                                       const tokenizer::DnaTokenizer& tokenizer, int threads);
@@ -30,7 +30,7 @@ public:
     /// Documents that build_documents makes, without a file between.
     static TokenCorpus from_genome(const genome::ReferenceGenome& genome, const BuildSpec& spec,
                                    const tokenizer::DnaTokenizer& tokenizer, int threads);
-    /// What `tokenize` wrote; nothing is read before it is asked for.
+    /// The output of `tokenize`; tokens are read on access.
     static TokenCorpus from_shards(TokenShards shards);
 
     std::int64_t documents() const { return static_cast<std::int64_t>(document_ends().size()); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tokenised corpus on disk (FORMAT.md, "Token shards"), as `tokenize` writes it.
+// A tokenized corpus on disk (FORMAT.md, "Token shards"), as `tokenize` writes it.
 #pragma once
 
 #include "bigbird/core/formats/json_file.hpp"
@@ -36,13 +36,13 @@ std::string shard_file(std::size_t number);
 
 enum class Kind : std::uint32_t { tokens = 1, sentence_ends = 2, document_ends = 3 };
 
-/// What stands before the elements. Little-endian; no padding.
+/// The header before the elements. Little-endian; no padding.
 struct Header {
     std::array<char, 8> magic{'B', 'B', 'D', 'N', 'A', 'T', 'O', 'K'};
     std::uint32_t format_version = version;
     Kind kind = Kind::tokens;
     std::uint32_t element_bytes = 0;
-    std::uint32_t number = 0;  ///< of a shard among its like
+    std::uint32_t number = 0;  ///< a shard's number among its kind
     std::int64_t first = 0;    ///< elements before this file's first
     std::int64_t count = 0;    ///< elements in this file
     std::array<std::uint8_t, 32> vocabulary{};
@@ -85,22 +85,22 @@ struct IndexRange {
     bool operator==(const IndexRange&) const = default;
 };
 
-/// Reads a folder of token shards through memory maps: opening looks at headers and sizes alone, and pages
-/// come in as tokens are asked for. Immutable, cheap to copy (shared), thread-safe. Documents, sentences and
-/// tokens are numbered from 0 over the whole folder; every access takes constant time (a token's shard is
-/// found among the few that there are).
+/// Reads a folder of token shards through memory maps: opening checks only headers and sizes, and pages are
+/// loaded as tokens are read. Immutable, cheap to copy (shared), thread-safe. Documents, sentences and tokens
+/// are numbered from 0 over all shards; every access takes constant time (a token's shard is found among the
+/// few that there are).
 class TokenShards {
 public:
     /// Throws InputError, naming the file and what to do, where the folder is no corpus of tokens, is of
-    /// another version, lacks a file, or a file is truncated, too long, of another corpus or made with
-    /// another tokenizer than the folder's own.
+    /// another version or lacks a file. Also where a file is truncated, too long, of another corpus or made
+    /// with another tokenizer than the folder's own.
     explicit TokenShards(const std::filesystem::path& directory);
-    /// The same, and throws InputError where the corpus was not made with `tokenizer` (told by its pieces
+    /// The same, and throws InputError where the corpus was not made with `tokenizer` (compared by its tokens
     /// and their scores).
     TokenShards(const std::filesystem::path& directory, const tokenizer::DnaTokenizer& tokenizer);
 
     const TokenCounts& counts() const;
-    /// The folder's own copy of what the sentences were encoded with.
+    /// The folder's own copy of the sentences' tokenizer.
     const tokenizer::DnaTokenizer& tokenizer() const;
     /// manifest.json: counts, checksums, provenance.
     const Json& manifest() const;
@@ -111,8 +111,8 @@ public:
     /// Rising ends (documents), in sentences.
     std::span<const std::int64_t> document_ends() const;
 
-    /// Reads all ends. Throws InputError where they do not rise, which opening does not look at: numbers of
-    /// sentences and tokens that follow from them are within the corpus only then.
+    /// Reads all ends. Throws InputError where they do not rise, which opening does not check: only rising
+    /// ends give numbers of sentences and tokens within the corpus.
     void require_rising_ends() const;
 
     /// Appends the ids of `tokens` to `out`; all are pieces of tokenizer(). Throws InputError where the
@@ -129,10 +129,10 @@ private:
     std::shared_ptr<const State> state_;
 };
 
-/// Whether a folder says that it is a corpus of tokens.
+/// Whether a folder's manifest declares a corpus of tokens.
 bool is_token_corpus(const std::filesystem::path& directory);
 
-/// What a corpus of tokens holds: counts, lengths, files, what it was made from. `verified` says whether the
+/// What a corpus of tokens holds: counts, lengths, files, what it was made from. `verified`: whether the
 /// checksums were compared.
 Json describe(const TokenShards& shards, bool verified);
 

@@ -52,9 +52,9 @@ namespace {
 constexpr std::size_t bases_a_batch = 1'000'000;
 
 struct EncodedSentence {
-    std::size_t end = 0;  // of its ids in the batch
+    std::size_t end = 0;  // end of its ids in the batch
     std::int64_t bases = 0;
-    bool last = false;  // of its document
+    bool last = false;  // last sentence of its document
 };
 
 struct EncodedBatch {

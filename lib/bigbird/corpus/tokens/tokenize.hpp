@@ -24,13 +24,13 @@ namespace bigbird::corpus {
 
 // Documents in, token ids out, in the order in which the documents came.
 
-/// Where tokenised sentences go; called in order, on the thread that calls the tokenizer.
+/// Where tokenized sentences go; called in order, on the thread that calls the tokenizer.
 struct TokenSink {
     std::function<void(std::span<const std::int32_t> ids, std::int64_t bases)> sentence;
     std::function<void()> document_end;
 };
 
-/// Takes documents one by one and tokenises them a few megabases at a time on up to `threads` threads; what
+/// Takes documents one by one and tokenizes them a few megabases at a time on up to `threads` threads; what
 /// comes out does not depend on their number. Each sentence is encoded by itself. One calling thread.
 class BatchTokenizer {
 public:
@@ -51,9 +51,9 @@ private:
 };
 
 /// Encodes each sentence by itself on up to `threads` threads and hands it to `writer` in order; the result
-/// does not depend on their number. Holds a few megabases a thread. `progress` is called between batches, on
-/// the calling thread. Of a part, document d goes to the part d % N + 1 of N, a segment by itself; the
-/// segments of `shard` are returned, none without. Throws what the reader and the writer throw, and Stopped.
+/// does not depend on their number. Holds a few megabases per thread. `progress` is called between batches,
+/// on the calling thread. Document d belongs to part d % N + 1 of N, a segment by itself. Returns the
+/// segments of `shard`, none without it. Throws what the reader and the writer throw, and Stopped.
 std::vector<PartSegment> tokenize_documents(DocumentReader& documents,
                                             const tokenizer::DnaTokenizer& tokenizer, int threads,
                                             TokenShardWriter& writer,
@@ -89,7 +89,7 @@ void add_genome(tokenizer::TokenizerTrainer& trainer, const genome::ReferenceGen
 
 /// {"made_by", "engine", "overlaps", the spec, "sentences", "bases", "measured_bases", "tokens",
 /// "bases_per_token"};
-/// tokens are those of measured_bases.
+/// "tokens" counts the tokens of measured_bases.
 Json report_json(const tokenizer::TrainSpec& spec, const tokenizer::TrainReport& report);
 
 }  // namespace bigbird::corpus

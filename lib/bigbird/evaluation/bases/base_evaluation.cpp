@@ -46,7 +46,7 @@ struct Runs {
     std::vector<float> scores;  ///< (runs, columns)
     std::vector<std::size_t> truth;
     std::vector<std::int64_t> bases;
-    std::vector<std::uint32_t> block;  ///< of genome, where the run's row begins
+    std::vector<std::uint32_t> block;  ///< block of genome where the run's row begins
     std::int64_t not_scored = 0;
 };
 
@@ -58,7 +58,7 @@ public:
         std::int64_t repeated = 0;
         for (auto& [contig, rows] : rows_) {
             std::ranges::sort(rows, {}, &genome::Span::begin);
-            std::int64_t end = 0;  // of the rows before
+            std::int64_t end = 0;  // end of the previous rows
             for (const genome::Span& row : rows) {
                 repeated += std::clamp<std::int64_t>(end - row.begin, 0, row.end - row.begin);
                 end = std::max(end, row.end);
@@ -190,7 +190,7 @@ private:
     WeightedRanking ranking_;
 };
 
-/// All figures in one row: five a label, then accuracy and the means of AUROC, AUPRC and F1.
+/// All figures in one row: five per label, then accuracy and the means of AUROC, AUPRC and F1.
 class AllFigures {
 public:
     AllFigures(const Runs& runs, const std::vector<std::size_t>& calls,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores of predict-tokens held against the intervals that say the labels: every figure counts bases.
+// Scores of predict-tokens compared with the labeled intervals: every figure counts bases.
 #pragma once
 
 #include "bigbird/core/files.hpp"
@@ -31,23 +31,24 @@ struct BaseFigures {
 };
 
 struct BaseEvaluation {
-    std::int64_t bases = 0;             ///< that have scores
-    std::int64_t blocks = 0;            ///< of genome that hold them
+    std::int64_t bases = 0;             ///< bases with scores
+    std::int64_t blocks = 0;            ///< blocks of genome that hold them
     std::int64_t not_scored = 0;        ///< N, and what no token spells
     std::vector<BaseFigures> labels{};  ///< in the table's order
-    /// Share of bases whose most probable label is theirs, and that of calling all the label that most have.
+    /// Share of bases whose most probable label is right, and the share if all were called the commonest
+    /// label.
     Figure accuracy{};
     std::optional<double> majority{};
-    Figure mean_auroc{}, mean_auprc{}, mean_f1{};  ///< over labels but that of bases of no row
-    rows::Provenance provenance;                   ///< of the table
+    Figure mean_auroc{}, mean_auprc{}, mean_f1{};  ///< over labels except none_label
+    rows::Provenance provenance;                   ///< the table's
 };
 
-/// Bases that several rows score count once for each. Throws InputError with file and line: a label that the
-/// table has no column for, rows that do not lie on the reference, what BaseLabels::read refuses; ConfigError
-/// where no column is none_label.
+/// Bases that several rows score count once for each. Throws InputError with file and line: a label without a
+/// column in the table, rows outside the reference, what BaseLabels::read refuses; ConfigError where no
+/// column is none_label.
 BaseEvaluation evaluate_bases(const BaseEvaluationRequest& request);
 
-/// A line for people: the means, then one a label.
+/// Lines for people: the means, then one per label.
 std::vector<std::string> to_lines(const BaseEvaluation& evaluation);
 /// TSV where the name ends in .tsv, CSV where it ends in .csv, else JSON; "-": JSON on standard output.
 /// Written and not yet put in place. Throws ConfigError, WriteError.

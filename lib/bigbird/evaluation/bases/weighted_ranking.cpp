@@ -15,7 +15,7 @@ template <typename Times>
 RankingFigures WeightedRanking::weighted(const Times& times) const {
     double ones = 0, zeros = 0, pairs = 0, precision = 0;
     for (std::size_t begin = 0, end = 0; begin < rows_.size(); begin = end) {
-        double more_ones = 0, more_zeros = 0;  // of equal scores
+        double more_ones = 0, more_zeros = 0;  // sums over equal scores
         for (end = begin; end < rows_.size() && rows_[end].score == rows_[begin].score; ++end)
             (rows_[end].positive ? more_ones : more_zeros) += times(rows_[end]);
         pairs += more_zeros * (ones + more_ones / 2);

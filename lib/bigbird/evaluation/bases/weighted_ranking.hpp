@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AUROC and average precision of rows that each stand for many: what metrics.hpp gives for the rows repeated.
+// AUROC and average precision of rows with repeat counts: what metrics.hpp gives for the rows repeated.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct WeightedRow {
     float score = 0;  ///< not NaN
     bool positive = false;
     std::int64_t times = 0;
-    std::uint32_t block = 0;  ///< of genome, which is resampled as one
+    std::uint32_t block = 0;  ///< block of genome, the unit of resampling
 };
 
 struct RankingFigures {

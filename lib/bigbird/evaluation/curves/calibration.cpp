@@ -12,7 +12,7 @@ namespace bigbird::evaluation {
 
 namespace {
 
-/// Of one label at a slope and a bias: the cross entropy, its gradient and its second derivatives.
+/// One label at a slope and a bias: the cross entropy, its gradient and its second derivatives.
 struct Sums {
     double loss = 0;
     double by_slope = 0, by_bias = 0;
@@ -36,7 +36,7 @@ Sums sums_of(std::span<const float> logits, std::span<const std::uint8_t> truth,
     return sums;
 }
 
-/// The sum that is minimised, and each label's part of it.
+/// The sum that is minimized, and each label's part of it.
 struct Objective {
     double value = 0, slope_slope = 0;
     CalibrationPoint gradient;
@@ -102,9 +102,9 @@ private:
     double pull_;
 };
 
-/// Biases meet in the slope alone, so eliminating them leaves one unknown.
+/// Biases meet only in the slope, so eliminating them leaves one unknown.
 CalibrationPoint Objective::newton_step(double slope) const {
-    constexpr double tiny = 1e-12;  // of a label that is told apart without an error
+    constexpr double tiny = 1e-12;  // of a label that is separated without an error
     CalibrationPoint step{.slope = 0, .biases = std::vector<double>(labels.size())};
     double by_slope = gradient.slope, curvature = slope_slope;
     for (const Sums& label : labels) {

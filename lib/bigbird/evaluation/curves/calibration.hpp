@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a model's logits probabilities: a temperature and biases fitted on rows that were not trained
-// on.
+// Turns a model's logits into probabilities: a temperature and biases fitted on rows outside training.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +9,12 @@
 
 namespace bigbird::evaluation {
 
-/// Of labels that do not exclude each other, the probability of label l is
-/// 1 / (1 + exp(-(logit / temperature + biases[l]))), and the order of a label's rows stays as it is. Of
-/// labels that do, softmax_calibration.hpp says it.
+/// For labels that do not exclude each other, the probability of label l is
+/// 1 / (1 + exp(-(logit / temperature + biases[l]))), and the order of a label's rows does not change. For
+/// labels that do, see softmax_calibration.hpp.
 struct Calibration {
     double temperature = 1;
-    std::vector<double> biases;  ///< one a label
+    std::vector<double> biases;  ///< one per label
 
     bool operator==(const Calibration&) const = default;
 };
@@ -25,7 +24,7 @@ struct CalibrationFit {
     double loss_before = 0, loss_after = 0;  ///< mean cross entropy in nats
 };
 
-/// The temperature, one for all labels, and the biases that minimise the cross entropy over these rows, whose
+/// The temperature, one for all labels, and the biases that minimize the cross entropy over these rows, whose
 /// mean is over rows and labels (Platt 1999; Guo et al. 2017). `logits` and `truth` (0 or 1) hold rows after
 /// rows of label 0, then of label 1, and so on. `pull` times half the square of (1 / temperature - 1) and of
 /// each bias is added to the sum: it holds the bias of a label without positives. The same for any number of

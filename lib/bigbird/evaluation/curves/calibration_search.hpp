@@ -28,7 +28,7 @@ inline CalibrationPoint moved(const CalibrationPoint& from, const CalibrationPoi
     return to;
 }
 
-/// How much the sum falls a unit of the step, at its beginning.
+/// How much the sum falls per unit of the step, at its beginning.
 inline double descent(const CalibrationPoint& gradient, const CalibrationPoint& step) {
     double sum = -gradient.slope * step.slope;
     for (std::size_t i = 0; i < step.biases.size(); ++i)

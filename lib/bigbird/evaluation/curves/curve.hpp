@@ -8,7 +8,7 @@
 
 namespace bigbird::evaluation {
 
-/// What counting scores from `threshold` on as positive gives.
+/// Figures where scores from `threshold` on count as positive.
 struct CurvePoint {
     double threshold = 0, recall = 0, false_positive_rate = 0, precision = 0;
 };

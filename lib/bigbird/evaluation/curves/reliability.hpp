@@ -9,7 +9,7 @@
 
 namespace bigbird::evaluation {
 
-/// Rows whose scores lie in one tenth of [0, 1]. A score between two tenths belongs to the lower one.
+/// Rows whose scores are in one tenth of [0, 1]. A score between two tenths belongs to the lower one.
 struct ReliabilityBin {
     std::int64_t rows = 0;
     double mean_score = 0, positive_share = 0;

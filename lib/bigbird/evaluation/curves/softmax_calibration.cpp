@@ -13,10 +13,10 @@ namespace bigbird::evaluation {
 
 namespace {
 
-constexpr double tiny = 1e-12;  // of a curvature, where labels are told apart without an error
+constexpr double tiny = 1e-12;  // of a curvature, where labels are separated without an error
 constexpr std::size_t chunk_rows = std::size_t{1} << 14;
 
-/// Rows whose logits are those of the row before are counted with it, as the bases of one token are.
+/// Rows with the logits of the row before are counted with it, as the bases of one token are.
 struct CountedRows {
     std::size_t labels = 0, rows = 0;
     std::vector<float> logits = {};         // (runs, labels)
@@ -79,7 +79,7 @@ public:
         for (const std::int32_t count : counts)
             rows += count;
         sums_.value += rows * set_probabilities(logits);
-        double mean = 0;  // of the logits, by their probabilities
+        double mean = 0;  // mean of the logits, weighted by their probabilities
         for (std::size_t i = 0; i < logits.size(); ++i)
             mean += probabilities_[i] * static_cast<double>(logits[i]);
         for (std::size_t i = 0; i < logits.size(); ++i)
@@ -87,7 +87,7 @@ public:
     }
 
 private:
-    /// Returns the logarithm of what exp(scores) sum to.
+    /// Returns the logarithm of the sum of exp(scores).
     double set_probabilities(std::span<const float> logits) {
         for (std::size_t i = 0; i < logits.size(); ++i)
             probabilities_[i] = score(i, static_cast<double>(logits[i]));
@@ -125,7 +125,7 @@ private:
 /// A symmetric positive definite matrix as the product of a lower triangle and its transpose.
 class Cholesky {
 public:
-    /// Of the lower triangle of (size, size).
+    /// Factors the lower triangle of (size, size).
     Cholesky(std::vector<double> matrix, std::size_t size) : factor_(std::move(matrix)), size_(size) {
         for (std::size_t row = 0; row < size_; ++row) {
             for (std::size_t column = 0; column <= row; ++column) {
@@ -166,7 +166,7 @@ double product(const std::vector<double>& a, const std::vector<double>& b) {
     return sum;
 }
 
-/// The sum that is minimised, at a point.
+/// The sum that is minimized, at a point.
 struct Objective : Sums {
     using Sums::Sums;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How good scores of labelled sequences are, with intervals. Records are resampled one by one, or by the
+// How good scores of labeled sequences are, with intervals. Records are resampled one by one, or by the
 // groups that the examples give them.
 #pragma once
 
@@ -20,10 +20,10 @@
 
 namespace bigbird::evaluation {
 
-/// What a picture is made of: of classes and labels each one's curve, of numbers some rows.
+/// Data of a picture: the curve of each class or label, or some rows of numbers.
 struct SequencePicture {
     std::vector<std::vector<CurvePoint>> curves;
-    std::vector<std::vector<std::pair<float, float>>> points;  ///< of each number: predicted, true
+    std::vector<std::vector<std::pair<float, float>>> points;  ///< each number's pairs: predicted, true
 };
 
 struct SequenceFile {

@@ -36,7 +36,7 @@ Areas areas_of(const Ranking& ranking, Weights weights) {
     return weights == nullptr ? ranking.areas() : ranking.areas(*weights);
 }
 
-/// Rows by class, by what they are called, and those of which both are one.
+/// Rows by class, by called class, and with both equal.
 struct ClassCounts {
     std::vector<double> truth, called, right;
     double rows = 0;
@@ -305,7 +305,7 @@ std::vector<float> centred(std::span<const float> values, std::size_t columns) {
     return less;
 }
 
-/// What is measured of a track beside its numbers.
+/// Measures of a track besides its numbers.
 class CoveragePair {
 public:
     CoveragePair(std::vector<float> predicted, std::vector<float> truth, std::span<const std::uint32_t> units)

@@ -33,7 +33,7 @@ public:
     /// Names, and figures of each class, label or number, unweighted.
     virtual const std::vector<std::string>& names_of_each() const = 0;
     virtual std::vector<FigureValues> figures_of_each() const = 0;
-    /// Of classes: how many rows of a class (outer) are called each (inner); else empty.
+    /// Classes: how many rows of a class (outer) are called each (inner); else empty.
     virtual std::vector<std::vector<std::int64_t>> confusion() const { return {}; }
 };
 
@@ -44,10 +44,10 @@ struct MeasuredRows {
     std::span<const std::uint32_t> units;
 };
 
-/// accuracy, mcc, f1_macro, auroc, auprc. A row's class is called the most probable one, the first of equals;
-/// with `threshold`, of two classes, the second from this score on. f1_macro is the mean over classes that a
-/// row has or is called. Of two classes auroc and auprc are the second's; of more they are means over the
-/// classes against all others.
+/// accuracy, mcc, f1_macro, auroc, auprc. A row is called its most probable class, the first of equals; with
+/// `threshold` and two classes, the second from this score on. f1_macro is the mean over classes that a row
+/// has or is called. auroc and auprc are the second class's of two, else means over the classes against all
+/// others.
 std::unique_ptr<SequenceMeasure> measure_classes(const MeasuredRows& rows,
                                                  std::span<const std::uint32_t> truth,
                                                  std::optional<double> threshold);
@@ -57,10 +57,10 @@ std::unique_ptr<SequenceMeasure> measure_classes(const MeasuredRows& rows,
 std::unique_ptr<SequenceMeasure> measure_labels(const MeasuredRows& rows, std::span<const std::uint8_t> truth,
                                                 double threshold);
 
-/// pearson, spearman, r2, mse; of several numbers their means. `truth`: (rows, columns). Of `coverage` also
-/// r2_log1p, that of ln(1 + value), of values below 0 as of 0; deviance, the mean of Poisson's;
-/// pearson_units, that of the sums of units; and pearson_across, that of the values less their mean over the
-/// columns (undefined of one column).
+/// pearson, spearman, r2, mse; of several numbers their means. `truth`: (rows, columns). More with
+/// `coverage`: r2_log1p, r2 of ln(1 + value) with values below 0 as 0. deviance, the mean Poisson deviance.
+/// pearson_units, pearson of the units' sums. pearson_across, pearson of the values minus their mean over the
+/// columns (undefined for one column).
 std::unique_ptr<SequenceMeasure> measure_numbers(const MeasuredRows& rows, std::span<const float> truth,
                                                  bool coverage = false);
 

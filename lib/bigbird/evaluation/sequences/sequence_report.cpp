@@ -20,7 +20,7 @@ void put(Json& object, const std::string& name, const Figure& figure) {
     object[name + "_high"] = number(figure.high);
 }
 
-/// What files have beside their figures.
+/// Adds a file's details besides its figures.
 void put_details(Json& object, const SequenceReport& report, const SequenceFile& file) {
     Json each = Json::array();
     for (std::size_t i = 0; i < file.each.size(); ++i) {

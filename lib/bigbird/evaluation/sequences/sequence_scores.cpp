@@ -26,7 +26,7 @@ struct Line {
     std::vector<float> scores;
 };
 
-/// What tells a row in a table: a record's id, or the place of a bin.
+/// What identifies a row in a table: a record's id, or the position of a bin.
 std::string id_of(const examples::ExampleSet& examples, std::int64_t row) {
     const examples::ExampleRow example = examples.row(row);
     if (examples.task() == examples::Task::sequences) return example.name;

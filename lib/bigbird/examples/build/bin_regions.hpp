@@ -21,9 +21,8 @@ namespace bigbird::examples {
 struct BinRegionOptions {
     std::vector<std::filesystem::path> references{};
     std::int64_t bin = 200;
-    std::vector<std::string>
-        include{};  ///< genome::read_region_set: bins must lie wholly inside, unless empty
-    std::vector<std::string> exclude{};             ///< likewise: bins must not touch it
+    std::vector<std::string> include{};  ///< genome::read_region_set: bins must be fully inside, unless empty
+    std::vector<std::string> exclude{};  ///< likewise: bins must not touch it
     std::vector<std::string> validation{}, test{};  ///< HoldOuts; by bin
     /// Chooses validation and test by choose_hold_outs where they are not given.
     bool chooses_hold_outs = false;
@@ -39,7 +38,7 @@ public:
     genome::Interval place_of(const std::string& contig, std::int64_t bin) const {
         return {contig, bin * options_.bin, (bin + 1) * options_.bin};
     }
-    /// As --include and --exclude say.
+    /// By --include and --exclude.
     bool admits(const genome::Interval& where) const;
     Split split_of(const genome::Interval& where) const { return hold_outs_.split_of(where); }
     bool holds_out(Split split) const { return !hold_outs_.regions(split).empty(); }

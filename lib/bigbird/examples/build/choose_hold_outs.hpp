@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part of a genome is held out where the user does not say: by rule, so that the same genome gives the
-// same choice.
+// Chooses the held-out part of a genome by default, by rule, so that the same genome gives the same choice.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@ struct HeldOut {
 };
 
 /// `sets` choices that share nothing. Each is the contig, never the largest, whose bins are nearest to a
-/// tenth of all; where that is less than two thirds of a tenth, further contigs join as long as they bring
+/// tenth of all. Where that is less than two thirds of a tenth, further contigs join as long as they bring
 /// the sum nearer. Where the sum is less than a third of the aim or more than twice as much, the choice is a
 /// stretch of a tenth of all bins at the end of the largest contig. The earlier of equal contigs goes first.
 /// Throws InputError where there are fewer bins than least_bins_to_hold_out.

@@ -36,7 +36,7 @@ struct Peaks {
     std::int64_t read = 0;
     genome::LeftOut left_out;
     genome::AssemblyFit fit;
-    std::vector<Json> checksums;  ///< of its files
+    std::vector<Json> checksums;  ///< checksums of its files
 };
 
 Peaks read_peaks(const genome::ReferenceGenome& reference, const std::vector<fs::path>& paths) {
@@ -270,7 +270,7 @@ private:
         return rows::LabelTable(std::move(labels));
     }
 
-    /// Of hold-outs that nothing can be evaluated on.
+    /// Warns of hold-outs without anything to evaluate.
     static void warn_of(const ExampleWriter& writer, Split split, bool asked_for) {
         if (!asked_for) return;
         if (writer.rows(split) == 0) {

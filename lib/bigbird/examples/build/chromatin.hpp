@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chromatin examples: 200-bp bins of the genome, labelled by the peaks that cover them.
+// Chromatin examples: 200-bp bins of the genome, labeled by the peaks that cover them.
 #pragma once
 
 #include "bigbird/examples/build/bin_regions.hpp"
@@ -23,8 +23,8 @@ struct ChromatinOptions : BinRegionOptions {
     BinChoice bins = BinChoice::all;
     std::string group{};     ///< with any: only this group's labels count; "": all do
     double negatives = 0;    ///< with any: bins without any label for each row, drawn at random by contig
-    std::uint64_t seed = 0;  ///< of that draw
-    double max_n_fraction = 0.5;  ///< of a window; windows of N alone are left out always
+    std::uint64_t seed = 0;  ///< seed of that draw
+    double max_n_fraction = 0.5;  ///< largest share of N in a window; all-N windows are always left out
     bool skip_invalid = false;    ///< build however many peaks do not fit the reference
     int threads = 1;
 
@@ -32,12 +32,12 @@ struct ChromatinOptions : BinRegionOptions {
     void validate() const;
 };
 
-/// Writes an example folder (FORMAT.md) into the empty `folder`. Bins begin at multiples of `bin` and lie
-/// wholly on their contig. A bin has a label where the union of the label's peaks covers more than half of
-/// it. Rows are in the reference's order; bins whose window shares sequence with one of another split are
-/// left out of the lesser (without_shared_windows). Peaks that do not lie on the reference are left out and
-/// counted. Says what it did. Throws InputError and ConfigError, also where no peak, bin or label is left.
-/// Memory: all peaks, one contig's bins, and the labels of all rows.
+/// Writes an example folder (FORMAT.md) into the empty `folder`. Bins begin at multiples of `bin` and are
+/// fully on their contig. A bin has a label where the union of the label's peaks covers more than half of it.
+/// Rows are in the reference's order; bins whose window shares sequence with one of another split are left
+/// out of the lesser (without_shared_windows). Peaks outside the reference are left out and counted. Logs
+/// what it did. Throws InputError and ConfigError, also where no peak, bin or label is left. Memory: all
+/// peaks, one contig's bins, and the labels of all rows.
 void build_chromatin(const ChromatinOptions& options, const std::filesystem::path& folder);
 
 }  // namespace bigbird::examples

@@ -22,7 +22,7 @@ void mark_covered_bins(std::span<const genome::Span> covered, std::int64_t size,
 class NCounter {
 public:
     explicit NCounter(std::string_view dna);
-    /// Of [begin, end); what lies beyond the sequence counts as N.
+    /// N in [begin, end); positions beyond the sequence count as N.
     std::int64_t count(std::int64_t begin, std::int64_t end) const;
 
 private:

@@ -174,7 +174,7 @@ std::vector<genome::Interval> read_coordinates(const fs::path& path,
     genome::BedReader reader(path);
     while (auto record = reader.next()) {
         genome::Interval where = record->where;
-        genome::place(where, reference);  // contigs that the reference lacks are told where they are needed
+        genome::place(where, reference);  // contigs that the reference lacks are reported where needed
         lines.push_back(std::move(where));
     }
     return lines;
@@ -365,11 +365,11 @@ void write_unplaced(const ImportOptions& options, const fs::path& folder) {
     say(writer, left_out, 0);
 }
 
-/// Throws ConfigError where two names, of splits or of files, stand for one file.
+/// Throws ConfigError where two names, of splits or of files, are one file.
 void require_distinct(const std::vector<std::pair<Split, fs::path>>& mats) {
     for (auto mat = mats.begin(); mat != mats.end(); ++mat) {
         for (auto before = mats.begin(); before != mat; ++before) {
-            std::error_code missing;  // is told when the file is read
+            std::error_code missing;  // is reported when the file is read
             if (!fs::equivalent(before->second, mat->second, missing)) continue;
             throw ConfigError(mat->second.string() + ": is given to --mat as " +
                               std::string(to_string(before->first)) + " and again as " +

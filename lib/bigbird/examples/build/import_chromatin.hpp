@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chromatin examples out of bins that somebody else has labelled.
+// Chromatin examples out of bins that somebody else has labeled.
 #pragma once
 
 #include "bigbird/examples/examples.hpp"
@@ -14,14 +14,14 @@
 namespace bigbird::examples {
 
 struct ImportOptions {
-    /// Either a table: a header `#chrom start end LABEL …` (or without #), then a line a bin with 0 or 1 for
-    /// each label; plain, gzip or bgzip …
+    /// Either a table: a header `#chrom start end LABEL …` (or without #), then one line per bin with 0 or 1
+    /// for each label; plain, gzip or bgzip …
     std::filesystem::path table;
     /// … or DeepSEA's .mat files, each with the split that it is; no file twice.
     std::vector<std::pair<Split, std::filesystem::path>> mats;
-    /// The bins that the rows of .mat files are of (allTFs.pos.bed): lines of train first, those of
-    /// validation behind them (from line 2,200,001 where there is no train), test those of chromosomes 8
-    /// and 9. Without it the windows are the files' own sequences.
+    /// The bins of the rows of .mat files (allTFs.pos.bed): train's lines first, then validation's (from line
+    /// 2,200,001 where there is no train); test has the lines of chromosomes 8 and 9. Without it the windows
+    /// are the files' own sequences.
     std::optional<std::filesystem::path> coordinates;
     std::optional<std::filesystem::path>
         label_table;                                ///< labels.tsv; else names of the table, or DeepSEA's 919

@@ -6,7 +6,7 @@
 
 namespace bigbird::examples {
 
-/// Calls visit(kmer) for each `k` neighbouring letters of a normalised sequence that hold no N, as a number
+/// Calls visit(kmer) for each `k` neighboring letters of a normalized sequence that hold no N, as a number
 /// of two bits per letter, the lesser of both strands'. 1 <= k <= 31.
 template <typename Visit>
 void for_each_kmer(std::string_view dna, int k, const Visit& visit) {

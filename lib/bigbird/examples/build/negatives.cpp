@@ -27,7 +27,7 @@ void shuffle(Items& items, Rng& rng) {
     }
 }
 
-/// Of the pieces, in random order.
+/// The chosen pieces, in random order.
 std::vector<std::size_t> choose_pieces(Rng& rng) {
     std::vector<std::size_t> pieces(negative_pieces);
     std::iota(pieces.begin(), pieces.end(), std::size_t{0});

@@ -15,8 +15,8 @@
 
 namespace bigbird::examples {
 
-/// What stands in for a promoter that is none. How hard the task is hangs on it; figures of different kinds
-/// must not be compared.
+/// How negatives, the non-promoters, are made. They decide how hard the task is, so figures of different
+/// kinds must not be compared.
 enum class NegativeKind : std::uint8_t {
     random_bases,  ///< the 12 pieces become independent, uniform bases
     permuted,      ///< the 12 pieces change places among themselves; composition stays
@@ -28,15 +28,15 @@ NegativeKind parse_negative_kind(std::string_view text);
 
 constexpr int negative_pieces = 20, negative_substituted = 12;
 
-/// `positive` (at least 20 letters) with 12 of its pieces substituted; random_bases or permuted. Where the
-/// length does not divide by 20, pieces differ by one letter; then permuted pieces lie one behind the other
-/// in the 12 places, cut anew.
+/// `positive` (at least 20 letters) with 12 of its 20 pieces substituted; random_bases or permuted. Where the
+/// length does not divide by 20, pieces differ by one letter; then the permuted pieces are joined and cut
+/// again to fill the 12 gaps.
 std::string make_negative(std::string_view positive, NegativeKind kind, Rng rng);
 
 /// Windows of the genome that no TSS has. Const calls are thread-safe.
 class GenomicNegatives {
 public:
-    /// `zone` is where their base 0 may lie; `avoided` is what windows must not touch.
+    /// `zone` is where their base 0 may be; `avoided` is what windows must not touch.
     GenomicNegatives(const genome::ReferenceGenome& reference, const rows::WindowBounds& bounds,
                      double max_n_fraction, const genome::IntervalSet& zone, genome::IntervalSet avoided);
 
@@ -44,8 +44,8 @@ public:
         std::string contig, sequence;  ///< on its strand
         std::int64_t base = 0;
     };
-    /// Uniform over the bases of the zone whose window lies inside its contig, touches nothing avoided and
-    /// has not too much N. Throws ConfigError where ten thousand draws find none.
+    /// Uniform over the bases of the zone whose window is inside its contig, touches nothing avoided and has
+    /// not too much N. Throws ConfigError where ten thousand draws find none.
     Window draw(genome::Strand strand, Rng rng) const;
 
 private:

@@ -8,18 +8,17 @@
 
 namespace bigbird::examples {
 
-/// The files whose peaks, taken together, are those of one label.
+/// The files whose peaks together make one label.
 struct LabelPeaks {
     std::string name, group;
     std::vector<std::filesystem::path> paths;
 };
 
-/// What peaks make labels, in the labels' order: one sheet, or BED files. A sheet is tab-separated and begins
-/// with a header that names at least the columns `name` and `path` (relative to the sheet), and `group` where
-/// labels have one; other columns and lines that begin with # are ignored. Rows of one name and group make
-/// one label, and a path may be several, separated by commas. A BED file's label is its file name without .gz
-/// and the suffix before it; its group is ".". Throws InputError with file and line, also where a file is
-/// missing.
+/// What peaks make labels, in the labels' order: one sheet, or BED files. A sheet is tab-separated. Its
+/// header names at least the columns `name` and `path` (relative to the sheet), and `group` where labels have
+/// one. Other columns and lines that begin with # are ignored. Rows of one name and group make one label, and
+/// a path may be several, separated by commas. A BED file's label is its file name without .gz and the suffix
+/// before it; its group is ".". Throws InputError with file and line, also where a file is missing.
 std::vector<LabelPeaks> read_peak_files(std::span<const std::filesystem::path> paths);
 
 }  // namespace bigbird::examples

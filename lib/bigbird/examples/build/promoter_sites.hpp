@@ -32,11 +32,11 @@ struct PromoterSites {
 };
 
 /// Reads a BED file of TSSs (tss_of a row; EPDnew's have one base) and puts them on the reference, through a
-/// chain where there is one; then `folder` gets lifted.bed (one base a row, contigs as the chain spells them)
-/// and unmapped.bed (TSS base as it came, and the reason as a seventh column). Rows that do not lie on the
-/// reference, and rows that repeat a place, strand and name, are left out and counted; a row without a name
-/// is named after its place. Says what happened. Throws InputError: a row without strand or of no base, a
-/// malformed line, no TSS left.
+/// chain where there is one. Then `folder` gets lifted.bed (one base per row, contigs as the chain spells
+/// them) and unmapped.bed (the original TSS base, and the reason as a seventh column). Rows outside the
+/// reference, and rows that repeat a position, strand and name, are left out and counted; a row without a
+/// name is named after its position. Logs what happened. Throws InputError: a row without strand or of no
+/// base, a malformed line, no TSS left.
 PromoterSites read_promoter_sites(const std::filesystem::path& tss,
                                   const std::optional<std::filesystem::path>& chain,
                                   const genome::ReferenceGenome& reference,

@@ -130,7 +130,7 @@ private:
         });
     }
 
-    /// Where a split's negatives may lie: its regions, for training all that is not held out.
+    /// Where a split's negatives may be: its regions; for training all that is not held out.
     IntervalSet zone_of(Split split) const {
         if (split != Split::train) {
             return hold_outs_.regions(split);

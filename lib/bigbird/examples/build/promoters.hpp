@@ -20,7 +20,7 @@ struct PromoterOptions {
     rows::WindowBounds bounds;
     NegativeKind negatives = NegativeKind::random_bases;
     std::vector<std::string> validation, test;  ///< HoldOuts; by TSS base
-    double max_n_fraction = 0.5;                ///< of a window; windows of N alone are left out always
+    double max_n_fraction = 0.5;  ///< largest share of N in a window; all-N windows are always left out
     std::uint64_t seed = 0;
     bool skip_invalid = false;  ///< build however many TSSs do not fit the reference
     int threads = 1;
@@ -29,10 +29,10 @@ struct PromoterOptions {
     void validate() const;
 };
 
-/// Writes an example folder (FORMAT.md) into the empty `folder`. A promoter and its negative are neighbours
-/// and share the split; a promoter whose window shares sequence with one of another split is left out of the
-/// lesser (without_shared_windows). A promoter's negative depends on the seed and the promoter alone, genomic
-/// ones on the hold-outs and the other promoters too. Says what it did. Throws InputError and ConfigError,
+/// Writes an example folder (FORMAT.md) into the empty `folder`. A promoter and its negative are adjacent and
+/// share the split; a promoter whose window shares sequence with one of another split is left out of the
+/// lesser (without_shared_windows). A promoter's negative depends only on the seed and the promoter; genomic
+/// ones also on the hold-outs and the other promoters. Logs what it did. Throws InputError and ConfigError,
 /// also where nothing is left.
 void build_promoters(const PromoterOptions& options, const std::filesystem::path& folder);
 

@@ -35,7 +35,7 @@ bool same_targets(const SequenceExample& a, const SequenceExample& b) {
 }  // namespace
 
 Overlap overlap_with_train(std::span<const SequenceExample> records, Split split) {
-    // Of the two sets the split's is the smaller one: its k-mers are kept, and those marked that train has.
+    // The split is the smaller set: its k-mers are kept, and the ones in train are marked.
     const std::vector<std::uint64_t> kmers = kmers_of(records, split);
     std::vector<bool> in_train(kmers.size());
     const auto find = [&](std::uint64_t kmer) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes figures of labelled sequences better than they should be.
+// What makes figures of labeled sequences better than they should be.
 #pragma once
 
 #include "bigbird/examples/sequence_writer.hpp"
@@ -12,9 +12,9 @@ namespace bigbird::examples {
 
 /// How much of a split is in training, too, on either strand.
 struct Overlap {
-    std::int64_t rows = 0;         ///< of the split
+    std::int64_t rows = 0;         ///< the split's rows
     std::int64_t in_train = 0;     ///< their sequence is one of train
-    std::int64_t share_31mer = 0;  ///< 31 neighbouring bases of theirs are in one of train; in_train or not
+    std::int64_t share_31mer = 0;  ///< 31 neighboring bases of theirs are in one of train; in_train or not
 };
 Overlap overlap_with_train(std::span<const SequenceExample> records, Split split);
 

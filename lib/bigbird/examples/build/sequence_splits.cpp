@@ -20,7 +20,7 @@ namespace {
 constexpr int similar_k = 16;
 constexpr double similar_share = 0.1;
 constexpr std::int64_t most_kmers = std::int64_t{1} << 26;
-/// Of a k-mer that more records have, only neighbours in their order are compared.
+/// If more records share a k-mer, only neighbors in their order are compared.
 constexpr std::size_t most_compared = 16;
 
 std::array<double, 3> parse_shares(std::string_view text) {
@@ -124,7 +124,7 @@ std::size_t JoinedSets::find(std::size_t element) {
 std::vector<std::size_t> similar_records(std::span<const SequenceExample> records) {
     const std::vector<std::uint64_t> kmers = kmers_of(records);
     std::vector<std::uint32_t> own(records.size());           // k-mers of each record
-    std::unordered_map<std::uint64_t, std::uint32_t> shared;  // of a pair of records
+    std::unordered_map<std::uint64_t, std::uint32_t> shared;  // number by pair of records
     for (std::size_t begin = 0, end = 0; begin < kmers.size(); begin = end) {
         while (end < kmers.size() && code_of(kmers[end]) == code_of(kmers[begin]))
             ++own[record_of(kmers[end++])];
@@ -147,7 +147,7 @@ std::vector<std::size_t> similar_records(std::span<const SequenceExample> record
 void draw_splits(std::span<SequenceExample> records, std::span<const std::size_t> together,
                  const std::array<double, 3>& shares, std::uint64_t seed) {
     std::size_t strata = 1;
-    std::unordered_map<std::size_t, std::size_t> places;  // of a value of `together`
+    std::unordered_map<std::size_t, std::size_t> places;  // index by value of `together`
     std::vector<std::vector<std::size_t>> clusters;       // records of each, in the order of their first
     for (std::size_t i = 0; i < records.size(); ++i) {
         strata = std::max(strata, stratum_of(records[i]) + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which records of a table are for training, for validation and for test, where it does not say so itself.
+// Splits the records of a table without a split column into training, validation and test.
 #pragma once
 
 #include "bigbird/examples/sequence_writer.hpp"
@@ -14,7 +14,7 @@
 
 namespace bigbird::examples {
 
-/// What --split-by says: `column:NAME`, `fraction[:TRAIN,VALIDATION,TEST]` or `similarity[:…]`.
+/// The value of --split-by: `column:NAME`, `fraction[:TRAIN,VALIDATION,TEST]` or `similarity[:…]`.
 struct SplitRule {
     std::string column;  ///< empty: by the shares
     std::array<double, 3> shares{0.8, 0.1, 0.1};
@@ -26,9 +26,9 @@ SplitRule parse_split_rule(std::string_view text);
 /// "train", "validation" or "test", or what tables have for it: "training", "valid", "val", "dev", "testing".
 std::optional<Split> split_word(std::string_view word);
 
-/// A number per record, equal for those that are similar, directly or through others: the two share at least
-/// a tenth of the 16-mers of the one that has fewer, on either strand. Records without 16-mers are similar to
-/// none. Where there are more than 2^26 16-mers, a sample of them decides.
+/// A number per record, equal for records that are similar, directly or through others. Two are similar if
+/// they share at least a tenth of the 16-mers of the one that has fewer, on either strand. Records without
+/// 16-mers are similar to none. Where there are more than 2^26 16-mers, a sample of them decides.
 std::vector<std::size_t> similar_records(std::span<const SequenceExample> records);
 
 /// Sets the split of each record by the shares. Records with equal `together` get the same. Classes, or the

@@ -114,8 +114,8 @@ private:
         });
     }
 
-    /// FASTA, or a sequence per line, whose records are called CLASS.1, CLASS.2 ..., as are those of a FASTA
-    /// whose id another record has: published sets repeat them.
+    /// Reads FASTA, or a sequence per line, whose records become CLASS.1, CLASS.2 ... So do FASTA records
+    /// with another record's id: published sets repeat ids.
     void read_class(const fs::path& path) {
         found_.files.push_back(path);
         rows::SequenceReader reader(path, {});
@@ -193,7 +193,7 @@ private:
 
     const SequencesOptions& options_;
     LabelledSequences found_;
-    std::unordered_set<std::string> ids_;  // of classes' FASTA
+    std::unordered_set<std::string> ids_;  // ids in classes' FASTA
 };
 
 }  // namespace

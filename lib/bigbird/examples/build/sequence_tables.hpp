@@ -21,9 +21,9 @@ struct LabelledSequences {
     };
     std::vector<std::filesystem::path> files;
     std::vector<SequenceExample> records;          ///< without labels and numbers
-    std::vector<std::vector<std::string>> values;  ///< of each record, those of the label columns
-    std::vector<std::string> split_words;          ///< of --split-by column:NAME; else empty
-    std::vector<Source> sources;                   ///< where the labels of each record are from
+    std::vector<std::vector<std::string>> values;  ///< label columns of each record
+    std::vector<std::string> split_words;          ///< with --split-by column:NAME; else empty
+    std::vector<Source> sources;                   ///< source of each record's labels
     rows::LetterCounts letters;
 
     InputError fault(std::size_t record, const std::string& what) const {

@@ -178,7 +178,7 @@ private:
         }
     }
 
-    // ---- what is said, and kept in manifest.json
+    // ---- what is logged, and kept in manifest.json
 
     void tell() {
         std::array<std::int64_t, 3> rows{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Examples out of sequences that somebody else has labelled: tables, or FASTA.
+// Examples out of sequences that somebody else has labeled: tables, or FASTA.
 #pragma once
 
 #include "bigbird/core/choice.hpp"
@@ -24,7 +24,7 @@ struct SequencesOptions {
     /// Either a table (CSV or TSV) with a sequence and its labels in each line, and tables of the same
     /// columns for the other splits …
     std::filesystem::path table{}, validation{}, test{};
-    /// … or FASTA files: several, each a class by its name, or one with a table of ids and labels.
+    /// … or FASTA files: several, each a class named after the file, or one with a table of ids and labels.
     std::vector<std::filesystem::path> fasta{};
     std::filesystem::path targets{};
 

@@ -16,19 +16,19 @@ struct SheetRow {
     std::map<std::string, std::string, std::less<>> values{};  ///< by column; `name` and `path` are not empty
     std::int64_t line = 0;                                     ///< from 1
 
-    /// Of a column that may be missing or empty.
+    /// The value of a column that may be missing or empty.
     std::string value(std::string_view column, const std::string& otherwise) const;
 };
 
-/// The rows of a sheet; nothing of a file whose first line, but for those that are empty or begin with #, is
-/// no header (and of a pipe, which can be read but once). Throws InputError with file and line.
+/// Returns the rows of a sheet; nullopt for a pipe, which can be read only once, and where the first line
+/// that is neither empty nor begins with # is no header. Throws InputError with file and line.
 std::optional<std::vector<SheetRow>> read_sheet(const std::filesystem::path& path);
 
 /// The files that a row's `path` names, relative to the sheet: one, or several separated by commas. Throws
 /// InputError with file and line where one cannot be read.
 std::vector<std::filesystem::path> paths_of(const SheetRow& row, const std::filesystem::path& sheet);
 
-/// What a file's data are called: its name without .gz and the suffix before it.
+/// The name of a file's data: its file name without .gz and the suffix before it.
 std::string name_of_file(const std::filesystem::path& path);
 
 }  // namespace bigbird::examples

@@ -108,7 +108,7 @@ std::size_t count_invisible(const std::uint8_t* text, std::size_t size) {
     return count;
 }
 
-/// Whether all of the lines are regular: line ends and line starts stand where they should, and nothing else
+/// Whether all of the lines are regular: line ends and line starts are where they should be, and nothing else
 /// is invisible.
 bool are_regular(const std::uint8_t* text, std::size_t line_bases, std::size_t line_bytes,
                  std::size_t lines) {

@@ -26,7 +26,7 @@ std::size_t count_regular_lines(const char* text, std::size_t line_bases, std::s
 /// `text` from its end, each of A C G T as its complement and all else as N. `out` does not overlap it.
 void complement_backwards(const char* text, std::size_t size, char* out);
 
-/// Whether a letter stands for a nucleotide or several: A C G T U R Y S W K M B D H V N, and X.
+/// Whether a letter means one nucleotide or several: A C G T U R Y S W K M B D H V N, and X.
 bool is_nucleotide_code(char letter);
 
 }  // namespace bigbird::genome::detail

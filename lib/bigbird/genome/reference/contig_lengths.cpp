@@ -30,7 +30,7 @@ private:
     std::vector<FastaContig> contigs_;
 };
 
-/// Contig and length, the first two columns of a .fai or chrom.sizes; blanks may stand for tabs.
+/// Contig and length, the first two columns of a .fai or chrom.sizes; blanks may replace tabs.
 FastaContig parse(std::string_view line, const std::filesystem::path& path, std::int64_t number) {
     const std::size_t gap = line.find_first_of("\t ");
     const std::size_t start = line.find_first_not_of("\t ", gap);

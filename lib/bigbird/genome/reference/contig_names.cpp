@@ -12,7 +12,7 @@ namespace bigbird::genome {
 
 namespace {
 
-/// What all spellings of a contig have in common: no "chr" before it, MT for the mitochondrion.
+/// The common part of all spellings of a contig: no "chr" before it, MT for the mitochondrion.
 std::string_view shared_name(std::string_view name) {
     for (const std::string_view prefix : {"chr", "Chr", "CHR"}) {
         if (name.starts_with(prefix) && name.size() > prefix.size()) {

@@ -15,8 +15,8 @@
 namespace bigbird::genome {
 
 /// Finds contigs by any of their usual names: the exact one first, else one alias (`chr1`/`1`,
-/// `chrM`/`M`/`MT`) if just one contig fits. Says once on standard error which kind of alias it used, unless
-/// `says` is false: where names were looked up before. Thread-safe.
+/// `chrM`/`M`/`MT`) if just one contig fits. Logs once which kind of alias it used, unless `says` is false
+/// because the names were looked up before. Thread-safe.
 class ContigNames {
 public:
     explicit ContigNames(std::span<const Contig> contigs, bool says = true);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view letters = "ACGT";
 
-/// For each letter those that follow it, in the order in which a walk will take them.
+/// For each letter its followers, in the order in which a walk will take them.
 using Followers = std::array<std::vector<std::size_t>, letters.size()>;
 
 void shuffle(std::vector<std::size_t>& values, Rng& rng) {
@@ -32,7 +32,7 @@ bool leads_to(const Followers& followers, std::size_t end) {
     return true;
 }
 
-/// Of A C G T.
+/// `dna`: only A C G T.
 std::string shuffled(std::string_view dna, Rng& rng) {
     Followers followers;
     for (std::size_t i = 0; i + 1 < dna.size(); ++i)

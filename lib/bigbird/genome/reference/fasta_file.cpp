@@ -17,7 +17,7 @@ namespace {
     throw InputError("holds no sequence: a FASTA file begins with '>' and the name of a contig", path);
 }
 
-/// All sequence in memory, a byte a base: for what cannot be read by position.
+/// All sequence in memory, one byte per base: for files that cannot be read by position.
 class HeldFasta : public FastaFile {
 public:
     struct Held {
@@ -65,7 +65,7 @@ std::unique_ptr<FastaFile> read_into_memory(const std::filesystem::path& path) {
         try {
             scanner.feed(piece);
         } catch (const InputError&) {
-            while (stream.read(buffer.data(), buffer.size(), 0) > 0) {  // a damaged file is told as that
+            while (stream.read(buffer.data(), buffer.size(), 0) > 0) {  // a damaged file is reported as such
             }
             throw;
         }
@@ -151,7 +151,7 @@ private:
         return scanner.finish();
     }
 
-    /// Normalises the bases [begin, end), which `text` holds with the line ends between them.
+    /// Normalizes the bases [begin, end), which `text` holds with the line ends between them.
     void close_up(const FastaEntry& entry, std::int64_t begin, std::int64_t end, std::string_view text,
                   char* out) const {
         const auto width = static_cast<std::size_t>(entry.line_bases);

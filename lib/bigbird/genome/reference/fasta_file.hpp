@@ -25,7 +25,7 @@ public:
 
     virtual const std::filesystem::path& path() const = 0;
     virtual std::vector<FastaContig> contigs() const = 0;
-    /// Normalised bases [begin, end) of a contig by its index; both within the contig. Throws InputError
+    /// Normalized bases [begin, end) of a contig by its index; both within the contig. Throws InputError
     /// where the file cannot be read.
     virtual std::string fetch(std::size_t contig, std::int64_t begin, std::int64_t end) const = 0;
 };
@@ -33,10 +33,10 @@ public:
 /// Opens a file by its content; throws as open_references does.
 std::unique_ptr<FastaFile> open_fasta(const std::filesystem::path& path);
 
-/// Names and lengths alone, by open_contig_lengths' rules; fetch() must not be called.
+/// Only names and lengths, by open_contig_lengths' rules; fetch() must not be called.
 std::unique_ptr<FastaFile> open_lengths(const std::filesystem::path& path);
 
-/// Normalises.
+/// Normalizes.
 std::unique_ptr<FastaFile> fasta_in_memory(std::vector<std::pair<std::string, std::string>> contigs);
 
 }  // namespace bigbird::genome::detail

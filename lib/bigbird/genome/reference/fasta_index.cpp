@@ -224,7 +224,7 @@ std::optional<FastaEntry> parse_fai_line(std::string_view line) {
     return sound ? std::optional(std::move(entry)) : std::nullopt;
 }
 
-/// The position behind the last base; nothing where no file is that long.
+/// The position behind the last base; nullopt where no file is that long.
 std::optional<std::int64_t> end_of_bases(const FastaEntry& entry) {
     if (entry.length == 0) {
         return entry.offset;
@@ -244,7 +244,7 @@ std::string read_text(const RandomBytes& text, std::int64_t begin, std::int64_t 
 }
 
 /// Whether the text between two contigs is line ends and one header of the given name; at the end of the file
-/// line ends alone.
+/// only line ends.
 bool is_header_between(std::string_view between, std::string_view name) {
     const std::size_t start = between.find_first_not_of("\r\n");
     if (start == std::string_view::npos) {
@@ -271,7 +271,7 @@ std::vector<FastaEntry> read_fai(const std::filesystem::path& index, const Rando
     std::vector<FastaEntry> entries;
     TextInput lines(index);
     std::string line;
-    std::int64_t before = 0;  // where the bases of the contig before end
+    std::int64_t before = 0;  // end of the previous contig's bases
     while (lines.next(line)) {
         auto entry = parse_fai_line(line);
         if (!entry) {

@@ -15,11 +15,11 @@ namespace bigbird::genome::detail {
 struct FastaEntry {
     std::string name;             ///< the header's text up to its first blank
     std::int64_t length = 0;      ///< bases
-    std::int64_t offset = 0;      ///< of the first base
-    std::int64_t end = 0;         ///< of what follows the contig: the next header, or the text's end
-    std::int64_t line_bases = 0;  ///< of each line but the last
-    std::int64_t line_bytes = 0;  ///< with its line end
-    std::int64_t line = 0;        ///< of the header in the file, from 1; 0 where it is not known
+    std::int64_t offset = 0;      ///< offset of the first base
+    std::int64_t end = 0;         ///< offset after the contig: of the next header, or the text's end
+    std::int64_t line_bases = 0;  ///< bases of each line but the last
+    std::int64_t line_bytes = 0;  ///< bytes of a line with its line end
+    std::int64_t line = 0;        ///< line of the header in the file, from 1; 0: unknown
     bool even = true;             ///< lines are as long as stated, so that positions can be computed
 };
 
@@ -34,7 +34,7 @@ public:
     void feed(std::string_view text);
     /// Ends the pass.
     std::vector<FastaEntry> finish();
-    /// After finish(): the bases of each contig as they stand, where they were kept.
+    /// After finish(): the bases of each contig as in the file, where they were kept.
     std::vector<std::string> take_bases() { return std::move(bases_); }
 
 private:
@@ -51,7 +51,7 @@ private:
     bool keep_;
     std::vector<FastaEntry> entries_;
     std::vector<std::string> bases_;  ///< a contig each
-    std::int64_t position_ = 0;       ///< of the next byte in the text
+    std::int64_t position_ = 0;       ///< offset of the next byte in the text
     std::int64_t line_ = 1;           ///< number of the current line
     std::int64_t line_begin_ = 0;     ///< its position
     std::string header_;              ///< its text, if it is a header
@@ -60,7 +60,7 @@ private:
     bool closed_ = false;           ///< a shorter line ended the contig's regular part
 };
 
-/// The contigs by a .fai, checked against the text: each must stand where the index says. Throws InputError
+/// The contigs by a .fai, checked against the text: each must be where the index has it. Throws InputError
 /// naming the index where it does not fit, or where one of its lines is malformed.
 std::vector<FastaEntry> read_fai(const std::filesystem::path& index, const RandomBytes& text);
 

@@ -19,7 +19,7 @@ constexpr std::int64_t last_position = std::numeric_limits<std::int64_t>::max();
                       "22:16,050,001-17,000,000");
 }
 
-/// A position with or without thousands separators; nothing where it is none.
+/// Parses a position with or without thousands separators; nullopt for other text.
 std::optional<std::int64_t> parse_position(std::string_view text) {
     std::string digits;
     for (const char letter : text) {

@@ -19,7 +19,7 @@ namespace bigbird::genome {
 namespace {
 
 struct NamedFasta {
-    std::string prefix;  // of its contigs' names
+    std::string prefix;  // prefix of its contigs' names
     std::unique_ptr<detail::FastaFile> fasta;
 };
 
@@ -47,7 +47,7 @@ std::vector<NamedFasta> open_all(std::span<const std::filesystem::path> referenc
     return files;
 }
 
-/// What to do of a contig whose name an earlier one has.
+/// What to do with a contig that has an earlier one's name.
 enum class Repeated : std::uint8_t { refuse, number };
 
 /// The contigs of all files, one after the other.
@@ -56,7 +56,7 @@ public:
     explicit JoinedGenome(std::vector<NamedFasta> files, Repeated repeated = Repeated::refuse)
         : files_(std::move(files)), names_({}) {
         std::unordered_map<std::string, Place> seen;
-        std::unordered_map<std::string, std::int64_t> records;  // of a name, where names repeat
+        std::unordered_map<std::string, std::int64_t> records;  // records per name, where names repeat
         std::int64_t renamed = 0;
         for (std::size_t file = 0; file < files_.size(); ++file) {
             auto contigs = files_[file].fasta->contigs();

@@ -24,7 +24,7 @@ public:
     virtual std::span<const Contig> contigs() const = 0;
     /// The contig's index by its name or an alias (ContigNames).
     virtual std::optional<std::size_t> find(std::string_view contig) const = 0;
-    /// Normalised sequence (A C G T N) of exactly where.size() letters, N outside the contig. Throws
+    /// Normalized sequence (A C G T N) of exactly where.size() letters, N outside the contig. Throws
     /// InputError where the contig is unknown or the file cannot be read.
     virtual std::string fetch(const Interval& where) const = 0;
 };
@@ -38,18 +38,18 @@ std::unique_ptr<ReferenceGenome> open_references(std::span<const std::filesystem
 std::unique_ptr<ReferenceGenome> open_reference(const std::filesystem::path& fasta);
 
 /// The records of one FASTA in order, for work that reads each of them. Names may repeat: the second record
-/// called NAME is NAME#2 here, which one line on standard error says. Throws as open_references otherwise.
+/// called NAME is NAME#2 here, which is logged once. Throws as open_references otherwise.
 std::unique_ptr<ReferenceGenome> open_records(const std::filesystem::path& fasta);
 
 /// The file of a reference that may be written as NAME=FASTA; a file that is called so is itself meant.
 std::filesystem::path fasta_of(const std::filesystem::path& reference);
 
-/// Names and lengths alone, for plans: files may also be .fai files or tables of contig and length
-/// (chrom.sizes); of a FASTA file the .fai beside it is read where it is fresh, else the file itself. The
-/// result's fetch() must not be called. Throws as open_references, and where a table is malformed.
+/// Only names and lengths, for plans. Files may also be .fai files or tables of contig and length
+/// (chrom.sizes). For a FASTA file a current .fai beside it is read, else the file itself. The result's
+/// fetch() must not be called. Throws as open_references, and where a table is malformed.
 std::unique_ptr<ReferenceGenome> open_contig_lengths(std::span<const std::filesystem::path> references);
 
-/// For tests and generated sequence; normalises.
+/// For tests and generated sequence; normalizes.
 std::unique_ptr<ReferenceGenome> in_memory_genome(std::vector<std::pair<std::string, std::string>> contigs);
 
 }  // namespace bigbird::genome

@@ -10,7 +10,7 @@ namespace bigbird::genome {
 /// In place; the length stays.
 void normalise(std::string& dna);
 
-/// Of a normalised sequence.
+/// `dna`: normalized.
 std::string reverse_complement(std::string_view dna);
 
 /// Share of N, 0 for an empty sequence.

@@ -10,7 +10,7 @@
 namespace bigbird::genome::detail {
 
 /// What to do with the letters of a FASTA file that are no nucleotide codes: letters (and gaps: - . *) are
-/// read as N, which is said once a file; anything else ends the work. Thread-safe.
+/// read as N, with one warning per file; anything else ends the work. Thread-safe.
 class StrangeLetters {
 public:
     explicit StrangeLetters(std::filesystem::path path) : path_(std::move(path)) {}
@@ -18,7 +18,7 @@ public:
     /// Looks through `text`, bases of a contig from 0-based `begin` on with line ends between them, where the
     /// vector code saw something. Throws InputError at a byte that is neither letter nor gap.
     void look(std::string_view contig, std::int64_t begin, std::string_view text);
-    /// Of a whole contig without line ends.
+    /// For a complete contig without line ends.
     void check_and_normalise(std::string_view contig, std::string& bases);
 
 private:

@@ -20,7 +20,7 @@ constexpr std::array<std::int64_t, 48> known_lengths{
     83257441,  80373285,  58617616,  64444167,  46709983,  50818468,  156040895, 57227415};
 
 constexpr std::int64_t near_end = 1000;
-constexpr std::int64_t one_in = 5;  // more misfits than one in so many rows are another assembly
+constexpr std::int64_t one_in = 5;  // more misfits than one row in 5 are another assembly
 
 std::string reasons(const AssemblyFit& fit) {
     std::string text;

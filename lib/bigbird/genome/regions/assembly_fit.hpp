@@ -13,12 +13,12 @@
 
 namespace bigbird::genome {
 
-/// Where an interval lies on a reference.
+/// Whether an interval is on a reference.
 enum class Fit : std::uint8_t { inside, unknown_contig, past_end };
 
 /// Counts of rows by how they fit a reference. Not thread-safe; add up counts of several threads by +=.
 struct AssemblyFit {
-    /// How rows lie about a contig's end.
+    /// Rows around a contig's end.
     struct End {
         std::int64_t past = 0;  ///< rows past it
         bool reached = false;   ///< whether another row fits up to it, to 1,000 bases
@@ -34,8 +34,8 @@ struct AssemblyFit {
 };
 
 /// Throws InputError where more than a fifth of the rows do not fit, unless `skip_invalid`. Rows on contigs
-/// that the reference lacks do not count where at least half of its contigs are named; nor do rows past the
-/// end of a contig whose length is no known assembly's (GRCh37, GRCh38), or up to whose end other rows fit.
+/// that the reference lacks do not count where at least half of its contigs are named. Rows past a contig's
+/// end do not count if its length is no known assembly's (GRCh37, GRCh38), or other rows fit up to its end.
 /// `what`: "peaks".
 void require_assembly(const AssemblyFit& fit, const ReferenceGenome& reference, const std::string& source,
                       const std::string& what, bool skip_invalid);

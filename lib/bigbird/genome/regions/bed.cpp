@@ -46,7 +46,7 @@ bool is_skipped(std::string_view line) {
            is_header(line, "track") || is_header(line, "browser");
 }
 
-/// Parses one row of a file; knows where it stands for its errors.
+/// Parses one row of a file; knows its line for errors.
 class Row {
 public:
     Row(std::string_view line, const std::filesystem::path& path, std::int64_t number)

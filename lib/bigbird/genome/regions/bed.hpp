@@ -15,23 +15,23 @@
 namespace bigbird::genome {
 
 struct BedRecord {
-    Interval where;                       ///< contig spelt as in the file
-    std::string name = ".", score = ".";  ///< columns 4 and 5 as they stand, "." if absent
+    Interval where;                       ///< contig spelled as in the file
+    std::string name = ".", score = ".";  ///< columns 4 and 5 as in the file, "." if absent
     Strand strand = Strand::none;         ///< column 6; none, with one warning, if it is none of + - .
     std::optional<std::int64_t> summit;  ///< narrowPeak's column 10, a 0-based offset from begin, where there
-                                         ///< are exactly 10 columns and it lies in the interval
+                                         ///< are exactly 10 columns and it is in the interval
     std::int64_t line = 0;               ///< line number in the file, from 1
 };
 
 /// Reads records one by one, each file once, so that pipes work. Throws InputError with file and line: too
-/// few columns, blanks instead of tabs, coordinates that are no numbers, start below 0, start > end; next()
-/// may be called again after such an error and goes on with the next line. Another InputError (truncated
-/// file) ends the reading. Not thread-safe.
+/// few columns, blanks instead of tabs, coordinates that are no numbers, start below 0, start > end. After
+/// such an error next() can be called again and reads the next line. Another InputError (truncated file) ends
+/// the reading. Not thread-safe.
 class BedReader {
 public:
     explicit BedReader(std::filesystem::path path);
     std::optional<BedRecord> next();
-    /// The row last read, or refused, as it stands in the file.
+    /// The row last read, or refused, as in the file.
     const std::string& text() const { return line_; }
     std::int64_t line_number() const { return input_.line_number(); }
     const std::filesystem::path& path() const { return input_.path(); }

@@ -112,7 +112,7 @@ private:
         return chain;
     }
 
-    /// Lines "size dt dq", the last one "size" alone.
+    /// Lines "size dt dq", the last one only "size".
     void read_blocks(Chain& chain) {
         Block at{chain.target_begin, chain.query_begin, 0};
         while (true) {
@@ -168,7 +168,7 @@ Lifted on_query(const Chain& chain, std::int64_t begin, std::int64_t end, Strand
     return {where, turned(strand, chain.reverse), chain.query_size};
 }
 
-/// Where the query has a target's base, on the chain's strand; nothing where that lies in no block.
+/// Where the query has a target's base, on the chain's strand; nullopt where it is in no block.
 std::optional<std::int64_t> query_of(const Chain& chain, std::int64_t position) {
     const auto block =
         std::upper_bound(chain.blocks.begin(), chain.blocks.end(), position,
@@ -198,8 +198,8 @@ std::string_view to_string(Unmapped reason) {
 }
 
 struct ChainMap::State {
-    std::vector<Contig> contigs;             ///< of the target, in the file's order
-    std::vector<std::vector<Chain>> chains;  ///< of each, best score first
+    std::vector<Contig> contigs;             ///< the target's, in the file's order
+    std::vector<std::vector<Chain>> chains;  ///< chains of each contig, best score first
     ContigNames names{{}};
 
     const std::vector<Chain>& of(std::string_view contig) const {

@@ -14,9 +14,9 @@
 
 namespace bigbird::genome {
 
-/// Where something came to lie.
+/// The lifted position.
 struct Lifted {
-    Interval where;                  ///< contig spelt as in the chain file
+    Interval where;                  ///< contig spelled as in the chain file
     Strand strand = Strand::none;    ///< the strand lifted with it, turned where the chain runs on the other
     std::int64_t contig_length = 0;  ///< bases of that contig, as the chain file has it
 };
@@ -25,16 +25,16 @@ struct Lifted {
 enum class Unmapped : std::uint8_t {
     no_chains,       ///< the file has no chain of its contig
     outside_chains,  ///< no chain spans it
-    in_gap,          ///< it lies between the blocks of every chain that spans it: the other assembly lacks it
+    in_gap,          ///< between the blocks of every chain that spans it: the other assembly lacks it
 };
 std::string_view to_string(Unmapped reason);
 
-/// The chains of one file. Of several that hold a base the one with the best score counts, the first in the
-/// file where scores are equal. Contigs are found by aliases too (ContigNames). Const calls are thread-safe.
+/// The chains of one file. Where several hold a base, the one with the best score counts, the first in the
+/// file among equals. Contigs are found by aliases too (ContigNames). Const calls are thread-safe.
 class ChainMap {
 public:
     /// Reads plain, gzip or bgzip. Throws InputError with file and line: malformed header or block line,
-    /// blocks that do not add up to what the header says, a file without chains.
+    /// blocks that do not add up to the header's size, a file without chains.
     explicit ChainMap(const std::filesystem::path& path);
     ~ChainMap();
     ChainMap(ChainMap&&) noexcept;

@@ -23,8 +23,8 @@ struct Span {
     bool operator==(const Span&) const = default;
 };
 
-/// A set of bases, as sorted spans a contig that neither overlap nor touch (as `bedtools merge` gives them).
-/// Contigs are told by their exact names: put them on a reference first (place). Empty intervals hold
+/// A set of bases, as sorted spans per contig that neither overlap nor touch (as `bedtools merge` gives
+/// them). Contigs are compared by exact names: put them on a reference first (place). Empty intervals hold
 /// nothing. Const calls are thread-safe; queries take logarithmic time and the spans that they meet.
 class IntervalSet {
 public:
@@ -34,7 +34,7 @@ public:
     bool empty() const { return contigs_.empty(); }
     /// Bases in all.
     std::int64_t bases() const;
-    /// Of a contig, in order; empty where it has none.
+    /// Spans of a contig, in order; empty where it has none.
     std::span<const Span> spans(std::string_view contig) const;
     /// All of them, contigs by name.
     std::vector<Interval> intervals() const;
@@ -51,7 +51,7 @@ private:
     std::map<std::string, std::vector<Span>, std::less<>> contigs_;
 };
 
-/// What of a list of intervals does not lie on a reference.
+/// Counts of intervals outside a reference.
 struct LeftOut {
     std::int64_t unknown_contig = 0, past_end = 0;
     std::int64_t total() const { return unknown_contig + past_end; }
@@ -64,12 +64,11 @@ struct LeftOut {
     std::string describe() const;
 };
 
-/// Tells how `where` lies on the reference and, where its contig is known by an alias, gives it the
-/// reference's name.
+/// Returns whether `where` is on the reference. Renames its contig to the reference's name if it is an alias.
 Fit place(Interval& where, const ReferenceGenome& reference);
 
-/// Records of a BED file that lie on a reference, their contigs spelt as there; the others are left out and
-/// counted. Throws InputError where a line is malformed.
+/// Records of a BED file on a reference, their contigs spelled as there; the others are left out and counted.
+/// Throws InputError where a line is malformed.
 struct PlacedBed {
     std::vector<BedRecord> records;
     LeftOut left_out;
@@ -77,9 +76,8 @@ struct PlacedBed {
 };
 PlacedBed read_bed_on(const ReferenceGenome& reference, const std::filesystem::path& path);
 
-/// The bases that a BED file lists, as far as the reference has them: intervals are cut at contig ends, those
-/// on contigs that it lacks are left out and said once on standard error. Throws InputError where a line is
-/// malformed.
+/// The bases that a BED file lists, as far as the reference has them: intervals are cut at contig ends; those
+/// on contigs that it lacks are left out with one warning. Throws InputError where a line is malformed.
 IntervalSet read_interval_set(const ReferenceGenome& reference, const std::filesystem::path& path);
 
 /// The bases of a contig or a region (parse_region), cut at the contig's end. A text that is a contig's name
@@ -89,7 +87,7 @@ Interval region_on(const ReferenceGenome& reference, const std::string& text, co
 
 /// The bases that `texts` name, each a contig ("22"), a region as samtools has it
 /// ("22:16,000,001-17,000,000") or a BED file (as above). A name that is both a contig and a file is the
-/// contig. Throws ConfigError naming `option` where a text is none of these or lies past a contig's end.
+/// contig. Throws ConfigError naming `option` where a text is none of these or is past a contig's end.
 IntervalSet read_region_set(const ReferenceGenome& reference, std::span<const std::string> texts,
                             const std::string& option);
 

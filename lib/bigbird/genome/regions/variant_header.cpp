@@ -80,7 +80,7 @@ std::vector<HeaderLine> lines_of(std::string_view header) {
     return lines;
 }
 
-/// The value of a field in '##KIND=<ID=…,KEY=value>', outside quotes; nothing where the line has none.
+/// The value of a field in '##KIND=<ID=…,KEY=value>', outside quotes; nullopt where the line has none.
 std::optional<std::string_view> field_of(std::string_view line, std::string_view key) {
     bool quoted = false, escaped = false, begins = false;
     for (std::size_t i = 0; i < line.size(); ++i) {
@@ -99,7 +99,7 @@ std::optional<std::string_view> field_of(std::string_view line, std::string_view
     return std::nullopt;
 }
 
-/// The error of a line of the header. A BCF has no lines, so the sentence says which one of its header's.
+/// The error of a line of the header. A BCF has no lines in the file, so the message names its header's.
 InputError fault_of(const HeaderLine& line, const std::string& what, bool bcf,
                     const std::filesystem::path& path) {
     if (!bcf) return InputError(what, path, line.number);

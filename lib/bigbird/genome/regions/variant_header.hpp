@@ -5,11 +5,11 @@
 
 namespace bigbird::genome::detail {
 
-/// What the header of a VCF or BCF file says of itself, before htslib, which believes it, takes memory by it:
-/// the length of a BCF's header, and the places in the dictionary (IDX=). Throws InputError where one of them
-/// is larger than any real header needs, where two names share a place, where the header is longer than 256
-/// MB, and where the file is compressed in a way that cannot be read. Only regular files are looked at; of
-/// others the compression alone is known. Formats: VCF specification 4.3, 1.2 and 6.2.
+/// Checks the sizes that a VCF or BCF header declares, before htslib trusts them and allocates memory: a BCF
+/// header's length, and the indices in the dictionary (IDX=). Throws InputError where one is larger than any
+/// real header needs, two names share an index, or the header is longer than 256 MB. Also throws where the
+/// file's compression cannot be read, the only check of files that are not regular. Formats: VCF
+/// specification 4.3, 1.2 and 6.2.
 void check_variant_header(const std::filesystem::path& path);
 
 /// Throws the InputError of a header that htslib cannot read: its fault, with its line.

@@ -23,12 +23,12 @@ struct VariantField {
     std::vector<float> numbers{};
 };
 
-/// Puts fields, which the header defines, into a record's INFO in place of fields of the same names. Needs
+/// Puts fields, which the header defines, into a record's INFO, replacing fields of the same names. Needs
 /// VariantReader::keep_records(). Throws InputError for a record that htslib cannot change.
 void set_info(const Variant& variant, VariantHeader& header, std::span<const VariantField> fields);
 
 /// Writes records as a reader gave them, atomically. A compressed file gets an index beside it: .tbi, or .csi
-/// of BCF and where a position lies past 2^29; none where records are not sorted. Not thread-safe.
+/// for BCF and where a position is past 2^29; none where records are not sorted. Not thread-safe.
 class VariantWriter {
 public:
     /// Checks the name and writes the header, with `threads` to compress. Throws ConfigError, WriteError.

@@ -21,7 +21,7 @@ namespace bigbird::genome::detail {
 
 namespace {
 
-constexpr int bgzip_code = 2;  // of bgzf_compression()
+constexpr int bgzip_code = 2;  // bgzf_compression()'s value
 
 using Magic = std::array<unsigned char, 18>;
 
@@ -96,7 +96,7 @@ std::size_t ByteStream::read(char* out, std::size_t size, std::int64_t line) {
         count = std::min(size, static_cast<std::size_t>(file.block_length - file.block_offset));
         failed = bgzf_read(&file, out, count) != static_cast<ssize_t>(count);
     }
-    // A bgzip file ends with an empty block; without it whole blocks may be missing.
+    // A bgzip file ends with an empty block; without it entire blocks may be missing.
     const bool cut = count == 0 && bgzf_compression(&file) == bgzip_code && file.last_block_eof == 0;
     if (failed || cut || file.errcode != 0) {
         refuse(line);

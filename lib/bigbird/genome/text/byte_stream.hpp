@@ -32,7 +32,7 @@ public:
     /// Throws InputError: missing, a folder, cannot be read.
     explicit ByteStream(std::filesystem::path path);
 
-    /// Up to `size` bytes, as many as are at hand; 0 at the end alone. Throws InputError where the file is
+    /// Up to `size` bytes, as many as are available; 0 only at the end. Throws InputError where the file is
     /// truncated or corrupt, naming `line`, the last that the caller could read.
     std::size_t read(char* out, std::size_t size, std::int64_t line);
     const std::filesystem::path& path() const { return path_; }

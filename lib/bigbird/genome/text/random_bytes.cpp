@@ -50,7 +50,7 @@ public:
         return status;
     }
 
-    /// Bytes read, fewer than `count` at the file's end alone.
+    /// Bytes read, fewer than `count` only at the file's end.
     std::int64_t read(std::int64_t offset, std::int64_t count, char* out) const {
         std::int64_t done = 0;
         while (done < count) {
@@ -75,7 +75,7 @@ private:
     int handle_;
 };
 
-/// Tells whether a file is still what it was: a run over a genome takes its time.
+/// Detects whether a file has changed since, as a run over a genome is long.
 class Unchanged {
 public:
     Unchanged(std::filesystem::path path, const struct ::stat& status)
@@ -232,9 +232,9 @@ private:
     std::vector<char> buffer_ = std::vector<char>(std::size_t{1} << 20);
 };
 
-/// The blocks that a .gzi names, or nothing where it does not fit the file's size, or names a block that is
-/// longer than blocks are. Format: the number of entries, then compressed and uncompressed offset of each
-/// block but the first, all 64-bit little-endian.
+/// The blocks that a .gzi names; nullopt where it does not fit the file's size, or names too long a block.
+/// Format: the number of entries, then compressed and uncompressed offset of each block but the first, all
+/// 64-bit little-endian.
 std::optional<std::vector<Block>> read_gzi(const std::filesystem::path& index, std::int64_t compressed_size) {
     const Descriptor file(index);
     std::vector<unsigned char> bytes(static_cast<std::size_t>(file.size()));

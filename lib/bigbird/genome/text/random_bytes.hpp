@@ -19,14 +19,14 @@ class RandomBytes {
 public:
     virtual ~RandomBytes() = default;
 
-    /// Bytes of the whole text.
+    /// Bytes of the text.
     virtual std::int64_t size() const = 0;
     /// Fills `out` with the `count` bytes from `offset`, all within the text. Throws InputError where the
     /// file cannot be read, or changed since it was opened.
     virtual void read(std::int64_t offset, std::int64_t count, char* out) const = 0;
     /// Bytes that are best read at once.
     virtual std::int64_t piece() const = 0;
-    /// Hands the whole text to `consume` in order, in pieces, on the calling thread.
+    /// Hands the entire text to `consume` in order, in chunks, on the calling thread.
     virtual void scan(const std::function<void(std::string_view)>& consume) const = 0;
 };
 

@@ -9,7 +9,7 @@
 
 namespace bigbird::outputs {
 
-/// What the bases of all regions contribute to one label.
+/// Contributions of all regions' bases to one label.
 struct LabelContributions {
     std::string label;  ///< the file's attribute of that name, else the file's name
     std::vector<motifs::Contributions> regions{};

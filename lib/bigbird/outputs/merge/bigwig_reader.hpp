@@ -18,8 +18,8 @@ namespace bigbird::outputs {
 /// where this process has one thread. Throws InputError.
 std::vector<Segment> read_bigwig(const std::filesystem::path& path, std::span<const genome::Contig> contigs);
 
-/// The mean over the bases of [begin, end) that have a value; nothing where none has. `segments`: as
-/// read_bigwig() gives them.
+/// The mean over the bases of [begin, end) that have a value; nullopt where none has. `segments`: from
+/// read_bigwig().
 std::optional<double> mean_over(std::span<const Segment> segments, std::size_t contig, std::int64_t begin,
                                 std::int64_t end);
 

@@ -22,15 +22,15 @@ constexpr std::size_t rows_at_once = 4096;  // what is held of a part
 
 using Id = Hdf5Handle;
 
-/// Whether a name stands for an object of this file: soft and external links lead elsewhere.
+/// Whether a name is an object of this file: soft and external links lead elsewhere.
 bool is_own_link(hid_t group, const std::string& name) {
     H5L_info_t link{};
     return name.find('/') == std::string::npos && H5Lget_info(group, name.c_str(), &link, H5P_DEFAULT) >= 0 &&
            link.type == H5L_TYPE_HARD;
 }
 
-/// Whether the numbers lie in this file, in chunks packed as the sink packs them: those of virtual and
-/// external datasets lie in files that such a dataset names.
+/// Whether the numbers are in this file, in chunks packed as by the sink: virtual and external datasets name
+/// other files.
 bool is_own_storage(hid_t dataset, bool matrix) {
     const Id properties(H5Dget_create_plist(dataset), H5Pclose);
     const std::vector<H5Z_filter_t> packed{H5Z_FILTER_SHUFFLE, H5Z_FILTER_DEFLATE};
@@ -115,7 +115,7 @@ private:
         if (found.size() != shape.size() || found.back() != shape.back()) throw foreign(name);
         if (found != shape) throw miscounted(path_, "rows");
     }
-    /// How many numbers a row of the dataset has.
+    /// Numbers per row of the dataset.
     std::size_t width_of(std::size_t dataset) const { return dataset == 0 ? layout_.columns.size() : 1; }
 
     void read(std::size_t dataset, hid_t type, std::size_t begin, std::size_t rows, void* to) const {

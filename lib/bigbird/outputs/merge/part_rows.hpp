@@ -17,7 +17,8 @@ class Outputs;
 class PartRows {
 public:
     virtual ~PartRows() = default;
-    /// Writes the next `records` to `whole`. Throws InputError where the part has fewer; WriteError.
+    /// Writes the next `records` to `whole`, the merged output. Throws InputError where the part has fewer;
+    /// WriteError.
     virtual void copy(std::int64_t records, Outputs& whole) = 0;
     /// Throws InputError where the part has more.
     virtual void require_end() {}
@@ -25,7 +26,7 @@ public:
 
 /// Lines behind the head of a table, as CSV or not, or of a long table.
 std::unique_ptr<PartRows> line_rows(const std::filesystem::path& path, bool csv);
-/// Throws InputError where the matrix is not what the record and `layout` say.
+/// Throws InputError where the matrix does not fit the record and `layout`.
 std::unique_ptr<PartRows> npy_rows(const Part& part, const Layout& layout);
 /// The HDF5 library reads in a child process, since it can crash on a damaged file. Call it before this
 /// process opens a file of HDF5: a fork shares the library's state. `layout` must outlive the rows. Throws

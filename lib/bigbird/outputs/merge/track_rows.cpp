@@ -44,7 +44,7 @@ std::vector<Segment> read_bedgraph(const fs::path& path, const std::vector<genom
     return segments;
 }
 
-/// A mean of rows in several parts cannot be told from the parts' means.
+/// A mean over rows in several parts cannot be computed from the parts' means.
 void require_apart(std::vector<Segment>& segments, const std::vector<genome::Contig>& contigs) {
     std::ranges::sort(segments, {}, [](const Segment& s) { return std::tie(s.contig, s.begin, s.end); });
     for (std::size_t i = 1; i < segments.size(); ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DeepSEA's train.mat, valid.mat and test.mat: one-hot sequences, channels A G C T, and 0/1 labels;
-// MATLAB 7.3 (HDF5) is read in slabs, MATLAB 5 whole. A process of its own reads, so that what a damaged file
-// does to the library ends in an error.
+// MATLAB 7.3 (HDF5) is read in slabs, MATLAB 5 at once. A separate process reads, so that a library crash on
+// a damaged file ends in an error.
 #pragma once
 
 #include "bigbird/examples/bit_matrix.hpp"
@@ -25,8 +25,8 @@ public:
     ~DeepseaMat();
     DeepseaMat(DeepseaMat&&) noexcept;
 
-    /// Rows that stand for different places: where the second half of the file is the reverse complement of
-    /// the first, as in DeepSEA's own, those of the first half.
+    /// Number of distinct rows: only the first half's where the second half of the file is its reverse
+    /// complement, as in DeepSEA's own.
     std::int64_t rows() const;
     std::size_t labels() const;
     std::int64_t bases() const;

@@ -24,13 +24,13 @@ using Bytes = std::span<const std::byte>;
 constexpr std::size_t header_bytes = 128, tag_bytes = 8, flags_bytes = 8;
 constexpr std::size_t most_dimensions_bytes = 4UL * 32, most_name_bytes = 4096;
 constexpr std::size_t head_bytes = most_dimensions_bytes + most_name_bytes + 8 * tag_bytes;
-constexpr std::size_t stretch_bytes = 1 << 16;  // that are inflated at a time
+constexpr std::size_t stretch_bytes = 1 << 16;  // bytes inflated at a time
 enum Type : std::uint32_t { int32_type = 5, uint32_type = 6, matrix_type = 14, compressed_type = 15 };
 constexpr std::uint32_t first_numeric_class = 6, last_numeric_class = 15;  // double to uint64
 
 struct Element {
     std::uint32_t type;
-    std::size_t size;  ///< that is claimed
+    std::size_t size;  ///< declared size
     Bytes content;     ///< as far as it is there
 };
 
@@ -54,7 +54,7 @@ public:
         bytes_ = bytes_.subspan(std::min(whole, bytes_.size()));
         return element;
     }
-    /// The same; throws where it is another type, of another size, or not there whole.
+    /// The same; throws where it has another type or size, or is cut off.
     Element expect(std::uint32_t type, std::size_t least, std::size_t most) {
         const Element element = next();
         if (element.type != type || element.size < least || element.size > most ||
@@ -81,7 +81,7 @@ private:
     const std::filesystem::path& path_;
 };
 
-/// Flags, dimensions and name. Compressed, the numbers behind them are not looked at.
+/// Flags, dimensions and name. If compressed, the numbers behind them are not checked.
 void check_array(Elements parts, bool is_compressed, const std::filesystem::path& path) {
     const Element flags = parts.expect(uint32_type, flags_bytes, flags_bytes);
     const std::uint32_t kind = parts.number_of(flags.content, 0) & 0xff;

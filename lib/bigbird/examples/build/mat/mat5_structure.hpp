@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a .mat file of MATLAB 5 says of itself, before matio, which believes it, takes memory by it. Format:
+// Checks the sizes that a MATLAB 5 .mat file declares, before matio trusts them and allocates memory. Format:
 // MathWorks, "MAT-File Format", chapter 1.
 #pragma once
 

@@ -140,7 +140,7 @@ struct MatArrays::State {
 
     InputError broken_off() const { return {"breaks off inside its data; fetch it again", path}; }
 
-    /// Rows [begin, begin + count) of an array in `buffer` (or the whole one), and how many rows that has.
+    /// Rows [begin, begin + count) of an array in `buffer` (or the entire array), and the number of its rows.
     std::pair<Cells, std::size_t> rows_of(matvar_t* variable, std::int64_t begin, std::int64_t count) {
         if (whole) return {Cells(variable->data, variable->class_type, path), variable->dims[0]};
         auto cells = static_cast<std::size_t>(count);

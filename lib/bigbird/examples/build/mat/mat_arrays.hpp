@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two arrays of a .mat file of DeepSEA's form, read in this process by matio and, MATLAB 7.3, by HDF5,
-// which can crash on a damaged file: deepsea_mat.hpp reads them in a process of its own.
+// The two arrays of a .mat file of DeepSEA's form, read in this process by matio or, for MATLAB 7.3, by HDF5.
+// Both can crash on a damaged file, so deepsea_mat.hpp reads them in a separate process.
 #pragma once
 
 #include "bigbird/examples/bit_matrix.hpp"
@@ -26,8 +26,8 @@ public:
     std::int64_t labels() const;
     std::int64_t bases() const;
 
-    /// Of rows [begin, begin + count); N where no channel is set. Throws InputError where the file breaks off
-    /// or a value is neither 0 nor 1.
+    /// Sequences of rows [begin, begin + count); N where no channel is set. Throws InputError where the file
+    /// breaks off or a value is neither 0 nor 1.
     std::vector<std::string> read_sequences(std::int64_t begin, std::int64_t count);
     BitRows read_labels(std::int64_t begin, std::int64_t count);
 

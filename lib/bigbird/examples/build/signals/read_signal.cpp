@@ -40,8 +40,8 @@ struct FreeIntervals {
     void operator()(bwOverlappingIntervals_t* intervals) const { bwDestroyOverlappingIntervals(intervals); }
 };
 
-/// The child's side. A contig of which the file holds more than the reference, of which this is a part, is
-/// read as far as the reference goes.
+/// The child's side. Where the reference is part of a genome and its contig is shorter than the file's, the
+/// contig is read up to the reference's end.
 void send_bigwig(const fs::path& path, const genome::ReferenceGenome& reference,
                  const ChildReader::Send& send) {
     std::string name = path.string(), mode = "r";
@@ -119,7 +119,7 @@ public:
         if (!value || *value < 0) throw fault("has no coordinate in column " + std::to_string(field + 1));
         return *value;
     }
-    /// The contig of an interval that lies on the reference; nothing of another, which is counted.
+    /// The contig of an interval on the reference; nullopt for another, which is counted.
     std::optional<std::size_t> place(std::int64_t begin, std::int64_t end) {
         if (begin >= end) throw fault("has a start that is not before its end");
         const auto index = reference_.find(fields_[0]);

@@ -12,7 +12,7 @@
 
 namespace bigbird::examples {
 
-/// What of a fragment counts: its first and its last base, or every base.
+/// Which bases of a fragment count: its first and its last, or all.
 enum class Counted : std::uint8_t { ends, fragments };
 inline constexpr Choices<Counted, 2> counted_choices{
     {{Counted::ends, "ends"}, {Counted::fragments, "fragments"}}};
@@ -23,10 +23,10 @@ struct SignalReading {
     bool skip_invalid = false;                    ///< however much does not fit the reference
 };
 
-/// Whether a file's name says that it is a bigWig (.bw, .bigwig).
+/// Whether a file's name is a bigWig's (.bw, .bigwig).
 bool is_bigwig(const std::filesystem::path& path);
-/// Whether a file's name says that it holds fragments (.bed, .bedpe, .tsv, plain or compressed), and not
-/// bigWig (.bw, .bigwig) or bedGraph (.bedgraph, .bdg). Throws ConfigError for any other name.
+/// Whether a file's name is one of fragments (.bed, .bedpe, .tsv, plain or compressed), not bigWig (.bw,
+/// .bigwig) or bedGraph (.bedgraph, .bdg). Throws ConfigError for any other name.
 bool holds_fragments(const std::filesystem::path& path);
 
 /// Gets an interval of a contig of the reference, by its index, with the value of each of its bases.
@@ -35,9 +35,9 @@ using AddSignal = std::function<void(std::size_t contig, std::int64_t begin, std
 
 /// Calls add() for all that a file holds on the reference's contigs (by name or alias), and returns how many
 /// intervals or fragments it holds in all. bigWig is read in a child process: call it where this process has
-/// one thread. Throws InputError, of text with the line: a file that is damaged, a value that is no finite
-/// number, rows of a bedGraph that overlap or do not ascend on a contig, a bigWig whose contigs are shorter
-/// than the reference's, rows of another assembly (genome::require_assembly).
+/// one thread. Throws InputError, with the line for text: a damaged file, a value that is no finite number,
+/// bedGraph rows that overlap or do not ascend on a contig. Also a bigWig whose contigs are shorter than the
+/// reference's, or rows of another assembly (genome::require_assembly).
 std::int64_t read_signal(const std::filesystem::path& path, const genome::ReferenceGenome& reference,
                          const SignalReading& how, const AddSignal& add);
 
