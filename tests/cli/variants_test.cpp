@@ -124,8 +124,9 @@ DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is 
     DOCTEST_CHECK(contains(text, "\n##bigbird-dna_labels=the 1 of largest effect\n"));
     DOCTEST_CHECK_FALSE(contains(text, fixture / ""));
     DOCTEST_CHECK(contains(text, "\nchrc\t1001\ta\tA\tG,<DEL>\t.\t.\tBIGBIRD=G|label"));
-    DOCTEST_CHECK(contains(text, "|padded,<DEL>|.|.|.|.|symbolic;BIGBIRD_MAX="));
-    DOCTEST_CHECK(contains(text, "\nc\t1002\tb\tA\tG\t.\t.\tBIGBIRD=G|.|.|.|.|ref_mismatch;BIGBIRD_MAX=.\n"));
+    DOCTEST_CHECK(contains(text, "|.|padded,<DEL>|.|.|.|.|.|symbolic;BIGBIRD_MAX="));
+    DOCTEST_CHECK(
+        contains(text, "\nc\t1002\tb\tA\tG\t.\t.\tBIGBIRD=G|.|.|.|.|.|ref_mismatch;BIGBIRD_MAX=.\n"));
     const auto shard = run(fixture / "part.vcf.gz", {"--shard", "1/2"});
     DOCTEST_CHECK(shard.code == 2);
     DOCTEST_CHECK(contains(shard.err, "merge does not put parts of a VCF or BCF together"));
@@ -141,6 +142,46 @@ DOCTEST_TEST_CASE("variants: a VCF with effects in INFO, its index, and what is 
                                         fixture / "genome.fa", "--output", fixture / "e2.vcf"});
     DOCTEST_CHECK(elsewhere.code == 2);
     DOCTEST_CHECK(contains(elsewhere.err, "only predict-variants writes VCF and BCF"));
+}
+
+DOCTEST_TEST_CASE("variants: build-background writes what predict-variants ranks effects among") {
+    const Fixture fixture;
+    const auto run = [&](const std::string& model, const std::string& variants,
+                         const std::vector<std::string>& more) {
+        std::vector<std::string> words{"build-background",
+                                       "--model",
+                                       model,
+                                       "--reference",
+                                       fixture / "genome.fa",
+                                       "--variants",
+                                       variants,
+                                       "--device",
+                                       "cpu",
+                                       "--count",
+                                       "20"};
+        words.insert(words.end(), more.begin(), more.end());
+        return run_program(words);
+    };
+    const std::vector<std::string> output{"--output", fixture / "b.h5", "--skip-invalid"};
+    const auto built = run(fixture / "model", fixture / "v.vcf", output);
+    DOCTEST_CAPTURE(built.err);
+    DOCTEST_CHECK(built.code == 0);
+    DOCTEST_CHECK(contains(built.err, "effects of 1 variants and 20 shuffled ones ranked"));
+    DOCTEST_CHECK(run(fixture / "model", fixture / "v.vcf", output).code == 2);
+    const auto ranked =
+        fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf", "--output", "-",
+                          "--labels", "0", "--background", fixture / "b.h5", "--skip-invalid"});
+    DOCTEST_CHECK(ranked.code == 0);
+    DOCTEST_CHECK(contains(ranked.out, "label0:log_odds\tlabel0:quantile\tlabel0:p\n"));
+    const auto other =
+        fixture.variants({"--model", fixture / "pretrained", "--variants", fixture / "v.vcf", "--output", "-",
+                          "--background", fixture / "b.h5", "--skip-invalid"});
+    DOCTEST_CHECK(other.code == 3);
+    DOCTEST_CHECK(contains(other.err, "b.h5: is a background of another model"));
+    const auto missing = fixture.variants({"--model", fixture / "model", "--variants", fixture / "v.vcf",
+                                           "--output", "-", "--write", "p", "--skip-invalid"});
+    DOCTEST_CHECK(missing.code == 2);
+    DOCTEST_CHECK(contains(missing.err, "--write p needs a background of effects"));
 }
 
 DOCTEST_TEST_CASE("variants: predict-mutagenesis deletes or shuffles stretches, not both") {

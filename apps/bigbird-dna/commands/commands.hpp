@@ -12,6 +12,7 @@ struct PretrainSpec;
 }
 namespace bigbird::task_models {
 struct AttributeSpec;
+struct BackgroundSpec;
 struct EmbedSpec;
 struct ExportMotifsSpec;
 struct FinetuneSpec;
@@ -93,6 +94,7 @@ int run(const TrainTokenizerOptions& options);
 
 // ---- what needs it: the runners are only in bigbird-dna-tensors
 void setup_attribute(Program& program, Runner<task_models::AttributeSpec> run);
+void setup_build_background(Program& program, Runner<task_models::BackgroundSpec> run);
 void setup_embed(Program& program, Runner<task_models::EmbedSpec> run);
 void setup_evaluate_mlm(Program& program, Runner<EvaluateMlmOptions> run);
 void setup_finetune(Program& program, examples::Task task, Runner<task_models::FinetuneSpec> run);
@@ -111,6 +113,7 @@ int run(const EvaluateMlmOptions& options);
 int run(const ForwardOptions& options);
 int run(const pretraining::PretrainSpec& spec);
 int run(const task_models::AttributeSpec& spec);
+int run(const task_models::BackgroundSpec& spec);
 int run(const task_models::EmbedSpec& spec);
 int run(const task_models::ExportMotifsSpec& spec);
 int run(const task_models::FinetuneSpec& spec);
@@ -173,6 +176,7 @@ void add_commands(Program& program, const Tensors& tensors, const Runner<InfoOpt
     setup_predict_tokens(program, tensors);
     if constexpr (all) setup_evaluate_tokens(program, here);
     setup_predict_variants(program, tensors);
+    setup_build_background(program, tensors);
     setup_predict_mutagenesis(program, tensors);
     setup_attribute(program, tensors);
     setup_embed(program, tensors);

@@ -8,6 +8,7 @@
 
 namespace bigbird::cli {
 
+using task_models::BackgroundSpec;
 using task_models::VariantSpec;
 
 namespace {
@@ -20,7 +21,72 @@ constexpr Examples examples{
       "bigbird-dna predict-variants --model pretrained --reference ../test_data/genome/22.fa.gz --variants "
       "../test_data/variants/1000g.chr22.vcf.gz --output likelihoods.tsv.gz"}}};
 
+constexpr Examples background_examples{
+    {{"Ranks for the effects of a model, kept in its folder",
+      "bigbird-dna build-background --model chromatin/run --reference ../test_data/genome/22.fa.gz "
+      "--variants "
+      "../test_data/variants/1000g.chr22.vcf.gz --count 100 --output chromatin/run/model/background.h5"},
+     {"The same for a pretrained model",
+      "bigbird-dna build-background --model pretrained --reference ../test_data/genome/22.fa.gz --variants "
+      "../test_data/variants/1000g.chr22.vcf.gz --count 100 --output background.h5"}}};
+
+/// What decides effects.
+void add_variant_options(CLI::App& command, VariantSpec& spec, const std::string& variants) {
+    command
+        .add_option(
+            "-m,--model", spec.models,
+            "Chromatin or promoter model (several: the mean of their scores), or one pretrained model")
+        ->required()
+        ->type_name("DIR");
+    add_reference_option(command, spec.references);
+    command.add_option("--variants", spec.variants, variants)->required()->type_name("VCF");
+    command
+        .add_option(
+            "--tss", spec.tss,
+            "Promoter models: score a variant in the window of the nearest of these TSSs")
+        ->type_name("BED");
+    command.add_option("--window", spec.window, "Bases around a variant that a token model reads")
+        ->check(CLI::Range(std::int64_t{1}, rows::longest_window))
+        ->type_name("BP");
+    add_choice_option(
+        command, "--reverse-complement", spec.strands, task_models::variant_strand_choices,
+        "Score the given strand (none), the mean of both strands, or only the reverse complement; "
+        "default: average, none for promoter models");
+    command.add_flag("--skip-invalid", spec.skip_invalid,
+                     "Go on even if more than 20 % of the rows do not fit the reference");
+}
+
 }  // namespace
+
+void setup_build_background(Program& program, Runner<BackgroundSpec> run) {
+    auto spec = std::make_shared<BackgroundSpec>();
+    CLI::App& command = program.add<BackgroundSpec>(
+        "build-background", "Variants",
+        "Score many variants, so that predict-variants can rank effects among theirs.\n"
+        "Writes for each label the quantiles of the effects of a VCF's variants, and of the same alleles at "
+        "random positions. predict-variants takes the file as --background, or finds it in the model's "
+        "folder as background.h5.",
+        spec, std::move(run));
+    add_variant_options(command, *spec, "VCF (plain, gzip, bgzip) or BCF, such as common variants");
+    command.add_option("-o,--output", spec->output, "Background, HDF5")
+        ->required()
+        ->type_name("FILE")
+        ->group("Output");
+    command
+        .add_flag_callback(
+            "-f,--force", [spec] { spec->outputs.overwrite = Overwrite::allow; },
+            "Replace an output that exists")
+        ->group("Output");
+    command
+        .add_option("--count", spec->count,
+                    "Variants at most, drawn at random; and alleles at random positions")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
+        ->type_name("N");
+    add_seed_option(command, spec->seed);
+    add_compute_options(command, *spec);
+    add_examples(command, background_examples);
+    show_first(command, {"--model", "--reference", "--variants", "--tss", "--output", "--count", "--device"});
+}
 
 void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
     auto spec = std::make_shared<VariantSpec>();
@@ -31,45 +97,28 @@ void setup_predict_variants(Program& program, Runner<VariantSpec> run) {
                                  "for a task, how likely a pretrained model finds each allele. "
                                  "One row out for each alternative allele, in order.",
                                  spec, std::move(run));
-    command
-        .add_option(
-            "-m,--model", spec->models,
-            "Chromatin or promoter model (several: the mean of their scores), or one pretrained model")
-        ->required()
-        ->type_name("DIR");
-    add_reference_option(command, spec->references);
-    command
-        .add_option("--variants", spec->variants,
-                    "VCF (plain, gzip, bgzip) or BCF, or '-' for standard input")
-        ->required()
-        ->type_name("VCF");
-    command
-        .add_option("--tss", spec->tss,
-                    "Promoter models: score a variant in the window of the nearest of these TSSs")
-        ->type_name("BED");
+    add_variant_options(command, *spec, "VCF (plain, gzip, bgzip) or BCF, or '-' for standard input");
     add_labels_option(command, spec->labels);
     command
-        .add_option("--write", spec->quantities,
-                    "Columns per label: both alleles' scores, their difference, and the difference of log "
-                    "odds (for coverage of logarithms)")
+        .add_option(
+            "--write", spec->quantities,
+            "Columns per label: ref, alt, difference (alt - ref), log-odds (for coverage of logarithms), "
+            "quantile and p (with a background); default: all")
         ->type_name("LIST");
+    command
+        .add_option("--background", spec->background,
+                    "Effects to rank among, by build-background; default: background.h5 of the model's "
+                    "folder, if there")
+        ->type_name("H5");
     command
         .add_option("--top", spec->top,
                     "Labels per allele in VCF and BCF without --labels: those with the largest effects")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
         ->type_name("N")
         ->group("Output");
-    command.add_option("--window", spec->window, "Bases around a variant that a token model reads")
-        ->check(CLI::Range(std::int64_t{1}, rows::longest_window))
-        ->type_name("BP");
-    add_choice_option(command, "--reverse-complement", spec->strands, task_models::variant_strand_choices,
-                      "Score the given strand (none), the mean of both strands, or only the reverse "
-                      "complement; default: average, none for promoter models");
-    command.add_flag("--skip-invalid", spec->skip_invalid,
-                     "Go on even if more than 20 % of the rows do not fit the reference");
-    command.add_flag(
-        "--strict", spec->strict,
-        "End at the first row that cannot be scored (wrong REF, symbolic allele …) instead of marking it");
+    command.add_flag("--strict", spec->strict,
+                     "End at the first row that cannot be scored (wrong REF, symbolic allele …) instead of "
+                     "marking it");
     add_min_score_option(command, spec->outputs.min_score);
     spec->outputs.variants = true;
     add_score_outputs(command, spec->outputs);

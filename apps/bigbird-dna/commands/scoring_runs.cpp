@@ -41,6 +41,13 @@ int run(const task_models::VariantSpec& spec) {
     return 0;
 }
 
+int run(const task_models::BackgroundSpec& spec) {
+    const task_models::BackgroundReport report = task_models::build_background(spec);
+    log_info("effects of {} variants and {} shuffled ones ranked in {:.1f} s", report.variants,
+             report.shuffled, report.seconds);
+    return 0;
+}
+
 int run(const task_models::MutagenesisSpec& spec) {
     const task_models::MutagenesisReport report = task_models::predict_mutagenesis(spec);
     log_info("substitutions of {} bases scored in {:.1f} s{}", report.bases - report.without_letter,

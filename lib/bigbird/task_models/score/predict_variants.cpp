@@ -4,21 +4,16 @@
 #include "bigbird/core/parts/segment_counter.hpp"
 #include "bigbird/core/progress.hpp"
 #include "bigbird/core/version.hpp"
-#include "bigbird/model/model_directory.hpp"
-#include "bigbird/model/weights.hpp"
 #include "bigbird/outputs/outputs.hpp"
 #include "bigbird/rows/variant_rows.hpp"
-#include "bigbird/task_models/score/edited_windows.hpp"
-#include "bigbird/task_models/score/masked_scorer.hpp"
+#include "bigbird/task_models/score/effect_ranks.hpp"
 #include "bigbird/task_models/score/score.hpp"
 #include "bigbird/task_models/score/score_rows.hpp"
-#include "bigbird/task_models/score/scorers.hpp"
 #include "bigbird/task_models/score/variant_files.hpp"
-#include "bigbird/training/find_model.hpp"
+#include "bigbird/task_models/score/variant_scorers.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 
 namespace bigbird::task_models {
 namespace fs = std::filesystem;
@@ -26,298 +21,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t rows_a_chunk = 256;
-
-/// Scores the sequences of rows, however it does that.
-class VariantScorer {
-public:
-    virtual ~VariantScorer() = default;
-    virtual std::int64_t window() const = 0;
-    /// Where windows lie on a contig; none where they lie about the variants.
-    virtual rows::VariantRows::BeginOf begin_of() const { return {}; }
-    /// The window about a TSS; none where windows lie about the variants.
-    virtual std::optional<rows::WindowBounds> about_tss() const { return std::nullopt; }
-    /// What each effect of a row is of.
-    virtual std::vector<std::string> labels() const = 0;
-    /// Of tables …
-    virtual std::vector<outputs::Column> columns() const = 0;
-    /// … and their values.
-    virtual std::vector<float> values_of(const AlleleEffects& effects) const = 0;
-    virtual rows::Provenance provenance() const = 0;
-    /// Effects by row; none for rows without scores. May lower statuses to truncated.
-    virtual std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) = 0;
-    virtual std::optional<std::string> other_build(const genome::ReferenceGenome&) const {
-        return std::nullopt;
-    }
-};
-
-/// Models of a task.
-class TaskScorer : public VariantScorer {
-public:
-    TaskScorer(const rows::LabelTable& labels, const VariantSpec& spec)
-        : quantities_(parse_quantities(spec.quantities)),
-          chosen_(choose_labels(labels, spec.labels).labels) {}
-    virtual std::span<const ModelFolder> models() const = 0;
-    const TaskInfo& info() const { return models().front().info; }
-    std::int64_t window() const override { return info().window.size(); }
-    std::optional<rows::WindowBounds> about_tss() const override {
-        return info().task == examples::Task::promoter ? std::optional(info().window) : std::nullopt;
-    }
-    std::vector<std::string> labels() const override {
-        std::vector<std::string> names;
-        for (const std::size_t label : chosen_)
-            names.push_back(models().front().labels.column_name(label));
-        return names;
-    }
-    std::vector<outputs::Column> columns() const override {
-        std::vector<outputs::Column> columns;
-        for (const outputs::Column& label : outputs::label_columns(models().front().labels, chosen_)) {
-            for (const Quantity quantity : quantities_) {
-                columns.push_back(label);
-                columns.back().name += fmt::format(":{}", to_string(quantity));
-                columns.back().id += fmt::format(".{}", to_string(quantity));
-            }
-        }
-        return columns;
-    }
-    std::vector<float> values_of(const AlleleEffects& effects) const override {
-        std::vector<float> values;
-        for (const AlleleEffect& effect : effects) {
-            const float all[] = {effect.ref, effect.alt, effect.difference, effect.log_odds};
-            for (const Quantity quantity : quantities_)
-                values.push_back(all[static_cast<std::size_t>(quantity)]);
-        }
-        return values;
-    }
-    rows::Provenance provenance() const override {
-        rows::Provenance provenance{{"task", std::string(to_string(info().task))}};
-        for (const ModelFolder& model : models())
-            provenance.emplace_back("model_sha256", model.sha256);
-        return provenance;
-    }
-    std::optional<std::string> other_build(const genome::ReferenceGenome& reference) const override {
-        return task_models::other_build(info(), reference);
-    }
-
-protected:
-    /// Of the scores of both alleles, a label each.
-    AlleleEffects effects_of(std::span<const double> ref, std::span<const double> alt) const {
-        const LinkFunction link = info().link();
-        AlleleEffects effects;
-        for (const std::size_t label : chosen_) {
-            const double r = ref[label], a = alt[label];
-            effects.push_back({static_cast<float>(r), static_cast<float>(a), static_cast<float>(a - r),
-                               static_cast<float>(additive(a, link) - additive(r, link))});
-        }
-        return effects;
-    }
-
-private:
-    std::vector<Quantity> quantities_;
-    std::vector<std::size_t> chosen_;
-};
-
-/// Windows about the variants, or of TSSs.
-class WindowVariants : public TaskScorer {
-public:
-    WindowVariants(Predictor predictor, const VariantSpec& spec)
-        : TaskScorer(predictor.labels(), spec), predictor_(std::move(predictor)) {}
-    std::span<const ModelFolder> models() const override { return predictor_.models(); }
-    std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) override {
-        std::vector<std::string> sequences;
-        std::vector<std::pair<std::size_t, std::size_t>> places(rows.size());  // of ref and alt
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            if (!rows::is_scored(rows[i].status)) continue;
-            // The alleles of one record share the reference's window.
-            const bool again =
-                i > 0 && rows[i].record == rows[i - 1].record && rows::is_scored(rows[i - 1].status);
-            places[i].first = again ? places[i - 1].first : sequences.size();
-            if (!again) sequences.push_back(rows[i].ref_sequence);
-            places[i].second = sequences.size();
-            sequences.push_back(rows[i].alt_sequence);
-        }
-        const Predictor::Encoded encoded = predictor_.encode(sequences, threads);
-        const std::vector<double> scores = predictor_.score(encoded);
-        const std::size_t labels = predictor_.labels().size();
-        std::vector<AlleleEffects> effects(rows.size());
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            if (!rows::is_scored(rows[i].status)) continue;
-            const auto [ref, alt] = places[i];
-            if (encoded.truncated[ref] || encoded.truncated[alt]) {
-                rows[i].status = rows::RowStatus::truncated;
-            }
-            const std::span<const double> all(scores);
-            effects[i] = effects_of(all.subspan(ref * labels, labels), all.subspan(alt * labels, labels));
-        }
-        return effects;
-    }
-
-private:
-    Predictor predictor_;
-};
-
-/// Windows of a contig's grid: the bin that holds POS, in the window whose core holds it.
-class BinVariants : public TaskScorer {
-public:
-    BinVariants(EditedWindows models, const VariantSpec& spec)
-        : TaskScorer(models.models().front().labels, spec),
-          models_(std::move(models)),
-          grid_(models_.grid()) {}
-    std::span<const ModelFolder> models() const override { return models_.models(); }
-    std::int64_t window() const override { return grid_.window_bases(); }
-    rows::VariantRows::BeginOf begin_of() const override {
-        return [grid = grid_](std::int64_t position) {
-            return grid.begin_of(grid.window_of(position / grid.bin));
-        };
-    }
-    std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int) override {
-        std::map<std::string_view, std::vector<std::size_t>> windows;  // rows by what the reference has
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            if (rows::is_scored(rows[i].status)) windows[rows[i].ref_sequence].push_back(i);
-        }
-        std::vector<AlleleEffects> effects(rows.size());
-        for (const auto& [dna, members] : windows)
-            score(rows, members, std::string(dna), effects);
-        return effects;
-    }
-
-private:
-    /// Rows with one window of the reference.
-    void score(std::span<const rows::VariantRow> rows, std::span<const std::size_t> members,
-               const std::string& dna, std::vector<AlleleEffects>& effects) {
-        stop_if_asked();
-        if (dna != last_dna_) {  // variants come in order, more of them in the next chunk
-            last_.emplace(models_.open(dna));
-            last_ref_ = last_->reference();
-            last_dna_ = dna;
-        }
-        const at::Tensor& ref = last_ref_;
-        const auto labels = static_cast<std::size_t>(models_.labels());
-        const auto put = [&](std::size_t row, const double* alt) {
-            const double* const of_bin = ref.const_data_ptr<double>() + bin_of(rows[row]) * models_.labels();
-            effects[row] = effects_of({of_bin, labels}, {alt, labels});
-        };
-        std::vector<bins::Substitution> each;
-        std::vector<std::int64_t> bins;
-        std::vector<std::size_t> substituted;
-        for (const std::size_t i : members) {
-            const rows::VariantRow& row = rows[i];
-            if (row.substitution) {
-                each.push_back(
-                    {row.offset, bins::code_of(row.alt_sequence[static_cast<std::size_t>(row.offset)])});
-                bins.push_back(bin_of(row));
-                substituted.push_back(i);
-            } else {
-                const at::Tensor alt = last_->edited(row.alt_sequence);
-                put(i, alt.const_data_ptr<double>() + bin_of(row) * models_.labels());
-            }
-        }
-        if (each.empty()) return;
-        const at::Tensor alt = last_->substituted(each, at::tensor(bins, at::kLong).unsqueeze(1));
-        for (std::size_t i = 0; i < substituted.size(); ++i)
-            put(substituted[i], alt.const_data_ptr<double>() + i * labels);
-    }
-    std::int64_t bin_of(const rows::VariantRow& row) const { return row.offset / grid_.bin; }
-
-    EditedWindows models_;
-    bins::Grid grid_;
-    std::string last_dna_;  ///< the window that was scored last, …
-    std::optional<EditedWindow> last_;
-    at::Tensor last_ref_;  ///< … (window_bins, labels)
-};
-
-/// The windows of both alleles, cut off where the shorter one's reference sequence ends: windows are equally
-/// long, so after an indel one reaches further.
-AllelePair same_context(const rows::VariantRow& row) {
-    const std::size_t longer = std::max(row.ref.size(), row.alt.size());
-    return {row.ref_sequence.substr(0, row.ref_sequence.size() - (longer - row.ref.size())),
-            row.alt_sequence.substr(0, row.alt_sequence.size() - (longer - row.alt.size()))};
-}
-
-class PretrainedScorer : public VariantScorer {
-public:
-    PretrainedScorer(MaskedScorer scorer, std::int64_t window, std::string sha256)
-        : scorer_(std::move(scorer)), window_(window), sha256_(std::move(sha256)) {}
-    std::int64_t window() const override { return window_; }
-    std::vector<std::string> labels() const override { return {"."}; }
-    std::vector<float> values_of(const AlleleEffects& effects) const override {
-        if (effects.empty()) return {};
-        return {effects[0].ref, effects[0].alt, effects[0].log_odds};
-    }
-    std::vector<outputs::Column> columns() const override {
-        std::vector<outputs::Column> columns;
-        for (const char* name : {"log_likelihood_ref", "log_likelihood_alt", "log_odds"}) {
-            columns.push_back({name, std::ssize(columns), ".", name, name});
-        }
-        return columns;
-    }
-    rows::Provenance provenance() const override {
-        return {{"task", "masked tokens"}, {"model_sha256", sha256_}};
-    }
-    std::vector<AlleleEffects> score(std::span<rows::VariantRow> rows, int threads) override {
-        std::vector<AllelePair> pairs;
-        std::vector<std::size_t> places;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            if (!rows::is_scored(rows[i].status)) continue;
-            pairs.push_back(same_context(rows[i]));
-            places.push_back(i);
-        }
-        const auto scores = scorer_.score(pairs, threads);
-        std::vector<AlleleEffects> effects(rows.size());
-        for (std::size_t i = 0; i < places.size(); ++i) {
-            // The same tokens: neither allele is likelier.
-            const MaskedScore score = scores[i].value_or(MaskedScore{});
-            const auto odds = static_cast<float>(score.alt - score.ref);
-            effects[places[i]] = {{static_cast<float>(score.ref), static_cast<float>(score.alt), odds, odds}};
-        }
-        return effects;
-    }
-
-private:
-    MaskedScorer scorer_;
-    std::int64_t window_;
-    std::string sha256_;
-};
-
-Strands strands_of(const VariantSpec& spec, bool promoter) {
-    return spec.strands.value_or(promoter ? Strands::none : Strands::average);
-}
-
-std::unique_ptr<VariantScorer> load_scorer(const VariantSpec& spec) {
-    const Job job = open_job(spec);
-    if (spec.models.empty()) throw ConfigError("--model is needed");
-    const fs::path first = training::find_model(spec.models.front());
-    if (is_task_model(first)) {
-        const examples::Task task = read_task_info(first).task;
-        if ((task == examples::Task::promoter) == spec.tss.empty()) {
-            throw ConfigError(spec.tss.empty()
-                                  ? "a promoter model scores variants in the windows of TSSs: give --tss BED"
-                                  : "--tss is for promoter models; --model is one for chromatin");
-        }
-        std::vector<ModelFolder> models;
-        for (const fs::path& path : spec.models)
-            models.push_back(open_model(path, task, job.device, job.computing));
-        if (std::ranges::any_of(models, [](const ModelFolder& model) { return model.bins() != nullptr; })) {
-            return std::make_unique<BinVariants>(EditedWindows(std::move(models), strands_of(spec, false)),
-                                                 spec);
-        }
-        return std::make_unique<WindowVariants>(
-            Predictor(std::move(models), strands_of(spec, task == examples::Task::promoter),
-                      job.batch_tokens),
-            spec);
-    }
-    if (spec.models.size() > 1) {
-        throw ConfigError(
-            "several --model are averaged for models of a task alone; give one pretrained model");
-    }
-    if (!spec.labels.empty())
-        throw ConfigError("--labels needs a chromatin model; a pretrained one has none");
-    if (!spec.tss.empty()) throw ConfigError("--tss needs a promoter model; this one is pretrained alone");
-    const model::BigBirdConfig config = model::read_config(first);
-    return std::make_unique<PretrainedScorer>(
-        MaskedScorer(model::load_pretraining_model(first, job.device), model::read_tokenizer(first, config),
-                     strands_of(spec, false), job),
-        spec.window, model::weights_checksum(first));
-}
 
 outputs::Layout layout_of(const VariantScorer& scorer, const VariantSpec& spec) {
     using outputs::FieldKind;
@@ -327,11 +30,8 @@ outputs::Layout layout_of(const VariantScorer& scorer, const VariantSpec& spec) 
     if (scorer.about_tss()) layout.head.push_back({"tss"});
     layout.columns = scorer.columns();
     layout.provenance = {{"bigbird-dna", std::string(version())}};
-    for (auto& entry : scorer.provenance())
+    for (auto& entry : run_of(scorer, spec))
         layout.provenance.push_back(std::move(entry));
-    layout.provenance.emplace_back("window", std::to_string(scorer.window()));
-    layout.provenance.emplace_back("reverse_complement",
-                                   word_of(strand_choices, strands_of(spec, scorer.about_tss().has_value())));
     return layout;
 }
 
@@ -395,7 +95,10 @@ VariantReport predict_variants(const VariantSpec& spec) {
     const int threads = resolve_threads(spec.threads);
     require_readable(spec.variants);
     const std::unique_ptr<genome::ReferenceGenome> reference = genome::open_references(spec.references);
-    const std::unique_ptr<VariantScorer> scorer = load_scorer(spec);
+    EffectRanks ranks(spec);
+    const std::unique_ptr<VariantScorer> scorer = load_variant_scorer(spec);
+    ranks.require(run_of(*scorer, spec), scorer->labels());
+    scorer->choose(parse_quantities(spec.quantities, ranks.known()));
     if (const auto warning = scorer->other_build(*reference)) log_warning("{}", *warning);
     std::optional<rows::TssIndex> tss;
     if (const auto bounds = scorer->about_tss()) tss.emplace(spec.tss, *reference, *bounds);
@@ -416,6 +119,7 @@ VariantReport predict_variants(const VariantSpec& spec) {
     std::int64_t scored = 0;
     const auto score = [&](VariantChunk& chunk) {
         auto effects = scorer->score(chunk.rows, threads);
+        ranks.fill(effects);
         progress.update(scored += std::ssize(chunk.rows));
         return effects;
     };

@@ -48,8 +48,18 @@ struct VariantReport {
 /// alt - ref and LABEL:log_odds = ln(alt / (1 - alt)) - ln(ref / (1 - ref)). A promoter model sees the window
 /// of the nearest TSS that holds the variant, whose name is in a column tss behind n_fraction. Pretrained
 /// model, without training for a task: log_likelihood_ref, log_likelihood_alt and log_odds, their difference
-/// (MaskedScorer).
+/// (MaskedScorer). Where there is a background (EffectRanks) LABEL:quantile and LABEL:p follow.
 VariantReport predict_variants(const VariantSpec& spec);
+
+struct BackgroundReport {
+    std::int64_t variants = 0, shuffled = 0;
+    double seconds = 0;
+};
+
+/// Writes the background of effects (outputs::EffectBackground) of a VCF's variants, at most `count` of them
+/// drawn at random, and of `count` of their alleles at random positions of the reference: a substitution or
+/// an insertion where the reference has its REF, a deletion anywhere.
+BackgroundReport build_background(const BackgroundSpec& spec);
 
 struct MutagenesisReport {
     std::int64_t bases = 0;

@@ -50,7 +50,7 @@ void append_value(std::string& entry, float value) {
 std::vector<std::string> header_lines(const VariantSpec& spec, const rows::Provenance& provenance) {
     std::vector<std::string> lines{
         "##INFO=<ID=BIGBIRD,Number=.,Type=String,Description=\"Effects of alleles by label: "
-        "ALLELE|LABEL|REF|ALT|LOGODDS|STATUS\">",
+        "ALLELE|LABEL|REF|ALT|LOGODDS|QUANTILE|STATUS\">",
         "##INFO=<ID=BIGBIRD_MAX,Number=A,Type=Float,Description=\"Largest absolute LOGODDS of any label\">"};
     for (const auto& [key, value] : provenance)
         lines.push_back("##" + (key.starts_with("bigbird") ? key : "bigbird-dna_" + key) + "=" + value);
@@ -89,7 +89,7 @@ void VariantFiles::add_entries(const rows::VariantRow& row, const AlleleEffects&
     };
     const auto end = [&] { (entries_ += '|').append(to_string(row.status)); };
     if (effects.empty()) {
-        start(".|.|.|.");
+        start(".|.|.|.|.");
         end();
         return;
     }
@@ -102,7 +102,7 @@ void VariantFiles::add_entries(const rows::VariantRow& row, const AlleleEffects&
     }
     for (const std::size_t i : order) {
         start(labels_[i]);
-        for (const float value : {effects[i].ref, effects[i].alt, effects[i].log_odds})
+        for (const float value : {effects[i].ref, effects[i].alt, effects[i].log_odds, effects[i].quantile})
             append_value(entries_, value);
         end();
     }

@@ -7,6 +7,7 @@
 #include "bigbird/rows/variant_rows.hpp"
 #include "bigbird/task_models/specs/score_specs.hpp"
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ namespace bigbird::task_models {
 /// the difference of log odds; of a pretrained model: log likelihoods, and twice their difference.
 struct AlleleEffect {
     float ref = 0, alt = 0, difference = 0, log_odds = 0;
+    float quantile = NAN, p = NAN;  ///< among a background (outputs::EffectBackground)
 };
 /// One a label; none where the allele has no scores.
 using AlleleEffects = std::vector<AlleleEffect>;
@@ -38,7 +40,7 @@ public:
 
 private:
     void end_record();
-    /// ALLELE|LABEL|REF|ALT|LOGODDS|STATUS, one for each label.
+    /// ALLELE|LABEL|REF|ALT|LOGODDS|QUANTILE|STATUS, one for each label.
     void add_entries(const rows::VariantRow& row, const AlleleEffects& effects);
 
     std::vector<std::string> labels_;

@@ -10,17 +10,20 @@ namespace bigbird::task_models {
 
 namespace {
 
-constexpr Choices<Quantity, 4> columns{{{Quantity::ref, "ref"},
+constexpr Choices<Quantity, 6> columns{{{Quantity::ref, "ref"},
                                         {Quantity::alt, "alt"},
                                         {Quantity::difference, "difference"},
-                                        {Quantity::log_odds, "log_odds"}}};
+                                        {Quantity::log_odds, "log_odds"},
+                                        {Quantity::quantile, "quantile"},
+                                        {Quantity::p, "p"}}};
 
 Quantity parse_quantity(std::string_view word) {
     if (word == "log-odds") return Quantity::log_odds;
     for (const Choice<Quantity>& column : columns)
         if (column.word == word) return column.value;
-    throw ConfigError("--write takes ref, alt, difference and log-odds, separated by commas, not '" +
-                      std::string(word) + "'");
+    throw ConfigError(
+        "--write takes ref, alt, difference, log-odds, quantile and p, separated by commas, not '" +
+        std::string(word) + "'");
 }
 
 }  // namespace
@@ -29,17 +32,24 @@ std::string_view to_string(Quantity quantity) {
     return word_of(columns, quantity);
 }
 
-std::vector<Quantity> parse_quantities(std::string_view words) {
+std::vector<Quantity> parse_quantities(std::string_view words, bool ranked) {
+    if (words.empty())
+        words = ranked ? "ref,alt,difference,log-odds,quantile,p" : "ref,alt,difference,log-odds";
     std::vector<Quantity> quantities;
     for (const std::string_view word : rows::split_fields(words, ',')) {
         const Quantity quantity = parse_quantity(word);
+        if (!ranked && quantity >= Quantity::quantile) {
+            throw ConfigError("--write " + std::string(word) +
+                              " needs a background of effects: make one with build-background and give it "
+                              "as --background");
+        }
         if (std::ranges::find(quantities, quantity) == quantities.end()) quantities.push_back(quantity);
     }
     return quantities;
 }
 
 void VariantSpec::validate() const {
-    parse_quantities(quantities);
+    parse_quantities(quantities, true);
 }
 
 void PredictSpec::validate() const {

@@ -89,11 +89,13 @@ struct PredictTokensSpec : ComputeSpec {
 };
 
 /// What of a label's scores is written.
-enum class Quantity : std::uint8_t { ref, alt, difference, log_odds };
-/// As columns have it: "ref", "alt", "difference", "log_odds".
+enum class Quantity : std::uint8_t { ref, alt, difference, log_odds, quantile, p };
+/// As columns have it: "ref", "alt", "difference", "log_odds", "quantile", "p".
 std::string_view to_string(Quantity quantity);
-/// "ref", "alt", "difference", "log-odds", separated by commas, each once. Throws ConfigError.
-std::vector<Quantity> parse_quantities(std::string_view words);
+/// "ref", "alt", "difference", "log-odds", "quantile" and "p", separated by commas, each once; of no words
+/// the first four, and the others where effects are `ranked` among a background, which those need. Throws
+/// ConfigError.
+std::vector<Quantity> parse_quantities(std::string_view words, bool ranked);
 
 /// What predict-variants is asked for.
 struct VariantSpec : ComputeSpec {
@@ -101,10 +103,11 @@ struct VariantSpec : ComputeSpec {
     std::filesystem::path tss;                  ///< of promoter models: whose windows are scored (BED)
     std::filesystem::path variants;             ///< VCF or BCF, "-": standard input
     std::vector<std::filesystem::path> references;
-    std::string labels;                                      ///< LabelTable::select; "": all
-    std::string quantities = "ref,alt,difference,log-odds";  ///< parse_quantities
-    std::int64_t top = 10;           ///< labels of an allele in VCF and BCF, where `labels` chooses none
-    std::int64_t window = 2000;      ///< bases that a pretrained model sees; a task model has its own
+    std::string labels;                ///< LabelTable::select; "": all
+    std::string quantities;            ///< parse_quantities
+    std::filesystem::path background;  ///< of build_background(); "": the model folder's own, if any
+    std::int64_t top = 10;             ///< labels of an allele in VCF and BCF, where `labels` chooses none
+    std::int64_t window = 2000;        ///< bases that a pretrained model sees; a task model has its own
     std::optional<Strands> strands;  ///< none: average; of a promoter model none, since a TSS has its strand
     bool skip_invalid = false;       ///< write rows however many do not fit the reference
     bool strict = false;             ///< end at the first row that cannot be scored
@@ -112,6 +115,12 @@ struct VariantSpec : ComputeSpec {
 
     /// Throws ConfigError where `quantities` cannot be parsed.
     void validate() const;
+};
+/// What build-background is asked for.
+struct BackgroundSpec : VariantSpec {
+    std::filesystem::path output;
+    std::int64_t count = 10'000;  ///< most variants; and how many are shuffled
+    std::uint64_t seed = 0;
 };
 /// The values of --reverse-complement, which may be left out.
 inline constexpr Choices<std::optional<Strands>, 3> variant_strand_choices{

@@ -5,9 +5,11 @@
 #include "unit/task_models/tiny_task.hpp"
 
 #include "bigbird/core/error.hpp"
+#include "bigbird/outputs/effect_background.hpp"
 #include "bigbird/rows/score_table.hpp"
 #include "bigbird/task_models/score/score.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace bigbird;
@@ -249,11 +251,11 @@ DOCTEST_TEST_CASE(
     };
     const auto entry = [&](const std::string& label, std::size_t column) {
         return std::string(1, fixture.other(500)) + "|" + label + "|" + table[2][column] + "|" +
-               table[2][column + 1] + "|" + table[2][column + 2] + "|ok";
+               table[2][column + 1] + "|" + table[2][column + 2] + "|.|ok";
     };
-    DOCTEST_CHECK(info(1).starts_with("BIGBIRD=<DEL>|.|.|.|.|symbolic," + entry("label0", 7) + "," +
-                                      entry("label2", 10) + ",*|.|.|.|.|symbolic;BIGBIRD_MAX=.,"));
-    DOCTEST_CHECK(info(2) == "BIGBIRD=.|.|.|.|.|no_alt");
+    DOCTEST_CHECK(info(1).starts_with("BIGBIRD=<DEL>|.|.|.|.|.|symbolic," + entry("label0", 7) + "," +
+                                      entry("label2", 10) + ",*|.|.|.|.|.|symbolic;BIGBIRD_MAX=.,"));
+    DOCTEST_CHECK(info(2) == "BIGBIRD=.|.|.|.|.|.|no_alt");
     spec.labels = "";
     spec.top = 1;
     const Rows all = fixture.run(spec);
@@ -263,6 +265,90 @@ DOCTEST_TEST_CASE(
         largest = std::max(largest, std::abs(std::stod(all[2][column])));
     DOCTEST_CHECK(std::stod(text.substr(text.find("MAX=.,") + 6)) == doctest::Approx(largest).epsilon(1e-5));
     DOCTEST_CHECK(text.find(start) == text.rfind(start));
+}
+
+DOCTEST_TEST_CASE("predict_variants: ranks among a background of the same model, and of no other") {
+    const Fixture fixture;
+    std::string body;
+    for (std::size_t position = 200; position < 2800; position += 50)
+        body += fixture.row(position, std::string(1, fixture.other(position)));
+    task_models::BackgroundSpec build;
+    static_cast<VariantSpec&>(build) = fixture.spec(body);
+    build.output = fixture / "b.h5";
+    build.count = 40;
+    const auto report = task_models::build_background(build);
+    DOCTEST_CHECK(report.variants == 40);
+    DOCTEST_CHECK(report.shuffled == 40);
+    build.output = fixture / "again.h5";
+    task_models::build_background(build);
+    DOCTEST_CHECK(read_file(fixture / "b.h5") == read_file(fixture / "again.h5"));
+    const auto background = outputs::read_background(fixture / "b.h5");
+
+    VariantSpec spec = fixture.spec(body);
+    spec.background = fixture / "b.h5";
+    spec.outputs.paths.push_back(fixture / "effects.vcf");
+    spec.labels = "label1";
+    const Rows rows = fixture.run(spec);
+    DOCTEST_CHECK(rows[0][11] == "label1:quantile");
+    DOCTEST_CHECK(rows[0][12] == "label1:p");
+    const Rows records = read_rows(fixture / "effects.vcf", "##");
+    std::vector<double> quantiles;
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+        const double effect = std::stod(rows[i][10]);
+        quantiles.push_back(std::stod(rows[i][11]));
+        DOCTEST_CHECK(quantiles.back() == doctest::Approx(background.quantile(1, effect)).epsilon(1e-3));
+        DOCTEST_CHECK(std::stod(rows[i][12]) == doctest::Approx(background.p(1, effect)).epsilon(1e-3));
+        DOCTEST_CHECK(records[i][7].find("|" + rows[i][10] + "|" + rows[i][11] + "|ok;") !=
+                      std::string::npos);
+    }
+    DOCTEST_CHECK(*std::ranges::min_element(quantiles) < 0.1);
+    DOCTEST_CHECK(*std::ranges::max_element(quantiles) > 0.9);
+
+    const auto refusal = [&] { return message_of<InputError>([&] { fixture.run(spec); }); };
+    spec.models = {fixture / "model6"};
+    DOCTEST_CHECK(refusal().find("is a background of another model (") != std::string::npos);
+    spec.models = {fixture / "model5"};
+    spec.strands = task_models::Strands::none;
+    DOCTEST_CHECK(refusal().find("is a background of other options (") != std::string::npos);
+    // A model's own background serves without being asked for, where it fits.
+    std::filesystem::copy(fixture / "b.h5", fixture / "model5" / "background.h5");
+    spec.background.clear();
+    DOCTEST_CHECK(fixture.run(spec)[0].size() == 11);
+    spec.strands.reset();
+    DOCTEST_CHECK(fixture.run(spec) == rows);
+    spec.models.push_back(fixture / "model6");
+    DOCTEST_CHECK(fixture.run(spec)[0].size() == 11);
+    std::filesystem::copy(fixture / "b.h5", fixture / "model6" / "background.h5");
+    spec.models = {fixture / "model6"};
+    DOCTEST_CHECK(refusal().find("is a background of another model (") != std::string::npos);
+}
+
+DOCTEST_TEST_CASE("build_background: a pretrained model's log odds, and variants that none can score") {
+    const Fixture fixture;
+    task_models::BackgroundSpec build;
+    static_cast<VariantSpec&>(build) =
+        fixture.spec(fixture.row(700, std::string(1, fixture.other(700))), "pretrained");
+    build.window = 300;
+    build.output = fixture / "b.h5";
+    build.count = 3;
+    DOCTEST_CHECK(task_models::build_background(build).shuffled == 3);
+    VariantSpec spec = build;
+    spec.background = build.output;
+    const Rows rows = fixture.run(spec);
+    DOCTEST_CHECK(std::vector(rows[0].begin() + 10, rows[0].end()) ==
+                  std::vector<std::string>{"quantile", "p"});
+    DOCTEST_CHECK(rows[1][10] == "0.5");
+    write_file(fixture / "v.vcf",
+               "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\n"
+               "c\t5\t.\tA\t<DEL>\t.\t.\t.\n");
+    build.output = fixture / "none.h5";
+    DOCTEST_CHECK(message_of<InputError>([&] {
+                      task_models::build_background(build);
+                  }).find("has no variants that the model can score") != std::string::npos);
+    build.variants = "-";
+    DOCTEST_CHECK(message_of<ConfigError>([&] {
+                      task_models::build_background(build);
+                  }).starts_with("build-background reads the variants twice"));
 }
 
 DOCTEST_TEST_CASE("predict_variants: a variant has one score, however it is written") {

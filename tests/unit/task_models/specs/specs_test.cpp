@@ -200,9 +200,13 @@ DOCTEST_TEST_CASE("specs: every value of an option has its word") {
 
 DOCTEST_TEST_CASE("specs: quantities are named, in the order asked for, each once") {
     const std::vector wanted{Quantity::log_odds, Quantity::ref};
-    DOCTEST_CHECK((parse_quantities("log-odds,ref,log-odds") == wanted));
-    DOCTEST_CHECK((parse_quantities("log_odds,ref") == wanted));
-    DOCTEST_CHECK(parse_quantities(VariantSpec().quantities).size() == 4);
+    DOCTEST_CHECK((parse_quantities("log-odds,ref,log-odds", false) == wanted));
+    DOCTEST_CHECK((parse_quantities("log_odds,ref", false) == wanted));
+    DOCTEST_CHECK(parse_quantities("", false).size() == 4);
+    DOCTEST_CHECK(parse_quantities("", true).size() == 6);
+    DOCTEST_CHECK(message_of<ConfigError>([] {
+                      parse_quantities("ref,p", false);
+                  }).starts_with("--write p needs a background of effects"));
     DOCTEST_CHECK(to_string(Quantity::log_odds) == "log_odds");
 }
 
@@ -210,8 +214,9 @@ DOCTEST_TEST_CASE("specs: other quantities are refused") {
     VariantSpec spec;
     DOCTEST_CHECK_NOTHROW(spec.validate());
     spec.quantities = "ref,beta";
-    DOCTEST_CHECK(testing::message_of<ConfigError>([&] { spec.validate(); }) ==
-                  "--write takes ref, alt, difference and log-odds, separated by commas, not 'beta'");
+    DOCTEST_CHECK(
+        testing::message_of<ConfigError>([&] { spec.validate(); }) ==
+        "--write takes ref, alt, difference, log-odds, quantile and p, separated by commas, not 'beta'");
 }
 
 DOCTEST_TEST_CASE("specs: strands have the words that predict-* has, or none") {

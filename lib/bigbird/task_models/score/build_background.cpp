@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bigbird/core/error.hpp"
+#include "bigbird/core/interrupt.hpp"
+#include "bigbird/core/log.hpp"
+#include "bigbird/core/parallel.hpp"
+#include "bigbird/core/progress.hpp"
+#include "bigbird/core/rng.hpp"
+#include "bigbird/outputs/effect_background.hpp"
+#include "bigbird/task_models/score/score.hpp"
+#include "bigbird/task_models/score/variant_scorers.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <tuple>
+
+namespace bigbird::task_models {
+
+namespace {
+
+constexpr std::size_t rows_a_chunk = 256;
+constexpr int tries_per_allele = 10'000;
+
+/// The rows of a VCF, or `count` of them at random, in order: Knuth's algorithm S.
+std::vector<rows::VariantRow> draw_rows(const BackgroundSpec& spec, rows::VariantRows& all) {
+    std::int64_t left = rows::count_variant_rows(spec.variants);
+    Rng rng = Rng(spec.seed).split("variants");
+    std::vector<rows::VariantRow> drawn;
+    while (std::optional<rows::VariantRow> row = all.next()) {
+        const std::int64_t wanted = spec.count - std::ssize(drawn);
+        if (rng.between(0, left - 1) < wanted) drawn.push_back(std::move(*row));
+        --left;
+    }
+    return drawn;
+}
+
+/// Puts alleles at random positions: where the reference has the REF of a substitution or insertion, a
+/// deletion anywhere.
+class Shuffler {
+public:
+    Shuffler(const genome::ReferenceGenome& reference, std::uint64_t seed)
+        : reference_(reference), rng_(Rng(seed).split("shuffled")) {
+        for (const genome::Contig& contig : reference.contigs())
+            bases_ += contig.length;
+    }
+    rows::VariantRow shuffled(const std::vector<rows::VariantRow>& from) {
+        for (int i = 0; i < tries_per_allele; ++i) {
+            const auto last = std::ssize(from) - 1;
+            const rows::VariantRow& row = from[static_cast<std::size_t>(rng_.between(0, last))];
+            if (auto moved = moved_to(row, rng_.between(0, bases_ - 1))) return std::move(*moved);
+        }
+        throw ConfigError("the reference has no positions for shuffled variants: it is too short, or all N");
+    }
+
+private:
+    std::optional<rows::VariantRow> moved_to(const rows::VariantRow& row, std::int64_t position) const {
+        auto contig = reference_.contigs().begin();
+        for (; position >= contig->length; ++contig)
+            position -= contig->length;
+        const std::int64_t end = position + std::ssize(row.ref);
+        if (end > contig->length) return std::nullopt;
+        const std::string there = reference_.fetch({contig->name, position, end});
+        if (there.find('N') != std::string::npos) return std::nullopt;
+        rows::VariantRow moved;
+        moved.contig = contig->name;
+        moved.position = position;
+        moved.ref = there;
+        moved.alt = row.alt;
+        if (row.ref.size() == 1 && there != row.ref) return std::nullopt;
+        if (row.ref.size() > row.alt.size()) moved.alt = there.substr(0, row.alt.size());
+        if (moved.alt == moved.ref) return std::nullopt;
+        return moved;
+    }
+
+    const genome::ReferenceGenome& reference_;
+    Rng rng_;
+    std::int64_t bases_ = 0;
+};
+
+/// Effects by label, of the rows that have scores; leaves those rows. Rows that are `counted` are settled.
+std::vector<std::vector<float>> score(VariantScorer& scorer, rows::VariantRows& all, bool counted,
+                                      std::vector<rows::VariantRow>& rows, int threads, Progress& progress) {
+    std::vector<std::vector<float>> of_labels(scorer.labels().size());
+    std::vector<rows::VariantRow> scored;
+    for (std::size_t begin = 0; begin < rows.size(); begin += rows_a_chunk) {
+        stop_if_asked();
+        const std::size_t count = std::min(rows_a_chunk, rows.size() - begin);
+        const std::span<rows::VariantRow> chunk = std::span(rows).subspan(begin, count);
+        parallel_for(std::ssize(chunk), threads,
+                     [&](std::int64_t i) { all.fill(chunk[static_cast<std::size_t>(i)]); });
+        for (const rows::VariantRow& row : chunk)
+            if (counted) all.settle(row);
+        const std::vector<AlleleEffects> effects = scorer.score(chunk, threads);
+        for (std::size_t i = 0; i < count; ++i) {
+            for (std::size_t label = 0; label < effects[i].size(); ++label)
+                of_labels[label].push_back(effects[i][label].log_odds);
+            chunk[i].ref_sequence.clear();
+            chunk[i].alt_sequence.clear();
+            if (!effects[i].empty()) scored.push_back(chunk[i]);
+        }
+        progress.update(static_cast<std::int64_t>(begin + count));
+    }
+    rows = std::move(scored);
+    return of_labels;
+}
+
+std::vector<float> quantiles_of_labels(std::vector<std::vector<float>> effects,
+                                       std::span<const double> levels) {
+    std::vector<float> all;
+    for (std::vector<float>& of_label : effects) {
+        const std::vector<float> some = outputs::quantiles_of(std::move(of_label), levels);
+        all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+}
+
+}  // namespace
+
+BackgroundReport build_background(const BackgroundSpec& spec) {
+    const auto start = std::chrono::steady_clock::now();
+    if (spec.variants == "-")
+        throw ConfigError("build-background reads the variants twice: give --variants as a file");
+    prepare_output(spec.output, spec.outputs.overwrite);
+    const int threads = resolve_threads(spec.threads);
+    const std::unique_ptr<genome::ReferenceGenome> reference = genome::open_references(spec.references);
+    const std::unique_ptr<VariantScorer> scorer = load_variant_scorer(spec);
+    if (const auto warning = scorer->other_build(*reference)) log_warning("{}", *warning);
+    std::optional<rows::TssIndex> tss;
+    if (const auto bounds = scorer->about_tss()) tss.emplace(spec.tss, *reference, *bounds);
+    rows::VariantRows all(spec.variants, *reference, scorer->window(), false, tss ? &*tss : nullptr,
+                          scorer->begin_of());
+    std::vector<rows::VariantRow> drawn = draw_rows(spec, all);
+    outputs::EffectBackground background;
+    background.run = run_of(*scorer, spec);
+    background.labels = scorer->labels();
+    background.seed = spec.seed;
+    background.levels = outputs::background_levels();
+    const auto ranked = [&](std::vector<rows::VariantRow>& rows, const char* what, bool counted) {
+        Progress progress("Scoring", what, std::ssize(rows));
+        auto effects = score(*scorer, all, counted, rows, threads, progress);
+        progress.finish();
+        return quantiles_of_labels(std::move(effects), background.levels);
+    };
+    background.of_variants = ranked(drawn, "variants", true);
+    background.variants = std::ssize(drawn);
+    all.report(false, spec.skip_invalid);
+    if (drawn.empty())
+        throw InputError("has no variants that the model can score on this reference", spec.variants);
+    Shuffler shuffler(*reference, spec.seed);
+    std::vector<rows::VariantRow> moved;
+    for (std::int64_t i = 0; i < spec.count; ++i)
+        moved.push_back(shuffler.shuffled(drawn));
+    std::ranges::stable_sort(  // neighbours share windows
+        moved, {}, [](const rows::VariantRow& row) { return std::tie(row.contig, row.position); });
+    background.of_shuffled = ranked(moved, "shuffled variants", false);
+    background.shuffled = std::ssize(moved);
+    outputs::write_background(spec.output, spec.outputs.overwrite, background);
+    const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return {background.variants, background.shuffled, seconds};
+}
+
+}  // namespace bigbird::task_models
